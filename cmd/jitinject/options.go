@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+)
+
+// options are what the command line says.
+type options struct {
+	input, output string
+	jit           bool
+	force         bool
+	verbose       int
+	quiet         bool
+	objects       string
+	dumpDirs      []string
+	dwarf         int
+	jobs          int
+	strict        bool
+	summary       string
+	version       bool
+	foreign       map[string]*string // options of perf inject that are not about JIT
+}
+
+// foreignOptions are the options of perf inject that have nothing to do with
+// jitted code, and what to do instead.
+var foreignOptions = map[string]string{
+	"build-ids":           "perf inject -b",
+	"buildid-all":         "perf inject --buildid-all",
+	"mmap2-buildids":      "perf inject --mmap2-buildids",
+	"mmap2-buildid-all":   "perf inject --mmap2-buildid-all",
+	"known-build-ids":     "perf inject --known-build-ids",
+	"sched-stat":          "perf inject --sched-stat",
+	"itrace":              "perf inject --itrace",
+	"strip":               "perf inject --strip",
+	"vm-time-correlation": "perf inject --vm-time-correlation",
+	"guest-data":          "perf inject --guest-data",
+	"guestmount":          "perf inject --guestmount",
+	"vmlinux":             "perf inject --vmlinux",
+	"kallsyms":            "perf inject --kallsyms",
+	"ignore-vmlinux":      "perf inject --ignore-vmlinux",
+	"convert-callchain":   "perf inject --convert-callchain",
+	"aslr":                "perf inject --aslr",
+}
+
+var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlinux": "k", "mmap2-buildids": "B"}
+
+// newFlags describes the command line. Spelling is perf's: unambiguous
+// abbreviations of long options, and --no-OPTION for switches.
+func newFlags(o *options) *pflag.FlagSet {
+	fs := pflag.NewFlagSet("jitinject", pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	fs.StringVarP(&o.input, "input", "i", "", "read the recording from `FILE` (default perf.data)")
+	fs.StringVarP(&o.output, "output", "o", "", "write the result to `FILE` (default perf.jit.data)")
+	fs.BoolVarP(&o.jit, "jit", "j", true, "inject jitted code; accepted for the sake of perf's command line")
+	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
+	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
+	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
+	fs.IntVar(&o.dwarf, "dwarf", 5, "`VERSION` of the debugging information in objects, 4 or 5")
+	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
+	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
+	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
+	fs.BoolVar(&o.version, "version", false, "print the version")
+
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" && f.Name != "version" {
+			fs.Var(negated{f.Value}, "no-"+f.Name, "")
+			fs.Lookup("no-" + f.Name).NoOptDefVal = "true"
+			fs.MarkHidden("no-" + f.Name)
+		}
+	})
+	o.foreign = make(map[string]*string)
+	for name := range foreignOptions {
+		o.foreign[name] = new(string)
+		fs.StringVarP(o.foreign[name], name, foreignShort[name], "", "")
+		fs.Lookup(name).NoOptDefVal = "true"
+		fs.MarkHidden(name)
+	}
+	// Last, for it looks at the names that are there.
+	var names []string
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(unabbreviate(names, name))
+	})
+	return fs
+}
+
+// unabbreviate returns the one name that begins with the given one, or that itself.
+func unabbreviate(names []string, name string) string {
+	if name == "" || slices.Contains(names, name) {
+		return name
+	}
+	var full string
+	for _, n := range names {
+		if strings.HasPrefix(n, name) {
+			if full != "" {
+				return name // pflag says that it does not know it
+			}
+			full = n
+		}
+	}
+	if full == "" {
+		return name
+	}
+	return full
+}
+
+// negated is --no-OPTION for a switch.
+type negated struct{ pflag.Value }
+
+func (n negated) Set(s string) error {
+	if s == "false" {
+		return n.Value.Set("true")
+	}
+	return n.Value.Set("false")
+}
+
+// A usageError is a command line that cannot be carried out.
+type usageError struct {
+	text  string
+	brief bool // the text says all: no need to list the options
+}
+
+func (e usageError) Error() string { return e.text }
+
+// check completes the options and refuses what makes no sense.
+func (o *options) check(fs *pflag.FlagSet, stdin, stdout *os.File) error {
+	for _, name := range fs.Args() {
+		return usageError{fmt.Sprintf("%q is not an option; files are named with -i and -o", name), false}
+	}
+	for name, instead := range foreignOptions {
+		if fs.Changed(name) {
+			return usageError{fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead), true}
+		}
+	}
+	switch {
+	case !o.jit:
+		return usageError{"--no-jit leaves nothing to do; to copy a recording, use cp or perf inject", true}
+	case o.dwarf != 4 && o.dwarf != 5:
+		return usageError{fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf), true}
+	case o.jobs < 0:
+		return usageError{fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs), true}
+	case o.summary != "text" && o.summary != "json":
+		return usageError{fmt.Sprintf("--summary %s: it can be text or json", o.summary), true}
+	}
+	if o.version {
+		return nil
+	}
+	if o.input == "" {
+		o.input = "perf.data"
+		if isStream(stdin) {
+			o.input = "-"
+		}
+	}
+	if o.output == "" {
+		o.output = "perf.jit.data"
+		if isStream(stdout) {
+			o.output = "-"
+		}
+	}
+	if o.input == "-" || o.output == "-" {
+		return usageError{"recordings cannot be read from or written to a pipe yet; name files with -i and -o", true}
+	}
+	return nil
+}
+
+// isStream reports whether f is a pipe or a file that the shell redirected, and
+// so meant to be read or written. A terminal is not, nor is /dev/null.
+func isStream(f *os.File) bool {
+	var st unix.Stat_t
+	if f == nil || unix.Fstat(int(f.Fd()), &st) != nil {
+		return false
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFIFO, unix.S_IFSOCK, unix.S_IFREG:
+		return true
+	}
+	return false
+}
+
+func usage(fs *pflag.FlagSet) string {
+	return `usage: jitinject [inject] [options]
+
+Reads the recording that perf record -k mono made of programs with a JIT
+compiler, and writes one in which perf report, annotate and script find the
+jitted functions. It replaces perf inject --jit.
+
+` + fs.FlagUsages() + `
+Also: jitinject version, jitinject help.
+Exit codes: 0 all was injected, 1 written with something missing, 129 usage,
+255 nothing written.
+`
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit codes, those of perf where it has them.
+const (
+	exitOK         = 0   // all that there was to inject was injected
+	exitIncomplete = 1   // output was written, but something is missing in it
+	exitUsage      = 129 // the command line could not be understood
+	exitFailed     = 255 // no output was written
+)
+
+// run is the whole program; main only passes on its exit code.
+func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	args = args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "inject":
+			args = args[1:]
+		case "version":
+			fmt.Fprintf(stdout, "jitinject version %s\n", version())
+			return exitOK
+		case "help":
+			fmt.Fprint(stdout, usage(newFlags(&options{})))
+			return exitOK
+		}
+	}
+	var o options
+	flags := newFlags(&o)
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stderr, usage(flags))
+		return exitUsage // perf does so, too
+	case err == nil:
+		err = o.check(flags, stdin, stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "jitinject: %v\n", err)
+		var u usageError
+		if errors.As(err, &u) && u.brief {
+			return exitUsage
+		}
+		fmt.Fprintf(stderr, "\n%s", usage(flags))
+		return exitUsage
+	}
+	if o.version {
+		fmt.Fprintf(stdout, "jitinject version %s\n", version())
+		return exitOK
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return inject(ctx, &o, stdout, stderr)
+}
+
+// complain writes an error, which may have several lines, each as a line of its own.
+func complain(w io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(w, "jitinject: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}

@@ -1,0 +1,128 @@
+package dwarfgen
+
+import (
+	"debug/dwarf"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A form is how an attribute's value is encoded: DW_FORM_* [7.5.6].
+type form uint16
+
+const (
+	formAddr        form = 0x01
+	formData4       form = 0x06
+	formData8       form = 0x07
+	formString      form = 0x08
+	formStrp        form = 0x0e
+	formUdata       form = 0x0f
+	formRef4        form = 0x13
+	formSecOffset   form = 0x17
+	formFlagPresent form = 0x19
+	formLineStrp    form = 0x1f
+
+	formSize form = 0xfff0 // not of DWARF: data4 or data8, by the address size
+	formPath form = 0xfff1 // not of DWARF: line_strp in version 5, string before
+)
+
+// An Attr is an attribute of an entry. The functions below make them.
+type Attr struct {
+	name dwarf.Attr
+	form form
+	num  uint64
+	str  string
+}
+
+// Addr is an address.
+func Addr(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formAddr, num: v} }
+
+// Size is a number of bytes of code, as DW_AT_high_pc has it behind a low_pc.
+func Size(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formSize, num: v} }
+
+// Number is an unsigned number.
+func Number(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formUdata, num: v} }
+
+// Flag is a flag that is set.
+func Flag(name dwarf.Attr) Attr { return Attr{name: name, form: formFlagPresent} }
+
+// String is a string that stands in the entry itself: right for what occurs
+// once. A NUL and what follows it is cut off.
+func String(name dwarf.Attr, s string) Attr {
+	return Attr{name: name, form: formString, str: upToNUL(s)}
+}
+
+// Shared is a string that several units are likely to have.
+func Shared(name dwarf.Attr, s string) Attr { return Attr{name: name, form: formStrp, str: upToNUL(s)} }
+
+// Path is the name of a file or directory. In version 5 it shares its place with
+// the same name in the line table.
+func Path(name dwarf.Attr, s string) Attr { return Attr{name: name, form: formPath, str: upToNUL(s)} }
+
+// Ref refers to another entry of the same unit.
+func Ref(name dwarf.Attr, to EntryID) Attr { return Attr{name: name, form: formRef4, num: uint64(to)} }
+
+func secOffset(name dwarf.Attr, v uint32) Attr {
+	return Attr{name: name, form: formSecOffset, num: uint64(v)}
+}
+
+// resolve turns the forms of ours into those of DWARF and places strings.
+func (a *Attr) resolve(b *Builder) {
+	switch a.form {
+	case formSize:
+		a.form = formData8
+		if b.enc.AddrSize == 4 {
+			a.form = formData4
+		}
+	case formPath:
+		a.form = formString
+		if b.enc.Version >= 5 {
+			a.form = formLineStrp
+			a.num = uint64(b.lineStr.offset(a.str))
+		}
+	case formStrp:
+		a.num = uint64(b.str.offset(a.str))
+	}
+}
+
+func (a *Attr) size(enc Encoding) uint32 {
+	switch a.form {
+	case formAddr:
+		return uint32(enc.AddrSize)
+	case formData8:
+		return 8
+	case formData4, formStrp, formLineStrp, formSecOffset, formRef4:
+		return 4
+	case formString:
+		return uint32(len(a.str)) + 1
+	case formUdata:
+		return ulebSize(a.num)
+	}
+	return 0 // flag_present
+}
+
+func (a *Attr) write(w *wire.Buffer, enc Encoding, u *Unit) {
+	switch a.form {
+	case formAddr:
+		w.Word(a.num, enc.AddrSize)
+	case formData8:
+		w.U64(a.num)
+	case formData4, formStrp, formLineStrp, formSecOffset:
+		w.U32(uint32(a.num))
+	case formRef4:
+		w.U32(u.entries[a.num].offset)
+	case formString:
+		w.CString(a.str)
+	case formUdata:
+		w.Uleb(a.num)
+	}
+}
+
+// upToNUL cuts s at its first NUL: DWARF has no way to write one.
+func upToNUL(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] == 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

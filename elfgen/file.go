@@ -1,0 +1,238 @@
+package elfgen
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Target says for which machine a file is.
+type Target struct {
+	Class   elf.Class
+	Order   binary.ByteOrder
+	Machine elf.Machine
+	Flags   uint32 // e_flags, which some machines need to say their ABI
+}
+
+func (t *Target) wordSize() int {
+	if t.Class == elf.ELFCLASS32 {
+		return 4
+	}
+	return 8
+}
+
+// HeaderSize returns the length of the ELF header.
+func (t *Target) HeaderSize() int {
+	if t.Class == elf.ELFCLASS32 {
+		return 52
+	}
+	return 64
+}
+
+// A SectionID names a section of the file it was added to.
+type SectionID int
+
+// A Section is a section to be written.
+type Section struct {
+	Name    string
+	Type    elf.SectionType
+	Flags   elf.SectionFlag
+	Align   uint64 // a power of two; 0 is 1
+	Link    SectionID
+	Info    uint32
+	EntSize uint64
+	Data    []byte
+}
+
+// A Segment is a program header over consecutive sections.
+type Segment struct {
+	Type        elf.ProgType
+	Flags       elf.ProgFlag
+	First, Last SectionID
+	Align       uint64
+	FromStart   bool // begins at the start of the file, in front of First
+}
+
+// A Symbol is an entry of the symbol table.
+type Symbol struct {
+	Name    []byte
+	Bind    elf.SymBind
+	Type    elf.SymType
+	Section SectionID
+	Value   uint64 // from the start of the section
+	Size    uint64
+}
+
+// A File describes an ELF file. Reset makes it empty again, without giving up
+// its memory; the zero File has to be Reset before use.
+type File struct {
+	target   Target
+	fileType elf.Type
+	sections []section
+	segments []Segment
+	symbols  []Symbol
+	symtab   wire.Buffer
+	strtab   []byte
+	names    []byte
+}
+
+type section struct {
+	Section
+	nameAt       uint32
+	offset, addr uint64
+}
+
+// Reset empties f and sets what it is for.
+func (f *File) Reset(t Target, fileType elf.Type) {
+	f.target, f.fileType = t, fileType
+	f.sections = append(f.sections[:0], section{}) // SHN_UNDEF
+	f.segments = f.segments[:0]
+	f.symbols = f.symbols[:0]
+}
+
+// Add adds a section. Its Data is not copied and must stay until Append.
+func (f *File) Add(s Section) SectionID {
+	f.sections = append(f.sections, section{Section: s})
+	return SectionID(len(f.sections) - 1)
+}
+
+// AddSegment adds a program header.
+func (f *File) AddSegment(s Segment) { f.segments = append(f.segments, s) }
+
+// AddSymbol adds a symbol. Local symbols come before all others [gABI, Symbol
+// Table]. Its Name is not copied.
+func (f *File) AddSymbol(s Symbol) { f.symbols = append(f.symbols, s) }
+
+// Layout gives every section added so far its place and returns the offset of
+// one of them. Append does the same; calling Layout before is for those who need
+// to know an address earlier.
+func (f *File) Layout(id SectionID) (offset uint64) {
+	f.place()
+	return f.sections[id].offset
+}
+
+// place lays the sections out and returns where the last one ends.
+func (f *File) place() (end uint64) {
+	end = uint64(f.target.HeaderSize())
+	for i := 1; i < len(f.sections); i++ {
+		s := &f.sections[i]
+		if s.Align > 1 {
+			end = (end + s.Align - 1) &^ (s.Align - 1)
+		}
+		s.offset = end
+		if s.Flags&elf.SHF_ALLOC != 0 {
+			s.addr = end
+		}
+		end += uint64(len(s.Data))
+	}
+	return end
+}
+
+// Append lays the file out and appends it to b, whose byte order must be the
+// target's. Symbol table and string tables become the last sections.
+func (f *File) Append(b *wire.Buffer) error {
+	if err := f.addSymtab(); err != nil {
+		return err
+	}
+	f.addNames()
+	end := f.place()
+	word := uint64(f.target.wordSize())
+	phoff := (end + word - 1) &^ (word - 1)
+	phentsize, shentsize := uint64(56), uint64(64)
+	if word == 4 {
+		phentsize, shentsize = 32, 40
+	}
+	shoff := phoff + phentsize*uint64(len(f.segments))
+	if word == 4 && shoff+shentsize*uint64(len(f.sections)) > 1<<32-1 {
+		return fmt.Errorf("elf: %d bytes are too much for a 32-bit file", shoff)
+	}
+	start := b.Len()
+	f.header(b, phoff, shoff, uint16(phentsize), uint16(shentsize))
+	for i := range f.sections {
+		s := &f.sections[i]
+		if i > 0 {
+			b.Zeros(int(s.offset) - (b.Len() - start))
+			b.Bytes(s.Data)
+		}
+	}
+	b.Zeros(int(phoff) - (b.Len() - start))
+	for i := range f.segments {
+		f.programHeader(b, &f.segments[i])
+	}
+	for i := range f.sections {
+		f.sectionHeader(b, &f.sections[i], i == 0)
+	}
+	return nil
+}
+
+func (f *File) header(b *wire.Buffer, phoff, shoff uint64, phentsize, shentsize uint16) {
+	t := &f.target
+	data := elf.ELFDATA2LSB
+	if t.Order == binary.BigEndian {
+		data = elf.ELFDATA2MSB
+	}
+	if len(f.segments) == 0 {
+		phoff, phentsize = 0, 0
+	}
+	b.Bytes([]byte(elf.ELFMAG))
+	b.U8(uint8(t.Class))
+	b.U8(uint8(data))
+	b.U8(uint8(elf.EV_CURRENT))
+	b.Zeros(elf.EI_NIDENT - 7) // EI_OSABI 0 is System V, as for GNU/Linux without extensions
+	b.U16(uint16(f.fileType))
+	b.U16(uint16(t.Machine))
+	b.U32(uint32(elf.EV_CURRENT))
+	b.Word(0, t.wordSize()) // e_entry
+	b.Word(phoff, t.wordSize())
+	b.Word(shoff, t.wordSize())
+	b.U32(t.Flags)
+	b.U16(uint16(t.HeaderSize()))
+	b.U16(phentsize)
+	b.U16(uint16(len(f.segments)))
+	b.U16(shentsize)
+	b.U16(uint16(len(f.sections)))
+	b.U16(uint16(len(f.sections) - 1)) // e_shstrndx: .shstrtab is last
+}
+
+func (f *File) programHeader(b *wire.Buffer, s *Segment) {
+	first, last := &f.sections[s.First], &f.sections[s.Last]
+	offset, addr := first.offset, first.addr
+	if s.FromStart {
+		offset, addr = 0, 0
+	}
+	size := last.offset + uint64(len(last.Data)) - offset
+	word := f.target.wordSize()
+	b.U32(uint32(s.Type))
+	if word == 8 { // the flags stand elsewhere in 32-bit files
+		b.U32(uint32(s.Flags))
+	}
+	b.Word(offset, word)
+	b.Word(addr, word) // p_vaddr
+	b.Word(addr, word) // p_paddr
+	b.Word(size, word) // p_filesz
+	b.Word(size, word) // p_memsz
+	if word == 4 {
+		b.U32(uint32(s.Flags))
+	}
+	b.Word(s.Align, word)
+}
+
+func (f *File) sectionHeader(b *wire.Buffer, s *section, null bool) {
+	word := f.target.wordSize()
+	align := max(s.Align, 1)
+	if null {
+		align = 0
+	}
+	b.U32(s.nameAt)
+	b.U32(uint32(s.Type))
+	b.Word(uint64(s.Flags), word)
+	b.Word(s.addr, word)
+	b.Word(s.offset, word)
+	b.Word(uint64(len(s.Data)), word)
+	b.U32(uint32(s.Link))
+	b.U32(s.Info)
+	b.Word(align, word)
+	b.Word(s.EntSize, word)
+}

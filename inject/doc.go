@@ -1,0 +1,30 @@
+// Package inject is the engine of jitinject: it reads a perf.data, finds the
+// side files that just-in-time compilers wrote, makes an ELF object of every
+// jitted function, and writes a perf.data in which perf finds them.
+//
+//	sum, err := inject.Run(ctx, inject.Options{Input: "perf.data", Output: "perf.jit.data"})
+//
+// The work goes in five steps, a file each:
+//
+//	survey.go    walk the recording once: markers, forks, execs, clocks
+//	dumps.go     find and scan the side file behind each marker
+//	plan.go      which objects there will be, and which mappings say where they are
+//	objects.go   make the objects, in parallel
+//	rewrite.go   copy the recording through, with the mappings put in
+//
+// # Markers
+//
+// A runtime that writes a jitdump maps one page of it executable, only so that
+// the mapping shows up in the recording. That record, the marker, names the dump
+// and the process. It is taken out, as perf does, so that injecting twice does
+// no harm; and so are later records of anonymous memory in that process: they
+// are about the memory that code is made in, say nothing that could be looked
+// up, and would hide the functions.
+//
+// # Order
+//
+// perf reads records in rounds: FINISHED_ROUND promises that nothing later is
+// older than the end of the round before. A new record goes in front of the
+// first record of the file that is not older than it. That keeps the promise,
+// for any number of CPUs and without looking at the rounds.
+package inject

@@ -1,0 +1,69 @@
+package inject
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// What the names of mappings tell.
+
+// markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and
+// whether path is one. It is the producer's pid in its own pid namespace.
+func markerNumber(path []byte) (number uint32, ok bool) {
+	slash := bytes.LastIndexByte(path, '/')
+	if slash < 0 {
+		return 0, false
+	}
+	digits, ok := bytes.CutPrefix(path[slash+1:], []byte("jit-"))
+	if !ok {
+		return 0, false
+	}
+	if digits, ok = bytes.CutSuffix(digits, []byte(".dump")); !ok || len(digits) == 0 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseUint(string(digits), 10, 32)
+	return uint32(n), err == nil
+}
+
+// isAnonymous reports whether a mapping has no file with symbols behind it: it
+// is memory, in which code may have been made. Shared memory shows up under the
+// name of the file that the kernel keeps it in.
+func isAnonymous(name []byte) bool {
+	for _, prefix := range anonymousNames {
+		if bytes.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var anonymousNames = [][]byte{
+	[]byte("//anon"),
+	[]byte("[anon:"),
+	[]byte("[anon_shmem:"),
+	[]byte("/memfd:"),
+	[]byte("/dev/zero"),
+	[]byte("/SYSV"),
+	[]byte("/anon_hugepage"),
+}
+
+// clearName is the name of a mapping that says: nothing known is here.
+const clearName = "//anon"
+
+// printable returns s with control characters and invalid UTF-8 escaped: names
+// come from files that anyone may have written, and go to terminals.
+func printable(s string) string {
+	clean := func(r rune) bool { return r != unicode.ReplacementChar && unicode.IsPrint(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
+		return s
+	}
+	q := strconv.Quote(s)
+	return q[1 : len(q)-1]
+}

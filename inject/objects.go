@@ -1,0 +1,216 @@
+package inject
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// An objectWriter makes the objects of a plan. The order in which workers take
+// functions does not show in anything they make.
+type objectWriter struct {
+	plan   *plan
+	opts   *Options
+	sum    *Summary
+	stores map[string]*store
+	next   atomic.Int64 // object of the plan that nobody has taken
+
+	mu       sync.Mutex // guards what follows, and sum
+	failed   map[failure]int
+	problems []Problem
+	created  []int // objects whose files were not there before
+}
+
+// A failure groups errors of the same kind: a full disk fails thousands of files.
+type failure struct{ where, text string }
+
+// batch is how many objects a worker takes at once.
+const batch = 64
+
+// makeObjects makes the objects of a plan. It fails only where nothing can be
+// written; what single objects fail of is counted by cause in the summary. The
+// writer that it returns is there to be closed, and for undo.
+func makeObjects(ctx context.Context, p *plan, opts *Options, sum *Summary) (*objectWriter, error) {
+	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: make(map[string]*store), failed: make(map[failure]int)}
+	for i := range p.objects {
+		dir := p.objects[i].dump.objects
+		if w.stores[dir] != nil {
+			continue
+		}
+		s, err := openStore(dir, opts.Objects != "")
+		if err != nil {
+			return w, fmt.Errorf("%w; name a directory for the objects with --objects DIR", err)
+		}
+		w.stores[dir] = s
+	}
+	jobs := opts.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(jobs, 1+len(p.objects)/batch) {
+		group.Go(func() error { return w.work(ctx) })
+	}
+	err := group.Wait()
+	w.report()
+	return w, err
+}
+
+// close ends the use of the directories.
+func (w *objectWriter) close() {
+	for _, s := range w.stores {
+		s.close()
+	}
+}
+
+// undo removes the files that were not there before. Those that were replaced
+// stay: nothing that an earlier result refers to is lost with them.
+func (w *objectWriter) undo() {
+	for _, i := range w.created {
+		o := &w.plan.objects[i]
+		w.stores[o.dump.objects].remove(o.name())
+	}
+}
+
+// work makes objects until there are none left.
+func (w *objectWriter) work(ctx context.Context) error {
+	m := maker{opts: w.opts}
+	for ctx.Err() == nil {
+		end := int(w.next.Add(batch))
+		if end-batch >= len(w.plan.objects) {
+			break
+		}
+		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
+			o := &w.plan.objects[i]
+			did, err := m.object(o, w.stores[o.dump.objects])
+			if err != nil {
+				w.fail(o, err)
+			} else if did == created {
+				m.created = append(m.created, i)
+			}
+		}
+	}
+	m.leaveDump()
+	w.merge(&m)
+	return ctx.Err()
+}
+
+// A maker is one worker: a reader and a builder for the dump it is at, and what
+// it has found so far.
+type maker struct {
+	opts      *Options
+	dump      *dump
+	reader    *source.Reader
+	builder   *jitobj.Builder
+	scratch   []byte
+	lines     map[int]int // functions with lines, by dump
+	made      int
+	unchanged int
+	bytes     int64
+	created   []int
+	problems  []Problem
+}
+
+// object makes one object.
+func (m *maker) object(o *object, s *store) (outcome, error) {
+	if o.dump != m.dump {
+		m.leaveDump()
+		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{DWARF: m.opts.DWARF, Producer: m.opts.Producer})
+		if err != nil {
+			return 0, err
+		}
+		m.dump, m.builder, m.reader = o.dump, builder, o.dump.source.Reader()
+	}
+	fn, err := m.reader.Function(o.function)
+	if err != nil {
+		return 0, err
+	}
+	obj, err := m.builder.Build(fn)
+	if err != nil {
+		return 0, err
+	}
+	var did outcome
+	if did, m.scratch, err = s.put(o.name(), obj.Bytes, m.scratch); err != nil {
+		return 0, &storeError{err}
+	}
+	o.buildID, o.made = obj.BuildID, true
+	m.made++
+	m.bytes += int64(len(obj.Bytes))
+	if did == unchanged {
+		m.unchanged++
+	}
+	if len(fn.Lines) > 0 {
+		if m.lines == nil {
+			m.lines = make(map[int]int)
+		}
+		m.lines[o.dump.number]++
+	}
+	return did, nil
+}
+
+// leaveDump collects what the reader complained about.
+func (m *maker) leaveDump() {
+	if m.reader == nil {
+		return
+	}
+	for _, p := range m.reader.Problems {
+		m.problems = append(m.problems, Problem{m.dump.path, p.Offset, p.Text})
+	}
+	m.reader.Problems = nil
+}
+
+// A storeError is an error of writing, as opposed to one of reading a dump.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return e.err.Error() }
+
+func (w *objectWriter) fail(o *object, err error) {
+	f := failure{o.dump.path, err.Error()}
+	var se *storeError
+	if errors.As(err, &se) {
+		f.where = o.dump.objects
+		if errors.Is(se.err, unix.ENOSPC) || errors.Is(se.err, unix.EDQUOT) {
+			f.text += "; make room, or name another directory with --objects DIR"
+		}
+	}
+	w.mu.Lock()
+	w.failed[f]++
+	w.mu.Unlock()
+}
+
+// merge adds what a worker has found to the whole.
+func (w *objectWriter) merge(m *maker) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sum.Objects += m.made
+	w.sum.ObjectBytes += m.bytes
+	w.sum.Unchanged += m.unchanged
+	for number, n := range m.lines {
+		w.sum.Dumps[number].WithLines += n
+	}
+	w.problems = append(w.problems, m.problems...)
+	w.created = append(w.created, m.created...)
+}
+
+// report puts problems into the summary, in an order that does not depend on the
+// workers.
+func (w *objectWriter) report() {
+	for f, n := range w.failed {
+		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d objects could not be made: %s", n, f.text)})
+	}
+	slices.SortFunc(w.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
+	})
+	w.sum.Problems = append(w.sum.Problems, w.problems...)
+}

@@ -1,0 +1,231 @@
+package inject
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A rewriter copies a recording and puts the mappings of a plan in.
+type rewriter struct {
+	rec     *recording
+	plan    *plan
+	sum     *Summary
+	out     *perfdata.Writer
+	markers map[int64]bool // offsets of those that have done their work
+	jit     map[uint32][]span
+	next    int // mapping that is put in next
+	attr    *perfdata.Attr
+	buf     *wire.Buffer
+	aux     map[uint64]uint64 // where AUXTRACE records were, and where they are
+}
+
+// A span is a stretch of a process's life, in which anonymous memory is jitted
+// code's: from a time, and a place of the file where times are equal, to a time.
+type span struct {
+	from, to uint64
+	offset   int64
+}
+
+// rewrite writes the result.
+func rewrite(ctx context.Context, rec *recording, p *plan, markers map[int64]bool, dst perfdata.WriteTarget, sum *Summary) error {
+	out, err := perfdata.NewWriter(dst, rec.file)
+	if err != nil {
+		return err
+	}
+	r := &rewriter{
+		rec: rec, plan: p, sum: sum, out: out, markers: markers, jit: rec.jitSpans(markers),
+		attr: trackingAttr(rec.file.Attrs), buf: wire.NewBuffer(rec.file.Header.Order), aux: make(map[uint64]uint64),
+	}
+	blocks := rec.file.Blocks()
+	for ctx.Err() == nil {
+		block, err := blocks.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.block(&block)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mappingsUpTo(math.MaxUint64)
+	features, err := r.features()
+	if err != nil {
+		return err
+	}
+	return r.out.Close(features)
+}
+
+// block copies one block: runs of records that stay as they are go through as
+// runs. Errors of the writer stick and come up when it is closed.
+func (r *rewriter) block(b *perfdata.Block) {
+	run := 0 // start of what is not copied yet
+	for pos, rec := range b.Records() {
+		time, timed := r.rec.layouts.Time(rec)
+		if timed && r.next < len(r.plan.mappings) && r.plan.mappings[r.next].time <= time {
+			r.out.Write(b.Data[run:pos])
+			run = pos
+			r.mappingsUpTo(time)
+		}
+		switch rec.Type {
+		case perfdata.RecordMmap, perfdata.RecordMmap2:
+			if offset := b.Offset + int64(pos); r.drops(rec, time, offset) {
+				r.out.Write(b.Data[run:pos])
+				run = pos + len(rec.Data)
+				r.sum.Dropped++
+				if !r.rec.timed && r.markers[offset] {
+					r.mappingsUpTo(math.MaxUint64)
+				}
+			}
+		case perfdata.RecordAuxtrace:
+			r.aux[uint64(b.Offset)+uint64(pos)] = uint64(r.out.Offset()) + uint64(pos-run)
+		}
+	}
+	r.out.Write(b.Data[run:])
+}
+
+// mappingsUpTo puts in the mappings up to a time.
+func (r *rewriter) mappingsUpTo(time uint64) {
+	r.buf.Reset(r.buf.Order())
+	for ; r.next < len(r.plan.mappings) && r.plan.mappings[r.next].time <= time; r.next++ {
+		m := &r.plan.mappings[r.next]
+		record := perfdata.Mmap{PID: m.pid, TID: m.tid, Addr: m.addr, Len: m.len, Prot: unix.PROT_READ | unix.PROT_EXEC, Flags: unix.MAP_PRIVATE}
+		if m.object == clearMapping {
+			record.Filename = []byte(clearName)
+		} else {
+			o := &r.plan.objects[m.object]
+			if !o.made {
+				continue
+			}
+			record.PgOff = jitobj.TextOffset
+			record.BuildID = o.buildID[:]
+			record.Filename = []byte(o.path())
+		}
+		trailer := r.rec.layouts.TrailerFor(r.attr, perfdata.SampleID{PID: m.pid, TID: m.tid, Time: m.time})
+		r.rec.layouts.AppendMmap2(r.buf, &record, trailer)
+		r.sum.Mappings++
+	}
+	r.out.Write(r.buf.Data)
+}
+
+// path returns where the object is.
+func (o *object) path() string { return filepath.Join(o.dump.objects, o.name()) }
+
+// drops reports whether a mapping stays out of the result: a marker that has
+// done its work, or anonymous memory of a process that makes code in it.
+func (r *rewriter) drops(rec perfdata.Record, time uint64, offset int64) bool {
+	if r.markers[offset] {
+		return true
+	}
+	m, err := r.rec.layouts.Mmap(rec)
+	if err != nil || !isAnonymous(m.Filename) {
+		return false
+	}
+	for _, s := range r.jit[m.PID] {
+		if time < s.to && (time > s.from || time == s.from && offset > s.offset) {
+			return true
+		}
+	}
+	return false
+}
+
+// jitSpans returns when which processes have jitted code: from their marker on,
+// or from being forked from such a process, up to an exec.
+func (s *recording) jitSpans(markers map[int64]bool) map[uint32][]span {
+	spans := make(map[uint32][]span)
+	add := func(pid uint32, from uint64, offset int64) {
+		to := uint64(math.MaxUint64)
+		for _, e := range s.execs {
+			if e.pid == pid && e.time > from {
+				to = min(to, e.time)
+			}
+		}
+		spans[pid] = append(spans[pid], span{from, to, offset})
+	}
+	for _, m := range s.markers {
+		if markers[m.offset] {
+			add(m.pid, m.time, m.offset)
+		}
+	}
+	if len(spans) == 0 {
+		return spans
+	}
+	for _, f := range s.forks {
+		for _, p := range spans[f.parent] {
+			if f.time >= p.from && f.time < p.to {
+				add(f.pid, f.time, -1)
+				break
+			}
+		}
+	}
+	return spans
+}
+
+// trackingAttr returns the event whose records tell of mappings: new records of
+// that kind look as if they came from it.
+func trackingAttr(attrs []perfdata.Attr) *perfdata.Attr {
+	for i := range attrs {
+		if attrs[i].Has(perfdata.FlagMmap) || attrs[i].Has(perfdata.FlagMmap2) {
+			return &attrs[i]
+		}
+	}
+	return &attrs[0]
+}
+
+// features returns the features of the result. All stay as they are, but for
+// the build-id table, which gets the objects, and the index of AUXTRACE records,
+// which has their file offsets. A recording without a build-id table gets none:
+// the mappings carry the ids.
+func (r *rewriter) features() ([]perfdata.Feature, error) {
+	features := append([]perfdata.Feature(nil), r.rec.file.Features...)
+	for i := range features {
+		f := &features[i]
+		var change func([]byte) []byte
+		switch f.ID {
+		case perfdata.FeatureBuildID:
+			change = r.extendBuildIDs
+		case perfdata.FeatureAuxtrace:
+			change = r.moveAuxIndex
+		default:
+			continue
+		}
+		content, err := f.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		content = change(content)
+		f.Content = io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
+	}
+	return features, nil
+}
+
+func (r *rewriter) extendBuildIDs(table []byte) []byte {
+	b := wire.NewBuffer(r.buf.Order())
+	b.Bytes(table)
+	for i := range r.plan.objects {
+		if o := &r.plan.objects[i]; o.made {
+			perfdata.AppendBuildID(b, o.path(), o.buildID[:])
+		}
+	}
+	return b.Data
+}
+
+func (r *rewriter) moveAuxIndex(index []byte) []byte {
+	return perfdata.MapAuxtraceIndex(r.buf.Order(), index, func(offset uint64) uint64 {
+		if moved, ok := r.aux[offset]; ok {
+			return moved
+		}
+		return offset
+	})
+}

@@ -1,0 +1,53 @@
+package jitcode
+
+import "encoding/binary"
+
+// A Kind says what an Event is about.
+type Kind uint8
+
+// Load: code is in memory from now on. Move: code that was loaded before is
+// somewhere else from now on, and no longer where it was.
+const (
+	Load Kind = iota
+	Move
+)
+
+// An Event is one change to the code of a process.
+type Event struct {
+	Kind     Kind
+	Function int    // which of its source's functions; several events may share one
+	Time     uint64 // in the source's clock: CLOCK_MONOTONIC nanoseconds for jitdump
+	PID, TID uint32 // as the source has them: in the producer's own pid namespace
+	Index    uint64 // the producer's number for the function, not always unique
+	Addr     uint64 // of the code from now on
+	Size     uint64 // in bytes
+	OldAddr  uint64 // Move: where the code was
+}
+
+// A Function is one piece of jitted code, ready to be written as an object. It
+// belongs to the reader it came from, and so do its slices.
+type Function struct {
+	Name  []byte // as the producer wrote it, possibly mangled; no NUL
+	Addr  uint64 // where it was loaded first
+	Code  []byte
+	Thumb bool     // ARM: the code is in the T32 instruction set
+	Files []string // that Lines refer to
+	Lines []Line
+}
+
+// A Line is one row of a line table: from Offset on, up to the next row or the
+// end of the function, code comes from this place of the source. Rows have
+// strictly growing offsets inside the function.
+type Line struct {
+	Offset uint64 // from the start of the function, in bytes
+	File   int    // index into Files
+	Line   uint32 // from 1; 0 for code that comes from no line
+	Column uint32 // from 1; 0 for unknown
+}
+
+// A Target is what code is made for.
+type Target struct {
+	Machine     uint32 // ELF e_machine
+	Order       binary.ByteOrder
+	HighAddress uint64 // the end of the code that ends last
+}

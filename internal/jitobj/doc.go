@@ -1,0 +1,18 @@
+// Package jitobj makes ELF objects out of jitted functions. It composes elfgen
+// and dwarfgen, which know nothing of each other, and knows nothing of where
+// functions come from or objects go to.
+//
+// An object of one function is a shared object of the function's machine:
+//
+//	ELF header
+//	.note.gnu.build-id   a hash of all that is in the object
+//	.text                the code, at TextOffset
+//	.debug_*             lines, if the function has any
+//	.symtab .strtab .shstrtab
+//	program headers      PT_LOAD from the start of the file to the end of .text, PT_NOTE
+//	section headers
+//
+// Addresses in it are file offsets, and that is what makes it work everywhere: a
+// mapping of .text at its offset gives the same answer to readers that go by
+// program headers, by section headers, or by file offsets.
+package jitobj

@@ -1,0 +1,215 @@
+package jitobj
+
+import (
+	"crypto/sha256"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"hash"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/jitinject/jitinject/dwarfgen"
+	"github.com/jitinject/jitinject/elfgen"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Options say how objects are made. Everything that ends up in an object is
+// here or in the function: the same input gives the same bytes.
+type Options struct {
+	DWARF    int    // version, 4 or 5; 0 is 5
+	Producer string // DW_AT_producer
+	CompDir  string // DW_AT_comp_dir: what relative file names count from; "" is "."
+}
+
+// TextOffset is the file offset, and address, of an object's code. The ELF
+// header and the build-id note fit in front of it in 32- and 64-bit files, and
+// it is a multiple of what compilers align functions to.
+const TextOffset = 0x80
+
+// textAlign makes .text begin at TextOffset.
+const textAlign = 0x40
+
+// pageSize is the alignment of PT_LOAD. Readers round the segment's address down
+// to it to find where the file lies in memory, and must get 0.
+const pageSize = 0x1000
+
+// BuildIDSize is the length of build ids in bytes, that of the SHA-1 which
+// linkers use: perf has no room for more.
+const BuildIDSize = 20
+
+// An Object is a finished ELF file.
+type Object struct {
+	Bytes   []byte // belongs to the Builder, until its next Build
+	BuildID [BuildIDSize]byte
+}
+
+// A Builder makes objects one after the other in the same memory. It is not safe
+// for use by several goroutines at once; give each its own.
+type Builder struct {
+	opts   Options
+	target elfgen.Target
+	enc    dwarfgen.Encoding
+	out    wire.Buffer
+	note   wire.Buffer
+	file   elfgen.File
+	dwarf  dwarfgen.Builder
+	unit   dwarfgen.Unit
+	files  []dwarfgen.FileID // by index of the function's files, -1 if not used yet
+	hash   hash.Hash
+	frame  [8]byte
+}
+
+// NewBuilder returns a builder of objects for code of the given target.
+func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
+	if opts.DWARF == 0 {
+		opts.DWARF = 5
+	}
+	if opts.CompDir == "" {
+		opts.CompDir = "."
+	}
+	b := &Builder{opts: opts, hash: sha256.New()}
+	b.target = elfgen.TargetFor(elf.Machine(t.Machine), t.Order, t.HighAddress)
+	b.enc = dwarfgen.Encoding{Version: opts.DWARF, AddrSize: 8, Order: t.Order}
+	if b.target.Class == elf.ELFCLASS32 {
+		b.enc.AddrSize = 4
+	}
+	if err := b.dwarf.Reset(b.enc); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Build makes the object of one function.
+func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
+	debug, err := b.debugInfo(fn)
+	if err != nil {
+		return Object{}, err
+	}
+	obj := Object{BuildID: b.buildID(fn, debug)}
+
+	b.note.Reset(b.target.Order)
+	f := &b.file
+	f.Reset(b.target, elf.ET_DYN)
+	note := f.Add(elfgen.BuildIDNote(&b.note, obj.BuildID[:]))
+	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Data: fn.Code})
+	for _, s := range debug {
+		section := elfgen.Section{Name: s.Name, Type: elf.SHT_PROGBITS, Data: s.Data}
+		if s.Name == ".debug_str" || s.Name == ".debug_line_str" {
+			section.Flags, section.EntSize = elf.SHF_MERGE|elf.SHF_STRINGS, 1
+		}
+		f.Add(section)
+	}
+	f.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: text, Align: pageSize, FromStart: true})
+	f.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: note, Last: note, Align: 4})
+	value := uint64(0)
+	if fn.Thumb {
+		// The mapping symbol tells disassemblers, the lowest bit callers [ELF for
+		// the Arm Architecture, 5.5.3 and 5.5.5].
+		f.AddSymbol(elfgen.Symbol{Name: []byte("$t"), Bind: elf.STB_LOCAL, Type: elf.STT_NOTYPE, Section: text})
+		value = 1
+	}
+	f.AddSymbol(elfgen.Symbol{Name: fn.Name, Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Value: value, Size: uint64(len(fn.Code))})
+	b.out.Reset(b.target.Order)
+	if err := f.Append(&b.out); err != nil {
+		return Object{}, err
+	}
+	obj.Bytes = b.out.Data
+	return obj, nil
+}
+
+// debugInfo describes fn in DWARF: a unit with one subprogram and the lines. A
+// function without lines gets none: its symbol says all there is to say.
+func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
+	if len(fn.Lines) == 0 {
+		return nil, nil
+	}
+	if err := b.dwarf.Reset(b.enc); err != nil {
+		return nil, err
+	}
+	u := &b.unit
+	u.Reset(
+		dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer),
+		dwarfgen.Path(dwarf.AttrName, fn.Files[fn.Lines[0].File]),
+		dwarfgen.Path(dwarf.AttrCompDir, b.opts.CompDir),
+	)
+	u.Low, u.High = TextOffset, TextOffset+uint64(len(fn.Code))
+	b.lines(fn)
+
+	low, size := dwarfgen.Addr(dwarf.AttrLowpc, u.Low), dwarfgen.Size(dwarf.AttrHighpc, u.High-u.Low)
+	name := string(fn.Name)
+	if plain := demangled(name); plain != name {
+		u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, plain), dwarfgen.String(dwarf.AttrLinkageName, name), dwarfgen.Flag(dwarf.AttrExternal), low, size)
+	} else {
+		u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, name), dwarfgen.Flag(dwarf.AttrExternal), low, size)
+	}
+	b.dwarf.Add(u)
+	return b.dwarf.Sections()
+}
+
+// lines fills the unit's line table. Only files that a line refers to get in.
+func (b *Builder) lines(fn *jitcode.Function) {
+	t := &b.unit.Lines
+	t.Dir = b.opts.CompDir
+	b.files = b.files[:0]
+	for range fn.Files {
+		b.files = append(b.files, -1)
+	}
+	for _, l := range fn.Lines {
+		if b.files[l.File] < 0 && l.Line != 0 {
+			b.files[l.File] = t.AddFile(fn.Files[l.File])
+		}
+		t.AddRow(dwarfgen.Row{Addr: TextOffset + l.Offset, File: max(b.files[l.File], 0), Line: l.Line, Column: l.Column})
+	}
+	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
+}
+
+// maxDemangled bounds the output of demangling, 2^16 bytes: names come from
+// files that anyone may have written.
+const maxDemangled = 16
+
+func demangled(name string) string {
+	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+}
+
+// buildID hashes all that makes fn's object what it is, and the address, which
+// is not in the object: equal code at two places is two functions, whose objects
+// must not stand in for each other.
+func (b *Builder) buildID(fn *jitcode.Function, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
+	b.hash.Reset()
+	b.hashNumber(fn.Addr)
+	b.hashNumber(uint64(b.target.Class)<<32 | uint64(b.target.Machine))
+	b.hashNumber(uint64(b.target.Flags))
+	if b.target.Order == binary.BigEndian {
+		b.hashNumber(1)
+	}
+	if fn.Thumb {
+		b.hashNumber(2)
+	}
+	b.hashBytes(fn.Name)
+	b.hashBytes(fn.Code)
+	for _, s := range debug {
+		b.hashBytes([]byte(s.Name))
+		b.hashBytes(s.Data)
+	}
+	var sum [sha256.Size]byte
+	copy(id[:], b.hash.Sum(sum[:0]))
+	return id
+}
+
+func (b *Builder) hashBytes(p []byte) {
+	b.hashNumber(uint64(len(p)))
+	b.hash.Write(p)
+}
+
+func (b *Builder) hashNumber(n uint64) {
+	binary.LittleEndian.PutUint64(b.frame[:], n)
+	b.hash.Write(b.frame[:])
+}
+
+// String describes the builder's target for errors and summaries.
+func (b *Builder) String() string {
+	return fmt.Sprintf("%v %v", b.target.Class, b.target.Machine)
+}

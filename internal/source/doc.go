@@ -1,0 +1,24 @@
+// Package source turns the records of side files into code: it is the one place
+// where bytes get a meaning.
+//
+// A [Jitdump] is read twice. Scanning it frames every record once, pairs the
+// records that describe a function with the load they describe, and leaves a
+// list of events that know where in the file their parts are. Functions are
+// read, decoded and repaired later, one by one, by as many goroutines as like
+// to ([Jitdump.Reader]).
+//
+// # Pairing
+//
+// A debug record names the address of the function it describes, and that is
+// how it is found: LLVM writes the debug records of a whole module before its
+// loads, and threads interleave theirs. perf gives a load whatever debug record
+// came last. A record that names no load's address is given to the next load if
+// all its entries lie inside that. Unwinding records name nothing; they belong
+// to the load that follows.
+//
+// # Quirks
+//
+// What producers get wrong is repaired in quirks.go, and only where the dump
+// itself proves it: each repair has a name, says what the evidence is, and is
+// counted in [Jitdump.Repairs].
+package source

@@ -1,0 +1,109 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A Reader makes functions of a scanned dump. It reuses its memory from one
+// function to the next, so each goroutine has its own.
+type Reader struct {
+	Problems []Problem
+
+	d        *Jitdump
+	repairs  *repairs // those of d, except while looking for quirks
+	function int      // the one being read
+	fn       jitcode.Function
+	load     []byte
+	debug    []byte
+	rows     []row
+	names    map[string]string
+}
+
+// Reader returns a new reader.
+func (d *Jitdump) Reader() *Reader {
+	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string)}
+}
+
+func (r *Reader) problem(off int64, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// Function returns the i-th function of the dump, valid until the next call. It
+// fails where the code cannot be read again; what is wrong with its lines costs
+// those lines and is added to Problems.
+func (r *Reader) Function(i int) (*jitcode.Function, error) {
+	fn, err := r.rawRows(i)
+	if err != nil {
+		return nil, err
+	}
+	fn.Lines = r.inside(fn.Lines[:0], uint64(len(fn.Code)))
+	switch {
+	case len(fn.Lines) == 0:
+	case r.d.notCodeOffsets(fn):
+		fn.Lines = fn.Lines[:0]
+		r.repairs.bytecode.Add(1)
+	case r.d.skew != 0:
+		r.repairs.skew.Add(1)
+	}
+	return fn, nil
+}
+
+// rawRows reads the i-th function and leaves the entries of its debug record in
+// r.rows, sorted and moved back by the skew.
+func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
+	r.function = i
+	r.rows = r.rows[:0]
+	p := &r.d.parts[i]
+	raw, err := r.record(p.load, &r.load)
+	if err != nil {
+		return nil, err
+	}
+	l, err := raw.Load()
+	if err != nil {
+		return nil, err
+	}
+	start := r.d.codeStart(l.CodeAddr)
+	r.fn = jitcode.Function{
+		Name: l.Name, Addr: start, Code: l.Code, Thumb: start != l.CodeAddr,
+		Files: r.fn.Files[:0], Lines: r.fn.Lines[:0],
+	}
+	if p.debug.size == 0 {
+		return &r.fn, nil
+	}
+	raw, err = r.record(p.debug, &r.debug)
+	if err != nil {
+		return nil, err
+	}
+	info, err := raw.DebugInfo()
+	if err != nil {
+		return nil, err
+	}
+	r.table(&r.fn, &info)
+	return &r.fn, nil
+}
+
+func (r *Reader) record(s span, buf *[]byte) (jitdump.Raw, error) {
+	if cap(*buf) < int(s.size) {
+		*buf = make([]byte, max(int(s.size), 2*cap(*buf), 16<<10))
+	}
+	return jitdump.ReadRecord(r.d.src, r.d.order(), s.off, int64(s.size), *buf)
+}
+
+// maxInterned bounds the file names that a reader remembers between functions.
+const maxInterned = 10000
+
+// intern returns name as a string, the same one each time.
+func (r *Reader) intern(name []byte) string {
+	if s, ok := r.names[string(name)]; ok {
+		return s
+	}
+	if len(r.names) >= maxInterned {
+		clear(r.names)
+	}
+	s := string(name)
+	r.names[s] = s
+	return s
+}

@@ -1,0 +1,102 @@
+package source
+
+import (
+	"debug/elf"
+	"encoding/binary"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// starts says where instructions of a function start, found by a sweep from its
+// first byte. It is evidence for or against addresses in a dump.
+type starts struct {
+	is    []bool // one for each byte that the sweep reached
+	fixed int    // or: every instruction has this length
+}
+
+// instructionStarts sweeps code. On machines that it knows nothing of, the
+// result knows nothing.
+func instructionStarts(t jitcode.Target, code []byte) starts {
+	length := func(b []byte) int { return 0 }
+	switch elf.Machine(t.Machine) {
+	case elf.EM_X86_64:
+		length = func(b []byte) int { return x86Length(b, 64) }
+	case elf.EM_386:
+		length = func(b []byte) int { return x86Length(b, 32) }
+	case elf.EM_RISCV:
+		length = riscvLength
+	case elf.EM_S390:
+		length = s390Length
+	case elf.EM_AARCH64, elf.EM_PPC64, elf.EM_PPC, elf.EM_MIPS, elf.EM_LOONGARCH, elf.EM_SPARCV9:
+		return starts{fixed: 4}
+	}
+	is := make([]bool, 0, len(code))
+	for pos := 0; pos < len(code); {
+		n := length(code[pos:])
+		if n <= 0 || n > len(code)-pos {
+			break // data, or an instruction that nobody knows
+		}
+		is = append(is, true)
+		for i := 1; i < n; i++ {
+			is = append(is, false)
+		}
+		pos += n
+	}
+	return starts{is: is}
+}
+
+// at reports whether an instruction starts at offset off; known is false where
+// the sweep did not reach.
+func (s *starts) at(off uint64) (start, known bool) {
+	if s.fixed != 0 {
+		return off%uint64(s.fixed) == 0, true
+	}
+	if off >= uint64(len(s.is)) {
+		return false, false
+	}
+	return s.is[off], true
+}
+
+// x86Length returns the length of the instruction at the start of b, or 0. It
+// goes round what x86asm gets wrong: it takes operand bytes behind vzeroupper
+// and vzeroall, and it reads endbr64 as a lone prefix (golang.org/issue/46196).
+func x86Length(b []byte, mode int) int {
+	switch {
+	case len(b) >= 3 && b[0] == 0xc5 && b[2] == 0x77:
+		return 3
+	case len(b) >= 4 && b[0] == 0xc4 && b[3] == 0x77:
+		return 4
+	case len(b) >= 4 && b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3]&0xfe == 0xfa:
+		return 4
+	}
+	inst, err := x86asm.Decode(b, mode)
+	if err != nil || inst.Op == 0 {
+		return 0
+	}
+	return inst.Len
+}
+
+// riscvLength reads the length from the low bits of the first 16 [RISC-V
+// unprivileged ISA 1.5].
+func riscvLength(b []byte) int {
+	switch {
+	case len(b) < 2:
+		return 0
+	case b[0]&3 != 3:
+		return 2
+	case b[0]&0x1f != 0x1f:
+		return 4
+	}
+	return 0
+}
+
+// s390Length reads the length from the top two bits [z/Architecture Principles
+// of Operation, Instruction Formats].
+func s390Length(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	return [4]int{2, 4, 4, 6}[binary.BigEndian.Uint16(b)>>14]
+}

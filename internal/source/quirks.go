@@ -1,0 +1,283 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// What producers get wrong, and how a dump proves it. Each quirk has a test
+// with real or rebuilt bytes in quirks_test.go.
+
+// repairs counts what was repaired. Functions are read by several goroutines.
+type repairs struct {
+	skew, bytecode, fileNames, outside, unsorted, absurdLines, tids atomic.Int64
+}
+
+// A Repair is a quirk of a producer that was repaired.
+type Repair struct {
+	Name  string // short and stable
+	Count int64
+	Text  string // what Count counts, and what was done
+}
+
+// Repairs returns what has been repaired so far, in a fixed order, without what
+// did not occur.
+func (d *Jitdump) Repairs() []Repair {
+	r := &d.repairs
+	all := []Repair{
+		{"skewed-lines", r.skew.Load(), "functions whose source lines were moved back to the code they belong to"},
+		{"bytecode-offsets", r.bytecode.Load(), "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
+		{"freed-file-names", r.fileNames.Load(), "functions whose source file name had been overwritten; taken from their own name"},
+		{"lines-outside", r.outside.Load(), "functions with source lines outside their code; cut to it"},
+		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
+		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
+		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
+	}
+	return slices.DeleteFunc(all, func(r Repair) bool { return r.Count == 0 })
+}
+
+// maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).
+// BeamAsm writes pthread handles.
+const maxTID = 1 << 22
+
+// sampleSize is how many functions are looked at to find a producer's habits.
+const sampleSize = 64
+
+// findQuirks decides what holds for the dump as a whole.
+func (d *Jitdump) findQuirks() {
+	var with []int
+	for i := range d.parts {
+		if d.parts[i].debug.size != 0 {
+			with = append(with, i)
+		}
+	}
+	if len(with) == 0 {
+		return
+	}
+	step := max(1, len(with)/sampleSize)
+	r := d.Reader()
+	r.repairs = new(repairs) // looking is not repairing
+	for _, skew := range []uint64{elf64Header, elf32Header} {
+		if d.isSkewed(r, with, step, skew) {
+			d.skew = skew
+			break
+		}
+	}
+	d.findBytecode(r, with)
+}
+
+// V8 and LLVM add the size of an ELF header to every debug address, in the
+// belief that perf puts the code behind one and does not account for it. perf
+// did that until 5.8 (contract: V8 in perf-jit.cc, LLVM in PerfSupportPlugin and
+// PerfJITEventListener).
+const (
+	elf64Header = 0x40
+	elf32Header = 0x34
+)
+
+// tellingRows is how many rows a table needs for its fitting the instructions
+// not to be chance: about one byte in four starts one on x86.
+const tellingRows = 4
+
+// isSkewed looks for the habit of adding skew to debug addresses. A function
+// speaks against it if it has an entry before skew, and for it if its first
+// entry is at skew exactly or its last one is inside only when moved back. Where
+// instructions can be told apart, a table that fits them only when moved back
+// speaks for it, and one that fits only as it is, against. Nine of ten must agree.
+func (d *Jitdump) isSkewed(r *Reader, with []int, step int, skew uint64) bool {
+	tally := func(vote func(fn *jitcode.Function) int) (pro, con int) {
+		for i := 0; i < len(with); i += step {
+			fn, err := r.rawRows(with[i])
+			if err != nil || len(r.rows) == 0 {
+				continue
+			}
+			switch v := vote(fn); {
+			case v > 0:
+				pro++
+			case v < 0:
+				con++
+			}
+		}
+		return pro, con
+	}
+	pro, con := tally(func(fn *jitcode.Function) int {
+		lo, hi, size := r.rows[0].off, r.rows[len(r.rows)-1].off, int64(len(fn.Code))
+		switch {
+		case lo < int64(skew):
+			return -1
+		case lo == int64(skew) || hi > size && hi-int64(skew) <= size:
+			return 1
+		}
+		return 0
+	})
+	if pro == 0 || pro < 9*con {
+		return false
+	}
+	pro, con = tally(func(fn *jitcode.Function) int {
+		if len(r.rows) < tellingRows {
+			return 0
+		}
+		s := instructionStarts(d.Target(), fn.Code)
+		asIs, movedBack := r.fits(&s, 0), r.fits(&s, skew)
+		switch {
+		case movedBack && !asIs:
+			return 1
+		case asIs && !movedBack:
+			return -1
+		}
+		return 0
+	})
+	return pro >= 9*con
+}
+
+// fits reports whether all rows, moved back by skew, are at instruction starts
+// as far as those are known.
+func (r *Reader) fits(s *starts, skew uint64) bool {
+	for _, w := range r.rows {
+		if start, known := s.at(uint64(w.off) - skew); known && !start {
+			return false
+		}
+	}
+	return true
+}
+
+// V8 marks the tier of a function in its name; ^ is Sparkplug, the baseline
+// compiler. Its line tables are those of the bytecode: their "addresses" are the
+// function's plus an offset in the bytecode, and say nothing about the code.
+var v8Baseline = []byte("JS:^")
+
+// findBytecode decides whether baseline functions have bytecode offsets for
+// addresses: their tables do not fit the instructions. Short tables may fit by
+// chance, so the majority decides for all.
+func (d *Jitdump) findBytecode(r *Reader, with []int) {
+	bad, all := 0, 0
+	for _, i := range with {
+		if all == sampleSize {
+			break
+		}
+		fn, err := r.rawRows(i)
+		if err != nil || !bytes.HasPrefix(fn.Name, v8Baseline) || len(r.rows) == 0 {
+			continue
+		}
+		all++
+		if s := instructionStarts(d.Target(), fn.Code); !r.fits(&s, 0) {
+			bad++
+		}
+	}
+	d.bytecode = 2*bad > all
+}
+
+// notCodeOffsets reports whether fn's lines are about its bytecode.
+func (d *Jitdump) notCodeOffsets(fn *jitcode.Function) bool {
+	return d.bytecode && bytes.HasPrefix(fn.Name, v8Baseline)
+}
+
+// V8 writes the file names of optimized code from memory that it has freed, so
+// the allocator's links stand in their first bytes, NULs among them. The length
+// of the name and the rest of it are still right, and the function's own name
+// tells the script.
+
+// freedBytes is how much of a freed block glibc's allocator overwrites.
+const freedBytes = 16
+
+// v8Script returns the part of a V8 function's name that ends with the script's
+// file name: "JS:*add /tmp/prog.js" of "JS:*add /tmp/prog.js:2:49".
+func v8Script(name []byte) []byte {
+	if !bytes.HasPrefix(name, []byte("JS:")) {
+		return nil
+	}
+	for range 2 {
+		i := bytes.LastIndexByte(name, ':')
+		if i < 0 || i+1 == len(name) || len(bytes.Trim(name[i+1:], "0123456789")) > 0 {
+			return nil
+		}
+		name = name[:i]
+	}
+	return name
+}
+
+// intactName returns the script's name if freed is what is left of it: as long,
+// and the same behind the overwritten bytes.
+func intactName(script, freed []byte) ([]byte, bool) {
+	n := len(script) - len(freed)
+	if n < 1 || script[n-1] != ' ' || len(freed) > freedBytes && !bytes.Equal(script[n:][freedBytes:], freed[freedBytes:]) {
+		return nil, false
+	}
+	return script[n:], true
+}
+
+// freedNames returns the entries of a debug record whose names cannot be walked
+// because NULs were written into them. The proof: walking fails, but entries of
+// one length fill the area, each ends in a NUL, and what is intact of the name
+// is the script's.
+func freedNames(info *jitdump.DebugInfo, script []byte) (stride int, name []byte) {
+	area := info.Area
+	if script == nil || info.Count == 0 || info.Count > uint64(len(area))/jitdump.DebugEntryHead || walks(info) {
+		return 0, nil
+	}
+	n := int(info.Count)
+	for stride := len(area) / n; stride > jitdump.DebugEntryHead && (n*stride+7)&^7 >= len(area); stride-- {
+		name, ok := intactName(script, area[jitdump.DebugEntryHead:stride-1])
+		for i := 0; ok && i < n; i++ {
+			e := area[i*stride : (i+1)*stride]
+			_, same := intactName(script, e[jitdump.DebugEntryHead:stride-1])
+			ok = same && e[stride-1] == 0
+		}
+		if ok {
+			return stride, name
+		}
+	}
+	return 0, nil
+}
+
+// walks reports whether walking the entries from name to name ends where the
+// area does, up to padding.
+func walks(info *jitdump.DebugInfo) bool {
+	area := info.Area
+	for range info.Count {
+		if len(area) < jitdump.DebugEntryHead {
+			return false
+		}
+		end := bytes.IndexByte(area[jitdump.DebugEntryHead:], 0)
+		if end < 0 {
+			return false
+		}
+		area = area[jitdump.DebugEntryHead+end+1:]
+	}
+	return len(area) < 8
+}
+
+// entries calls yield for each entry of a debug record, with the file name that
+// its producer meant.
+func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
+	script := v8Script(fn.Name)
+	if stride, name := freedNames(info, script); stride != 0 {
+		r.repairs.fileNames.Add(1)
+		order := r.d.order()
+		for i := range int(info.Count) {
+			e := info.Area[i*stride:]
+			yield(jitdump.DebugEntry{Addr: order.Uint64(e), Line: order.Uint32(e[8:]), Discrim: order.Uint32(e[12:]), Name: name})
+		}
+		return nil
+	}
+	repaired := false
+	for e, err := range info.Entries() {
+		if err != nil {
+			return err
+		}
+		if len(e.Name) > freedBytes && script != nil {
+			if name, ok := intactName(script, e.Name); ok && !bytes.Equal(name, e.Name) {
+				e.Name, repaired = name, true
+			}
+		}
+		yield(e)
+	}
+	if repaired {
+		r.repairs.fileNames.Add(1)
+	}
+	return nil
+}

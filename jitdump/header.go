@@ -1,0 +1,112 @@
+package jitdump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+const (
+	magic      = 0x4A695444 // "JiTD"
+	headerSize = 40
+	prefixSize = 16
+
+	// maxHeaderSize bounds what a header may claim for itself. The longest one
+	// known is libxsmm's, padded to a page.
+	maxHeaderSize = 1 << 20
+)
+
+// FormatName is how errors call the format.
+const FormatName = "jitdump"
+
+// Flags of the file header.
+type Flags uint64
+
+// ArchTimestamps says that the file's timestamps are counts of the machine's
+// own clock (the TSC on x86) and not nanoseconds of CLOCK_MONOTONIC.
+const ArchTimestamps Flags = 1 << 0
+
+// ErrNotJitdump says that a file does not begin with jitdump's magic. Callers
+// test for it with errors.Is.
+var ErrNotJitdump = errors.New("not a jitdump file")
+
+// A Header is the file header.
+type Header struct {
+	Order     binary.ByteOrder // of the whole file; nil writes little endian
+	Version   uint32
+	Machine   uint32 // ELF e_machine
+	Pad       uint32
+	PID       uint32 // of the producer in its own pid namespace
+	Timestamp uint64 // of creation; V8 writes microseconds of the wall clock
+	Flags     Flags
+	Extra     []byte // what a longer header holds behind the known 40 bytes
+}
+
+// Size returns the header's length in the file, in bytes.
+func (h *Header) Size() int64 { return headerSize + int64(len(h.Extra)) }
+
+// readHeader reads the header at the start of r.
+func readHeader(r io.ReaderAt) (*Header, error) {
+	var buf [headerSize]byte
+	n, err := r.ReadAt(buf[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	h := new(Header)
+	switch {
+	case n >= 4 && binary.LittleEndian.Uint32(buf[:]) == magic:
+		h.Order = binary.LittleEndian
+	case n >= 4 && binary.BigEndian.Uint32(buf[:]) == magic:
+		h.Order = binary.BigEndian
+	case n == 0:
+		return nil, fmt.Errorf("%w: it is empty", ErrNotJitdump)
+	default:
+		return nil, fmt.Errorf("%w: it begins with % x, not with the magic \"JiTD\"", ErrNotJitdump, buf[:min(n, 4)])
+	}
+	c := wire.NewCursor(FormatName, "file header", buf[:n], h.Order, 0)
+	c.U32("magic")
+	h.Version = c.U32("version")
+	size := c.U32("total_size")
+	h.Machine = c.U32("elf_mach")
+	h.Pad = c.U32("pad1")
+	h.PID = c.U32("pid")
+	h.Timestamp = c.U64("timestamp")
+	h.Flags = Flags(c.U64("flags"))
+	if h.Version > 2 {
+		c.Fail("version", "is %d; 0, 1 and 2 are known", h.Version)
+	}
+	if size > maxHeaderSize {
+		c.Fail("total_size", "is %d, more than any header needs", size)
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	// A total_size below 40 is taken for 40, as perf does: the fields are there.
+	if size > headerSize {
+		h.Extra = make([]byte, size-headerSize)
+		if n, err := r.ReadAt(h.Extra, headerSize); n < len(h.Extra) {
+			if err == io.EOF {
+				c.Fail("total_size", "is %d, but the file ends at %d", size, headerSize+n)
+				err = c.Err()
+			}
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// append encodes h.
+func (h *Header) append(b *wire.Buffer) {
+	b.U32(magic)
+	b.U32(h.Version)
+	b.U32(uint32(h.Size()))
+	b.U32(h.Machine)
+	b.U32(h.Pad)
+	b.U32(h.PID)
+	b.U64(h.Timestamp)
+	b.U64(uint64(h.Flags))
+	b.Bytes(h.Extra)
+}

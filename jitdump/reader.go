@@ -1,0 +1,152 @@
+package jitdump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// ErrCut says that the file ends inside a record: its producer was killed, or
+// is still writing. Callers test for it with errors.Is.
+var ErrCut = errors.New("the file ends inside a record")
+
+// blockSize is how much the reader asks of the file at once.
+const blockSize = 256 << 10
+
+// A Reader walks the records of a file.
+type Reader struct {
+	src    io.ReaderAt
+	header *Header
+	next   int64 // offset of the next record
+
+	// window holds the file's bytes from windowAt on.
+	window   []byte
+	windowAt int64
+}
+
+// NewReader reads the file header and returns a reader that stands at the first
+// record. It reads from src at growing offsets, a block at a time. A file of
+// another format gives an error that wraps ErrNotJitdump.
+func NewReader(src io.ReaderAt) (*Reader, error) {
+	h, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{src: src, header: h, next: h.Size()}, nil
+}
+
+// Header returns the file header. It belongs to the reader.
+func (r *Reader) Header() *Header { return r.header }
+
+// Offset returns where the next record is looked for.
+func (r *Reader) Offset() int64 { return r.next }
+
+// Next returns the next record; its body is valid until the next call.
+//
+// At the end of the file it returns io.EOF, and where the end cuts a record, an
+// error that wraps ErrCut. It does not move then: when the file has grown, Next
+// goes on where it stood. A prefix that cannot be one gives a *wire.Error, and
+// Next does not move either; Resync may get past it.
+func (r *Reader) Next() (Raw, error) {
+	if err := r.skipPadding(); err != nil {
+		return Raw{}, err
+	}
+	raw, err := r.frame(r.next)
+	if err == nil {
+		r.next += raw.Size()
+	}
+	return raw, err
+}
+
+// frame reads the record at offset off.
+func (r *Reader) frame(off int64) (Raw, error) {
+	id, size, ts, err := r.prefix(off)
+	if err != nil {
+		return Raw{}, err
+	}
+	if size < prefixSize {
+		return Raw{}, &wire.Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
+			Text: fmt.Sprintf("is %d, less than the %d bytes of the prefix it stands in", size, prefixSize)}
+	}
+	if uint64(size) > math.MaxInt { // on a 32-bit machine
+		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %d bytes do not fit in memory", FormatName, id, off, size)
+	}
+	b, err := r.at(off, int(size))
+	if err != nil {
+		return Raw{}, err
+	}
+	if len(b) < int(size) {
+		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: it needs %d bytes, %d are there", FormatName, id, off, ErrCut, size, len(b))
+	}
+	return Raw{ID: id, Timestamp: ts, Offset: off, Body: b[prefixSize:size], Order: r.header.Order}, nil
+}
+
+// prefix reads the three fields in front of every record.
+func (r *Reader) prefix(off int64) (id RecordID, size uint32, ts uint64, err error) {
+	b, err := r.at(off, prefixSize)
+	switch {
+	case err != nil:
+		return 0, 0, 0, err
+	case len(b) == 0:
+		return 0, 0, 0, io.EOF
+	case len(b) < prefixSize:
+		return 0, 0, 0, fmt.Errorf("%s: offset %#x: %w: %d bytes are there", FormatName, off, ErrCut, len(b))
+	}
+	o := r.header.Order
+	return RecordID(o.Uint32(b)), o.Uint32(b[4:]), o.Uint64(b[8:]), nil
+}
+
+// at returns n bytes at offset off, or fewer where the file ends. They are
+// valid until the next call. A record that claims gigabytes is read block by
+// block, so that memory is never asked for beyond twice what the file holds.
+func (r *Reader) at(off int64, n int) ([]byte, error) {
+	if have := r.windowAt + int64(len(r.window)); off < r.windowAt || off > have {
+		r.window, r.windowAt = r.window[:0], off
+	}
+	for {
+		lo := int(off - r.windowAt)
+		if len(r.window)-lo >= n {
+			return r.window[lo : lo+n], nil
+		}
+		// Where the room behind is short, move what is still wanted to the front.
+		if cap(r.window)-lo < n {
+			r.window = append(r.window[:0], r.window[lo:]...)
+			r.windowAt, lo = off, 0
+		}
+		if len(r.window) == cap(r.window) {
+			r.window = append(r.window, make([]byte, max(blockSize, len(r.window)))...)[:len(r.window)]
+		}
+		got, err := r.src.ReadAt(r.window[len(r.window):cap(r.window)], r.windowAt+int64(len(r.window)))
+		r.window = r.window[:len(r.window)+got]
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("%s: reading at offset %#x: %w", FormatName, r.windowAt+int64(len(r.window)), err)
+		}
+		if got == 0 {
+			return r.window[lo:min(len(r.window), lo+n)], nil
+		}
+	}
+}
+
+// ReadRecord reads the record that a Reader found at offset off with the given
+// size, using buf if it is large enough. It is for coming back to a record from
+// several goroutines; order is that of the file's header.
+func ReadRecord(src io.ReaderAt, order binary.ByteOrder, off, size int64, buf []byte) (Raw, error) {
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	if n, err := src.ReadAt(buf, off); n < len(buf) {
+		if err == io.EOF {
+			err = fmt.Errorf("%s: offset %#x: %w: the file has shrunk since it was read first", FormatName, off, ErrCut)
+		}
+		return Raw{}, err
+	}
+	if len(buf) < prefixSize || int64(order.Uint32(buf[4:])) != size {
+		return Raw{}, fmt.Errorf("%s: offset %#x: the file has changed since it was read first", FormatName, off)
+	}
+	return Raw{ID: RecordID(order.Uint32(buf)), Timestamp: order.Uint64(buf[8:]), Offset: off, Body: buf[prefixSize:], Order: order}, nil
+}

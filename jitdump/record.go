@@ -1,0 +1,330 @@
+package jitdump
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A RecordID says what a record is.
+type RecordID uint32
+
+// The records of the specification, version 2.
+const (
+	IDLoad      RecordID = 0
+	IDMove      RecordID = 1
+	IDDebugInfo RecordID = 2
+	IDClose     RecordID = 3
+	IDUnwinding RecordID = 4
+)
+
+var recordNames = [...]string{"JIT_CODE_LOAD", "JIT_CODE_MOVE", "JIT_CODE_DEBUG_INFO", "JIT_CODE_CLOSE", "JIT_CODE_UNWINDING_INFO"}
+
+// String returns the specification's name, or "record type N".
+func (id RecordID) String() string {
+	if int(id) < len(recordNames) {
+		return recordNames[id]
+	}
+	return fmt.Sprintf("record type %d", uint32(id))
+}
+
+// A Raw is a framed record whose body nobody looked at yet.
+type Raw struct {
+	ID        RecordID
+	Timestamp uint64
+	Offset    int64  // of the prefix in the file
+	Body      []byte // what follows the prefix
+	Order     binary.ByteOrder
+}
+
+// Size returns the record's length in the file, prefix included.
+func (r *Raw) Size() int64 { return prefixSize + int64(len(r.Body)) }
+
+func (r *Raw) cursor() wire.Cursor {
+	return wire.NewCursor(FormatName, r.ID.String(), r.Body, r.Order, r.Offset+prefixSize)
+}
+
+// A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding or
+// *Unknown. Its byte slices alias the Raw it came from.
+type Record interface {
+	id() RecordID
+	size() int // of the body
+	append(*wire.Buffer)
+}
+
+// Decode returns the body as the type its id asks for. A body that contradicts
+// itself gives a *wire.Error with the field and offset.
+func (r *Raw) Decode() (Record, error) {
+	var rec Record
+	var err error
+	switch r.ID {
+	case IDLoad:
+		rec, err = decoded(r.Load())
+	case IDMove:
+		rec, err = decoded(r.Move())
+	case IDDebugInfo:
+		rec, err = decoded(r.DebugInfo())
+	case IDClose:
+		rec = &Close{Extra: r.Body}
+	case IDUnwinding:
+		rec, err = decoded(r.Unwinding())
+	default:
+		rec = &Unknown{ID: r.ID, Body: r.Body}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+func decoded[T any](v T, err error) (*T, error) { return &v, err }
+
+// A Load says that a function's code is in memory from its timestamp on.
+type Load struct {
+	PID, TID  uint32
+	VMA       uint64 // meant to equal CodeAddr; LLVM writes 0
+	CodeAddr  uint64
+	CodeSize  uint64 // len(Code); a function may be empty
+	CodeIndex uint64 // names the function in later moves
+	Name      []byte
+	Extra     []byte // between the name's NUL and the code, usually empty
+	Code      []byte
+}
+
+// loadHead is the length of a Load's fields in front of the name.
+const loadHead = 2*4 + 4*8
+
+// Load decodes a JIT_CODE_LOAD body. The code is the last code_size bytes of
+// the record, wherever the name ends, as perf reads it.
+func (r *Raw) Load() (Load, error) {
+	c := r.cursor()
+	l := Load{
+		PID:       c.U32("pid"),
+		TID:       c.U32("tid"),
+		VMA:       c.U64("vma"),
+		CodeAddr:  c.U64("code_addr"),
+		CodeSize:  c.U64("code_size"),
+		CodeIndex: c.U64("code_index"),
+		Name:      c.CString("name"),
+	}
+	if left := uint64(c.Len()); l.CodeSize > left {
+		c.Fail("code", "code_size is %d, but %d bytes of the record are left", l.CodeSize, left)
+	} else {
+		l.Extra = c.Bytes("", left-l.CodeSize)
+	}
+	l.Code = c.Rest()
+	return l, c.Err()
+}
+
+func (l *Load) id() RecordID { return IDLoad }
+func (l *Load) size() int    { return loadHead + len(l.Name) + 1 + len(l.Extra) + len(l.Code) }
+func (l *Load) append(b *wire.Buffer) {
+	b.U32(l.PID)
+	b.U32(l.TID)
+	b.U64(l.VMA)
+	b.U64(l.CodeAddr)
+	b.U64(uint64(len(l.Code)))
+	b.U64(l.CodeIndex)
+	b.Bytes(l.Name)
+	b.U8(0)
+	b.Bytes(l.Extra)
+	b.Bytes(l.Code)
+}
+
+// A Move says that the code of an earlier Load is somewhere else now.
+type Move struct {
+	PID, TID    uint32
+	VMA         uint64
+	OldCodeAddr uint64
+	NewCodeAddr uint64
+	CodeSize    uint64
+	CodeIndex   uint64
+	Extra       []byte // behind the last field, usually empty
+}
+
+// Move decodes a JIT_CODE_MOVE body.
+func (r *Raw) Move() (Move, error) {
+	c := r.cursor()
+	m := Move{
+		PID:         c.U32("pid"),
+		TID:         c.U32("tid"),
+		VMA:         c.U64("vma"),
+		OldCodeAddr: c.U64("old_code_addr"),
+		NewCodeAddr: c.U64("new_code_addr"),
+		CodeSize:    c.U64("code_size"),
+		CodeIndex:   c.U64("code_index"),
+	}
+	m.Extra = c.Rest()
+	return m, c.Err()
+}
+
+func (m *Move) id() RecordID { return IDMove }
+func (m *Move) size() int    { return 2*4 + 5*8 + len(m.Extra) }
+func (m *Move) append(b *wire.Buffer) {
+	b.U32(m.PID)
+	b.U32(m.TID)
+	b.U64(m.VMA)
+	b.U64(m.OldCodeAddr)
+	b.U64(m.NewCodeAddr)
+	b.U64(m.CodeSize)
+	b.U64(m.CodeIndex)
+	b.Bytes(m.Extra)
+}
+
+// A DebugInfo holds source lines of a function whose Load comes later.
+type DebugInfo struct {
+	CodeAddr uint64 // of the function
+	Count    uint64 // of entries, as written: not to be trusted
+	Area     []byte // the entries and what pads them, undecoded
+
+	order  binary.ByteOrder
+	offset int64 // of Area in the file
+}
+
+// A DebugEntry is one row of a line table: from Addr on, up to the next entry.
+type DebugEntry struct {
+	Addr    uint64
+	Line    uint32 // from 1; 0 where there is none
+	Discrim uint32 // V8 writes columns here, from 1
+	Name    []byte // of the source file; RepeatName for the entry before's
+}
+
+// RepeatName as a file name stands for the previous entry's.
+const RepeatName = "\xff"
+
+// DebugEntryHead is the length of a DebugEntry's fields in front of the name.
+const DebugEntryHead = 8 + 4 + 4
+
+// DebugInfo decodes the head of a JIT_CODE_DEBUG_INFO body; Entries walks the rest.
+func (r *Raw) DebugInfo() (DebugInfo, error) {
+	c := r.cursor()
+	d := DebugInfo{CodeAddr: c.U64("code_addr"), Count: c.U64("nr_entry"), order: r.Order}
+	d.offset = c.Offset()
+	d.Area = c.Rest()
+	return d, c.Err()
+}
+
+// Entries yields the entries in their order, and last an error if the area ends
+// before Count of them were found.
+func (d *DebugInfo) Entries() iter.Seq2[DebugEntry, error] {
+	return func(yield func(DebugEntry, error) bool) {
+		c := wire.NewCursor(FormatName, IDDebugInfo.String(), d.Area, d.order, d.offset)
+		for i := uint64(0); i < d.Count; i++ {
+			e := DebugEntry{
+				Addr:    c.U64("addr"),
+				Line:    c.U32("line"),
+				Discrim: c.U32("discrim"),
+				Name:    c.CString("name"),
+			}
+			if err := c.Err(); err != nil {
+				yield(DebugEntry{}, err)
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// NewDebugInfo returns a record with the given entries, padded to a multiple of
+// 8 bytes as most producers do.
+func NewDebugInfo(order binary.ByteOrder, codeAddr uint64, entries []DebugEntry) *DebugInfo {
+	b := wire.NewBuffer(order)
+	for _, e := range entries {
+		b.U64(e.Addr)
+		b.U32(e.Line)
+		b.U32(e.Discrim)
+		b.Bytes(e.Name)
+		b.U8(0)
+	}
+	b.Align(8)
+	return &DebugInfo{CodeAddr: codeAddr, Count: uint64(len(entries)), Area: b.Data, order: b.Order()}
+}
+
+func (d *DebugInfo) id() RecordID { return IDDebugInfo }
+func (d *DebugInfo) size() int    { return 2*8 + len(d.Area) }
+func (d *DebugInfo) append(b *wire.Buffer) {
+	b.U64(d.CodeAddr)
+	b.U64(d.Count)
+	b.Bytes(d.Area)
+}
+
+// A Close marks the end of the producer's work. Records may follow it all the
+// same, from another thread or a forked child.
+type Close struct {
+	Extra []byte // usually empty
+}
+
+func (c *Close) id() RecordID          { return IDClose }
+func (c *Close) size() int             { return len(c.Extra) }
+func (c *Close) append(b *wire.Buffer) { b.Bytes(c.Extra) }
+
+// An Unwinding holds the unwind tables of a function whose Load comes later.
+//
+// The specification wants the header (.eh_frame_hdr) in front of the frames
+// (.eh_frame); V8, CPython and perf put it behind them. Data keeps the bytes
+// as they are.
+type Unwinding struct {
+	HeaderSize uint64 // of .eh_frame_hdr in Data
+	MappedSize uint64 // how much of Data the process mapped, 0 for nothing
+	Data       []byte
+	Extra      []byte // padding behind Data
+}
+
+// Unwinding decodes a JIT_CODE_UNWINDING_INFO body.
+func (r *Raw) Unwinding() (Unwinding, error) {
+	c := r.cursor()
+	size := c.U64("unwind_data_size")
+	u := Unwinding{HeaderSize: c.U64("eh_frame_hdr_size"), MappedSize: c.U64("mapped_size")}
+	u.Data = c.Bytes("unwinding_data", size)
+	if u.HeaderSize > size {
+		c.Fail("eh_frame_hdr_size", "is %d, more than all %d bytes of unwind data", u.HeaderSize, size)
+	}
+	u.Extra = c.Rest()
+	return u, c.Err()
+}
+
+func (u *Unwinding) id() RecordID { return IDUnwinding }
+func (u *Unwinding) size() int    { return 3*8 + len(u.Data) + len(u.Extra) }
+func (u *Unwinding) append(b *wire.Buffer) {
+	b.U64(uint64(len(u.Data)))
+	b.U64(u.HeaderSize)
+	b.U64(u.MappedSize)
+	b.Bytes(u.Data)
+	b.Bytes(u.Extra)
+}
+
+// An Unknown is a record that this package has no type for.
+type Unknown struct {
+	ID   RecordID
+	Body []byte
+}
+
+func (u *Unknown) id() RecordID          { return u.ID }
+func (u *Unknown) size() int             { return len(u.Body) }
+func (u *Unknown) append(b *wire.Buffer) { b.Bytes(u.Body) }
+
+// wellFormed reports whether the body of a record of a known type adds up. It
+// is stricter than decoding: it tells a record from bytes that look like one.
+func (r *Raw) wellFormed() bool {
+	switch r.ID {
+	case IDLoad:
+		l, err := r.Load()
+		return err == nil && len(l.Extra) == 0 && len(l.Name) > 0 && l.CodeAddr != 0
+	case IDMove:
+		return len(r.Body) == 2*4+5*8
+	case IDDebugInfo:
+		d, err := r.DebugInfo()
+		return err == nil && d.Count > 0 && d.Count <= uint64(len(d.Area))/(DebugEntryHead+1) && bytes.IndexByte(d.Area, 0) >= 0
+	case IDClose:
+		return len(r.Body) == 0
+	case IDUnwinding:
+		u, err := r.Unwinding()
+		return err == nil && len(u.Extra) < 8
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+package jitdump
+
+import "io"
+
+// Finding the next record where the one before does not say where it is: behind
+// zero padding, whose length nothing announces, and behind damage.
+
+const (
+	// maxPadding bounds the zeros that count as padding. Producers that write
+	// in pages leave up to one; a hole made by a lost block may be larger.
+	maxPadding = 16 << 20
+
+	// maxResync bounds the damage that Resync looks through and the records it
+	// believes in, and with them what a hostile file can make it cost.
+	maxResync = 16 << 20
+)
+
+// skipPadding moves over zero bytes in front of the next record. Zeros up to
+// the end of the file are padding too, and leave the reader where it is: a
+// producer may yet write there.
+//
+// A record may itself begin with zeros (the id of JIT_CODE_LOAD is 0), so the
+// first byte that is not zero lies up to seven bytes inside the record.
+func (r *Reader) skipPadding() error {
+	id, size, _, err := r.prefix(r.next)
+	if err == nil && (id != 0 || size >= prefixSize) {
+		return nil
+	}
+	if err != nil && err != io.EOF {
+		// Fewer bytes than a prefix: padding if all of them are zero.
+		if b, rerr := r.at(r.next, prefixSize); rerr != nil || !allZero(b) {
+			return err
+		}
+		return io.EOF
+	}
+	if err == io.EOF {
+		return io.EOF
+	}
+	pos := r.next
+	for {
+		b, err := r.at(pos, blockSize)
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			return io.EOF
+		}
+		n := 0
+		for n < len(b) && b[n] == 0 {
+			n++
+		}
+		pos += int64(n)
+		if n < len(b) {
+			break
+		}
+		if pos-r.next > maxPadding {
+			return nil // not padding; frame complains
+		}
+	}
+	// Most padding aligns to 8 or 4, so such places are tried first.
+	lo := max(r.next, pos-7)
+	for _, align := range []int64{8, 4, 1} {
+		for at := (lo + align - 1) &^ (align - 1); at <= pos; at += align {
+			if r.recordAt(at) {
+				r.next = at
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// Resync looks behind the next offset for a record that adds up and is followed
+// by another or by the end of the file. If it finds one, it moves there and
+// returns the number of bytes stepped over; if not, it stays and returns false.
+func (r *Reader) Resync() (skipped int64, ok bool) {
+	for at := r.next + 1; at-r.next < maxResync; at++ {
+		b, err := r.at(at, prefixSize)
+		if err != nil || len(b) < prefixSize {
+			return 0, false
+		}
+		if r.header.Order.Uint32(b) <= uint32(IDUnwinding) && r.recordAt(at) {
+			skipped = at - r.next
+			r.next = at
+			return skipped, true
+		}
+	}
+	return 0, false
+}
+
+// recordAt reports whether a record of a known type lies at offset at, and
+// something that can be a record, or nothing, lies behind it.
+func (r *Reader) recordAt(at int64) bool {
+	id, size, _, err := r.prefix(at)
+	if err != nil || id > IDUnwinding || size < prefixSize || size > maxResync {
+		return false
+	}
+	raw, err := r.frame(at)
+	if err != nil || !raw.wellFormed() {
+		return false
+	}
+	b, err := r.at(at+raw.Size(), prefixSize)
+	if err != nil {
+		return false
+	}
+	return len(b) < prefixSize || r.header.Order.Uint32(b[4:]) >= prefixSize || allZero(b)
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

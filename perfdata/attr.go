@@ -1,0 +1,138 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A SampleType says which fields samples and trailers have: PERF_SAMPLE_* of
+// linux/perf_event.h.
+type SampleType uint64
+
+// The fields of a sample id, and those that stand in front of them in samples.
+const (
+	FieldIP         SampleType = 1 << 0
+	FieldTID        SampleType = 1 << 1
+	FieldTime       SampleType = 1 << 2
+	FieldAddr       SampleType = 1 << 3
+	FieldRead       SampleType = 1 << 4
+	FieldCallchain  SampleType = 1 << 5
+	FieldID         SampleType = 1 << 6
+	FieldCPU        SampleType = 1 << 7
+	FieldPeriod     SampleType = 1 << 8
+	FieldStreamID   SampleType = 1 << 9
+	FieldIdentifier SampleType = 1 << 16
+)
+
+// An AttrFlag is the number of a one-bit field of perf_event_attr, counted from
+// "disabled".
+type AttrFlag int
+
+// The one-bit fields in use here.
+const (
+	FlagMmap        AttrFlag = 8
+	FlagSampleIDAll AttrFlag = 18
+	FlagMmap2       AttrFlag = 23
+	FlagUseClockID  AttrFlag = 25
+)
+
+// attrSizeMin is PERF_ATTR_SIZE_VER0, the perf_event_attr of Linux 2.6.31.
+// Later versions only add to the end: 72, 80, 96, 104, 112, 120, 128, 136 bytes.
+const attrSizeMin = 64
+
+// attrSizeMax bounds what a header may claim; the kernel refuses attrs larger
+// than a page.
+const attrSizeMax = 4096
+
+// An Attr is one event of the recording.
+type Attr struct {
+	Raw []byte // the perf_event_attr as it stands in the file
+	IDs []uint64
+
+	order binary.ByteOrder
+}
+
+// The kernel's clock ids of clock_gettime(2).
+const ClockMonotonic = 1
+
+// Offsets in perf_event_attr.
+const (
+	attrType       = 0
+	attrConfig     = 8
+	attrSampleType = 24
+	attrFlags      = 40
+	attrClockID    = 92
+)
+
+// Type returns the attr's type: which PMU the event belongs to.
+func (a *Attr) Type() uint32 { return a.order.Uint32(a.Raw[attrType:]) }
+
+// Config returns the attr's config: which event of the PMU it is.
+func (a *Attr) Config() uint64 { return a.order.Uint64(a.Raw[attrConfig:]) }
+
+// SampleType returns the fields that the event's samples have.
+func (a *Attr) SampleType() SampleType { return SampleType(a.order.Uint64(a.Raw[attrSampleType:])) }
+
+// Has reports whether a one-bit field is set. C compilers lay bit fields out
+// from the first byte on, from its low end on little-endian machines and from
+// its high end on big-endian ones.
+func (a *Attr) Has(f AttrFlag) bool {
+	b := a.Raw[attrFlags+int(f)/8]
+	if a.order == binary.BigEndian {
+		return b>>(7-f%8)&1 != 0
+	}
+	return b>>(f%8)&1 != 0
+}
+
+// ClockID returns the clock of the event's timestamps. ok is false where perf
+// record had no -k: then they are of the kernel's own clock.
+func (a *Attr) ClockID() (id int32, ok bool) {
+	if len(a.Raw) < attrClockID+4 || !a.Has(FlagUseClockID) {
+		return 0, false
+	}
+	return int32(a.order.Uint32(a.Raw[attrClockID:])), true
+}
+
+// readAttrs reads the attr table and the ids that it names.
+func readAttrs(src io.ReaderAt, h *Header, fileSize int64) ([]Attr, error) {
+	c := wire.NewCursor(FormatName, "file header", make([]byte, headerSize), h.Order, 0)
+	c.Bytes("", 16) // attr_size stands behind magic and size
+	switch {
+	case h.AttrSize < attrSizeMin+16 || h.AttrSize > attrSizeMax:
+		c.Fail("attr_size", "is %d; a perf_event_attr has at least %d bytes, and 16 more say where its ids are", h.AttrSize, attrSizeMin)
+	case h.Attrs.Size < h.AttrSize || h.Attrs.Size%h.AttrSize != 0:
+		c.Fail("attrs", "%d bytes are no whole number of entries of %d bytes", h.Attrs.Size, h.AttrSize)
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	table := make([]byte, h.Attrs.Size) // inside the file: readHeader has checked
+	if n, err := src.ReadAt(table, int64(h.Attrs.Offset)); n < len(table) {
+		return nil, fmt.Errorf("%s: attr table at offset %#x: %w", FormatName, h.Attrs.Offset, err)
+	}
+	c = wire.NewCursor(FormatName, "attr table", table, h.Order, int64(h.Attrs.Offset))
+	attrs := make([]Attr, 0, h.Attrs.Size/h.AttrSize)
+	idBytes := uint64(0)
+	for c.Len() > 0 {
+		a := Attr{Raw: c.Bytes("attr", h.AttrSize-16), order: h.Order}
+		off, size := c.U64("ids.offset"), c.U64("ids.size")
+		if off > uint64(fileSize) || size > uint64(fileSize)-off || size%8 != 0 || idBytes+size > uint64(fileSize) {
+			c.Fail("ids", "%d bytes at %#x: not inside the file, %d bytes long, or no whole number of ids", size, off, fileSize)
+			return nil, c.Err()
+		}
+		idBytes += size
+		ids := make([]byte, size)
+		if n, err := src.ReadAt(ids, int64(off)); n < len(ids) {
+			return nil, fmt.Errorf("%s: ids at offset %#x: %w", FormatName, off, err)
+		}
+		a.IDs = make([]uint64, 0, size/8)
+		for ; len(ids) > 0; ids = ids[8:] {
+			a.IDs = append(a.IDs, h.Order.Uint64(ids))
+		}
+		attrs = append(attrs, a)
+	}
+	return attrs, nil
+}

@@ -1,0 +1,39 @@
+// Package perfdata reads and writes perf.data, the file that perf record makes.
+//
+// The format is described in the Linux tree in
+// tools/perf/Documentation/perf.data-file-format.txt, its records in
+// include/uapi/linux/perf_event.h and tools/lib/perf/include/perf/event.h. All
+// integers are in the byte order of the machine that recorded. A file is
+//
+//	header          "PERFILE2", sizes, where attrs and data lie, which features there are
+//	ids             for each attr, the kernel's ids of its events, u64 each
+//	attrs           one perf_event_attr for each event, and where its ids lie
+//	data            records, one behind the other
+//	feature table   one {offset, size} for each feature bit of the header, in bit order
+//	features        host name, CPU topology, build ids, ...
+//
+// A record begins with a header of 8 bytes: u32 type, u16 misc, u16 size (of
+// the record with its header). Types below 64 come from the kernel, the others
+// are perf's own. Those that this package looks into:
+//
+//	 1 MMAP      u32 pid, tid; u64 addr, len, pgoff; filename
+//	 3 COMM      u32 pid, tid; comm
+//	 4 EXIT      u32 pid, ppid, tid, ptid; u64 time
+//	 7 FORK      as EXIT
+//	 9 SAMPLE    what the attr's sample_type says
+//	10 MMAP2     as MMAP up to pgoff; then u32 maj, min, u64 ino, ino_generation or
+//	             u8 size and 20 bytes of build id; u32 prot, flags; filename
+//	68 FINISHED_ROUND  everything up to the round before the last may be sorted and used
+//	71 AUXTRACE  u64 size, ...; the payload of that size follows the record
+//	81 COMPRESSED, 83 COMPRESSED2   other records, zstd-compressed
+//
+// Kernel records other than SAMPLE end in a trailer, the sample id, if their
+// attr has sample_id_all; [Layouts] knows where its fields are.
+//
+// # What is kept
+//
+// The package never decodes a record in order to copy it. A [File] hands out
+// blocks of whole records as they lie in the file; attrs, ids and features are
+// kept raw beside the typed views. A file that is read and written again
+// without changes is the same, byte for byte, if perf wrote it.
+package perfdata

@@ -1,0 +1,131 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A FeatureID is a bit of the header: enum HEADER_* of perf's util/header.h.
+type FeatureID int
+
+// The features that have a name here. Those that a newer perf adds are carried
+// along like the others.
+const (
+	FeatureTracingData FeatureID = iota + 1
+	FeatureBuildID
+	FeatureHostname
+	FeatureOSRelease
+	FeatureVersion
+	FeatureArch
+	FeatureNrCPUs
+	FeatureCPUDesc
+	FeatureCPUID
+	FeatureTotalMem
+	FeatureCmdline
+	FeatureEventDesc
+	FeatureCPUTopology
+	FeatureNUMATopology
+	FeatureBranchStack
+	FeaturePMUMappings
+	FeatureGroupDesc
+	FeatureAuxtrace
+	FeatureStat
+	FeatureCache
+	FeatureSampleTime
+	FeatureMemTopology
+	FeatureClockID
+	FeatureDirFormat
+	FeatureBPFProgInfo
+	FeatureBPFBTF
+	FeatureCompressed
+	FeatureCPUPMUCaps
+	FeatureClockData
+	FeatureHybridTopology
+	FeaturePMUCaps
+)
+
+// A FeatureSet is the header's bitmap of 256 bits.
+type FeatureSet [4]uint64
+
+// Has reports whether a feature's bit is set.
+func (s *FeatureSet) Has(id FeatureID) bool {
+	return id >= 0 && id < 256 && s[id/64]>>(id%64)&1 != 0
+}
+
+// Count returns the number of bits set.
+func (s *FeatureSet) Count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// parseFeatureSet reads the bitmap. It is made of C longs, so on a big-endian
+// 32-bit machine the halves of each 64 bits stand the other way round. Every
+// perf sets the HOSTNAME bit, which tells the two apart; perf's
+// perf_file_header__read relies on that as well.
+func parseFeatureSet(raw []byte, order binary.ByteOrder) (s FeatureSet) {
+	for i := range s {
+		s[i] = order.Uint64(raw[8*i:])
+	}
+	if order == binary.BigEndian && !s.Has(FeatureHostname) {
+		t := s
+		for i := range t {
+			t[i] = bits.RotateLeft64(t[i], 32)
+		}
+		if t.Has(FeatureHostname) {
+			return t
+		}
+	}
+	return s
+}
+
+// A Feature is one feature with its content, which is read when needed.
+type Feature struct {
+	ID      FeatureID
+	Content *io.SectionReader
+}
+
+// readFeatures reads the feature table behind the data.
+func readFeatures(src io.ReaderAt, h *Header, fileSize int64) ([]Feature, error) {
+	n := h.Features.Count()
+	if n == 0 {
+		return nil, nil
+	}
+	at := int64(h.Data.Offset + h.Data.Size)
+	table := make([]byte, n*16)
+	if got, err := src.ReadAt(table, at); got < len(table) {
+		if err == io.EOF {
+			return nil, &wire.Error{Format: FormatName, Record: "feature table", Offset: at,
+				Text: fmt.Sprintf("%d features need %d bytes, %d are there", n, len(table), got)}
+		}
+		return nil, err
+	}
+	c := wire.NewCursor(FormatName, "feature table", table, h.Order, at)
+	features := make([]Feature, 0, n)
+	for id := FeatureID(0); id < 256; id++ {
+		if !h.Features.Has(id) {
+			continue
+		}
+		off, size := c.U64("offset"), c.U64("size")
+		if off > uint64(fileSize) || size > uint64(fileSize)-off {
+			c.Fail("", "feature %d: %d bytes at %#x reach beyond the end of the file, %d bytes long", id, size, off, fileSize)
+			return nil, c.Err()
+		}
+		features = append(features, Feature{id, io.NewSectionReader(src, int64(off), int64(size))})
+	}
+	return features, nil
+}
+
+// Bytes reads the whole content.
+func (f *Feature) Bytes() ([]byte, error) {
+	b := make([]byte, f.Content.Size())
+	if n, err := f.Content.ReadAt(b, 0); n < len(b) {
+		return nil, err
+	}
+	return b, nil
+}

@@ -1,0 +1,142 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// FormatName is how errors call the format.
+const FormatName = "perf.data"
+
+const (
+	magic = "PERFILE2" // in the file's byte order: "2ELIFREP" on a big-endian machine
+
+	headerSize     = 104 // up to the end of the feature bitmap
+	headerSizePipe = 16  // magic and size, and then records
+	headerSizeOld  = 72  // perf before 2.6.32: no feature bitmap
+)
+
+// Sentinels that callers test for with errors.Is.
+var (
+	ErrNotPerfData = errors.New("not a perf.data file")
+	ErrPipe        = errors.New("perf.data in pipe format")
+	ErrNoData      = errors.New("the recording holds no data")
+)
+
+// A Section is a part of the file.
+type Section struct {
+	Offset, Size uint64
+}
+
+// A Header is the file header.
+type Header struct {
+	Order      binary.ByteOrder
+	AttrSize   uint64 // of one entry of the attr table: a perf_event_attr and a Section
+	Attrs      Section
+	Data       Section
+	EventTypes Section // event names; perf before 3.1 only
+	Features   FeatureSet
+
+	// Unfinished says that perf record did not come to its end: Data reaches to
+	// the end of the file, the last record may be cut, and there are no features.
+	Unfinished bool
+
+	rawFeatures [32]byte // Features as they stand in the file
+	size        uint64   // of the header itself
+}
+
+// readHeader reads the header of a file of fileSize bytes.
+func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
+	var buf [headerSize]byte
+	n, err := src.ReadAt(buf[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	h := new(Header)
+	switch {
+	case n == 0:
+		return nil, fmt.Errorf("%w: it is empty", ErrNotPerfData)
+	case n < headerSizePipe:
+		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNotPerfData, n)
+	case string(buf[:8]) == magic:
+		h.Order = binary.LittleEndian
+	case string(buf[:8]) == "2ELIFREP":
+		h.Order = binary.BigEndian
+	case allZero(buf[:8]):
+		// perf writes the header last.
+		return nil, fmt.Errorf("%w: its header is all zeros, as if its writer had been stopped before the end", ErrNotPerfData)
+	default:
+		return nil, fmt.Errorf("%w: it begins with %q, not with %q", ErrNotPerfData, buf[:8], magic)
+	}
+	c := wire.NewCursor(FormatName, "file header", buf[:n], h.Order, 0)
+	c.U64("magic")
+	h.size = c.U64("size")
+	if h.size == headerSizePipe {
+		return nil, ErrPipe
+	}
+	if h.size != headerSize && h.size != headerSizeOld {
+		c.Fail("size", "is %d; %d is the size of the header", h.size, headerSize)
+	}
+	h.AttrSize = c.U64("attr_size")
+	section := func(name string) (s Section) {
+		s.Offset = c.U64(name + ".offset")
+		s.Size = c.U64(name + ".size")
+		if s.Size != 0 && (s.Offset > uint64(fileSize) || s.Size > uint64(fileSize)-s.Offset) {
+			c.Fail(name, "%d bytes at %#x reach beyond the end of the file, %d bytes long; was its writer stopped?", s.Size, s.Offset, fileSize)
+		}
+		return s
+	}
+	h.Attrs = section("attrs")
+	h.Data = section("data")
+	h.EventTypes = section("event_types")
+	if h.size == headerSize {
+		copy(h.rawFeatures[:], c.Bytes("adds_features", 32))
+		h.Features = parseFeatureSet(h.rawFeatures[:], h.Order)
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if h.Data.Size == 0 {
+		// perf record writes the size when it ends. If it was killed, the
+		// records are there all the same, up to the end of the file.
+		if h.Data.Offset < headerSizeOld || h.Data.Offset >= uint64(fileSize) {
+			return nil, ErrNoData
+		}
+		h.Data.Size = uint64(fileSize) - h.Data.Offset
+		h.Features = FeatureSet{}
+		h.rawFeatures = [32]byte{}
+		h.Unfinished = true
+	}
+	return h, nil
+}
+
+// append encodes h with the sections it names.
+func (h *Header) append(b *wire.Buffer) {
+	if h.Order == binary.BigEndian {
+		b.Bytes([]byte("2ELIFREP"))
+	} else {
+		b.Bytes([]byte(magic))
+	}
+	b.U64(h.size)
+	b.U64(h.AttrSize)
+	for _, s := range []Section{h.Attrs, h.Data, h.EventTypes} {
+		b.U64(s.Offset)
+		b.U64(s.Size)
+	}
+	if h.size == headerSize {
+		b.Bytes(h.rawFeatures[:])
+	}
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

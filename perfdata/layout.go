@@ -1,0 +1,221 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A SampleID holds the fields that kernel records carry in their trailer. Those
+// that an attr's sample_type leaves out are zero.
+type SampleID struct {
+	PID, TID uint32
+	Time     uint64 // nanoseconds of the recording's clock
+	ID       uint64
+	StreamID uint64
+	CPU      uint32
+}
+
+// A layout says where the fields lie for one sample_type.
+//
+// A trailer is read from the end of the record [perf_event.h, struct sample_id]:
+//
+//	{ u32 pid, tid; } TID, { u64 time; } TIME, { u64 id; } ID, { u64 stream_id; } STREAM_ID,
+//	{ u32 cpu, res; } CPU, { u64 id; } IDENTIFIER
+//
+// and a sample from behind its header:
+//
+//	{ u64 id; } IDENTIFIER, { u64 ip; } IP, { u32 pid, tid; } TID, { u64 time; } TIME,
+//	{ u64 addr; } ADDR, { u64 id; } ID, { u64 stream_id; } STREAM_ID, { u32 cpu, res; } CPU, ...
+//
+// Positions are in bytes; 0 means that the field is not there.
+type layout struct {
+	sampleType SampleType
+	trailing   bool // sample_id_all: kernel records have the trailer
+
+	sampleTime, sampleID int // from the start of the record
+	trailerSize          int
+	trailerTID           int // the others: back from the end of the record
+	trailerTime          int
+	trailerID            int
+	trailerStreamID      int
+	trailerCPU           int
+	trailerIdentifier    int
+}
+
+func compileLayout(t SampleType, trailing bool) layout {
+	l := layout{sampleType: t, trailing: trailing}
+	pos := recordHead
+	for _, f := range []struct {
+		field SampleType
+		pos   *int
+	}{{FieldIdentifier, &l.sampleID}, {FieldIP, nil}, {FieldTID, nil}, {FieldTime, &l.sampleTime}, {FieldAddr, nil}, {FieldID, &l.sampleID}} {
+		if t&f.field == 0 {
+			continue
+		}
+		if f.pos != nil && *f.pos == 0 { // IDENTIFIER wins over ID
+			*f.pos = pos
+		}
+		pos += 8
+	}
+	back := 0
+	for _, f := range []struct {
+		field SampleType
+		pos   *int
+	}{
+		{FieldIdentifier, &l.trailerIdentifier}, {FieldCPU, &l.trailerCPU}, {FieldStreamID, &l.trailerStreamID},
+		{FieldID, &l.trailerID}, {FieldTime, &l.trailerTime}, {FieldTID, &l.trailerTID},
+	} {
+		if t&f.field != 0 {
+			back += 8
+			*f.pos = back
+		}
+	}
+	l.trailerSize = back
+	return l
+}
+
+// idFromEnd returns where the id that names the attr lies in a trailer.
+func (l *layout) idFromEnd() int {
+	if l.trailerIdentifier != 0 {
+		return l.trailerIdentifier
+	}
+	return l.trailerID
+}
+
+// Layouts finds the sample id in the records of a recording. The positions are
+// worked out once for each attr.
+type Layouts struct {
+	order   binary.ByteOrder
+	layouts []layout // one for each attr
+	byID    map[uint64]*layout
+	common  *layout // of every attr, where they agree in what matters here
+}
+
+// NewLayouts prepares the layouts of the attrs of one recording. Attrs whose
+// records cannot be told apart give an error; perf refuses them too
+// (evlist__valid_sample_type).
+func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
+	if len(attrs) == 0 {
+		return nil, fmt.Errorf("%s: the recording has no events", FormatName)
+	}
+	ls := &Layouts{order: order, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
+	same := true
+	for i := range attrs {
+		a := &attrs[i]
+		ls.layouts[i] = compileLayout(a.SampleType(), a.Has(FlagSampleIDAll))
+		l, first := &ls.layouts[i], &ls.layouts[0]
+		same = same && l.trailing == first.trailing && l.sampleTime == first.sampleTime &&
+			l.trailerSize == first.trailerSize && l.trailerTime == first.trailerTime && l.trailerTID == first.trailerTID
+		if l.sampleID != first.sampleID || l.trailing != first.trailing || l.idFromEnd() != first.idFromEnd() {
+			return nil, fmt.Errorf("%s: events 0 and %d of the recording keep their ids in different places, so their records cannot be told apart", FormatName, i)
+		}
+		for _, id := range a.IDs {
+			ls.byID[id] = l
+		}
+	}
+	if same {
+		ls.common = &ls.layouts[0]
+	}
+	return ls, nil
+}
+
+// of returns the layout of a record, or nil if its id is unknown.
+func (ls *Layouts) of(rec Record) *layout {
+	if ls.common != nil {
+		return ls.common
+	}
+	first, n := &ls.layouts[0], len(rec.Data)
+	at := first.sampleID
+	if rec.Type != RecordSample {
+		at = n - first.idFromEnd()
+	}
+	if at < recordHead || at+8 > n {
+		return nil
+	}
+	id := ls.order.Uint64(rec.Data[at:])
+	if l := ls.byID[id]; l != nil {
+		return l
+	}
+	if id == 0 { // perf writes it into records that it makes itself
+		return first
+	}
+	return nil
+}
+
+// Time returns a record's time. ok is false for records that have none: perf's
+// own, those of attrs without times or trailers, and those that perf
+// synthesized, whose time is 0 or all ones.
+func (ls *Layouts) Time(rec Record) (t uint64, ok bool) {
+	if rec.Type >= firstUserType {
+		return 0, false
+	}
+	l := ls.of(rec)
+	if l == nil {
+		return 0, false
+	}
+	at := l.sampleTime
+	if rec.Type != RecordSample {
+		if !l.trailing || l.trailerTime == 0 {
+			return 0, false
+		}
+		at = len(rec.Data) - l.trailerTime
+	}
+	if at < recordHead || at+8 > len(rec.Data) {
+		return 0, false
+	}
+	if ls.order == binary.LittleEndian {
+		t = binary.LittleEndian.Uint64(rec.Data[at:])
+	} else {
+		t = ls.order.Uint64(rec.Data[at:])
+	}
+	return t, t != 0 && t != ^uint64(0)
+}
+
+// body returns a kernel record without header and trailer.
+func (ls *Layouts) body(rec Record) ([]byte, error) {
+	end := len(rec.Data)
+	if l := ls.of(rec); l != nil && l.trailing {
+		end -= l.trailerSize
+	}
+	if end < recordHead {
+		return nil, fmt.Errorf("%s: a %s record of %d bytes is shorter than its trailer", FormatName, rec.Type, len(rec.Data))
+	}
+	return rec.Data[recordHead:end], nil
+}
+
+// TrailerFor returns the trailer that records of the given attr carry, encoded,
+// with the fields of id that the attr asks for. If the attr has ids of its own,
+// the first of them stands for id.ID.
+func (ls *Layouts) TrailerFor(attr *Attr, id SampleID) []byte {
+	l := compileLayout(attr.SampleType(), attr.Has(FlagSampleIDAll))
+	if !l.trailing {
+		return nil
+	}
+	if len(attr.IDs) > 0 {
+		id.ID = attr.IDs[0]
+	}
+	b := wire.NewBuffer(ls.order)
+	if l.trailerTID != 0 {
+		b.U32(id.PID)
+		b.U32(id.TID)
+	}
+	if l.trailerTime != 0 {
+		b.U64(id.Time)
+	}
+	if l.trailerID != 0 {
+		b.U64(id.ID)
+	}
+	if l.trailerStreamID != 0 {
+		b.U64(id.StreamID)
+	}
+	if l.trailerCPU != 0 {
+		b.U32(id.CPU)
+		b.U32(0)
+	}
+	if l.trailerIdentifier != 0 {
+		b.U64(id.ID)
+	}
+	return b.Data
+}

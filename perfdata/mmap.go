@@ -1,0 +1,149 @@
+package perfdata
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Mmap is what MMAP and MMAP2 records say: from its time on, the process PID
+// has a part of a file at an address. In an address space that was mapped over,
+// the later record wins.
+type Mmap struct {
+	PID, TID uint32
+	Addr     uint64
+	Len      uint64
+	PgOff    uint64 // the file offset of Addr
+	Filename []byte // as the kernel shows it: "//anon", "/dev/zero (deleted)", ...
+
+	// The rest is in MMAP2 records only.
+	BuildID []byte // up to 20 bytes; nil where the record has File instead
+	File    FileIdentity
+	Prot    uint32 // PROT_* of mmap(2)
+	Flags   uint32 // MAP_* of mmap(2)
+}
+
+// A FileIdentity names a file for as long as its machine is up.
+type FileIdentity struct {
+	Major, Minor    uint32
+	Inode           uint64
+	InodeGeneration uint64
+}
+
+// OfKernel reports whether the mapping is the kernel's or a module's.
+func (m *Mmap) OfKernel() bool { return m.PID == math.MaxUint32 }
+
+// Mmap decodes an MMAP or MMAP2 record. Its slices alias the record.
+func (ls *Layouts) Mmap(rec Record) (Mmap, error) {
+	body, err := ls.body(rec)
+	if err != nil {
+		return Mmap{}, err
+	}
+	c := wire.NewCursor(FormatName, rec.Type.String(), body, ls.order, recordHead)
+	m := Mmap{
+		PID:   c.U32("pid"),
+		TID:   c.U32("tid"),
+		Addr:  c.U64("addr"),
+		Len:   c.U64("len"),
+		PgOff: c.U64("pgoff"),
+	}
+	if rec.Type == RecordMmap2 {
+		if rec.Misc&MiscMmapBuildID != 0 {
+			size := c.U8("build_id_size")
+			c.Bytes("reserved", 3)
+			id := c.Bytes("build_id", 20)
+			m.BuildID = id[:min(int(size), len(id))]
+		} else {
+			m.File = FileIdentity{c.U32("maj"), c.U32("min"), c.U64("ino"), c.U64("ino_generation")}
+		}
+		m.Prot = c.U32("prot")
+		m.Flags = c.U32("flags")
+	}
+	name := c.Rest()
+	if n := bytes.IndexByte(name, 0); n >= 0 {
+		name = name[:n]
+	}
+	m.Filename = name
+	return m, c.Err()
+}
+
+// maxFilename is what fits into a record of 64 KiB beside the other fields.
+const maxFilename = math.MaxUint16 - 256
+
+// AppendMmap2 encodes m as an MMAP2 record about user space, with a trailer
+// from TrailerFor. With a BuildID the record carries that, else m.File.
+func (ls *Layouts) AppendMmap2(b *wire.Buffer, m *Mmap, trailer []byte) {
+	name := m.Filename[:min(len(m.Filename), maxFilename)]
+	misc := uint16(MiscUser)
+	if m.BuildID != nil {
+		misc |= MiscMmapBuildID
+	}
+	padded := (len(name) + 8) &^ 7 // with at least one NUL
+	b.U32(uint32(RecordMmap2))
+	b.U16(misc)
+	b.U16(uint16(recordHead + 64 + padded + len(trailer)))
+	b.U32(m.PID)
+	b.U32(m.TID)
+	b.U64(m.Addr)
+	b.U64(m.Len)
+	b.U64(m.PgOff)
+	if m.BuildID != nil {
+		id := m.BuildID[:min(len(m.BuildID), 20)]
+		b.U8(uint8(len(id)))
+		b.Zeros(3)
+		b.Bytes(id)
+		b.Zeros(20 - len(id))
+	} else {
+		b.U32(m.File.Major)
+		b.U32(m.File.Minor)
+		b.U64(m.File.Inode)
+		b.U64(m.File.InodeGeneration)
+	}
+	b.U32(m.Prot)
+	b.U32(m.Flags)
+	b.Bytes(name)
+	b.Zeros(padded - len(name))
+	b.Bytes(trailer)
+}
+
+// A Comm is what a COMM record says: a thread has a new name.
+type Comm struct {
+	PID, TID uint32
+	Name     []byte
+	Exec     bool // by an exec: the process has a new address space
+}
+
+// Comm decodes a COMM record. Its Name aliases the record.
+func (ls *Layouts) Comm(rec Record) (Comm, error) {
+	body, err := ls.body(rec)
+	if err != nil {
+		return Comm{}, err
+	}
+	c := wire.NewCursor(FormatName, rec.Type.String(), body, ls.order, recordHead)
+	comm := Comm{PID: c.U32("pid"), TID: c.U32("tid"), Exec: rec.Misc&MiscCommExec != 0}
+	name := c.Rest()
+	if n := bytes.IndexByte(name, 0); n >= 0 {
+		name = name[:n]
+	}
+	comm.Name = name
+	return comm, c.Err()
+}
+
+// A Task is what FORK and EXIT records say about a thread.
+type Task struct {
+	PID, ParentPID uint32
+	TID, ParentTID uint32
+	Time           uint64
+}
+
+// Task decodes a FORK or EXIT record.
+func (ls *Layouts) Task(rec Record) (Task, error) {
+	body, err := ls.body(rec)
+	if err != nil {
+		return Task{}, err
+	}
+	c := wire.NewCursor(FormatName, rec.Type.String(), body, ls.order, recordHead)
+	t := Task{PID: c.U32("pid"), ParentPID: c.U32("ppid"), TID: c.U32("tid"), ParentTID: c.U32("ptid"), Time: c.U64("time")}
+	return t, c.Err()
+}

@@ -1,0 +1,108 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+)
+
+// A RecordType is the type field of a record's header.
+type RecordType uint32
+
+// Record types: PERF_RECORD_* of linux/perf_event.h, and from 64 on of perf's
+// event.h.
+const (
+	RecordMmap          RecordType = 1
+	RecordLost          RecordType = 2
+	RecordComm          RecordType = 3
+	RecordExit          RecordType = 4
+	RecordThrottle      RecordType = 5
+	RecordUnthrottle    RecordType = 6
+	RecordFork          RecordType = 7
+	RecordRead          RecordType = 8
+	RecordSample        RecordType = 9
+	RecordMmap2         RecordType = 10
+	RecordHeaderAttr    RecordType = 64
+	RecordFinishedRound RecordType = 68
+	RecordAuxtrace      RecordType = 71
+	RecordTimeConv      RecordType = 79
+	RecordCompressed    RecordType = 81
+	RecordFinishedInit  RecordType = 82
+	RecordCompressed2   RecordType = 83
+
+	firstUserType RecordType = 64
+)
+
+// Bits of a record's misc field.
+const (
+	MiscUser        = 2       // PERF_RECORD_MISC_USER: the record is about user space
+	MiscCommExec    = 1 << 13 // the COMM comes from an exec
+	MiscMmapBuildID = 1 << 14 // the MMAP2 carries a build id, not device and inode
+
+	miscBuildIDSize = 1 << 15 // an entry of the build-id table tells its id's length
+)
+
+// recordHead is the length of the header of every record.
+const recordHead = 8
+
+// A Record is one record as it lies in the file.
+type Record struct {
+	Type RecordType
+	Misc uint16
+	Data []byte // with its header; aliases the block it came from
+}
+
+// A Block is a run of the data section: whole records, or bytes that belong to
+// the AUXTRACE record at the end of the block before and are none of our business.
+type Block struct {
+	Data   []byte
+	Offset int64 // of Data in the file
+	Opaque bool
+
+	order binary.ByteOrder
+}
+
+// Records yields the records of a block with their positions in Data. An opaque
+// block has none.
+func (b *Block) Records() iter.Seq2[int, Record] {
+	return func(yield func(int, Record) bool) {
+		if b.Opaque {
+			return
+		}
+		for pos := 0; pos < len(b.Data); {
+			rec := recordAt(b.Data[pos:], b.order)
+			if !yield(pos, rec) {
+				return
+			}
+			pos += len(rec.Data)
+		}
+	}
+}
+
+// recordAt cuts the record at the start of b, which holds it whole.
+func recordAt(b []byte, order binary.ByteOrder) Record {
+	if order == binary.LittleEndian { // not through the interface: this is the hot path
+		le := binary.LittleEndian
+		size := le.Uint16(b[6:])
+		return Record{RecordType(le.Uint32(b)), le.Uint16(b[4:]), b[:size:size]}
+	}
+	size := order.Uint16(b[6:])
+	return Record{RecordType(order.Uint32(b)), order.Uint16(b[4:]), b[:size:size]}
+}
+
+var recordNames = map[RecordType]string{
+	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT",
+	RecordThrottle: "THROTTLE", RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK",
+	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2",
+	RecordHeaderAttr: "HEADER_ATTR", RecordFinishedRound: "FINISHED_ROUND",
+	RecordAuxtrace: "AUXTRACE", RecordTimeConv: "TIME_CONV", RecordCompressed: "COMPRESSED",
+	RecordFinishedInit: "FINISHED_INIT", RecordCompressed2: "COMPRESSED2",
+}
+
+// String returns the name without PERF_RECORD_, or "type N".
+func (t RecordType) String() string {
+	if s, ok := recordNames[t]; ok {
+		return s
+	}
+	return fmt.Sprintf("type %d", uint32(t))
+}

@@ -1,0 +1,47 @@
+package perfdata
+
+import (
+	"math/bits"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A TimeConv says how counts of the machine's own clock, such as the TSC, become
+// perf's time. perf record writes the record where the kernel gives the numbers
+// to user space; with -k it does not.
+type TimeConv struct {
+	Shift, Mult, Zero uint64
+
+	// The rest is in longer records only.
+	Cycles, Mask uint64
+	Short        bool // the clock has only the bits of Mask
+}
+
+// TimeConv decodes a TIME_CONV record. Mult is 0 where the record holds nothing.
+func (ls *Layouts) TimeConv(rec Record) (TimeConv, error) {
+	c := wire.NewCursor(FormatName, rec.Type.String(), rec.Data[recordHead:], ls.order, recordHead)
+	t := TimeConv{Shift: c.U64("time_shift"), Mult: c.U64("time_mult"), Zero: c.U64("time_zero")}
+	if err := c.Err(); err != nil || c.Len() < 18 {
+		return t, err
+	}
+	t.Cycles = c.U64("time_cycles")
+	t.Mask = c.U64("time_mask")
+	if c.U8("cap_user_time_zero") == 0 {
+		t.Mult = 0
+	}
+	t.Short = c.U8("cap_user_time_short") != 0
+	return t, c.Err()
+}
+
+// Time converts a count. See the comment on time_shift in linux/perf_event.h.
+func (t *TimeConv) Time(count uint64) uint64 {
+	if t.Short {
+		count = t.Cycles + (count-t.Cycles)&t.Mask
+	}
+	hi, lo := bits.Mul64(count, t.Mult)
+	shift := min(t.Shift, 127)
+	if shift >= 64 {
+		return t.Zero + hi>>(shift-64)
+	}
+	return t.Zero + lo>>shift + hi<<(64-shift)
+}
