@@ -79,7 +79,7 @@ func (w *objectWriter) close() {
 func (w *objectWriter) undo() {
 	for _, i := range w.created {
 		o := &w.plan.objects[i]
-		w.stores[o.dump.objects].remove(o.name())
+		w.stores[o.dump.objects].remove(string(o.appendName(nil)))
 	}
 }
 
@@ -113,6 +113,7 @@ type maker struct {
 	dump      *dump
 	reader    *source.Reader
 	builder   *jitobj.Builder
+	name      []byte
 	scratch   []byte
 	lines     map[int]int // functions with lines, by dump
 	made      int
@@ -122,11 +123,17 @@ type maker struct {
 	problems  []Problem
 }
 
+// tightDir is the directory whose objects perf takes for perf inject's own, by
+// their names: /tmp/jitted-*.
+const tightDir = "/tmp"
+
 // object makes one object.
 func (m *maker) object(o *object, s *store) (outcome, error) {
 	if o.dump != m.dump {
 		m.leaveDump()
-		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{DWARF: m.opts.DWARF, Producer: m.opts.Producer})
+		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{
+			DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: o.dump.objects == tightDir,
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -140,8 +147,9 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+	m.name = o.appendName(m.name[:0])
 	var did outcome
-	if did, m.scratch, err = s.put(o.name(), obj.Bytes, m.scratch); err != nil {
+	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch); err != nil {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.made = obj.BuildID, true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -30,13 +31,27 @@ type object struct {
 	made    bool
 }
 
-// name returns the object's file name. It is perf's for the first function of an
-// index; perf lets a second one overwrite the first.
-func (o *object) name() string {
-	if o.repeat == 0 {
-		return fmt.Sprintf("jitted-%d-%d.so", o.pid, o.index)
+// appendName appends the object's file name. It is perf's for the first function
+// of an index; perf lets a second one overwrite the first.
+func (o *object) appendName(b []byte) []byte {
+	b = append(b, "jitted-"...)
+	b = strconv.AppendUint(b, uint64(o.pid), 10)
+	b = append(b, '-')
+	b = strconv.AppendUint(b, o.index, 10)
+	if o.repeat > 0 {
+		b = append(b, '-')
+		b = strconv.AppendInt(b, int64(o.repeat)+1, 10)
 	}
-	return fmt.Sprintf("jitted-%d-%d-%d.so", o.pid, o.index, o.repeat+1)
+	return append(b, ".so"...)
+}
+
+// appendPath appends the object's absolute path.
+func (o *object) appendPath(b []byte) []byte {
+	b = append(b, o.dump.objects...)
+	if len(b) == 0 || b[len(b)-1] != '/' {
+		b = append(b, '/')
+	}
+	return o.appendName(b)
 }
 
 // A mapping is a record to be put into the recording: from its time on, an
@@ -93,6 +108,9 @@ func (o *Options) objectDir(d *dump) (string, error) {
 
 func (p *plan) addDump(rec *recording, d *dump, names map[objectName]int, ds *DumpSummary) {
 	objectOf := make([]int, d.source.NumFunctions()) // by function; -1 for an empty one
+	neighbours := newNeighbours(d.source.Events)
+	p.objects = slices.Grow(p.objects, d.source.NumFunctions())
+	p.mappings = slices.Grow(p.mappings, len(d.source.Events))
 	moves := slices.ContainsFunc(d.source.Events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move })
 	places := make(map[uint32]occupancy) // by process, if code moves
 	for i := range d.source.Events {
@@ -111,6 +129,9 @@ func (p *plan) addDump(rec *recording, d *dump, names map[objectName]int, ds *Du
 			names[name]++
 		}
 		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: objectOf[e.Function]}
+		if e.Tables > 0 {
+			m.len = neighbours.withTables(e)
+		}
 		if m.object < 0 {
 			continue // moved, but empty
 		}
@@ -128,6 +149,34 @@ func (p *plan) addDump(rec *recording, d *dump, names map[objectName]int, ds *Du
 		}
 		p.mappings = append(p.mappings, m)
 	}
+}
+
+// neighbours are the addresses at which code of a dump begins, in order. They are
+// collected only if functions have unwind tables in memory.
+type neighbours []uint64
+
+func newNeighbours(events []jitcode.Event) neighbours {
+	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
+		return nil
+	}
+	n := make(neighbours, len(events))
+	for i := range events {
+		n[i] = events[i].Addr
+	}
+	slices.Sort(n)
+	return n
+}
+
+// withTables returns the length of a mapping that covers a function's code and
+// the unwind tables behind it, where libunwind looks for them. It ends before the
+// next function: CPython's trampolines claim tables but lie closer together.
+func (n neighbours) withTables(e *jitcode.Event) uint64 {
+	want := (e.Size+7)&^7 + e.Tables
+	i, _ := slices.BinarySearch(n, e.Addr+e.Size)
+	if i < len(n) && n[i]-e.Addr < want {
+		want = n[i] - e.Addr
+	}
+	return want
 }
 
 // leave adds mappings that take m's function away from where it was, except

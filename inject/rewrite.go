@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -23,8 +22,9 @@ type rewriter struct {
 	markers map[int64]bool // offsets of those that have done their work
 	jit     map[uint32][]span
 	next    int // mapping that is put in next
-	attr    *perfdata.Attr
+	trailer perfdata.Trailer
 	buf     *wire.Buffer
+	path    []byte
 	aux     map[uint64]uint64 // where AUXTRACE records were, and where they are
 }
 
@@ -43,7 +43,7 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers map[int64]boo
 	}
 	r := &rewriter{
 		rec: rec, plan: p, sum: sum, out: out, markers: markers, jit: rec.jitSpans(markers),
-		attr: trackingAttr(rec.file.Attrs), buf: wire.NewBuffer(rec.file.Header.Order), aux: make(map[uint64]uint64),
+		trailer: perfdata.TrailerOf(trackingAttr(rec.file.Attrs)), buf: wire.NewBuffer(rec.file.Header.Order), aux: make(map[uint64]uint64),
 	}
 	blocks := rec.file.Blocks()
 	for ctx.Err() == nil {
@@ -110,17 +110,14 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 			}
 			record.PgOff = jitobj.TextOffset
 			record.BuildID = o.buildID[:]
-			record.Filename = []byte(o.path())
+			r.path = o.appendPath(r.path[:0])
+			record.Filename = r.path
 		}
-		trailer := r.rec.layouts.TrailerFor(r.attr, perfdata.SampleID{PID: m.pid, TID: m.tid, Time: m.time})
-		r.rec.layouts.AppendMmap2(r.buf, &record, trailer)
+		perfdata.AppendMmap2(r.buf, &record, m.time, &r.trailer)
 		r.sum.Mappings++
 	}
 	r.out.Write(r.buf.Data)
 }
-
-// path returns where the object is.
-func (o *object) path() string { return filepath.Join(o.dump.objects, o.name()) }
 
 // drops reports whether a mapping stays out of the result: a marker that has
 // done its work, or anonymous memory of a process that makes code in it.
@@ -215,7 +212,8 @@ func (r *rewriter) extendBuildIDs(table []byte) []byte {
 	b.Bytes(table)
 	for i := range r.plan.objects {
 		if o := &r.plan.objects[i]; o.made {
-			perfdata.AppendBuildID(b, o.path(), o.buildID[:])
+			r.path = o.appendPath(r.path[:0])
+			perfdata.AppendBuildID(b, r.path, o.buildID[:])
 		}
 	}
 	return b.Data

@@ -28,6 +28,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, inputError(opts.Input, err)
 	}
+	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum := &Summary{Input: opts.Input, Output: opts.Output, Markers: len(rec.markers)}
 	if file.Header.Unfinished {
 		sum.Problems = append(sum.Problems, Problem{opts.Input, -1, "perf record did not come to its end; the records up to there are used, what it writes last is missing"})
@@ -42,6 +43,8 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		return nil, nothingToInject(sum.Problems)
 	}
 
+	opts.logf(2, "scanned: %d dumps", len(dumps))
+
 	out, err := openOutput(opts.Output, info)
 	if err != nil {
 		return nil, err
@@ -51,11 +54,14 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
 	objects, err := makeObjects(ctx, plan, &opts, sum)
 	defer objects.close()
 	if err == nil {
+		opts.logf(2, "made: %d objects", sum.Objects)
 		err = rewrite(ctx, rec, plan, markers, out.file, sum)
 	}
+	opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 	if err == nil && opts.Strict && !sum.Complete() {
 		err = fmt.Errorf("%w; nothing was written, because of --strict", problemsError(sum.Problems))
 	}

@@ -131,22 +131,12 @@ func (r *Reader) at(off int64, n int) ([]byte, error) {
 	}
 }
 
-// ReadRecord reads the record that a Reader found at offset off with the given
-// size, using buf if it is large enough. It is for coming back to a record from
-// several goroutines; order is that of the file's header.
-func ReadRecord(src io.ReaderAt, order binary.ByteOrder, off, size int64, buf []byte) (Raw, error) {
-	if int64(cap(buf)) < size {
-		buf = make([]byte, size)
-	}
-	buf = buf[:size]
-	if n, err := src.ReadAt(buf, off); n < len(buf) {
-		if err == io.EOF {
-			err = fmt.Errorf("%s: offset %#x: %w: the file has shrunk since it was read first", FormatName, off, ErrCut)
-		}
-		return Raw{}, err
-	}
-	if len(buf) < prefixSize || int64(order.Uint32(buf[4:])) != size {
+// ParseRecord returns the record in b, which a Reader found at offset off and
+// which was read again since. It checks that b still holds one record; order is
+// that of the file's header. The record aliases b.
+func ParseRecord(b []byte, order binary.ByteOrder, off int64) (Raw, error) {
+	if len(b) < prefixSize || int64(order.Uint32(b[4:])) != int64(len(b)) {
 		return Raw{}, fmt.Errorf("%s: offset %#x: the file has changed since it was read first", FormatName, off)
 	}
-	return Raw{ID: RecordID(order.Uint32(buf)), Timestamp: order.Uint64(buf[8:]), Offset: off, Body: buf[prefixSize:], Order: order}, nil
+	return Raw{ID: RecordID(order.Uint32(b)), Timestamp: order.Uint64(b[8:]), Offset: off, Body: b[prefixSize:], Order: order}, nil
 }

@@ -60,7 +60,7 @@ func BuildIDs(order binary.ByteOrder, table []byte) iter.Seq2[BuildIDEntry, erro
 const filenameAlign = 64
 
 // AppendBuildID appends the entry of a file of user space on the host.
-func AppendBuildID(b *wire.Buffer, filename string, id []byte) {
+func AppendBuildID(b *wire.Buffer, filename, id []byte) {
 	padded := (len(filename) + filenameAlign) &^ (filenameAlign - 1)
 	id = id[:min(len(id), 20)]
 	b.U32(0)
@@ -71,6 +71,6 @@ func AppendBuildID(b *wire.Buffer, filename string, id []byte) {
 	b.Zeros(20 - len(id))
 	b.U8(uint8(len(id)))
 	b.Zeros(3)
-	b.Bytes([]byte(filename))
+	b.Bytes(filename)
 	b.Zeros(padded - len(filename))
 }

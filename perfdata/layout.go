@@ -185,18 +185,37 @@ func (ls *Layouts) body(rec Record) ([]byte, error) {
 	return rec.Data[recordHead:end], nil
 }
 
-// TrailerFor returns the trailer that records of the given attr carry, encoded,
-// with the fields of id that the attr asks for. If the attr has ids of its own,
-// the first of them stands for id.ID.
-func (ls *Layouts) TrailerFor(attr *Attr, id SampleID) []byte {
-	l := compileLayout(attr.SampleType(), attr.Has(FlagSampleIDAll))
-	if !l.trailing {
-		return nil
-	}
+// A Trailer writes the sample ids of one attr's records.
+type Trailer struct {
+	layout layout
+	id     uint64
+}
+
+// TrailerOf returns the trailer of records that are to look as if they came from
+// the given attr: they carry the first of its ids.
+func TrailerOf(attr *Attr) Trailer {
+	t := Trailer{layout: compileLayout(attr.SampleType(), attr.Has(FlagSampleIDAll))}
 	if len(attr.IDs) > 0 {
-		id.ID = attr.IDs[0]
+		t.id = attr.IDs[0]
 	}
-	b := wire.NewBuffer(ls.order)
+	return t
+}
+
+// Size returns the trailer's length in bytes, 0 if the records have none.
+func (t *Trailer) Size() int {
+	if !t.layout.trailing {
+		return 0
+	}
+	return t.layout.trailerSize
+}
+
+// append encodes those fields of id that the attr asks for. Its ID is the
+// attr's, whatever id says.
+func (t *Trailer) append(b *wire.Buffer, id SampleID) {
+	l := &t.layout
+	if !l.trailing {
+		return
+	}
 	if l.trailerTID != 0 {
 		b.U32(id.PID)
 		b.U32(id.TID)
@@ -205,7 +224,7 @@ func (ls *Layouts) TrailerFor(attr *Attr, id SampleID) []byte {
 		b.U64(id.Time)
 	}
 	if l.trailerID != 0 {
-		b.U64(id.ID)
+		b.U64(t.id)
 	}
 	if l.trailerStreamID != 0 {
 		b.U64(id.StreamID)
@@ -215,7 +234,6 @@ func (ls *Layouts) TrailerFor(attr *Attr, id SampleID) []byte {
 		b.U32(0)
 	}
 	if l.trailerIdentifier != 0 {
-		b.U64(id.ID)
+		b.U64(t.id)
 	}
-	return b.Data
 }

@@ -71,9 +71,9 @@ func (ls *Layouts) Mmap(rec Record) (Mmap, error) {
 // maxFilename is what fits into a record of 64 KiB beside the other fields.
 const maxFilename = math.MaxUint16 - 256
 
-// AppendMmap2 encodes m as an MMAP2 record about user space, with a trailer
-// from TrailerFor. With a BuildID the record carries that, else m.File.
-func (ls *Layouts) AppendMmap2(b *wire.Buffer, m *Mmap, trailer []byte) {
+// AppendMmap2 encodes m as an MMAP2 record about user space at a time, in the
+// byte order of b. With a BuildID the record carries that, else m.File.
+func AppendMmap2(b *wire.Buffer, m *Mmap, time uint64, trailer *Trailer) {
 	name := m.Filename[:min(len(m.Filename), maxFilename)]
 	misc := uint16(MiscUser)
 	if m.BuildID != nil {
@@ -82,7 +82,7 @@ func (ls *Layouts) AppendMmap2(b *wire.Buffer, m *Mmap, trailer []byte) {
 	padded := (len(name) + 8) &^ 7 // with at least one NUL
 	b.U32(uint32(RecordMmap2))
 	b.U16(misc)
-	b.U16(uint16(recordHead + 64 + padded + len(trailer)))
+	b.U16(uint16(recordHead + 64 + padded + trailer.Size()))
 	b.U32(m.PID)
 	b.U32(m.TID)
 	b.U64(m.Addr)
@@ -104,7 +104,7 @@ func (ls *Layouts) AppendMmap2(b *wire.Buffer, m *Mmap, trailer []byte) {
 	b.U32(m.Flags)
 	b.Bytes(name)
 	b.Zeros(padded - len(name))
-	b.Bytes(trailer)
+	trailer.append(b, SampleID{PID: m.PID, TID: m.TID, Time: time})
 }
 
 // A Comm is what a COMM record says: a thread has a new name.

@@ -21,6 +21,7 @@ type Event struct {
 	Index    uint64 // the producer's number for the function, not always unique
 	Addr     uint64 // of the code from now on
 	Size     uint64 // in bytes
+	Tables   uint64 // bytes of unwind tables that are in memory behind the code
 	OldAddr  uint64 // Move: where the code was
 }
 
@@ -33,6 +34,16 @@ type Function struct {
 	Thumb bool     // ARM: the code is in the T32 instruction set
 	Files []string // that Lines refer to
 	Lines []Line
+
+	Unwind Unwind
+}
+
+// An Unwind holds unwind tables for one function, as its producer sent them. Its
+// pointers are relative to their own place and count on the frames to lie at the
+// next multiple of 8 behind the code, and the header directly behind the frames.
+type Unwind struct {
+	Frames []byte // .eh_frame; may be empty
+	Header []byte // .eh_frame_hdr; empty if there are no tables
 }
 
 // A Line is one row of a line table: from Offset on, up to the next row or the

@@ -20,6 +20,7 @@ import (
 // here or in the function: the same input gives the same bytes.
 type Options struct {
 	DWARF    int    // version, 4 or 5; 0 is 5
+	Tight    bool   // see segments
 	Producer string // DW_AT_producer
 	CompDir  string // DW_AT_comp_dir: what relative file names count from; "" is "."
 }
@@ -93,8 +94,13 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	b.note.Reset(b.target.Order)
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
-	note := f.Add(elfgen.BuildIDNote(&b.note, obj.BuildID[:]))
+	idNote := elfgen.BuildIDNote(&b.note, obj.BuildID[:])
+	if b.opts.Tight {
+		idNote.Flags &^= elf.SHF_ALLOC // it lies outside the only PT_LOAD
+	}
+	note := f.Add(idNote)
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Data: fn.Code})
+	frameHeader := b.unwindTables(fn)
 	for _, s := range debug {
 		section := elfgen.Section{Name: s.Name, Type: elf.SHT_PROGBITS, Data: s.Data}
 		if s.Name == ".debug_str" || s.Name == ".debug_line_str" {
@@ -102,8 +108,7 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 		}
 		f.Add(section)
 	}
-	f.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: text, Align: pageSize, FromStart: true})
-	f.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: note, Last: note, Align: 4})
+	b.segments(note, text, frameHeader)
 	value := uint64(0)
 	if fn.Thumb {
 		// The mapping symbol tells disassemblers, the lowest bit callers [ELF for
@@ -118,6 +123,36 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	}
 	obj.Bytes = b.out.Data
 	return obj, nil
+}
+
+// unwindTables adds the tables that the function came with, where their pointers
+// expect them, and returns the section of the header, or 0.
+func (b *Builder) unwindTables(fn *jitcode.Function) elfgen.SectionID {
+	u := &fn.Unwind
+	if len(u.Header) == 0 {
+		return 0
+	}
+	b.file.Add(elfgen.Section{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 8, Data: u.Frames})
+	return b.file.Add(elfgen.Section{Name: ".eh_frame_hdr", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 4, Data: u.Header})
+}
+
+// segments adds the program headers that say what is in memory.
+//
+// perf with libdw takes start - pgoff of a mapping for the place of the file, and
+// for files called /tmp/jitted-* it takes the mapping's start. The place is that
+// of the first PT_LOAD, its address rounded down to its alignment. So the segment
+// begins with the file, where all addresses are 0, and in a tight object, which is
+// for that one directory, with .text.
+func (b *Builder) segments(note, text, frameHeader elfgen.SectionID) {
+	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: max(text, frameHeader), Align: pageSize, FromStart: true}
+	if b.opts.Tight {
+		load.First, load.FromStart, load.Align = text, false, textAlign
+	}
+	b.file.AddSegment(load)
+	b.file.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: note, Last: note, Align: 4})
+	if frameHeader != 0 {
+		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: frameHeader, Last: frameHeader, Align: 4})
+	}
 }
 
 // debugInfo describes fn in DWARF: a unit with one subprogram and the lines. A
@@ -188,8 +223,13 @@ func (b *Builder) buildID(fn *jitcode.Function, debug []dwarfgen.Section) (id [B
 	if fn.Thumb {
 		b.hashNumber(2)
 	}
+	if b.opts.Tight {
+		b.hashNumber(3)
+	}
 	b.hashBytes(fn.Name)
 	b.hashBytes(fn.Code)
+	b.hashBytes(fn.Unwind.Frames)
+	b.hashBytes(fn.Unwind.Header)
 	for _, s := range debug {
 		b.hashBytes([]byte(s.Name))
 		b.hashBytes(s.Data)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/jitdump"
 )
 
 // A Reader makes functions of a scanned dump. It reuses its memory from one
@@ -16,8 +15,7 @@ type Reader struct {
 	repairs  *repairs // those of d, except while looking for quirks
 	function int      // the one being read
 	fn       jitcode.Function
-	load     []byte
-	debug    []byte
+	window   window
 	rows     []row
 	names    map[string]string
 }
@@ -57,7 +55,10 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows = r.rows[:0]
 	p := &r.d.parts[i]
-	raw, err := r.record(p.load, &r.load)
+	if err := r.window.hold(r.d.src, p.load, p.debug, p.unwind); err != nil {
+		return nil, err
+	}
+	raw, err := r.window.record(p.load, r.d.order())
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +71,16 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		Name: l.Name, Addr: start, Code: l.Code, Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Lines: r.fn.Lines[:0],
 	}
+	if p.unwind.size != 0 {
+		if raw, err = r.window.record(p.unwind, r.d.order()); err != nil {
+			return nil, err
+		}
+		r.unwind(&r.fn, &raw)
+	}
 	if p.debug.size == 0 {
 		return &r.fn, nil
 	}
-	raw, err = r.record(p.debug, &r.debug)
-	if err != nil {
+	if raw, err = r.window.record(p.debug, r.d.order()); err != nil {
 		return nil, err
 	}
 	info, err := raw.DebugInfo()
@@ -83,13 +89,6 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	r.table(&r.fn, &info)
 	return &r.fn, nil
-}
-
-func (r *Reader) record(s span, buf *[]byte) (jitdump.Raw, error) {
-	if cap(*buf) < int(s.size) {
-		*buf = make([]byte, max(int(s.size), 2*cap(*buf), 16<<10))
-	}
-	return jitdump.ReadRecord(r.d.src, r.d.order(), s.off, int64(s.size), *buf)
 }
 
 // maxInterned bounds the file names that a reader remembers between functions.

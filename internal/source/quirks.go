@@ -14,7 +14,7 @@ import (
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
-	skew, bytecode, fileNames, outside, unsorted, absurdLines, tids atomic.Int64
+	skew, bytecode, fileNames, outside, unsorted, absurdLines, tids, unwind atomic.Int64
 }
 
 // A Repair is a quirk of a producer that was repaired.
@@ -35,6 +35,7 @@ func (d *Jitdump) Repairs() []Repair {
 		{"lines-outside", r.outside.Load(), "functions with source lines outside their code; cut to it"},
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
+		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
 	return slices.DeleteFunc(all, func(r Repair) bool { return r.Count == 0 })
@@ -67,7 +68,7 @@ func (d *Jitdump) findQuirks() {
 			break
 		}
 	}
-	d.findBytecode(r, with)
+	d.findBytecode(r)
 }
 
 // V8 and LLVM add the size of an ELF header to every debug address, in the
@@ -150,30 +151,28 @@ func (r *Reader) fits(s *starts, skew uint64) bool {
 // function's plus an offset in the bytecode, and say nothing about the code.
 var v8Baseline = []byte("JS:^")
 
+func isBaseline(name []byte) bool { return bytes.HasPrefix(name, v8Baseline) }
+
 // findBytecode decides whether baseline functions have bytecode offsets for
 // addresses: their tables do not fit the instructions. Short tables may fit by
 // chance, so the majority decides for all.
-func (d *Jitdump) findBytecode(r *Reader, with []int) {
-	bad, all := 0, 0
-	for _, i := range with {
-		if all == sampleSize {
-			break
-		}
+func (d *Jitdump) findBytecode(r *Reader) {
+	bad := 0
+	for _, i := range d.baseline {
 		fn, err := r.rawRows(i)
-		if err != nil || !bytes.HasPrefix(fn.Name, v8Baseline) || len(r.rows) == 0 {
+		if err != nil {
 			continue
 		}
-		all++
 		if s := instructionStarts(d.Target(), fn.Code); !r.fits(&s, 0) {
 			bad++
 		}
 	}
-	d.bytecode = 2*bad > all
+	d.bytecode = 2*bad > len(d.baseline)
 }
 
 // notCodeOffsets reports whether fn's lines are about its bytecode.
 func (d *Jitdump) notCodeOffsets(fn *jitcode.Function) bool {
-	return d.bytecode && bytes.HasPrefix(fn.Name, v8Baseline)
+	return d.bytecode && isBaseline(fn.Name)
 }
 
 // V8 writes the file names of optimized code from memory that it has freed, so

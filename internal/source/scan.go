@@ -36,6 +36,7 @@ type Jitdump struct {
 	skew     uint64 // what the producer adds to debug addresses
 	high     uint64 // the end of the code that ends last
 	bytecode bool   // the lines of baseline functions are about bytecode
+	baseline []int  // some baseline functions that have lines
 }
 
 // parts says where a function's records lie.
@@ -87,6 +88,7 @@ type scanner struct {
 	lastDebug span            // the latest of those, for want of a match by address
 	lastAddr  uint64          // the address it names
 	unwind    span
+	mapped    uint64         // what unwind says of itself
 	byIndex   map[uint64]int // latest load event of a code index; nil before the first move
 }
 
@@ -143,7 +145,12 @@ func (s *scanner) record(raw *jitdump.Raw) error {
 		s.debug[d.CodeAddr] = spanOf(raw)
 		s.lastDebug, s.lastAddr = spanOf(raw), d.CodeAddr
 	case jitdump.IDUnwinding:
-		s.unwind = spanOf(raw)
+		u, err := raw.Unwinding()
+		if err != nil {
+			return err
+		}
+		// CPython rounds up to 16; whatever claims more is not to be believed.
+		s.unwind, s.mapped = spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15)
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
 	default:
@@ -166,6 +173,9 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 		}
 		s.lastDebug = span{} // tried once: it is for the next load or for none
 	}
+	if p.debug.size != 0 && len(s.baseline) < sampleSize && isBaseline(l.Name) {
+		s.baseline = append(s.baseline, len(s.parts))
+	}
 	tid := l.TID
 	if tid > maxTID {
 		tid = l.PID
@@ -173,8 +183,9 @@ func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	event := jitcode.Event{
 		Kind: jitcode.Load, Function: len(s.parts), Time: raw.Timestamp, PID: l.PID, TID: tid,
-		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize,
+		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: s.mapped,
 	}
+	s.mapped = 0
 	if s.byIndex != nil {
 		s.byIndex[l.CodeIndex] = len(s.Events)
 	}
@@ -215,7 +226,11 @@ func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 // entriesInside reports whether the debug record at d has entries and all of
 // them are inside the function.
 func (s *scanner) entriesInside(d span, addr, size uint64) bool {
-	raw, err := jitdump.ReadRecord(s.src, s.Header.Order, d.off, int64(d.size), nil)
+	var w window
+	if err := w.hold(s.src, d, span{}); err != nil {
+		return false
+	}
+	raw, err := w.record(d, s.Header.Order)
 	if err != nil {
 		return false
 	}
@@ -250,9 +265,6 @@ func (d *Jitdump) codeStart(addr uint64) uint64 {
 	}
 	return addr
 }
-
-// HasUnwind reports whether the dump brings unwind tables for a function.
-func (d *Jitdump) HasUnwind(function int) bool { return d.parts[function].unwind.size != 0 }
 
 // order is the byte order of the file.
 func (d *Jitdump) order() binary.ByteOrder { return d.Header.Order }
