@@ -1,6 +1,9 @@
 package jitdump
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // Finding the next record where the one before does not say where it is: behind
 // zero padding, whose length nothing announces, and behind damage.
@@ -54,20 +57,25 @@ func (r *Reader) skipPadding() error {
 			break
 		}
 		if pos-r.next > maxPadding {
-			return nil // not padding; frame complains
+			return nil // more than padding; frame will complain
 		}
 	}
 	// Most padding aligns to 8 or 4, so such places are tried first.
 	lo := max(r.next, pos-7)
+	var cut error
 	for _, align := range []int64{8, 4, 1} {
 		for at := (lo + align - 1) &^ (align - 1); at <= pos; at += align {
-			if r.recordAt(at) {
+			ok, err := r.recordAt(at)
+			if ok {
 				r.next = at
 				return nil
 			}
+			if cut == nil && errors.Is(err, ErrCut) {
+				cut = err
+			}
 		}
 	}
-	return nil
+	return cut // if nil, it was no padding, and frame will complain
 }
 
 // Resync looks behind the next offset for a record that adds up and is followed
@@ -79,7 +87,10 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 		if err != nil || len(b) < prefixSize {
 			return 0, false
 		}
-		if r.header.Order.Uint32(b) <= uint32(IDUnwinding) && r.recordAt(at) {
+		if r.header.Order.Uint32(b) > uint32(IDUnwinding) {
+			continue
+		}
+		if ok, _ := r.recordAt(at); ok {
 			skipped = at - r.next
 			r.next = at
 			return skipped, true
@@ -89,21 +100,22 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 }
 
 // recordAt reports whether a record of a known type lies at offset at, and
-// something that can be a record, or nothing, lies behind it.
-func (r *Reader) recordAt(at int64) bool {
+// something that can be a record, or nothing, lies behind it. The error is of
+// reading, or ErrCut where the end of the file leaves the question open.
+func (r *Reader) recordAt(at int64) (bool, error) {
 	id, size, _, err := r.prefix(at)
 	if err != nil || id > IDUnwinding || size < prefixSize || size > maxResync {
-		return false
+		return false, err
 	}
 	raw, err := r.frame(at)
 	if err != nil || !raw.wellFormed() {
-		return false
+		return false, err
 	}
 	b, err := r.at(at+raw.Size(), prefixSize)
 	if err != nil {
-		return false
+		return false, err
 	}
-	return len(b) < prefixSize || r.header.Order.Uint32(b[4:]) >= prefixSize || allZero(b)
+	return len(b) < prefixSize || r.header.Order.Uint32(b[4:]) >= prefixSize || allZero(b), nil
 }
 
 func allZero(b []byte) bool {
