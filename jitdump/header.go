@@ -68,19 +68,18 @@ func readHeader(r io.ReaderAt) (*Header, error) {
 	}
 	c := wire.NewCursor(FormatName, "file header", buf[:n], h.Order, 0)
 	c.U32("magic")
-	h.Version = c.U32("version")
+	if h.Version = c.U32("version"); h.Version > 2 {
+		c.Bad("version", "is %d; 0, 1 and 2 are known", h.Version)
+	}
 	size := c.U32("total_size")
+	if size > maxHeaderSize {
+		c.Bad("total_size", "is %d, more than any header needs", size)
+	}
 	h.Machine = c.U32("elf_mach")
 	h.Pad = c.U32("pad1")
 	h.PID = c.U32("pid")
 	h.Timestamp = c.U64("timestamp")
 	h.Flags = Flags(c.U64("flags"))
-	if h.Version > 2 {
-		c.Fail("version", "is %d; 0, 1 and 2 are known", h.Version)
-	}
-	if size > maxHeaderSize {
-		c.Fail("total_size", "is %d, more than any header needs", size)
-	}
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func readHeader(r io.ReaderAt) (*Header, error) {
 		h.Extra = make([]byte, size-headerSize)
 		if n, err := r.ReadAt(h.Extra, headerSize); n < len(h.Extra) {
 			if err == io.EOF {
-				c.Fail("total_size", "is %d, but the file ends at %d", size, headerSize+n)
+				c.Fail("total_size", "is %d, but the file ends here, at %d", size, headerSize+n)
 				err = c.Err()
 			}
 			return nil, err

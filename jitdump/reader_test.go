@@ -156,9 +156,9 @@ func TestHeaderErrors(t *testing.T) {
 		{"text", `begins with 23 21 2f 62`, []byte("#!/bin/sh\n"), true},
 		{"two bytes", "begins with 4a 69", []byte("Ji"), true},
 		{"cut", "elf_mach at offset 0xc: needs 4 bytes, 2 are left", good[:14], false},
-		{"version", "version at offset 0x28: is 3; 0, 1 and 2 are known", edit(4, 3), false},
+		{"version", "version at offset 0x4: is 3; 0, 1 and 2 are known", edit(4, 3), false},
 		{"size", "more than any header needs", edit(8, 1<<30), false},
-		{"size beyond the file", "the file ends at 40", edit(8, 4096), false},
+		{"size beyond the file", "the file ends here, at 40", edit(8, 4096), false},
 	} {
 		_, err := jitdump.NewReader(bytes.NewReader(c.dump))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -279,11 +279,12 @@ type Unwinding struct {
 func (r *Raw) Unwinding() (Unwinding, error) {
 	c := r.cursor()
 	size := c.U64("unwind_data_size")
-	u := Unwinding{HeaderSize: c.U64("eh_frame_hdr_size"), MappedSize: c.U64("mapped_size")}
-	u.Data = c.Bytes("unwinding_data", size)
+	u := Unwinding{HeaderSize: c.U64("eh_frame_hdr_size")}
 	if u.HeaderSize > size {
-		c.Fail("eh_frame_hdr_size", "is %d, more than all %d bytes of unwind data", u.HeaderSize, size)
+		c.Bad("eh_frame_hdr_size", "is %d, more than all %d bytes of unwind data", u.HeaderSize, size)
 	}
+	u.MappedSize = c.U64("mapped_size")
+	u.Data = c.Bytes("unwinding_data", size)
 	u.Extra = c.Rest()
 	return u, c.Err()
 }

@@ -98,29 +98,18 @@ func (a *Attr) ClockID() (id int32, ok bool) {
 
 // readAttrs reads the attr table and the ids that it names.
 func readAttrs(src io.ReaderAt, h *Header, fileSize int64) ([]Attr, error) {
-	c := wire.NewCursor(FormatName, "file header", make([]byte, headerSize), h.Order, 0)
-	c.Bytes("", 16) // attr_size stands behind magic and size
-	switch {
-	case h.AttrSize < attrSizeMin+16 || h.AttrSize > attrSizeMax:
-		c.Fail("attr_size", "is %d; a perf_event_attr has at least %d bytes, and 16 more say where its ids are", h.AttrSize, attrSizeMin)
-	case h.Attrs.Size < h.AttrSize || h.Attrs.Size%h.AttrSize != 0:
-		c.Fail("attrs", "%d bytes are no whole number of entries of %d bytes", h.Attrs.Size, h.AttrSize)
-	}
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
 	table := make([]byte, h.Attrs.Size) // inside the file: readHeader has checked
 	if n, err := src.ReadAt(table, int64(h.Attrs.Offset)); n < len(table) {
 		return nil, fmt.Errorf("%s: attr table at offset %#x: %w", FormatName, h.Attrs.Offset, err)
 	}
-	c = wire.NewCursor(FormatName, "attr table", table, h.Order, int64(h.Attrs.Offset))
+	c := wire.NewCursor(FormatName, "attr table", table, h.Order, int64(h.Attrs.Offset))
 	attrs := make([]Attr, 0, h.Attrs.Size/h.AttrSize)
 	idBytes := uint64(0)
 	for c.Len() > 0 {
 		a := Attr{Raw: c.Bytes("attr", h.AttrSize-16), order: h.Order}
 		off, size := c.U64("ids.offset"), c.U64("ids.size")
 		if off > uint64(fileSize) || size > uint64(fileSize)-off || size%8 != 0 || idBytes+size > uint64(fileSize) {
-			c.Fail("ids", "%d bytes at %#x: not inside the file, %d bytes long, or no whole number of ids", size, off, fileSize)
+			c.Bad("ids", "%d bytes at %#x: not inside the file, %d bytes long, or no whole number of ids", size, off, fileSize)
 			return nil, c.Err()
 		}
 		idBytes += size

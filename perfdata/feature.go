@@ -90,35 +90,45 @@ type Feature struct {
 	Content *io.SectionReader
 }
 
-// readFeatures reads the feature table behind the data.
-func readFeatures(src io.ReaderAt, h *Header, fileSize int64) ([]Feature, error) {
+// readFeatures reads the feature table behind the data. gap is what lies between
+// it and the first feature: perf makes room for more features than it then has.
+func readFeatures(src io.ReaderAt, h *Header, fileSize int64) (features []Feature, gap []byte, err error) {
 	n := h.Features.Count()
 	if n == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	at := int64(h.Data.Offset + h.Data.Size)
 	table := make([]byte, n*16)
 	if got, err := src.ReadAt(table, at); got < len(table) {
 		if err == io.EOF {
-			return nil, &wire.Error{Format: FormatName, Record: "feature table", Offset: at,
+			return nil, nil, &wire.Error{Format: FormatName, Record: "feature table", Offset: at,
 				Text: fmt.Sprintf("%d features need %d bytes, %d are there", n, len(table), got)}
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	c := wire.NewCursor(FormatName, "feature table", table, h.Order, at)
-	features := make([]Feature, 0, n)
+	features = make([]Feature, 0, n)
+	end := uint64(at) + uint64(len(table))
+	first := uint64(fileSize)
 	for id := FeatureID(0); id < 256; id++ {
 		if !h.Features.Has(id) {
 			continue
 		}
 		off, size := c.U64("offset"), c.U64("size")
 		if off > uint64(fileSize) || size > uint64(fileSize)-off {
-			c.Fail("", "feature %d: %d bytes at %#x reach beyond the end of the file, %d bytes long", id, size, off, fileSize)
-			return nil, c.Err()
+			c.Bad("", "feature %d: %d bytes at %#x reach beyond the end of the file, %d bytes long", id, size, off, fileSize)
+			return nil, nil, c.Err()
 		}
+		first = min(first, off)
 		features = append(features, Feature{id, io.NewSectionReader(src, int64(off), int64(size))})
 	}
-	return features, nil
+	if first > end && first-end <= 256*16 {
+		gap = make([]byte, first-end)
+		if n, err := src.ReadAt(gap, int64(end)); n < len(gap) {
+			return nil, nil, err
+		}
+	}
+	return features, gap, nil
 }
 
 // Bytes reads the whole content.

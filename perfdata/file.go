@@ -14,6 +14,7 @@ type File struct {
 	Features []Feature // in the order of their ids
 
 	src io.ReaderAt
+	gap []byte // between the feature table and the features
 }
 
 // Open reads header, attrs and feature table of a file of size bytes. Input in
@@ -30,7 +31,7 @@ func Open(src io.ReaderAt, size int64) (*File, error) {
 	if f.Attrs, err = readAttrs(src, h, size); err != nil {
 		return nil, err
 	}
-	if f.Features, err = readFeatures(src, h, size); err != nil {
+	if f.Features, f.gap, err = readFeatures(src, h, size); err != nil {
 		return nil, err
 	}
 	return f, nil

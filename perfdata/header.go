@@ -79,18 +79,22 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 		return nil, ErrPipe
 	}
 	if h.size != headerSize && h.size != headerSizeOld {
-		c.Fail("size", "is %d; %d is the size of the header", h.size, headerSize)
+		c.Bad("size", "is %d; %d is the size of the header", h.size, headerSize)
 	}
-	h.AttrSize = c.U64("attr_size")
+	if h.AttrSize = c.U64("attr_size"); h.AttrSize < attrSizeMin+16 || h.AttrSize > attrSizeMax {
+		c.Bad("attr_size", "is %d; a perf_event_attr has at least %d bytes, and 16 more say where its ids are", h.AttrSize, attrSizeMin)
+	}
 	section := func(name string) (s Section) {
 		s.Offset = c.U64(name + ".offset")
 		s.Size = c.U64(name + ".size")
 		if s.Size != 0 && (s.Offset > uint64(fileSize) || s.Size > uint64(fileSize)-s.Offset) {
-			c.Fail(name, "%d bytes at %#x reach beyond the end of the file, %d bytes long; was its writer stopped?", s.Size, s.Offset, fileSize)
+			c.Bad(name, "%d bytes at %#x reach beyond the end of the file, %d bytes long; was its writer stopped?", s.Size, s.Offset, fileSize)
 		}
 		return s
 	}
-	h.Attrs = section("attrs")
+	if h.Attrs = section("attrs"); c.Err() == nil && (h.Attrs.Size < h.AttrSize || h.Attrs.Size%h.AttrSize != 0) {
+		c.Bad("attrs.size", "%d bytes are no whole number of entries of %d bytes", h.Attrs.Size, h.AttrSize)
+	}
 	h.Data = section("data")
 	h.EventTypes = section("event_types")
 	if h.size == headerSize {

@@ -22,13 +22,14 @@ type Writer struct {
 	dst    WriteTarget
 	buf    *bufio.Writer
 	header Header
+	gap    []byte
 	pos    uint64
 	err    error
 }
 
 // NewWriter starts a file with attrs, ids, event types and byte order of f.
 func NewWriter(dst WriteTarget, f *File) (*Writer, error) {
-	w := &Writer{dst: dst, buf: bufio.NewWriterSize(dst, blockSize), header: *f.Header}
+	w := &Writer{dst: dst, buf: bufio.NewWriterSize(dst, blockSize), header: *f.Header, gap: f.gap}
 	h := &w.header
 	b := wire.NewBuffer(h.Order)
 	b.Zeros(int(h.size))
@@ -82,13 +83,14 @@ func (w *Writer) Close(features []Feature) error {
 		return fmt.Errorf("%s: %d features for a header that names %d", FormatName, len(features), h.Features.Count())
 	}
 	table := wire.NewBuffer(h.Order)
-	at := w.pos + uint64(16*len(features))
+	at := w.pos + uint64(16*len(features)+len(w.gap))
 	for i := range features {
 		size := uint64(features[i].Content.Size())
 		table.U64(at)
 		table.U64(size)
 		at += size
 	}
+	table.Bytes(w.gap)
 	w.Write(table.Data)
 	for i := range features {
 		if w.err != nil {

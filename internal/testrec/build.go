@@ -34,6 +34,7 @@ type Recording struct {
 	AttrSize   int    // of the perf_event_attr
 	ClockID    int32  // as given with -k; -1 for none
 	ID         uint64 // of the event
+	StreamID   uint64
 
 	data []byte
 }
@@ -67,7 +68,7 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 		body = r.Order.AppendUint64(body, r.ID)
 	}
 	if r.SampleType&StreamID != 0 {
-		body = r.Order.AppendUint64(body, 0x5757)
+		body = r.Order.AppendUint64(body, r.StreamID)
 	}
 	if r.SampleType&CPU != 0 {
 		body = r.Order.AppendUint64(body, 0)
@@ -122,7 +123,7 @@ func (r *Recording) Fork(pid, parent uint32, time uint64) {
 // Sample adds a sample of user space.
 func (r *Recording) Sample(pid uint32, time, ip uint64) {
 	var b []byte
-	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, 0x5757}, {CPU, 0}, {Period, 1}} {
+	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, r.StreamID}, {CPU, 0}, {Period, 1}} {
 		switch {
 		case r.SampleType&f.bit == 0:
 		case f.bit == TID:
@@ -199,3 +200,6 @@ func (r *Recording) Write(t testing.TB, path string) {
 		t.Fatal(err)
 	}
 }
+
+// Payload adds bytes that are no record: what follows an AUXTRACE record.
+func (r *Recording) Payload(b []byte) { r.data = append(r.data, b...) }

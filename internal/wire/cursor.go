@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 type Cursor struct {
 	format, record string
 	data           []byte
-	pos            int
+	pos, last      int // next byte; first byte of the field that was read last
 	base           int64
 	order          binary.ByteOrder
 	err            *Error
@@ -65,10 +65,18 @@ func (c *Cursor) Pos() int { return c.pos }
 func (c *Cursor) Offset() int64 { return c.base + int64(c.pos) }
 
 // Fail records a failure at the current position, unless there is one already.
-// Callers use it for values that are readable but make no sense.
 func (c *Cursor) Fail(field, format string, args ...any) {
+	c.fail(field, c.pos, format, args)
+}
+
+// Bad records that the field that was read last has a value that makes no sense.
+func (c *Cursor) Bad(field, format string, args ...any) {
+	c.fail(field, c.last, format, args)
+}
+
+func (c *Cursor) fail(field string, pos int, format string, args []any) {
 	if c.err == nil {
-		c.err = &Error{c.format, c.record, field, c.Offset(), fmt.Sprintf(format, args...)}
+		c.err = &Error{c.format, c.record, field, c.base + int64(pos), fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -82,6 +90,7 @@ func (c *Cursor) take(field string, n int) []byte {
 		return nil
 	}
 	b := c.data[c.pos : c.pos+n : c.pos+n]
+	c.last = c.pos
 	c.pos += n
 	return b
 }

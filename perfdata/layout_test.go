@@ -1,0 +1,195 @@
+package perfdata_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Every combination of the fields that stand in sample ids, in both byte orders,
+// against recordings that another program built: times are found, names end where
+// the trailer begins, and a record written here is the record written there.
+func TestEverySampleType(t *testing.T) {
+	fields := []uint64{testrec.IP, testrec.TID, testrec.Time, testrec.Addr, testrec.ID, testrec.CPU, testrec.Period, testrec.StreamID, testrec.Identifier}
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		for set := range 1 << len(fields) {
+			rec := testrec.NewRecording()
+			rec.Order = order
+			rec.SampleType = 0
+			for i, f := range fields {
+				if set>>i&1 != 0 {
+					rec.SampleType |= f
+				}
+			}
+			const name = "/a/name"
+			rec.Comm(5, 100, "prog", true)
+			rec.Mmap2(5, 200, 0x400000, 0x1000, 0x80, name)
+			rec.Fork(6, 5, 300)
+			rec.Sample(5, 400, 0x400010)
+			checkLayout(t, rec, name)
+		}
+	}
+}
+
+func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
+	t.Helper()
+	f := open(t, rec.Bytes())
+	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	timed := rec.SampleType&testrec.Time != 0
+	n := 0
+	records(t, f, func(_ int64, r perfdata.Record) {
+		n++
+		if time, ok := ls.Time(r); ok != timed || ok && time != uint64(n)*100 {
+			t.Fatalf("%v, sample type %#x: %v has time %d, %v", rec.Order, rec.SampleType, r.Type, time, ok)
+		}
+		switch r.Type {
+		case perfdata.RecordComm:
+			if c, err := ls.Comm(r); err != nil || string(c.Name) != "prog" || c.PID != 5 || !c.Exec {
+				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, c, err)
+			}
+		case perfdata.RecordFork:
+			if f, err := ls.Task(r); err != nil || f.PID != 6 || f.ParentPID != 5 || f.Time != 300 {
+				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, f, err)
+			}
+		case perfdata.RecordMmap2:
+			m, err := ls.Mmap(r)
+			if err != nil || string(m.Filename) != name || m.PID != 5 || m.Addr != 0x400000 || m.Len != 0x1000 || m.PgOff != 0x80 || m.Prot != 5 || m.Flags != 2 {
+				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, m, err)
+			}
+			b := wire.NewBuffer(f.Header.Order)
+			trailer := perfdata.TrailerOf(&f.Attrs[0])
+			if perfdata.AppendMmap2(b, &m, 200, &trailer); !bytes.Equal(b.Data, r.Data) {
+				t.Fatalf("%v, sample type %#x: written as\n% x, it was\n% x", rec.Order, rec.SampleType, b.Data, r.Data)
+			}
+		}
+	})
+	if n != 4 {
+		t.Fatalf("%d records, want 4", n)
+	}
+}
+
+// The build id takes the place of device and inode.
+func TestMmap2WithBuildID(t *testing.T) {
+	f := open(t, oneMmap(testrec.NewRecording()))
+	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := bytes.Repeat([]byte{0xab}, 20)
+	for _, length := range []int{20, 16} {
+		b := wire.NewBuffer(f.Header.Order)
+		trailer := perfdata.TrailerOf(&f.Attrs[0])
+		perfdata.AppendMmap2(b, &perfdata.Mmap{PID: 1, TID: 2, Addr: 3, Len: 4, PgOff: 5, BuildID: id[:length], Filename: []byte("12345678")}, 6, &trailer)
+		want := []byte{10, 0, 0, 0, 2, 0x40, 104, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, byte(length), 0, 0, 0}
+		if !bytes.HasPrefix(b.Data, want) || len(b.Data) != 104 {
+			t.Errorf("written as % x", b.Data)
+		}
+		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b.Data})
+		if err != nil || !bytes.Equal(m.BuildID, id[:length]) || string(m.Filename) != "12345678" {
+			t.Errorf("%+v, %v", m, err)
+		}
+	}
+}
+
+func oneMmap(r *testrec.Recording) []byte {
+	r.Mmap2(1, 1000, 0x1000, 0x1000, 0, "/x")
+	return r.Bytes()
+}
+
+// The attr has grown over the years; what a shorter one lacks counts as not set.
+func TestAttrSizes(t *testing.T) {
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		for _, size := range []int{64, 72, 80, 96, 104, 112, 120, 128, 136, 200} {
+			rec := testrec.NewRecording()
+			rec.Order, rec.AttrSize = order, size
+			b := oneMmap(rec)
+			f := open(t, b)
+			if len(f.Attrs) != 1 || len(f.Attrs[0].Raw) != size || f.Attrs[0].IDs[0] != 77 {
+				t.Fatalf("attr of %d bytes: %+v", size, f.Attrs)
+			}
+			if id, ok := f.Attrs[0].ClockID(); ok != (size >= 96) || ok && id != 1 {
+				t.Errorf("attr of %d bytes: clock %d, %v", size, id, ok)
+			}
+			if !bytes.Equal(rewrite(t, f), b) {
+				t.Errorf("%v, attr of %d bytes: written again, the file differs", order, size)
+			}
+		}
+	}
+}
+
+// Two events with different fields are told apart by their ids.
+func TestSeveralEvents(t *testing.T) {
+	le := binary.LittleEndian
+	attr := func(sampleType uint64, id uint64) perfdata.Attr {
+		rec := testrec.NewRecording()
+		rec.SampleType, rec.ID = sampleType, id
+		return open(t, oneMmap(rec)).Attrs[0]
+	}
+	a := attr(testrec.Identifier|testrec.IP|testrec.TID|testrec.Time, 1)
+	b := attr(testrec.Identifier|testrec.TID|testrec.Time|testrec.CPU, 2)
+	ls, err := perfdata.NewLayouts(le, []perfdata.Attr{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := func(words ...uint64) perfdata.Record {
+		data := make([]byte, 8)
+		for _, w := range words {
+			data = le.AppendUint64(data, w)
+		}
+		return perfdata.Record{Type: perfdata.RecordSample, Data: data}
+	}
+	if time, ok := ls.Time(sample(1, 0xaaaa, 5, 1000, 0)); !ok || time != 1000 {
+		t.Errorf("first event: time %d, %v", time, ok)
+	}
+	if time, ok := ls.Time(sample(2, 5, 2000, 0)); !ok || time != 2000 {
+		t.Errorf("second event: time %d, %v", time, ok)
+	}
+	if time, ok := ls.Time(sample(3, 5, 2000, 0)); ok {
+		t.Errorf("unknown event: time %d", time)
+	}
+	if _, err := perfdata.NewLayouts(le, []perfdata.Attr{a, attr(testrec.IP|testrec.TID|testrec.ID, 2)}); err == nil {
+		t.Error("ids in different places were accepted")
+	}
+}
+
+// Records that perf synthesizes have time 0, those without a time all ones, its
+// own none at all.
+func TestNoTime(t *testing.T) {
+	rec := testrec.NewRecording()
+	rec.Comm(5, 0, "prog", false)
+	rec.Comm(5, math.MaxUint64, "prog", false)
+	rec.Round()
+	f := open(t, rec.Bytes())
+	ls, _ := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	records(t, f, func(_ int64, r perfdata.Record) {
+		if time, ok := ls.Time(r); ok {
+			t.Errorf("%v has time %d", r.Type, time)
+		}
+	})
+}
+
+// The example of linux/perf_event.h, and numbers that need all 128 bits.
+func TestTimeConv(t *testing.T) {
+	for _, c := range []struct {
+		conv        perfdata.TimeConv
+		count, want uint64
+	}{
+		{perfdata.TimeConv{Shift: 0, Mult: 1, Zero: 0}, 12345, 12345},
+		{perfdata.TimeConv{Shift: 10, Mult: 512, Zero: 1000}, 3000, 2500},
+		{perfdata.TimeConv{Shift: 31, Mult: 1 << 31, Zero: 7}, 1<<63 + 5, 1<<63 + 12},
+		{perfdata.TimeConv{Shift: 70, Mult: 1 << 63, Zero: 0}, 1 << 20, 1 << 13},
+		{perfdata.TimeConv{Mult: 1, Cycles: 0x1_0000_0010, Mask: 0xffff_ffff, Short: true}, 0x0000_0005, 0x2_0000_0005},
+	} {
+		if got := c.conv.Time(c.count); got != c.want {
+			t.Errorf("%+v of %d is %d, want %d", c.conv, c.count, got, c.want)
+		}
+	}
+}
