@@ -1,14 +1,27 @@
 package dwarfgen
 
-import "github.com/jitinject/jitinject/internal/wire"
+import (
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
 
 // A LineTable describes a unit's line number information: files and rows.
 type LineTable struct {
 	// Dir is the compilation directory. Relative file names count from it.
 	Dir string
 
-	files []string
+	files []file
+	dirs  []string // besides Dir, which is directory 0
 	rows  []Row
+}
+
+// A file is one of the table. Its full name stands there in two parts, the
+// directory being shared with others.
+type file struct {
+	full, name string
+	dir        int // 0 is Dir, n the n-1st of dirs
 }
 
 // A FileID names a file of the line table it was added to.
@@ -30,18 +43,37 @@ type Row struct {
 func (t *LineTable) reset() {
 	t.Dir = ""
 	t.files = t.files[:0]
+	t.dirs = t.dirs[:0]
 	t.rows = t.rows[:0]
 }
 
 // AddFile adds a file and returns its id. The first file is the unit's own.
+//
+// An absolute name is split at its last slash. Readers join it again; not all of
+// them (debug/dwarf of Go) notice when a file name is absolute by itself.
 func (t *LineTable) AddFile(name string) FileID {
-	for i, f := range t.files {
-		if f == name {
+	name = upToNUL(name)
+	for i := range t.files {
+		if t.files[i].full == name {
 			return FileID(i)
 		}
 	}
-	t.files = append(t.files, upToNUL(name))
+	f := file{full: name, name: name}
+	if slash := strings.LastIndexByte(name, '/'); slash > 0 && name[0] == '/' && slash+1 < len(name) {
+		f.name = name[slash+1:]
+		f.dir = t.addDir(name[:slash])
+	}
+	t.files = append(t.files, f)
 	return FileID(len(t.files) - 1)
+}
+
+func (t *LineTable) addDir(dir string) int {
+	i := slices.Index(t.dirs, dir)
+	if i < 0 {
+		i = len(t.dirs)
+		t.dirs = append(t.dirs, dir)
+	}
+	return i + 1
 }
 
 // AddRow adds a row. The last one has End.
@@ -115,35 +147,37 @@ func (b *Builder) filesV5(t *LineTable) {
 	w.U8(1) // directory_entry_format_count
 	w.Uleb(lnctPath)
 	w.Uleb(uint64(formLineStrp))
-	w.Uleb(1)
+	w.Uleb(uint64(len(t.dirs)) + 1)
 	w.U32(b.lineStr.offset(t.Dir))
+	for _, d := range t.dirs {
+		w.U32(b.lineStr.offset(d))
+	}
 	w.U8(2) // file_name_entry_format_count
 	w.Uleb(lnctPath)
 	w.Uleb(uint64(formLineStrp))
 	w.Uleb(lnctDirectoryIndex)
 	w.Uleb(uint64(formUdata))
 	w.Uleb(uint64(len(t.files)) + 1)
-	file := func(name string) {
-		w.U32(b.lineStr.offset(name))
-		w.Uleb(0)
-	}
-	if len(t.files) > 0 {
-		file(t.files[0])
-	} else {
-		file("")
-	}
-	for _, f := range t.files {
-		file(f)
+	for i := -1; i < len(t.files); i++ {
+		var f file
+		if len(t.files) > 0 {
+			f = t.files[max(i, 0)]
+		}
+		w.U32(b.lineStr.offset(f.name))
+		w.Uleb(uint64(f.dir))
 	}
 }
 
-// filesV4 writes an empty directory table, number 0 being the compilation
-// directory, and the file table, which counts from 1.
+// filesV4 writes the directory table, in which number 0 is the compilation
+// directory and not written, and the file table, which counts from 1.
 func filesV4(w *wire.Buffer, t *LineTable) {
+	for _, d := range t.dirs {
+		w.CString(d)
+	}
 	w.U8(0)
-	for _, f := range t.files {
-		w.CString(f)
-		w.Uleb(0) // directory
+	for i := range t.files {
+		w.CString(t.files[i].name)
+		w.Uleb(uint64(t.files[i].dir))
 		w.Uleb(0) // modification time: unknown
 		w.Uleb(0) // length: unknown
 	}

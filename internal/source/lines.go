@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
@@ -18,6 +20,12 @@ const maxBefore = 4 << 10
 // maxLine bounds line numbers: no source file has more lines, so a larger one
 // is garbage.
 const maxLine = 1 << 24
+
+// isGarbled reports whether name cannot be that of a file: nobody puts control
+// characters there on purpose, but memory that was freed has them.
+func isGarbled(name []byte) bool {
+	return bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
+}
 
 // row is an entry with its address taken relative to the function.
 type row struct {
@@ -118,6 +126,10 @@ func (t *nameTable) index(name []byte) int {
 	t.lastOK = true
 	t.last = -1
 	if len(name) == 0 {
+		return -1
+	}
+	if isGarbled(name) {
+		t.reader.repairs.garbled.Add(1)
 		return -1
 	}
 	if t.last = slices.Index(files, string(name)); t.last < 0 { // does not allocate

@@ -14,7 +14,7 @@ import (
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
-	skew, bytecode, fileNames, outside, unsorted, absurdLines, tids, unwind atomic.Int64
+	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind atomic.Int64
 }
 
 // A Repair is a quirk of a producer that was repaired.
@@ -32,6 +32,7 @@ func (d *Jitdump) Repairs() []Repair {
 		{"skewed-lines", r.skew.Load(), "functions whose source lines were moved back to the code they belong to"},
 		{"bytecode-offsets", r.bytecode.Load(), "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
 		{"freed-file-names", r.fileNames.Load(), "functions whose source file name had been overwritten; taken from their own name"},
+		{"garbled-file-names", r.garbled.Load(), "source lines whose file name is garbage; left out"},
 		{"lines-outside", r.outside.Load(), "functions with source lines outside their code; cut to it"},
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},

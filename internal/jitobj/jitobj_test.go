@@ -1,0 +1,296 @@
+package jitobj_test
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// targets are machines and byte orders of jitted code.
+func targets() (ts []jitcode.Target) {
+	for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_386, elf.EM_AARCH64, elf.EM_ARM, elf.EM_PPC64, elf.EM_S390, elf.EM_RISCV, elf.EM_MIPS} {
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			switch {
+			case order == binary.BigEndian && (m == elf.EM_X86_64 || m == elf.EM_386 || m == elf.EM_RISCV), order == binary.LittleEndian && m == elf.EM_S390:
+				continue // there is no such machine
+			}
+			ts = append(ts, jitcode.Target{Machine: uint32(m), Order: order, HighAddress: 1 << 31})
+		}
+	}
+	return ts
+}
+
+func function() *jitcode.Function {
+	return &jitcode.Function{
+		Name:  []byte("JS:*add /src/prog.js:2:49"),
+		Addr:  0x7f0000001000,
+		Code:  bytes.Repeat([]byte{0, 0, 0, 0}, 64),
+		Files: []string{"/src/unused.js", "/src/prog.js", "/src/inlined.js"},
+		Lines: []jitcode.Line{
+			{Offset: 0, File: 1, Line: 2, Column: 49},
+			{Offset: 4, File: 2, Line: 1000, Column: 0},
+			{Offset: 100, Line: 0},
+			{Offset: 104, File: 1, Line: 1, Column: 300},
+		},
+	}
+}
+
+func build(t testing.TB, target jitcode.Target, opts jitobj.Options, fn *jitcode.Function) jitobj.Object {
+	t.Helper()
+	b, err := jitobj.NewBuilder(target, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := b.Build(fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestReadBack(t *testing.T) {
+	for _, target := range targets() {
+		for _, version := range []int{4, 5} {
+			t.Run(fmt.Sprint(elf.Machine(target.Machine), target.Order, version), func(t *testing.T) {
+				fn := function()
+				o := build(t, target, jitobj.Options{DWARF: version, Producer: "test"}, fn)
+				f, err := elf.NewFile(bytes.NewReader(o.Bytes))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.Machine != elf.Machine(target.Machine) || f.ByteOrder != target.Order {
+					t.Errorf("header %+v", f.FileHeader)
+				}
+				text := f.Section(".text")
+				if code, _ := text.Data(); !bytes.Equal(code, fn.Code) || text.Offset != jitobj.TextOffset || text.Addr != jitobj.TextOffset {
+					t.Errorf(".text is %+v", text)
+				}
+				syms, err := f.Symbols()
+				if err != nil || len(syms) != 1 || syms[0].Name != string(fn.Name) || syms[0].Value != jitobj.TextOffset || syms[0].Size != uint64(len(fn.Code)) {
+					t.Errorf("symbols %+v, %v", syms, err)
+				}
+				note, _ := f.Section(".note.gnu.build-id").Data()
+				if !bytes.HasSuffix(note, o.BuildID[:]) {
+					t.Errorf("note % x does not end in % x", note, o.BuildID)
+				}
+				d, err := f.DWARF()
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkDWARF(t, d, fn)
+			})
+		}
+	}
+}
+
+func checkDWARF(t *testing.T, d *dwarf.Data, fn *jitcode.Function) {
+	t.Helper()
+	r := d.Reader()
+	cu, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cu.Val(dwarf.AttrName) != "/src/prog.js" || cu.Val(dwarf.AttrCompDir) != "." || cu.Val(dwarf.AttrProducer) != "test" {
+		t.Errorf("unit %v", cu)
+	}
+	sub, err := r.Next()
+	if err != nil || sub.Tag != dwarf.TagSubprogram || sub.Val(dwarf.AttrName) != string(fn.Name) || sub.Val(dwarf.AttrLinkageName) != nil {
+		t.Errorf("subprogram %v, %v", sub, err)
+	}
+	for _, e := range []*dwarf.Entry{cu, sub} {
+		if ranges, err := d.Ranges(e); err != nil || len(ranges) != 1 || ranges[0] != [2]uint64{jitobj.TextOffset, jitobj.TextOffset + uint64(len(fn.Code))} {
+			t.Errorf("%v has ranges %x, %v", e.Tag, ranges, err)
+		}
+	}
+	lr, err := d.LineReader(cu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		var e dwarf.LineEntry
+		if err := lr.Next(&e); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if e.EndSequence {
+			got = append(got, fmt.Sprintf("%#x end", e.Address))
+		} else {
+			got = append(got, fmt.Sprintf("%#x %s:%d:%d", e.Address, e.File.Name, e.Line, e.Column))
+		}
+	}
+	want := "0x80 /src/prog.js:2:49, 0x84 /src/inlined.js:1000:0, 0xe4 /src/prog.js:0:0, 0xe8 /src/prog.js:1:300, 0x180 end"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("lines %s\nwant  %s", s, want)
+	}
+	for _, f := range lr.Files() {
+		if f != nil && f.Name == "/src/unused.js" {
+			t.Error("a file that no line refers to is in the table")
+		}
+	}
+}
+
+// What readelf, eu-elflint and llvm-dwarfdump say of objects for every target,
+// with and without lines and unwind tables, tight and not.
+func TestTools(t *testing.T) {
+	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
+	dir := t.TempDir()
+	var names []string
+	for _, target := range targets() {
+		for variant := range 16 {
+			opts := jitobj.Options{DWARF: 4 + variant&1, Producer: "test", Tight: variant&2 != 0}
+			fn := function()
+			if variant&4 != 0 {
+				fn.Lines = nil
+			}
+			if variant&8 != 0 {
+				fn.Unwind.Header = []byte{1, 0xff, 3, 0xff, 0, 0, 0, 0, 0, 0, 0, 0}
+			}
+			name := fmt.Sprintf("%v-%v-%d.so", elf.Machine(target.Machine), target.Order, variant)
+			if err := os.WriteFile(filepath.Join(dir, name), build(t, target, opts, fn).Bytes, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+			if elf.Machine(target.Machine) != elf.EM_MIPS { // elfutils 0.188 does not know its flags
+				if out := testrec.Run(t, dir, lint, "--gnu-ld", name); out != "No errors\n" {
+					t.Errorf("%s: eu-elflint complains: %s", name, out)
+				}
+			}
+		}
+	}
+	if out, errs := testrec.RunBoth(t, dir, readelf, append([]string{"-aW"}, names...)...); errs != "" || strings.Contains(out, "arning") {
+		t.Errorf("readelf complains:\n%s", errs)
+	}
+	out := testrec.Run(t, dir, verify, append([]string{"--verify"}, names...)...)
+	if n := strings.Count(out, "No errors."); n != len(names) || strings.Contains(out, "error:") || strings.Contains(out, "warning:") {
+		t.Errorf("llvm-dwarfdump verifies %d of %d objects:\n%s", n, len(names), out)
+	}
+}
+
+// Whatever makes an object different makes its build id different.
+func TestBuildID(t *testing.T) {
+	x86 := targets()[0]
+	base := func() (*jitcode.Function, jitcode.Target, jitobj.Options) {
+		return function(), x86, jitobj.Options{Producer: "test"}
+	}
+	fn, target, opts := base()
+	first := build(t, target, opts, fn)
+	seen := map[[jitobj.BuildIDSize]byte]string{first.BuildID: "the function itself"}
+	for name, change := range map[string]func(*jitcode.Function, *jitcode.Target, *jitobj.Options){
+		"address":       func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Addr++ },
+		"name":          func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Name = []byte("other") },
+		"code":          func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Code[7]++ },
+		"line":          func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Lines[0].Line++ },
+		"column":        func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Lines[0].Column++ },
+		"file":          func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Files[1] = "/else" },
+		"no lines":      func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Lines = nil },
+		"frames":        func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Unwind.Frames = []byte{1} },
+		"frame header":  func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Unwind.Header = make([]byte, 12) },
+		"T32":           func(f *jitcode.Function, _ *jitcode.Target, _ *jitobj.Options) { f.Thumb = true },
+		"machine":       func(_ *jitcode.Function, t *jitcode.Target, _ *jitobj.Options) { t.Machine = uint32(elf.EM_AARCH64) },
+		"byte order":    func(_ *jitcode.Function, t *jitcode.Target, _ *jitobj.Options) { t.Order = binary.BigEndian },
+		"DWARF version": func(_ *jitcode.Function, _ *jitcode.Target, o *jitobj.Options) { o.DWARF = 4 },
+		"producer":      func(_ *jitcode.Function, _ *jitcode.Target, o *jitobj.Options) { o.Producer = "else" },
+		"directory":     func(_ *jitcode.Function, _ *jitcode.Target, o *jitobj.Options) { o.CompDir = "/else" },
+		"tight":         func(_ *jitcode.Function, _ *jitcode.Target, o *jitobj.Options) { o.Tight = true },
+	} {
+		fn, target, opts := base()
+		change(fn, &target, &opts)
+		id := build(t, target, opts, fn).BuildID
+		if other, ok := seen[id]; ok {
+			t.Errorf("%s and %s have the same build id", name, other)
+		}
+		seen[id] = name
+	}
+	if again := build(t, target, opts, function()); again.BuildID != first.BuildID || !bytes.Equal(again.Bytes, first.Bytes) {
+		t.Error("the same function gives another object")
+	}
+}
+
+// Mangled names: the symbol keeps them, DWARF has both.
+func TestMangledName(t *testing.T) {
+	for mangled, plain := range map[string]string{
+		"_ZN3foo3barEi":             "foo::bar(int)",
+		"_RNvC7mycrate3foo":         "mycrate::foo",
+		"_Zthis is no mangled name": "_Zthis is no mangled name",
+		"plain":                     "plain",
+	} {
+		fn := function()
+		fn.Name = []byte(mangled)
+		o := build(t, targets()[0], jitobj.Options{}, fn)
+		f, err := elf.NewFile(bytes.NewReader(o.Bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		syms, _ := f.Symbols()
+		d, err := f.DWARF()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := d.Reader()
+		r.Next()
+		sub, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		linkage, _ := sub.Val(dwarf.AttrLinkageName).(string)
+		if plain == mangled && linkage != "" || plain != mangled && linkage != mangled || sub.Val(dwarf.AttrName) != plain || syms[0].Name != mangled {
+			t.Errorf("%s: symbol %s, DW_AT_name %v, DW_AT_linkage_name %q; want %s", mangled, syms[0].Name, sub.Val(dwarf.AttrName), linkage, plain)
+		}
+	}
+}
+
+// T32 code is marked as the ARM ABI wants it, and disassembles as such.
+func TestThumb(t *testing.T) {
+	fn := function()
+	fn.Thumb = true
+	fn.Code = []byte{0x70, 0x47, 0x00, 0xbf} // bx lr; nop
+	o := build(t, jitcode.Target{Machine: uint32(elf.EM_ARM), Order: binary.LittleEndian, HighAddress: 1 << 20}, jitobj.Options{}, fn)
+	f, err := elf.NewFile(bytes.NewReader(o.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	syms, err := f.Symbols()
+	if err != nil || len(syms) != 2 || syms[0].Name != "$t" || syms[0].Value != jitobj.TextOffset || syms[1].Value != jitobj.TextOffset+1 {
+		t.Errorf("symbols %+v, %v", syms, err)
+	}
+}
+
+// A builder makes objects one after the other in the same memory.
+func TestReuse(t *testing.T) {
+	b, err := jitobj.NewBuilder(targets()[0], jitobj.Options{Producer: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := b.Build(function())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := bytes.Clone(first.Bytes)
+	other := function()
+	other.Name, other.Lines = []byte("a"), other.Lines[:1]
+	if _, err := b.Build(other); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Build(function())
+	if err != nil || !bytes.Equal(again.Bytes, want) {
+		t.Errorf("after another function, the object differs: %v", err)
+	}
+	fn := function()
+	if n := testing.AllocsPerRun(100, func() { b.Build(fn) }); n > 20 {
+		t.Errorf("%v allocations for an object", n)
+	}
+}

@@ -1,0 +1,76 @@
+package source_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Whatever a dump holds, what comes out keeps the promises of package jitcode.
+func FuzzScan(f *testing.F) {
+	for _, name := range []string{"php", "lli-hot"} {
+		dump, err := os.ReadFile(testrec.Dumps(f, testrec.Unpack(f, name))[0])
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(dump[:min(len(dump), 4096)])
+	}
+	// The last functions of a V8 dump, with their freed names, and some of BeamAsm.
+	for name, from := range map[string]int{"node-hot": 2200, "erlang": 15800} {
+		dump, err := os.ReadFile(testrec.Dumps(f, testrec.Unpack(f, name))[0])
+		if err != nil {
+			f.Fatal(err)
+		}
+		r, err := jitdump.NewReader(bytes.NewReader(dump))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for n := 0; n < from; {
+			raw, err := r.Next()
+			if err != nil {
+				f.Fatal(err)
+			}
+			if raw.ID == jitdump.IDLoad {
+				n++
+			}
+		}
+		f.Add(append(bytes.Clone(dump[:40]), dump[r.Offset():min(int64(len(dump)), r.Offset()+8000)]...))
+	}
+	b := newDump(f, x86)
+	b.add(freed(0x1000, "/home/me/src/program.js", "\x38\xc6\x02\x00\x00\x00\x00\x00", 3, 4, 5))
+	b.add(&jitdump.Unwinding{HeaderSize: 4, Data: make([]byte, 20)})
+	b.load("JS:*f /home/me/src/program.js:1:1", 0x1000, 64)
+	b.add(&jitdump.Move{PID: 100, OldCodeAddr: 0x1000, NewCodeAddr: 0x2000, CodeSize: 64, CodeIndex: 3})
+	f.Add(b.out.Bytes())
+	f.Fuzz(func(t *testing.T, dump []byte) {
+		d, err := source.ScanJitdump(bytes.NewReader(dump))
+		if err != nil {
+			return
+		}
+		for _, e := range d.Events {
+			if e.Function >= d.NumFunctions() || e.Addr+e.Size < e.Addr {
+				t.Fatalf("event %+v", e)
+			}
+		}
+		r := d.Reader()
+		for i := range d.NumFunctions() {
+			fn, err := r.Function(i)
+			if err != nil {
+				t.Fatalf("function %d: %v", i, err)
+			}
+			for j, l := range fn.Lines {
+				if l.Offset >= uint64(len(fn.Code)) || j > 0 && l.Offset <= fn.Lines[j-1].Offset || l.Line != 0 && l.File >= len(fn.Files) {
+					t.Fatalf("function %d: lines %+v of %d files for %d bytes", i, fn.Lines, len(fn.Files), len(fn.Code))
+				}
+			}
+			if len(fn.Lines) > 0 && fn.Lines[0].Line == 0 {
+				t.Fatalf("function %d begins with no line: %+v", i, fn.Lines)
+			}
+		}
+		d.Repairs()
+	})
+}
