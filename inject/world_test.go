@@ -1,0 +1,292 @@
+package inject_test
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A world is a recording made by hand, with its dumps, in a directory of its
+// own. Samples say what they should resolve to; after the injection a model of
+// mappings in this file is asked, and every perf there is.
+type world struct {
+	*testrec.Recording
+	t     *testing.T
+	dir   string
+	opts  inject.Options
+	wants []want
+}
+
+type want struct {
+	pid      uint32
+	time, ip uint64
+	sym      string // "name+0x10", "" for unknown
+}
+
+func newWorld(t *testing.T) *world {
+	dir := t.TempDir()
+	return &world{
+		Recording: testrec.NewRecording(), t: t, dir: dir,
+		opts: inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")},
+	}
+}
+
+// path returns the path of a file of the world.
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+// expect adds a sample that is to resolve to sym.
+func (w *world) expect(pid uint32, time, ip uint64, sym string) {
+	w.Sample(pid, time, ip)
+	w.wants = append(w.wants, want{pid, time, ip, sym})
+}
+
+// mark adds the marker of a dump, and makes the process known.
+func (w *world) mark(pid uint32, time uint64, dump string) {
+	w.Comm(pid, time-1, "prog", true)
+	w.Marker(pid, time, w.path(dump))
+}
+
+// A record of a dump, with its time.
+type timed struct {
+	time uint64
+	rec  jitdump.Record
+}
+
+func load(time uint64, pid uint32, index, addr uint64, name string, code []byte) timed {
+	return timed{time, &jitdump.Load{PID: pid, TID: pid, VMA: addr, CodeAddr: addr, CodeIndex: index, Name: []byte(name), Code: code}}
+}
+
+func move(time uint64, pid uint32, index, from, to uint64, size int) timed {
+	return timed{time, &jitdump.Move{PID: pid, TID: pid, VMA: to, OldCodeAddr: from, NewCodeAddr: to, CodeSize: uint64(size), CodeIndex: index}}
+}
+
+// Names of functions have some letters: newer perfs take "a" for the mangled name
+// of a type and show "signed char".
+
+// code is n bytes of instructions, different for each seed.
+func code(n int, seed byte) []byte {
+	return bytes.Repeat([]byte{0xb8, seed, 0, 0, 0, 0xc3, 0x90, 0x90}, n/8)
+}
+
+// dump writes a dump.
+func (w *world) dump(name string, h jitdump.Header, recs ...timed) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), dumpBytes(w.t, h, recs...), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func dumpBytes(t testing.TB, h jitdump.Header, recs ...timed) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	jw, err := jitdump.NewWriter(&out, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recs {
+		if err := jw.Write(r.time, r.rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+// x86 is the header of a dump of process pid.
+func x86(pid uint32) jitdump.Header {
+	return jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(elf.EM_X86_64), PID: pid}
+}
+
+// run injects.
+func (w *world) run() (*inject.Summary, error) {
+	w.t.Helper()
+	w.Write(w.t, w.opts.Input)
+	return inject.Run(context.Background(), w.opts)
+}
+
+// check injects, which must leave nothing out, and asks about all samples.
+func (w *world) check() *inject.Summary {
+	w.t.Helper()
+	sum, err := w.run()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !sum.Complete() {
+		w.t.Errorf("problems: %v", sum.Problems)
+	}
+	w.resolve()
+	return sum
+}
+
+// resolve asks the model and every perf about all samples.
+func (w *world) resolve() {
+	w.t.Helper()
+	m := readMappings(w.t, w.opts.Output)
+	for _, s := range w.wants {
+		if got := m.symbol(w.t, s); got != s.sym {
+			w.t.Errorf("time %d: %#x is %q, want %q", s.time, s.ip, got, s.sym)
+		}
+	}
+	if w.Order != testrec.Order(binary.LittleEndian) {
+		return
+	}
+	sort.SliceStable(w.wants, func(i, j int) bool { return w.wants[i].time < w.wants[j].time })
+	for version, perf := range testrec.Perfs(w.t) {
+		out, errs := testrec.RunBoth(w.t, w.dir, perf, "script", "-i", w.opts.Output, "-F", "ip,sym,symoff")
+		if strings.Contains(errs, "order") || strings.Contains(errs, "nknown") {
+			w.t.Errorf("perf %s complains: %s", version, errs)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if len(lines) != len(w.wants) {
+			w.t.Errorf("perf %s shows %d samples, want %d:\n%s%s", version, len(lines), len(w.wants), out, errs)
+			continue
+		}
+		for i, s := range w.wants {
+			_, got, _ := strings.Cut(strings.TrimSpace(lines[i]), " ")
+			if strings.TrimSpace(got) == "[unknown]" {
+				got = ""
+			}
+			if strings.TrimSpace(got) != s.sym {
+				w.t.Errorf("perf %s, time %d: %#x is %q, want %q", version, s.time, s.ip, got, s.sym)
+			}
+		}
+	}
+}
+
+// mappings is what a recording says about address spaces, in order of time.
+type mappings struct {
+	all   []mapping
+	forks map[uint32]perfdata.Task // by child
+}
+
+type mapping struct {
+	perfdata.Mmap
+	time uint64
+}
+
+func readMappings(t testing.TB, path string) *mappings {
+	t.Helper()
+	m := &mappings{forks: make(map[uint32]perfdata.Task)}
+	eachRecord(t, path, func(ls *perfdata.Layouts, rec perfdata.Record) {
+		switch rec.Type {
+		case perfdata.RecordMmap, perfdata.RecordMmap2:
+			mm, err := ls.Mmap(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mm.Filename, mm.BuildID = bytes.Clone(mm.Filename), bytes.Clone(mm.BuildID)
+			time, _ := ls.Time(rec)
+			m.all = append(m.all, mapping{mm, time})
+		case perfdata.RecordFork:
+			task, err := ls.Task(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.forks[task.PID] = task
+		}
+	})
+	slices.SortStableFunc(m.all, func(a, b mapping) int { return int(int64(a.time - b.time)) })
+	return m
+}
+
+// eachRecord calls f for every record of a file. It checks that rounds are true:
+// nothing is older than the end of the round before the last.
+func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Record)) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	st, _ := file.Stat()
+	pd, err := perfdata.Open(file, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ls, err := perfdata.NewLayouts(pd.Header.Order, pd.Attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var newest, flushed uint64
+	for r := pd.Blocks(); ; {
+		block, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rec := range block.Records() {
+			if rec.Type == perfdata.RecordFinishedRound {
+				flushed, newest = newest, max(newest, flushed)
+			}
+			if time, ok := ls.Time(rec); ok {
+				if time < flushed {
+					t.Errorf("%v of time %d, after a round that promised nothing before %d", rec.Type, time, flushed)
+				}
+				newest = max(newest, time)
+			}
+			f(ls, rec)
+		}
+	}
+}
+
+// symbol says what is at an address, as far as jitted objects tell.
+func (m *mappings) symbol(t testing.TB, s want) string {
+	t.Helper()
+	for i := len(m.all) - 1; i >= 0; i-- {
+		mm := &m.all[i]
+		if mm.time > s.time || s.ip-mm.Addr >= mm.Len {
+			continue
+		}
+		if fork := m.forks[s.pid]; mm.PID != s.pid && (fork.ParentPID != mm.PID || mm.time > fork.Time) {
+			continue // neither its own nor what it had from its parent
+		}
+		if !strings.Contains(string(mm.Filename), "/jitted-") {
+			return ""
+		}
+		f, err := elf.Open(string(mm.Filename))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if note, err := f.Section(".note.gnu.build-id").Data(); err != nil || !bytes.HasSuffix(note, mm.BuildID) || len(mm.BuildID) != 20 {
+			t.Errorf("%s: the note % x does not have the build id of its mapping, % x", mm.Filename, note, mm.BuildID)
+		}
+		syms, err := f.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := s.ip - mm.Addr + mm.PgOff
+		for _, sym := range syms {
+			if at-sym.Value < sym.Size {
+				return fmt.Sprintf("%s+%#x", sym.Name, at-sym.Value)
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// injectAgain runs without writing the recording.
+func injectAgain(w *world) (*inject.Summary, error) { return inject.Run(context.Background(), w.opts) }
+
+// eachRaw calls f with the bytes of every record of a file.
+func eachRaw(t testing.TB, path string, f func([]byte)) {
+	t.Helper()
+	eachRecord(t, path, func(_ *perfdata.Layouts, rec perfdata.Record) { f(rec.Data) })
+}
