@@ -123,9 +123,8 @@ func TestTools(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), build(t, target), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, errs := testrec.RunBoth(t, dir, readelf, "-aW", name)
-		if errs != "" || strings.Contains(out, "arning") || strings.Contains(out, "rror:") {
-			t.Errorf("%s: readelf complains:\n%s%s", name, out, errs)
+		if _, errs := testrec.RunBoth(t, dir, readelf, "-aW", name); errs != "" {
+			t.Errorf("%s: readelf complains:\n%s", name, errs)
 		}
 		if target.Machine == elf.EM_LOONGARCH || target.Machine == elf.EM_MIPS {
 			continue // elfutils knows their flags from 0.189 and 0.190 on, Debian 12 has 0.188

@@ -25,10 +25,7 @@ type side struct{ dir, perf, ours string }
 // sideBySide unpacks a recording and injects it twice.
 func sideBySide(t *testing.T, name string) side {
 	t.Helper()
-	dir := testrec.Unpack(t, name)
-	if err := testrec.Relocate(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := testrec.Place(t, name)
 	s := side{dir, filepath.Join(dir, "perf-inject.data"), filepath.Join(dir, "ours.data")}
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", s.perf)
 	sum, err := inject.Run(context.Background(), inject.Options{
@@ -113,7 +110,7 @@ func TestHeaderParity(t *testing.T) {
 // Every record that is not about code goes through bit for bit, in its place.
 func TestRecordsUnchanged(t *testing.T) {
 	for _, name := range testrec.Names {
-		dir := testrec.Unpack(t, name)
+		dir := testrec.Place(t, name)
 		in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
 		sum, err := inject.Run(context.Background(), inject.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {

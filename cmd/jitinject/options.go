@@ -93,24 +93,28 @@ func newFlags(o *options) *pflag.FlagSet {
 	return fs
 }
 
-// unabbreviate returns the one name that begins with the given one, or that itself.
+// unabbreviate returns the one name that begins with the given one, or that
+// itself. Options of perf inject that are none of ours count only where none of
+// ours begins so.
 func unabbreviate(names []string, name string) string {
 	if name == "" || slices.Contains(names, name) {
 		return name
 	}
-	var full string
+	var ours, foreign []string
 	for _, n := range names {
-		if strings.HasPrefix(n, name) {
-			if full != "" {
-				return name // pflag says that it does not know it
-			}
-			full = n
+		if _, is := foreignOptions[n]; strings.HasPrefix(n, name) && is {
+			foreign = append(foreign, n)
+		} else if strings.HasPrefix(n, name) {
+			ours = append(ours, n)
 		}
 	}
-	if full == "" {
-		return name
+	switch {
+	case len(ours) == 1:
+		return ours[0]
+	case len(ours) == 0 && len(foreign) == 1:
+		return foreign[0]
 	}
-	return full
+	return name // pflag says that it does not know it
 }
 
 // negated is --no-OPTION for a switch.

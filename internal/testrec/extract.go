@@ -23,7 +23,19 @@ func Path(elem ...string) string {
 	return filepath.Join(append([]string{filepath.Dir(self), "..", "..", "testdata"}, elem...)...)
 }
 
-// Unpack unpacks a recording into a fresh directory and returns that.
+// Place unpacks a recording into a fresh directory, with markers that name the
+// dumps there, and returns that.
+func Place(t testing.TB, name string) string {
+	t.Helper()
+	dir := Unpack(t, name)
+	if err := Relocate(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Unpack unpacks a recording as it is into a fresh directory and returns that.
+// Its markers name paths of the machine that recorded it.
 func Unpack(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -30,10 +30,7 @@ func TestPerfReadsBuiltRecording(t *testing.T) {
 // A recording whose dumps were moved works with perf inject.
 func TestRelocate(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
-	dir := testrec.Unpack(t, "php")
-	if err := testrec.Relocate(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := testrec.Place(t, "php")
 	testrec.Run(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "out.data")
 	if made, _ := filepath.Glob(filepath.Join(dir, "jitted-*.so")); len(made) != 44 {
 		t.Errorf("perf inject made %d objects, want 44", len(made))

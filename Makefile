@@ -1,0 +1,64 @@
+# make            build bin/jitinject and bin/perf-jitinject
+# make demo       record a real program, inject, show the result
+# make check      install what the tests need, then lint, test and fuzz for seconds
+# make interop    what takes longer: other perfs, every object, long fuzzing
+# make bench      compare with perf inject, in the same run
+# make fuzz       fuzz each target for FUZZTIME
+# make lint       gofmt, go vet, staticcheck
+# make install    into DESTDIR/PREFIX
+
+GO       ?= go
+PREFIX   ?= /usr/local
+FUZZTIME ?= 5m
+
+# GO=... from the outside reaches scripts, too.
+export GO
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild
+
+.PHONY: build demo check test interop bench fuzz fuzz-seconds lint install clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/jitinject ./cmd/jitinject
+	ln -sf jitinject bin/perf-jitinject
+
+demo: build
+	script/demo
+
+check:
+	script/deps
+	$(MAKE) build lint test fuzz-seconds
+
+# Without the tools (script/deps), tests that need them are skipped.
+test: export JITINJECT_TOOLS ?= required
+test:
+	$(GO) test -timeout 30m ./...
+
+interop:
+	script/interop
+
+bench: build
+	$(GO) run ./internal/bench
+
+fuzz:
+	@set -e; for t in $(FUZZ); do \
+		echo "fuzzing $$t for $(FUZZTIME)"; \
+		$(GO) test $${t%%:*} -run '^$$' -fuzz "^$${t##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; \
+	done
+
+fuzz-seconds:
+	$(MAKE) fuzz FUZZTIME=5s
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+install: build
+	install -D -m 755 bin/jitinject $(DESTDIR)$(PREFIX)/bin/jitinject
+	ln -sf jitinject $(DESTDIR)$(PREFIX)/bin/perf-jitinject
+
+clean:
+	rm -rf bin build

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// command runs the program in dir, with nothing on standard input and the
+// terminal's place taken by /dev/null.
+func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(dir)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	var errs bytes.Buffer
+	// Output that is asked for goes to a file; without --summary json or version
+	// there is none, and /dev/null stands for the terminal.
+	out := null
+	for _, a := range args {
+		if a == "json" || a == "version" || a == "--version" || a == "help" {
+			if out, err = os.CreateTemp(t.TempDir(), "out"); err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+		}
+	}
+	code = run(append([]string{"jitinject"}, args...), null, out, &errs)
+	if out != null {
+		b, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout = string(b)
+	}
+	return code, stdout, errs.String()
+}
+
+// perf's spelling: short options together, abbreviations, --no-.
+func TestSpelling(t *testing.T) {
+	for _, args := range []string{
+		"",
+		"inject",
+		"-j",
+		"--jit",
+		"-jf",
+		"-jvv",
+		"-i perf.data -o perf.jit.data",
+		"-iperf.data -operf.jit.data",
+		"--input=perf.data --output perf.jit.data",
+		"--inp perf.data --outp=perf.jit.data",
+		"--no-force",
+		"--no-jit --jit",
+		"--no-force --force",
+		"--dw 4 --jo 1 --str",
+		"--dump-dir . --dump-dir .",
+	} {
+		dir := testrec.Place(t, "php")
+		code, _, stderr := command(t, dir, strings.Fields(args)...)
+		if code != exitOK || !strings.Contains(stderr, "process 10085: 44 functions") || !strings.Contains(stderr, "perf.jit.data: 44 mappings") {
+			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "perf.jit.data")); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"--frobnicate":          "unknown flag: --frobnicate",
+		"-Z":                    "unknown shorthand flag",
+		"perf.data":             `"perf.data" is not an option; files are named with -i and -o`,
+		"--o":                   "unknown flag: --o", // --output or --objects
+		"--dwarf 3":             "--dwarf 3: the versions are 4 and 5",
+		"--dwarf":               "needs an argument",
+		"--dwarf x":             "invalid argument",
+		"--jobs -1":             "--jobs -1",
+		"--summary xml":         "it can be text or json",
+		"--no-jit":              "leaves nothing to do",
+		"-b":                    "--build-ids is not about jitted code; run perf inject -b on the output",
+		"--strip":               "run perf inject --strip on the output",
+		"--itrace=i100us":       "run perf inject --itrace on the output",
+		"--buildid-all":         "run perf inject --buildid-all on the output",
+		"-i - ":                 "name files with -i and -o",
+		"-i perf.data -o -":     "name files with -i and -o",
+		"-h":                    "usage: jitinject",
+		"--help":                "usage: jitinject",
+		"--vm-time-correlation": "run perf inject --vm-time-correlation",
+	} {
+		dir := t.TempDir()
+		code, _, stderr := command(t, dir, strings.Fields(args)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, want %q:\n%s", args, code, want, stderr)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%q leaves %v", args, left)
+		}
+	}
+}
+
+// A redirected standard output is not a place for what nobody asked for.
+func TestRedirected(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	t.Chdir(dir)
+	out, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	null, _ := os.Open(os.DevNull)
+	defer null.Close()
+	var stderr bytes.Buffer
+	if code := run([]string{"jitinject"}, null, out, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "-o") {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	dir := testrec.Place(t, "node-forks")
+	code, _, stderr := command(t, dir)
+	if code != exitOK {
+		t.Errorf("all dumps there: exit code %d\n%s", code, stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "jit-9995.dump"), []byte("\x1b[31mgarbage"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = command(t, dir)
+	if code != exitIncomplete || !strings.Contains(stderr, "jit-9995.dump: not a jitdump file") || !strings.Contains(stderr, "process 9987") {
+		t.Errorf("a bad dump: exit code %d\n%s", code, stderr)
+	}
+	code, _, stderr = command(t, dir, "--strict", "-o", "strict.data")
+	if code != exitFailed || !strings.Contains(stderr, "--strict") {
+		t.Errorf("a bad dump, strict: exit code %d\n%s", code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "strict.data")); err == nil {
+		t.Error("strict, and yet there is an output")
+	}
+	code, _, stderr = command(t, dir, "-i", "missing.data")
+	if code != exitFailed || stderr != "jitinject: open missing.data: no such file or directory\n" {
+		t.Errorf("no input: exit code %d\n%s", code, stderr)
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	if code, _, stderr := command(t, dir, "-q"); code != exitOK || stderr != "" {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
+
+func TestNothingToInject(t *testing.T) {
+	dir := t.TempDir()
+	rec := testrec.NewRecording()
+	rec.Comm(1, 1000, "prog", true)
+	rec.Write(t, filepath.Join(dir, "perf.data"))
+	code, _, stderr := command(t, dir)
+	if code != exitOK || !strings.Contains(stderr, "nothing to inject") || !strings.Contains(stderr, "--perf-prof") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// Names from files go to terminals, and must not steer them.
+func TestEscapeSequences(t *testing.T) {
+	dir := t.TempDir()
+	rec := testrec.NewRecording()
+	rec.Marker(1, 1000, "/no\x1b[2J\n/jit-1.dump")
+	rec.Write(t, filepath.Join(dir, "perf.data"))
+	code, _, stderr := command(t, dir)
+	if code != exitFailed || strings.Contains(stderr, "\x1b") || !strings.Contains(stderr, `/no\x1b[2J\n/jit-1.dump is gone`) {
+		t.Errorf("exit code %d\n%q", code, stderr)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	dir := testrec.Place(t, "erlang")
+	code, stdout, stderr := command(t, dir, "--summary", "json", "-o", "out.data")
+	var sum engine.Summary
+	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 15817 || sum.Dumps[0].WithLines != 6098 || sum.Objects != 15817 || len(sum.Dumps[0].Repairs) == 0 {
+		t.Errorf("summary %+v", sum)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, args := range []string{"version", "--version"} {
+		code, stdout, _ := command(t, t.TempDir(), args)
+		if code != exitOK || !strings.HasPrefix(stdout, "jitinject version ") {
+			t.Errorf("%s: exit code %d, %q", args, code, stdout)
+		}
+	}
+	if code, stdout, _ := command(t, t.TempDir(), "help"); code != exitOK || !strings.HasPrefix(stdout, "usage: ") {
+		t.Errorf("help: exit code %d, %q", code, stdout)
+	}
+}
+
+// Installed under the name perf-jitinject, it is a command of perf.
+func TestPerfSubcommand(t *testing.T) {
+	perf := testrec.Tool(t, "perf")
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "perf-jitinject"), ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := testrec.Command(t, dir, perf, "jitinject", "version")
+	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jitinject version ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

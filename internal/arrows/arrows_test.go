@@ -1,0 +1,120 @@
+package arrows
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/jitinject/jitinject/"
+
+// allowed says what each package may import, beside the standard library. Data
+// flows from the codecs through source, jitcode and jitobj to the writers; see
+// ARCHITECTURE.md.
+var allowed = map[string][]string{
+	// Bytes.
+	"internal/wire": {},
+
+	// Codecs: one format each, no meaning.
+	"jitdump":  {"internal/wire"},
+	"perfdata": {"internal/wire"},
+
+	// Writers: one standard each, no JITs.
+	"elfgen":   {"internal/wire"},
+	"dwarfgen": {"internal/wire"},
+
+	// Meaning.
+	"internal/jitcode": {},
+	"internal/source":  {"jitdump", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "internal/wire", "github.com/ianlancetaylor/demangle"},
+
+	// The engine, and the command on top of it.
+	"inject": {
+		"perfdata", "jitdump", "internal/source", "internal/jitcode", "internal/jitobj", "internal/wire",
+		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
+	},
+	"cmd/jitinject": {"inject", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+
+	// For tests and benchmarks. What testrec makes and reads is a second opinion,
+	// so it must not know ours.
+	"internal/arrows":  {},
+	"internal/testrec": {"github.com/klauspost/compress/zstd"},
+}
+
+func TestImports(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := make(map[string]bool)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(rel)
+		seen[pkg] = true
+		policy, ok := allowed[pkg]
+		if !ok {
+			t.Errorf("%s: package %s is not in the table", path, pkg)
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, imp := range f.Imports {
+			name, err := strconv.Unquote(imp.Path.Value)
+			if err != nil {
+				return err
+			}
+			name = strings.TrimPrefix(name, module)
+			if isStandard(name) && allowed[name] == nil {
+				if name == "C" || name == "unsafe" {
+					t.Errorf("%s imports %s: one static binary, no tricks with memory", path, name)
+				}
+				continue
+			}
+			if !slices.Contains(policy, name) {
+				t.Errorf("%s: %s must not import %s", path, pkg, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, policy := range allowed {
+		if !seen[pkg] {
+			t.Errorf("the table has a package %s that does not exist", pkg)
+			continue
+		}
+		for _, name := range policy {
+			if _, ours := allowed[name]; !ours && !strings.Contains(name, ".") {
+				t.Errorf("the table allows %s to import %s, which is not in it", pkg, name)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(root, pkg, "doc.go")); err != nil && !strings.HasPrefix(pkg, "cmd/") {
+			t.Errorf("package %s has no doc.go", pkg)
+		}
+	}
+}
+
+// isStandard reports whether an import path is of the standard library, whose
+// first elements have no dot, or one of ours with the module's name cut off.
+func isStandard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".")
+}
