@@ -54,7 +54,7 @@ func findDumps(rec *recording, opts *Options, sum *Summary) (dumps []*dump, used
 			continue
 		}
 		d := &dump{path: path, pid: m.pid, since: m.time, file: file}
-		opts.logf(1, "%s: dump of process %d", printable(path), m.pid)
+		opts.logf(1, "%s: dump of process %d", Printable(path), m.pid)
 		if d.source, err = source.ScanJitdump(file); err == nil {
 			err = d.matchClock(rec)
 		}
@@ -103,12 +103,12 @@ func openDump(m marker, opts *Options) (*os.File, string, error) {
 			err = errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
 		}
 		if first == nil || errors.Is(first, fs.ErrNotExist) && !errors.Is(err, fs.ErrNotExist) {
-			first = fmt.Errorf("%s: %w", printable(place), err)
+			first = fmt.Errorf("%s: %w", Printable(place), err)
 		}
 	}
 	if errors.Is(first, fs.ErrNotExist) {
 		return nil, "", fmt.Errorf("process %d: its dump %s is gone: neither there nor in %s; if you have it, name its directory with --dump-dir",
-			m.pid, printable(m.path), printable(dirs(places[1:])))
+			m.pid, Printable(m.path), Printable(dirs(places[1:])))
 	}
 	return nil, "", fmt.Errorf("process %d: cannot open its dump %w", m.pid, first)
 }

@@ -197,17 +197,28 @@ func TestTimeConv(t *testing.T) {
 	w.check()
 }
 
-// Damage in a dump costs what is damaged, and is told with its offset.
+// Damage in a dump costs what is damaged, and is told with its offset. A record
+// that the end of the file cuts is no damage.
 func TestDamagedDump(t *testing.T) {
 	w := ready(t)
 	dump := dumpBytes(t, x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
-	put(t, w.path("jit-100.dump"), append(dump, dumpBytes(t, x86(100), load(2000, 100, 2, 0x20000, "beta", code(64, 1)))[40:100]...))
+	second := dumpBytes(t, x86(100), load(2000, 100, 2, 0x20000, "beta", code(64, 1)))[40:]
+	put(t, w.path("jit-100.dump"), append(bytes.Clone(dump), second[:60]...))
 	sum, err := injectAgain(w)
+	if err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
+		t.Errorf("cut: %+v, %v", sum, err)
+	}
+	w.resolve()
+
+	garbage := bytes.Repeat([]byte{0xcc}, 100)
+	put(t, w.path("jit-100.dump"), append(append(bytes.Clone(dump), garbage...), second...))
+	sum, err = injectAgain(w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), fmt.Sprintf("jit-100.dump: %#x", len(dump))) {
-		t.Errorf("problems %v", sum.Problems)
+	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "jit-100.dump: ") || !strings.Contains(sum.Problems[0].String(), fmt.Sprintf("at offset %#x", len(dump))) ||
+		!strings.Contains(sum.Problems[0].String(), "100 bytes up to the next record are left out") || sum.Objects != 2 {
+		t.Errorf("damaged: %+v", sum)
 	}
 	w.resolve()
 }

@@ -57,9 +57,9 @@ var anonymousNames = [][]byte{
 // clearName is the name of a mapping that says: nothing known is here.
 const clearName = "//anon"
 
-// printable returns s with control characters and invalid UTF-8 escaped: names
+// Printable returns s with control characters and invalid UTF-8 escaped: names
 // come from files that anyone may have written, and go to terminals.
-func printable(s string) string {
+func Printable(s string) string {
 	clean := func(r rune) bool { return r != unicode.ReplacementChar && unicode.IsPrint(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
 		return s

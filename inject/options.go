@@ -46,52 +46,52 @@ func (o *Options) logf(level int, format string, args ...any) {
 
 // A Problem is something that is missing in the output, or may be.
 type Problem struct {
-	File   string // empty for the run as a whole
-	Offset int64  // in File, or -1
-	Text   string
+	File   string `json:"file,omitempty"` // empty for the run as a whole
+	Offset int64  `json:"offset"`         // in File, or -1
+	Text   string `json:"text"`           // what happened, and what to do
 }
 
 // String formats the problem as one line.
 func (p Problem) String() string {
-	switch {
-	case p.File == "":
+	if p.File == "" {
 		return p.Text
-	case p.Offset < 0:
-		return fmt.Sprintf("%s: %s", printable(p.File), p.Text)
 	}
-	return fmt.Sprintf("%s: %#x: %s", printable(p.File), p.Offset, p.Text)
+	return Printable(p.File) + ": " + p.Text
 }
 
 // A Summary says what Run did.
 type Summary struct {
-	Input, Output string
-	Dumps         []DumpSummary
-	Markers       int // marker records in Input
-	Mappings      int // records added
-	Dropped       int // records of anonymous memory and markers left out
-	Objects       int // files made or found as they should be
-	ObjectBytes   int64
-	Unchanged     int // of Objects: found as they should be
-	Problems      []Problem
+	Input       string        `json:"input"`
+	Output      string        `json:"output"`
+	Dumps       []DumpSummary `json:"dumps"`
+	Markers     int           `json:"markers"`  // marker records in Input
+	Mappings    int           `json:"mappings"` // records added
+	Dropped     int           `json:"dropped"`  // markers, and records of anonymous memory, left out
+	Objects     int           `json:"objects"`  // files made or found as they should be
+	Unchanged   int           `json:"unchanged"`
+	ObjectBytes int64         `json:"object_bytes"`
+	Problems    []Problem     `json:"problems"`
 }
 
 // A DumpSummary is about one side file.
 type DumpSummary struct {
-	PID       uint32 // the process in the recording
-	Path      string
-	Functions int // loaded
-	Empty     int // of them without code, which need no object
-	WithLines int
-	Moved     int
-	Repairs   []Repair
+	PID       uint32   `json:"pid"` // the process in the recording
+	Path      string   `json:"path"`
+	Functions int      `json:"functions"` // loaded
+	Empty     int      `json:"empty"`     // of them without code, which need no object
+	WithLines int      `json:"with_lines"`
+	Moved     int      `json:"moved"`
+	Cut       int64    `json:"cut"` // offset of a record that the end of the file cuts, or -1
+	Repairs   []Repair `json:"repairs"`
 }
 
 // A Repair is a habit of a producer that was put right.
 type Repair struct {
-	Name  string
-	Count int64
-	Text  string
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
 }
 
-// Complete reports whether everything that could be injected was.
+// Complete reports whether everything that could be injected was. A dump that
+// ends inside a record is complete: its process was killed, or still writes.
 func (s *Summary) Complete() bool { return len(s.Problems) == 0 }

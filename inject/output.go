@@ -27,15 +27,15 @@ func openOutput(path string, input os.FileInfo) (*output, error) {
 			return nil, err
 		case os.SameFile(st, input):
 			if p == path {
-				return nil, fmt.Errorf("%s is the input as well; name another output with -o", printable(path))
+				return nil, fmt.Errorf("%s is the input as well; name another output with -o", Printable(path))
 			}
-			return nil, fmt.Errorf("the input is %s, which would be replaced by the present %s; name another output with -o", printable(p), printable(path))
+			return nil, fmt.Errorf("the input is %s, which would be replaced by the present %s; name another output with -o", Printable(p), Printable(path))
 		}
 	}
 	st, err := os.Lstat(path)
 	switch {
 	case err == nil && st.IsDir():
-		return nil, fmt.Errorf("%s is a directory; name a file with -o", printable(path))
+		return nil, fmt.Errorf("%s is a directory; name a file with -o", Printable(path))
 	case err == nil && st.Mode()&os.ModeDevice != 0: // -o /dev/null
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -43,7 +43,7 @@ func openOutput(path string, input os.FileInfo) (*output, error) {
 		}
 		return &output{path: path, file: f}, nil
 	case err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return nil, fmt.Errorf("%s is a pipe, and a recording in file format cannot be written to one", printable(path))
+		return nil, fmt.Errorf("%s is a pipe, and a recording in file format cannot be written to one", Printable(path))
 	}
 	// As perf does, only the owner may read it: a recording holds addresses.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")

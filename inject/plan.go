@@ -76,7 +76,7 @@ func makePlan(rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan
 		if d.objects, err = opts.objectDir(d); err != nil {
 			return nil, err
 		}
-		ds := DumpSummary{PID: d.pid, Path: d.path}
+		ds := DumpSummary{PID: d.pid, Path: d.path, Cut: d.source.Cut}
 		p.addDump(rec, d, names, &ds)
 		for _, q := range d.source.Problems {
 			sum.Problems = append(sum.Problems, Problem{d.path, q.Offset, q.Text})
@@ -201,6 +201,8 @@ func (p *plan) leave(m mapping, parts []tenancy) {
 func (d *dump) process(rec *recording, e *jitcode.Event) (pid, tid uint32) {
 	own := d.source.Header.PID
 	switch {
+	case e.PID == 0:
+		return d.pid, d.pid
 	case e.PID == d.pid, e.PID != own && (own == d.pid || rec.isDescendant(e.PID, d.pid)):
 		return e.PID, e.TID
 	}

@@ -91,11 +91,11 @@ func openInput(opts *Options) (*os.File, os.FileInfo, error) {
 	switch {
 	case err != nil:
 	case st.IsDir():
-		err = fmt.Errorf("%s: it is a directory, as perf record --threads makes them, and those cannot be read yet; record again without --threads", printable(opts.Input))
+		err = fmt.Errorf("%s: it is a directory, as perf record --threads makes them, and those cannot be read yet; record again without --threads", Printable(opts.Input))
 	case !st.Mode().IsRegular():
-		err = fmt.Errorf("%s: it is not a regular file", printable(opts.Input))
+		err = fmt.Errorf("%s: it is not a regular file", Printable(opts.Input))
 	case !opts.Force && !ownedByUserOrRoot(st):
-		err = fmt.Errorf("%s: it belongs neither to you nor to root; use -f to read it all the same", printable(opts.Input))
+		err = fmt.Errorf("%s: it belongs neither to you nor to root; use -f to read it all the same", Printable(opts.Input))
 	default:
 		return f, st, nil
 	}
@@ -114,7 +114,7 @@ func inputError(path string, err error) error {
 	case errors.Is(err, perfdata.ErrNotPerfData):
 		advice = "; name the file that perf record wrote with -i"
 	}
-	return fmt.Errorf("%s: %w%s", printable(path), err, advice)
+	return fmt.Errorf("%s: %w%s", Printable(path), err, advice)
 }
 
 // nothingToInject is the error of a run in which no dump could be used.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
@@ -75,9 +76,17 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 		if d.Empty > 0 {
 			fmt.Fprintf(w, ", %s without code", number(int64(d.Empty)))
 		}
-		fmt.Fprintf(w, "  (%s)\n", strconv.QuoteToGraphic(d.Path)[1:len(strconv.QuoteToGraphic(d.Path))-1])
+		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
+		if d.Cut >= 0 {
+			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes\n", d.Cut)
+		}
 		for _, r := range d.Repairs {
-			fmt.Fprintf(w, "  repaired: %s %s\n", number(r.Count), r.Text)
+			text := r.Text
+			if r.Count == 1 {
+				noun, rest, _ := strings.Cut(text, "s ")
+				text = noun + " " + rest
+			}
+			fmt.Fprintf(w, "  repaired: %s %s\n", number(r.Count), text)
 		}
 	}
 	fmt.Fprintf(w, "%s: %s, %s of objects", s.Output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))

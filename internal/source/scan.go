@@ -13,8 +13,8 @@ import (
 
 // A Problem is something in a side file that cost information.
 type Problem struct {
-	Offset int64 // in the side file
-	Text   string
+	Offset int64  // in the side file
+	Text   string // a sentence that says the offset, too
 }
 
 // maxProblems bounds how many problems of one file are kept; the rest is only
@@ -29,6 +29,10 @@ type Jitdump struct {
 	Dropped  int // problems beyond those in Problems
 	Unknown  int // records of types we have no use for
 	Orphans  int // debug records that no load could be found for
+
+	// Cut is the offset of a record that the end of the file cuts, or -1. That is
+	// usual: the producer was killed, or still writes.
+	Cut int64
 
 	src      io.ReaderAt
 	parts    []parts // of each function
@@ -60,7 +64,7 @@ func ScanJitdump(src io.ReaderAt) (*Jitdump, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := scanner{Jitdump: &Jitdump{Header: r.Header(), src: src}, debug: make(map[uint64]span)}
+	s := scanner{Jitdump: &Jitdump{Header: r.Header(), src: src, Cut: -1}, debug: make(map[uint64]span)}
 	for {
 		raw, err := r.Next()
 		if err == io.EOF {
@@ -107,14 +111,22 @@ func (s *scanner) damaged(r *jitdump.Reader, err error) bool {
 	switch {
 	case more:
 		s.problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
-	case errors.Is(err, jitdump.ErrCut):
-		// Usual in a dump whose process was killed or still runs, but one
-		// function is missing, so say it.
-		s.problem(at, "%v; the functions before it are used", err)
+	case errors.Is(err, jitdump.ErrCut) && !s.reaches(at+maxCut):
+		s.Cut = at
 	default:
 		s.problem(at, "%v; the rest of the file is left out", err)
 	}
 	return more
+}
+
+// maxCut is what may be left of a file behind the start of a record that its end
+// cuts. More than that is no record, but damage that looks like one.
+const maxCut = 16 << 20
+
+// reaches reports whether the file has a byte at offset off.
+func (s *scanner) reaches(off int64) bool {
+	n, _ := s.src.ReadAt(make([]byte, 1), off)
+	return n == 1
 }
 
 func (s *scanner) record(raw *jitdump.Raw) error {
@@ -125,7 +137,7 @@ func (s *scanner) record(raw *jitdump.Raw) error {
 			return err
 		}
 		if l.CodeAddr+l.CodeSize < l.CodeAddr {
-			return fmt.Errorf("%s of %d bytes at %#x: that is beyond the end of all addresses", raw.ID, l.CodeSize, l.CodeAddr)
+			return fmt.Errorf("%s at offset %#x of %d bytes at %#x: that is beyond the end of all addresses", raw.ID, raw.Offset, l.CodeSize, l.CodeAddr)
 		}
 		s.load(raw, &l)
 	case jitdump.IDMove:
@@ -203,12 +215,12 @@ func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
 	}
 	i, ok := s.byIndex[m.CodeIndex]
 	if !ok {
-		s.problem(raw.Offset, "%s of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, m.CodeIndex, jitdump.IDLoad)
+		s.problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad)
 		return
 	}
 	event := s.Events[i] // a load, or the move before this one
 	if m.NewCodeAddr+event.Size < m.NewCodeAddr {
-		s.problem(raw.Offset, "%s of %d bytes to %#x: that is beyond the end of all addresses; it is left out", jitdump.IDMove, event.Size, m.NewCodeAddr)
+		s.problem(raw.Offset, "%s at offset %#x of %d bytes to %#x: that is beyond the end of all addresses; it is left out", jitdump.IDMove, raw.Offset, event.Size, m.NewCodeAddr)
 		return
 	}
 	if m.CodeSize != event.Size {
