@@ -4,7 +4,7 @@
 // A file is described first and written afterwards. [File.Add] takes sections
 // in the order in which they shall lie in the file, [File.AddSegment] says which
 // of them a program header covers, [File.AddSymbol] fills the symbol table.
-// [File.Append] then lays everything out and writes it in one pass:
+// [File.AppendTo] then lays everything out and writes it in one pass:
 //
 //	ELF header        64 bytes, or 52 in 32-bit files
 //	sections          each at its alignment; those that are part of the memory

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jitinject/jitinject/elfgen"
 	"github.com/jitinject/jitinject/internal/testrec"
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // targets are all machines whose jitted code may be met, in their byte orders.
@@ -48,20 +47,19 @@ func build(t testing.TB, target elfgen.Target) []byte {
 	t.Helper()
 	var f elfgen.File
 	f.Reset(target, elf.ET_DYN)
-	note := wire.NewBuffer(target.Order)
-	id := f.Add(elfgen.BuildIDNote(note, bytes.Repeat([]byte{0x5a}, 20)))
+	id := f.Add(elfgen.BuildIDNote(nil, target.Order, bytes.Repeat([]byte{0x5a}, 20)))
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: 64, Data: bytes.Repeat([]byte{1, 2, 3, 4}, 10)})
 	f.Add(elfgen.Section{Name: ".comment", Type: elf.SHT_PROGBITS, Flags: elf.SHF_MERGE | elf.SHF_STRINGS, EntSize: 1, Data: []byte("odd\x00")})
 	f.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: id, Last: text, Align: 0x1000, FromStart: true})
 	f.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: id, Last: id, Align: 4})
 	f.AddSymbol(elfgen.Symbol{Name: []byte("local"), Bind: elf.STB_LOCAL, Type: elf.STT_FUNC, Section: text, Value: 4, Size: 4})
 	f.AddSymbol(elfgen.Symbol{Name: []byte(strings.Repeat("n", 5000)), Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Size: 40})
-	out := wire.NewBuffer(target.Order)
-	out.Bytes([]byte("in front")) // the file need not be alone in its buffer
-	if err := f.Append(out); err != nil {
+	front := []byte("in front") // the file need not be alone in its buffer
+	out, err := f.AppendTo(front)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Data[len("in front"):]
+	return out[len(front):]
 }
 
 func TestReadBack(t *testing.T) {
@@ -149,7 +147,7 @@ func TestLocalBehindGlobal(t *testing.T) {
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Data: []byte{1}})
 	f.AddSymbol(elfgen.Symbol{Name: []byte("g"), Bind: elf.STB_GLOBAL, Section: text})
 	f.AddSymbol(elfgen.Symbol{Name: []byte("l"), Bind: elf.STB_LOCAL, Section: text})
-	if err := f.Append(wire.NewBuffer(binary.LittleEndian)); err == nil {
+	if _, err := f.AppendTo(nil); err == nil {
 		t.Error("a local symbol behind a global one was accepted")
 	}
 }

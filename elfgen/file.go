@@ -105,14 +105,6 @@ func (f *File) AddSegment(s Segment) { f.segments = append(f.segments, s) }
 // Table]. Its Name is not copied.
 func (f *File) AddSymbol(s Symbol) { f.symbols = append(f.symbols, s) }
 
-// Layout gives every section added so far its place and returns the offset of
-// one of them. Append does the same; calling Layout before is for those who need
-// to know an address earlier.
-func (f *File) Layout(id SectionID) (offset uint64) {
-	f.place()
-	return f.sections[id].offset
-}
-
 // place lays the sections out and returns where the last one ends.
 func (f *File) place() (end uint64) {
 	end = uint64(f.target.HeaderSize())
@@ -130,11 +122,11 @@ func (f *File) place() (end uint64) {
 	return end
 }
 
-// Append lays the file out and appends it to b, whose byte order must be the
-// target's. Symbol table and string tables become the last sections.
-func (f *File) Append(b *wire.Buffer) error {
+// AppendTo lays the file out and appends it to dst. Symbol table and string tables
+// become the last sections. The File has to be Reset after that.
+func (f *File) AppendTo(dst []byte) ([]byte, error) {
 	if err := f.addSymtab(); err != nil {
-		return err
+		return dst, err
 	}
 	f.addNames()
 	end := f.place()
@@ -146,9 +138,9 @@ func (f *File) Append(b *wire.Buffer) error {
 	}
 	shoff := phoff + phentsize*uint64(len(f.segments))
 	if word == 4 && shoff+shentsize*uint64(len(f.sections)) > 1<<32-1 {
-		return fmt.Errorf("elf: %d bytes are too much for a 32-bit file", shoff)
+		return dst, fmt.Errorf("elf: %d bytes are too much for a 32-bit file", shoff)
 	}
-	start := b.Len()
+	b, start := wire.AppendTo(dst, f.target.Order), len(dst)
 	f.header(b, phoff, shoff, uint16(phentsize), uint16(shentsize))
 	for i := range f.sections {
 		s := &f.sections[i]
@@ -164,7 +156,7 @@ func (f *File) Append(b *wire.Buffer) error {
 	for i := range f.sections {
 		f.sectionHeader(b, &f.sections[i], i == 0)
 	}
-	return nil
+	return b.Data, nil
 }
 
 func (f *File) header(b *wire.Buffer, phoff, shoff uint64, phentsize, shentsize uint16) {

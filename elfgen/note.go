@@ -2,6 +2,7 @@ package elfgen
 
 import (
 	"debug/elf"
+	"encoding/binary"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -9,14 +10,14 @@ import (
 // NT_GNU_BUILD_ID, a note type of the GNU name space.
 const noteBuildID = 3
 
-// BuildIDNote returns the section .note.gnu.build-id with the given id. b is
-// where its content goes and stays; its byte order must be the target's.
-func BuildIDNote(b *wire.Buffer, id []byte) Section {
-	at := b.Len()
+// BuildIDNote returns the section .note.gnu.build-id with the given id. Its
+// content is appended to dst, in the target's byte order.
+func BuildIDNote(dst []byte, order binary.ByteOrder, id []byte) Section {
+	b := wire.AppendTo(dst, order)
 	b.U32(4) // of the name with its NUL
 	b.U32(uint32(len(id)))
 	b.U32(noteBuildID)
 	b.CString("GNU")
 	b.Bytes(id)
-	return Section{Name: ".note.gnu.build-id", Type: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Align: 4, Data: b.Data[at:]}
+	return Section{Name: ".note.gnu.build-id", Type: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Align: 4, Data: b.Data[len(dst):]}
 }

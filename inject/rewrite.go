@@ -3,13 +3,14 @@ package inject
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/jitobj"
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -23,7 +24,7 @@ type rewriter struct {
 	jit     map[uint32][]span
 	next    int // mapping that is put in next
 	trailer perfdata.Trailer
-	buf     *wire.Buffer
+	buf     []byte
 	path    []byte
 	aux     map[uint64]uint64 // where AUXTRACE records were, and where they are
 }
@@ -43,7 +44,7 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers map[int64]boo
 	}
 	r := &rewriter{
 		rec: rec, plan: p, sum: sum, out: out, markers: markers, jit: rec.jitSpans(markers),
-		trailer: perfdata.TrailerOf(trackingAttr(rec.file.Attrs)), buf: wire.NewBuffer(rec.file.Header.Order), aux: make(map[uint64]uint64),
+		trailer: perfdata.TrailerOf(trackingAttr(rec.file.Attrs)), aux: make(map[uint64]uint64),
 	}
 	blocks := rec.file.Blocks()
 	for ctx.Err() == nil {
@@ -66,6 +67,8 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers map[int64]boo
 	}
 	return r.out.Close(features)
 }
+
+func (r *rewriter) order() binary.ByteOrder { return r.rec.file.Header.Order }
 
 // block copies one block: runs of records that stay as they are go through as
 // runs. Errors of the writer stick and come up when it is closed.
@@ -97,7 +100,7 @@ func (r *rewriter) block(b *perfdata.Block) {
 
 // mappingsUpTo puts in the mappings up to a time.
 func (r *rewriter) mappingsUpTo(time uint64) {
-	r.buf.Reset(r.buf.Order())
+	r.buf = r.buf[:0]
 	for ; r.next < len(r.plan.mappings) && r.plan.mappings[r.next].time <= time; r.next++ {
 		m := &r.plan.mappings[r.next]
 		record := perfdata.Mmap{PID: m.pid, TID: m.tid, Addr: m.addr, Len: m.len, Prot: unix.PROT_READ | unix.PROT_EXEC, Flags: unix.MAP_PRIVATE}
@@ -113,10 +116,10 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 			r.path = o.appendPath(r.path[:0])
 			record.Filename = r.path
 		}
-		perfdata.AppendMmap2(r.buf, &record, m.time, &r.trailer)
+		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.time, &r.trailer)
 		r.sum.Mappings++
 	}
-	r.out.Write(r.buf.Data)
+	r.out.Write(r.buf)
 }
 
 // drops reports whether a mapping stays out of the result: a marker that has
@@ -208,19 +211,18 @@ func (r *rewriter) features() ([]perfdata.Feature, error) {
 }
 
 func (r *rewriter) extendBuildIDs(table []byte) []byte {
-	b := wire.NewBuffer(r.buf.Order())
-	b.Bytes(table)
+	table = slices.Clip(table)
 	for i := range r.plan.objects {
 		if o := &r.plan.objects[i]; o.made {
 			r.path = o.appendPath(r.path[:0])
-			perfdata.AppendBuildID(b, r.path, o.buildID[:])
+			table = perfdata.AppendBuildID(table, r.order(), r.path, o.buildID[:])
 		}
 	}
-	return b.Data
+	return table
 }
 
 func (r *rewriter) moveAuxIndex(index []byte) []byte {
-	return perfdata.MapAuxtraceIndex(r.buf.Order(), index, func(offset uint64) uint64 {
+	return perfdata.MapAuxtraceIndex(r.order(), index, func(offset uint64) uint64 {
 		if moved, ok := r.aux[offset]; ok {
 			return moved
 		}

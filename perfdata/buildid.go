@@ -59,8 +59,9 @@ func BuildIDs(order binary.ByteOrder, table []byte) iter.Seq2[BuildIDEntry, erro
 // filenameAlign is what perf pads file names of the table to (NAME_ALIGN).
 const filenameAlign = 64
 
-// AppendBuildID appends the entry of a file of user space on the host.
-func AppendBuildID(b *wire.Buffer, filename, id []byte) {
+// AppendBuildID appends to dst the entry of a file of user space on the host.
+func AppendBuildID(dst []byte, order binary.ByteOrder, filename, id []byte) []byte {
+	b := wire.AppendTo(dst, order)
 	padded := (len(filename) + filenameAlign) &^ (filenameAlign - 1)
 	id = id[:min(len(id), 20)]
 	b.U32(0)
@@ -73,4 +74,5 @@ func AppendBuildID(b *wire.Buffer, filename, id []byte) {
 	b.Zeros(3)
 	b.Bytes(filename)
 	b.Zeros(padded - len(filename))
+	return b.Data
 }

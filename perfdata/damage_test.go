@@ -187,12 +187,11 @@ func TestBlockBoundaries(t *testing.T) {
 
 func TestBuildIDs(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		b := wire.NewBuffer(order)
-		perfdata.AppendBuildID(b, []byte("/a"), bytes.Repeat([]byte{1}, 20))
-		perfdata.AppendBuildID(b, bytes.Repeat([]byte{'x'}, 64), []byte{2, 3})
+		b := perfdata.AppendBuildID(nil, order, []byte("/a"), bytes.Repeat([]byte{1}, 20))
+		b = perfdata.AppendBuildID(b, order, bytes.Repeat([]byte{'x'}, 64), []byte{2, 3})
 		var names []string
 		var ids [][]byte
-		for e, err := range perfdata.BuildIDs(order, b.Data) {
+		for e, err := range perfdata.BuildIDs(order, b) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,8 +204,8 @@ func TestBuildIDs(t *testing.T) {
 		if len(names) != 2 || names[0] != "/a" || names[1] != strings.Repeat("x", 64) || !bytes.Equal(ids[1], []byte{2, 3}) {
 			t.Errorf("%q, % x", names, ids)
 		}
-		for cut := 1; cut < b.Len(); cut++ {
-			for _, err := range perfdata.BuildIDs(order, b.Data[:cut]) {
+		for cut := 1; cut < len(b); cut++ {
+			for _, err := range perfdata.BuildIDs(order, b[:cut]) {
 				_ = err
 			}
 		}

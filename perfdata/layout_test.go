@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -64,10 +63,9 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 			if err != nil || string(m.Filename) != name || m.PID != 5 || m.Addr != 0x400000 || m.Len != 0x1000 || m.PgOff != 0x80 || m.Prot != 5 || m.Flags != 2 {
 				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, m, err)
 			}
-			b := wire.NewBuffer(f.Header.Order)
 			trailer := perfdata.TrailerOf(&f.Attrs[0])
-			if perfdata.AppendMmap2(b, &m, 200, &trailer); !bytes.Equal(b.Data, r.Data) {
-				t.Fatalf("%v, sample type %#x: written as\n% x, it was\n% x", rec.Order, rec.SampleType, b.Data, r.Data)
+			if b := perfdata.AppendMmap2(nil, f.Header.Order, &m, 200, &trailer); !bytes.Equal(b, r.Data) {
+				t.Fatalf("%v, sample type %#x: written as\n% x, it was\n% x", rec.Order, rec.SampleType, b, r.Data)
 			}
 		}
 	})
@@ -85,14 +83,13 @@ func TestMmap2WithBuildID(t *testing.T) {
 	}
 	id := bytes.Repeat([]byte{0xab}, 20)
 	for _, length := range []int{20, 16} {
-		b := wire.NewBuffer(f.Header.Order)
 		trailer := perfdata.TrailerOf(&f.Attrs[0])
-		perfdata.AppendMmap2(b, &perfdata.Mmap{PID: 1, TID: 2, Addr: 3, Len: 4, PgOff: 5, BuildID: id[:length], Filename: []byte("12345678")}, 6, &trailer)
+		b := perfdata.AppendMmap2(nil, f.Header.Order, &perfdata.Mmap{PID: 1, TID: 2, Addr: 3, Len: 4, PgOff: 5, BuildID: id[:length], Filename: []byte("12345678")}, 6, &trailer)
 		want := []byte{10, 0, 0, 0, 2, 0x40, 104, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, byte(length), 0, 0, 0}
-		if !bytes.HasPrefix(b.Data, want) || len(b.Data) != 104 {
-			t.Errorf("written as % x", b.Data)
+		if !bytes.HasPrefix(b, want) || len(b) != 104 {
+			t.Errorf("written as % x", b)
 		}
-		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b.Data})
+		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b})
 		if err != nil || !bytes.Equal(m.BuildID, id[:length]) || string(m.Filename) != "12345678" {
 			t.Errorf("%+v, %v", m, err)
 		}

@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -71,9 +72,11 @@ func (ls *Layouts) Mmap(rec Record) (Mmap, error) {
 // maxFilename is what fits into a record of 64 KiB beside the other fields.
 const maxFilename = math.MaxUint16 - 256
 
-// AppendMmap2 encodes m as an MMAP2 record about user space at a time, in the
-// byte order of b. With a BuildID the record carries that, else m.File.
-func AppendMmap2(b *wire.Buffer, m *Mmap, time uint64, trailer *Trailer) {
+// AppendMmap2 appends m to dst as an MMAP2 record about user space at a time. With
+// a BuildID the record carries that, else m.File. Names longer than a record can
+// hold are cut.
+func AppendMmap2(dst []byte, order binary.ByteOrder, m *Mmap, time uint64, trailer *Trailer) []byte {
+	b := wire.AppendTo(dst, order)
 	name := m.Filename[:min(len(m.Filename), maxFilename)]
 	misc := uint16(MiscUser)
 	if m.BuildID != nil {
@@ -105,6 +108,7 @@ func AppendMmap2(b *wire.Buffer, m *Mmap, time uint64, trailer *Trailer) {
 	b.Bytes(name)
 	b.Zeros(padded - len(name))
 	trailer.append(b, SampleID{PID: m.PID, TID: m.TID, Time: time})
+	return b.Data
 }
 
 // A Comm is what a COMM record says: a thread has a new name.

@@ -32,11 +32,11 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/source":  {"jitdump", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
-	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "internal/wire", "github.com/ianlancetaylor/demangle"},
+	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "jitdump", "internal/source", "internal/jitcode", "internal/jitobj", "internal/wire",
+		"perfdata", "jitdump", "internal/source", "internal/jitcode", "internal/jitobj",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"cmd/jitinject": {"inject", "github.com/spf13/pflag", "golang.org/x/sys/unix"},

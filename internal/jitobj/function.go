@@ -13,7 +13,6 @@ import (
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // Options say how objects are made. Everything that ends up in an object is
@@ -53,8 +52,8 @@ type Builder struct {
 	opts   Options
 	target elfgen.Target
 	enc    dwarfgen.Encoding
-	out    wire.Buffer
-	note   wire.Buffer
+	out    []byte
+	note   [64]byte
 	file   elfgen.File
 	dwarf  dwarfgen.Builder
 	unit   dwarfgen.Unit
@@ -91,10 +90,9 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	}
 	obj := Object{BuildID: b.buildID(fn, debug)}
 
-	b.note.Reset(b.target.Order)
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
-	idNote := elfgen.BuildIDNote(&b.note, obj.BuildID[:])
+	idNote := elfgen.BuildIDNote(b.note[:0], b.target.Order, obj.BuildID[:])
 	if b.opts.Tight {
 		idNote.Flags &^= elf.SHF_ALLOC // it lies outside the only PT_LOAD
 	}
@@ -117,11 +115,10 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 		value = 1
 	}
 	f.AddSymbol(elfgen.Symbol{Name: fn.Name, Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Value: value, Size: uint64(len(fn.Code))})
-	b.out.Reset(b.target.Order)
-	if err := f.Append(&b.out); err != nil {
+	if b.out, err = f.AppendTo(b.out[:0]); err != nil {
 		return Object{}, err
 	}
-	obj.Bytes = b.out.Data
+	obj.Bytes = b.out
 	return obj, nil
 }
 

@@ -16,10 +16,11 @@ type Buffer struct {
 }
 
 // NewBuffer returns an empty buffer that writes in the given byte order.
-func NewBuffer(order binary.ByteOrder) *Buffer {
-	b := new(Buffer)
-	b.Reset(order)
-	return b
+func NewBuffer(order binary.ByteOrder) *Buffer { return AppendTo(nil, order) }
+
+// AppendTo returns a buffer that appends to dst.
+func AppendTo(dst []byte, order binary.ByteOrder) *Buffer {
+	return &Buffer{Data: dst, big: order == binary.BigEndian}
 }
 
 // Reset empties the buffer and sets its byte order. Slices of Data taken before
