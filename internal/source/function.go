@@ -94,7 +94,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 // maxInterned bounds the file names that a reader remembers between functions.
 const maxInterned = 10000
 
-// intern returns name as a string, the same one each time.
+// intern returns the file name that name stands for, the same string each time.
 func (r *Reader) intern(name []byte) string {
 	if s, ok := r.names[string(name)]; ok {
 		return s
@@ -102,7 +102,7 @@ func (r *Reader) intern(name []byte) string {
 	if len(r.names) >= maxInterned {
 		clear(r.names)
 	}
-	s := string(name)
-	r.names[s] = s
+	s := fileName(name)
+	r.names[string(name)] = s
 	return s
 }

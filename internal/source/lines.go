@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"cmp"
+	"net/url"
 	"slices"
 	"unicode/utf8"
 
@@ -132,9 +133,21 @@ func (t *nameTable) index(name []byte) int {
 		t.reader.repairs.garbled.Add(1)
 		return -1
 	}
-	if t.last = slices.Index(files, string(name)); t.last < 0 { // does not allocate
+	file := t.reader.intern(name)
+	if t.last = slices.Index(files, file); t.last < 0 {
 		t.last = len(files)
-		t.fn.Files = append(files, t.reader.intern(name))
+		t.fn.Files = append(files, file)
 	}
 	return t.last
+}
+
+// fileName returns the name of the file that name stands for. V8 gives ES modules
+// by their URLs, file:///dir/module.mjs; tools that show sources want paths.
+func fileName(name []byte) string {
+	if path, ok := bytes.CutPrefix(name, []byte("file://")); ok && len(path) > 0 && path[0] == '/' {
+		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain)) {
+			return plain
+		}
+	}
+	return string(name)
 }

@@ -23,6 +23,15 @@ func TestRepeatedName(t *testing.T) {
 	wantTables(t, b.scan(), "f: 2 a.c:2:0 4 a.c:3:0 6 b.c:4:0 8 b.c:5:0")
 }
 
+// V8 gives modules by their URLs; tools that show sources want paths.
+func TestFileURLs(t *testing.T) {
+	b := newDump(t, x86)
+	b.entries(0x1000, entry(0x1000, 1, "file:///src/my%20app/m.mjs"), entry(0x1001, 2, "/src/my app/m.mjs"), entry(0x1002, 3, "file:///bad%zz"),
+		entry(0x1003, 4, "file://host/x"), entry(0x1004, 5, "node:fs"), entry(0x1005, 6, "file:///a%0ab"))
+	b.load("f", 0x1000, 16)
+	wantTables(t, b.scan(), "f: 0 /src/my app/m.mjs:1:0 1 /src/my app/m.mjs:2:0 2 file:///bad%zz:3:0 3 file://host/x:4:0 4 node:fs:5:0 5 file:///a%0ab:6:0")
+}
+
 // The last entry in front of a function holds for its first bytes, one behind it
 // for nothing; line 0 at the end is a mark, in the middle it is code of no line.
 func TestEntriesOutside(t *testing.T) {
