@@ -1,7 +1,6 @@
 package dwarfgen
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -15,13 +14,16 @@ type LineTable struct {
 	files []file
 	dirs  []string // besides Dir, which is directory 0
 	rows  []Row
+
+	fileIDs map[string]FileID // by full name
+	dirIDs  map[string]int
 }
 
 // A file is one of the table. Its full name stands there in two parts, the
 // directory being shared with others.
 type file struct {
-	full, name string
-	dir        int // 0 is Dir, n the n-1st of dirs
+	name string
+	dir  int // 0 is Dir, n the n-1st of dirs
 }
 
 // A FileID names a file of the line table it was added to.
@@ -45,6 +47,8 @@ func (t *LineTable) reset() {
 	t.files = t.files[:0]
 	t.dirs = t.dirs[:0]
 	t.rows = t.rows[:0]
+	clear(t.fileIDs)
+	clear(t.dirIDs)
 }
 
 // AddFile adds a file and returns its id. The first file is the unit's own.
@@ -53,27 +57,33 @@ func (t *LineTable) reset() {
 // them (debug/dwarf of Go) notice when a file name is absolute by itself.
 func (t *LineTable) AddFile(name string) FileID {
 	name = upToNUL(name)
-	for i := range t.files {
-		if t.files[i].full == name {
-			return FileID(i)
-		}
+	if id, ok := t.fileIDs[name]; ok {
+		return id
 	}
-	f := file{full: name, name: name}
+	f := file{name: name}
 	if slash := strings.LastIndexByte(name, '/'); slash > 0 && name[0] == '/' && slash+1 < len(name) {
 		f.name = name[slash+1:]
 		f.dir = t.addDir(name[:slash])
 	}
+	id := FileID(len(t.files))
 	t.files = append(t.files, f)
-	return FileID(len(t.files) - 1)
+	if t.fileIDs == nil {
+		t.fileIDs = make(map[string]FileID)
+	}
+	t.fileIDs[name] = id
+	return id
 }
 
 func (t *LineTable) addDir(dir string) int {
-	i := slices.Index(t.dirs, dir)
-	if i < 0 {
-		i = len(t.dirs)
-		t.dirs = append(t.dirs, dir)
+	if id, ok := t.dirIDs[dir]; ok {
+		return id
 	}
-	return i + 1
+	t.dirs = append(t.dirs, dir)
+	if t.dirIDs == nil {
+		t.dirIDs = make(map[string]int)
+	}
+	t.dirIDs[dir] = len(t.dirs)
+	return len(t.dirs)
 }
 
 // AddRow adds a row. The last one has End.

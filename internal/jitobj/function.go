@@ -5,7 +5,6 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 	"hash"
 
 	"github.com/ianlancetaylor/demangle"
@@ -198,11 +197,18 @@ func (b *Builder) lines(fn *jitcode.Function) {
 	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
 }
 
-// maxDemangled bounds the output of demangling, 2^16 bytes: names come from
-// files that anyone may have written.
-const maxDemangled = 16
+// Names come from files that anyone may have written, and demangling one may
+// need much more room than the name itself: for the result, and, as it recurses,
+// for the stack.
+const (
+	maxMangled   = 8 << 10 // longer names stay as they are
+	maxDemangled = 16      // the result has up to 2^16 bytes
+)
 
 func demangled(name string) string {
+	if len(name) > maxMangled {
+		return name
+	}
 	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
 }
 
@@ -244,9 +250,4 @@ func (b *Builder) hashBytes(p []byte) {
 func (b *Builder) hashNumber(n uint64) {
 	binary.LittleEndian.PutUint64(b.frame[:], n)
 	b.hash.Write(b.frame[:])
-}
-
-// String describes the builder's target for errors and summaries.
-func (b *Builder) String() string {
-	return fmt.Sprintf("%v %v", b.target.Class, b.target.Machine)
 }

@@ -17,12 +17,13 @@ type Reader struct {
 	fn       jitcode.Function
 	window   window
 	rows     []row
-	names    map[string]string
+	names    map[string]string // see intern
+	places   map[string]int    // of file names in fn.Files
 }
 
 // Reader returns a new reader.
 func (d *Jitdump) Reader() *Reader {
-	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string)}
+	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string), places: make(map[string]int)}
 }
 
 func (r *Reader) problem(off int64, format string, args ...any) {

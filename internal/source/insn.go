@@ -13,7 +13,7 @@ import (
 // first byte. It is evidence for or against addresses in a dump.
 type starts struct {
 	is    []bool // one for each byte that the sweep reached
-	fixed int    // or: every instruction has this length
+	fixed int    // or: every instruction has a multiple of this length
 }
 
 // instructionStarts sweeps code. On machines that it knows nothing of, the
@@ -29,6 +29,8 @@ func instructionStarts(t jitcode.Target, code []byte) starts {
 		length = riscvLength
 	case elf.EM_S390:
 		length = s390Length
+	case elf.EM_ARM: // 4 bytes, or 2 in the T32 set
+		return starts{fixed: 2}
 	case elf.EM_AARCH64, elf.EM_PPC64, elf.EM_PPC, elf.EM_MIPS, elf.EM_LOONGARCH, elf.EM_SPARCV9:
 		return starts{fixed: 4}
 	}

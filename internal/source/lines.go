@@ -23,9 +23,11 @@ const maxBefore = 4 << 10
 const maxLine = 1 << 24
 
 // isGarbled reports whether name cannot be that of a file: nobody puts control
-// characters there on purpose, but memory that was freed has them.
-func isGarbled(name []byte) bool {
-	return bytes.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
+// characters there on purpose, except perhaps tabs, but memory that was freed
+// has them. Where names are known to be in UTF-8, other bytes are a sign too.
+func isGarbled(name []byte, inUTF8 bool) bool {
+	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
 }
 
 // row is an entry with its address taken relative to the function.
@@ -37,7 +39,8 @@ type row struct {
 
 // table makes the rows of fn from its debug record, in the order of addresses.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
-	names := nameTable{reader: r, fn: fn}
+	clear(r.places)
+	names := nameTable{reader: r, fn: fn, v8: bytes.HasPrefix(fn.Name, v8Function)}
 	err := r.entries(fn, info, func(e jitdump.DebugEntry) {
 		line := e.Line
 		if line > maxLine {
@@ -109,6 +112,7 @@ type nameTable struct {
 	fn     *jitcode.Function
 	last   int // index of the previous entry's file, -1 at first and after an empty name
 	lastOK bool
+	v8     bool // which writes UTF-8, and frees names before it writes them
 }
 
 // index returns the place of name in fn.Files, or -1 for no file.
@@ -120,8 +124,7 @@ func (t *nameTable) index(name []byte) int {
 		}
 		return t.last
 	}
-	files := t.fn.Files
-	if t.lastOK && t.last >= 0 && files[t.last] == string(name) {
+	if t.lastOK && t.last >= 0 && t.fn.Files[t.last] == string(name) {
 		return t.last
 	}
 	t.lastOK = true
@@ -129,23 +132,26 @@ func (t *nameTable) index(name []byte) int {
 	if len(name) == 0 {
 		return -1
 	}
-	if isGarbled(name) {
+	if isGarbled(name, t.v8) {
 		t.reader.repairs.garbled.Add(1)
 		return -1
 	}
 	file := t.reader.intern(name)
-	if t.last = slices.Index(files, file); t.last < 0 {
-		t.last = len(files)
-		t.fn.Files = append(files, file)
+	i, ok := t.reader.places[file]
+	if !ok {
+		i = len(t.fn.Files)
+		t.fn.Files = append(t.fn.Files, file)
+		t.reader.places[file] = i
 	}
-	return t.last
+	t.last = i
+	return i
 }
 
 // fileName returns the name of the file that name stands for. V8 gives ES modules
 // by their URLs, file:///dir/module.mjs; tools that show sources want paths.
 func fileName(name []byte) string {
 	if path, ok := bytes.CutPrefix(name, []byte("file://")); ok && len(path) > 0 && path[0] == '/' {
-		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain)) {
+		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain), true) {
 			return plain
 		}
 	}

@@ -60,92 +60,14 @@ func (d *Jitdump) findQuirks() {
 	if len(with) == 0 {
 		return
 	}
-	step := max(1, len(with)/sampleSize)
 	r := d.Reader()
 	r.repairs = new(repairs) // looking is not repairing
-	for _, skew := range []uint64{elf64Header, elf32Header} {
-		if d.isSkewed(r, with, step, skew) {
-			d.skew = skew
-			break
-		}
-	}
+	d.findSkew(r, with)
 	d.findBytecode(r)
 }
 
-// V8 and LLVM add the size of an ELF header to every debug address, in the
-// belief that perf puts the code behind one and does not account for it. perf
-// did that until 5.8 (contract: V8 in perf-jit.cc, LLVM in PerfSupportPlugin and
-// PerfJITEventListener).
-const (
-	elf64Header = 0x40
-	elf32Header = 0x34
-)
-
-// tellingRows is how many rows a table needs for its fitting the instructions
-// not to be chance: about one byte in four starts one on x86.
-const tellingRows = 4
-
-// isSkewed looks for the habit of adding skew to debug addresses. A function
-// speaks against it if it has an entry before skew, and for it if its first
-// entry is at skew exactly or its last one is inside only when moved back. Where
-// instructions can be told apart, a table that fits them only when moved back
-// speaks for it, and one that fits only as it is, against. Nine of ten must agree.
-func (d *Jitdump) isSkewed(r *Reader, with []int, step int, skew uint64) bool {
-	tally := func(vote func(fn *jitcode.Function) int) (pro, con int) {
-		for i := 0; i < len(with); i += step {
-			fn, err := r.rawRows(with[i])
-			if err != nil || len(r.rows) == 0 {
-				continue
-			}
-			switch v := vote(fn); {
-			case v > 0:
-				pro++
-			case v < 0:
-				con++
-			}
-		}
-		return pro, con
-	}
-	pro, con := tally(func(fn *jitcode.Function) int {
-		lo, hi, size := r.rows[0].off, r.rows[len(r.rows)-1].off, int64(len(fn.Code))
-		switch {
-		case lo < int64(skew):
-			return -1
-		case lo == int64(skew) || hi > size && hi-int64(skew) <= size:
-			return 1
-		}
-		return 0
-	})
-	if pro == 0 || pro < 9*con {
-		return false
-	}
-	pro, con = tally(func(fn *jitcode.Function) int {
-		if len(r.rows) < tellingRows {
-			return 0
-		}
-		s := instructionStarts(d.Target(), fn.Code)
-		asIs, movedBack := r.fits(&s, 0), r.fits(&s, skew)
-		switch {
-		case movedBack && !asIs:
-			return 1
-		case asIs && !movedBack:
-			return -1
-		}
-		return 0
-	})
-	return pro >= 9*con
-}
-
-// fits reports whether all rows, moved back by skew, are at instruction starts
-// as far as those are known.
-func (r *Reader) fits(s *starts, skew uint64) bool {
-	for _, w := range r.rows {
-		if start, known := s.at(uint64(w.off) - skew); known && !start {
-			return false
-		}
-	}
-	return true
-}
+// v8Function begins the names of functions of V8 that come from a script.
+var v8Function = []byte("JS:")
 
 // V8 marks the tier of a function in its name; ^ is Sparkplug, the baseline
 // compiler. Its line tables are those of the bytecode: their "addresses" are the
@@ -156,7 +78,8 @@ func isBaseline(name []byte) bool { return bytes.HasPrefix(name, v8Baseline) }
 
 // findBytecode decides whether baseline functions have bytecode offsets for
 // addresses: their tables do not fit the instructions. Short tables may fit by
-// chance, so the majority decides for all.
+// chance, so the majority decides for all; where instructions cannot be told
+// apart at all, no line is better than one that is probably false.
 func (d *Jitdump) findBytecode(r *Reader) {
 	bad := 0
 	for _, i := range d.baseline {
@@ -164,7 +87,8 @@ func (d *Jitdump) findBytecode(r *Reader) {
 		if err != nil {
 			continue
 		}
-		if s := instructionStarts(d.Target(), fn.Code); !r.fits(&s, 0) {
+		s := instructionStarts(d.Target(), fn.Code)
+		if known, misfits := r.misfits(&s, 0); misfits > 0 || known == 0 {
 			bad++
 		}
 	}
@@ -187,7 +111,7 @@ const freedBytes = 16
 // v8Script returns the part of a V8 function's name that ends with the script's
 // file name: "JS:*add /tmp/prog.js" of "JS:*add /tmp/prog.js:2:49".
 func v8Script(name []byte) []byte {
-	if !bytes.HasPrefix(name, []byte("JS:")) {
+	if !bytes.HasPrefix(name, v8Function) {
 		return nil
 	}
 	for range 2 {
@@ -201,10 +125,15 @@ func v8Script(name []byte) []byte {
 }
 
 // intactName returns the script's name if freed is what is left of it: as long,
-// and the same behind the overwritten bytes.
+// the same behind the overwritten bytes, and with bytes in front that are in no
+// name, since a name that only ends the same may be another script's.
 func intactName(script, freed []byte) ([]byte, bool) {
 	n := len(script) - len(freed)
 	if n < 1 || script[n-1] != ' ' || len(freed) > freedBytes && !bytes.Equal(script[n:][freedBytes:], freed[freedBytes:]) {
+		return nil, false
+	}
+	front := freed[:min(freedBytes, len(freed))]
+	if !bytes.Equal(script[n:], freed) && !isGarbled(front, true) {
 		return nil, false
 	}
 	return script[n:], true
