@@ -128,7 +128,10 @@ func wantedLines(t *testing.T, recording string) map[string][]wantedLine {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		d, err := source.ScanJitdump(f)
+		d, err := source.OpenJitdump(f)
+		if err == nil {
+			err = d.Scan(t.Context())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -13,6 +12,13 @@ import (
 // ErrCut says that the file ends inside a record: its producer was killed, or
 // is still writing. Callers test for it with errors.Is.
 var ErrCut = errors.New("the file ends inside a record")
+
+// ErrTooLarge says that a record is larger than MaxRecord.
+var ErrTooLarge = errors.New("the record is too large to be believed")
+
+// MaxRecord bounds the records that a Reader hands out, in bytes. No function
+// is as large, but a sparse file of nothing costs little to make.
+const MaxRecord = 64 << 20
 
 // blockSize is how much the reader asks of the file at once.
 const blockSize = 256 << 10
@@ -56,8 +62,12 @@ func (r *Reader) Next() (Raw, error) {
 		return Raw{}, err
 	}
 	raw, err := r.frame(r.next)
-	if err == nil {
+	switch {
+	case err == nil:
 		r.next += raw.Size()
+	case errors.Is(err, ErrTooLarge):
+		_, size, _, _ := r.prefix(r.next)
+		r.next += int64(size)
 	}
 	return raw, err
 }
@@ -72,8 +82,13 @@ func (r *Reader) frame(off int64) (Raw, error) {
 		return Raw{}, &wire.Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
 			Text: fmt.Sprintf("is %d, less than the %d bytes of the prefix it stands in", size, prefixSize)}
 	}
-	if uint64(size) > math.MaxInt { // on a 32-bit machine
-		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %d bytes do not fit in memory", FormatName, id, off, size)
+	if size > MaxRecord {
+		if n, err := r.src.ReadAt(make([]byte, 1), off+int64(size)-1); n == 0 && err != io.EOF {
+			return Raw{}, err
+		} else if n == 0 {
+			return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: it needs %d bytes", FormatName, id, off, ErrCut, size)
+		}
+		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: %d bytes", FormatName, id, off, ErrTooLarge, size)
 	}
 	b, err := r.at(off, int(size))
 	if err != nil {
@@ -101,8 +116,8 @@ func (r *Reader) prefix(off int64) (id RecordID, size uint32, ts uint64, err err
 }
 
 // at returns n bytes at offset off, or fewer where the file ends. They are
-// valid until the next call. A record that claims gigabytes is read block by
-// block, so that memory is never asked for beyond twice what the file holds.
+// valid until the next call. A record that claims much is read block by block,
+// so that memory is never asked for beyond twice what the file holds.
 func (r *Reader) at(off int64, n int) ([]byte, error) {
 	if have := r.windowAt + int64(len(r.window)); off < r.windowAt || off > have {
 		r.window, r.windowAt = r.window[:0], off

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -333,5 +334,55 @@ func TestResync(t *testing.T) {
 	names(r)
 	if _, ok := r.Resync(); ok {
 		t.Error("Resync found a record where none is")
+	}
+}
+
+// sparse is a file of zeros with some bytes at its start.
+type sparse struct {
+	head []byte
+	size int64
+}
+
+func (s *sparse) ReadAt(p []byte, off int64) (int, error) {
+	n := int(min(int64(len(p)), max(0, s.size-off)))
+	clear(p[:n])
+	if off < int64(len(s.head)) {
+		copy(p[:n], s.head[off:])
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// A file that claims to hold gigabytes costs nothing to make.
+func TestSparseFile(t *testing.T) {
+	dump := dumpOf(t, binary.LittleEndian, load("a"), &jitdump.Unknown{ID: 1000, Body: make([]byte, 8)})
+	at := len(dump) - 24
+	binary.LittleEndian.PutUint32(dump[at+4:], 3<<30)
+	for _, c := range []struct {
+		size int64
+		want error
+	}{{int64(at) + 3<<30, jitdump.ErrTooLarge}, {int64(at) + 3<<30 - 1, jitdump.ErrCut}} {
+		r, err := jitdump.NewReader(&sparse{dump, c.size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = r.Next()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+			t.Errorf("%d bytes of memory taken", got)
+		}
+		if _, err := r.Next(); c.want == jitdump.ErrTooLarge && err != io.EOF {
+			t.Errorf("behind it: %v", err)
+		}
 	}
 }

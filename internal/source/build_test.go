@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/source"
@@ -69,9 +70,17 @@ func (b *dumpBuilder) entries(addr uint64, entries ...jitdump.DebugEntry) {
 
 func (b *dumpBuilder) scan() *source.Jitdump {
 	b.t.Helper()
-	d, err := source.ScanJitdump(bytes.NewReader(b.out.Bytes()))
+	return scan(b.t, bytes.NewReader(b.out.Bytes()))
+}
+
+func scan(t testing.TB, src io.ReaderAt) *source.Jitdump {
+	t.Helper()
+	d, err := source.OpenJitdump(src)
+	if err == nil {
+		err = d.Scan(t.Context())
+	}
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return d
 }

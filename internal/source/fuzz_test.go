@@ -47,9 +47,12 @@ func FuzzScan(f *testing.F) {
 	b.add(&jitdump.Move{PID: 100, OldCodeAddr: 0x1000, NewCodeAddr: 0x2000, CodeSize: 64, CodeIndex: 3})
 	f.Add(b.out.Bytes())
 	f.Fuzz(func(t *testing.T, dump []byte) {
-		d, err := source.ScanJitdump(bytes.NewReader(dump))
+		d, err := source.OpenJitdump(bytes.NewReader(dump))
 		if err != nil {
 			return
+		}
+		if err := d.Scan(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 		for _, e := range d.Events {
 			if e.Function >= d.NumFunctions() || e.Addr+e.Size < e.Addr {

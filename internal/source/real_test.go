@@ -22,10 +22,7 @@ func scanReal(t testing.TB, recording, dump string) *source.Jitdump {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	d, err := source.ScanJitdump(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := scan(t, f)
 	if len(d.Problems) > 0 {
 		t.Errorf("problems: %v", d.Problems)
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -21,20 +22,23 @@ type Problem struct {
 // counted.
 const maxProblems = 50
 
-// A Jitdump is a scanned jitdump file.
+// A Jitdump is a jitdump file, scanned as far as Scan was called.
 type Jitdump struct {
-	Header   *jitdump.Header
 	Events   []jitcode.Event // in the order of the file
 	Problems []Problem
 	Dropped  int // problems beyond those in Problems
 	Unknown  int // records of types we have no use for
-	Orphans  int // debug records that no load could be found for
 
 	// Cut is the offset of a record that the end of the file cuts, or -1. That is
 	// usual: the producer was killed, or still writes.
 	Cut int64
 
+	header   *jitdump.Header
 	src      io.ReaderAt
+	reader   *jitdump.Reader
+	lost     bool // there is no way past what stands next in the file
+	pairing  pairing
+	orphans  int     // debug records that no load could be found for
 	parts    []parts // of each function
 	repairs  repairs
 	skew     uint64 // what the producer adds to debug addresses
@@ -56,44 +60,43 @@ type span struct {
 
 func spanOf(raw *jitdump.Raw) span { return span{raw.Offset, uint32(raw.Size())} }
 
-// ScanJitdump reads a whole jitdump once. It fails only where nothing can be
-// read at all; damage costs what is damaged and becomes a Problem. src is used
-// until the Jitdump is no longer, from several goroutines.
-func ScanJitdump(src io.ReaderAt) (*Jitdump, error) {
+// OpenJitdump reads the header of a jitdump. It fails where nothing can be read
+// at all. src is used until the Jitdump is no longer, from several goroutines.
+func OpenJitdump(src io.ReaderAt) (*Jitdump, error) {
 	r, err := jitdump.NewReader(src)
 	if err != nil {
 		return nil, err
 	}
-	s := scanner{Jitdump: &Jitdump{Header: r.Header(), src: src, Cut: -1}, debug: make(map[uint64]span)}
-	for {
-		raw, err := r.Next()
+	return &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Cut: -1}, nil
+}
+
+// Scan reads the records that have been written since it was called last. Damage
+// costs what is damaged and becomes a Problem; the error is ctx's. Scan must not
+// run while functions are read.
+func (d *Jitdump) Scan(ctx context.Context) error {
+	d.Cut = -1
+	for n := 0; !d.lost; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at := d.reader.Offset()
+		raw, err := d.reader.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			if !s.damaged(r, err) {
+			if !d.damaged(at, err) {
 				break
 			}
 			continue
 		}
-		if err := s.record(&raw); err != nil {
-			s.problem(raw.Offset, "%v; the record is left out", err)
+		if err := d.record(&raw); err != nil {
+			d.pairing.forget()
+			d.problem(raw.Offset, "%v; the record is left out", err)
 		}
 	}
-	s.Orphans += len(s.debug)
-	s.findQuirks()
-	return s.Jitdump, nil
-}
-
-// A scanner holds what is pending while a Jitdump is scanned.
-type scanner struct {
-	*Jitdump
-	debug     map[uint64]span // by the code address they name
-	lastDebug span            // the latest of those, for want of a match by address
-	lastAddr  uint64          // the address it names
-	unwind    span
-	mapped    uint64         // what unwind says of itself
-	byIndex   map[uint64]int // latest load event of a code index; nil before the first move
+	d.findQuirks()
+	return nil
 }
 
 func (d *Jitdump) problem(off int64, format string, args ...any) {
@@ -105,17 +108,25 @@ func (d *Jitdump) problem(off int64, format string, args ...any) {
 }
 
 // damaged handles an error of the reader and reports whether there is more to read.
-func (s *scanner) damaged(r *jitdump.Reader, err error) bool {
-	at := r.Offset()
-	skipped, more := r.Resync()
+func (d *Jitdump) damaged(at int64, err error) bool {
+	if errors.Is(err, jitdump.ErrTooLarge) {
+		d.pairing.forget()
+		d.problem(at, "%v; it is left out", err)
+		return true
+	}
+	at = d.reader.Offset()
+	skipped, more := d.reader.Resync()
 	switch {
 	case more:
-		s.problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
-	case errors.Is(err, jitdump.ErrCut) && !s.reaches(at+maxCut):
-		s.Cut = at
+		d.problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
+	case errors.Is(err, jitdump.ErrCut) && !d.reaches(at+maxCut):
+		d.Cut = at
+		return false
 	default:
-		s.problem(at, "%v; the rest of the file is left out", err)
+		d.problem(at, "%v; the rest of the file is left out", err)
+		d.lost = true
 	}
+	d.pairing.forget()
 	return more
 }
 
@@ -124,12 +135,12 @@ func (s *scanner) damaged(r *jitdump.Reader, err error) bool {
 const maxCut = 16 << 20
 
 // reaches reports whether the file has a byte at offset off.
-func (s *scanner) reaches(off int64) bool {
-	n, _ := s.src.ReadAt(make([]byte, 1), off)
+func (d *Jitdump) reaches(off int64) bool {
+	n, _ := d.src.ReadAt(make([]byte, 1), off)
 	return n == 1
 }
 
-func (s *scanner) record(raw *jitdump.Raw) error {
+func (d *Jitdump) record(raw *jitdump.Raw) error {
 	switch raw.ID {
 	case jitdump.IDLoad:
 		l, err := raw.Load()
@@ -139,110 +150,91 @@ func (s *scanner) record(raw *jitdump.Raw) error {
 		if l.CodeAddr+l.CodeSize < l.CodeAddr {
 			return fmt.Errorf("%s at offset %#x of %d bytes at %#x: that is beyond the end of all addresses", raw.ID, raw.Offset, l.CodeSize, l.CodeAddr)
 		}
-		s.load(raw, &l)
+		d.load(raw, &l)
 	case jitdump.IDMove:
 		m, err := raw.Move()
 		if err != nil {
 			return err
 		}
-		s.move(raw, &m)
+		d.move(raw, &m)
 	case jitdump.IDDebugInfo:
-		d, err := raw.DebugInfo()
+		info, err := raw.DebugInfo()
 		if err != nil {
 			return err
 		}
-		if _, again := s.debug[d.CodeAddr]; again {
-			s.Orphans++
-		}
-		s.debug[d.CodeAddr] = spanOf(raw)
-		s.lastDebug, s.lastAddr = spanOf(raw), d.CodeAddr
+		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
 		if err != nil {
 			return err
 		}
 		// CPython rounds up to 16; whatever claims more is not to be believed.
-		s.unwind, s.mapped = spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15)
+		d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
 	default:
-		s.Unknown++
+		d.Unknown++
 	}
 	return nil
 }
 
-func (s *scanner) load(raw *jitdump.Raw, l *jitdump.Load) {
-	p := parts{load: spanOf(raw), unwind: s.unwind}
-	s.unwind = span{}
-	if d, ok := s.debug[l.CodeAddr]; ok {
-		p.debug = d
-		delete(s.debug, l.CodeAddr)
-		s.lastDebug = span{}
-	} else if s.lastDebug.size != 0 {
-		if s.entriesInside(s.lastDebug, l.CodeAddr, l.CodeSize) {
-			p.debug = s.lastDebug
-			delete(s.debug, s.lastAddr)
-		}
-		s.lastDebug = span{} // tried once: it is for the next load or for none
+func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
+	p := parts{load: spanOf(raw)}
+	var tables uint64
+	p.unwind, tables = d.pairing.takeUnwinding()
+	p.debug = d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
+	if p.debug.size != 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
+		d.baseline = append(d.baseline, len(d.parts))
 	}
-	if p.debug.size != 0 && len(s.baseline) < sampleSize && isBaseline(l.Name) {
-		s.baseline = append(s.baseline, len(s.parts))
-	}
-	tid := l.TID
-	if tid > maxTID {
-		tid = l.PID
-		s.repairs.tids.Add(1)
-	}
-	event := jitcode.Event{
-		Kind: jitcode.Load, Function: len(s.parts), Time: raw.Timestamp, PID: l.PID, TID: tid,
-		Index: l.CodeIndex, Addr: s.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: s.mapped,
-	}
-	s.mapped = 0
-	if s.byIndex != nil {
-		s.byIndex[l.CodeIndex] = len(s.Events)
-	}
-	s.high = max(s.high, l.CodeAddr+l.CodeSize)
-	s.parts = append(s.parts, p)
-	s.Events = append(s.Events, event)
+	d.high = max(d.high, l.CodeAddr+l.CodeSize)
+	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
+	d.Events = append(d.Events, jitcode.Event{
+		Kind: jitcode.Load, Function: len(d.parts), Time: raw.Timestamp, PID: l.PID, TID: d.thread(l.PID, l.TID),
+		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
+	})
+	d.parts = append(d.parts, p)
 }
 
-func (s *scanner) move(raw *jitdump.Raw, m *jitdump.Move) {
-	if s.byIndex == nil {
-		s.byIndex = make(map[uint64]int)
-		for i := range s.Events {
-			s.byIndex[s.Events[i].Index] = i
-		}
+// thread returns the thread of a record, or the process for one that cannot be.
+func (d *Jitdump) thread(pid, tid uint32) uint32 {
+	if tid > maxTID {
+		d.repairs.tids.Add(1)
+		return pid
 	}
-	i, ok := s.byIndex[m.CodeIndex]
+	return tid
+}
+
+func (d *Jitdump) move(raw *jitdump.Raw, m *jitdump.Move) {
+	i, ok := d.pairing.moved(d.Events, codeID{m.CodeIndex, m.PID}, d.codeStart(m.OldCodeAddr))
 	if !ok {
-		s.problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad)
+		d.problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad)
 		return
 	}
-	event := s.Events[i] // a load, or the move before this one
+	event := d.Events[i] // a load, or the move before this one
 	if m.NewCodeAddr+event.Size < m.NewCodeAddr {
-		s.problem(raw.Offset, "%s at offset %#x of %d bytes to %#x: that is beyond the end of all addresses; it is left out", jitdump.IDMove, raw.Offset, event.Size, m.NewCodeAddr)
+		d.problem(raw.Offset, "%s at offset %#x of %d bytes to %#x: that is beyond the end of all addresses; it is left out", jitdump.IDMove, raw.Offset, event.Size, m.NewCodeAddr)
 		return
 	}
 	if m.CodeSize != event.Size {
-		s.problem(raw.Offset, "%s says that function %d has %d bytes, it was loaded with %d; the latter is used", jitdump.IDMove, m.CodeIndex, m.CodeSize, event.Size)
+		d.problem(raw.Offset, "%s says that function %d has %d bytes, it was loaded with %d; the latter is used", jitdump.IDMove, m.CodeIndex, m.CodeSize, event.Size)
 	}
 	event.Kind = jitcode.Move
 	event.Time = raw.Timestamp
-	event.PID = m.PID
+	event.PID, event.TID = m.PID, d.thread(m.PID, m.TID)
 	event.OldAddr = event.Addr
-	event.Addr = s.codeStart(m.NewCodeAddr)
-	s.byIndex[m.CodeIndex] = len(s.Events)
-	s.Events = append(s.Events, event)
+	event.Addr = d.codeStart(m.NewCodeAddr)
+	d.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(d.Events))
+	d.Events = append(d.Events, event)
 }
 
-// entriesInside reports whether the debug record at d has entries and all of
-// them are inside the function.
-func (s *scanner) entriesInside(d span, addr, size uint64) bool {
+// entriesInside reports whether the debug record at s has entries and all of
+// them are inside the function, or mark its end.
+func (d *Jitdump) entriesInside(s span, addr, size uint64) bool {
 	var w window
-	if err := w.hold(s.src, d, span{}); err != nil {
+	if err := w.hold(d.src, s, span{}); err != nil {
 		return false
 	}
-	raw, err := w.record(d, s.Header.Order)
+	raw, err := w.record(s, d.order())
 	if err != nil {
 		return false
 	}
@@ -252,7 +244,7 @@ func (s *scanner) entriesInside(d span, addr, size uint64) bool {
 	}
 	n := 0
 	for e, err := range info.Entries() {
-		if err != nil || e.Addr-addr >= size {
+		if err != nil || e.Addr-addr > size || e.Addr-addr == size && n == 0 {
 			return false
 		}
 		n++
@@ -262,7 +254,34 @@ func (s *scanner) entriesInside(d span, addr, size uint64) bool {
 
 // Target returns what the dump's code is made for.
 func (d *Jitdump) Target() jitcode.Target {
-	return jitcode.Target{Machine: d.Header.Machine, Order: d.Header.Order, HighAddress: d.high}
+	return jitcode.Target{Machine: d.header.Machine, Order: d.header.Order, HighAddress: d.high}
+}
+
+// Orphans returns how many debug records have no load, or none yet.
+func (d *Jitdump) Orphans() int { return d.orphans + len(d.pairing.debug) }
+
+// PID returns the process that the dump says it is of, in that process's own pid
+// namespace.
+func (d *Jitdump) PID() uint32 { return d.header.PID }
+
+// A Clock is what a source's times are counted by.
+type Clock int
+
+const (
+	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
+	ArchClock                   // ticks of the processor's counter
+	UnknownClock                // nobody knows
+)
+
+// Clock returns the clock of the dump's times.
+func (d *Jitdump) Clock() Clock {
+	switch d.header.Flags {
+	case 0:
+		return MonotonicClock
+	case jitdump.ArchTimestamps:
+		return ArchClock
+	}
+	return UnknownClock
 }
 
 // NumFunctions returns how many functions were loaded. Their numbers, in events
@@ -272,11 +291,11 @@ func (d *Jitdump) NumFunctions() int { return len(d.parts) }
 // codeStart returns where code begins that is called at addr: on 32-bit ARM the
 // lowest bit of a function's address says that its code is in the T32 set.
 func (d *Jitdump) codeStart(addr uint64) uint64 {
-	if elf.Machine(d.Header.Machine) == elf.EM_ARM {
+	if elf.Machine(d.header.Machine) == elf.EM_ARM {
 		return addr &^ 1
 	}
 	return addr
 }
 
 // order is the byte order of the file.
-func (d *Jitdump) order() binary.ByteOrder { return d.Header.Order }
+func (d *Jitdump) order() binary.ByteOrder { return d.header.Order }
