@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/source"
-	"github.com/jitinject/jitinject/jitdump"
 )
 
 // A dump is a side file with the process it is about.
 type dump struct {
-	path   string // where it was found
-	pid    uint32 // the process in the recording that mapped it
-	since  uint64 // when: the time of its first marker
-	file   *os.File
-	source *source.Jitdump
-	clock  func(uint64) uint64 // from its times to the recording's
+	path    string   // where it was found
+	pid     uint32   // the process in the recording that mapped it
+	markers []marker // that named it; the first is that process's
+	rivals  []marker // that named other files, in whose place it was found
+	file    *os.File
+	source  *source.Jitdump
+	clock   func(uint64) uint64 // from its times to the recording's
 
 	number  int    // of its line in the summary
 	objects string // the directory for its objects, absolute
@@ -31,86 +32,134 @@ type dump struct {
 
 // findDumps opens and scans the dumps that the recording's markers name, each
 // once. Those that cannot be used become problems; their markers stay in the
-// output, so that a later run can do better.
-func findDumps(rec *recording, opts *Options, sum *Summary) (dumps []*dump, used map[int64]bool) {
-	used = make(map[int64]bool) // offsets of the markers whose dump is in use
+// output, so that a later run can do better. The error is
+// ctx's, or of options that cannot be followed.
+func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary) (dumps []*dump, err error) {
+	for _, dir := range opts.DumpDirs {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("--dump-dir %s: there is no such directory", Printable(dir))
+		}
+	}
 	for _, m := range rec.markers {
-		file, path, err := openDump(m, opts)
+		file, src, err := openDump(m, opts)
 		if err != nil {
-			if p := (Problem{Offset: -1, Text: err.Error()}); !slices.Contains(sum.Problems, p) {
-				sum.Problems = append(sum.Problems, p)
-			}
+			sum.problem(Problem{Offset: -1, Text: err.Error()})
 			continue
 		}
 		if d := sameFile(dumps, file); d != nil {
 			// Mapped again, or by a second process, most likely forked from the
 			// first. Its own functions carry its pid.
 			file.Close()
-			used[m.offset] = true
-			if d.source.Header.PID == m.pid {
+			if d.markers[0].path != m.path && d.markers[0].pid != m.pid {
+				d.rivals = append(d.rivals, m)
+				continue
+			}
+			d.markers = append(d.markers, m)
+			if d.source.PID() == m.pid {
 				d.pid = m.pid
 			}
-			d.since = min(d.since, m.time)
 			continue
 		}
-		d := &dump{path: path, pid: m.pid, since: m.time, file: file}
-		opts.logf(1, "%s: dump of process %d", Printable(path), m.pid)
-		if d.source, err = source.ScanJitdump(file); err == nil {
-			err = d.matchClock(rec)
+		opts.logf(1, "%s: dump of process %d", Printable(file.Name()), m.pid)
+		dumps = append(dumps, &dump{path: file.Name(), pid: m.pid, markers: []marker{m}, file: file, source: src})
+	}
+	usable := dumps[:0]
+	for i, d := range dumps {
+		if err := d.source.Scan(ctx); err != nil {
+			closeDumps(append(usable, dumps[i:]...))
+			return nil, err
+		}
+		err := d.matchClock(rec)
+		if err == nil {
+			err = d.isRecordings()
+		}
+		if err == nil && len(d.rivals) > 0 {
+			err = fmt.Errorf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them; put the dumps back to where they were recorded",
+				Printable(d.markers[0].path), d.pid, Printable(d.rivals[0].path), d.rivals[0].pid)
 		}
 		if err != nil {
-			file.Close()
-			problem := Problem{path, -1, dumpAdvice(err)}
+			d.file.Close()
+			problem := Problem{d.path, -1, err.Error()}
 			if errors.As(err, new(errClock)) {
 				problem.File = opts.Input
 			}
-			if !slices.Contains(sum.Problems, problem) {
-				sum.Problems = append(sum.Problems, problem)
-			}
+			sum.problem(problem)
 			continue
 		}
-		used[m.offset] = true
-		dumps = append(dumps, d)
+		usable = append(usable, d)
 	}
-	return dumps, used
+	return usable, nil
+}
+
+func closeDumps(dumps []*dump) {
+	for _, d := range dumps {
+		d.file.Close()
+	}
+}
+
+// usedMarkers returns the markers whose dumps are in use.
+func usedMarkers(dumps []*dump) (used []marker) {
+	for _, d := range dumps {
+		used = append(used, d.markers...)
+	}
+	return used
 }
 
 // openDump finds the dump of a marker: where it was when it was recorded, beside
-// the recording, in one of the given directories. A link in the last component
-// of a path is not followed, and nothing but a regular file is opened: anyone
-// can plant something in /tmp, and jitinject may run as root.
-func openDump(m marker, opts *Options) (*os.File, string, error) {
+// the recording, in one of the given directories.
+func openDump(m marker, opts *Options) (*os.File, *source.Jitdump, error) {
 	places := []string{m.path}
 	base := filepath.Base(m.path)
 	for _, dir := range append([]string{filepath.Dir(opts.Input)}, opts.DumpDirs...) {
 		places = append(places, filepath.Join(dir, base))
 	}
-	var first error
+	var failed []error // other than that there is nothing
 	for _, place := range places {
-		// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
-		fd, err := unix.Open(place, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-		if err == nil {
-			var st unix.Stat_t
-			if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-				err = errors.New("it is not a regular file")
-			}
-			if err == nil {
-				return os.NewFile(uintptr(fd), place), place, nil
-			}
-			unix.Close(fd)
-		}
-		if errors.Is(err, unix.ELOOP) {
-			err = errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
-		}
-		if first == nil || errors.Is(first, fs.ErrNotExist) && !errors.Is(err, fs.ErrNotExist) {
-			first = fmt.Errorf("%s: %w", Printable(place), err)
+		file, src, err := openDumpAt(place, m)
+		switch {
+		case err == nil:
+			return file, src, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			failed = append(failed, fmt.Errorf("%s: %w", Printable(place), err))
 		}
 	}
-	if errors.Is(first, fs.ErrNotExist) {
-		return nil, "", fmt.Errorf("process %d: its dump %s is gone: neither there nor in %s; if you have it, name its directory with --dump-dir",
+	if len(failed) == 0 {
+		return nil, nil, fmt.Errorf("process %d: its dump %s is gone: neither there nor in %s; if you have it, name its directory with --dump-dir",
 			m.pid, Printable(m.path), Printable(dirs(places[1:])))
 	}
-	return nil, "", fmt.Errorf("process %d: cannot open its dump %w", m.pid, first)
+	return nil, nil, fmt.Errorf("process %d: cannot use its dump %w", m.pid, failed[0])
+}
+
+// openDumpAt opens a file as the dump of a marker. A link in the last component
+// of its path is not followed, and nothing but a regular file is opened: anyone
+// can plant something in /tmp, and jitinject may run as root.
+func openDumpAt(path string, m marker) (*os.File, *source.Jitdump, error) {
+	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	file := os.NewFile(uintptr(fd), path)
+	st, err := file.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	var src *source.Jitdump
+	if err == nil {
+		src, err = source.OpenJitdump(file)
+	}
+	if err == nil {
+		if pid := src.PID(); pid != m.pid && pid != m.number && pid != 0 {
+			err = fmt.Errorf("it says that it is of process %d; was it overwritten by another run?", pid)
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, dumpAdvice(err)
+	}
+	return file, src, nil
 }
 
 func dirs(places []string) string {
@@ -120,7 +169,9 @@ func dirs(places []string) string {
 		if dir == "." {
 			dir = "the current directory"
 		}
-		names = append(names, dir)
+		if !slices.Contains(names, dir) {
+			names = append(names, dir)
+		}
 	}
 	return strings.Join(names, ", ")
 }
@@ -141,22 +192,42 @@ func sameFile(dumps []*dump, file *os.File) *dump {
 
 // matchClock decides how the dump's times become the recording's.
 func (d *dump) matchClock(rec *recording) error {
-	flags := d.source.Header.Flags
-	if unknown := flags &^ jitdump.ArchTimestamps; unknown != 0 {
-		return fmt.Errorf("its header has flags that nobody knows, %#x; its times may mean anything", uint64(unknown))
+	clock, err := d.source.Clock()
+	if err != nil {
+		return err
 	}
-	if flags&jitdump.ArchTimestamps != 0 {
+	switch clock {
+	case source.ArchClock:
 		if rec.timeConv == nil {
 			return errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV); record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
 		}
 		d.clock = rec.timeConv.Time
+	case source.MonotonicClock:
+		if text := rec.clockError(); text != "" {
+			return errClock{text}
+		}
+		d.clock = func(t uint64) uint64 { return t }
+	}
+	return nil
+}
+
+// isRecordings checks that the dump can be of the recorded process: producers map
+// it before they write to it. A process of another run, or container, may have
+// had the same pid.
+func (d *dump) isRecordings() error {
+	since := d.markers[0].time
+	for _, m := range d.markers {
+		since = min(since, m.time)
+	}
+	for i := range d.source.Events {
+		if d.clock(d.source.Events[i].Time) >= since {
+			return nil
+		}
+	}
+	if len(d.source.Events) == 0 {
 		return nil
 	}
-	if text := rec.clockError(); text != "" {
-		return errClock{text}
-	}
-	d.clock = func(t uint64) uint64 { return t }
-	return nil
+	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.pid)
 }
 
 // errClock is a complaint about the recording, found while looking at a dump.
@@ -165,12 +236,12 @@ type errClock struct{ text string }
 func (e errClock) Error() string { return e.text }
 
 // dumpAdvice adds to an error what may be done about it.
-func dumpAdvice(err error) string {
+func dumpAdvice(err error) error {
 	switch {
-	case errors.Is(err, jitdump.ErrNotJitdump):
-		return err.Error() + "; was it overwritten by a later run?"
+	case errors.Is(err, source.ErrNotJitdump):
+		return fmt.Errorf("%w; was it overwritten by a later run?", err)
 	case errors.Is(err, syscall.EIO):
-		return err.Error() + "; the disk may be failing"
+		return fmt.Errorf("%w; the disk may be failing", err)
 	}
-	return err.Error()
+	return err
 }

@@ -32,6 +32,13 @@ func markerNumber(path []byte) (number uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
+// isObject reports whether a mapping is of an object that jitinject or perf inject
+// made: jitted-PID-INDEX.so.
+func isObject(path []byte) bool {
+	name, ok := bytes.CutPrefix(path[bytes.LastIndexByte(path, '/')+1:], []byte("jitted-"))
+	return ok && bytes.HasSuffix(name, []byte(".so")) && len(name) > len(".so") && name[0] >= '0' && name[0] <= '9'
+}
+
 // isAnonymous reports whether a mapping has no file with symbols behind it: it
 // is memory, in which code may have been made. Shared memory shows up under the
 // name of the file that the kernel keeps it in.

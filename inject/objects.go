@@ -23,37 +23,36 @@ type objectWriter struct {
 	plan   *plan
 	opts   *Options
 	sum    *Summary
-	stores map[string]*store
+	stores stores
 	next   atomic.Int64 // object of the plan that nobody has taken
 
 	mu       sync.Mutex // guards what follows, and sum
-	failed   map[failure]int
+	failed   map[failure]failures
 	problems []Problem
 	created  []int // objects whose files were not there before
 }
 
 // A failure groups errors of the same kind: a full disk fails thousands of files.
-type failure struct{ where, text string }
+type failure struct {
+	where   string
+	writing bool
+}
+
+// failures are how often and what of.
+type failures struct {
+	count int
+	first int    // the first object of the plan that failed
+	text  string // why
+}
 
 // batch is how many objects a worker takes at once.
 const batch = 64
 
-// makeObjects makes the objects of a plan. It fails only where nothing can be
-// written; what single objects fail of is counted by cause in the summary. The
-// writer that it returns is there to be closed, and for undo.
-func makeObjects(ctx context.Context, p *plan, opts *Options, sum *Summary) (*objectWriter, error) {
-	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: make(map[string]*store), failed: make(map[failure]int)}
-	for i := range p.objects {
-		dir := p.objects[i].dump.objects
-		if w.stores[dir] != nil {
-			continue
-		}
-		s, err := openStore(dir, opts.Objects != "")
-		if err != nil {
-			return w, fmt.Errorf("%w; name a directory for the objects with --objects DIR", err)
-		}
-		w.stores[dir] = s
-	}
+// makeObjects makes the objects of a plan. What single objects fail of is counted
+// in the summary; it is an error if none could be made. The writer that it returns
+// is there for undo.
+func makeObjects(ctx context.Context, p *plan, stores stores, opts *Options, sum *Summary) (*objectWriter, error) {
+	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -64,14 +63,10 @@ func makeObjects(ctx context.Context, p *plan, opts *Options, sum *Summary) (*ob
 	}
 	err := group.Wait()
 	w.report()
-	return w, err
-}
-
-// close ends the use of the directories.
-func (w *objectWriter) close() {
-	for _, s := range w.stores {
-		s.close()
+	if err == nil && sum.Objects == 0 && len(p.objects) > 0 {
+		err = nothingToInject(sum.Problems)
 	}
+	return w, err
 }
 
 // undo removes the files that were not there before. Those that were replaced
@@ -95,7 +90,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			o := &w.plan.objects[i]
 			did, err := m.object(o, w.stores[o.dump.objects])
 			if err != nil {
-				w.fail(o, err)
+				w.fail(i, err)
 			} else if did == created {
 				m.created = append(m.created, i)
 			}
@@ -118,6 +113,7 @@ type maker struct {
 	lines     map[int]int // functions with lines, by dump
 	made      int
 	unchanged int
+	replaced  int
 	bytes     int64
 	created   []int
 	problems  []Problem
@@ -155,8 +151,11 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	o.buildID, o.made = obj.BuildID, true
 	m.made++
 	m.bytes += int64(len(obj.Bytes))
-	if did == unchanged {
+	switch did {
+	case unchanged:
 		m.unchanged++
+	case replaced:
+		m.replaced++
 	}
 	if len(fn.Lines) > 0 {
 		if m.lines == nil {
@@ -183,18 +182,25 @@ type storeError struct{ err error }
 
 func (e *storeError) Error() string { return e.err.Error() }
 
-func (w *objectWriter) fail(o *object, err error) {
-	f := failure{o.dump.path, err.Error()}
+func (w *objectWriter) fail(i int, err error) {
+	o := &w.plan.objects[i]
+	f := failure{where: o.dump.path}
+	text := err.Error()
 	var se *storeError
 	if errors.As(err, &se) {
-		f.where = o.dump.objects
+		f = failure{o.dump.objects, true}
 		if errors.Is(se.err, unix.ENOSPC) || errors.Is(se.err, unix.EDQUOT) {
-			f.text += "; make room, or name another directory with --objects DIR"
+			text += "; make room, or name another directory with --objects DIR"
 		}
 	}
 	w.mu.Lock()
-	w.failed[f]++
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	g := w.failed[f]
+	if g.count == 0 || i < g.first {
+		g.first, g.text = i, text
+	}
+	g.count++
+	w.failed[f] = g
 }
 
 // merge adds what a worker has found to the whole.
@@ -204,6 +210,7 @@ func (w *objectWriter) merge(m *maker) {
 	w.sum.Objects += m.made
 	w.sum.ObjectBytes += m.bytes
 	w.sum.Unchanged += m.unchanged
+	w.sum.Replaced += m.replaced
 	for number, n := range m.lines {
 		w.sum.Dumps[number].WithLines += n
 	}
@@ -214,11 +221,25 @@ func (w *objectWriter) merge(m *maker) {
 // report puts problems into the summary, in an order that does not depend on the
 // workers.
 func (w *objectWriter) report() {
-	for f, n := range w.failed {
-		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d objects could not be made: %s", n, f.text)})
+	for f, g := range w.failed {
+		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d objects could not be made: %s", g.count, g.text)})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
 	})
-	w.sum.Problems = append(w.sum.Problems, w.problems...)
+	more := make(map[string]int)
+	for _, p := range w.problems {
+		if more[p.File]++; more[p.File] <= maxProblems {
+			w.sum.problem(p)
+		}
+	}
+	for _, d := range w.sum.Dumps {
+		if n := more[d.Path] - maxProblems; n > 0 {
+			w.sum.problem(Problem{d.Path, -1, fmt.Sprintf("%d more problems like these", n)})
+		}
+	}
 }
+
+// maxProblems bounds how many problems of one file are listed; the rest is only
+// counted.
+const maxProblems = 50

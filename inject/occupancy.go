@@ -56,3 +56,41 @@ func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
 	}
 	return parts
 }
+
+// places are the occupancies of the processes that a dump is about. They follow
+// the times at which they are asked for, which must not go back.
+type places struct {
+	genealogy *genealogy
+	next      int // birth that is to be looked at next
+	processes map[uint32]occupancy
+}
+
+func newPlaces(g *genealogy) *places {
+	return &places{genealogy: g, processes: make(map[uint32]occupancy)}
+}
+
+// of returns the occupancy of a process at a time. A forked child begins with
+// what its parent had then.
+func (p *places) of(pid uint32, time uint64) occupancy {
+	for ; p.next < len(p.genealogy.births) && p.genealogy.births[p.next].time <= time; p.next++ {
+		b := &p.genealogy.births[p.next]
+		delete(p.processes, b.pid)
+		if parent, ok := p.processes[b.parent]; ok && b.clones {
+			p.processes[b.pid] = parent.clone()
+		}
+	}
+	o := p.processes[pid]
+	if o == nil {
+		o = make(occupancy)
+		p.processes[pid] = o
+	}
+	return o
+}
+
+func (o occupancy) clone() occupancy {
+	c := make(occupancy, len(o))
+	for page, t := range o {
+		c[page] = t // place never changes a page's tenancies, it makes new ones
+	}
+	return c
+}

@@ -1,6 +1,9 @@
 package inject
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Options say what Run does. Input and Output are required, the zero value of
 // everything else is useful.
@@ -64,19 +67,29 @@ type Summary struct {
 	Input       string        `json:"input"`
 	Output      string        `json:"output"`
 	Dumps       []DumpSummary `json:"dumps"`
-	Markers     int           `json:"markers"`  // marker records in Input
-	Mappings    int           `json:"mappings"` // records added
-	Dropped     int           `json:"dropped"`  // markers, and records of anonymous memory, left out
-	Objects     int           `json:"objects"`  // files made or found as they should be
-	Unchanged   int           `json:"unchanged"`
+	Markers     int           `json:"markers"`   // marker records in Input
+	Mappings    int           `json:"mappings"`  // records added
+	Dropped     int           `json:"dropped"`   // markers, and records of anonymous memory, left out
+	Objects     int           `json:"objects"`   // files made or found as they should be
+	Unchanged   int           `json:"unchanged"` // of them, those that were there
+	Replaced    int           `json:"replaced"`  // of them, those that were there with another content
+	Injected    int           `json:"injected"`  // mappings of such objects that were in Input already
 	ObjectBytes int64         `json:"object_bytes"`
 	Problems    []Problem     `json:"problems"`
+}
+
+// problem adds a problem, once.
+func (s *Summary) problem(p Problem) {
+	if !slices.Contains(s.Problems, p) {
+		s.Problems = append(s.Problems, p)
+	}
 }
 
 // A DumpSummary is about one side file.
 type DumpSummary struct {
 	PID       uint32   `json:"pid"` // the process in the recording
 	Path      string   `json:"path"`
+	Objects   string   `json:"objects"`   // the directory of its objects
 	Functions int      `json:"functions"` // loaded
 	Empty     int      `json:"empty"`     // of them without code, which need no object
 	WithLines int      `json:"with_lines"`

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // An output is the file that a result goes into: written beside its place, and
@@ -16,41 +17,80 @@ type output struct {
 	temp string // where it is being written; empty for a device
 }
 
-// openOutput starts the output. It refuses what would destroy the input.
-func openOutput(path string, input os.FileInfo) (*output, error) {
+// openOutput starts the output. It refuses what would destroy the input or a dump.
+func openOutput(path string, input os.FileInfo, dumps []*dump) (*output, error) {
 	for _, p := range []string{path, path + ".old"} {
 		st, err := os.Stat(p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		case err != nil:
-			return nil, err
-		case os.SameFile(st, input):
-			if p == path {
-				return nil, fmt.Errorf("%s is the input as well; name another output with -o", Printable(path))
+		} else if err != nil {
+			return nil, outputError(p, err)
+		}
+		what := ""
+		if os.SameFile(st, input) {
+			what = "the input"
+		}
+		for _, d := range dumps {
+			if dst, err := d.file.Stat(); err == nil && os.SameFile(st, dst) {
+				what = fmt.Sprintf("the dump of process %d", d.pid)
 			}
-			return nil, fmt.Errorf("the input is %s, which would be replaced by the present %s; name another output with -o", Printable(p), Printable(path))
 		}
-	}
-	st, err := os.Lstat(path)
-	switch {
-	case err == nil && st.IsDir():
-		return nil, fmt.Errorf("%s is a directory; name a file with -o", Printable(path))
-	case err == nil && st.Mode()&os.ModeDevice != 0: // -o /dev/null
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, err
+		switch {
+		case what != "" && p == path:
+			return nil, fmt.Errorf("%s is %s; name another output with -o", Printable(path), what)
+		case what != "":
+			return nil, fmt.Errorf("%s is %s, and would be replaced by the present %s; name another output with -o", Printable(p), what, Printable(path))
+		case p != path && st.IsDir():
+			return nil, fmt.Errorf("%s is a directory, where the present %s would go; name another output with -o", Printable(p), Printable(path))
+		case p == path:
+			if o, err := openSpecial(path, st.Mode()); o != nil || err != nil {
+				return o, err
+			}
 		}
-		return &output{path: path, file: f}, nil
-	case err == nil && st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return nil, fmt.Errorf("%s is a pipe, and a recording in file format cannot be written to one", Printable(path))
 	}
 	// As perf does, only the owner may read it: a recording holds addresses.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, fmt.Errorf("cannot write beside the output: %w", err)
+		return nil, outputError(path, err)
 	}
 	return &output{path: path, file: f, temp: f.Name()}, nil
+}
+
+// openSpecial deals with outputs that exist and are no regular files: a device,
+// such as /dev/null, is written to as it is.
+func openSpecial(path string, mode fs.FileMode) (*output, error) {
+	link, err := os.Lstat(path)
+	if err != nil {
+		return nil, outputError(path, err)
+	}
+	switch {
+	case mode.IsDir():
+		return nil, fmt.Errorf("%s is a directory; name a file with -o", Printable(path))
+	case mode&os.ModeDevice != 0:
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, outputError(path, err)
+		}
+		return &output{path: path, file: f}, nil
+	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		return nil, fmt.Errorf("%s is a pipe, and a recording in file format cannot be written to one", Printable(path))
+	case link.Mode()&os.ModeSymlink != 0 && strings.HasPrefix(path, "/dev/"):
+		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with -o", Printable(path))
+	}
+	return nil, nil
+}
+
+// outputError says that the output cannot be written, and what to do.
+func outputError(path string, err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch { // without the name of the temporary file
+	case errors.As(err, &pe):
+		err = pe.Err
+	case errors.As(err, &le):
+		err = le.Err
+	}
+	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", Printable(path), err)
 }
 
 // commit puts the finished file in its place. What was there becomes PATH.old,
@@ -60,15 +100,21 @@ func (o *output) commit() error {
 		return o.file.Close()
 	}
 	if err := o.file.Close(); err != nil {
-		return err
+		return outputError(o.path, err)
 	}
-	if st, err := os.Lstat(o.path); err == nil && st.Size() > 0 {
-		if err := os.Rename(o.path, o.path+".old"); err != nil {
-			return err
+	old := o.path + ".old"
+	st, err := os.Lstat(o.path)
+	kept := err == nil && st.Size() > 0
+	if kept {
+		if err := os.Rename(o.path, old); err != nil {
+			return outputError(old, err)
 		}
 	}
 	if err := os.Rename(o.temp, o.path); err != nil {
-		return err
+		if kept {
+			os.Rename(old, o.path)
+		}
+		return outputError(o.path, err)
 	}
 	o.temp = ""
 	return nil

@@ -42,19 +42,19 @@ func TestOldOutput(t *testing.T) {
 func TestOutputIsInput(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.opts.Input
-	w.fails("perf.data is the input as well", "-o")
+	w.fails("perf.data is the input;", "-o")
 
 	w = ready(t)
 	if err := os.Link(w.opts.Input, w.opts.Output); err != nil {
 		t.Fatal(err)
 	}
-	w.fails("is the input as well")
+	w.fails("is the input;")
 
 	w = ready(t)
 	if err := os.Symlink(w.opts.Input, w.opts.Output); err != nil {
 		t.Fatal(err)
 	}
-	w.fails("is the input as well")
+	w.fails("is the input;")
 
 	// The present output would become out.data.old, which is the input.
 	w = ready(t)

@@ -32,7 +32,9 @@ type object struct {
 }
 
 // appendName appends the object's file name. It is perf's for the first function
-// of an index; perf lets a second one overwrite the first.
+// of an index; perf lets a second one overwrite the first. No two objects of a
+// recording have the same name, wherever they are: perf report takes objects of
+// one name for one.
 func (o *object) appendName(b []byte) []byte {
 	b = append(b, "jitted-"...)
 	b = strconv.AppendUint(b, uint64(o.pid), 10)
@@ -60,41 +62,44 @@ type mapping struct {
 	time      uint64
 	pid, tid  uint32
 	addr, len uint64
-	object    int // of the plan, or clearMapping
+	object    int  // of the plan
+	clear     bool // take away what was known of the range; object has left it
 }
 
-// clearMapping in place of an object takes away what was known of the range.
-const clearMapping = -1
-
-// makePlan makes the plan of one object for each function.
-func makePlan(rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
-	p := &plan{}
-	names := make(map[objectName]int)
-	for i, d := range dumps {
-		d.number = i
-		var err error
-		if d.objects, err = opts.objectDir(d); err != nil {
-			return nil, err
-		}
-		ds := DumpSummary{PID: d.pid, Path: d.path, Cut: d.source.Cut}
-		p.addDump(rec, d, names, &ds)
-		for _, q := range d.source.Problems {
-			sum.Problems = append(sum.Problems, Problem{d.path, q.Offset, q.Text})
-		}
-		if n := d.source.Dropped; n > 0 {
-			sum.Problems = append(sum.Problems, Problem{d.path, -1, fmt.Sprintf("%d more problems like these", n)})
-		}
-		sum.Dumps = append(sum.Dumps, ds)
-	}
-	slices.SortStableFunc(p.mappings, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
-	return p, nil
+// A planner makes a plan of one object for each function.
+type planner struct {
+	plan
+	genealogy *genealogy
+	names     map[objectName]int
 }
 
 // objectName is what must be different from object to object.
 type objectName struct {
-	dir   string
 	pid   uint32
 	index uint64
+}
+
+// makePlan makes the plan for all dumps.
+func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
+	p := planner{genealogy: &rec.genealogy, names: make(map[objectName]int)}
+	for i, d := range dumps {
+		d.number = i
+		ds := DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: d.source.Cut, Repairs: []Repair{}}
+		a := newAttribution(p.genealogy, d)
+		p.addDump(d, a, &ds)
+		for _, q := range d.source.Problems {
+			sum.problem(Problem{d.path, q.Offset, q.Text})
+		}
+		if n := d.source.Dropped; n > 0 {
+			sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more problems like these", n)})
+		}
+		for _, text := range a.problems() {
+			sum.problem(Problem{d.path, -1, text})
+		}
+		sum.Dumps = append(sum.Dumps, ds)
+	}
+	slices.SortStableFunc(p.mappings, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
+	return &p.plan
 }
 
 // objectDir returns the directory for the objects of a dump, absolute: the name
@@ -106,41 +111,51 @@ func (o *Options) objectDir(d *dump) (string, error) {
 	return filepath.Abs(filepath.Dir(d.path))
 }
 
-func (p *plan) addDump(rec *recording, d *dump, names map[objectName]int, ds *DumpSummary) {
-	objectOf := make([]int, d.source.NumFunctions()) // by function; -1 for an empty one
-	neighbours := newNeighbours(d.source.Events)
+func (p *planner) addDump(d *dump, a *attribution, ds *DumpSummary) {
+	objectOf := make([]int, d.source.NumFunctions()) // by function; -1 for those without
 	p.objects = slices.Grow(p.objects, d.source.NumFunctions())
-	p.mappings = slices.Grow(p.mappings, len(d.source.Events))
-	moves := slices.ContainsFunc(d.source.Events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move })
-	places := make(map[uint32]occupancy) // by process, if code moves
 	for i := range d.source.Events {
 		e := &d.source.Events[i]
-		pid, tid := d.process(rec, e)
-		if e.Kind == jitcode.Load {
-			ds.Functions++
-			objectOf[e.Function] = -1
-			if e.Size == 0 {
-				ds.Empty++
-				continue
-			}
-			name := objectName{d.objects, e.PID, e.Index}
-			objectOf[e.Function] = len(p.objects)
-			p.objects = append(p.objects, object{dump: d, function: e.Function, pid: e.PID, index: e.Index, repeat: names[name]})
-			names[name]++
+		if e.Kind != jitcode.Load {
+			continue
+		}
+		ds.Functions++
+		objectOf[e.Function] = -1
+		if e.Size == 0 {
+			ds.Empty++
+			continue
+		}
+		pid, _, ok := a.of(e)
+		if !ok {
+			continue
+		}
+		name := objectName{pid, e.Index}
+		objectOf[e.Function] = len(p.objects)
+		p.objects = append(p.objects, object{dump: d, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name]})
+		p.names[name]++
+	}
+
+	var places *places // needed where code moves
+	if slices.ContainsFunc(d.source.Events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
+		places = newPlaces(p.genealogy)
+	}
+	neighbours := newNeighbours(d.source.Events)
+	p.mappings = slices.Grow(p.mappings, len(d.source.Events))
+	for _, i := range byTime(d.source.Events) {
+		e := &d.source.Events[i]
+		if objectOf[e.Function] < 0 {
+			continue
+		}
+		pid, tid, ok := a.of(e)
+		if !ok {
+			continue
 		}
 		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: objectOf[e.Function]}
 		if e.Tables > 0 {
 			m.len = neighbours.withTables(e)
 		}
-		if m.object < 0 {
-			continue // moved, but empty
-		}
-		if moves {
-			o := places[pid]
-			if o == nil {
-				o = make(occupancy)
-				places[pid] = o
-			}
+		if places != nil {
+			o := places.of(pid, m.time)
 			if e.Kind == jitcode.Move {
 				ds.Moved++
 				p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
@@ -149,6 +164,20 @@ func (p *plan) addDump(rec *recording, d *dump, names map[objectName]int, ds *Du
 		}
 		p.mappings = append(p.mappings, m)
 	}
+}
+
+// byTime returns the numbers of events in the order of their times. Threads may
+// write their records a little later than what happened later.
+func byTime(events []jitcode.Event) []int {
+	order := make([]int, len(events))
+	for i := range order {
+		order[i] = i
+	}
+	earlier := func(a, b int) int { return cmp.Compare(events[a].Time, events[b].Time) }
+	if !slices.IsSortedFunc(order, earlier) {
+		slices.SortStableFunc(order, earlier)
+	}
+	return order
 }
 
 // neighbours are the addresses at which code of a dump begins, in order. They are
@@ -181,8 +210,8 @@ func (n neighbours) withTables(e *jitcode.Event) uint64 {
 
 // leave adds mappings that take m's function away from where it was, except
 // where it will be again.
-func (p *plan) leave(m mapping, parts []tenancy) {
-	m.object = clearMapping
+func (p *planner) leave(m mapping, parts []tenancy) {
+	m.clear = true
 	lo, hi := m.addr, m.addr+m.len
 	for _, t := range parts {
 		for _, part := range [][2]uint64{{t.lo, min(t.hi, lo)}, {max(t.lo, hi), t.hi}} {
@@ -192,19 +221,4 @@ func (p *plan) leave(m mapping, parts []tenancy) {
 			}
 		}
 	}
-}
-
-// process returns the process and thread of an event in the recording. The
-// process that mapped the dump is the one that the dump is about, whatever
-// number it has in its own pid namespace. A child that was forked from it may
-// write into the same dump, with its own pid.
-func (d *dump) process(rec *recording, e *jitcode.Event) (pid, tid uint32) {
-	own := d.source.Header.PID
-	switch {
-	case e.PID == 0:
-		return d.pid, d.pid
-	case e.PID == d.pid, e.PID != own && (own == d.pid || rec.isDescendant(e.PID, d.pid)):
-		return e.PID, e.TID
-	}
-	return d.pid, d.pid
 }

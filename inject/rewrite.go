@@ -20,7 +20,7 @@ type rewriter struct {
 	plan    *plan
 	sum     *Summary
 	out     *perfdata.Writer
-	markers map[int64]bool // offsets of those that have done their work
+	markers map[int64]bool // by offset, those that have done their work
 	jit     map[uint32][]span
 	next    int // mapping that is put in next
 	trailer perfdata.Trailer
@@ -29,25 +29,21 @@ type rewriter struct {
 	aux     map[uint64]uint64 // where AUXTRACE records were, and where they are
 }
 
-// A span is a stretch of a process's life, in which anonymous memory is jitted
-// code's: from a time, and a place of the file where times are equal, to a time.
-type span struct {
-	from, to uint64
-	offset   int64
-}
-
 // rewrite writes the result.
-func rewrite(ctx context.Context, rec *recording, p *plan, markers map[int64]bool, dst perfdata.WriteTarget, sum *Summary) error {
+func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, dst perfdata.WriteTarget, sum *Summary) error {
 	out, err := perfdata.NewWriter(dst, rec.file)
 	if err != nil {
 		return err
 	}
 	r := &rewriter{
-		rec: rec, plan: p, sum: sum, out: out, markers: markers, jit: rec.jitSpans(markers),
+		rec: rec, plan: p, sum: sum, out: out, markers: make(map[int64]bool), jit: rec.genealogy.jitSpans(markers),
 		trailer: perfdata.TrailerOf(trackingAttr(rec.file.Attrs)), aux: make(map[uint64]uint64),
 	}
+	for _, m := range markers {
+		r.markers[m.offset] = true
+	}
 	blocks := rec.file.Blocks()
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && out.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
 			break
@@ -103,14 +99,14 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 	r.buf = r.buf[:0]
 	for ; r.next < len(r.plan.mappings) && r.plan.mappings[r.next].time <= time; r.next++ {
 		m := &r.plan.mappings[r.next]
+		o := &r.plan.objects[m.object]
+		if !o.made {
+			continue
+		}
 		record := perfdata.Mmap{PID: m.pid, TID: m.tid, Addr: m.addr, Len: m.len, Prot: unix.PROT_READ | unix.PROT_EXEC, Flags: unix.MAP_PRIVATE}
-		if m.object == clearMapping {
+		if m.clear {
 			record.Filename = []byte(clearName)
 		} else {
-			o := &r.plan.objects[m.object]
-			if !o.made {
-				continue
-			}
 			record.PgOff = jitobj.TextOffset
 			record.BuildID = o.buildID[:]
 			r.path = o.appendPath(r.path[:0])
@@ -133,43 +129,11 @@ func (r *rewriter) drops(rec perfdata.Record, time uint64, offset int64) bool {
 		return false
 	}
 	for _, s := range r.jit[m.PID] {
-		if time < s.to && (time > s.from || time == s.from && offset > s.offset) {
+		if s.holds(time, offset) {
 			return true
 		}
 	}
 	return false
-}
-
-// jitSpans returns when which processes have jitted code: from their marker on,
-// or from being forked from such a process, up to an exec.
-func (s *recording) jitSpans(markers map[int64]bool) map[uint32][]span {
-	spans := make(map[uint32][]span)
-	add := func(pid uint32, from uint64, offset int64) {
-		to := uint64(math.MaxUint64)
-		for _, e := range s.execs {
-			if e.pid == pid && e.time > from {
-				to = min(to, e.time)
-			}
-		}
-		spans[pid] = append(spans[pid], span{from, to, offset})
-	}
-	for _, m := range s.markers {
-		if markers[m.offset] {
-			add(m.pid, m.time, m.offset)
-		}
-	}
-	if len(spans) == 0 {
-		return spans
-	}
-	for _, f := range s.forks {
-		for _, p := range spans[f.parent] {
-			if f.time >= p.from && f.time < p.to {
-				add(f.pid, f.time, -1)
-				break
-			}
-		}
-	}
-	return spans
 }
 
 // trackingAttr returns the event whose records tell of mappings: new records of

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +17,7 @@ import (
 type store struct {
 	path string
 	fd   int
+	made []string // directories that were made for it, outermost first
 }
 
 // objectMode is what the files are created with, less the umask.
@@ -23,23 +26,58 @@ const objectMode = 0o644
 // openStore opens a directory, making it first if create is set, and checks that
 // files can be made in it.
 func openStore(path string, create bool) (*store, error) {
-	if create {
-		if err := os.MkdirAll(path, 0o777); err != nil {
-			return nil, err
-		}
-	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	s := &store{path: path, fd: -1}
+	err := s.open(create)
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		s.close()
+		s.removeMade()
+		return nil, fmt.Errorf("%s: cannot write objects there: %w", Printable(path), err)
 	}
-	if err := unix.Faccessat(fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
-		unix.Close(fd)
-		return nil, &os.PathError{Op: "write", Path: path, Err: err}
-	}
-	return &store{path: path, fd: fd}, nil
+	return s, nil
 }
 
-func (s *store) close() { unix.Close(s.fd) }
+func (s *store) open(create bool) (err error) {
+	if create {
+		for dir := s.path; ; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			s.made = append([]string{dir}, s.made...)
+		}
+		if err := os.MkdirAll(s.path, 0o777); err != nil {
+			return errors.Unwrap(err)
+		}
+	}
+	if s.fd, err = unix.Open(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return err
+	}
+	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return err
+	}
+	// Root may write anywhere, except where nobody can: in /proc, say.
+	for i := range 100 {
+		name := fmt.Sprintf(".jitinject.%d.%d", os.Getpid(), i)
+		if err = s.create(name, nil); !errors.Is(err, unix.EEXIST) {
+			s.remove(name)
+			break
+		}
+	}
+	return err
+}
+
+// removeMade removes the directories that were made for the store, as far as
+// they are empty.
+func (s *store) removeMade() {
+	for i := len(s.made) - 1; i >= 0; i-- {
+		os.Remove(s.made[i])
+	}
+}
+
+func (s *store) close() {
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+	}
+}
 
 // outcome says what put did.
 type outcome int
@@ -127,3 +165,48 @@ func (s *store) holds(name string, content, scratch []byte) (bool, []byte) {
 
 // remove deletes a file that put created.
 func (s *store) remove(name string) { unix.Unlinkat(s.fd, name, 0) }
+
+// stores are the directories in use, by path.
+type stores map[string]*store
+
+// openStores opens the directories for the objects of dumps. A directory that
+// cannot be written costs its dumps, and if it was asked for, the run.
+func openStores(dumps []*dump, opts *Options, sum *Summary) (s stores, usable []*dump, err error) {
+	s = make(stores)
+	failed := make(map[string]bool)
+	for _, d := range dumps {
+		if d.objects, err = opts.objectDir(d); err != nil {
+			return s, nil, err
+		}
+		if s[d.objects] == nil && !failed[d.objects] {
+			st, err := openStore(d.objects, opts.Objects != "")
+			if err != nil && opts.Objects != "" {
+				return s, nil, fmt.Errorf("%w; name another directory with --objects DIR", err)
+			} else if err != nil {
+				failed[d.objects] = true
+				sum.problem(Problem{Offset: -1, Text: err.Error() + "; name a directory for the objects with --objects DIR"})
+			} else {
+				s[d.objects] = st
+			}
+		}
+		if failed[d.objects] {
+			d.file.Close()
+		} else {
+			usable = append(usable, d)
+		}
+	}
+	return s, usable, nil
+}
+
+func (s stores) close() {
+	for _, st := range s {
+		st.close()
+	}
+}
+
+// removeMade removes what was made for the stores and is empty.
+func (s stores) removeMade() {
+	for _, st := range s {
+		st.removeMade()
+	}
+}

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -13,39 +14,35 @@ type recording struct {
 	layouts *perfdata.Layouts
 	path    string
 
-	markers  []marker
-	forks    []lineage // of processes, in the order of the file
-	execs    []lineage
-	timed    bool // records have times
-	timeConv *perfdata.TimeConv
+	markers   []marker
+	genealogy genealogy
+	timed     bool // records have times
+	injected  int  // mappings of objects that an earlier run made
+	timeConv  *perfdata.TimeConv
 }
 
 // A marker is a mapping that names a dump.
 type marker struct {
 	pid    uint32
+	number uint32 // in the dump's name: the process in its own pid namespace
 	time   uint64
 	path   string
 	offset int64 // of the record in the file
 }
 
-// A lineage is the birth of a process, by fork from another or by exec from itself.
-type lineage struct {
-	pid, parent uint32
-	time        uint64
-}
-
 // surveyRecording walks the whole recording once. Everything in it that is about
 // processes fits in memory; nothing is kept of samples.
-func surveyRecording(path string, file *perfdata.File) (*recording, error) {
+func surveyRecording(ctx context.Context, path string, file *perfdata.File) (*recording, error) {
 	layouts, err := perfdata.NewLayouts(file.Header.Order, file.Attrs)
 	if err != nil {
 		return nil, err
 	}
 	s := &recording{file: file, layouts: layouts, path: path}
 	blocks := file.Blocks()
-	for {
+	for ctx.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
+			s.genealogy.sort()
 			return s, nil
 		}
 		if err != nil {
@@ -57,6 +54,7 @@ func surveyRecording(path string, file *perfdata.File) (*recording, error) {
 			}
 		}
 	}
+	return nil, ctx.Err()
 }
 
 func (s *recording) record(rec perfdata.Record, offset int64) error {
@@ -70,18 +68,21 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 		if err != nil {
 			return nil // kept as it is; perf will say what it thinks of it
 		}
-		if _, ok := markerNumber(m.Filename); ok && !m.OfKernel() {
+		if isObject(m.Filename) {
+			s.injected++
+		}
+		if number, ok := markerNumber(m.Filename); ok && !m.OfKernel() {
 			time, _ := s.layouts.Time(rec)
-			s.markers = append(s.markers, marker{m.PID, time, string(m.Filename), offset})
+			s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), offset})
 		}
 	case perfdata.RecordFork:
 		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
-			s.forks = append(s.forks, lineage{t.PID, t.ParentPID, t.Time})
+			s.genealogy.births = append(s.genealogy.births, birth{t.PID, t.ParentPID, t.Time, t.Clones})
 		}
 	case perfdata.RecordComm:
 		if c, err := s.layouts.Comm(rec); err == nil && c.Exec {
 			time, _ := s.layouts.Time(rec)
-			s.execs = append(s.execs, lineage{c.PID, c.PID, time})
+			s.genealogy.exec(c.PID, time)
 		}
 	case perfdata.RecordTimeConv:
 		if c, err := s.layouts.TimeConv(rec); err == nil && c.Mult != 0 {
@@ -93,30 +94,6 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 	return nil
 }
 
-// isDescendant reports whether pid was forked from ancestor, directly or not.
-func (s *recording) isDescendant(pid, ancestor uint32) bool {
-	for range s.forks { // more generations than forks there are not
-		parent, ok := s.parentOf(pid)
-		if !ok {
-			return false
-		}
-		if parent == ancestor {
-			return true
-		}
-		pid = parent
-	}
-	return false
-}
-
-func (s *recording) parentOf(pid uint32) (uint32, bool) {
-	for _, f := range s.forks {
-		if f.pid == pid {
-			return f.parent, true
-		}
-	}
-	return 0, false
-}
-
 // clockError says what is wrong with the recording's clock if its times cannot
 // be compared with CLOCK_MONOTONIC, or "".
 func (s *recording) clockError() string {
@@ -126,8 +103,17 @@ func (s *recording) clockError() string {
 		case !ok:
 			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps; record again with perf record -k mono"
 		case id != perfdata.ClockMonotonic:
-			return fmt.Sprintf("it was recorded with clock %d (-k), and the dumps count in CLOCK_MONOTONIC; record again with perf record -k mono", id)
+			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC; record again with perf record -k mono", clockName(id))
 		}
 	}
 	return ""
+}
+
+// clockName returns the name of a clock id of clock_gettime(2).
+func clockName(id int32) string {
+	names := map[int32]string{0: "CLOCK_REALTIME", 1: "CLOCK_MONOTONIC", 4: "CLOCK_MONOTONIC_RAW", 7: "CLOCK_BOOTTIME", 11: "CLOCK_TAI"}
+	if name, ok := names[id]; ok {
+		return name
+	}
+	return fmt.Sprintf("number %d", id)
 }

@@ -138,7 +138,8 @@ func (ls *Layouts) Comm(rec Record) (Comm, error) {
 type Task struct {
 	PID, ParentPID uint32
 	TID, ParentTID uint32
-	Time           uint64
+	Time           uint64 // 0 in records that perf record made itself
+	Clones         bool   // FORK: the child begins with the parent's memory
 }
 
 // Task decodes a FORK or EXIT record.
@@ -149,5 +150,6 @@ func (ls *Layouts) Task(rec Record) (Task, error) {
 	}
 	c := wire.NewCursor(FormatName, rec.Type.String(), body, ls.order, recordHead)
 	t := Task{PID: c.U32("pid"), ParentPID: c.U32("ppid"), TID: c.U32("tid"), ParentTID: c.U32("ptid"), Time: c.U64("time")}
+	t.Clones = rec.Misc&MiscForkExec == 0 && t.Time != 0
 	return t, c.Err()
 }

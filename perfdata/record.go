@@ -37,6 +37,7 @@ const (
 const (
 	MiscUser        = 2       // PERF_RECORD_MISC_USER: the record is about user space
 	MiscCommExec    = 1 << 13 // the COMM comes from an exec
+	MiscForkExec    = 1 << 13 // the FORK is perf record's own: the child may be another program by now
 	MiscMmapBuildID = 1 << 14 // the MMAP2 carries a build id, not device and inode
 
 	miscBuildIDSize = 1 << 15 // an entry of the build-id table tells its id's length

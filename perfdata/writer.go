@@ -71,6 +71,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Err returns the error that writing has met, if any.
+func (w *Writer) Err() error { return w.err }
+
 // Offset returns the file offset of what is written next.
 func (w *Writer) Offset() int64 { return int64(w.pos) }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ func inject(ctx context.Context, o *options, stdout, stderr io.Writer) int {
 		DWARF:    o.dwarf,
 		Jobs:     o.jobs,
 		Log: func(level int, line string) {
-			if level <= o.verbose {
+			if level <= o.verbose && !o.quiet {
 				fmt.Fprintln(stderr, line)
 			}
 		},
@@ -36,19 +37,21 @@ func inject(ctx context.Context, o *options, stdout, stderr io.Writer) int {
 		return exitFailed
 	case err != nil:
 		complain(stderr, err)
+		if o.summary == "json" {
+			writeJSON(stdout, stderr, failedRun{o.input, o.output, err.Error()})
+		}
 		return exitFailed
 	}
-	if o.summary == "json" {
-		enc := json.NewEncoder(stdout)
-		enc.SetIndent("", "  ")
-		enc.Encode(sum)
-	} else {
-		for _, p := range sum.Problems {
-			fmt.Fprintf(stderr, "jitinject: %s\n", p)
+	for _, p := range sum.Problems {
+		fmt.Fprintf(stderr, "jitinject: %s\n", p)
+	}
+	switch {
+	case o.summary == "json":
+		if !writeJSON(stdout, stderr, sum) {
+			return exitIncomplete
 		}
-		if !o.quiet {
-			writeSummary(stderr, sum)
-		}
+	case !o.quiet:
+		writeSummary(stderr, sum)
 	}
 	if !sum.Complete() {
 		return exitIncomplete
@@ -56,12 +59,36 @@ func inject(ctx context.Context, o *options, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
+// A failedRun is the JSON summary of a run without output.
+type failedRun struct {
+	Input  string `json:"input"`
+	Output string `json:"output"` // not written
+	Error  string `json:"error"`
+}
+
+// writeJSON writes a summary and reports whether that went well.
+func writeJSON(stdout, stderr io.Writer, v any) bool {
+	enc := json.NewEncoder(stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
+		return false
+	}
+	return true
+}
+
 // writeSummary says in a few lines what was done.
 func writeSummary(w io.Writer, s *engine.Summary) {
-	if s.Markers == 0 {
-		fmt.Fprintf(w, "%s: nothing to inject: no process in it mapped a jitdump (jit-PID.dump). The runtime has to be told to write one:\n"+
-			"node --perf-prof, erl +JPperf true, php -d opcache.jit_debug=32, java with a jitdump agent, python -X perf_jit.\n"+
-			"%s is a copy.\n", s.Input, s.Output)
+	switch {
+	case s.Markers == 0 && s.Injected > 0:
+		fmt.Fprintf(w, "%s: %s been injected already; %s is a copy. To inject again, take the recording that perf record wrote.\n",
+			engine.Printable(s.Input), were(s.Injected, "mapping has", "mappings have"), engine.Printable(s.Output))
+		return
+	case s.Markers == 0:
+		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n"+
+			"No process in it mapped a jitdump (jit-PID.dump). The runtime has to be told to write one:\n"+
+			"  node --perf-prof, erl +JPperf true, php -d opcache.jit_debug=32, java with a jitdump agent, python -X perf_jit\n",
+			engine.Printable(s.Input), engine.Printable(s.Output))
 		return
 	}
 	for i := range s.Dumps {
@@ -78,22 +105,37 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 		}
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
 		if d.Cut >= 0 {
-			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes\n", d.Cut)
+			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing\n", d.Cut)
 		}
 		for _, r := range d.Repairs {
-			text := r.Text
-			if r.Count == 1 {
-				noun, rest, _ := strings.Cut(text, "s ")
-				text = noun + " " + rest
-			}
-			fmt.Fprintf(w, "  repaired: %s %s\n", number(r.Count), text)
+			fmt.Fprintf(w, "  repaired %s: %s\n", number(r.Count), r.Text)
 		}
 	}
-	fmt.Fprintf(w, "%s: %s, %s of objects", s.Output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	fmt.Fprintf(w, "%s: %s, %s of objects", engine.Printable(s.Output), count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	var dirs []string
+	for i := range s.Dumps {
+		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) > 0 {
+		fmt.Fprintf(w, " in %s", strings.Join(dirs, ", "))
+	}
 	if s.Unchanged > 0 {
 		fmt.Fprintf(w, ", %s of %s already there", number(int64(s.Unchanged)), number(int64(s.Objects)))
 	}
 	fmt.Fprintln(w)
+	if s.Replaced > 0 {
+		fmt.Fprintf(w, "%s with other contents replaced; earlier results that refer to them have lost these functions.\n", were(s.Replaced, "object was", "objects were"))
+	}
+}
+
+// were is a number with what goes with one and with many.
+func were(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(int64(n)) + " " + many
 }
 
 // count is a number with its noun.

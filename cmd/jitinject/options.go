@@ -1,13 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 )
 
 // options are what the command line says.
@@ -56,17 +55,18 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs := pflag.NewFlagSet("jitinject", pflag.ContinueOnError)
 	fs.SortFlags = false
 	fs.Usage = func() {}
-	fs.StringVarP(&o.input, "input", "i", "", "read the recording from `FILE` (default perf.data)")
-	fs.StringVarP(&o.output, "output", "o", "", "write the result to `FILE` (default perf.jit.data)")
-	fs.BoolVarP(&o.jit, "jit", "j", true, "inject jitted code; accepted for the sake of perf's command line")
+	fs.StringVarP(&o.input, "input", "i", "perf.data", "read the recording from `FILE`")
+	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`")
+	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
-	fs.IntVar(&o.dwarf, "dwarf", 5, "`VERSION` of the debugging information in objects, 4 or 5")
+	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
+	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
@@ -128,66 +128,73 @@ func (n negated) Set(s string) error {
 }
 
 // A usageError is a command line that cannot be carried out.
-type usageError struct {
-	text  string
-	brief bool // the text says all: no need to list the options
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// spellingError says in the words of this program what pflag could not read.
+func spellingError(fs *pflag.FlagSet, err error) error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return usageError(fmt.Sprintf("there is no option -%s", name))
+		}
+		var meant []string
+		fs.VisitAll(func(f *pflag.Flag) {
+			if strings.HasPrefix(f.Name, name) && !f.Hidden {
+				meant = append(meant, "--"+f.Name)
+			}
+		})
+		if len(meant) > 1 {
+			return usageError(fmt.Sprintf("--%s may be %s", name, strings.Join(meant, " or ")))
+		}
+		return usageError(fmt.Sprintf("there is no option --%s", name))
+	case errors.As(err, &missing):
+		return usageError(fmt.Sprintf("--%s needs a value", missing.GetFlag().Name))
+	case errors.As(err, &invalid):
+		return usageError(fmt.Sprintf("--%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid.GetFlag())))
+	}
+	return usageError(err.Error())
 }
 
-func (e usageError) Error() string { return e.text }
+// wanted says what kind of value an option takes.
+func wanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int":
+		return "it takes a number"
+	case "bool":
+		return "it takes no value"
+	}
+	return "that is no value for it"
+}
 
 // check completes the options and refuses what makes no sense.
-func (o *options) check(fs *pflag.FlagSet, stdin, stdout *os.File) error {
-	for _, name := range fs.Args() {
-		return usageError{fmt.Sprintf("%q is not an option; files are named with -i and -o", name), false}
-	}
+func (o *options) check(fs *pflag.FlagSet) error {
 	for name, instead := range foreignOptions {
 		if fs.Changed(name) {
-			return usageError{fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead), true}
+			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
 		}
+	}
+	for _, name := range fs.Args() {
+		return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o", name))
 	}
 	switch {
 	case !o.jit:
-		return usageError{"--no-jit leaves nothing to do; to copy a recording, use cp or perf inject", true}
+		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
 	case o.dwarf != 4 && o.dwarf != 5:
-		return usageError{fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf), true}
-	case o.jobs < 0:
-		return usageError{fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs), true}
+		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
+	case o.jobs < 0 || o.jobs == 0 && fs.Changed("jobs"):
+		return usageError(fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs))
 	case o.summary != "text" && o.summary != "json":
-		return usageError{fmt.Sprintf("--summary %s: it can be text or json", o.summary), true}
-	}
-	if o.version {
-		return nil
-	}
-	if o.input == "" {
-		o.input = "perf.data"
-		if isStream(stdin) {
-			o.input = "-"
-		}
-	}
-	if o.output == "" {
-		o.output = "perf.jit.data"
-		if isStream(stdout) {
-			o.output = "-"
-		}
-	}
-	if o.input == "-" || o.output == "-" {
-		return usageError{"recordings cannot be read from or written to a pipe yet; name files with -i and -o", true}
+		return usageError(fmt.Sprintf("--summary %s: it can be text or json", o.summary))
+	case o.input == "-" || o.output == "-":
+		return usageError("recordings cannot be read from or written to a pipe yet; name files with -i and -o")
 	}
 	return nil
-}
-
-// isStream reports whether f is a pipe or a file that the shell redirected, and
-// so meant to be read or written. A terminal is not, nor is /dev/null.
-func isStream(f *os.File) bool {
-	var st unix.Stat_t
-	if f == nil || unix.Fstat(int(f.Fd()), &st) != nil {
-		return false
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFIFO, unix.S_IFSOCK, unix.S_IFREG:
-		return true
-	}
-	return false
 }
 
 func usage(fs *pflag.FlagSet) string {
@@ -199,7 +206,7 @@ jitted functions. It replaces perf inject --jit.
 
 ` + fs.FlagUsages() + `
 Also: jitinject version, jitinject help.
-Exit codes: 0 all was injected, 1 written with something missing, 129 usage,
-255 nothing written.
+Exit codes: 0 all that the dumps hold was injected, 1 written with something
+missing, 129 usage, 255 nothing written.
 `
 }

@@ -41,26 +41,24 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stderr, usage(flags))
-		return exitUsage // perf does so, too
-	case err == nil:
-		err = o.check(flags, stdin, stdout)
+		fmt.Fprint(stdout, usage(flags))
+		return exitOK
+	case err != nil:
+		err = spellingError(flags, err)
+	default:
+		err = o.check(flags)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %v\n", err)
-		var u usageError
-		if errors.As(err, &u) && u.brief {
-			return exitUsage
-		}
-		fmt.Fprintf(stderr, "\n%s", usage(flags))
+		fmt.Fprintf(stderr, "jitinject: %v; see jitinject help\n", err)
 		return exitUsage
 	}
 	if o.version {
 		fmt.Fprintf(stdout, "jitinject version %s\n", version())
 		return exitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return inject(ctx, &o, stdout, stderr)
 }
 

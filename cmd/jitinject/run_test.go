@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 	// there is none, and /dev/null stands for the terminal.
 	out := null
 	for _, a := range args {
-		if a == "json" || a == "version" || a == "--version" || a == "help" {
+		if slices.Contains([]string{"json", "version", "--version", "help", "-h", "--help"}, a) {
 			if out, err = os.CreateTemp(t.TempDir(), "out"); err != nil {
 				t.Fatal(err)
 			}
@@ -78,13 +79,15 @@ func TestSpelling(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"--frobnicate":          "unknown flag: --frobnicate",
-		"-Z":                    "unknown shorthand flag",
+		"--frobnicate":          "jitinject: there is no option --frobnicate; see jitinject help\n",
+		"-Z":                    "there is no option -Z",
 		"perf.data":             `"perf.data" is not an option; files are named with -i and -o`,
-		"--o":                   "unknown flag: --o", // --output or --objects
+		"--o":                   "--o may be --output or --objects",
 		"--dwarf 3":             "--dwarf 3: the versions are 4 and 5",
-		"--dwarf":               "needs an argument",
-		"--dwarf x":             "invalid argument",
+		"--dwarf":               "--dwarf needs a value",
+		"--dwarf x":             `--dwarf "x": it takes a number`,
+		"--jobs 0":              "--jobs 0: it takes a number from 1 on",
+		"-k foo":                "--vmlinux is not about jitted code",
 		"--jobs -1":             "--jobs -1",
 		"--summary xml":         "it can be text or json",
 		"--no-jit":              "leaves nothing to do",
@@ -94,8 +97,6 @@ func TestUsageErrors(t *testing.T) {
 		"--buildid-all":         "run perf inject --buildid-all on the output",
 		"-i - ":                 "name files with -i and -o",
 		"-i perf.data -o -":     "name files with -i and -o",
-		"-h":                    "usage: jitinject",
-		"--help":                "usage: jitinject",
 		"--vm-time-correlation": "run perf inject --vm-time-correlation",
 	} {
 		dir := t.TempDir()
@@ -109,20 +110,38 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// A redirected standard output is not a place for what nobody asked for.
+// Pipes are not what a bare command reads and writes, whatever it is started from.
 func TestRedirected(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	t.Chdir(dir)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	defer r.Close()
 	out, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	null, _ := os.Open(os.DevNull)
-	defer null.Close()
 	var stderr bytes.Buffer
-	if code := run([]string{"jitinject"}, null, out, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "-o") {
+	if code := run([]string{"jitinject"}, r, out, &stderr); code != exitOK {
 		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	if st, err := os.Stat("perf.jit.data"); err != nil || st.Size() == 0 {
+		t.Errorf("no output: %v", err)
+	}
+	if st, _ := out.Stat(); st.Size() > 0 {
+		t.Errorf("%d bytes on standard output", st.Size())
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"help", "-h", "--help", "inject --help"} {
+		if code, stdout, stderr := command(t, t.TempDir(), strings.Fields(args)...); code != exitOK || !strings.HasPrefix(stdout, "usage: jitinject") || stderr != "" {
+			t.Errorf("%s: exit code %d, %q", args, code, stderr)
+		}
 	}
 }
 
@@ -147,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 		t.Error("strict, and yet there is an output")
 	}
 	code, _, stderr = command(t, dir, "-i", "missing.data")
-	if code != exitFailed || stderr != "jitinject: open missing.data: no such file or directory\n" {
+	if code != exitFailed || stderr != "jitinject: missing.data: there is no such file; make one with perf record -k mono, or name it with -i\n" {
 		t.Errorf("no input: exit code %d\n%s", code, stderr)
 	}
 }

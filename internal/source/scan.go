@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
@@ -17,6 +18,9 @@ type Problem struct {
 	Offset int64  // in the side file
 	Text   string // a sentence that says the offset, too
 }
+
+// ErrNotJitdump says that a file is no jitdump at all.
+var ErrNotJitdump = jitdump.ErrNotJitdump
 
 // maxProblems bounds how many problems of one file are kept; the rest is only
 // counted.
@@ -66,6 +70,9 @@ func OpenJitdump(src io.ReaderAt) (*Jitdump, error) {
 	r, err := jitdump.NewReader(src)
 	if err != nil {
 		return nil, err
+	}
+	if m := r.Header().Machine; m > math.MaxUint16 {
+		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
 	}
 	return &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Cut: -1}, nil
 }
@@ -270,18 +277,17 @@ type Clock int
 const (
 	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
 	ArchClock                   // ticks of the processor's counter
-	UnknownClock                // nobody knows
 )
 
 // Clock returns the clock of the dump's times.
-func (d *Jitdump) Clock() Clock {
+func (d *Jitdump) Clock() (Clock, error) {
 	switch d.header.Flags {
 	case 0:
-		return MonotonicClock
+		return MonotonicClock, nil
 	case jitdump.ArchTimestamps:
-		return ArchClock
+		return ArchClock, nil
 	}
-	return UnknownClock
+	return 0, fmt.Errorf("its header has flags that nobody knows, %#x; its times may mean anything", uint64(d.header.Flags&^jitdump.ArchTimestamps))
 }
 
 // NumFunctions returns how many functions were loaded. Their numbers, in events

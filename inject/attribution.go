@@ -1,0 +1,96 @@
+package inject
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// An attribution says which process of the recording the events of a dump are
+// of. The process that mapped the dump is the one that the dump is about, whatever
+// number it has in its own pid namespace. A child that was forked from it may
+// write into the same dump, with its own pid. No other process is believed: a
+// dump cannot name code in one that has nothing to do with it.
+type attribution struct {
+	d         *dump
+	genealogy *genealogy
+	allAlien  bool              // no event is of a process that the recording knows
+	onlyChild map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
+	alien     map[uint32]int    // events left out, by pid
+}
+
+func newAttribution(g *genealogy, d *dump) *attribution {
+	a := &attribution{d: d, genealogy: g, allAlien: true, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+	var aliens []uint32
+	known := make(map[uint32]bool)
+	for i := range d.source.Events {
+		e := &d.source.Events[i]
+		ok, seen := known[e.PID]
+		if !seen {
+			_, _, ok = a.direct(e)
+			known[e.PID] = ok
+			if !ok {
+				aliens = append(aliens, e.PID)
+			}
+		}
+		a.allAlien = a.allAlien && !ok
+	}
+	if len(aliens) == 1 && !a.allAlien && d.source.PID() != d.pid {
+		if children := a.children(); len(children) == 1 {
+			a.onlyChild[aliens[0]] = children[0]
+		}
+	}
+	return a
+}
+
+// of returns the process and thread of an event in the recording; ok is false if
+// that cannot be told, and the event is left out.
+func (a *attribution) of(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	if pid, tid, ok = a.direct(e); ok {
+		return pid, tid, true
+	}
+	if a.allAlien { // a habit of the producer
+		return a.d.pid, a.d.pid, true
+	}
+	if child, ok := a.onlyChild[e.PID]; ok {
+		return child, child, true
+	}
+	a.alien[e.PID]++
+	return 0, 0, false
+}
+
+// direct answers where the event's pid does by itself.
+func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	switch own := a.d.source.PID(); {
+	case e.PID == 0, e.PID == own && own != a.d.pid:
+		return a.d.pid, a.d.pid, true
+	case a.maps(e.PID), a.genealogy.descends(e.PID, a.d.clock(e.Time), a.maps):
+		return e.PID, e.TID, true
+	}
+	return 0, 0, false
+}
+
+// maps reports whether a process has mapped the dump.
+func (a *attribution) maps(pid uint32) bool {
+	return slices.ContainsFunc(a.d.markers, func(m marker) bool { return m.pid == pid })
+}
+
+// children returns the processes that were forked from one that maps the dump.
+func (a *attribution) children() (pids []uint32) {
+	for _, b := range a.genealogy.births {
+		if b.clones && !slices.Contains(pids, b.pid) && a.genealogy.descends(b.pid, b.time, a.maps) {
+			pids = append(pids, b.pid)
+		}
+	}
+	return pids
+}
+
+// problems says what was left out.
+func (a *attribution) problems() (texts []string) {
+	for pid, n := range a.alien {
+		texts = append(texts, fmt.Sprintf("%d functions are of a process %d, which neither mapped the dump nor was forked from process %d, as far as the recording tells; they are left out", n, pid, a.d.pid))
+	}
+	slices.Sort(texts)
+	return texts
+}

@@ -1,0 +1,137 @@
+package inject
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A genealogy knows the processes of a recording: which came from which, and
+// when they became another program.
+type genealogy struct {
+	births []birth             // of processes, by time
+	of     map[uint32][]int    // births of a number, by time; a number may be used again
+	execs  map[uint32][]uint64 // when, by time
+}
+
+// A birth is the fork of a process from another.
+type birth struct {
+	pid, parent uint32
+	time        uint64
+
+	// clones says that the child began with its parent's memory. Of a process
+	// that was there before it, perf record only tells who its parent is, in a
+	// record of its own making: that child may long be another program.
+	clones bool
+}
+
+// sort puts into order what the survey has collected: the records of a recording
+// are in order within one CPU only.
+func (g *genealogy) sort() {
+	slices.SortStableFunc(g.births, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
+	g.of = make(map[uint32][]int)
+	for i := range g.births {
+		g.of[g.births[i].pid] = append(g.of[g.births[i].pid], i)
+	}
+	for _, times := range g.execs {
+		slices.Sort(times)
+	}
+}
+
+func (g *genealogy) exec(pid uint32, time uint64) {
+	if g.execs == nil {
+		g.execs = make(map[uint32][]uint64)
+	}
+	g.execs[pid] = append(g.execs[pid], time)
+}
+
+// birth returns the latest birth of pid up to a time.
+func (g *genealogy) birth(pid uint32, time uint64) (b birth, ok bool) {
+	numbers := g.of[pid]
+	n, _ := slices.BinarySearchFunc(numbers, time, func(i int, t uint64) int {
+		if g.births[i].time <= t {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 {
+		return birth{}, false
+	}
+	return g.births[numbers[n-1]], true
+}
+
+// maxGenerations bounds how far a line of forebears is followed: births at one
+// time may go round in a circle.
+const maxGenerations = 1000
+
+// descends reports whether the process that is pid at a time comes from one of
+// those for which is is true.
+func (g *genealogy) descends(pid uint32, time uint64, is func(pid uint32) bool) bool {
+	for range maxGenerations {
+		b, ok := g.birth(pid, time)
+		if !ok {
+			return false
+		}
+		if is(b.parent) {
+			return true
+		}
+		pid, time = b.parent, b.time
+	}
+	return false
+}
+
+// lifeEnd returns when the program that pid is at a time ends: with an exec, or
+// when another process has got the number.
+func (g *genealogy) lifeEnd(pid uint32, time uint64) uint64 {
+	end := uint64(math.MaxUint64)
+	execs := g.execs[pid]
+	if i, _ := slices.BinarySearch(execs, time+1); time != math.MaxUint64 && i < len(execs) {
+		end = execs[i]
+	}
+	numbers := g.of[pid]
+	i, _ := slices.BinarySearchFunc(numbers, time, func(i int, t uint64) int {
+		if g.births[i].time <= t {
+			return -1
+		}
+		return 1
+	})
+	if i < len(numbers) {
+		end = min(end, g.births[numbers[i]].time)
+	}
+	return end
+}
+
+// A span is a stretch of a process's life, in which anonymous memory is jitted
+// code's: from a time, and a place of the file where times are equal, to a time.
+type span struct {
+	from, to uint64
+	offset   int64
+}
+
+func (s *span) holds(time uint64, offset int64) bool {
+	return time < s.to && (time > s.from || time == s.from && offset > s.offset)
+}
+
+// jitSpans returns when which processes have jitted code: from one of the
+// markers on, or from being forked from such a process, up to an exec.
+func (g *genealogy) jitSpans(markers []marker) map[uint32][]span {
+	spans := make(map[uint32][]span)
+	for _, m := range markers {
+		spans[m.pid] = append(spans[m.pid], span{m.time, g.lifeEnd(m.pid, m.time), m.offset})
+	}
+	if len(spans) == 0 {
+		return spans
+	}
+	for _, b := range g.births { // by time, so a parent comes before its children
+		if !b.clones {
+			continue
+		}
+		for _, s := range spans[b.parent] {
+			if b.time >= s.from && b.time < s.to {
+				spans[b.pid] = append(spans[b.pid], span{b.time, g.lifeEnd(b.pid, b.time), -1})
+				break
+			}
+		}
+	}
+	return spans
+}

@@ -1,0 +1,128 @@
+package source
+
+import "github.com/jitinject/jitinject/internal/jitcode"
+
+// A pairing remembers what records of a dump wait for their load, and which
+// loads a move may be about.
+type pairing struct {
+	debug     map[uint64]waiting // by the code address they name
+	batch     int                // counts runs of debug records with loads between them
+	inBatch   bool               // the last record of interest was a debug record
+	lastDebug span               // the latest debug record, for want of a match by address
+	lastAddr  uint64             // the address it names
+	unwind    span
+	mapped    uint64 // what unwind says of itself
+
+	// The latest loads and moves: of a code index in a process, and of a code
+	// index in any. They are collected from the first move on, as most dumps have
+	// none.
+	own map[codeID]int
+	any map[uint64][]int
+}
+
+// A codeID is what a producer calls a function by.
+type codeID struct {
+	index uint64
+	pid   uint32
+}
+
+// A waiting record has not found its load.
+type waiting struct {
+	span
+	batch int
+}
+
+// maxBatches is how many batches of debug records may come between one and its
+// load. A load that was lost must not leave its lines to whatever function comes
+// to lie at that address much later.
+const maxBatches = 1
+
+func newPairing() pairing { return pairing{debug: make(map[uint64]waiting)} }
+
+// debugInfo takes note of a debug record and returns how many are given up.
+func (p *pairing) debugInfo(s span, addr uint64) (orphans int) {
+	if !p.inBatch {
+		p.inBatch = true
+		p.batch++
+		for a, w := range p.debug {
+			if w.batch+maxBatches < p.batch {
+				delete(p.debug, a)
+				orphans++
+			}
+		}
+	}
+	if _, again := p.debug[addr]; again {
+		orphans++
+	}
+	p.debug[addr] = waiting{s, p.batch}
+	p.lastDebug, p.lastAddr = s, addr
+	return orphans
+}
+
+func (p *pairing) unwinding(s span, mapped uint64) { p.unwind, p.mapped = s, mapped }
+
+// takeUnwinding returns the unwinding record that came before a load.
+func (p *pairing) takeUnwinding() (s span, mapped uint64) {
+	s, mapped = p.unwind, p.mapped
+	p.unwind, p.mapped = span{}, 0
+	return s, mapped
+}
+
+// takeDebugInfo returns the debug record of the load at addr. fits says whether
+// a record that names another address is about it all the same.
+func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span) {
+	p.inBatch = false
+	if w, ok := p.debug[addr]; ok {
+		delete(p.debug, addr)
+		s = w.span
+	} else if p.lastDebug.size != 0 && fits(p.lastDebug) {
+		delete(p.debug, p.lastAddr)
+		s = p.lastDebug
+	}
+	p.lastDebug = span{} // tried once: it is for the next load or for none
+	return s
+}
+
+// forget drops what counts on the next load: that one is lost.
+func (p *pairing) forget() {
+	p.unwind, p.mapped, p.lastDebug = span{}, 0, span{}
+	p.inBatch = false
+}
+
+// loaded takes note of the event, a load or move of a process.
+func (p *pairing) loaded(id codeID, event int) {
+	if p.own != nil {
+		p.own[id] = event
+		p.any[id.index] = append(p.any[id.index], event)
+	}
+}
+
+// maxCandidates is how many events of a code index are looked at for one that
+// another process has moved.
+const maxCandidates = 100
+
+// moved returns the event that says where the function of a move was: the latest
+// of that index in the process, or, in a forked child that moves what it was
+// born with, that of another process which is where the move says.
+func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event int, ok bool) {
+	if p.own == nil {
+		p.own, p.any = make(map[codeID]int), make(map[uint64][]int)
+		for i := range events {
+			p.loaded(codeID{events[i].Index, events[i].PID}, i)
+		}
+	}
+	if event, ok = p.own[id]; ok {
+		return event, true
+	}
+	candidates := p.any[id.index]
+	candidates = candidates[max(0, len(candidates)-maxCandidates):]
+	for i := len(candidates) - 1; i >= 0; i-- {
+		if e := candidates[i]; events[e].Addr == from {
+			return e, true
+		}
+	}
+	if len(candidates) == 0 {
+		return 0, false
+	}
+	return candidates[len(candidates)-1], true
+}
