@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -302,5 +305,86 @@ func TestInterrupted(t *testing.T) {
 	}
 	if after := files(t, w.dir); after != before {
 		t.Errorf("files before:\n%safter:\n%s", before, after)
+	}
+}
+
+// A run that is over before it begins leaves nothing.
+func TestCancelled(t *testing.T) {
+	w := ready(t)
+	before := files(t, w.dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := inject.Run(ctx, w.opts); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if after := files(t, w.dir); after != before {
+		t.Errorf("files before:\n%safter:\n%s", before, after)
+	}
+}
+
+// With Strict, what a cut dump does not hold is missing.
+func TestStrictCut(t *testing.T) {
+	w := ready(t)
+	dump := read(t, w.path("jit-100.dump"))
+	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
+	w.opts.Strict = true
+	w.fails("jit-100.dump: it ends inside a record, at offset", "--strict")
+	w.opts.Strict = false
+	if sum, err := inject.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// A thousand faults of one dump are not a thousand lines.
+func TestManyProblems(t *testing.T) {
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	var recs []timed
+	for i := range uint64(300) {
+		bad := jitdump.NewDebugInfo(binary.LittleEndian, 0x10000+64*i, []jitdump.DebugEntry{{Addr: 0x10000 + 64*i, Line: 1, Name: []byte("a.c")}})
+		bad.Count = 1000
+		recs = append(recs, timed{2000, bad}, load(2000, 100, i, 0x10000+64*i, "f", code(64, byte(i))))
+	}
+	w.dump("jit-100.dump", x86(100), recs...)
+	sum, err := w.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sum.Problems); n != 51 || !strings.Contains(sum.Problems[50].Text, "250 more problems like these") {
+		t.Errorf("%d problems, the last: %v", n, sum.Problems[n-1])
+	}
+}
+
+// A directory that cannot be written costs its own dumps.
+func TestOneBadDirectory(t *testing.T) {
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	w.expect(100, 3000, 0x10008, "alpha+0x8")
+	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
+	// Nobody can make files in /proc, whoever they are; but a dump is no file
+	// there. So one is mounted, if that is allowed.
+	other := w.path("ro")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Marker(200, 1001, w.path("ro/jit-200.dump"))
+	w.dump("ro/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
+	if err := unix.Mount(other, other, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("SKIP: no mounting here: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(other, unix.MNT_DETACH) })
+	if err := unix.Mount("", other, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Skipf("SKIP: no mounting here: %v", err)
+	}
+	sum, err := w.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.resolve()
+	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "ro: cannot write objects there: read-only file system; name a directory for the objects with --objects DIR") {
+		t.Errorf("problems %v", sum.Problems)
+	}
+	if !bytes.Contains(read(t, w.opts.Output), []byte("jit-200.dump")) {
+		t.Error("the marker of the other dump is gone: no later run can do better")
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // What happens to files that are there already, and where files cannot be.
@@ -275,5 +278,71 @@ func TestDeterminism(t *testing.T) {
 			}
 		}
 		os.RemoveAll(w.opts.Objects)
+	}
+}
+
+// A link to a device is the device; links in /dev are not to be replaced.
+func TestLinksToDevices(t *testing.T) {
+	w := ready(t)
+	w.opts.Output = w.path("null")
+	if err := os.Symlink("/dev/null", w.opts.Output); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inject.Run(t.Context(), w.opts); err != nil {
+		t.Error(err)
+	}
+	if link, err := os.Readlink(w.opts.Output); err != nil || link != "/dev/null" {
+		t.Errorf("the link is %q now, %v", link, err)
+	}
+	// As it would be with "> file".
+	file, err := os.Create(w.path("redirected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	link := fmt.Sprintf("/dev/fd/%d", file.Fd())
+	w.opts.Output = link
+	w.fails(link, "name a file with -o")
+}
+
+// A dump is not to be overwritten either.
+func TestOutputIsDump(t *testing.T) {
+	w := ready(t)
+	w.opts.Output = w.path("jit-100.dump")
+	w.fails("jit-100.dump is the dump of process 100")
+}
+
+// Every object has what made it in its debugging information, and every mapped
+// object its build id in the recording's table, if that has one.
+func TestProducerAndBuildIDs(t *testing.T) {
+	dir := testrec.Place(t, "lli-hot")
+	out := filepath.Join(dir, "out.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
+	if err != nil || !sum.Complete() {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	before := testrec.Run(t, dir, "perf", "buildid-list", "-i", "perf.data")
+	after := testrec.Run(t, dir, "perf", "buildid-list", "-i", out)
+	for line := range strings.Lines(before) {
+		if !strings.Contains(after, line) {
+			t.Errorf("lost: %s", line)
+		}
+	}
+	added := 0
+	for line := range strings.Lines(after) {
+		id, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.Contains(path, "/jitted-") {
+			continue
+		}
+		added++
+		if notes := testrec.Run(t, dir, "readelf", "-n", path); !strings.Contains(notes, "Build ID: "+id) {
+			t.Errorf("%s does not have the build id %s:\n%s", path, id, notes)
+		}
+		if info := testrec.Run(t, dir, "readelf", "--debug-dump=info", path); strings.Contains(info, "DW_AT_producer") && !strings.Contains(info, "jitinject") {
+			t.Errorf("%s:\n%s", path, info)
+		}
+	}
+	if added != sum.Objects {
+		t.Errorf("%d objects in the table, %d were made", added, sum.Objects)
 	}
 }

@@ -171,6 +171,7 @@ func (w *world) resolve() {
 type mappings struct {
 	all   []mapping
 	forks map[uint32]perfdata.Task // by child
+	execs map[uint32]uint64
 }
 
 type mapping struct {
@@ -180,7 +181,7 @@ type mapping struct {
 
 func readMappings(t testing.TB, path string) *mappings {
 	t.Helper()
-	m := &mappings{forks: make(map[uint32]perfdata.Task)}
+	m := &mappings{forks: make(map[uint32]perfdata.Task), execs: make(map[uint32]uint64)}
 	eachRecord(t, path, func(ls *perfdata.Layouts, rec perfdata.Record) {
 		switch rec.Type {
 		case perfdata.RecordMmap, perfdata.RecordMmap2:
@@ -197,6 +198,10 @@ func readMappings(t testing.TB, path string) *mappings {
 				t.Fatal(err)
 			}
 			m.forks[task.PID] = task
+		case perfdata.RecordComm:
+			if c, err := ls.Comm(rec); err == nil && c.Exec {
+				m.execs[c.PID], _ = ls.Time(rec)
+			}
 		}
 	})
 	slices.SortStableFunc(m.all, func(a, b mapping) int { return int(int64(a.time - b.time)) })
@@ -204,7 +209,8 @@ func readMappings(t testing.TB, path string) *mappings {
 }
 
 // eachRecord calls f for every record of a file. It checks that rounds are true:
-// nothing is older than the end of the round before the last.
+// when one ends, perf uses everything up to the newest record of the round before,
+// so nothing older may follow.
 func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Record)) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -221,7 +227,7 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	var newest, flushed uint64
+	var newest, before, flushed uint64 // newest record: of all, at the end of the last round, of the one before
 	for r := pd.Blocks(); ; {
 		block, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -232,7 +238,7 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 		}
 		for _, rec := range block.Records() {
 			if rec.Type == perfdata.RecordFinishedRound {
-				flushed, newest = newest, max(newest, flushed)
+				flushed, before = before, newest
 			}
 			if time, ok := ls.Time(rec); ok {
 				if time < flushed {
@@ -245,6 +251,19 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 	}
 }
 
+// has reports whether a process has a mapping at a time: one of its own, or one
+// from a parent.
+func (m *mappings) has(pid uint32, time uint64, mm *mapping) bool {
+	if exec, ok := m.execs[pid]; ok && exec <= time {
+		return mm.PID == pid && mm.time >= exec
+	}
+	fork, ok := m.forks[pid]
+	if mm.PID == pid {
+		return mm.time <= time && (!ok || mm.time >= fork.Time)
+	}
+	return ok && fork.Clones && fork.Time <= time && m.has(fork.ParentPID, fork.Time, mm) && mm.time <= fork.Time
+}
+
 // symbol says what is at an address, as far as jitted objects tell.
 func (m *mappings) symbol(t testing.TB, s want) string {
 	t.Helper()
@@ -253,8 +272,8 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 		if mm.time > s.time || s.ip-mm.Addr >= mm.Len {
 			continue
 		}
-		if fork := m.forks[s.pid]; mm.PID != s.pid && (fork.ParentPID != mm.PID || mm.time > fork.Time) {
-			continue // neither its own nor what it had from its parent
+		if !m.has(s.pid, s.time, mm) {
+			continue
 		}
 		if !strings.Contains(string(mm.Filename), "/jitted-") {
 			return ""

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -301,4 +302,45 @@ func lineEntry(t testing.TB, lr *dwarf.LineReader) (e dwarf.LineEntry) {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// Flags of processors that tools look at; the numbers are those of compilers.
+func TestFlags(t *testing.T) {
+	for _, c := range []struct {
+		machine elf.Machine
+		order   binary.ByteOrder
+		want    string
+	}{
+		{elf.EM_ARM, binary.LittleEndian, "0x5000000, Version5 EABI"},
+		{elf.EM_PPC64, binary.LittleEndian, "0x2, abiv2"},
+		{elf.EM_PPC64, binary.BigEndian, "0x1, abiv1"},
+		{elf.EM_RISCV, binary.LittleEndian, "0x5, RVC, double-float ABI"},
+		{elf.EM_LOONGARCH, binary.LittleEndian, "0x43, DOUBLE-FLOAT, OBJ-v1"},
+		{elf.EM_MIPS, binary.BigEndian, "0x70001006, pic, cpic, o32, mips32r2"},
+		{elf.EM_S390, binary.BigEndian, "0x0"},
+		{elf.EM_X86_64, binary.LittleEndian, "0x0"},
+	} {
+		o := build(t, jitcode.Target{Machine: uint32(c.machine), Order: c.order, HighAddress: 1 << 31}, jitobj.Options{}, function())
+		path := filepath.Join(t.TempDir(), "flags.so")
+		if err := os.WriteFile(path, o.Bytes, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out := testrec.Run(t, ".", testrec.Tool(t, "readelf"), "-h", path); !strings.Contains(out, "Flags:                             "+c.want+"\n") {
+			t.Errorf("%v, %v: want flags %s:\n%s", c.machine, c.order, c.want, out)
+		}
+	}
+}
+
+// A name that would need a stack of gigabytes to be demangled stays as it is.
+func TestDeepName(t *testing.T) {
+	fn := function()
+	fn.Name = []byte("_Z1f" + strings.Repeat("P", 1<<20) + "i")
+	o := build(t, targets()[0], jitobj.Options{}, fn)
+	f, err := elf.NewFile(bytes.NewReader(o.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if syms, err := f.Symbols(); err != nil || !slices.ContainsFunc(syms, func(s elf.Symbol) bool { return s.Name == string(fn.Name) }) {
+		t.Errorf("the name is lost: %v", err)
+	}
 }
