@@ -20,7 +20,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Every failure that perf inject has a test case for in its contract, and more:
+// Every failure that perf inject answers with a broken output or not at all, and more:
 // one clear sentence with file, offset and what to do, and nothing half-written.
 
 // files lists a directory with sizes, to see whether a failure left something.
