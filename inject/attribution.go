@@ -21,11 +21,16 @@ type attribution struct {
 }
 
 func newAttribution(g *genealogy, d *dump) *attribution {
-	a := &attribution{d: d, genealogy: g, allAlien: true, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+	return &attribution{d: d, genealogy: g, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+}
+
+// look takes in the events that are there, before the first of them is asked for.
+func (a *attribution) look() {
 	var aliens []uint32
 	known := make(map[uint32]bool)
-	for i := range d.source.Events {
-		e := &d.source.Events[i]
+	a.allAlien = true
+	for i := range a.d.source.Events {
+		e := &a.d.source.Events[i]
 		ok, seen := known[e.PID]
 		if !seen {
 			_, _, ok = a.direct(e)
@@ -36,12 +41,12 @@ func newAttribution(g *genealogy, d *dump) *attribution {
 		}
 		a.allAlien = a.allAlien && !ok
 	}
-	if len(aliens) == 1 && !a.allAlien && d.source.PID() != d.pid {
+	clear(a.onlyChild)
+	if len(aliens) == 1 && !a.allAlien && a.d.source.PID() != a.d.pid {
 		if children := a.children(); len(children) == 1 {
 			a.onlyChild[aliens[0]] = children[0]
 		}
 	}
-	return a
 }
 
 // of returns the process and thread of an event in the recording; ok is false if

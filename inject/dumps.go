@@ -41,7 +41,7 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		}
 	}
 	for _, m := range rec.markers {
-		file, src, err := openDump(m, opts)
+		file, src, err := openDump(m, rec.in, opts)
 		if err != nil {
 			sum.problem(Problem{Offset: -1, Text: err.Error()})
 			continue
@@ -107,10 +107,10 @@ func usedMarkers(dumps []*dump) (used []marker) {
 
 // openDump finds the dump of a marker: where it was when it was recorded, beside
 // the recording, in one of the given directories.
-func openDump(m marker, opts *Options) (*os.File, *source.Jitdump, error) {
+func openDump(m marker, in *input, opts *Options) (*os.File, *source.Jitdump, error) {
 	places := []string{m.path}
 	base := filepath.Base(m.path)
-	for _, dir := range append([]string{filepath.Dir(opts.Input)}, opts.DumpDirs...) {
+	for _, dir := range append([]string{in.dir}, opts.DumpDirs...) {
 		places = append(places, filepath.Join(dir, base))
 	}
 	var failed []error // other than that there is nothing
@@ -125,7 +125,7 @@ func openDump(m marker, opts *Options) (*os.File, *source.Jitdump, error) {
 	}
 	if len(failed) == 0 {
 		return nil, nil, fmt.Errorf("process %d: its dump %s is gone: neither there nor in %s; if you have it, name its directory with --dump-dir",
-			m.pid, Printable(m.path), Printable(dirs(places[1:])))
+			m.pid, Printable(m.path), Printable(listDirs(places[1:])))
 	}
 	return nil, nil, fmt.Errorf("process %d: cannot use its dump %w", m.pid, failed[0])
 }
@@ -162,7 +162,7 @@ func openDumpAt(path string, m marker) (*os.File, *source.Jitdump, error) {
 	return file, src, nil
 }
 
-func dirs(places []string) string {
+func listDirs(places []string) string {
 	var names []string
 	for _, p := range places {
 		dir := filepath.Dir(p)

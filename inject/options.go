@@ -2,14 +2,19 @@ package inject
 
 import (
 	"fmt"
+	"os"
 	"slices"
 )
 
 // Options say what Run does. Input and Output are required, the zero value of
 // everything else is useful.
 type Options struct {
-	Input  string // the recording
-	Output string // where the result goes; an existing file becomes Output.old
+	Input  string // the recording: a file, a directory or a pipe; "-" is Stdin
+	Output string // where the result goes; an existing file becomes Output.old; "-" is Stdout
+
+	// Stdin and Stdout are read and written for "-". They are the process's own if
+	// they are nil. A stream that can be read only once is written while it is read.
+	Stdin, Stdout *os.File
 
 	// Objects is the directory for the objects, made if it is not there. Empty
 	// means beside each dump, where perf puts them.

@@ -7,18 +7,33 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // An output is the file that a result goes into: written beside its place, and
 // put there when it is whole.
 type output struct {
-	path string
-	file *os.File
-	temp string // where it is being written; empty for a device
+	path   string
+	file   *os.File
+	temp   string // where it is being written; empty for a device or a pipe
+	stream bool   // it gets the pipe format
+	keep   bool   // it stays open
 }
 
 // openOutput starts the output. It refuses what would destroy the input or a dump.
-func openOutput(path string, input os.FileInfo, dumps []*dump) (*output, error) {
+func openOutput(opts *Options, in *input, dumps []*dump) (*output, error) {
+	path := opts.Output
+	if path == "-" {
+		f := opts.Stdout
+		if f == nil {
+			f = os.Stdout
+		}
+		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
+			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with -o")
+		}
+		return &output{path: "standard output", file: f, stream: true, keep: true}, nil
+	}
 	for _, p := range []string{path, path + ".old"} {
 		st, err := os.Stat(p)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +42,7 @@ func openOutput(path string, input os.FileInfo, dumps []*dump) (*output, error) 
 			return nil, outputError(p, err)
 		}
 		what := ""
-		if os.SameFile(st, input) {
+		if os.SameFile(st, in.info) {
 			what = "the input"
 		}
 		for _, d := range dumps {
@@ -72,8 +87,14 @@ func openSpecial(path string, mode fs.FileMode) (*output, error) {
 			return nil, outputError(path, err)
 		}
 		return &output{path: path, file: f}, nil
-	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return nil, fmt.Errorf("%s is a pipe, and a recording in file format cannot be written to one", Printable(path))
+	case mode&os.ModeNamedPipe != 0:
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, outputError(path, err)
+		}
+		return &output{path: path, file: f, stream: true}, nil
+	case mode&os.ModeSocket != 0:
+		return nil, fmt.Errorf("%s is a socket; name a file with -o", Printable(path))
 	case link.Mode()&os.ModeSymlink != 0 && strings.HasPrefix(path, "/dev/"):
 		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with -o", Printable(path))
 	}
@@ -96,6 +117,9 @@ func outputError(path string, err error) error {
 // commit puts the finished file in its place. What was there becomes PATH.old,
 // as with perf, unless it was empty.
 func (o *output) commit() error {
+	if o.keep {
+		return nil
+	}
 	if o.temp == "" {
 		return o.file.Close()
 	}
@@ -122,7 +146,9 @@ func (o *output) commit() error {
 
 // abandon removes what has been written. After commit it does nothing.
 func (o *output) abandon() {
-	o.file.Close()
+	if !o.keep {
+		o.file.Close()
+	}
 	if o.temp != "" {
 		os.Remove(o.temp)
 	}

@@ -66,11 +66,14 @@ type mapping struct {
 	clear     bool // take away what was known of the range; object has left it
 }
 
-// A planner makes a plan of one object for each function.
+// A planner makes a plan of one object for each function. Dumps may grow while it
+// is at work.
 type planner struct {
 	plan
 	genealogy *genealogy
+	sum       *Summary
 	names     map[objectName]int
+	dumps     []*plannedDump
 }
 
 // objectName is what must be different from object to object.
@@ -79,27 +82,56 @@ type objectName struct {
 	index uint64
 }
 
+// A plannedDump is a dump as far as it is part of the plan.
+type plannedDump struct {
+	*dump
+	attribution *attribution
+	events      int     // planned
+	objectOf    []int   // by function; -1 for those without
+	places      *places // nil until code moves
+	neighbours  neighbours
+}
+
+func newPlanner(g *genealogy, sum *Summary) *planner {
+	return &planner{genealogy: g, sum: sum, names: make(map[objectName]int)}
+}
+
 // makePlan makes the plan for all dumps.
 func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
-	p := planner{genealogy: &rec.genealogy, names: make(map[objectName]int)}
-	for i, d := range dumps {
-		d.number = i
-		ds := DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: d.source.Cut, Repairs: []Repair{}}
-		a := newAttribution(p.genealogy, d)
-		p.addDump(d, a, &ds)
+	p := newPlanner(&rec.genealogy, sum)
+	for _, d := range dumps {
+		p.extend(p.add(d))
+	}
+	p.finish()
+	slices.SortStableFunc(p.mappings, byTimeOfMapping)
+	return &p.plan
+}
+
+func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
+
+// add takes in a dump without any events yet.
+func (p *planner) add(d *dump) *plannedDump {
+	d.number = len(p.dumps)
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: -1, Repairs: []Repair{}})
+	pd := &plannedDump{dump: d, attribution: newAttribution(p.genealogy, d)}
+	p.dumps = append(p.dumps, pd)
+	return pd
+}
+
+// finish adds what is to be said of the dumps as a whole.
+func (p *planner) finish() {
+	for _, d := range p.dumps {
+		p.sum.Dumps[d.number].Cut = d.source.Cut
 		for _, q := range d.source.Problems {
-			sum.problem(Problem{d.path, q.Offset, q.Text})
+			p.sum.problem(Problem{d.path, q.Offset, q.Text})
 		}
 		if n := d.source.Dropped; n > 0 {
-			sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more problems like these", n)})
+			p.sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more problems like these", n)})
 		}
-		for _, text := range a.problems() {
-			sum.problem(Problem{d.path, -1, text})
+		for _, text := range d.attribution.problems() {
+			p.sum.problem(Problem{d.path, -1, text})
 		}
-		sum.Dumps = append(sum.Dumps, ds)
 	}
-	slices.SortStableFunc(p.mappings, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
-	return &p.plan
 }
 
 // objectDir returns the directory for the objects of a dump, absolute: the name
@@ -111,58 +143,73 @@ func (o *Options) objectDir(d *dump) (string, error) {
 	return filepath.Abs(filepath.Dir(d.path))
 }
 
-func (p *planner) addDump(d *dump, a *attribution, ds *DumpSummary) {
-	objectOf := make([]int, d.source.NumFunctions()) // by function; -1 for those without
-	p.objects = slices.Grow(p.objects, d.source.NumFunctions())
-	for i := range d.source.Events {
-		e := &d.source.Events[i]
+// extend plans the events that d's source has read since it was called last. The
+// mappings come in the order of their times, behind those that were there.
+func (p *planner) extend(d *plannedDump) {
+	events := d.source.Events[d.events:]
+	if len(events) == 0 {
+		return
+	}
+	d.events += len(events)
+	d.attribution.look()
+	ds := &p.sum.Dumps[d.number]
+	p.objects = slices.Grow(p.objects, len(events))
+	for i := range events {
+		e := &events[i]
 		if e.Kind != jitcode.Load {
 			continue
 		}
 		ds.Functions++
-		objectOf[e.Function] = -1
+		d.objectOf = append(d.objectOf, -1)
 		if e.Size == 0 {
 			ds.Empty++
 			continue
 		}
-		pid, _, ok := a.of(e)
+		pid, _, ok := d.attribution.of(e)
 		if !ok {
 			continue
 		}
 		name := objectName{pid, e.Index}
-		objectOf[e.Function] = len(p.objects)
-		p.objects = append(p.objects, object{dump: d, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name]})
+		d.objectOf[e.Function] = len(p.objects)
+		p.objects = append(p.objects, object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name]})
 		p.names[name]++
 	}
-
-	var places *places // needed where code moves
-	if slices.ContainsFunc(d.source.Events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
-		places = newPlaces(p.genealogy)
+	d.neighbours = newNeighbours(d.source.Events)
+	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
+		d.places = newPlaces(p.genealogy)
+		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
 	}
-	neighbours := newNeighbours(d.source.Events)
-	p.mappings = slices.Grow(p.mappings, len(d.source.Events))
-	for _, i := range byTime(d.source.Events) {
-		e := &d.source.Events[i]
-		if objectOf[e.Function] < 0 {
+	p.mappings = slices.Grow(p.mappings, len(events))
+	p.mapEvents(d, events, true)
+}
+
+// mapEvents adds the mappings of events, and takes note of where code is if that
+// matters. Events that are planned already are only taken note of.
+func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
+	for _, i := range byTime(events) {
+		e := &events[i]
+		if d.objectOf[e.Function] < 0 {
 			continue
 		}
-		pid, tid, ok := a.of(e)
+		pid, tid, ok := d.attribution.of(e)
 		if !ok {
 			continue
 		}
-		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: objectOf[e.Function]}
+		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: d.objectOf[e.Function]}
 		if e.Tables > 0 {
-			m.len = neighbours.withTables(e)
+			m.len = d.neighbours.withTables(e)
 		}
-		if places != nil {
-			o := places.of(pid, m.time)
+		if d.places != nil {
+			o := d.places.of(pid, m.time)
 			if e.Kind == jitcode.Move {
-				ds.Moved++
+				p.sum.Dumps[d.number].Moved++
 				p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 			}
 			o.place(e.Addr, e.Addr+e.Size, e.Function)
 		}
-		p.mappings = append(p.mappings, m)
+		if add {
+			p.mappings = append(p.mappings, m)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package inject
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -10,7 +9,7 @@ import (
 // when they became another program.
 type genealogy struct {
 	births []birth             // of processes, by time
-	of     map[uint32][]int    // births of a number, by time; a number may be used again
+	of     map[uint32][]birth  // of a number, by time; a number may be used again
 	execs  map[uint32][]uint64 // when, by time
 }
 
@@ -25,39 +24,52 @@ type birth struct {
 	clones bool
 }
 
-// sort puts into order what the survey has collected: the records of a recording
-// are in order within one CPU only.
-func (g *genealogy) sort() {
-	slices.SortStableFunc(g.births, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
-	g.of = make(map[uint32][]int)
-	for i := range g.births {
-		g.of[g.births[i].pid] = append(g.of[g.births[i].pid], i)
+// fork takes in a birth. The records of a recording are in order within one CPU
+// only, so it may be a little earlier than others.
+func (g *genealogy) fork(b birth) {
+	if g.of == nil {
+		g.of = make(map[uint32][]birth)
 	}
-	for _, times := range g.execs {
-		slices.Sort(times)
+	g.births = insertByTime(g.births, b)
+	g.of[b.pid] = insertByTime(g.of[b.pid], b)
+}
+
+func insertByTime(births []birth, b birth) []birth {
+	i := len(births)
+	for i > 0 && births[i-1].time > b.time {
+		i--
 	}
+	return slices.Insert(births, i, b)
 }
 
 func (g *genealogy) exec(pid uint32, time uint64) {
 	if g.execs == nil {
 		g.execs = make(map[uint32][]uint64)
 	}
-	g.execs[pid] = append(g.execs[pid], time)
+	times := g.execs[pid]
+	i, _ := slices.BinarySearch(times, time)
+	g.execs[pid] = slices.Insert(times, i, time)
 }
 
-// birth returns the latest birth of pid up to a time.
-func (g *genealogy) birth(pid uint32, time uint64) (b birth, ok bool) {
-	numbers := g.of[pid]
-	n, _ := slices.BinarySearchFunc(numbers, time, func(i int, t uint64) int {
-		if g.births[i].time <= t {
+// born returns how many of the births of one number were up to a time.
+func born(births []birth, time uint64) int {
+	n, _ := slices.BinarySearchFunc(births, time, func(b birth, t uint64) int {
+		if b.time <= t {
 			return -1
 		}
 		return 1
 	})
+	return n
+}
+
+// birth returns the latest birth of pid up to a time.
+func (g *genealogy) birth(pid uint32, time uint64) (b birth, ok bool) {
+	births := g.of[pid]
+	n := born(births, time)
 	if n == 0 {
 		return birth{}, false
 	}
-	return g.births[numbers[n-1]], true
+	return births[n-1], true
 }
 
 // maxGenerations bounds how far a line of forebears is followed: births at one
@@ -88,28 +100,22 @@ func (g *genealogy) lifeEnd(pid uint32, time uint64) uint64 {
 	if i, _ := slices.BinarySearch(execs, time+1); time != math.MaxUint64 && i < len(execs) {
 		end = execs[i]
 	}
-	numbers := g.of[pid]
-	i, _ := slices.BinarySearchFunc(numbers, time, func(i int, t uint64) int {
-		if g.births[i].time <= t {
-			return -1
-		}
-		return 1
-	})
-	if i < len(numbers) {
-		end = min(end, g.births[numbers[i]].time)
+	births := g.of[pid]
+	if n := born(births, time); n < len(births) {
+		end = min(end, births[n].time)
 	}
 	return end
 }
 
 // A span is a stretch of a process's life, in which anonymous memory is jitted
-// code's: from a time, and a place of the file where times are equal, to a time.
+// code's: from a time, and a place in the stream where times are equal, to a time.
 type span struct {
 	from, to uint64
-	offset   int64
+	pos      int64
 }
 
-func (s *span) holds(time uint64, offset int64) bool {
-	return time < s.to && (time > s.from || time == s.from && offset > s.offset)
+func (s *span) holds(time uint64, pos int64) bool {
+	return time < s.to && (time > s.from || time == s.from && pos > s.pos)
 }
 
 // jitSpans returns when which processes have jitted code: from one of the
@@ -117,7 +123,7 @@ func (s *span) holds(time uint64, offset int64) bool {
 func (g *genealogy) jitSpans(markers []marker) map[uint32][]span {
 	spans := make(map[uint32][]span)
 	for _, m := range markers {
-		spans[m.pid] = append(spans[m.pid], span{m.time, g.lifeEnd(m.pid, m.time), m.offset})
+		spans[m.pid] = append(spans[m.pid], span{m.time, g.lifeEnd(m.pid, m.time), m.pos})
 	}
 	if len(spans) == 0 {
 		return spans

@@ -1,7 +1,6 @@
 package inject
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -19,31 +18,37 @@ type rewriter struct {
 	rec     *recording
 	plan    *plan
 	sum     *Summary
-	out     *perfdata.Writer
-	markers map[int64]bool // by offset, those that have done their work
+	out     sink
+	markers map[int64]bool // by position, those that have done their work
 	jit     map[uint32][]span
 	next    int // mapping that is put in next
 	trailer perfdata.Trailer
 	buf     []byte
 	path    []byte
-	aux     map[uint64]uint64 // where AUXTRACE records were, and where they are
+	aux     map[uint64]uint64 // where AUXTRACE records were in a file, and where they are
 }
 
 // rewrite writes the result.
-func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, dst perfdata.WriteTarget, sum *Summary) error {
-	out, err := perfdata.NewWriter(dst, rec.file)
+func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out *output, sum *Summary) error {
+	dst, err := newSink(rec.in, out)
 	if err != nil {
 		return err
 	}
 	r := &rewriter{
-		rec: rec, plan: p, sum: sum, out: out, markers: make(map[int64]bool), jit: rec.genealogy.jitSpans(markers),
-		trailer: perfdata.TrailerOf(trackingAttr(rec.file.Attrs)), aux: make(map[uint64]uint64),
+		rec: rec, plan: p, sum: sum, out: dst, markers: make(map[int64]bool), jit: rec.genealogy.jitSpans(markers),
+		aux: make(map[uint64]uint64),
 	}
 	for _, m := range markers {
-		r.markers[m.offset] = true
+		r.markers[m.pos] = true
 	}
-	blocks := rec.file.Blocks()
-	for ctx.Err() == nil && out.Err() == nil {
+	if len(rec.attrs) > 0 {
+		r.trailer = perfdata.TrailerOf(trackingAttr(rec.attrs))
+	}
+	blocks, err := rec.in.blocks()
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil && dst.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
 			break
@@ -51,47 +56,62 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, dst
 		if err != nil {
 			return err
 		}
-		r.block(&block)
+		if err := r.block(&block); err != nil {
+			return err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	r.mappingsUpTo(math.MaxUint64)
-	features, err := r.features()
-	if err != nil {
-		return err
-	}
-	return r.out.Close(features)
+	return dst.finish(r.extendBuildIDs, r.moveAuxIndex)
 }
 
-func (r *rewriter) order() binary.ByteOrder { return r.rec.file.Header.Order }
+func (r *rewriter) order() binary.ByteOrder { return r.rec.in.order }
 
 // block copies one block: runs of records that stay as they are go through as
-// runs. Errors of the writer stick and come up when it is closed.
-func (r *rewriter) block(b *perfdata.Block) {
+// runs. Errors of writing stick and come up at the end.
+func (r *rewriter) block(b *perfdata.Block) error {
+	if b.Opaque {
+		if !r.out.payload(b.Data) {
+			r.out.Write(b.Data)
+		}
+		return nil
+	}
 	run := 0 // start of what is not copied yet
-	for pos, rec := range b.Records() {
+	for at, rec := range b.Records() {
+		pos := b.Pos + int64(at)
 		time, timed := r.rec.layouts.Time(rec)
 		if timed && r.next < len(r.plan.mappings) && r.plan.mappings[r.next].time <= time {
-			r.out.Write(b.Data[run:pos])
-			run = pos
+			r.out.Write(b.Data[run:at])
+			run = at
 			r.mappingsUpTo(time)
 		}
+		drop := false
 		switch rec.Type {
 		case perfdata.RecordMmap, perfdata.RecordMmap2:
-			if offset := b.Offset + int64(pos); r.drops(rec, time, offset) {
-				r.out.Write(b.Data[run:pos])
-				run = pos + len(rec.Data)
+			if drop = r.drops(rec, time, pos); drop {
 				r.sum.Dropped++
-				if !r.rec.timed && r.markers[offset] {
-					r.mappingsUpTo(math.MaxUint64)
-				}
 			}
 		case perfdata.RecordAuxtrace:
-			r.aux[uint64(b.Offset)+uint64(pos)] = uint64(r.out.Offset()) + uint64(pos-run)
+			r.out.takes(rec) // its payload is not that of TRACING_DATA
+			r.aux[uint64(b.Offset)+uint64(at)] = uint64(r.out.Offset()) + uint64(at-run)
+		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordHeaderBuildID, perfdata.RecordTracingData:
+			var err error
+			if drop, err = r.out.takes(rec); err != nil {
+				return err
+			}
+		}
+		if drop {
+			r.out.Write(b.Data[run:at])
+			run = at + len(rec.Data)
+			if !r.rec.timed && r.markers[pos] {
+				r.mappingsUpTo(math.MaxUint64)
+			}
 		}
 	}
 	r.out.Write(b.Data[run:])
+	return nil
 }
 
 // mappingsUpTo puts in the mappings up to a time.
@@ -120,8 +140,8 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 
 // drops reports whether a mapping stays out of the result: a marker that has
 // done its work, or anonymous memory of a process that makes code in it.
-func (r *rewriter) drops(rec perfdata.Record, time uint64, offset int64) bool {
-	if r.markers[offset] {
+func (r *rewriter) drops(rec perfdata.Record, time uint64, pos int64) bool {
+	if r.markers[pos] {
 		return true
 	}
 	m, err := r.rec.layouts.Mmap(rec)
@@ -129,7 +149,7 @@ func (r *rewriter) drops(rec perfdata.Record, time uint64, offset int64) bool {
 		return false
 	}
 	for _, s := range r.jit[m.PID] {
-		if s.holds(time, offset) {
+		if s.holds(time, pos) {
 			return true
 		}
 	}
@@ -147,33 +167,8 @@ func trackingAttr(attrs []perfdata.Attr) *perfdata.Attr {
 	return &attrs[0]
 }
 
-// features returns the features of the result. All stay as they are, but for
-// the build-id table, which gets the objects, and the index of AUXTRACE records,
-// which has their file offsets. A recording without a build-id table gets none:
-// the mappings carry the ids.
-func (r *rewriter) features() ([]perfdata.Feature, error) {
-	features := append([]perfdata.Feature(nil), r.rec.file.Features...)
-	for i := range features {
-		f := &features[i]
-		var change func([]byte) []byte
-		switch f.ID {
-		case perfdata.FeatureBuildID:
-			change = r.extendBuildIDs
-		case perfdata.FeatureAuxtrace:
-			change = r.moveAuxIndex
-		default:
-			continue
-		}
-		content, err := f.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		content = change(content)
-		f.Content = io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
-	}
-	return features, nil
-}
-
+// extendBuildIDs adds the objects to a build-id table. A recording without one
+// gets none: the mappings carry the ids.
 func (r *rewriter) extendBuildIDs(table []byte) []byte {
 	table = slices.Clip(table)
 	for i := range r.plan.objects {
@@ -185,6 +180,7 @@ func (r *rewriter) extendBuildIDs(table []byte) []byte {
 	return table
 }
 
+// moveAuxIndex makes the index of AUXTRACE records say where they are now.
 func (r *rewriter) moveAuxIndex(index []byte) []byte {
 	return perfdata.MapAuxtraceIndex(r.order(), index, func(offset uint64) uint64 {
 		if moved, ok := r.aux[offset]; ok {

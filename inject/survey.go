@@ -8,17 +8,18 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A recording is an input file after the survey: what rewriting it depends on.
+// A recording is an input after the survey: what rewriting it depends on.
 type recording struct {
-	file    *perfdata.File
+	in      *input
+	attrs   []perfdata.Attr
 	layouts *perfdata.Layouts
-	path    string
 
 	markers   []marker
 	genealogy genealogy
 	timed     bool // records have times
 	injected  int  // mappings of objects that an earlier run made
 	timeConv  *perfdata.TimeConv
+	cut       int64 // offset of a record that the end of the input cuts, or -1
 }
 
 // A marker is a mapping that names a dump.
@@ -27,29 +28,31 @@ type marker struct {
 	number uint32 // in the dump's name: the process in its own pid namespace
 	time   uint64
 	path   string
-	offset int64 // of the record in the file
+	pos    int64 // of the record in the stream
 }
 
 // surveyRecording walks the whole recording once. Everything in it that is about
 // processes fits in memory; nothing is kept of samples.
-func surveyRecording(ctx context.Context, path string, file *perfdata.File) (*recording, error) {
-	layouts, err := perfdata.NewLayouts(file.Header.Order, file.Attrs)
+func surveyRecording(ctx context.Context, in *input) (*recording, error) {
+	s, err := newRecording(in)
 	if err != nil {
 		return nil, err
 	}
-	s := &recording{file: file, layouts: layouts, path: path}
-	blocks := file.Blocks()
+	blocks, err := in.blocks()
+	if err != nil {
+		return nil, err
+	}
 	for ctx.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
-			s.genealogy.sort()
+			s.cut = blocks.Cut()
 			return s, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		for pos, rec := range block.Records() {
-			if err := s.record(rec, block.Offset+int64(pos)); err != nil {
+		for at, rec := range block.Records() {
+			if err := s.record(rec, block.Pos+int64(at)); err != nil {
 				return nil, err
 			}
 		}
@@ -57,8 +60,35 @@ func surveyRecording(ctx context.Context, path string, file *perfdata.File) (*re
 	return nil, ctx.Err()
 }
 
-func (s *recording) record(rec perfdata.Record, offset int64) error {
+// newRecording returns what is known of a recording before its first record.
+func newRecording(in *input) (s *recording, err error) {
+	s = &recording{in: in, cut: -1}
+	if in.file != nil {
+		s.attrs = in.file.Attrs
+		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
+	} else {
+		s.layouts = perfdata.NoLayouts(in.order)
+	}
+	return s, err
+}
+
+// addAttr takes in an event that a pipe tells of.
+func (s *recording) addAttr(rec perfdata.Record) error {
+	attr, err := perfdata.HeaderAttr(s.in.order, rec)
+	if err != nil {
+		return err
+	}
+	s.attrs = append(s.attrs, attr)
+	s.layouts, err = perfdata.NewLayouts(s.in.order, s.attrs)
+	return err
+}
+
+func (s *recording) record(rec perfdata.Record, pos int64) error {
 	switch rec.Type {
+	case perfdata.RecordHeaderAttr:
+		if s.in.file == nil {
+			return s.addAttr(rec)
+		}
 	case perfdata.RecordSample:
 		if !s.timed {
 			_, s.timed = s.layouts.Time(rec)
@@ -73,11 +103,11 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 		}
 		if number, ok := markerNumber(m.Filename); ok && !m.OfKernel() {
 			time, _ := s.layouts.Time(rec)
-			s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), offset})
+			s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos})
 		}
 	case perfdata.RecordFork:
 		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
-			s.genealogy.births = append(s.genealogy.births, birth{t.PID, t.ParentPID, t.Time, t.Clones})
+			s.genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
 		}
 	case perfdata.RecordComm:
 		if c, err := s.layouts.Comm(rec); err == nil && c.Exec {
@@ -88,8 +118,6 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 		if c, err := s.layouts.TimeConv(rec); err == nil && c.Mult != 0 {
 			s.timeConv = &c
 		}
-	case perfdata.RecordCompressed, perfdata.RecordCompressed2:
-		return fmt.Errorf("%#x: it was recorded with perf record -z, and compressed recordings cannot be read yet; record again without -z", offset)
 	}
 	return nil
 }
@@ -97,8 +125,8 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 // clockError says what is wrong with the recording's clock if its times cannot
 // be compared with CLOCK_MONOTONIC, or "".
 func (s *recording) clockError() string {
-	for i := range s.file.Attrs {
-		id, ok := s.file.Attrs[i].ClockID()
+	for i := range s.attrs {
+		id, ok := s.attrs[i].ClockID()
 		switch {
 		case !ok:
 			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps; record again with perf record -k mono"

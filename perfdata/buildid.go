@@ -76,3 +76,12 @@ func AppendBuildID(dst []byte, order binary.ByteOrder, filename, id []byte) []by
 	b.Zeros(padded - len(filename))
 	return b.Data
 }
+
+// AppendBuildIDRecord appends a HEADER_BUILD_ID record as an entry of the build-id
+// table: they differ in the type only, which is 0 there.
+func AppendBuildIDRecord(table []byte, order binary.ByteOrder, rec Record) []byte {
+	at := len(table)
+	table = append(table, rec.Data...)
+	order.PutUint32(table[at:], 0)
+	return table
+}

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -138,4 +139,9 @@ func (f *Feature) Bytes() ([]byte, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// NewFeature returns a feature with the given content.
+func NewFeature(id FeatureID, content []byte) Feature {
+	return Feature{id, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))}
 }

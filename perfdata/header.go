@@ -13,7 +13,8 @@ import (
 const FormatName = "perf.data"
 
 const (
-	magic = "PERFILE2" // in the file's byte order: "2ELIFREP" on a big-endian machine
+	magic          = "PERFILE2"
+	magicBigEndian = "2ELIFREP" // the same number, written on a big-endian machine
 
 	headerSize     = 104 // up to the end of the feature bitmap
 	headerSizePipe = 16  // magic and size, and then records
@@ -62,15 +63,9 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 		return nil, fmt.Errorf("%w: it is empty", ErrNotPerfData)
 	case n < headerSizePipe:
 		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNotPerfData, n)
-	case string(buf[:8]) == magic:
-		h.Order = binary.LittleEndian
-	case string(buf[:8]) == "2ELIFREP":
-		h.Order = binary.BigEndian
-	case allZero(buf[:8]):
-		// perf writes the header last.
-		return nil, fmt.Errorf("%w: its header is all zeros, as if its writer had been stopped before the end", ErrNotPerfData)
-	default:
-		return nil, fmt.Errorf("%w: it begins with %q, not with %q", ErrNotPerfData, buf[:8], magic)
+	}
+	if h.Order, err = orderOf(buf[:n]); err != nil {
+		return nil, err
 	}
 	c := wire.NewCursor(FormatName, "file header", buf[:n], h.Order, 0)
 	c.U64("magic")
@@ -118,10 +113,24 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 	return h, nil
 }
 
+// orderOf returns the byte order of a file by its first 8 bytes.
+func orderOf(b []byte) (binary.ByteOrder, error) {
+	switch {
+	case string(b[:8]) == magic:
+		return binary.LittleEndian, nil
+	case string(b[:8]) == magicBigEndian:
+		return binary.BigEndian, nil
+	case allZero(b[:8]):
+		// perf writes the header last.
+		return nil, fmt.Errorf("%w: its header is all zeros, as if its writer had been stopped before the end", ErrNotPerfData)
+	}
+	return nil, fmt.Errorf("%w: it begins with %q, not with %q", ErrNotPerfData, b[:8], magic)
+}
+
 // append encodes h with the sections it names.
 func (h *Header) append(b *wire.Buffer) {
 	if h.Order == binary.BigEndian {
-		b.Bytes([]byte("2ELIFREP"))
+		b.Bytes([]byte(magicBigEndian))
 	} else {
 		b.Bytes([]byte(magic))
 	}
@@ -133,6 +142,22 @@ func (h *Header) append(b *wire.Buffer) {
 	}
 	if h.size == headerSize {
 		b.Bytes(h.rawFeatures[:])
+	}
+}
+
+// setFeatures makes the bitmap that of the given features. One that says so
+// already stays as it is.
+func (h *Header) setFeatures(features []Feature) {
+	var set FeatureSet
+	for i := range features {
+		set[features[i].ID/64] |= 1 << (features[i].ID % 64)
+	}
+	if set == h.Features {
+		return
+	}
+	h.Features = set
+	for i, word := range set {
+		h.Order.PutUint64(h.rawFeatures[8*i:], word)
 	}
 }
 

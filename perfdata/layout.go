@@ -121,10 +121,17 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	return ls, nil
 }
 
+// NoLayouts is for a pipe whose attrs have not come yet: it knows nothing of any
+// record.
+func NoLayouts(order binary.ByteOrder) *Layouts { return &Layouts{order: order} }
+
 // of returns the layout of a record, or nil if its id is unknown.
 func (ls *Layouts) of(rec Record) *layout {
 	if ls.common != nil {
 		return ls.common
+	}
+	if len(ls.layouts) == 0 {
+		return nil
 	}
 	first, n := &ls.layouts[0], len(rec.Data)
 	at := first.sampleID

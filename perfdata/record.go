@@ -23,9 +23,13 @@ const (
 	RecordSample        RecordType = 9
 	RecordMmap2         RecordType = 10
 	RecordHeaderAttr    RecordType = 64
+	RecordEventType     RecordType = 65
+	RecordTracingData   RecordType = 66
+	RecordHeaderBuildID RecordType = 67
 	RecordFinishedRound RecordType = 68
 	RecordAuxtrace      RecordType = 71
 	RecordTimeConv      RecordType = 79
+	RecordHeaderFeature RecordType = 80
 	RecordCompressed    RecordType = 81
 	RecordFinishedInit  RecordType = 82
 	RecordCompressed2   RecordType = 83
@@ -54,10 +58,11 @@ type Record struct {
 }
 
 // A Block is a run of the data section: whole records, or bytes that belong to
-// the AUXTRACE record at the end of the block before and are none of our business.
+// the last record of the block before and are none of our business (trace data).
 type Block struct {
 	Data   []byte
-	Offset int64 // of Data in the file
+	Offset int64 // of Data in the file, or of the compressed record that Data was in
+	Pos    int64 // of Data in the stream of all records, uncompressed
 	Opaque bool
 
 	order binary.ByteOrder
@@ -95,7 +100,8 @@ var recordNames = map[RecordType]string{
 	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT",
 	RecordThrottle: "THROTTLE", RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK",
 	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2",
-	RecordHeaderAttr: "HEADER_ATTR", RecordFinishedRound: "FINISHED_ROUND",
+	RecordHeaderAttr: "HEADER_ATTR", RecordTracingData: "TRACING_DATA", RecordHeaderBuildID: "HEADER_BUILD_ID",
+	RecordHeaderFeature: "HEADER_FEATURE", RecordFinishedRound: "FINISHED_ROUND",
 	RecordAuxtrace: "AUXTRACE", RecordTimeConv: "TIME_CONV", RecordCompressed: "COMPRESSED",
 	RecordFinishedInit: "FINISHED_INIT", RecordCompressed2: "COMPRESSED2",
 }

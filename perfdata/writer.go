@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -19,12 +20,14 @@ type WriteTarget interface {
 // A Writer writes a perf.data file: records by Write, the rest by Close. It lays
 // the file out as perf does: header, ids, attrs, data, features.
 type Writer struct {
-	dst    WriteTarget
-	buf    *bufio.Writer
-	header Header
-	gap    []byte
-	pos    uint64
-	err    error
+	dst       WriteTarget
+	buf       *bufio.Writer
+	header    Header
+	attrs     []Attr
+	lateAttrs bool // they go to the end, being unknown before
+	gap       []byte
+	pos       uint64
+	err       error
 }
 
 // NewWriter starts a file with attrs, ids, event types and byte order of f.
@@ -33,19 +36,7 @@ func NewWriter(dst WriteTarget, f *File) (*Writer, error) {
 	h := &w.header
 	b := wire.NewBuffer(h.Order)
 	b.Zeros(int(h.size))
-	ids := make([]Section, len(f.Attrs))
-	for i := range f.Attrs {
-		ids[i] = Section{uint64(b.Len()), uint64(8 * len(f.Attrs[i].IDs))}
-		for _, id := range f.Attrs[i].IDs {
-			b.U64(id)
-		}
-	}
-	h.Attrs = Section{uint64(b.Len()), uint64(len(f.Attrs)) * h.AttrSize}
-	for i := range f.Attrs {
-		b.Bytes(f.Attrs[i].Raw)
-		b.U64(ids[i].Offset)
-		b.U64(ids[i].Size)
-	}
+	b.Bytes(h.placeAttrs(f.Attrs, h.size))
 	if h.EventTypes.Size > 0 {
 		types := make([]byte, h.EventTypes.Size)
 		if n, err := f.src.ReadAt(types, int64(h.EventTypes.Offset)); n < len(types) {
@@ -57,6 +48,41 @@ func NewWriter(dst WriteTarget, f *File) (*Writer, error) {
 	h.Data = Section{Offset: uint64(b.Len())}
 	_, err := w.Write(b.Data)
 	return w, err
+}
+
+// NewPipeToFile starts a file for the records of a pipe: attrs come with AddAttr,
+// while the data is being written, and go to the end of the file.
+func NewPipeToFile(dst WriteTarget, order binary.ByteOrder) *Writer {
+	w := &Writer{dst: dst, buf: bufio.NewWriterSize(dst, blockSize), lateAttrs: true}
+	w.header = Header{Order: order, size: headerSize, Data: Section{Offset: headerSize}}
+	w.Write(make([]byte, headerSize))
+	return w
+}
+
+// AddAttr adds an event.
+func (w *Writer) AddAttr(a Attr) {
+	w.attrs = append(w.attrs, a)
+	w.header.AttrSize = max(w.header.AttrSize, uint64(len(a.Raw))+16)
+}
+
+// placeAttrs lays out ids and attrs from an offset on.
+func (h *Header) placeAttrs(attrs []Attr, at uint64) []byte {
+	b := wire.NewBuffer(h.Order)
+	ids := make([]Section, len(attrs))
+	for i := range attrs {
+		ids[i] = Section{at + uint64(b.Len()), uint64(8 * len(attrs[i].IDs))}
+		for _, id := range attrs[i].IDs {
+			b.U64(id)
+		}
+	}
+	h.Attrs = Section{at + uint64(b.Len()), uint64(len(attrs)) * h.AttrSize}
+	for i := range attrs {
+		b.Bytes(attrs[i].Raw)
+		b.Zeros(int(h.AttrSize) - 16 - len(attrs[i].Raw))
+		b.U64(ids[i].Offset)
+		b.U64(ids[i].Size)
+	}
+	return b.Data
 }
 
 // Write appends bytes of the data section: whole records and AUXTRACE payloads.
@@ -82,9 +108,7 @@ func (w *Writer) Offset() int64 { return int64(w.pos) }
 func (w *Writer) Close(features []Feature) error {
 	h := &w.header
 	h.Data.Size = w.pos - h.Data.Offset
-	if len(features) != h.Features.Count() {
-		return fmt.Errorf("%s: %d features for a header that names %d", FormatName, len(features), h.Features.Count())
-	}
+	h.setFeatures(features)
 	table := wire.NewBuffer(h.Order)
 	at := w.pos + uint64(16*len(features)+len(w.gap))
 	for i := range features {
@@ -105,6 +129,9 @@ func (w *Writer) Close(features []Feature) error {
 		} else if err != nil {
 			w.err = err
 		}
+	}
+	if w.lateAttrs {
+		w.Write(h.placeAttrs(w.attrs, w.pos))
 	}
 	if w.err == nil {
 		w.err = w.buf.Flush()

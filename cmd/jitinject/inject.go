@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -15,9 +16,11 @@ import (
 )
 
 // inject does the main job and says what came of it.
-func inject(ctx context.Context, o *options, stdout, stderr io.Writer) int {
+func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
 	sum, err := engine.Run(ctx, engine.Options{
 		Input:    o.input,
+		Stdin:    stdin,
+		Stdout:   stdout,
 		Output:   o.output,
 		Objects:  o.objects,
 		DumpDirs: o.dumpDirs,

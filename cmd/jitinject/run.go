@@ -46,6 +46,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	case err != nil:
 		err = spellingError(flags, err)
 	default:
+		o.streams(flags, stdin, stdout)
 		err = o.check(flags)
 	}
 	if err != nil {
@@ -59,7 +60,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	return inject(ctx, &o, stdout, stderr)
+	return inject(ctx, &o, stdin, stdout, stderr)
 }
 
 // complain writes an error, which may have several lines, each as a line of its own.

@@ -95,8 +95,7 @@ func TestUsageErrors(t *testing.T) {
 		"--strip":               "run perf inject --strip on the output",
 		"--itrace=i100us":       "run perf inject --itrace on the output",
 		"--buildid-all":         "run perf inject --buildid-all on the output",
-		"-i - ":                 "name files with -i and -o",
-		"-i perf.data -o -":     "name files with -i and -o",
+		"-o - --summary json":   "both want standard output",
 		"--vm-time-correlation": "run perf inject --vm-time-correlation",
 	} {
 		dir := t.TempDir()
@@ -110,31 +109,79 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// Pipes are not what a bare command reads and writes, whatever it is started from.
+// start runs the program with the given standard input and output, in the current
+// directory.
+func start(stdin, stdout *os.File, args ...string) (code int, stderr string) {
+	var errs bytes.Buffer
+	code = run(append([]string{"jitinject"}, args...), stdin, stdout, &errs)
+	return code, errs.String()
+}
+
+// What a bare command reads and writes depends on what it is started from.
 func TestRedirected(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
 	dir := testrec.Place(t, "php")
 	t.Chdir(dir)
-	r, w, err := os.Pipe()
+	recording, err := os.ReadFile("perf.data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
-	defer r.Close()
-	out, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
+	defer over.Close()
+	for name, c := range map[string]struct {
+		stdin  func(t *testing.T) *os.File
+		args   string
+		stream bool // the result goes to standard output
+	}{
+		"/dev/null":                {func(*testing.T) *os.File { return null }, "", false},
+		"a pipe that is over":      {func(*testing.T) *os.File { return over }, "", false},
+		"a file":                   {func(t *testing.T) *os.File { return open(t, "perf.data") }, "", true},
+		"a file, output named":     {func(t *testing.T) *os.File { return open(t, "perf.data") }, "-o perf.jit.data", false},
+		"a file, but another one":  {func(t *testing.T) *os.File { return open(t, os.Args[0]) }, "-i perf.data", false},
+		"standard output is named": {func(*testing.T) *os.File { return null }, "-i perf.data -o -", true},
+		"it is for the summary":    {func(t *testing.T) *os.File { return open(t, "perf.data") }, "--summary json", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.Remove("perf.jit.data")
+			out, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			if code, stderr := start(c.stdin(t), out, strings.Fields(c.args)...); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			got, err := os.ReadFile(out.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = os.Stat("perf.jit.data")
+			if c.stream != bytes.HasPrefix(got, []byte("PERFILE2\x10")) || c.stream == (err == nil) {
+				t.Errorf("%d bytes on standard output, %q; perf.jit.data: %v", len(got), got[:min(16, len(got))], err)
+			}
+			if now, _ := os.ReadFile("perf.data"); !bytes.Equal(now, recording) {
+				t.Error("the recording has changed")
+			}
+		})
+	}
+}
+
+func open(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Close()
-	var stderr bytes.Buffer
-	if code := run([]string{"jitinject"}, r, out, &stderr); code != exitOK {
-		t.Errorf("exit code %d: %s", code, stderr.String())
-	}
-	if st, err := os.Stat("perf.jit.data"); err != nil || st.Size() == 0 {
-		t.Errorf("no output: %v", err)
-	}
-	if st, _ := out.Stat(); st.Size() > 0 {
-		t.Errorf("%d bytes on standard output", st.Size())
-	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 func TestHelp(t *testing.T) {

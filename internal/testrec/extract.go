@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -65,7 +66,11 @@ func UnpackTo(name, dir string) error {
 		if err != nil {
 			return err
 		}
-		out, err := os.Create(filepath.Join(dir, filepath.Base(h.Name)))
+		_, path, _ := strings.Cut(filepath.Clean(h.Name), "/") // without the recording's name
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
+			return err
+		}
+		out, err := os.Create(filepath.Join(dir, path))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,346 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A stream that can be read only once is injected while it comes, and while the
+// processes in it may still be at work. A dump is opened when its marker comes by,
+// and read on whenever more of the stream comes; nothing that has come is held
+// back.
+//
+// What is held back is a promise. FINISHED_ROUND says that nothing older will
+// follow, and perf relies on it. But a runtime may keep what it says about its code
+// in its own memory for a while (V8: until there are 2 MB of it, or the process
+// ends), so a mapping may come after samples that need it. Until the processes of a
+// dump have ended, FINISHED_ROUND records are left out; perf then sorts, as it does
+// after perf inject.
+
+// A live run injects a stream.
+type live struct {
+	rewriter
+	ctx     context.Context
+	in      *input
+	opts    *Options
+	planner *planner
+	maker   maker
+	stores  stores
+	waiting []waitingDump
+	dumps   []*plannedDump
+
+	// jitting are the processes that have jitted code, with their dump.
+	jitting map[uint32]*plannedDump
+	failed  error
+}
+
+// A waitingDump has no header yet: its producer has mapped it, but not written.
+type waitingDump struct {
+	marker marker
+	err    error // why it cannot be used as it is
+}
+
+// runOnce walks a stream once.
+func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error {
+	if opts.Strict {
+		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
+	}
+	rec, err := newRecording(in)
+	if err != nil {
+		return err
+	}
+	out, err := openOutput(opts, in, nil)
+	if err != nil {
+		return err
+	}
+	defer out.abandon()
+	dst, err := newSink(in, out)
+	if err != nil {
+		return err
+	}
+	l := &live{
+		rewriter: rewriter{rec: rec, sum: sum, out: dst, markers: make(map[int64]bool), jit: make(map[uint32][]span), aux: make(map[uint64]uint64)},
+		ctx:      ctx, in: in, opts: opts, stores: make(stores), jitting: make(map[uint32]*plannedDump),
+		planner: newPlanner(&rec.genealogy, sum),
+	}
+	l.plan = &l.planner.plan
+	l.maker.opts = opts
+	defer l.close()
+	if err := l.run(); err != nil {
+		return err
+	}
+	return out.commit()
+}
+
+func (l *live) close() {
+	for _, d := range l.dumps {
+		d.file.Close()
+	}
+	l.stores.close()
+}
+
+func (l *live) run() error {
+	blocks, err := l.in.blocks()
+	if err != nil {
+		return err
+	}
+	// Reading a pipe may take for ever, so it must not be in the way of ctx.
+	type result struct {
+		block perfdata.Block
+		err   error
+	}
+	want, got := make(chan bool), make(chan result)
+	go func() {
+		for range want {
+			block, err := blocks.Next()
+			got <- result{block, err}
+		}
+	}()
+	for {
+		var r result
+		select {
+		case want <- true:
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		}
+		select {
+		case r = <-got:
+		case <-l.ctx.Done():
+			return l.ctx.Err() // the reader is left to itself; it ends with the program
+		}
+		if r.err == io.EOF {
+			close(want)
+			return l.end(blocks)
+		}
+		if r.err != nil {
+			return inputError(l.in.path, r.err)
+		}
+		l.poll()
+		if err := l.observedBlock(&r.block); err != nil {
+			return inputError(l.in.path, err)
+		}
+		if err := l.out.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// observedBlock copies a block record by record, as far as records matter here.
+func (l *live) observedBlock(b *perfdata.Block) error {
+	if b.Opaque {
+		return l.block(b)
+	}
+	run := 0
+	part := func(from, to int) error {
+		p := *b
+		p.Data, p.Offset, p.Pos = b.Data[from:to], b.Offset+int64(from), b.Pos+int64(from)
+		return l.block(&p)
+	}
+	for at, rec := range b.Records() {
+		switch rec.Type {
+		case perfdata.RecordHeaderAttr, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
+			// What comes before it has nothing to do with what it brings about.
+			if err := part(run, at); err != nil {
+				return err
+			}
+			run = at
+			if err := l.observe(rec, b.Pos+int64(at)); err != nil {
+				return err
+			}
+		case perfdata.RecordFinishedRound:
+			if len(l.jitting)+len(l.waiting) > 0 {
+				if err := part(run, at); err != nil {
+					return err
+				}
+				run = at + len(rec.Data)
+			}
+		case perfdata.RecordSample:
+			if !l.rec.timed {
+				_, l.rec.timed = l.rec.layouts.Time(rec)
+			}
+		}
+	}
+	return part(run, len(b.Data))
+}
+
+// observe takes in what a record says about processes.
+func (l *live) observe(rec perfdata.Record, pos int64) error {
+	before := len(l.rec.markers)
+	if err := l.rec.record(rec, pos); err != nil {
+		return err
+	}
+	if rec.Type == perfdata.RecordHeaderAttr {
+		l.trailer = perfdata.TrailerOf(trackingAttr(l.rec.attrs))
+	}
+	for _, m := range l.rec.markers[before:] {
+		l.sum.Markers++
+		l.markers[m.pos] = l.open(m)
+	}
+	switch rec.Type {
+	case perfdata.RecordFork:
+		t, err := l.rec.layouts.Task(rec)
+		if err != nil || t.PID == t.ParentPID {
+			break
+		}
+		delete(l.jit, t.PID)
+		delete(l.jitting, t.PID)
+		if spans := l.jit[t.ParentPID]; spans != nil && t.Clones {
+			l.jit[t.PID] = []span{{t.Time, math.MaxUint64, pos}}
+			if d := l.jitting[t.ParentPID]; d != nil {
+				l.jitting[t.PID] = d
+			}
+		}
+	case perfdata.RecordComm:
+		if c, err := l.rec.layouts.Comm(rec); err == nil && c.Exec {
+			delete(l.jit, c.PID)
+			delete(l.jitting, c.PID)
+		}
+	case perfdata.RecordExit:
+		if t, err := l.rec.layouts.Task(rec); err == nil && t.PID == t.TID && l.jitting[t.PID] != nil {
+			l.poll() // all that it will ever write is there
+			delete(l.jitting, t.PID)
+		}
+	}
+	return nil
+}
+
+// open opens the dump of a marker and reports whether the marker is dealt with.
+func (l *live) open(m marker) bool {
+	file, src, err := openDump(m, l.in, l.opts)
+	if err != nil && alive(m.pid) && isUnwritten(m.path) {
+		l.waiting = append(l.waiting, waitingDump{m, err})
+		return true
+	}
+	if err != nil {
+		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
+		return false
+	}
+	return l.begin(m, file, src)
+}
+
+// isUnwritten reports whether a dump is still without a header: producers write
+// into a buffer of their own first.
+func isUnwritten(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular() && st.Size() < 40
+}
+
+// begin takes a dump into use.
+func (l *live) begin(m marker, file *os.File, src *source.Jitdump) bool {
+	var known []*dump
+	for _, d := range l.dumps {
+		known = append(known, d.dump)
+	}
+	if d := sameFile(known, file); d != nil {
+		file.Close()
+		d.markers = append(d.markers, m)
+		l.watch(m, l.dumps[slices.Index(known, d)])
+		return true
+	}
+	d := &dump{path: file.Name(), pid: m.pid, markers: []marker{m}, file: file, source: src}
+	err := d.matchClock(l.rec)
+	if err != nil {
+		file.Close()
+		l.sum.problem(Problem{d.path, -1, err.Error()})
+		return false
+	}
+	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
+	if err != nil {
+		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
+	}
+	if err != nil || len(usable) == 0 {
+		file.Close()
+		return false
+	}
+	for dir, s := range stores {
+		if l.stores[dir] != nil {
+			s.close()
+		} else {
+			l.stores[dir] = s
+		}
+	}
+	l.opts.logf(1, "%s: dump of process %d", Printable(d.path), m.pid)
+	pd := l.planner.add(d)
+	l.dumps = append(l.dumps, pd)
+	l.watch(m, pd)
+	l.extend(pd)
+	return true
+}
+
+// watch takes note that a process has jitted code, as long as it may make more.
+func (l *live) watch(m marker, d *plannedDump) {
+	l.jit[m.pid] = []span{{m.time, math.MaxUint64, m.pos}}
+	if alive(m.pid) {
+		l.jitting[m.pid] = d
+	}
+}
+
+// alive reports whether there is a process of that number now. Of one that has
+// ended, the dump is all that there will be.
+func alive(pid uint32) bool {
+	return pid > 0 && pid <= math.MaxInt32 && !errors.Is(unix.Kill(int(pid), 0), unix.ESRCH)
+}
+
+// poll reads on in the dumps.
+func (l *live) poll() {
+	waiting := l.waiting
+	l.waiting = nil
+	for _, w := range waiting {
+		l.open(w.marker)
+	}
+	for _, d := range l.dumps {
+		l.extend(d)
+	}
+}
+
+// extend plans and makes what has been added to a dump.
+func (l *live) extend(d *plannedDump) {
+	if err := d.source.Scan(l.ctx); err != nil {
+		return // interrupted, which the loop will notice
+	}
+	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
+	l.planner.extend(d)
+	for i := objects; i < len(l.plan.objects); i++ {
+		o := &l.plan.objects[i]
+		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {
+			l.sum.problem(Problem{d.path, -1, fmt.Sprintf("an object could not be made: %v", err)})
+		}
+	}
+	if len(l.plan.mappings) > mappings {
+		slices.SortStableFunc(l.plan.mappings[l.next:], byTimeOfMapping)
+	}
+}
+
+// end writes what is left.
+func (l *live) end(blocks perfdata.Stream) error {
+	l.poll()
+	for _, w := range l.waiting {
+		l.sum.problem(Problem{Offset: -1, Text: w.err.Error()})
+	}
+	l.mappingsUpTo(math.MaxUint64)
+	if at := blocks.Cut(); at >= 0 {
+		l.sum.problem(Problem{l.in.path, at, fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)})
+	}
+	l.planner.finish()
+	l.maker.leaveDump()
+	w := objectWriter{plan: l.plan, sum: l.sum}
+	w.merge(&l.maker)
+	w.report()
+	var dumps []*dump
+	for _, d := range l.dumps {
+		dumps = append(dumps, d.dump)
+	}
+	addRepairs(dumps, l.sum)
+	l.sum.Injected = l.rec.injected
+	return l.out.finish(l.extendBuildIDs, l.moveAuxIndex)
+}

@@ -1,0 +1,220 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"io"
+	"runtime"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Stream hands out the records of a recording from front to back.
+type Stream interface {
+	// Next returns the next block, valid until the following call, or io.EOF. A
+	// record that cannot be one gives a *wire.Error; there is no way past it.
+	Next() (Block, error)
+
+	// Cut returns the offset of a record that the end of the input cuts, once
+	// Next has returned io.EOF, or -1. It is not among the blocks.
+	Cut() int64
+}
+
+// A BlockReader is the Stream of one file, section or pipe. It reads large blocks
+// into one buffer: that walks records several times faster than a memory map
+// does, and a file that shrinks is an error and not a SIGBUS. From a pipe it takes
+// what there is, and does not wait for more than a whole record.
+//
+// Compressed records come out as what is in them.
+type BlockReader struct {
+	src      io.Reader
+	order    binary.ByteOrder
+	offset   int64 // of buf[lo] in the file
+	end      int64 // of what is to be read, or unknownEnd
+	opaque   int64 // how much of what follows is payload of the record before
+	mayBeCut bool  // the last record may be incomplete, and is left out then
+	tracing  bool  // TRACING_DATA records have payloads, which is so in pipes only
+	pos      int64 // of what comes next in the stream of uncompressed records
+	cut      int64
+	buf      []byte
+	lo, hi   int // what is in buf
+
+	unpack   *unpacker // nil before the first compressed record
+	packedAt int64     // offset of the compressed record that unpack is at
+}
+
+const unknownEnd = -1
+
+const (
+	maxRecord = 1<<16 - 1
+	blockSize = 256 << 10 // read at once
+)
+
+// newBlockReader reads size bytes from src, which are at offset in their file;
+// without a known size, all there are.
+func newBlockReader(src io.Reader, order binary.ByteOrder, offset, size int64, mayBeCut bool) *BlockReader {
+	end := int64(unknownEnd)
+	if size != unknownEnd {
+		end = offset + size
+	}
+	return &BlockReader{src: src, order: order, offset: offset, end: end, mayBeCut: mayBeCut, cut: -1}
+}
+
+// Next implements Stream.
+func (r *BlockReader) Next() (Block, error) {
+	for {
+		if r.unpack != nil {
+			b, err := r.unpack.records(r.order)
+			if err != nil {
+				return Block{}, r.fail(r.packedAt, "%v", err)
+			}
+			if len(b) > 0 {
+				return r.block(b, r.packedAt, false), nil
+			}
+		}
+		if r.opaque > 0 && r.hi > r.lo {
+			b := r.take(int(min(r.opaque, int64(r.hi-r.lo))))
+			r.opaque -= int64(len(b))
+			return r.block(b, r.offset-int64(len(b)), true), nil
+		}
+		if r.opaque == 0 {
+			n, packed, err := r.whole(r.buf[r.lo:r.hi])
+			if err != nil {
+				return Block{}, err
+			}
+			if n > 0 && !packed {
+				b := r.take(n)
+				return r.block(b, r.offset-int64(n), false), nil
+			}
+			if packed {
+				r.packedAt = r.offset
+				if err := r.unpackRecord(r.take(n)); err != nil {
+					return Block{}, err
+				}
+				continue
+			}
+		}
+		if err := r.fill(); err != nil {
+			return Block{}, err
+		}
+	}
+}
+
+// Cut implements Stream.
+func (r *BlockReader) Cut() int64 { return r.cut }
+
+func (r *BlockReader) block(b []byte, offset int64, opaque bool) Block {
+	block := Block{Data: b, Offset: offset, Pos: r.pos, Opaque: opaque, order: r.order}
+	r.pos += int64(len(b))
+	return block
+}
+
+// take returns the next n bytes of the buffer.
+func (r *BlockReader) take(n int) []byte {
+	b := r.buf[r.lo : r.lo+n : r.lo+n]
+	r.lo += n
+	r.offset += int64(n)
+	return b
+}
+
+// fill reads more. At the end of the input it returns io.EOF.
+func (r *BlockReader) fill() error {
+	if r.buf == nil {
+		r.buf = make([]byte, blockSize+maxRecord+1)
+	}
+	r.hi = copy(r.buf, r.buf[r.lo:r.hi])
+	r.lo = 0
+	n, err := r.src.Read(r.buf[r.hi:min(len(r.buf), r.hi+blockSize)])
+	r.hi += n
+	if n > 0 || err == nil {
+		return nil
+	}
+	if err != io.EOF {
+		return err
+	}
+	at := r.offset + int64(r.hi)
+	switch {
+	case r.end != unknownEnd && at < r.end:
+		return r.fail(at, "the file ends here, %d bytes before the end of its data; has it shrunk?", r.end-at)
+	case r.hi > 0 && !r.mayBeCut:
+		return r.fail(r.offset, "a record reaches beyond the end of the data, %d bytes away", r.hi)
+	case r.hi > 0 || r.opaque > 0:
+		r.cut = r.offset
+	case r.unpack != nil && r.unpack.partial() > 0:
+		r.cut = r.packedAt
+	}
+	return io.EOF
+}
+
+// whole returns how much of b is whole records. They end behind a record that has
+// a payload, and in front of a compressed one; if b begins with that, packed is
+// true and n its size.
+func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
+	pos := 0
+	for len(b)-pos >= recordHead {
+		size := int(r.order.Uint16(b[pos+6:]))
+		if size < recordHead {
+			return 0, false, r.fail(r.offset+int64(pos), "a record of %d bytes; its header alone has %d", size, recordHead)
+		}
+		if size > len(b)-pos {
+			break
+		}
+		switch typ := RecordType(r.order.Uint32(b[pos:])); {
+		case typ == RecordCompressed || typ == RecordCompressed2:
+			if pos == 0 {
+				return size, true, nil
+			}
+			return pos, false, nil
+		case typ == RecordAuxtrace || typ == RecordTracingData && r.tracing:
+			if r.opaque, err = r.payload(typ, b[pos:pos+size], int64(pos)); err != nil {
+				return 0, false, err
+			}
+			return pos + size, false, nil
+		}
+		pos += size
+	}
+	return pos, false, nil
+}
+
+// payload returns the size of what follows a record of its own.
+func (r *BlockReader) payload(typ RecordType, rec []byte, at int64) (int64, error) {
+	var size uint64
+	switch {
+	case typ == RecordTracingData && len(rec) >= recordHead+4:
+		size = uint64(r.order.Uint32(rec[recordHead:]))
+	case typ == RecordAuxtrace && len(rec) >= recordHead+8:
+		size = r.order.Uint64(rec[recordHead:])
+	default:
+		return 0, r.fail(r.offset+at, "%s of %d bytes has no room for its payload's size", typ, len(rec))
+	}
+	if r.end == unknownEnd && size < 1<<62 {
+		return int64(size), nil
+	}
+	if left := uint64(r.end-r.offset-at) - uint64(len(rec)); size > left && !r.mayBeCut || size >= 1<<62 {
+		return 0, r.fail(r.offset+at, "%s with %d bytes of payload, but %d bytes of data are left", typ, size, left)
+	}
+	return int64(size), nil
+}
+
+// unpackRecord hands a compressed record to the unpacker.
+func (r *BlockReader) unpackRecord(rec []byte) error {
+	data := rec[recordHead:]
+	if RecordType(r.order.Uint32(rec)) == RecordCompressed2 {
+		// Padded to a multiple of 8, so it says how much is data.
+		if len(data) < 8 || r.order.Uint64(data) > uint64(len(data)-8) {
+			return r.fail(r.packedAt, "%s of %d bytes does not hold as many as it says", RecordCompressed2, len(rec))
+		}
+		data = data[8 : 8+r.order.Uint64(data)]
+	}
+	if r.unpack == nil {
+		r.unpack = newUnpacker()
+		runtime.AddCleanup(r, func(stop func()) { stop() }, r.unpack.stop)
+	}
+	r.unpack.feed(data)
+	return nil
+}
+
+func (r *BlockReader) fail(off int64, format string, args ...any) error {
+	c := wire.NewCursor(FormatName, "data", nil, r.order, off)
+	c.Fail("", format, args...)
+	return c.Err()
+}

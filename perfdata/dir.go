@@ -1,0 +1,97 @@
+package perfdata
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// The directory format, made by perf record --threads (and, without any data.N, by
+// --kcore):
+//
+//	data      a file as always: header, attrs, features, and records of perf's own thread
+//	data.0    records and nothing else, those of one ring buffer, in the order of time
+//	data.1    ...
+
+// A Dir is a recording in directory format. The File is that of data.
+type Dir struct {
+	*File
+	files []*os.File // data, data.0, ...
+}
+
+// OpenDir opens the files of a directory. They are read as the Dir is used, until
+// Close.
+func OpenDir(path string) (*Dir, error) {
+	d := new(Dir)
+	if err := d.open(path); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Dir) open(path string) error {
+	f, err := d.add(filepath.Join(path, "data"))
+	if err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if d.File, err = Open(f, st.Size()); err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if n, ok := strings.CutPrefix(e.Name(), "data."); ok {
+			if _, err := strconv.ParseUint(n, 10, 32); err == nil {
+				if _, err := d.add(filepath.Join(path, e.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Dir) add(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		d.files = append(d.files, f)
+	}
+	return f, err
+}
+
+// Close closes the files.
+func (d *Dir) Close() error {
+	for _, f := range d.files {
+		f.Close()
+	}
+	return nil
+}
+
+// Blocks returns the records of all files, merged into the order of time.
+func (d *Dir) Blocks() (Stream, error) {
+	layouts, err := NewLayouts(d.Header.Order, d.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	m := &merger{layouts: layouts, owner: -1}
+	m.sources = append(m.sources, &mergeSource{stream: d.File.Blocks()})
+	for _, f := range d.files[1:] {
+		st, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		r := newBlockReader(io.NewSectionReader(f, 0, st.Size()), d.Header.Order, 0, st.Size(), d.Header.Unfinished)
+		m.sources = append(m.sources, &mergeSource{stream: r, name: filepath.Base(f.Name())})
+	}
+	return m, nil
+}

@@ -1,0 +1,195 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// The pipe format: a header of 16 bytes (magic, size) and then records. What a
+// file keeps in its header comes in records of perf's own, before what needs it:
+//
+//	64 HEADER_ATTR     perf_event_attr, u64 ids...
+//	66 TRACING_DATA    u32 size; the feature of that size follows the record
+//	67 HEADER_BUILD_ID an entry of the build-id table
+//	80 HEADER_FEATURE  u64 feature id, content
+
+// A Pipe is a recording in pipe format.
+type Pipe struct {
+	Order  binary.ByteOrder
+	blocks *BlockReader
+}
+
+// OpenPipe reads the header of a recording in pipe format. Input in another format
+// gives an error that wraps ErrNotPerfData; one in file format, ErrFile.
+func OpenPipe(src io.Reader) (*Pipe, error) {
+	var head [headerSizePipe]byte
+	if n, err := io.ReadFull(src, head[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNotPerfData, n)
+	} else if err != nil {
+		return nil, err
+	}
+	order, err := orderOf(head[:])
+	if err != nil {
+		return nil, err
+	}
+	if order.Uint64(head[8:]) != headerSizePipe {
+		return nil, ErrFile
+	}
+	blocks := newBlockReader(src, order, headerSizePipe, unknownEnd, true)
+	blocks.tracing = true
+	return &Pipe{Order: order, blocks: blocks}, nil
+}
+
+// ErrFile says that a stream is a recording in file format, which has to be read
+// back and forth.
+var ErrFile = errors.New("perf.data in file format")
+
+// Blocks returns the reader of the records. There is only one.
+func (p *Pipe) Blocks() *BlockReader { return p.blocks }
+
+// HeaderAttr decodes a HEADER_ATTR record.
+func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
+	c := wire.NewCursor(FormatName, rec.Type.String(), rec.Data[recordHead:], order, recordHead)
+	size := uint64(attrSizeMin)
+	if c.Len() >= 8 {
+		if n := order.Uint32(rec.Data[recordHead+4:]); n != 0 {
+			size = uint64(n)
+		}
+	}
+	if size < attrSizeMin || size > attrSizeMax {
+		c.Bad("attr.size", "is %d; a perf_event_attr has at least %d bytes", size, attrSizeMin)
+	}
+	a := Attr{Raw: append([]byte(nil), c.Bytes("attr", size)...), order: order}
+	for c.Len() >= 8 {
+		a.IDs = append(a.IDs, c.U64("id"))
+	}
+	return a, c.Err()
+}
+
+// HeaderFeature decodes a HEADER_FEATURE record. Records of an id that no feature
+// can have, or without content, only mark the end of the features.
+func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []byte, ok bool) {
+	if len(rec.Data) <= recordHead+8 {
+		return 0, nil, false
+	}
+	n := order.Uint64(rec.Data[recordHead:])
+	return FeatureID(n), rec.Data[recordHead+8:], n > 0 && n < 256
+}
+
+// AppendPreamble appends the records that say in a pipe what the header of f says:
+// its attrs, features, tracing data and build ids.
+func AppendPreamble(dst []byte, f *File) ([]byte, error) {
+	b := wire.AppendTo(dst, f.Header.Order)
+	for i := range f.Attrs {
+		appendHeaderAttr(b, &f.Attrs[i])
+	}
+	for i := range f.Features {
+		content, err := f.Features[i].Bytes()
+		if err != nil {
+			return nil, err
+		}
+		switch id := f.Features[i].ID; {
+		case id == FeatureTracingData:
+			padded := (len(content) + 7) &^ 7
+			appendHead(b, RecordTracingData, recordHead+4)
+			b.U32(uint32(padded))
+			b.Bytes(content)
+			b.Zeros(padded - len(content))
+		case id == FeatureBuildID:
+			appendBuildIDs(b, content)
+		case id == FeatureAuxtrace || id == FeatureDirFormat || id == FeatureCompressed || id > lastPipeFeature:
+			// About the layout of the file; or nothing that every perf can read.
+		case len(content) > maxRecord-recordHead-8:
+			// perf leaves out what does not fit, too.
+		default:
+			appendHead(b, RecordHeaderFeature, recordHead+8+len(content))
+			b.U64(uint64(id))
+			b.Bytes(content)
+		}
+	}
+	return b.Data, nil
+}
+
+// lastPipeFeature is the last feature that perf 6.1 knows. perf passes over
+// features of newer perfs in a file, but gives up on them in a pipe.
+const lastPipeFeature = FeaturePMUCaps
+
+func appendHead(b *wire.Buffer, typ RecordType, size int) {
+	b.U32(uint32(typ))
+	b.U16(0)
+	b.U16(uint16(size))
+}
+
+// pipeAttrSize is the size of perf_event_attr in Linux 5.14 to 6.2. Perfs of that
+// time take it for granted in a pipe.
+const pipeAttrSize = 128
+
+func appendHeaderAttr(b *wire.Buffer, a *Attr) {
+	size := max(len(a.Raw), pipeAttrSize)
+	appendHead(b, RecordHeaderAttr, recordHead+size+8*len(a.IDs))
+	b.U32(a.Type())
+	b.U32(uint32(size))
+	b.Bytes(a.Raw[8:])
+	b.Zeros(size - len(a.Raw))
+	for _, id := range a.IDs {
+		b.U64(id)
+	}
+}
+
+// appendBuildIDs appends the entries of a build-id table as records; they differ
+// in the type only.
+func appendBuildIDs(b *wire.Buffer, table []byte) {
+	order := b.Order()
+	for len(table) >= recordHead {
+		size := int(order.Uint16(table[6:]))
+		if size < recordHead || size > len(table) {
+			return
+		}
+		b.U32(uint32(RecordHeaderBuildID))
+		b.Bytes(table[4:size])
+		table = table[size:]
+	}
+}
+
+// A PipeWriter writes a recording in pipe format.
+type PipeWriter struct {
+	dst io.Writer
+	pos int64
+	err error
+}
+
+// NewPipeWriter starts a stream.
+func NewPipeWriter(dst io.Writer, order binary.ByteOrder) *PipeWriter {
+	w := &PipeWriter{dst: dst}
+	head := wire.NewBuffer(order)
+	if order == binary.BigEndian {
+		head.Bytes([]byte(magicBigEndian))
+	} else {
+		head.Bytes([]byte(magic))
+	}
+	head.U64(headerSizePipe)
+	w.Write(head.Data)
+	return w
+}
+
+// Write writes whole records and payloads, at once. After an error every call
+// returns that error.
+func (w *PipeWriter) Write(p []byte) (int, error) {
+	if w.err != nil || len(p) == 0 {
+		return 0, w.err
+	}
+	n, err := w.dst.Write(p)
+	w.pos += int64(n)
+	w.err = err
+	return n, err
+}
+
+// Err returns the error that writing has met, if any.
+func (w *PipeWriter) Err() error { return w.err }
+
+// Offset returns the number of bytes written.
+func (w *PipeWriter) Offset() int64 { return w.pos }
