@@ -1,0 +1,381 @@
+package inject_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Recordings in all forms, read and written.
+
+// forms are real recordings of one program, in the forms that perf record has.
+var forms = []struct{ name, input string }{
+	{"node-zstd", "perf.data"},
+	{"node-threads", "perf.data.dir"},
+	{"node-pipe", "perf.pipe.data"},
+}
+
+// shares says how many of the samples in user space are in jitted code, by name,
+// and how many are nowhere that perf knows. How many samples there are is counted
+// as well: a reader that loses records must not look good.
+type shares struct{ jitted, unknown, all int }
+
+func count(t *testing.T, dir, perf, input string, stdin io.Reader) (s shares) {
+	t.Helper()
+	cmd := testrec.Command(t, dir, perf, "script", "--no-inline", "-G", "-F", "pid,ip,sym,dso", "-i", input)
+	cmd.Stdin = stdin
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s script -i %s: %v\n%s", perf, input, err, errs.String())
+	}
+	for _, bad := range []string{"out of order", "out-of-order", "unhandled"} {
+		if strings.Contains(errs.String(), bad) {
+			t.Errorf("%s complains: %s", perf, errs.String())
+		}
+	}
+	for line := range strings.Lines(string(out)) {
+		s.all++
+		switch {
+		case strings.Contains(line, "/jitted-"):
+			s.jitted++
+		case strings.Contains(line, "[JIT] tid"), strings.Contains(line, "//anon"):
+			s.unknown++
+		}
+	}
+	return s
+}
+
+// samples returns how many samples perf finds in a recording.
+func samples(t *testing.T, dir, input string) int {
+	t.Helper()
+	return strings.Count(testrec.Run(t, dir, testrec.Tool(t, "perf"), "script", "-G", "-F", "ip", "-i", input), "\n")
+}
+
+func TestForms(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			dir := testrec.Unpack(t, form.name)
+			all := samples(t, dir, form.input)
+			check := func(what string, s shares) {
+				t.Helper()
+				// Of node-fp, all samples in jitted code have a name.
+				if s.all != all || s.jitted < 60 || s.unknown > s.jitted/50 {
+					t.Errorf("%s: %+v, the recording has %d samples", what, s, all)
+				}
+			}
+			out := filepath.Join(dir, "out.data")
+			sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, form.input), Output: out})
+			if err != nil || !sum.Complete() || sum.Mappings < 2000 {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			stream, w := pipe(t)
+			go func() {
+				defer w.Close()
+				_, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, form.input), Output: "-", Stdout: w})
+				if err != nil {
+					t.Error(err)
+				}
+			}()
+			piped, err := io.ReadAll(stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for version, perf := range testrec.Perfs(t) {
+				check("perf "+version, count(t, dir, perf, out, nil))
+				check("perf "+version+", from a pipe", count(t, dir, perf, "-", bytes.NewReader(piped)))
+			}
+			again := filepath.Join(dir, "again.data")
+			if sum, err = inject.Run(t.Context(), inject.Options{Input: out, Output: again}); err != nil || sum.Mappings != 0 || sum.Injected != 2000+sum.Injected%2000 {
+				t.Errorf("again: %+v, %v", sum, err)
+			}
+			if form.name != "node-pipe" && !bytes.Equal(read(t, out), read(t, again)) {
+				t.Error("injecting the result again changes it")
+			}
+		})
+	}
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w
+}
+
+// feed gives b to a pipe, n bytes at a time.
+func feed(t *testing.T, b []byte, n int) *os.File {
+	r, w := pipe(t)
+	go func() {
+		defer w.Close()
+		for len(b) > 0 {
+			k := min(n, len(b))
+			if _, err := w.Write(b[:k]); err != nil {
+				return
+			}
+			b = b[k:]
+		}
+	}()
+	return r
+}
+
+// A stream that is over when it comes gives the same as a file, and its rounds
+// stay. It may come in pieces of any size, and go to a pipe or to a file.
+func TestStream(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir) // where the dump of a stream is looked for
+	stream := read(t, "perf.pipe.data")
+	all := samples(t, dir, "perf.pipe.data")
+	var first []byte
+	for _, size := range []int{1 << 20, 4096, 777} {
+		r, w := pipe(t)
+		go func() {
+			defer w.Close()
+			sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
+			if err != nil || !sum.Complete() || sum.Mappings < 2000 || sum.Markers != 1 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		}()
+		piped, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = piped
+		} else if !bytes.Equal(piped, first) {
+			t.Errorf("pieces of %d bytes make a difference", size)
+		}
+	}
+	if a, b := bytes.Count(stream, []byte{68, 0, 0, 0, 0, 0, 8, 0}), bytes.Count(first, []byte{68, 0, 0, 0, 0, 0, 8, 0}); a == 0 || a != b {
+		t.Errorf("%d rounds, %d in the result", a, b)
+	}
+	out := filepath.Join(dir, "out.data")
+	if _, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out}); err != nil {
+		t.Fatal(err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		for _, s := range []shares{count(t, dir, perf, "-", bytes.NewReader(first)), count(t, dir, perf, out, nil)} {
+			if s.all != all || s.jitted < 60 || s.unknown > 0 {
+				t.Errorf("perf %s: %+v of %d", version, s, all)
+			}
+		}
+	}
+	// The header comes from records, and must say the same.
+	perf := testrec.Tool(t, "perf")
+	header := func(input string) string {
+		var kept []string
+		for line := range strings.Lines(testrec.Run(t, dir, perf, "report", "--header-only", "-i", input)) {
+			if strings.HasPrefix(line, "# ") && !strings.Contains(line, "captured on") && !strings.Contains(line, "offset") && !strings.Contains(line, "data size") && !strings.Contains(line, "missing features") && !strings.Contains(line, "header version") && !strings.Contains(line, "=====") {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	if was, is := header("perf.pipe.data"), header(out); was != is || len(is) < 500 {
+		t.Errorf("header\n%s\nof the stream, of the file\n%s", was, is)
+	}
+}
+
+// A process is still at work while its stream is injected: what is there comes out
+// at once, and functions that it tells of late are found all the same.
+func TestLiveStream(t *testing.T) {
+	w := newWorld(t)
+	pid := uint32(os.Getpid()) // a process that is alive
+	w.mark(pid, 1000, "jit-1.dump")
+	w.expect(pid, 3000, 0x10008, "early+0x8")
+	w.Round()
+	w.expect(pid, 4000, 0x20008, "late+0x8")
+	w.Round()
+	rest := w.expectations(t, func() { w.expect(pid, 6000, 0x30008, "last+0x8") })
+	w.Write(t, w.opts.Input)
+
+	// The preamble and the records of a file, as a stream.
+	f := openFile(t, w.opts.Input)
+	var stream []byte
+	stream = append(stream, "PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"...)
+	stream, err := perfdata.AppendPreamble(stream, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	first, last := stream[:len(stream)-rest], stream[len(stream)-rest:]
+
+	dump := dumpBytes(t, x86(1), load(2000, 1, 1, 0x10000, "early", code(64, 1)))
+	more := dumpBytes(t, x86(1), load(2500, 1, 2, 0x20000, "late", code(64, 2)), load(5000, 1, 3, 0x30000, "last", code(64, 3)))[40:]
+	put(t, w.path("jit-1.dump"), nil) // mapped, and nothing written yet
+
+	inR, inW := pipe(t)
+	outR, outW := pipe(t)
+	done := make(chan *inject.Summary, 1)
+	go func() {
+		defer outW.Close()
+		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- sum
+	}()
+	got := make(chan []byte)
+	go func() {
+		for {
+			b := make([]byte, 1<<16)
+			n, err := outR.Read(b)
+			if n > 0 {
+				got <- b[:n]
+			}
+			if err != nil {
+				close(got)
+				return
+			}
+		}
+	}()
+	var result []byte
+	waitFor := func(what string, is func() bool) {
+		t.Helper()
+		timeout := time.After(20 * time.Second)
+		for !is() {
+			select {
+			case b, ok := <-got:
+				if !ok {
+					t.Fatalf("%s: the output has ended", what)
+				}
+				result = append(result, b...)
+			case <-timeout:
+				t.Fatalf("%s: nothing comes", what)
+			}
+		}
+	}
+	inW.Write(first)
+	waitFor("the samples, while the input is open", func() bool { return bytes.Contains(result, []byte{8, 0, 2, 0, 0, 0, 0, 0}) })
+	if bytes.Contains(result, []byte("/jitted-")) {
+		t.Error("functions come before they are known")
+	}
+	put(t, w.path("jit-1.dump"), dump)
+	appendTo(t, w.path("jit-1.dump"), more[:30]) // in the middle of a record
+	inW.Write(last[:1])
+	inW.Write(last[1:])
+	waitFor("the first function", func() bool { return bytes.Contains(result, []byte("/jitted-")) })
+	appendTo(t, w.path("jit-1.dump"), more[30:])
+	inW.Close()
+	for b := range got {
+		result = append(result, b...)
+	}
+	sum := <-done
+	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 {
+		t.Errorf("%+v", sum)
+	}
+	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {
+		t.Error("a round is promised to be over, but functions of it came later")
+	}
+	put(t, w.path("result.pipe"), result)
+	for version, perf := range testrec.Perfs(t) {
+		out := testrec.Run(t, w.dir, perf, "script", "-i", "result.pipe", "-F", "ip,sym,symoff")
+		for _, want := range w.wants {
+			if !strings.Contains(out, want.sym) {
+				t.Errorf("perf %s: no %s in\n%s", version, want.sym, out)
+			}
+		}
+	}
+}
+
+// expectations returns how many bytes of records add makes.
+func (w *world) expectations(t *testing.T, add func()) int {
+	before := len(w.Bytes())
+	add()
+	return len(w.Bytes()) - before
+}
+
+func openFile(t *testing.T, path string) *perfdata.File {
+	t.Helper()
+	b := read(t, path)
+	f, err := perfdata.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func appendTo(t *testing.T, path string, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+// Real programs in the forms of perf record: each resolves as much as the same
+// program recorded into a file.
+func TestLiveForms(t *testing.T) {
+	testrec.CanRecord(t)
+	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")
+	dir := t.TempDir()
+	prog := read(t, filepath.Join(testrec.Unpack(t, "node-fp"), "prog.js"))
+	program(t, dir, "prog.js", string(prog))
+	common := []string{"record", "-q", "-e", "cpu-clock", "-F", "999", "-k", "mono", "-g"}
+	for name, args := range map[string][]string{
+		"plain": {"-o", "perf.data"}, "compressed": {"-z", "-o", "perf.data"}, "threads": {"--threads", "-a", "-o", "perf.data"},
+	} {
+		os.RemoveAll(filepath.Join(dir, "perf.data"))
+		testrec.Run(t, dir, perf, append(append(append([]string{}, common...), args...), "--", node, "--perf-prof", "prog.js")...)
+		out := filepath.Join(dir, "out.data")
+		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
+		if err != nil || !sum.Complete() {
+			t.Fatalf("%s: %+v, %v", name, sum, err)
+		}
+		s := count(t, dir, perf, out, nil)
+		if s.jitted < 50 || s.unknown > s.jitted/50 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		removeAll(t, dir, "*.so", "jit-*.dump")
+	}
+
+	// perf record -o - | jitinject | perf script -i -, with everything at work at once.
+	recorder := exec.CommandContext(t.Context(), perf, append(append(append([]string{}, common...), "-o", "-", "--"), node, "--perf-prof", "prog.js")...)
+	recorder.Dir = dir
+	inR, inW := pipe(t)
+	outR, outW := pipe(t)
+	recorder.Stdout = inW
+	if err := recorder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	inW.Close()
+	go func() {
+		defer outW.Close()
+		if sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW}); err != nil || !sum.Complete() {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	}()
+	if s := count(t, dir, perf, "-", outR); s.jitted < 50 || s.unknown > s.jitted/50 {
+		t.Errorf("live: %+v", s)
+	}
+	if err := recorder.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func removeAll(t *testing.T, dir string, patterns ...string) {
+	t.Helper()
+	for _, p := range patterns {
+		names, _ := filepath.Glob(filepath.Join(dir, p))
+		for _, n := range names {
+			os.Remove(n)
+		}
+	}
+}
