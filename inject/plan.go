@@ -84,7 +84,7 @@ func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
 	p := planner{genealogy: &rec.genealogy, names: make(map[objectName]int)}
 	for i, d := range dumps {
 		d.number = i
-		ds := DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: d.source.Cut, Repairs: []Repair{}}
+		ds := DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Clock: d.match, Cut: d.source.Cut, Repairs: []Repair{}}
 		a := newAttribution(p.genealogy, d)
 		p.addDump(d, a, &ds)
 		for _, q := range d.source.Problems {
@@ -126,7 +126,7 @@ func (p *planner) addDump(d *dump, a *attribution, ds *DumpSummary) {
 			continue
 		}
 		pid, _, ok := a.of(e)
-		if !ok {
+		if !ok || d.leftOut[e.Function] {
 			continue
 		}
 		name := objectName{pid, e.Index}
@@ -158,7 +158,9 @@ func (p *planner) addDump(d *dump, a *attribution, ds *DumpSummary) {
 			o := places.of(pid, m.time)
 			if e.Kind == jitcode.Move {
 				ds.Moved++
-				p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				if d.match.Kind != ClockNone { // without times it is at both places all the time
+					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				}
 			}
 			o.place(e.Addr, e.Addr+e.Size, e.Function)
 		}
