@@ -78,6 +78,8 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 	case mode == "strict":
 		return errClock{text}
+	case len(d.source.Events) == 0:
+		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
 	default:
 		d.evidence = newEvidence(rec, d)
 		d.clock = d.evidence.clock()
@@ -147,8 +149,8 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 		e := d.evidence
 		e.ended()
 		d.settleClock(sum)
-		opts.logf(1, "%s: offset of its clock at least %d ns, at most %d ns, drift %.0f ppm; %d samples in functions, %d of them before these were there",
-			Printable(d.path), e.low, e.high, e.drift*1e6, e.samples, e.early)
+		opts.logf(2, "%s: clock offset from %d ns to %d ns, drift %.0f ppm; %d samples in functions, %d too early",
+			Printable(d.path), e.low, e.high, -e.drift*1e6, e.samples, e.early)
 		d.evidence = nil
 	}
 	return nil
@@ -166,8 +168,8 @@ func (d *dump) settleClock(sum *Summary) {
 		}
 		d.clock, d.match = func(uint64) uint64 { return start }, Clock{Kind: ClockNone, Error: -1}
 	case e.counts == withSleep && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
-		// The machine has slept for no time at all, or for longer than this.
-		d.clock, d.match = shifted(0), Clock{Kind: ClockEstimated, Error: max(e.high, -e.low)}
+		// The machine has not slept: no sleep is as short as this.
+		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 		return
 	default:
 		d.clock, d.match = e.clock(), Clock{Kind: ClockEstimated, Offset: e.low, Error: e.width()}

@@ -97,9 +97,7 @@ func newEvidence(rec *recording, d *dump) *evidence {
 			e.places = append(e.places, usedPlace{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
 		}
 	}
-	if len(events) > 0 {
-		e.low = int64(e.marker - e.first)
-	}
+	e.low = int64(e.marker - e.first)
 	e.sortPlaces()
 	return e
 }
@@ -177,7 +175,7 @@ func (e *evidence) contradiction() string {
 	case e.marker == 0:
 		return "" // nor is there anything that speaks for one
 	case e.early*maxEarly > e.samples:
-		return fmt.Sprintf("%d of %d samples in its functions would be older than these", e.early, e.samples)
+		return fmt.Sprintf("%d of %d samples in its functions would come before these were there", e.early, e.samples)
 	case e.overruns:
 		return "it goes on when its process has ended; was it overwritten by another run?"
 	}

@@ -105,7 +105,7 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 			fmt.Fprintf(w, ", %s without code", number(int64(d.Empty)))
 		}
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
-		if text := clockText(d.Clock); text != "" {
+		if text := clockText(d.Clock); text != "" && d.Functions > 0 {
 			fmt.Fprintf(w, "  %s\n", text)
 		}
 		if d.Cut >= 0 {
