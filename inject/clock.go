@@ -136,7 +136,7 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 			case perfdata.RecordExit:
 				if t, err := rec.layouts.Task(r); err == nil {
 					for _, e := range of[t.PID] {
-						e.exit = max(e.exit, t.Time) // threads end one by one
+						e.exited(&t)
 					}
 				}
 			}

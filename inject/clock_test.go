@@ -70,7 +70,7 @@ func TestClockEstimated(t *testing.T) {
 	w.expect(100, in(at(30)), 0x30008, "gamma+0x8")
 	w.expect(100, in(at(61)), 0x30008, "delta+0x8")
 	w.expect(100, in(at(62)), 0x90008, "")
-	w.Exit(100, 1, in(at(100)))
+	w.Exit(100, 100, in(at(100)))
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(10), 100, 2, 0x20000, "beta", code(64, 2)),
@@ -87,8 +87,9 @@ func TestClockWithoutSamples(t *testing.T) {
 		w.expect(100, in(at(10)), 0x90008, "")
 		w.dump("jit-100.dump", x86(100), load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)))
 		want := estimated(offset-5*ms, -1)
+		w.Exit(100, 102, in(at(1))) // a thread
 		if exits {
-			w.Exit(100, 1, in(at(20)))
+			w.Exit(100, 100, in(at(20)))
 			want.Error = 20*ms + 10_000
 		}
 		w.clock(want)
@@ -102,7 +103,7 @@ func TestClockRoughly(t *testing.T) {
 	w.expect(100, in(at(2000)), 0x10008, "alpha+0x8")
 	w.expect(100, in(at(2001)), 0x30008, "")
 	w.expect(100, in(at(2002)), 0x30028, "")
-	w.Exit(100, 1, in(at(2010)))
+	w.Exit(100, 100, in(at(2010)))
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(6), 100, 2, 0x30000, "gamma", code(64, 3)),
@@ -146,7 +147,7 @@ func TestClockAlmostAgreed(t *testing.T) {
 func TestClockOfAnotherRun(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, in(at(6)), 0x10008, "alpha+0x8")
-	w.Exit(100, 1, in(at(30)))
+	w.Exit(100, 100, in(at(30)))
 	w.dump("jit-100.dump", x86(100),
 		load(at(5), 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(at(50), 100, 2, 0x20000, "beta", code(64, 1)))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // An evidence collects what a recording and a dump tell about the offset between
@@ -29,7 +30,8 @@ import (
 type evidence struct {
 	marker      uint64 // when the dump was mapped; 0 if the recording does not say
 	end         uint64 // when the program ended, or another took its place
-	exit        uint64 // when the last of its threads ended; 0 if it did not
+	exit        uint64 // when the last of its threads ended, as yet
+	gone        bool   // so did its first thread
 	first, last uint64 // events of the dump, in its time
 	counts      counting
 
@@ -159,12 +161,21 @@ func (e *evidence) notLater(dump, recording uint64) bool {
 	return true
 }
 
+// exited notes the end of a thread of the process. With the first thread the
+// process ends, and then threads do so one by one.
+func (e *evidence) exited(t *perfdata.Task) {
+	if t.Time >= e.marker && t.Time < e.end {
+		e.exit = max(e.exit, t.Time)
+		e.gone = e.gone || t.TID == t.PID
+	}
+}
+
 // ended takes the end of the process as evidence, when all of the recording has
 // been seen.
 func (e *evidence) ended() {
 	end := e.end
-	if e.exit != 0 {
-		end = min(end, e.exit)
+	if e.gone {
+		end = e.exit
 	}
 	e.overruns = end != math.MaxUint64 && !e.notLater(e.last, end)
 }
