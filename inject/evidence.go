@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An evidence collects what a recording and a dump tell about the offset between
+// An evidence is what a recording and a dump tell about the offset between
 // their clocks: what must be added to a time of the dump to get the recording's.
 //
 // It is at least as large as the mapping of the dump demands, for a producer maps
@@ -30,8 +30,8 @@ import (
 type evidence struct {
 	marker      uint64 // when the dump was mapped; 0 if the recording does not say
 	end         uint64 // when the program ended, or another took its place
-	exit        uint64 // when the last of its threads ended, as yet
-	gone        bool   // so did its first thread
+	exit        uint64 // when the last of its threads ended, of those seen so far
+	gone        bool   // its first thread is among them
 	first, last uint64 // events of the dump, in its time
 	counts      counting
 
