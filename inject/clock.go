@@ -149,8 +149,8 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 		e := d.evidence
 		e.ended()
 		d.settleClock(sum)
-		opts.logf(2, "%s: clock offset from %d ns to %d ns, drift %.0f ppm; %d samples in functions, %d too early",
-			Printable(d.path), e.low, e.high, -e.drift*1e6, e.samples, e.early)
+		opts.logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
+			Printable(d.path), e.low, e.high, e.drift*1e6, e.samples, e.early)
 		d.evidence = nil
 	}
 	return nil
