@@ -7,7 +7,7 @@
 // The work goes in five steps, a file each:
 //
 //	survey.go    walk the recording once: markers, forks, execs, clocks
-//	dumps.go     find and scan the side file behind each marker
+//	dumps.go     find and scan the side file behind each marker, and match its clock
 //	plan.go      which objects there will be, and which mappings say where they are
 //	objects.go   make the objects, in parallel
 //	rewrite.go   copy the recording through, with the mappings put in

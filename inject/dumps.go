@@ -25,6 +25,10 @@ type dump struct {
 	file    *os.File
 	source  *source.Jitdump
 	clock   func(uint64) uint64 // from its times to the recording's
+	match   Clock               // how that was found
+
+	evidence *evidence    // about the clock, while it is collected
+	leftOut  map[int]bool // functions that cannot be told from others without a clock
 
 	number  int    // of its line in the summary
 	objects string // the directory for its objects, absolute
@@ -69,7 +73,7 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			closeDumps(append(usable, dumps[i:]...))
 			return nil, err
 		}
-		err := d.matchClock(rec)
+		err := d.matchClock(rec, opts.Clock)
 		if err == nil {
 			err = d.isRecordings()
 		}
@@ -87,6 +91,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			continue
 		}
 		usable = append(usable, d)
+	}
+	if err := estimateClocks(ctx, rec, usable, opts, sum); err != nil {
+		closeDumps(usable)
+		return nil, err
 	}
 	return usable, nil
 }
@@ -186,27 +194,6 @@ func sameFile(dumps []*dump, file *os.File) *dump {
 		if other, err := d.file.Stat(); err == nil && os.SameFile(st, other) {
 			return d
 		}
-	}
-	return nil
-}
-
-// matchClock decides how the dump's times become the recording's.
-func (d *dump) matchClock(rec *recording) error {
-	clock, err := d.source.Clock()
-	if err != nil {
-		return err
-	}
-	switch clock {
-	case source.ArchClock:
-		if rec.timeConv == nil {
-			return errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV); record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
-		}
-		d.clock = rec.timeConv.Time
-	case source.MonotonicClock:
-		if text := rec.clockError(); text != "" {
-			return errClock{text}
-		}
-		d.clock = func(t uint64) uint64 { return t }
 	}
 	return nil
 }

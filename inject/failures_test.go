@@ -160,15 +160,18 @@ func TestDumps(t *testing.T) {
 	}
 }
 
+// With Clock strict, as perf inject always.
 func TestClocks(t *testing.T) {
 	for clock, words := range map[int32][]string{-1: {"recorded without -k mono"}, 4: {"CLOCK_MONOTONIC_RAW"}} {
 		w := ready(t)
 		w.ClockID = clock
+		w.opts.Clock = "strict"
 		w.Write(t, w.opts.Input)
 		w.fails(append(words, "perf.data", "perf record -k mono")...)
 	}
 	refused := testrec.Unpack(t, "refused")
 	w := ready(t)
+	w.opts.Clock = "strict"
 	w.opts.Input = filepath.Join(refused, "noclock.data")
 	put(t, filepath.Join(refused, "jit-9934.dump"), dumpBytes(t, x86(9934)))
 	w.fails("noclock.data", "recorded without -k mono")

@@ -248,10 +248,24 @@ func (l *live) begin(m marker, file *os.File, src *source.Jitdump) bool {
 		return true
 	}
 	d := &dump{path: file.Name(), pid: m.pid, markers: []marker{m}, file: file, source: src}
-	err := d.matchClock(l.rec)
+	if err := src.Scan(l.ctx); err != nil {
+		file.Close()
+		return true // interrupted, which the loop will notice
+	}
+	if len(src.Events) == 0 && l.rec.clockError() != "" && alive(m.pid) {
+		file.Close() // its clock cannot be told before there is a record
+		l.waiting = append(l.waiting, waitingDump{m, errors.New(l.rec.clockError())})
+		return true
+	}
+	err := d.matchClock(l.rec, l.opts.Clock)
+	d.settleClockEarly(l.sum)
 	if err != nil {
 		file.Close()
-		l.sum.problem(Problem{d.path, -1, err.Error()})
+		problem := Problem{d.path, -1, err.Error()}
+		if errors.As(err, new(errClock)) {
+			problem.File = l.in.path
+		}
+		l.sum.problem(problem)
 		return false
 	}
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)

@@ -24,6 +24,12 @@ type Options struct {
 	// beside Input.
 	DumpDirs []string
 
+	// Clock says what to do about a recording whose times are not those of the
+	// dumps, because it was made without -k mono. "auto", or nothing, looks for
+	// evidence of the difference; "strict" refuses it; a number of nanoseconds is
+	// added to the times of dumps that count in CLOCK_MONOTONIC.
+	Clock string
+
 	// Force reads an Input that belongs to someone else.
 	Force bool
 
@@ -99,6 +105,7 @@ type DumpSummary struct {
 	Empty     int      `json:"empty"`     // of them without code, which need no object
 	WithLines int      `json:"with_lines"`
 	Moved     int      `json:"moved"`
+	Clock     Clock    `json:"clock"`
 	Cut       int64    `json:"cut"` // offset of a record that the end of the file cuts, or -1
 	Repairs   []Repair `json:"repairs"`
 }

@@ -112,7 +112,7 @@ func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
 // add takes in a dump without any events yet.
 func (p *planner) add(d *dump) *plannedDump {
 	d.number = len(p.dumps)
-	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: -1, Repairs: []Repair{}})
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.genealogy, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
@@ -166,7 +166,7 @@ func (p *planner) extend(d *plannedDump) {
 			continue
 		}
 		pid, _, ok := d.attribution.of(e)
-		if !ok {
+		if !ok || d.leftOut[e.Function] {
 			continue
 		}
 		name := objectName{pid, e.Index}
@@ -203,7 +203,9 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 			o := d.places.of(pid, m.time)
 			if e.Kind == jitcode.Move {
 				p.sum.Dumps[d.number].Moved++
-				p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				if d.match.Kind != ClockNone { // without times it is at both places all the time
+					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				}
 			}
 			o.place(e.Addr, e.Addr+e.Size, e.Function)
 		}

@@ -20,6 +20,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
 	}
+	if _, _, err := givenOffset(opts.Clock); err != nil {
+		return nil, err
+	}
 	in, err := openInput(&opts)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ type layout struct {
 	sampleType SampleType
 	trailing   bool // sample_id_all: kernel records have the trailer
 
-	sampleTime, sampleID int // from the start of the record
+	sampleIP, sampleTID  int // from the start of the record
+	sampleTime, sampleID int
 	trailerSize          int
 	trailerTID           int // the others: back from the end of the record
 	trailerTime          int
@@ -50,7 +51,10 @@ func compileLayout(t SampleType, trailing bool) layout {
 	for _, f := range []struct {
 		field SampleType
 		pos   *int
-	}{{FieldIdentifier, &l.sampleID}, {FieldIP, nil}, {FieldTID, nil}, {FieldTime, &l.sampleTime}, {FieldAddr, nil}, {FieldID, &l.sampleID}} {
+	}{
+		{FieldIdentifier, &l.sampleID}, {FieldIP, &l.sampleIP}, {FieldTID, &l.sampleTID}, {FieldTime, &l.sampleTime},
+		{FieldAddr, nil}, {FieldID, &l.sampleID},
+	} {
 		if t&f.field == 0 {
 			continue
 		}
@@ -106,7 +110,8 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		a := &attrs[i]
 		ls.layouts[i] = compileLayout(a.SampleType(), a.Has(FlagSampleIDAll))
 		l, first := &ls.layouts[i], &ls.layouts[0]
-		same = same && l.trailing == first.trailing && l.sampleTime == first.sampleTime &&
+		same = same && l.trailing == first.trailing &&
+			l.sampleIP == first.sampleIP && l.sampleTID == first.sampleTID && l.sampleTime == first.sampleTime &&
 			l.trailerSize == first.trailerSize && l.trailerTime == first.trailerTime && l.trailerTID == first.trailerTID
 		if l.sampleID != first.sampleID || l.trailing != first.trailing || l.idFromEnd() != first.idFromEnd() {
 			return nil, fmt.Errorf("%s: events 0 and %d of the recording keep their ids in different places, so their records cannot be told apart", FormatName, i)

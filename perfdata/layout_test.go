@@ -50,6 +50,12 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 			t.Fatalf("%v, sample type %#x: %v has time %d, %v", rec.Order, rec.SampleType, r.Type, time, ok)
 		}
 		switch r.Type {
+		case perfdata.RecordSample:
+			const all = testrec.IP | testrec.TID | testrec.Time
+			want := perfdata.Sample{IP: 0x400010, PID: 5, TID: 5, Time: 400}
+			if s, ok := ls.Sample(r); ok != (rec.SampleType&all == all) || ok && s != want {
+				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, s, ok)
+			}
 		case perfdata.RecordComm:
 			if c, err := ls.Comm(r); err != nil || string(c.Name) != "prog" || c.PID != 5 || !c.Exec {
 				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, c, err)
@@ -148,6 +154,15 @@ func TestSeveralEvents(t *testing.T) {
 	}
 	if time, ok := ls.Time(sample(2, 5, 2000, 0)); !ok || time != 2000 {
 		t.Errorf("second event: time %d, %v", time, ok)
+	}
+	if s, ok := ls.Sample(sample(1, 0xaaaa, 6<<32|5, 1000, 0)); !ok || s != (perfdata.Sample{IP: 0xaaaa, PID: 5, TID: 6, Time: 1000}) {
+		t.Errorf("first event: %+v, %v", s, ok)
+	}
+	if s, ok := ls.Sample(sample(2, 5, 2000, 0)); ok {
+		t.Errorf("second event, which has no IP: %+v", s)
+	}
+	if s, ok := ls.Sample(sample(1, 0xaaaa, 5)); ok {
+		t.Errorf("cut: %+v", s)
 	}
 	if time, ok := ls.Time(sample(3, 5, 2000, 0)); ok {
 		t.Errorf("unknown event: time %d", time)

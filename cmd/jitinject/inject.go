@@ -24,6 +24,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Output:   o.output,
 		Objects:  o.objects,
 		DumpDirs: o.dumpDirs,
+		Clock:    o.clock,
 		Force:    o.force,
 		Strict:   o.strict,
 		DWARF:    o.dwarf,
@@ -107,6 +108,9 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 			fmt.Fprintf(w, ", %s without code", number(int64(d.Empty)))
 		}
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
+		if text := clockText(d.Clock); text != "" && d.Functions > 0 {
+			fmt.Fprintf(w, "  %s\n", text)
+		}
 		if d.Cut >= 0 {
 			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing\n", d.Cut)
 		}
@@ -131,6 +135,23 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 	if s.Replaced > 0 {
 		fmt.Fprintf(w, "%s with other contents replaced; earlier results that refer to them have lost these functions.\n", were(s.Replaced, "object was", "objects were"))
 	}
+}
+
+// clockText says how a dump's times were matched, if that was not a matter of course.
+func clockText(c engine.Clock) string {
+	offset := fmt.Sprintf("%+.6f s", float64(c.Offset)/1e9)
+	switch c.Kind {
+	case engine.ClockEstimated:
+		if c.Error < 0 {
+			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
+		}
+		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case engine.ClockGiven:
+		return offset + " were added to its times, as --clock says"
+	case engine.ClockNone:
+		return "its times cannot be matched; its functions are there from the start"
+	}
+	return ""
 }
 
 // were is a number with what goes with one and with many.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
+
+	engine "github.com/jitinject/jitinject/inject"
 )
 
 // options are what the command line says.
@@ -20,6 +22,7 @@ type options struct {
 	quiet         bool
 	objects       string
 	dumpDirs      []string
+	clock         string
 	dwarf         int
 	jobs          int
 	strict        bool
@@ -63,6 +66,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
+	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
@@ -187,6 +191,8 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	switch {
 	case !o.jit:
 		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
+	case !engine.ValidClock(o.clock):
+		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds", o.clock))
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
 	case o.jobs < 0 || o.jobs == 0 && fs.Changed("jobs"):

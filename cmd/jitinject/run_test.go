@@ -96,6 +96,7 @@ func TestUsageErrors(t *testing.T) {
 		"--itrace=i100us":       "run perf inject --itrace on the output",
 		"--buildid-all":         "run perf inject --buildid-all on the output",
 		"-o - --summary json":   "both want standard output",
+		"--clock soon":          "--clock soon: it can be auto, strict, or a number of nanoseconds",
 		"--vm-time-correlation": "run perf inject --vm-time-correlation",
 	} {
 		dir := t.TempDir()
@@ -257,6 +258,31 @@ func TestJSON(t *testing.T) {
 	}
 	if len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 15817 || sum.Dumps[0].WithLines != 6098 || sum.Objects != 15817 || len(sum.Dumps[0].Repairs) == 0 {
 		t.Errorf("summary %+v", sum)
+	}
+}
+
+// A recording without -k mono: estimated, given, refused.
+func TestClock(t *testing.T) {
+	dir := testrec.Place(t, "node-noclock")
+	for args, want := range map[string]string{
+		"":                     "its times are estimated to be -0.016730 s off; functions may be there up to 7.9 ms too early",
+		"--clock -10090001":    "-0.010090 s were added to its times, as --clock says",
+		"-i mono.data --cl 10": "+0.000000 s were added to its times",
+	} {
+		if code, _, stderr := command(t, dir, strings.Fields(args)...); code != exitOK || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, want %q\n%s", args, code, want, stderr)
+		}
+	}
+	if code, _, stderr := command(t, dir, "--clock", "strict", "-o", "strict.data"); code != exitFailed || !strings.Contains(stderr, "perf record -k mono") {
+		t.Errorf("strict: exit code %d\n%s", code, stderr)
+	}
+	if code, _, stderr := command(t, dir, "-i", "mono.data"); code != exitOK || strings.Contains(stderr, "its times") {
+		t.Errorf("-k mono: exit code %d\n%s", code, stderr)
+	}
+	_, stdout, _ := command(t, dir, "--summary", "json")
+	var sum engine.Summary
+	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || sum.Dumps[0].Clock != (engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}) {
+		t.Errorf("%v\n%s", err, stdout)
 	}
 }
 

@@ -111,13 +111,18 @@ func (r *Recording) Comm(pid uint32, time uint64, name string, exec bool) {
 }
 
 // Fork adds the FORK record of a process.
-func (r *Recording) Fork(pid, parent uint32, time uint64) {
+func (r *Recording) Fork(pid, parent uint32, time uint64) { r.task(7, pid, parent, pid, parent, time) }
+
+// Exit adds the EXIT record of a thread.
+func (r *Recording) Exit(pid, tid uint32, time uint64) { r.task(4, pid, 1, tid, 1, time) }
+
+func (r *Recording) task(typ uint32, pid, parent, tid, parentTID uint32, time uint64) {
 	b := r.Order.AppendUint32(nil, pid)
-	for _, v := range []uint32{parent, pid, parent} {
+	for _, v := range []uint32{parent, tid, parentTID} {
 		b = r.Order.AppendUint32(b, v)
 	}
 	b = r.Order.AppendUint64(b, time)
-	r.kernel(7, 0, b, parent, parent, time)
+	r.kernel(typ, 0, b, parent, parent, time)
 }
 
 // Sample adds a sample of user space.

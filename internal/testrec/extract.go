@@ -15,7 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Names of the recordings that hold a perf.data in file format with its dumps.
+// Names of the recordings that hold a perf.data in file format, made with -k mono,
+// with its dumps.
 var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang", "php", "php-dwarf", "lli-hot"}
 
 // Path returns the path of a file of the repository's testdata directory.

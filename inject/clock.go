@@ -1,0 +1,213 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Clock says how the times of a dump became those of the recording.
+type Clock struct {
+	Kind string `json:"kind"` // one of the constants below
+
+	// Offset is what was added to the dump's times, in nanoseconds. Estimated, it
+	// is too small by no more than Error, -1 if nothing bounds that: functions come
+	// a little early and never late. That is so when the dump was mapped; from
+	// then on the two clocks may have drifted apart.
+	Offset int64 `json:"offset"`
+	Error  int64 `json:"error"`
+}
+
+// The kinds of clocks.
+const (
+	ClockMonotonic = "monotonic" // the recording's times are the dump's
+	ClockTSC       = "tsc"       // the recording says how counts of the processor become its times
+	ClockEstimated = "estimated" // the offset was found by evidence
+	ClockGiven     = "given"     // by Options.Clock
+	ClockNone      = "none"      // the times cannot be matched: functions are there from the start
+)
+
+// ValidClock reports whether mode can be Options.Clock.
+func ValidClock(mode string) bool {
+	_, _, err := givenOffset(mode)
+	return err == nil
+}
+
+// givenOffset returns the offset that Options.Clock gives; ok is false for the
+// modes that have none.
+func givenOffset(mode string) (offset int64, ok bool, err error) {
+	switch mode {
+	case "", "auto", "strict":
+		return 0, false, nil
+	}
+	offset, err = strconv.ParseInt(mode, 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("--clock %s: it can be auto, strict, or a number of nanoseconds", Printable(mode))
+	}
+	return offset, true, nil
+}
+
+// matchClock decides how the dump's times become the recording's. Where that
+// takes evidence, the answer is not final before estimateClocks has collected it.
+func (d *dump) matchClock(rec *recording, mode string) error {
+	clock, err := d.source.Clock()
+	if err != nil {
+		return err
+	}
+	if clock == source.ArchClock {
+		if rec.timeConv == nil {
+			return errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV); record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
+		}
+		d.clock, d.match = rec.timeConv.Time, Clock{Kind: ClockTSC}
+		return nil
+	}
+	offset, given, err := givenOffset(mode)
+	text := rec.clockError()
+	switch {
+	case err != nil:
+		return err
+	case given:
+		d.clock, d.match = shifted(offset), Clock{Kind: ClockGiven, Offset: offset, Error: -1}
+	case text == "":
+		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
+	case mode == "strict":
+		return errClock{text}
+	case len(d.source.Events) == 0:
+		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
+	default:
+		d.evidence = newEvidence(rec, d)
+		d.clock = d.evidence.clock()
+	}
+	return nil
+}
+
+// shifted returns the clock that is ahead of the dump's by offset.
+func shifted(offset int64) func(uint64) uint64 {
+	return func(t uint64) uint64 {
+		sum := t + uint64(offset)
+		switch {
+		case offset < 0 && sum > t:
+			return 0
+		case offset > 0 && sum < t:
+			return math.MaxUint64
+		}
+		return sum
+	}
+}
+
+// estimateClocks looks through the recording for evidence about the clocks of
+// those dumps that need it, and decides.
+func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) error {
+	of := make(map[uint32][]*evidence) // by process
+	for _, d := range dumps {
+		if d.evidence != nil {
+			of[d.pid] = append(of[d.pid], d.evidence)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	blocks, err := rec.in.blocks()
+	if err != nil {
+		return err
+	}
+	for {
+		block, err := blocks.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range block.Records() {
+			switch r.Type {
+			case perfdata.RecordSample:
+				if s, ok := rec.layouts.Sample(r); ok {
+					for _, e := range of[s.PID] {
+						e.sample(s.Time, s.IP)
+					}
+				}
+			case perfdata.RecordExit:
+				if t, err := rec.layouts.Task(r); err == nil {
+					for _, e := range of[t.PID] {
+						e.exited(&t)
+					}
+				}
+			}
+		}
+	}
+	for _, d := range dumps {
+		if d.evidence == nil {
+			continue
+		}
+		e := d.evidence
+		e.ended()
+		d.settleClock(sum)
+		opts.logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
+			Printable(d.path), e.low, e.high, e.drift*1e6, e.samples, e.early)
+		d.evidence = nil
+	}
+	return nil
+}
+
+// settleClockEarly decides before there is evidence other than the marker: in a
+// stream, what comes later is too late.
+func (d *dump) settleClockEarly(sum *Summary) {
+	if d.evidence == nil {
+		return
+	}
+	if d.evidence.marker == 0 || d.evidence.contradiction() != "" {
+		d.settleClock(sum)
+	} else {
+		d.clock, d.match = d.evidence.clock(), Clock{Kind: ClockEstimated, Offset: d.evidence.low, Error: -1}
+	}
+	d.evidence = nil
+}
+
+// settleClock decides with the evidence at hand.
+func (d *dump) settleClock(sum *Summary) {
+	e := d.evidence
+	against := e.contradiction()
+	switch {
+	case against != "" || e.marker == 0:
+		start := d.markers[0].time
+		for _, m := range d.markers {
+			start = min(start, m.time)
+		}
+		d.clock, d.match = func(uint64) uint64 { return start }, Clock{Kind: ClockNone, Error: -1}
+	case e.counts == withSleep && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
+		// The machine has not slept: no sleep is as short as this.
+		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
+		return
+	default:
+		d.clock, d.match = e.clock(), Clock{Kind: ClockEstimated, Offset: e.low, Error: e.width()}
+		if e.width() >= 0 && e.width() <= maxWidth {
+			return
+		}
+	}
+	// What was at an address is told from the times where two functions were
+	// there, and only there.
+	d.leftOut = e.ambiguous
+	var left string
+	if n := len(d.leftOut); n > 0 {
+		left = fmt.Sprintf("%d functions whose addresses were used more than once are left out; ", n)
+	}
+	const advice = "record again with perf record -k mono"
+	switch {
+	case against != "":
+		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s%s", against, left, advice)})
+	case left != "" && e.marker == 0:
+		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s%s", d.pid, left, advice)})
+	case left != "":
+		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times can be matched only roughly with those of the recording, which was made without -k mono; %s%s", left, advice)})
+	}
+}
