@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 	"github.com/jitinject/jitinject/perfdata"
@@ -407,5 +408,75 @@ func TestWithoutTimes(t *testing.T) {
 	want := []perfdata.RecordType{perfdata.RecordSample, perfdata.RecordComm, perfdata.RecordMmap2, perfdata.RecordSample}
 	if !slices.Equal(types, want) {
 		t.Errorf("records %v, want %v", types, want)
+	}
+}
+
+// What is copied unseen must be where it would be otherwise: every mapping in
+// front of the first record that is not older.
+func TestLongRecording(t *testing.T) {
+	dir := testrec.Place(t, "node-fp")
+	if err := testrec.Repeat(dir, 30<<20); err != nil {
+		t.Fatal(err)
+	}
+	// Functions that come at any time of it.
+	var times []uint64
+	last := uint64(0)
+	eachRecord(t, filepath.Join(dir, "perf.data"), func(ls *perfdata.Layouts, rec perfdata.Record) {
+		if time, ok := ls.Time(rec); ok {
+			last = max(last, time)
+		}
+	})
+	dump, err := os.OpenFile(testrec.Dumps(t, dir)[0], os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dump.Close()
+	var pid uint32
+	eachRecord(t, filepath.Join(dir, "perf.data"), func(ls *perfdata.Layouts, rec perfdata.Record) {
+		if rec.Type == perfdata.RecordMmap2 {
+			if m, err := ls.Mmap(rec); err == nil && bytes.Contains(m.Filename, []byte("/jit-")) {
+				pid = m.PID
+			}
+		}
+	})
+	for i := range uint64(20) {
+		times = append(times, last/20*i+last/2)
+		more := dumpBytes(t, x86(pid), load(times[i], pid, 100000+i, 0x10000+0x1000*i, fmt.Sprint("late", i), code(64, byte(i))))
+		if _, err := dump.Write(more[40:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out})
+	if err != nil || !sum.Complete() {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	var was, is []string
+	eachRecord(t, in, func(_ *perfdata.Layouts, rec perfdata.Record) {
+		if rec.Type != perfdata.RecordMmap2 {
+			was = append(was, string(rec.Data))
+		}
+	})
+	newest, late := uint64(0), 0
+	eachRecord(t, out, func(ls *perfdata.Layouts, rec perfdata.Record) {
+		time, timed := ls.Time(rec)
+		if rec.Type != perfdata.RecordMmap2 {
+			is = append(is, string(rec.Data))
+			if timed {
+				newest = max(newest, time)
+			}
+			return
+		}
+		if m, err := ls.Mmap(rec); err == nil && bytes.Contains(m.Filename, []byte("/jitted-")) {
+			if late++; time <= newest {
+				t.Errorf("a mapping of time %d behind a record of time %d", time, newest)
+			}
+		}
+	})
+	if !slices.Equal(was, is) {
+		t.Errorf("%d records were there, %d are, or they are others", len(was), len(is))
+	}
+	if late != sum.Mappings {
+		t.Errorf("%d mappings, %d in the summary", late, sum.Mappings)
 	}
 }

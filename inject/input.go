@@ -20,6 +20,7 @@ type input struct {
 	info  os.FileInfo
 	order binary.ByteOrder
 	file  *perfdata.File // header, attrs and features; nil in pipe format, where they come as records
+	plain *os.File       // that file, if its records lie in it one behind the other as they are
 
 	blocks func() (perfdata.Stream, error) // from the first record on
 	once   bool                            // which can be read only once
@@ -105,6 +106,9 @@ func (in *input) openFile(f *os.File) error {
 		return errors.New("it is one of the files of a recording in directory format; name the directory with -i")
 	}
 	in.file, in.order = file, file.Header.Order
+	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
+		in.plain = f
+	}
 	in.blocks = func() (perfdata.Stream, error) { return file.Blocks(), nil }
 	return nil
 }

@@ -49,6 +49,9 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out
 		return err
 	}
 	for ctx.Err() == nil && dst.Err() == nil {
+		if err := r.copyUnseen(blocks); err != nil {
+			return err
+		}
 		block, err := blocks.Next()
 		if err == io.EOF {
 			break

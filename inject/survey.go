@@ -20,6 +20,7 @@ type recording struct {
 	injected  int  // mappings of objects that an earlier run made
 	timeConv  *perfdata.TimeConv
 	cut       int64 // offset of a record that the end of the input cuts, or -1
+	stretches stretches
 }
 
 // A marker is a mapping that names a dump.
@@ -51,10 +52,24 @@ func surveyRecording(ctx context.Context, in *input) (*recording, error) {
 		if err != nil {
 			return nil, err
 		}
+		latest, touched := uint64(0), block.Opaque
 		for at, rec := range block.Records() {
+			if time, ok := s.layouts.Time(rec); ok {
+				latest = max(latest, time)
+				s.timed = s.timed || rec.Type == perfdata.RecordSample
+			}
+			switch rec.Type {
+			case perfdata.RecordSample:
+				continue
+			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
+				touched = true
+			}
 			if err := s.record(rec, block.Pos+int64(at)); err != nil {
 				return nil, err
 			}
+		}
+		if in.plain != nil {
+			s.stretches.add(&block, latest, touched)
 		}
 	}
 	return nil, ctx.Err()
@@ -88,10 +103,6 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordHeaderAttr:
 		if s.in.file == nil {
 			return s.addAttr(rec)
-		}
-	case perfdata.RecordSample:
-		if !s.timed {
-			_, s.timed = s.layouts.Time(rec)
 		}
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := s.layouts.Mmap(rec)

@@ -99,6 +99,26 @@ func (r *BlockReader) Next() (Block, error) {
 	}
 }
 
+// Offset returns the file offset of what comes next.
+func (r *BlockReader) Offset() int64 { return r.offset }
+
+// SkipTo goes on at a later offset of the file, where a record begins. Nothing of
+// what is skipped may be compressed, or have a payload.
+func (r *BlockReader) SkipTo(offset int64) error {
+	n := offset - r.offset
+	if ahead := n - int64(r.hi-r.lo); ahead > 0 {
+		r.lo = r.hi
+		if _, err := r.src.(io.Seeker).Seek(ahead, io.SeekCurrent); err != nil {
+			return err
+		}
+	} else {
+		r.lo += int(n)
+	}
+	r.offset += n
+	r.pos += n
+	return nil
+}
+
 // Cut implements Stream.
 func (r *BlockReader) Cut() int64 { return r.cut }
 

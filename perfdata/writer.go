@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -95,6 +96,26 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.pos += uint64(n)
 	w.err = err
 	return n, err
+}
+
+// CopyRange appends n bytes of the data section from src, from an offset on, and
+// leaves the copying to the kernel where it can do that.
+func (w *Writer) CopyRange(src *os.File, offset, n int64) error {
+	if w.err == nil {
+		w.err = w.buf.Flush()
+	}
+	if w.err == nil {
+		_, w.err = src.Seek(offset, io.SeekStart)
+	}
+	if w.err == nil {
+		var copied int64
+		copied, w.err = io.Copy(w.dst, io.LimitReader(src, n))
+		w.pos += uint64(copied)
+		if w.err == nil && copied < n {
+			w.err = fmt.Errorf("%s: offset %#x: the file ends here; has it shrunk?", FormatName, offset+copied)
+		}
+	}
+	return w.err
 }
 
 // Err returns the error that writing has met, if any.

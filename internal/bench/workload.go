@@ -14,41 +14,48 @@ import (
 // A workload is a recording that everybody injects.
 type workload struct {
 	dir, recording, program string
+	rounds                  int
+	size                    int64 // that the recording is made to have, or 0
 
 	contestants []*contestant
 	objects     [][]byte // what jitinject makes, for the plain loop
 }
 
 // measure runs all contestants in turn, each in a fresh directory.
-func (w *workload) measure(rounds int) error {
+func (w *workload) measure() error {
 	ours := func(args ...string) func(string) (result, error) {
 		return func(dir string) (result, error) {
 			return run(dir, append([]string{w.program, "-q", "-i", "perf.data", "-o", "ours.data"}, args...)...)
 		}
 	}
 	w.contestants = []*contestant{
+		{name: "jitinject", run: ours()},
 		{name: "perf inject --jit", run: func(dir string) (result, error) {
 			return run(dir, "perf", "inject", "--jit", "-i", "perf.data", "-o", "perf.jit.data")
 		}},
 		{name: "perf --buildid-dir /dev/null inject --jit", run: func(dir string) (result, error) {
 			return run(dir, "perf", "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "perf.jit.data")
 		}},
-		{name: "jitinject", run: ours()},
-		{name: "jitinject again, nothing changed", run: func(dir string) (result, error) {
+	}
+	if w.size > 0 {
+		w.contestants = append(w.contestants, &contestant{name: "cp", run: func(dir string) (result, error) {
+			return run(dir, "cp", "perf.data", "ours.data")
+		}})
+	} else {
+		w.contestants = append(w.contestants, &contestant{name: "jitinject again, nothing changed", run: func(dir string) (result, error) {
 			if _, err := ours()(dir); err != nil {
 				return result{}, err
 			}
 			return ours()(dir)
-		}},
-		{name: "a plain loop making the same files", run: w.plainLoop},
+		}}, &contestant{name: "a plain loop making the same files", run: w.plainLoop})
 	}
 	if err := w.collect(); err != nil {
 		return err
 	}
 	work := filepath.Join(w.dir, "work")
-	for round := range rounds + 1 {
+	for round := range w.rounds + 1 {
 		for _, c := range w.contestants {
-			if err := placed(work, w.recording); err != nil {
+			if err := placed(work, w.recording, w.size); err != nil {
 				return err
 			}
 			r, err := c.run(work)
@@ -66,7 +73,7 @@ func (w *workload) measure(rounds int) error {
 // collect keeps the objects that jitinject makes.
 func (w *workload) collect() error {
 	work := filepath.Join(w.dir, "collect")
-	if err := placed(work, w.recording); err != nil {
+	if err := placed(work, w.recording, 0); err != nil {
 		return err
 	}
 	if _, err := run(work, w.program, "-q", "-i", "perf.data", "-o", "ours.data"); err != nil {
@@ -127,8 +134,12 @@ func (w *workload) plainLoop(dir string) (result, error) {
 // print prints the table of a workload: medians, and how many times as long as
 // jitinject the others take, as the median of the rounds.
 func (w *workload) print() {
-	ours := w.contestants[2]
-	fmt.Printf("\n%s: %d objects, %d rounds\n\n", w.recording, len(w.objects), len(ours.results))
+	ours := w.contestants[0]
+	name := w.recording
+	if w.size > 0 {
+		name += fmt.Sprintf(", repeated to %d MB", w.size>>20)
+	}
+	fmt.Printf("\n%s: %d objects, %d rounds\n\n", name, len(w.objects), len(ours.results))
 	fmt.Println("| | median | least | most | peak memory | times jitinject |")
 	fmt.Println("|---|---|---|---|---|---|")
 	for _, c := range w.contestants {
