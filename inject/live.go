@@ -64,7 +64,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		return err
 	}
 	defer out.abandon()
-	dst, err := newSink(in, out)
+	dst, err := newSink(in, out, opts.Compress)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,9 @@ func (l *live) run() error {
 		l.poll()
 		if err := l.observedBlock(&r.block); err != nil {
 			return inputError(l.in.path, err)
+		}
+		if p, ok := l.out.(*packedSink); ok {
+			p.packer.Flush()
 		}
 		if err := l.out.Err(); err != nil {
 			return err

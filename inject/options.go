@@ -40,6 +40,10 @@ type Options struct {
 	// DWARF is the version of debugging information in the objects, 4 or 5; 0 is 5.
 	DWARF int
 
+	// Compress is zstd's level, 1 to 22, for compressing the records of the result;
+	// 0 leaves them as they are.
+	Compress int
+
 	// Producer is named in the objects as what made them; empty is "jitinject".
 	Producer string
 

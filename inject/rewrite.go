@@ -29,8 +29,8 @@ type rewriter struct {
 }
 
 // rewrite writes the result.
-func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out *output, sum *Summary) error {
-	dst, err := newSink(rec.in, out)
+func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out *output, level int, sum *Summary) error {
+	dst, err := newSink(rec.in, out, level)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (r *rewriter) order() binary.ByteOrder { return r.rec.in.order }
 func (r *rewriter) block(b *perfdata.Block) error {
 	if b.Opaque {
 		if !r.out.payload(b.Data) {
-			r.out.Write(b.Data)
+			r.out.raw(b.Data)
 		}
 		return nil
 	}

@@ -79,7 +79,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		objects, err = makeObjects(ctx, plan, stores, opts, sum)
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
-			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)

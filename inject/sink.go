@@ -11,8 +11,9 @@ import (
 // A sink takes the records of a result and gives them the form of a file or of a
 // pipe, whatever form they came in.
 type sink interface {
-	// Write takes whole records of the data, and payloads.
+	// Write takes whole records of the data, and raw their payloads.
 	Write(p []byte) (int, error)
+	raw(p []byte)
 
 	// takes reports whether a record is about what the header says, and has been
 	// taken care of: it must not be written.
@@ -29,8 +30,17 @@ type sink interface {
 	Err() error
 }
 
-// newSink returns the sink for an input and an output.
-func newSink(in *input, out *output) (sink, error) {
+// newSink returns the sink for an input and an output. level says whether and how
+// records are to be compressed.
+func newSink(in *input, out *output, level int) (sink, error) {
+	s, err := newPlainSink(in, out)
+	if err != nil || level == 0 {
+		return s, err
+	}
+	return newPackedSink(s, in.order, level)
+}
+
+func newPlainSink(in *input, out *output) (sink, error) {
 	switch {
 	case out.stream:
 		w := perfdata.NewPipeWriter(out.file, in.order)
@@ -55,6 +65,7 @@ type pipeSink struct{ *perfdata.PipeWriter }
 
 func (s *pipeSink) takes(perfdata.Record) (bool, error) { return false, nil }
 func (s *pipeSink) payload([]byte) bool                 { return false }
+func (s *pipeSink) raw(p []byte)                        { s.Write(p) }
 func (s *pipeSink) finish(_, _ func([]byte) []byte) error {
 	return s.Err()
 }
@@ -64,14 +75,16 @@ func (s *pipeSink) finish(_, _ func([]byte) []byte) error {
 type fileSink struct {
 	*perfdata.Writer
 	features []perfdata.Feature
+	packed   bool // the records are compressed, and a feature says how
 }
 
 func (s *fileSink) takes(perfdata.Record) (bool, error) { return false, nil }
 func (s *fileSink) payload([]byte) bool                 { return false }
+func (s *fileSink) raw(p []byte)                        { s.Write(p) }
 
 func (s *fileSink) finish(buildIDs, aux func([]byte) []byte) error {
 	s.features = slices.DeleteFunc(s.features, func(f perfdata.Feature) bool {
-		return f.ID == perfdata.FeatureCompressed || f.ID == perfdata.FeatureDirFormat
+		return f.ID == perfdata.FeatureCompressed && !s.packed || f.ID == perfdata.FeatureDirFormat
 	})
 	for i := range s.features {
 		f := &s.features[i]
@@ -90,6 +103,16 @@ func (s *fileSink) finish(buildIDs, aux func([]byte) []byte) error {
 		*f = perfdata.NewFeature(f.ID, change(content))
 	}
 	return s.Close(s.features)
+}
+
+// set adds a feature, in the order of the ids; the last one of an id counts.
+func (s *fileSink) set(f perfdata.Feature) {
+	i, again := slices.BinarySearchFunc(s.features, f.ID, func(f perfdata.Feature, id perfdata.FeatureID) int { return int(f.ID - id) })
+	if again {
+		s.features[i] = f
+	} else {
+		s.features = slices.Insert(s.features, i, f)
+	}
 }
 
 // A streamToFile makes a header of the records that stand for it in a pipe.
@@ -112,7 +135,7 @@ func (s *streamToFile) takes(rec perfdata.Record) (bool, error) {
 		return true, err
 	case perfdata.RecordHeaderFeature:
 		if id, content, ok := perfdata.HeaderFeature(s.order, rec); ok {
-			s.set(id, bytes.Clone(content))
+			s.set(perfdata.NewFeature(id, bytes.Clone(content)))
 		}
 		return true, nil
 	case perfdata.RecordHeaderBuildID:
@@ -132,22 +155,12 @@ func (s *streamToFile) payload(p []byte) bool {
 	return s.within
 }
 
-// set adds a feature, in the order of the ids; the last one of an id counts.
-func (s *streamToFile) set(id perfdata.FeatureID, content []byte) {
-	i, again := slices.BinarySearchFunc(s.features, id, func(f perfdata.Feature, id perfdata.FeatureID) int { return int(f.ID - id) })
-	if again {
-		s.features[i] = perfdata.NewFeature(id, content)
-	} else {
-		s.features = slices.Insert(s.features, i, perfdata.NewFeature(id, content))
-	}
-}
-
 func (s *streamToFile) finish(buildIDs, aux func([]byte) []byte) error {
 	if s.tracing != nil {
-		s.set(perfdata.FeatureTracingData, s.tracing)
+		s.set(perfdata.NewFeature(perfdata.FeatureTracingData, s.tracing))
 	}
 	if s.ids != nil {
-		s.set(perfdata.FeatureBuildID, s.ids)
+		s.set(perfdata.NewFeature(perfdata.FeatureBuildID, s.ids))
 	}
 	return s.fileSink.finish(buildIDs, aux)
 }

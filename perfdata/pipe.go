@@ -106,12 +106,24 @@ func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 		case len(content) > maxRecord-recordHead-8:
 			// perf leaves out what does not fit, too.
 		default:
-			appendHead(b, RecordHeaderFeature, recordHead+8+len(content))
-			b.U64(uint64(id))
-			b.Bytes(content)
+			appendHeaderFeature(b, id, content)
 		}
 	}
 	return b.Data, nil
+}
+
+// AppendHeaderFeature appends the record that tells of a feature in a pipe.
+func AppendHeaderFeature(dst []byte, order binary.ByteOrder, f *Feature) ([]byte, error) {
+	content, err := f.Bytes()
+	b := wire.AppendTo(dst, order)
+	appendHeaderFeature(b, f.ID, content)
+	return b.Data, err
+}
+
+func appendHeaderFeature(b *wire.Buffer, id FeatureID, content []byte) {
+	appendHead(b, RecordHeaderFeature, recordHead+8+len(content))
+	b.U64(uint64(id))
+	b.Bytes(content)
 }
 
 // lastPipeFeature is the last feature that perf 6.1 knows. perf passes over
@@ -141,7 +153,7 @@ func appendHeaderAttr(b *wire.Buffer, a *Attr) {
 }
 
 // appendBuildIDs appends the entries of a build-id table as records; they differ
-// in the type only.
+// in the type only, and in that records have sizes that are multiples of 8.
 func appendBuildIDs(b *wire.Buffer, table []byte) {
 	order := b.Order()
 	for len(table) >= recordHead {
@@ -149,8 +161,12 @@ func appendBuildIDs(b *wire.Buffer, table []byte) {
 		if size < recordHead || size > len(table) {
 			return
 		}
+		padded := (size + 7) &^ 7
 		b.U32(uint32(RecordHeaderBuildID))
-		b.Bytes(table[4:size])
+		b.Bytes(table[4:6])
+		b.U16(uint16(padded))
+		b.Bytes(table[8:size])
+		b.Zeros(padded - size)
 		table = table[size:]
 	}
 }

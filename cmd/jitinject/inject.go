@@ -29,6 +29,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Strict:   o.strict,
 		DWARF:    o.dwarf,
 		Jobs:     o.jobs,
+		Compress: o.compress,
 		Log: func(level int, line string) {
 			if level <= o.verbose && !o.quiet {
 				fmt.Fprintln(stderr, line)

@@ -27,6 +27,7 @@ type options struct {
 	jobs          int
 	strict        bool
 	summary       string
+	compress      int
 	version       bool
 	foreign       map[string]*string // options of perf inject that are not about JIT
 }
@@ -68,6 +69,8 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
+	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
+	fs.Lookup("compression-level").NoOptDefVal = "1"
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
@@ -97,6 +100,17 @@ func newFlags(o *options) *pflag.FlagSet {
 		return pflag.NormalizedName(unabbreviate(names, name))
 	})
 	return fs
+}
+
+// levels writes -z9 as -z=9: what may stand alone does not take what follows it.
+func levels(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if level, ok := strings.CutPrefix(arg, "-z"); ok && level != "" && strings.Trim(level, "0123456789") == "" {
+			args[i] = "-z=" + level
+		}
+	}
+	return args
 }
 
 // unabbreviate returns the one name that begins with the given one, or that
@@ -197,6 +211,8 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
 	case o.jobs < 0 || o.jobs == 0 && fs.Changed("jobs"):
 		return usageError(fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs))
+	case o.compress < 0 || o.compress > 22:
+		return usageError(fmt.Sprintf("-z%d: levels go from 1 to 22", o.compress))
 	case o.summary != "text" && o.summary != "json":
 		return usageError(fmt.Sprintf("--summary %s: it can be text or json", o.summary))
 	case o.summary == "json" && o.output == "-":

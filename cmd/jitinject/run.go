@@ -38,7 +38,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	}
 	var o options
 	flags := newFlags(&o)
-	err := flags.Parse(args)
+	err := flags.Parse(levels(args))
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprint(stdout, usage(flags))
