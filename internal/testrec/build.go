@@ -120,6 +120,19 @@ func (r *Recording) Fork(pid, parent uint32, time uint64) {
 	r.kernel(7, 0, b, parent, parent, time)
 }
 
+// Namespaces adds a NAMESPACES record: the inodes of the process's namespaces, in
+// the order net, uts, ipc, pid, user, mnt, cgroup.
+func (r *Recording) Namespaces(pid uint32, time uint64, inodes ...uint64) {
+	b := r.Order.AppendUint32(nil, pid)
+	b = r.Order.AppendUint32(b, pid)
+	b = r.Order.AppendUint64(b, uint64(len(inodes)))
+	for _, inode := range inodes {
+		b = r.Order.AppendUint64(b, 4) // the device
+		b = r.Order.AppendUint64(b, inode)
+	}
+	r.kernel(16, 0, b, pid, pid, time)
+}
+
 // Sample adds a sample of user space.
 func (r *Recording) Sample(pid uint32, time, ip uint64) {
 	var b []byte
