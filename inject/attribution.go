@@ -13,15 +13,17 @@ import (
 // write into the same dump, with its own pid. No other process is believed: a
 // dump cannot name code in one that has nothing to do with it.
 type attribution struct {
+	rec       *recording
 	d         *dump
 	genealogy *genealogy
+	heirs     []heir
 	allAlien  bool              // no event is of a process that the recording knows
 	onlyChild map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
 	alien     map[uint32]int    // events left out, by pid
 }
 
-func newAttribution(g *genealogy, d *dump) *attribution {
-	a := &attribution{d: d, genealogy: g, allAlien: true, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+func newAttribution(rec *recording, d *dump) *attribution {
+	a := &attribution{rec: rec, d: d, genealogy: &rec.genealogy, allAlien: true, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
 	var aliens []uint32
 	known := make(map[uint32]bool)
 	for i := range d.source.Events {
@@ -41,6 +43,7 @@ func newAttribution(g *genealogy, d *dump) *attribution {
 			a.onlyChild[aliens[0]] = children[0]
 		}
 	}
+	a.findHeirs()
 	return a
 }
 

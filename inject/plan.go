@@ -84,8 +84,8 @@ func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
 	p := planner{genealogy: &rec.genealogy, names: make(map[objectName]int)}
 	for i, d := range dumps {
 		d.number = i
-		ds := DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Cut: d.source.Cut, Repairs: []Repair{}}
-		a := newAttribution(p.genealogy, d)
+		ds := DumpSummary{PID: d.pid, Path: d.path, Note: d.note, Objects: d.objects, Cut: d.source.Cut, Repairs: []Repair{}}
+		a := newAttribution(rec, d)
 		p.addDump(d, a, &ds)
 		for _, q := range d.source.Problems {
 			sum.problem(Problem{d.path, q.Offset, q.Text})
@@ -107,6 +107,9 @@ func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
 func (o *Options) objectDir(d *dump) (string, error) {
 	if o.Objects != "" {
 		return filepath.Abs(o.Objects)
+	}
+	if d.live { // what is put into the directory of a process ends with it
+		return filepath.Abs(filepath.Dir(o.Output))
 	}
 	return filepath.Abs(filepath.Dir(d.path))
 }
@@ -146,23 +149,23 @@ func (p *planner) addDump(d *dump, a *attribution, ds *DumpSummary) {
 		if objectOf[e.Function] < 0 {
 			continue
 		}
-		pid, tid, ok := a.of(e)
-		if !ok {
-			continue
+		if e.Kind == jitcode.Move {
+			ds.Moved++
 		}
-		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: objectOf[e.Function]}
-		if e.Tables > 0 {
-			m.len = neighbours.withTables(e)
-		}
-		if places != nil {
-			o := places.of(pid, m.time)
-			if e.Kind == jitcode.Move {
-				ds.Moved++
-				p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+		a.share(e, func(pid, tid uint32) {
+			m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: objectOf[e.Function]}
+			if e.Tables > 0 {
+				m.len = neighbours.withTables(e)
 			}
-			o.place(e.Addr, e.Addr+e.Size, e.Function)
-		}
-		p.mappings = append(p.mappings, m)
+			if places != nil {
+				o := places.of(pid, m.time)
+				if e.Kind == jitcode.Move {
+					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				}
+				o.place(e.Addr, e.Addr+e.Size, e.Function)
+			}
+			p.mappings = append(p.mappings, m)
+		})
 	}
 }
 

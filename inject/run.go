@@ -40,6 +40,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, inputError(opts.Input, err)
 	}
+	if err := rec.nameDumps(opts.Dumps); err != nil {
+		return nil, err
+	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum := &Summary{Input: opts.Input, Output: opts.Output, Markers: len(rec.markers), Dumps: []DumpSummary{}, Problems: []Problem{}}
 	if file.Header.Unfinished {

@@ -21,6 +21,7 @@ func inject(ctx context.Context, o *options, stdout, stderr io.Writer) int {
 		Output:   o.output,
 		Objects:  o.objects,
 		DumpDirs: o.dumpDirs,
+		Dumps:    o.named,
 		Force:    o.force,
 		Strict:   o.strict,
 		DWARF:    o.dwarf,
@@ -104,6 +105,9 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 			fmt.Fprintf(w, ", %s without code", number(int64(d.Empty)))
 		}
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
+		if d.Note != "" {
+			fmt.Fprintf(w, "  %s\n", d.Note)
+		}
 		if d.Cut >= 0 {
 			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing\n", d.Cut)
 		}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
 )
 
 // options are what the command line says.
@@ -18,6 +21,8 @@ type options struct {
 	quiet         bool
 	objects       string
 	dumpDirs      []string
+	dumps         []string           // PID=FILE
+	named         []engine.NamedDump // what they mean
 	dwarf         int
 	jobs          int
 	strict        bool
@@ -61,6 +66,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
+	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
@@ -181,6 +187,17 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	}
 	for _, name := range fs.Args() {
 		return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o", name))
+	}
+	for _, d := range o.dumps {
+		pid, file, _ := strings.Cut(d, "=")
+		n, err := strconv.ParseUint(pid, 10, 32)
+		if err != nil || file == "" {
+			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
+		}
+		if slices.ContainsFunc(o.named, func(other engine.NamedDump) bool { return uint64(other.PID) == n }) {
+			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
+		}
+		o.named = append(o.named, engine.NamedDump{PID: uint32(n), Path: file})
 	}
 	switch {
 	case !o.jit:
