@@ -31,8 +31,9 @@ func (a *attribution) findHeirs() {
 		if h.until == 0 {
 			h.until = math.MaxUint64
 		}
-		for i := range a.d.source.Events { // its own are from after the fork
-			if e := &a.d.source.Events[i]; e.PID == m.pid && e.PID != a.d.pid {
+		for i := range a.d.source.Events { // its own are from after the fork, and so are those that may be
+			e := &a.d.source.Events[i]
+			if pid, _, ok := a.resolve(e); !ok || pid == m.pid && pid != a.d.pid {
 				h.until = min(h.until, a.d.clock(e.Time))
 				break
 			}

@@ -106,6 +106,16 @@ func openInRoot(dir, path string) *os.File {
 	return file
 }
 
+// inOtherMounts reports whether a running process sees other files than we do.
+func inOtherMounts(pid uint32) bool {
+	own, err := os.Stat("/proc/self/ns/mnt")
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(processDir(pid) + "/ns/mnt")
+	return err == nil && !os.SameFile(own, theirs)
+}
+
 func sameFiles(a, b *os.File) bool {
 	sa, err := a.Stat()
 	if err != nil {

@@ -92,8 +92,11 @@ func (c *claim) note(chosen *candidate) string {
 	if other != "" {
 		return fmt.Sprintf("taken because %s; %s would do as well", better, other)
 	}
-	if chosen.live {
-		return "found in the running process; the objects are beside the output"
+	switch {
+	case chosen.live && inOtherMounts(c.markers[0].pid):
+		return "found in the running container, where perf will look for the objects until it has ended: wait for that, or start perf with unshare -pf --mount-proc perf"
+	case chosen.live:
+		return "found in the running process"
 	}
 	return ""
 }

@@ -81,12 +81,24 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 
 // Mmap2 adds an MMAP2 record of user space, executable.
 func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name string) {
+	r.FileMmap2(pid, time, addr, length, pgoff, name, 0)
+}
+
+// FileMmap2 is Mmap2 of a file that has an inode, on device 8:1.
+func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64) {
 	b := r.Order.AppendUint32(nil, pid)
 	b = r.Order.AppendUint32(b, pid)
 	for _, v := range []uint64{addr, length, pgoff} {
 		b = r.Order.AppendUint64(b, v)
 	}
-	b = append(b, make([]byte, 24)...) // device and inode
+	major, minor := uint32(8), uint32(1)
+	if inode == 0 {
+		major, minor = 0, 0
+	}
+	b = r.Order.AppendUint32(b, major)
+	b = r.Order.AppendUint32(b, minor)
+	b = r.Order.AppendUint64(b, inode)
+	b = r.Order.AppendUint64(b, 0) // its generation
 	b = r.Order.AppendUint32(b, 5)
 	b = r.Order.AppendUint32(b, 2)
 	b = append(append(b, name...), 0)
