@@ -17,14 +17,14 @@ import (
 
 // Containers and processes that ran before the recording, real ones.
 
-// samples counts the samples of a recording by thread and symbol, of programs
-// called comm.
+// samples counts the samples of a recording in user space by thread and symbol, of
+// programs called comm.
 func samples(t *testing.T, dir, file, comm string) map[string]int {
 	t.Helper()
 	out := testrec.Run(t, dir, testrec.Tool(t, "perf"), "script", "-G", "--no-inline", "-F", "comm,pid,ip,sym", "-i", file)
 	counts := make(map[string]int)
 	for line := range strings.Lines(out) {
-		if f := strings.Fields(line); len(f) >= 4 && f[0] == comm {
+		if f := strings.Fields(line); len(f) >= 4 && f[0] == comm && !strings.HasPrefix(f[2], "ffff") {
 			counts[f[1]+" "+f[3]]++
 			counts[f[1]]++
 			counts[f[3]]++

@@ -30,6 +30,7 @@ type sideFile struct {
 	path   string // where it was found first
 	live   bool   // that path is gone when its process is
 	file   *os.File
+	info   os.FileInfo
 	source *source.Jitdump
 
 	scanned bool
@@ -173,16 +174,18 @@ func (f *finder) checked(path string, err error) Problem {
 // sideFile returns what is known of an open file, which is closed if it is known
 // already, or is no dump.
 func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
-	st, err := file.Stat()
-	if err == nil {
-		for _, s := range f.files {
-			if other, err := s.file.Stat(); err == nil && os.SameFile(st, other) {
-				file.Close()
-				if s.live && !isLive(path) {
-					s.path, s.live = path, false
-				}
-				return s, nil
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	for _, s := range f.files {
+		if os.SameFile(info, s.info) {
+			file.Close()
+			if s.live && !isLive(path) {
+				s.path, s.live = path, false
 			}
+			return s, nil
 		}
 	}
 	src, err := source.OpenJitdump(file)
@@ -190,7 +193,7 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 		file.Close()
 		return nil, dumpAdvice(err)
 	}
-	s := &sideFile{path: path, live: isLive(path), file: file, source: src}
+	s := &sideFile{path: path, live: isLive(path), file: file, info: info, source: src}
 	f.files = append(f.files, s)
 	return s, nil
 }

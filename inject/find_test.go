@@ -272,4 +272,3 @@ func TestSubdirectoriesOfDumpDirs(t *testing.T) {
 	w.Write(t, w.opts.Input)
 	w.fails("is gone", filepath.Base(w.path("dumps")))
 }
-

@@ -1,7 +1,7 @@
 package inject
 
 import (
-	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -20,26 +20,34 @@ type heir struct {
 // inherited. Who has inherited it from whom is said by the genealogy; where that
 // says nothing, everyone has it from the process whose dump it is.
 func (a *attribution) findHeirs() {
-	first := &a.d.markers[0]
-	known := make(map[uint32]bool)
+	lead := &a.d.markers[0]
+	var heirs []heir
 	for _, m := range a.d.markers {
-		if m.time != 0 || m.addr != first.addr || m.len != first.len || first.time != 0 || m.offset < 0 || known[m.pid] {
+		inherited := m.time == 0 && lead.time == 0 && m.offset >= 0 && m.addr == lead.addr && m.len == lead.len
+		if inherited && !slices.ContainsFunc(heirs, func(h heir) bool { return h.pid == m.pid }) {
+			heirs = append(heirs, heir{m.pid, a.rec.began})
+		}
+	}
+	if len(heirs) < 2 {
+		return
+	}
+	// What a process has loaded itself is from after the fork, and so is what it
+	// may have loaded.
+	seen := make(map[uint32]bool)
+	for i := range a.d.source.Events {
+		e := &a.d.source.Events[i]
+		if seen[e.PID] {
 			continue
 		}
-		known[m.pid] = true
-		h := heir{m.pid, a.rec.began}
-		if h.until == 0 {
-			h.until = math.MaxUint64
-		}
-		for i := range a.d.source.Events { // its own are from after the fork, and so are those that may be
-			e := &a.d.source.Events[i]
-			if pid, _, ok := a.resolve(e); !ok || pid == m.pid && pid != a.d.pid {
+		seen[e.PID] = true
+		pid, _, ok := a.resolve(e)
+		for j := range heirs {
+			if h := &heirs[j]; !ok || pid == h.pid && pid != a.d.pid {
 				h.until = min(h.until, a.d.clock(e.Time))
-				break
 			}
 		}
-		a.heirs = append(a.heirs, h)
 	}
+	a.heirs = heirs
 }
 
 // share calls f for every process that has the code of an event, and with the
@@ -51,9 +59,6 @@ func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
 		return
 	}
 	f(pid, tid)
-	if len(a.heirs) < 2 {
-		return
-	}
 	time := a.d.clock(e.Time)
 	for _, h := range a.heirs {
 		if h.pid == pid || time >= h.until || !a.has(h.pid, e.Addr) {

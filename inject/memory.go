@@ -168,12 +168,21 @@ func (d *dump) fits(rec *recording) confidence {
 func (rec *recording) family(markers []marker) (family []*process) {
 	g := &rec.genealogy
 	in := make(map[uint32]bool)
+	var parents []uint32
 	for _, m := range markers {
-		in[m.pid] = true
+		if !in[m.pid] {
+			in[m.pid] = true
+			parents = append(parents, m.pid)
+		}
 	}
-	for _, b := range g.births { // by time, so a parent comes before its children
-		if b.clones && in[b.parent] && len(g.execs[b.pid]) == 0 {
-			in[b.pid] = true
+	for len(parents) > 0 {
+		parent := parents[0]
+		parents = parents[1:]
+		for _, i := range g.by[parent] {
+			if b := &g.births[i]; b.clones && !in[b.pid] && len(g.execs[b.pid]) == 0 {
+				in[b.pid] = true
+				parents = append(parents, b.pid)
+			}
 		}
 	}
 	for _, m := range markers {

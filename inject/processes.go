@@ -11,6 +11,7 @@ import (
 type genealogy struct {
 	births []birth             // of processes, by time
 	of     map[uint32][]int    // births of a number, by time; a number may be used again
+	by     map[uint32][]int    // births from a parent, by time
 	execs  map[uint32][]uint64 // when, by time
 }
 
@@ -29,9 +30,11 @@ type birth struct {
 // are in order within one CPU only.
 func (g *genealogy) sort() {
 	slices.SortStableFunc(g.births, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
-	g.of = make(map[uint32][]int)
+	g.of, g.by = make(map[uint32][]int), make(map[uint32][]int)
 	for i := range g.births {
-		g.of[g.births[i].pid] = append(g.of[g.births[i].pid], i)
+		b := &g.births[i]
+		g.of[b.pid] = append(g.of[b.pid], i)
+		g.by[b.parent] = append(g.by[b.parent], i)
 	}
 	for _, times := range g.execs {
 		slices.Sort(times)
