@@ -21,6 +21,27 @@ type claim struct {
 	gone       bool // into another claim, or nobody can tell what its dump is
 }
 
+// nameDumps makes markers for processes that have none but whose dumps were named.
+// They count as mapped when the last program of the process began, or when the
+// recording first tells of it.
+func (rec *recording) nameDumps(dumps []NamedDump) error {
+	for _, n := range dumps {
+		if slices.ContainsFunc(rec.markers, func(m marker) bool { return m.pid == n.PID }) {
+			continue
+		}
+		p := rec.processes[n.PID]
+		if p == nil {
+			return fmt.Errorf("--dump %d=%s: there is no process %d in the recording", n.PID, Printable(n.Path), n.PID)
+		}
+		m := marker{pid: n.PID, time: p.since, path: n.Path, offset: -1}
+		if execs := rec.genealogy.execs[n.PID]; len(execs) > 0 {
+			m.time = execs[len(execs)-1]
+		}
+		rec.markers = append(rec.markers, m)
+	}
+	return nil
+}
+
 // claimsOf puts the markers together that are about one dump.
 func claimsOf(rec *recording) (claims []*claim) {
 	named := make(map[string][]*claim) // by the last part of the path

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -49,27 +48,6 @@ type candidate struct {
 
 // recordedPlace is the best place: where the dump was when it was recorded.
 const recordedPlace = "where it was recorded"
-
-// nameDumps makes markers for processes that have none but whose dumps were named.
-// They count as mapped when the last program of the process began, or when the
-// recording first tells of it.
-func (rec *recording) nameDumps(dumps []NamedDump) error {
-	for _, n := range dumps {
-		if slices.ContainsFunc(rec.markers, func(m marker) bool { return m.pid == n.PID }) {
-			continue
-		}
-		p := rec.processes[n.PID]
-		if p == nil {
-			return fmt.Errorf("--dump %d=%s: there is no process %d in the recording", n.PID, Printable(n.Path), n.PID)
-		}
-		m := marker{pid: n.PID, time: p.since, path: n.Path, offset: -1}
-		if execs := rec.genealogy.execs[n.PID]; len(execs) > 0 {
-			m.time = execs[len(execs)-1]
-		}
-		rec.markers = append(rec.markers, m)
-	}
-	return nil
-}
 
 // search collects the candidates of a claim, the best places first: where the
 // dump was when it was recorded, in the hands of the process, beside the
@@ -198,34 +176,6 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 	return s, nil
 }
 
-// openFile opens what may be a dump. A link in the last component of its path is
-// not followed, and nothing but a regular file is opened: anyone can plant
-// something in /tmp, and jitinject may run as root.
-func openFile(path string) (*os.File, error) {
-	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ELOOP) {
-		return nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
-	} else if err != nil {
-		return nil, err
-	}
-	return regularFile(fd, path)
-}
-
-// regularFile makes a File of a descriptor, if it is of a regular file.
-func regularFile(fd int, path string) (*os.File, error) {
-	file := os.NewFile(uintptr(fd), path)
-	st, err := file.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
 // maxSubdirs bounds how many directories in one of DumpDirs are looked into.
 const maxSubdirs = 1000
 
@@ -274,16 +224,4 @@ func (f *finder) closeOthers(dumps []*dump) {
 			s.file.Close()
 		}
 	}
-}
-
-// plainError is an error without the name of the file, which was said already.
-func plainError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("there is no such file")
-	}
-	return err
-}
-
-func processDir(pid uint32) string {
-	return filepath.Join("/proc", strconv.FormatUint(uint64(pid), 10))
 }

@@ -272,3 +272,20 @@ func TestSubdirectoriesOfDumpDirs(t *testing.T) {
 	w.Write(t, w.opts.Input)
 	w.fails("is gone", filepath.Base(w.path("dumps")))
 }
+
+// Where records were lost, the memory that the code lies in may have been in them.
+func TestLostRecords(t *testing.T) {
+	w := containers(t, "jit-1.dump", "gone/jit-1.dump")
+	w.wants = w.wants[:0]
+	w.Raw(2, 0, make([]byte, 32)) // LOST: id, number, and the trailer
+	w.expect(5000, 4000, 0x50000008, "there+0x8")
+	w.dump("jit-1.dump", x86(1), load(2000, 1, 1, 0x50000000, "there", code(64, 1)))
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range w.wants {
+		if got := readMappings(t, w.opts.Output).symbol(t, s); got != s.sym {
+			t.Errorf("process %d: %#x is %q, want %q", s.pid, s.ip, got, s.sym)
+		}
+	}
+}

@@ -162,3 +162,7 @@ func processStart(pid uint32) (uint64, bool) {
 	start, asleep := ticks*tick, uint64(boot.Nano()-monotonic.Nano())
 	return start - min(start, asleep), true
 }
+
+func processDir(pid uint32) string {
+	return filepath.Join("/proc", strconv.FormatUint(uint64(pid), 10))
+}

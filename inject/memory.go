@@ -17,6 +17,7 @@ type process struct {
 	since  uint64             // its earliest record
 	mount  perfdata.Namespace // where its paths count; zero if the recording does not say
 	memory ranges             // executable memory that code may have been made in
+	latest uint64             // when it was last given some
 	files  ranges             // executable parts of files
 }
 
@@ -49,6 +50,7 @@ func (ps *processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	case !executable || hi <= m.Addr:
 	case isAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(deletedSuffix)):
 		p.memory.add(m.Addr, hi)
+		p.latest = max(p.latest, time)
 	default:
 		p.files.add(m.Addr, hi)
 	}
@@ -136,12 +138,13 @@ const maxEvidence = 4096
 
 // fits compares the addresses of a dump with where the processes that mapped it,
 // and those related to them, had executable memory. Code in files counts for
-// nothing: V8 describes its builtins, which lie at one place in every process.
+// nothing: V8 describes its builtins, which lie at one place in every process. Where
+// records were lost, nothing is refuted.
 func (d *dump) fits(rec *recording) confidence {
 	family := rec.family(d.markers)
 	known, inside, outside := false, 0, 0
-	for _, p := range family {
-		known = known || len(p.memory) > 0
+	for _, m := range d.markers {
+		known = known || rec.knowsMemory(m)
 	}
 	events := d.source.Events
 	for i := 0; i < len(events); i += 1 + len(events)/maxEvidence {
@@ -160,6 +163,14 @@ func (d *dump) fits(rec *recording) confidence {
 		return confirmed
 	}
 	return possible
+}
+
+// knowsMemory reports whether the recording tells in which executable memory a
+// process that mapped a dump has its code. What was there before an exec is gone.
+func (rec *recording) knowsMemory(m marker) bool {
+	p, execs := rec.processes[m.pid], rec.genealogy.execs[m.pid]
+	i, _ := slices.BinarySearch(execs, m.time+1)
+	return !rec.lost && p != nil && len(p.memory) > 0 && (i == 0 || p.latest >= execs[i-1])
 }
 
 // family returns what is known of the processes of the markers, of those whose

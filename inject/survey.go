@@ -17,6 +17,7 @@ type recording struct {
 	markers   []marker
 	genealogy genealogy
 	processes processes
+	lost      bool   // some of its records
 	timed     bool   // records have times
 	began     uint64 // the time of the first sample
 	injected  int    // mappings of objects that an earlier run made
@@ -74,6 +75,8 @@ func (s *recording) record(rec perfdata.Record, offset int64) error {
 			return nil // kept as it is; perf will say what it thinks of it
 		}
 		s.mmap(rec, &m, offset)
+	case perfdata.RecordLost:
+		s.lost = true
 	case perfdata.RecordFork:
 		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
 			s.genealogy.births = append(s.genealogy.births, birth{t.PID, t.ParentPID, t.Time, t.Clones})
