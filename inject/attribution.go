@@ -13,15 +13,17 @@ import (
 // write into the same dump, with its own pid. No other process is believed: a
 // dump cannot name code in one that has nothing to do with it.
 type attribution struct {
+	rec       *recording
 	d         *dump
 	genealogy *genealogy
+	heirs     []heir
 	allAlien  bool              // no event is of a process that the recording knows
 	onlyChild map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
 	alien     map[uint32]int    // events left out, by pid
 }
 
-func newAttribution(g *genealogy, d *dump) *attribution {
-	return &attribution{d: d, genealogy: g, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+func newAttribution(rec *recording, d *dump) *attribution {
+	return &attribution{rec: rec, d: d, genealogy: &rec.genealogy, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
 }
 
 // look takes in the events that are there, before the first of them is asked for.
@@ -47,22 +49,27 @@ func (a *attribution) look() {
 			a.onlyChild[aliens[0]] = children[0]
 		}
 	}
+	a.findHeirs()
 }
 
 // of returns the process and thread of an event in the recording; ok is false if
 // that cannot be told, and the event is left out.
 func (a *attribution) of(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	if pid, tid, ok = a.resolve(e); !ok {
+		a.alien[e.PID]++
+	}
+	return pid, tid, ok
+}
+
+func (a *attribution) resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if pid, tid, ok = a.direct(e); ok {
 		return pid, tid, true
 	}
 	if a.allAlien { // a habit of the producer
 		return a.d.pid, a.d.pid, true
 	}
-	if child, ok := a.onlyChild[e.PID]; ok {
-		return child, child, true
-	}
-	a.alien[e.PID]++
-	return 0, 0, false
+	child, ok := a.onlyChild[e.PID]
+	return child, child, ok
 }
 
 // direct answers where the event's pid does by itself.
@@ -81,8 +88,14 @@ func (a *attribution) maps(pid uint32) bool {
 	return slices.ContainsFunc(a.d.markers, func(m marker) bool { return m.pid == pid })
 }
 
-// children returns the processes that were forked from one that maps the dump.
+// children returns the processes that were forked from one that maps the dump, or
+// map it beside the one whose it is.
 func (a *attribution) children() (pids []uint32) {
+	for _, m := range a.d.markers {
+		if m.pid != a.d.pid && !slices.Contains(pids, m.pid) {
+			pids = append(pids, m.pid)
+		}
+	}
 	for _, b := range a.genealogy.births {
 		if b.clones && !slices.Contains(pids, b.pid) && a.genealogy.descends(b.pid, b.time, a.maps) {
 			pids = append(pids, b.pid)

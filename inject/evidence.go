@@ -79,6 +79,9 @@ const maxEarly = 100
 func newEvidence(rec *recording, d *dump) *evidence {
 	e := &evidence{marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: rec.counting(), ambiguous: make(map[int]bool)}
 	for _, m := range d.markers {
+		if m.pos < 0 {
+			m.time = 0 // nobody knows
+		}
 		e.marker = min(e.marker, m.time)
 	}
 	e.end = rec.genealogy.lifeEnd(d.pid, e.marker)

@@ -56,8 +56,8 @@ func count(t *testing.T, dir, perf, input string, stdin io.Reader) (s shares) {
 	return s
 }
 
-// samples returns how many samples perf finds in a recording.
-func samples(t *testing.T, dir, input string) int {
+// countSamples returns how many samples perf finds in a recording.
+func countSamples(t *testing.T, dir, input string) int {
 	t.Helper()
 	return strings.Count(testrec.Run(t, dir, testrec.Tool(t, "perf"), "script", "-G", "-F", "ip", "-i", input), "\n")
 }
@@ -66,7 +66,7 @@ func TestForms(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			dir := testrec.Unpack(t, form.name)
-			all := samples(t, dir, form.input)
+			all := countSamples(t, dir, form.input)
 			check := func(what string, s shares) {
 				t.Helper()
 				// Of node-fp, all samples in jitted code have a name.
@@ -138,7 +138,7 @@ func TestStream(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir) // where the dump of a stream is looked for
 	stream := read(t, "perf.pipe.data")
-	all := samples(t, dir, "perf.pipe.data")
+	all := countSamples(t, dir, "perf.pipe.data")
 	var first []byte
 	for _, size := range []int{1 << 20, 4096, 777} {
 		r, w := pipe(t)

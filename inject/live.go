@@ -8,10 +8,10 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -46,8 +46,8 @@ type live struct {
 
 // A waitingDump has no header yet: its producer has mapped it, but not written.
 type waitingDump struct {
-	marker marker
-	err    error // why it cannot be used as it is
+	marker  marker
+	problem Problem // why it cannot be used as it is
 }
 
 // runOnce walks a stream once.
@@ -59,6 +59,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err != nil {
 		return err
 	}
+	rec.lost = true // what memory the processes have is not known before the end
 	out, err := openOutput(opts, in, nil)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	l := &live{
 		rewriter: rewriter{rec: rec, sum: sum, out: dst, markers: make(map[int64]bool), jit: make(map[uint32][]span), aux: make(map[uint64]uint64)},
 		ctx:      ctx, in: in, opts: opts, stores: make(stores), jitting: make(map[uint32]*plannedDump),
-		planner: newPlanner(&rec.genealogy, sum),
+		planner: newPlanner(rec, sum),
 	}
 	l.plan = &l.planner.plan
 	l.maker.opts = opts
@@ -169,7 +170,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 			}
 		case perfdata.RecordSample:
 			if !l.rec.timed {
-				_, l.rec.timed = l.rec.layouts.Time(rec)
+				l.rec.began, l.rec.timed = l.rec.layouts.Time(rec)
 			}
 		}
 	}
@@ -219,16 +220,42 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 
 // open opens the dump of a marker and reports whether the marker is dealt with.
 func (l *live) open(m marker) bool {
-	file, src, err := openDump(m, l.in, l.opts)
-	if err != nil && alive(m.pid) && isUnwritten(m.path) {
-		l.waiting = append(l.waiting, waitingDump{m, err})
+	f := &finder{rec: l.rec, opts: l.opts}
+	c := &claim{path: strings.TrimSuffix(m.path, deletedSuffix), markers: []marker{m}}
+	err := f.listDirs()
+	if err == nil {
+		err = f.search(l.ctx, c)
+	}
+	f.settle([]*claim{c})
+	d := c.dump
+	defer func() {
+		if d == nil {
+			f.closeOthers(nil)
+		} else {
+			f.closeOthers([]*dump{d})
+		}
+	}()
+	problem := Problem{Offset: -1}
+	switch p, found := c.problem(); {
+	case err != nil:
+		problem.Text = err.Error()
+	case d == nil && found:
+		problem = p
+	case d == nil:
+		problem = f.missing(c)
+	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
+		problem = Problem{l.in.path, -1, l.rec.clockError()} // its clock cannot be told before there is a record
+	default:
+		return l.begin(m, d)
+	}
+	if alive(m.pid) && (d != nil || isUnwritten(m.path)) {
+		d = nil
+		l.waiting = append(l.waiting, waitingDump{m, problem})
 		return true
 	}
-	if err != nil {
-		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
-		return false
-	}
-	return l.begin(m, file, src)
+	d = nil
+	l.sum.problem(problem)
+	return false
 }
 
 // isUnwritten reports whether a dump is still without a header: producers write
@@ -239,31 +266,20 @@ func isUnwritten(path string) bool {
 }
 
 // begin takes a dump into use.
-func (l *live) begin(m marker, file *os.File, src *source.Jitdump) bool {
-	var known []*dump
-	for _, d := range l.dumps {
-		known = append(known, d.dump)
+func (l *live) begin(m marker, d *dump) bool {
+	info, err := d.file.Stat()
+	for _, known := range l.dumps {
+		if other, e := known.file.Stat(); err == nil && e == nil && os.SameFile(info, other) {
+			d.file.Close()
+			known.markers = append(known.markers, m)
+			l.watch(m, known)
+			return true
+		}
 	}
-	if d := sameFile(known, file); d != nil {
-		file.Close()
-		d.markers = append(d.markers, m)
-		l.watch(m, l.dumps[slices.Index(known, d)])
-		return true
-	}
-	d := &dump{path: file.Name(), pid: m.pid, markers: []marker{m}, file: file, source: src}
-	if err := src.Scan(l.ctx); err != nil {
-		file.Close()
-		return true // interrupted, which the loop will notice
-	}
-	if len(src.Events) == 0 && l.rec.clockError() != "" && alive(m.pid) {
-		file.Close() // its clock cannot be told before there is a record
-		l.waiting = append(l.waiting, waitingDump{m, errors.New(l.rec.clockError())})
-		return true
-	}
-	err := d.matchClock(l.rec, l.opts.Clock)
+	err = d.matchClock(l.rec, l.opts.Clock)
 	d.settleClockEarly(l.sum)
 	if err != nil {
-		file.Close()
+		d.file.Close()
 		problem := Problem{d.path, -1, err.Error()}
 		if errors.As(err, new(errClock)) {
 			problem.File = l.in.path
@@ -276,7 +292,7 @@ func (l *live) begin(m marker, file *os.File, src *source.Jitdump) bool {
 		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
 	}
 	if err != nil || len(usable) == 0 {
-		file.Close()
+		d.file.Close()
 		return false
 	}
 	for dir, s := range stores {
@@ -342,7 +358,12 @@ func (l *live) extend(d *plannedDump) {
 func (l *live) end(blocks perfdata.Stream) error {
 	l.poll()
 	for _, w := range l.waiting {
-		l.sum.problem(Problem{Offset: -1, Text: w.err.Error()})
+		l.sum.problem(w.problem)
+	}
+	for _, n := range l.opts.Dumps {
+		if !slices.ContainsFunc(l.rec.markers, func(m marker) bool { return m.pid == n.PID }) {
+			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump; for one that did not, the recording must be in a file", n.PID, Printable(n.Path), n.PID)})
+		}
 	}
 	l.mappingsUpTo(math.MaxUint64)
 	if at := blocks.Cut(); at >= 0 {

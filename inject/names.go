@@ -9,9 +9,14 @@ import (
 
 // What the names of mappings tell.
 
+// deletedSuffix is what the kernel appends to the name of a file that has been
+// deleted.
+const deletedSuffix = " (deleted)"
+
 // markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and
 // whether path is one. It is the producer's pid in its own pid namespace.
 func markerNumber(path []byte) (number uint32, ok bool) {
+	path = bytes.TrimSuffix(path, []byte(deletedSuffix))
 	slash := bytes.LastIndexByte(path, '/')
 	if slash < 0 {
 		return 0, false

@@ -21,7 +21,7 @@ type Options struct {
 	Objects string
 
 	// DumpDirs are searched for a dump that is neither where it was recorded nor
-	// beside Input.
+	// beside Input, and so are the directories in them.
 	DumpDirs []string
 
 	// Clock says what to do about a recording whose times are not those of the
@@ -29,6 +29,9 @@ type Options struct {
 	// evidence of the difference; "strict" refuses it; a number of nanoseconds is
 	// added to the times of dumps that count in CLOCK_MONOTONIC.
 	Clock string
+	// Dumps names the dumps of processes, whatever the recording says of them: also
+	// of processes of which it does not say that they have one.
+	Dumps []NamedDump
 
 	// Force reads an Input that belongs to someone else.
 	Force bool
@@ -54,6 +57,12 @@ type Options struct {
 	// Log, if it is not nil, gets a line for each step. Level 1 is what a user
 	// may want to follow, higher levels are for finding faults.
 	Log func(level int, line string)
+}
+
+// A NamedDump is the dump of a process of the recording.
+type NamedDump struct {
+	PID  uint32
+	Path string
 }
 
 func (o *Options) logf(level int, format string, args ...any) {
@@ -82,7 +91,7 @@ type Summary struct {
 	Input       string        `json:"input"`
 	Output      string        `json:"output"`
 	Dumps       []DumpSummary `json:"dumps"`
-	Markers     int           `json:"markers"`   // marker records in Input
+	Markers     int           `json:"markers"`   // marker records in Input, and processes whose dump was named without any
 	Mappings    int           `json:"mappings"`  // records added
 	Dropped     int           `json:"dropped"`   // markers, and records of anonymous memory, left out
 	Objects     int           `json:"objects"`   // files made or found as they should be
@@ -104,9 +113,10 @@ func (s *Summary) problem(p Problem) {
 type DumpSummary struct {
 	PID       uint32   `json:"pid"` // the process in the recording
 	Path      string   `json:"path"`
-	Objects   string   `json:"objects"`   // the directory of its objects
-	Functions int      `json:"functions"` // loaded
-	Empty     int      `json:"empty"`     // of them without code, which need no object
+	Note      string   `json:"note,omitempty"` // why this file, where it could have been another
+	Objects   string   `json:"objects"`        // the directory of its objects
+	Functions int      `json:"functions"`      // loaded
+	Empty     int      `json:"empty"`          // of them without code, which need no object
 	WithLines int      `json:"with_lines"`
 	Moved     int      `json:"moved"`
 	Clock     Clock    `json:"clock"`

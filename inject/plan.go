@@ -70,10 +70,10 @@ type mapping struct {
 // is at work.
 type planner struct {
 	plan
-	genealogy *genealogy
-	sum       *Summary
-	names     map[objectName]int
-	dumps     []*plannedDump
+	rec   *recording
+	sum   *Summary
+	names map[objectName]int
+	dumps []*plannedDump
 }
 
 // objectName is what must be different from object to object.
@@ -92,13 +92,13 @@ type plannedDump struct {
 	neighbours  neighbours
 }
 
-func newPlanner(g *genealogy, sum *Summary) *planner {
-	return &planner{genealogy: g, sum: sum, names: make(map[objectName]int)}
+func newPlanner(rec *recording, sum *Summary) *planner {
+	return &planner{rec: rec, sum: sum, names: make(map[objectName]int)}
 }
 
 // makePlan makes the plan for all dumps.
 func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
-	p := newPlanner(&rec.genealogy, sum)
+	p := newPlanner(rec, sum)
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
@@ -112,8 +112,8 @@ func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
 // add takes in a dump without any events yet.
 func (p *planner) add(d *dump) *plannedDump {
 	d.number = len(p.dumps)
-	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
-	pd := &plannedDump{dump: d, attribution: newAttribution(p.genealogy, d)}
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
+	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
 }
@@ -139,6 +139,9 @@ func (p *planner) finish() {
 func (o *Options) objectDir(d *dump) (string, error) {
 	if o.Objects != "" {
 		return filepath.Abs(o.Objects)
+	}
+	if d.live { // what is put into the directory of a process ends with it
+		return filepath.Abs(filepath.Dir(o.Output))
 	}
 	return filepath.Abs(filepath.Dir(d.path))
 }
@@ -176,7 +179,7 @@ func (p *planner) extend(d *plannedDump) {
 	}
 	d.neighbours = newNeighbours(d.source.Events)
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
-		d.places = newPlaces(p.genealogy)
+		d.places = newPlaces(&p.rec.genealogy)
 		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
 	}
 	p.mappings = slices.Grow(p.mappings, len(events))
@@ -191,27 +194,25 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 		if d.objectOf[e.Function] < 0 {
 			continue
 		}
-		pid, tid, ok := d.attribution.of(e)
-		if !ok {
-			continue
+		if e.Kind == jitcode.Move && add {
+			p.sum.Dumps[d.number].Moved++
 		}
-		m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: d.objectOf[e.Function]}
-		if e.Tables > 0 {
-			m.len = d.neighbours.withTables(e)
-		}
-		if d.places != nil {
-			o := d.places.of(pid, m.time)
-			if e.Kind == jitcode.Move {
-				p.sum.Dumps[d.number].Moved++
-				if d.match.Kind != ClockNone { // without times it is at both places all the time
+		d.attribution.share(e, func(pid, tid uint32) {
+			m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: d.objectOf[e.Function]}
+			if e.Tables > 0 {
+				m.len = d.neighbours.withTables(e)
+			}
+			if d.places != nil {
+				o := d.places.of(pid, m.time)
+				if e.Kind == jitcode.Move && add && d.match.Kind != ClockNone { // without times it is at both places all the time
 					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
+				o.place(e.Addr, e.Addr+e.Size, e.Function)
 			}
-			o.place(e.Addr, e.Addr+e.Size, e.Function)
-		}
-		if add {
-			p.mappings = append(p.mappings, m)
-		}
+			if add {
+				p.mappings = append(p.mappings, m)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type genealogy struct {
 	births []birth             // of processes, by time
 	of     map[uint32][]birth  // of a number, by time; a number may be used again
+	by     map[uint32][]birth  // from a parent, by time
 	execs  map[uint32][]uint64 // when, by time
 }
 
@@ -28,10 +29,11 @@ type birth struct {
 // only, so it may be a little earlier than others.
 func (g *genealogy) fork(b birth) {
 	if g.of == nil {
-		g.of = make(map[uint32][]birth)
+		g.of, g.by = make(map[uint32][]birth), make(map[uint32][]birth)
 	}
 	g.births = insertByTime(g.births, b)
 	g.of[b.pid] = insertByTime(g.of[b.pid], b)
+	g.by[b.parent] = insertByTime(g.by[b.parent], b)
 }
 
 func insertByTime(births []birth, b birth) []birth {

@@ -49,6 +49,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	if err != nil {
 		return inputError(in.path, err)
 	}
+	if err := rec.nameDumps(opts.Dumps); err != nil {
+		return err
+	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum.Markers = len(rec.markers)
 	sum.Injected = rec.injected

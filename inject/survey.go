@@ -16,8 +16,11 @@ type recording struct {
 
 	markers   []marker
 	genealogy genealogy
-	timed     bool // records have times
-	injected  int  // mappings of objects that an earlier run made
+	processes processes
+	lost      bool   // some of its records
+	timed     bool   // records have times
+	began     uint64 // the time of the first sample
+	injected  int    // mappings of objects that an earlier run made
 	timeConv  *perfdata.TimeConv
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
@@ -28,8 +31,11 @@ type marker struct {
 	pid    uint32
 	number uint32 // in the dump's name: the process in its own pid namespace
 	time   uint64
-	path   string
-	pos    int64 // of the record in the stream
+	path   string // when it was mapped
+	pos    int64  // of the record in the stream; -1 if there is none
+	addr   uint64
+	len    uint64
+	file   perfdata.FileIdentity // zero if the recording does not say
 }
 
 // surveyRecording walks the whole recording once. Everything in it that is about
@@ -56,7 +62,9 @@ func surveyRecording(ctx context.Context, in *input) (*recording, error) {
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
 				latest = max(latest, time)
-				s.timed = s.timed || rec.Type == perfdata.RecordSample
+				if !s.timed && rec.Type == perfdata.RecordSample {
+					s.began, s.timed = time, true
+				}
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
@@ -109,21 +117,23 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 		if err != nil {
 			return nil // kept as it is; perf will say what it thinks of it
 		}
-		if isObject(m.Filename) {
-			s.injected++
-		}
-		if number, ok := markerNumber(m.Filename); ok && !m.OfKernel() {
-			time, _ := s.layouts.Time(rec)
-			s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos})
-		}
+		s.mmap(rec, &m, pos)
+	case perfdata.RecordLost:
+		s.lost = true
 	case perfdata.RecordFork:
 		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
 			s.genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
+			s.processes.seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
 		if c, err := s.layouts.Comm(rec); err == nil && c.Exec {
-			time, _ := s.layouts.Time(rec)
+			time := s.time(rec)
 			s.genealogy.exec(c.PID, time)
+			s.processes.seen(c.PID, time)
+		}
+	case perfdata.RecordNamespaces:
+		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {
+			s.processes.seen(n.PID, s.time(rec)).mount = n.Of(perfdata.NamespaceMount)
 		}
 	case perfdata.RecordTimeConv:
 		if c, err := s.layouts.TimeConv(rec); err == nil && c.Mult != 0 {
@@ -131,6 +141,34 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 		}
 	}
 	return nil
+}
+
+// mmap keeps what a mapping says about dumps and about memory.
+func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
+	if m.OfKernel() {
+		return
+	}
+	time := s.time(rec)
+	number, ok := markerNumber(m.Filename)
+	switch {
+	case ok:
+		s.processes.seen(m.PID, time)
+		s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos, m.Addr, m.Len, m.File})
+	case isObject(m.Filename):
+		s.injected++
+	default:
+		s.processes.mapped(rec, m, time)
+	}
+}
+
+// time returns the time of a record about a process; 0 says that things were so
+// before the recording began.
+func (s *recording) time(rec perfdata.Record) uint64 {
+	time, ok := s.layouts.Time(rec)
+	if !ok {
+		return 0
+	}
+	return time
 }
 
 // clockError says what is wrong with the recording's clock if its times cannot

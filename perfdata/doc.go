@@ -23,6 +23,7 @@
 //	 9 SAMPLE    what the attr's sample_type says
 //	10 MMAP2     as MMAP up to pgoff; then u32 maj, min, u64 ino, ino_generation or
 //	             u8 size and 20 bytes of build id; u32 prot, flags; filename
+//	16 NAMESPACES  u32 pid, tid; u64 nr; nr times u64 dev, inode
 //	68 FINISHED_ROUND  everything up to the round before the last may be sorted and used
 //	71 AUXTRACE  u64 size, ...; the payload of that size follows the record
 //	81 COMPRESSED, 83 COMPRESSED2   other records, zstd-compressed

@@ -22,6 +22,7 @@ const (
 	RecordRead          RecordType = 8
 	RecordSample        RecordType = 9
 	RecordMmap2         RecordType = 10
+	RecordNamespaces    RecordType = 16
 	RecordHeaderAttr    RecordType = 64
 	RecordEventType     RecordType = 65
 	RecordTracingData   RecordType = 66
@@ -41,6 +42,7 @@ const (
 const (
 	MiscUser        = 2       // PERF_RECORD_MISC_USER: the record is about user space
 	MiscCommExec    = 1 << 13 // the COMM comes from an exec
+	MiscMmapData    = 1 << 13 // the MMAP is of memory that cannot be executed
 	MiscForkExec    = 1 << 13 // the FORK is perf record's own: the child may be another program by now
 	MiscMmapBuildID = 1 << 14 // the MMAP2 carries a build id, not device and inode
 
@@ -99,7 +101,7 @@ func recordAt(b []byte, order binary.ByteOrder) Record {
 var recordNames = map[RecordType]string{
 	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT",
 	RecordThrottle: "THROTTLE", RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK",
-	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2",
+	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2", RecordNamespaces: "NAMESPACES",
 	RecordHeaderAttr: "HEADER_ATTR", RecordTracingData: "TRACING_DATA", RecordHeaderBuildID: "HEADER_BUILD_ID",
 	RecordHeaderFeature: "HEADER_FEATURE", RecordFinishedRound: "FINISHED_ROUND",
 	RecordAuxtrace: "AUXTRACE", RecordTimeConv: "TIME_CONV", RecordCompressed: "COMPRESSED",

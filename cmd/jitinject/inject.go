@@ -25,6 +25,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Objects:  o.objects,
 		DumpDirs: o.dumpDirs,
 		Clock:    o.clock,
+		Dumps:    o.named,
 		Force:    o.force,
 		Strict:   o.strict,
 		DWARF:    o.dwarf,
@@ -111,6 +112,9 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
 		if text := clockText(d.Clock); text != "" && d.Functions > 0 {
 			fmt.Fprintf(w, "  %s\n", text)
+		}
+		if d.Note != "" {
+			fmt.Fprintf(w, "  %s\n", d.Note)
 		}
 		if d.Cut >= 0 {
 			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing\n", d.Cut)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,8 @@ type options struct {
 	objects       string
 	dumpDirs      []string
 	clock         string
+	dumps         []string           // PID=FILE
+	named         []engine.NamedDump // what they mean
 	dwarf         int
 	jobs          int
 	strict        bool
@@ -68,6 +71,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
+	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
@@ -201,6 +205,17 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	}
 	for _, name := range fs.Args() {
 		return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o", name))
+	}
+	for _, d := range o.dumps {
+		pid, file, _ := strings.Cut(d, "=")
+		n, err := strconv.ParseUint(pid, 10, 32)
+		if err != nil || file == "" {
+			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
+		}
+		if slices.ContainsFunc(o.named, func(other engine.NamedDump) bool { return uint64(other.PID) == n }) {
+			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
+		}
+		o.named = append(o.named, engine.NamedDump{PID: uint32(n), Path: file})
 	}
 	switch {
 	case !o.jit:

@@ -65,6 +65,7 @@ func TestSpelling(t *testing.T) {
 		"--no-force --force",
 		"--dw 4 --jo 1 --str",
 		"--dump-dir . --dump-dir .",
+		"--dump 10085=jit-10085.dump",
 	} {
 		dir := testrec.Place(t, "php")
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
@@ -97,6 +98,9 @@ func TestUsageErrors(t *testing.T) {
 		"--buildid-all":         "run perf inject --buildid-all on the output",
 		"-o - --summary json":   "both want standard output",
 		"--clock soon":          "--clock soon: it can be auto, strict, or a number of nanoseconds",
+		"--dump jit-5.dump":     "--dump jit-5.dump: it takes PID=FILE",
+		"--dump 5=":             "--dump 5=: it takes PID=FILE",
+		"--dump 5=a --dump 5=b": "--dump 5=b: a dump of process 5 was named already",
 		"--vm-time-correlation": "run perf inject --vm-time-correlation",
 	} {
 		dir := t.TempDir()

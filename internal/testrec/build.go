@@ -81,12 +81,24 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 
 // Mmap2 adds an MMAP2 record of user space, executable.
 func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name string) {
+	r.FileMmap2(pid, time, addr, length, pgoff, name, 0)
+}
+
+// FileMmap2 is Mmap2 of a file that has an inode, on device 8:1.
+func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64) {
 	b := r.Order.AppendUint32(nil, pid)
 	b = r.Order.AppendUint32(b, pid)
 	for _, v := range []uint64{addr, length, pgoff} {
 		b = r.Order.AppendUint64(b, v)
 	}
-	b = append(b, make([]byte, 24)...) // device and inode
+	major, minor := uint32(8), uint32(1)
+	if inode == 0 {
+		major, minor = 0, 0
+	}
+	b = r.Order.AppendUint32(b, major)
+	b = r.Order.AppendUint32(b, minor)
+	b = r.Order.AppendUint64(b, inode)
+	b = r.Order.AppendUint64(b, 0) // its generation
 	b = r.Order.AppendUint32(b, 5)
 	b = r.Order.AppendUint32(b, 2)
 	b = append(append(b, name...), 0)
@@ -123,6 +135,19 @@ func (r *Recording) task(typ uint32, pid, parent, tid, parentTID uint32, time ui
 	}
 	b = r.Order.AppendUint64(b, time)
 	r.kernel(typ, 0, b, parent, parent, time)
+}
+
+// Namespaces adds a NAMESPACES record: the inodes of the process's namespaces, in
+// the order net, uts, ipc, pid, user, mnt, cgroup.
+func (r *Recording) Namespaces(pid uint32, time uint64, inodes ...uint64) {
+	b := r.Order.AppendUint32(nil, pid)
+	b = r.Order.AppendUint32(b, pid)
+	b = r.Order.AppendUint64(b, uint64(len(inodes)))
+	for _, inode := range inodes {
+		b = r.Order.AppendUint64(b, 4) // the device
+		b = r.Order.AppendUint64(b, inode)
+	}
+	r.kernel(16, 0, b, pid, pid, time)
 }
 
 // Sample adds a sample of user space.
