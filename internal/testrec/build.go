@@ -36,6 +36,10 @@ type Recording struct {
 	ID         uint64 // of the event
 	StreamID   uint64
 
+	// What else of the attr says what samples look like.
+	ReadFormat, BranchType uint64
+	Registers              uint64 // of user space and of interrupts
+
 	data []byte
 }
 
@@ -77,6 +81,12 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 		body = r.Order.AppendUint64(body, r.ID)
 	}
 	r.Raw(typ, misc, body)
+}
+
+// Kernel adds a record of any type as the kernel would write it: padded, and with
+// the trailer of the given process and time.
+func (r *Recording) Kernel(typ uint32, misc uint16, body []byte, pid uint32, time uint64) {
+	r.kernel(typ, misc, body, pid, pid, time)
 }
 
 // Mmap2 adds an MMAP2 record of user space, executable.
@@ -178,6 +188,10 @@ func (r *Recording) attr() []byte {
 	o.PutUint32(a[4:], uint32(r.AttrSize))
 	o.PutUint64(a[16:], 4000)
 	o.PutUint64(a[24:], r.SampleType)
+	o.PutUint64(a[32:], r.ReadFormat)
+	o.PutUint64(a[72:], r.BranchType)
+	o.PutUint64(a[80:], r.Registers)
+	o.PutUint64(a[96:], r.Registers)
 	flags := []int{8, 9, 13, 18, 23, 24} // mmap, comm, task, sample_id_all, mmap2, comm_exec
 	if r.ClockID >= 0 {
 		flags = append(flags, 25)
