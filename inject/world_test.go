@@ -141,9 +141,6 @@ func (w *world) resolve() {
 			w.t.Errorf("time %d: %#x is %q, want %q", s.time, s.ip, got, s.sym)
 		}
 	}
-	if w.Order != testrec.Order(binary.LittleEndian) {
-		return
-	}
 	sort.SliceStable(w.wants, func(i, j int) bool { return w.wants[i].time < w.wants[j].time })
 	for version, perf := range testrec.Perfs(w.t) {
 		out, errs := testrec.RunBoth(w.t, w.dir, perf, "script", "-i", w.opts.Output, "-F", "ip,sym,symoff")
