@@ -293,6 +293,9 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 		}
 		at := s.ip - mm.Addr + mm.PgOff
 		for _, sym := range syms {
+			if f.Machine == elf.EM_ARM {
+				sym.Value &^= 1 // says that the code is T32
+			}
 			if at-sym.Value < sym.Size {
 				return fmt.Sprintf("%s+%#x", sym.Name, at-sym.Value)
 			}
