@@ -45,11 +45,11 @@ func (r *Recording) Bytes() []byte {
 		return b
 	}
 	at := uint64(len(b)) + 32
-	for _, v := range []uint64{at, 0, at, 13} {
+	for _, v := range []uint64{at, 0, at, 12} {
 		b = o.AppendUint64(b, v)
 	}
-	b = o.AppendUint32(b, 9)
-	return append(b, "testhost\x00"...)
+	b = o.AppendUint32(b, 8)
+	return append(b, "machine\x00"...)
 }
 
 // features returns the header's bitmap, an array of C longs.

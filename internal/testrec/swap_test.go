@@ -107,6 +107,7 @@ func TestSwapRecords(t *testing.T) {
 func everyRecord(o testrec.Order, sampleType uint64) []byte {
 	r := testrec.NewRecording()
 	r.Order, r.SampleType, r.StreamID = o, sampleType, 5
+	r.EventTypes, r.ShortHeader, r.AttrSize = []string{"cpu-clock", "faults"}, sampleType&testrec.CPU == 0, 136
 	r.Comm(7, 10, "prog", true)
 	r.Fork(8, 7, 11)
 	r.Mmap2(7, 12, 0x1234567890, 0x1000, 0x2000, "/a/file")
