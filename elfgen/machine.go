@@ -17,6 +17,9 @@ func TargetFor(machine elf.Machine, order binary.ByteOrder, highAddress uint64) 
 	case elf.EM_ARM:
 		t.Class = elf.ELFCLASS32
 		t.Flags = 0x05000000 // EF_ARM_EABI_VER5
+		if order == binary.BigEndian {
+			t.Flags |= 0x00800000 // EF_ARM_BE8: from ARMv6 on, instructions are little-endian all the same
+		}
 	case elf.EM_PPC64:
 		t.Flags = 1 // ELFv1, with function descriptors
 		if order == binary.LittleEndian {

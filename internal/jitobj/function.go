@@ -53,6 +53,7 @@ type Builder struct {
 	enc    dwarfgen.Encoding
 	out    []byte
 	note   [64]byte
+	arm    [64]byte
 	file   elfgen.File
 	dwarf  dwarfgen.Builder
 	unit   dwarfgen.Unit
@@ -104,6 +105,9 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 			section.Flags, section.EntSize = elf.SHF_MERGE|elf.SHF_STRINGS, 1
 		}
 		f.Add(section)
+	}
+	if b.target.Machine == elf.EM_ARM {
+		f.Add(elfgen.ARMAttributes(b.arm[:0], b.target.Order))
 	}
 	b.segments(note, text, frameHeader)
 	value := uint64(0)

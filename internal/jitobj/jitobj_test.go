@@ -21,10 +21,11 @@ import (
 
 // targets are machines and byte orders of jitted code.
 func targets() (ts []jitcode.Target) {
-	for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_386, elf.EM_AARCH64, elf.EM_ARM, elf.EM_PPC64, elf.EM_S390, elf.EM_RISCV, elf.EM_MIPS} {
+	for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_386, elf.EM_AARCH64, elf.EM_ARM, elf.EM_PPC64, elf.EM_PPC, elf.EM_S390, elf.EM_RISCV, elf.EM_LOONGARCH, elf.EM_MIPS, elf.EM_SPARCV9} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			switch {
-			case order == binary.BigEndian && (m == elf.EM_X86_64 || m == elf.EM_386 || m == elf.EM_RISCV), order == binary.LittleEndian && m == elf.EM_S390:
+			case order == binary.BigEndian && (m == elf.EM_X86_64 || m == elf.EM_386 || m == elf.EM_RISCV || m == elf.EM_LOONGARCH),
+				order == binary.LittleEndian && (m == elf.EM_S390 || m == elf.EM_PPC || m == elf.EM_SPARCV9):
 				continue // there is no such machine
 			}
 			ts = append(ts, jitcode.Target{Machine: uint32(m), Order: order, HighAddress: 1 << 31})
@@ -165,7 +166,7 @@ func TestTools(t *testing.T) {
 				t.Fatal(err)
 			}
 			names = append(names, name)
-			if elf.Machine(target.Machine) != elf.EM_MIPS { // elfutils 0.188 does not know its flags
+			if m := elf.Machine(target.Machine); m != elf.EM_MIPS && m != elf.EM_LOONGARCH { // elfutils 0.188 does not know their flags
 				if out := testrec.Run(t, dir, lint, "--gnu-ld", name); out != "No errors\n" {
 					t.Errorf("%s: eu-elflint complains: %s", name, out)
 				}
@@ -270,6 +271,34 @@ func TestThumb(t *testing.T) {
 	}
 }
 
+// Code for ARM says what it may use; without that LLVM knows ARMv4 only.
+func TestARMAttributes(t *testing.T) {
+	readelf, objdump := testrec.Tool(t, "readelf"), testrec.Tool(t, "llvm-objdump-14", "llvm-objdump")
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		fn := function()
+		fn.Code = []byte{ // instructions are little-endian whatever the data are
+			0x1e, 0xff, 0x2f, 0xe1, // bx lr, ARMv4T
+			0x11, 0xf1, 0x10, 0xe7, // sdiv r0, r1, r1, ARMv7 with division
+			0xa0, 0x0d, 0x41, 0xf2, // vadd.f32 d16, d17, d16, Advanced SIMD
+		}
+		fn.Lines = nil
+		path := filepath.Join(t.TempDir(), "arm.so")
+		o := build(t, jitcode.Target{Machine: uint32(elf.EM_ARM), Order: order, HighAddress: 1 << 20}, jitobj.Options{}, fn)
+		if err := os.WriteFile(path, o.Bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs := testrec.RunBoth(t, ".", readelf, "-A", path); !strings.Contains(out, "Tag_CPU_arch: v8") || errs != "" {
+			t.Errorf("%v: readelf shows %s%s", order, out, errs)
+		}
+		out := testrec.Run(t, ".", objdump, "-d", path)
+		for _, want := range []string{"bx\tlr", "sdiv\tr0, r1, r1", "vadd.f32\td16, d17, d16"} {
+			if !strings.Contains(out, want) || strings.Contains(out, "<unknown>") {
+				t.Errorf("%v: llvm-objdump does not show %q:\n%s", order, want, out)
+			}
+		}
+	}
+}
+
 // A builder makes objects one after the other in the same memory.
 func TestReuse(t *testing.T) {
 	b, err := jitobj.NewBuilder(targets()[0], jitobj.Options{Producer: "test"})
@@ -312,6 +341,7 @@ func TestFlags(t *testing.T) {
 		want    string
 	}{
 		{elf.EM_ARM, binary.LittleEndian, "0x5000000, Version5 EABI"},
+		{elf.EM_ARM, binary.BigEndian, "0x5800000, Version5 EABI, BE8"},
 		{elf.EM_PPC64, binary.LittleEndian, "0x2, abiv2"},
 		{elf.EM_PPC64, binary.BigEndian, "0x1, abiv1"},
 		{elf.EM_RISCV, binary.LittleEndian, "0x5, RVC, double-float ABI"},

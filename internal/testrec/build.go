@@ -1,10 +1,6 @@
 package testrec
 
-import (
-	"encoding/binary"
-	"os"
-	"testing"
-)
+import "encoding/binary"
 
 // Bits of sample_type.
 const (
@@ -36,6 +32,17 @@ type Recording struct {
 	ID         uint64 // of the event
 	StreamID   uint64
 
+	// What else of the attr says what samples look like.
+	ReadFormat, BranchType uint64
+	Registers              uint64 // of user space and of interrupts
+
+	// How older perfs and kernels wrote files.
+	ShortHeader bool     // without features, as before 2.6.32
+	EventTypes  []string // names of events, as before 3.1
+	NoTrailers  bool     // no sample_id_all, as before 2.6.38
+	NoMmap2     bool     // as before 3.12: MMAP records only
+	Long32      bool     // the feature bits as a 32-bit machine writes them
+
 	data []byte
 }
 
@@ -52,10 +59,17 @@ func (r *Recording) Raw(typ uint32, misc uint16, body []byte) {
 	r.data = append(append(r.data, b...), body...)
 }
 
+// Payload adds bytes that are no record: what follows an AUXTRACE record.
+func (r *Recording) Payload(b []byte) { r.data = append(r.data, b...) }
+
 // kernel adds a record with the trailer of kernel records.
 func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32, time uint64) {
 	for len(body)%8 != 0 {
 		body = append(body, 0)
+	}
+	if r.NoTrailers {
+		r.Raw(typ, misc, body)
+		return
 	}
 	if r.SampleType&TID != 0 {
 		body = r.Order.AppendUint32(body, pid)
@@ -79,7 +93,14 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 	r.Raw(typ, misc, body)
 }
 
-// Mmap2 adds an MMAP2 record of user space, executable.
+// Kernel adds a record of any type as the kernel would write it: padded, and with
+// the trailer of the given process and time.
+func (r *Recording) Kernel(typ uint32, misc uint16, body []byte, pid uint32, time uint64) {
+	r.kernel(typ, misc, body, pid, pid, time)
+}
+
+// Mmap2 adds an MMAP2 record of user space, executable, or with NoMmap2 an MMAP
+// record.
 func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name string) {
 	r.FileMmap2(pid, time, addr, length, pgoff, name, 0)
 }
@@ -91,18 +112,22 @@ func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name
 	for _, v := range []uint64{addr, length, pgoff} {
 		b = r.Order.AppendUint64(b, v)
 	}
-	major, minor := uint32(8), uint32(1)
-	if inode == 0 {
-		major, minor = 0, 0
+	typ := uint32(1)
+	if !r.NoMmap2 {
+		typ = 10
+		major, minor := uint32(8), uint32(1)
+		if inode == 0 {
+			major, minor = 0, 0
+		}
+		b = r.Order.AppendUint32(b, major)
+		b = r.Order.AppendUint32(b, minor)
+		b = r.Order.AppendUint64(b, inode)
+		b = r.Order.AppendUint64(b, 0) // its generation
+		b = r.Order.AppendUint32(b, 5)
+		b = r.Order.AppendUint32(b, 2)
 	}
-	b = r.Order.AppendUint32(b, major)
-	b = r.Order.AppendUint32(b, minor)
-	b = r.Order.AppendUint64(b, inode)
-	b = r.Order.AppendUint64(b, 0) // its generation
-	b = r.Order.AppendUint32(b, 5)
-	b = r.Order.AppendUint32(b, 2)
 	b = append(append(b, name...), 0)
-	r.kernel(10, 2, b, pid, pid, time)
+	r.kernel(typ, 2, b, pid, pid, time)
 }
 
 // Marker adds the mapping that names a dump.
@@ -168,68 +193,3 @@ func (r *Recording) Sample(pid uint32, time, ip uint64) {
 
 // Round adds a FINISHED_ROUND record.
 func (r *Recording) Round() { r.Raw(68, 0, nil) }
-
-// Bytes returns the file: header, ids, attr, data, and no features but an empty
-// build-id table.
-func (r *Recording) Bytes() []byte {
-	o := r.Order
-	const header, ids = 104, 8
-	attrAt := uint64(header + ids)
-	dataAt := attrAt + uint64(r.AttrSize) + 16
-	magic := []byte("PERFILE2")
-	if o == Order(binary.BigEndian) {
-		magic = []byte("2ELIFREP")
-	}
-	b := magic
-	for _, v := range []uint64{header, uint64(r.AttrSize) + 16, attrAt, uint64(r.AttrSize) + 16, dataAt, uint64(len(r.data)), 0, 0} {
-		b = o.AppendUint64(b, v)
-	}
-	const features = 1<<2 | 1<<3 // BUILD_ID, and HOSTNAME, which every perf writes
-	b = o.AppendUint64(b, features)
-	b = append(b, make([]byte, 24)...)
-	b = o.AppendUint64(b, r.ID)
-	b = append(b, r.attr()...)
-	b = o.AppendUint64(b, header)
-	b = o.AppendUint64(b, ids)
-	b = append(b, r.data...)
-	at := uint64(len(b)) + 32
-	for _, v := range []uint64{at, 0, at, 12} {
-		b = o.AppendUint64(b, v)
-	}
-	b = o.AppendUint32(b, 8)
-	return append(b, "testhost"...)
-}
-
-// attr returns the perf_event_attr: software event cpu-clock.
-func (r *Recording) attr() []byte {
-	a := make([]byte, max(r.AttrSize, 128))
-	o := r.Order
-	o.PutUint32(a, 1)
-	o.PutUint32(a[4:], uint32(r.AttrSize))
-	o.PutUint64(a[16:], 4000)
-	o.PutUint64(a[24:], r.SampleType)
-	flags := []int{8, 9, 13, 18, 23, 24} // mmap, comm, task, sample_id_all, mmap2, comm_exec
-	if r.ClockID >= 0 {
-		flags = append(flags, 25)
-		o.PutUint32(a[92:], uint32(r.ClockID))
-	}
-	for _, f := range flags {
-		if o == Order(binary.BigEndian) {
-			a[40+f/8] |= 0x80 >> (f % 8)
-		} else {
-			a[40+f/8] |= 1 << (f % 8)
-		}
-	}
-	return a[:r.AttrSize]
-}
-
-// Write writes the file.
-func (r *Recording) Write(t testing.TB, path string) {
-	t.Helper()
-	if err := os.WriteFile(path, r.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Payload adds bytes that are no record: what follows an AUXTRACE record.
-func (r *Recording) Payload(b []byte) { r.data = append(r.data, b...) }

@@ -1,0 +1,106 @@
+package testrec
+
+import (
+	"encoding/binary"
+	"os"
+	"testing"
+)
+
+// Bytes returns the file: header, ids, attr, data, and no features but an empty
+// build-id table and a host name.
+func (r *Recording) Bytes() []byte {
+	o := r.Order
+	header, ids := uint64(104), uint64(8)
+	if r.ShortHeader {
+		header = 72
+	}
+	attrAt := header + ids
+	typesAt := attrAt + uint64(r.AttrSize) + 16
+	dataAt := typesAt + uint64(len(r.EventTypes))*72
+	b := []byte("PERFILE2")
+	if o == Order(binary.BigEndian) {
+		b = []byte("2ELIFREP")
+	}
+	types := [2]uint64{typesAt, dataAt - typesAt}
+	if len(r.EventTypes) == 0 {
+		types[0] = 0
+	}
+	for _, v := range []uint64{header, uint64(r.AttrSize) + 16, attrAt, uint64(r.AttrSize) + 16, dataAt, uint64(len(r.data)), types[0], types[1]} {
+		b = o.AppendUint64(b, v)
+	}
+	if !r.ShortHeader {
+		b = append(b, r.features()...)
+	}
+	b = o.AppendUint64(b, r.ID)
+	b = append(b, r.attr()...)
+	b = o.AppendUint64(b, header)
+	b = o.AppendUint64(b, ids)
+	for i, name := range r.EventTypes {
+		b = o.AppendUint64(b, uint64(i))
+		b = append(b, name...)
+		b = append(b, make([]byte, 64-len(name))...)
+	}
+	b = append(b, r.data...)
+	if r.ShortHeader {
+		return b
+	}
+	at := uint64(len(b)) + 32
+	for _, v := range []uint64{at, 0, at, 12} {
+		b = o.AppendUint64(b, v)
+	}
+	b = o.AppendUint32(b, 8)
+	return append(b, "machine\x00"...)
+}
+
+// features returns the header's bitmap, an array of C longs.
+func (r *Recording) features() []byte {
+	const set = 1<<2 | 1<<3 // BUILD_ID, and HOSTNAME, which every perf writes
+	b := make([]byte, 32)
+	if r.Long32 {
+		r.Order.PutUint32(b, set)
+	} else {
+		r.Order.PutUint64(b, set)
+	}
+	return b
+}
+
+// attr returns the perf_event_attr: software event cpu-clock.
+func (r *Recording) attr() []byte {
+	a := make([]byte, max(r.AttrSize, 128))
+	o := r.Order
+	o.PutUint32(a, 1)
+	o.PutUint32(a[4:], uint32(r.AttrSize))
+	o.PutUint64(a[16:], 4000)
+	o.PutUint64(a[24:], r.SampleType)
+	o.PutUint64(a[32:], r.ReadFormat)
+	o.PutUint64(a[72:], r.BranchType)
+	o.PutUint64(a[80:], r.Registers)
+	o.PutUint64(a[96:], r.Registers)
+	flags := []int{8, 9, 13, 24} // mmap, comm, task, comm_exec
+	if !r.NoTrailers {
+		flags = append(flags, 18)
+	}
+	if !r.NoMmap2 {
+		flags = append(flags, 23)
+	}
+	if r.ClockID >= 0 {
+		flags = append(flags, 25)
+		o.PutUint32(a[92:], uint32(r.ClockID))
+	}
+	for _, f := range flags {
+		if o == Order(binary.BigEndian) {
+			a[40+f/8] |= 0x80 >> (f % 8)
+		} else {
+			a[40+f/8] |= 1 << (f % 8)
+		}
+	}
+	return a[:r.AttrSize]
+}
+
+// Write writes the file.
+func (r *Recording) Write(t testing.TB, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, r.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
