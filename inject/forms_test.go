@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,106 @@ func TestForms(t *testing.T) {
 				t.Error("injecting the result again changes it")
 			}
 		})
+	}
+}
+
+// Compressed results, as a file and as a pipe, are what they would be otherwise.
+func TestCompressedOutput(t *testing.T) {
+	dir := testrec.Place(t, "node-fp")
+	in, plain := filepath.Join(dir, "perf.data"), filepath.Join(dir, "plain.data")
+	if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: plain}); err != nil {
+		t.Fatal(err)
+	}
+	all := func(path string) (recs []string) {
+		eachRecord(t, path, func(_ *perfdata.Layouts, rec perfdata.Record) {
+			if rec.Type < perfdata.RecordCompressed { // rounds and such stand between
+				recs = append(recs, string(rec.Data))
+			}
+		})
+		return recs
+	}
+	for _, level := range []int{1, 19} {
+		packed := filepath.Join(dir, "packed.data")
+		if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: packed, Compress: level}); err != nil {
+			t.Fatal(err)
+		}
+		if len(read(t, packed)) > len(read(t, plain))/2 {
+			t.Errorf("level %d: %d bytes of %d", level, len(read(t, packed)), len(read(t, plain)))
+		}
+		if a, b := all(plain), all(packed); !slices.Equal(a, b) {
+			t.Errorf("level %d: %d records, %d uncompressed, or others", level, len(b), len(a))
+		}
+		stream, w := pipe(t)
+		go func() {
+			defer w.Close()
+			if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: "-", Stdout: w, Compress: level}); err != nil {
+				t.Error(err)
+			}
+		}()
+		piped, err := io.ReadAll(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if level > 1 {
+			continue
+		}
+		for version, perf := range testrec.Perfs(t) {
+			want := count(t, dir, perf, plain, nil)
+			if got := count(t, dir, perf, packed, nil); got != want {
+				t.Errorf("perf %s: %+v, %+v uncompressed", version, got, want)
+			}
+			if got := count(t, dir, perf, "-", bytes.NewReader(piped)); got.all != want.all || got.jitted != want.jitted {
+				t.Errorf("perf %s, from a pipe: %+v, %+v uncompressed", version, got, want)
+			}
+		}
+	}
+}
+
+// A directory stays one if that is asked for.
+func TestDirectoryOutput(t *testing.T) {
+	dir := testrec.Unpack(t, "node-threads")
+	in, out := filepath.Join(dir, "perf.data.dir"), filepath.Join(dir, "out.dir")
+	for range 2 { // the second time, what was there is kept
+		if sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out + "/"}); err != nil || !sum.Complete() {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+	}
+	names := func(dir string) string {
+		list, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			list[i] = filepath.Base(list[i])
+		}
+		return strings.Join(list, " ")
+	}
+	if names(in) != "data data.0 data.1" || names(out) != names(in) || names(out+".old") != names(in) {
+		t.Errorf("%s has %s, %s.old has %s", out, names(out), out, names(out+".old"))
+	}
+	all := countSamples(t, dir, "perf.data.dir")
+	for version, perf := range testrec.Perfs(t) {
+		if s := count(t, dir, perf, out, nil); s.all != all || s.jitted < 60 || s.unknown > 0 {
+			t.Errorf("perf %s: %+v, the recording has %d samples", version, s, all)
+		}
+	}
+	again := filepath.Join(dir, "again.dir")
+	if _, err := inject.Run(t.Context(), inject.Options{Input: out, Output: again + "/"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"data", "data.0", "data.1"} {
+		if !bytes.Equal(read(t, filepath.Join(out, name)), read(t, filepath.Join(again, name))) {
+			t.Errorf("injecting the result again changes %s", name)
+		}
+	}
+	for _, c := range []struct{ in, out, want string }{
+		{in, in + "/", "is the input"},
+		{filepath.Join(in, "data"), out + "/", "directory format"},
+		{filepath.Join(in, "data.0"), out, "not a perf.data file"},
+	} {
+		if _, err := inject.Run(t.Context(), inject.Options{Input: c.in, Output: c.out}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("-i %s -o %s: %v", c.in, c.out, err)
+		}
 	}
 }
 

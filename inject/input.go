@@ -22,6 +22,8 @@ type input struct {
 	file  *perfdata.File // header, attrs and features; nil in pipe format, where they come as records
 	plain *os.File       // that file, if its records lie in it one behind the other as they are
 
+	dirNames []string // of the files of a directory
+
 	blocks func() (perfdata.Stream, error) // from the first record on
 	once   bool                            // which can be read only once
 	close  func() error
@@ -125,6 +127,7 @@ func (in *input) openDir() error {
 	in.file, in.order = d.File, d.File.Header.Order
 	in.dir = filepath.Dir(filepath.Clean(in.path))
 	in.blocks = d.Blocks
+	in.dirNames = d.Names()
 	return nil
 }
 

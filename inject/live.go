@@ -41,7 +41,6 @@ type live struct {
 
 	// jitting are the processes that have jitted code, with their dump.
 	jitting map[uint32]*plannedDump
-	failed  error
 }
 
 // A waitingDump has no header yet: its producer has mapped it, but not written.

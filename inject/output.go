@@ -18,6 +18,7 @@ type output struct {
 	file   *os.File
 	temp   string // where it is being written; empty for a device or a pipe
 	stream bool   // it gets the pipe format
+	dir    bool   // it is a directory; file is data in it
 	keep   bool   // it stays open
 }
 
@@ -33,6 +34,9 @@ func openOutput(opts *Options, in *input, dumps []*dump) (*output, error) {
 			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with -o")
 		}
 		return &output{path: "standard output", file: f, stream: true, keep: true}, nil
+	}
+	if wantsDir(path) {
+		return openOutputDir(opts, in)
 	}
 	for _, p := range []string{path, path + ".old"} {
 		st, err := os.Stat(p)
@@ -130,6 +134,9 @@ func (o *output) commit() error {
 	st, err := os.Lstat(o.path)
 	kept := err == nil && st.Size() > 0
 	if kept {
+		if o.dir {
+			os.RemoveAll(old) // a directory in its place would be in the way
+		}
 		if err := os.Rename(o.path, old); err != nil {
 			return outputError(old, err)
 		}
@@ -150,6 +157,6 @@ func (o *output) abandon() {
 		o.file.Close()
 	}
 	if o.temp != "" {
-		os.Remove(o.temp)
+		os.RemoveAll(o.temp)
 	}
 }

@@ -53,6 +53,8 @@ func newPlainSink(in *input, out *output) (sink, error) {
 			_, err = w.Write(preamble)
 		}
 		return s, err
+	case out.dir:
+		return newDirSink(in, out)
 	case in.file != nil:
 		w, err := perfdata.NewWriter(out.file, in.file)
 		return &fileSink{Writer: w, features: slices.Clone(in.file.Features)}, err
@@ -76,6 +78,7 @@ type fileSink struct {
 	*perfdata.Writer
 	features []perfdata.Feature
 	packed   bool // the records are compressed, and a feature says how
+	dir      bool // it is one of the files of a directory
 }
 
 func (s *fileSink) takes(perfdata.Record) (bool, error) { return false, nil }
@@ -84,7 +87,7 @@ func (s *fileSink) raw(p []byte)                        { s.Write(p) }
 
 func (s *fileSink) finish(buildIDs, aux func([]byte) []byte) error {
 	s.features = slices.DeleteFunc(s.features, func(f perfdata.Feature) bool {
-		return f.ID == perfdata.FeatureCompressed && !s.packed || f.ID == perfdata.FeatureDirFormat
+		return f.ID == perfdata.FeatureCompressed && !s.packed || f.ID == perfdata.FeatureDirFormat && !s.dir
 	})
 	for i := range s.features {
 		f := &s.features[i]

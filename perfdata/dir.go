@@ -69,6 +69,15 @@ func (d *Dir) add(path string) (*os.File, error) {
 	return f, err
 }
 
+// Names returns the names of the files, data first.
+func (d *Dir) Names() []string {
+	names := make([]string, len(d.files))
+	for i, f := range d.files {
+		names[i] = filepath.Base(f.Name())
+	}
+	return names
+}
+
 // Close closes the files.
 func (d *Dir) Close() error {
 	for _, f := range d.files {

@@ -112,7 +112,7 @@ func (m *merger) run(s *mergeSource, limit uint64) Block {
 }
 
 func (m *merger) block(b Block) Block {
-	b.Pos = m.pos
+	b.Pos, b.File = m.pos, m.owner
 	m.pos += int64(len(b.Data))
 	return b
 }

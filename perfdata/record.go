@@ -65,6 +65,7 @@ type Block struct {
 	Data   []byte
 	Offset int64 // of Data in the file, or of the compressed record that Data was in
 	Pos    int64 // of Data in the stream of all records, uncompressed
+	File   int   // which one of a directory it is from: 0 for data, n for the nth of Dir.Names
 	Opaque bool
 
 	order binary.ByteOrder

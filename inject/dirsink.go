@@ -1,0 +1,142 @@
+package inject
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A directory as output: what perf record --threads makes, with the same files.
+
+// wantsDir reports whether an output is to be a directory.
+func wantsDir(path string) bool { return strings.HasSuffix(path, "/") }
+
+// openOutputDir starts a directory as output.
+func openOutputDir(opts *Options, in *input) (*output, error) {
+	path := filepath.Clean(opts.Output)
+	switch {
+	case in.dirNames == nil:
+		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with -o", Printable(path))
+	case opts.Compress != 0:
+		return nil, errors.New("a directory cannot be compressed; leave out -z, or name a file with -o")
+	}
+	if st, err := os.Stat(path); err == nil && os.SameFile(st, in.info) {
+		return nil, fmt.Errorf("%s is the input; name another output with -o", Printable(path))
+	} else if err == nil && !st.IsDir() {
+		return nil, fmt.Errorf("%s is a file; name another output with -o", Printable(path))
+	}
+	if old, err := os.Stat(path + ".old"); err == nil && os.SameFile(old, in.info) {
+		return nil, fmt.Errorf("%s.old is the input, and would be replaced by the present %s; name another output with -o", Printable(path), Printable(path))
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, outputError(path, err)
+	}
+	o := &output{path: path, temp: temp, dir: true}
+	if o.file, err = os.OpenFile(filepath.Join(temp, "data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		o.abandon()
+		return nil, outputError(path, err)
+	}
+	if err := copyOthers(temp, in); err != nil {
+		o.abandon()
+		return nil, outputError(path, err)
+	}
+	return o, nil
+}
+
+// copyOthers copies what is in the input's directory and no part of the recording
+// proper: the kernel's code, for one.
+func copyOthers(temp string, in *input) error {
+	entries, err := os.ReadDir(in.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(in.dirNames, e.Name()) {
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(temp, e.Name()), os.DirFS(filepath.Join(in.path, e.Name()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A dirSink writes the files of a directory. Records stay in the file that they
+// come from; new ones go where the one that they come before is.
+type dirSink struct {
+	fileSink
+	others []*os.File // data.0, ...
+	bufs   []*bufio.Writer
+	file   int // that is written to
+	err    error
+}
+
+func newDirSink(in *input, out *output) (sink, error) {
+	w, err := perfdata.NewWriter(out.file, in.file)
+	if err != nil {
+		return nil, err
+	}
+	s := &dirSink{fileSink: fileSink{Writer: w, features: slices.Clone(in.file.Features), dir: true}}
+	for _, name := range in.dirNames[1:] {
+		f, err := os.OpenFile(filepath.Join(out.temp, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			s.close()
+			return nil, outputError(out.path, err)
+		}
+		s.others = append(s.others, f)
+		s.bufs = append(s.bufs, bufio.NewWriterSize(f, 64<<10))
+	}
+	return s, nil
+}
+
+func (s *dirSink) Write(p []byte) (int, error) {
+	if s.file == 0 {
+		return s.fileSink.Write(p)
+	}
+	if s.err != nil {
+		return 0, s.err
+	}
+	var n int
+	n, s.err = s.bufs[s.file-1].Write(p)
+	return n, s.err
+}
+
+func (s *dirSink) raw(p []byte) { s.Write(p) }
+
+func (s *dirSink) Err() error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.fileSink.Err()
+}
+
+func (s *dirSink) finish(buildIDs, aux func([]byte) []byte) error {
+	for _, b := range s.bufs {
+		if err := b.Flush(); s.err == nil {
+			s.err = err
+		}
+	}
+	if err := s.close(); s.err == nil {
+		s.err = err
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return s.fileSink.finish(buildIDs, aux)
+}
+
+func (s *dirSink) close() (err error) {
+	for _, f := range s.others {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
