@@ -64,7 +64,7 @@ func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
 		c.Bad("attr.size", "is %d; a perf_event_attr has at least %d bytes", size, attrSizeMin)
 	}
 	a := Attr{Raw: append([]byte(nil), c.Bytes("attr", size)...), order: order}
-	for c.Len() >= 8 {
+	for c.Err() == nil && c.Len() >= 8 {
 		a.IDs = append(a.IDs, c.U64("id"))
 	}
 	return a, c.Err()
