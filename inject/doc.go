@@ -4,7 +4,8 @@
 //
 //	sum, err := inject.Run(ctx, inject.Options{Input: "perf.data", Output: "perf.jit.data"})
 //
-// The work goes in five steps, a file each:
+// The work goes in five steps, a file each. In a pipe, which can be read only once,
+// they are one: live.go.
 //
 //	survey.go    walk the recording once: markers, forks, execs, clocks
 //	dumps.go     find and scan the side file behind each marker, and match its clock

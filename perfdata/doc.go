@@ -1,4 +1,5 @@
-// Package perfdata reads and writes perf.data, the file that perf record makes.
+// Package perfdata reads and writes perf.data, what perf record makes: files, pipes
+// and directories, compressed or not.
 //
 // The format is described in the Linux tree in
 // tools/perf/Documentation/perf.data-file-format.txt, its records in
@@ -12,6 +13,11 @@
 //	feature table   one {offset, size} for each feature bit of the header, in bit order
 //	features        host name, CPU topology, build ids, ...
 //
+// A pipe (perf record -o -) has a header of 16 bytes and then only records, some of
+// which say what a file's header says: pipe.go has the list. A directory (perf
+// record --threads) is a file and, beside it, the records of each ring buffer in a
+// file of its own, without any header: dir.go.
+//
 // A record begins with a header of 8 bytes: u32 type, u16 misc, u16 size (of
 // the record with its header). Types below 64 come from the kernel, the others
 // are perf's own. Those that this package looks into:
@@ -24,17 +30,22 @@
 //	10 MMAP2     as MMAP up to pgoff; then u32 maj, min, u64 ino, ino_generation or
 //	             u8 size and 20 bytes of build id; u32 prot, flags; filename
 //	16 NAMESPACES  u32 pid, tid; u64 nr; nr times u64 dev, inode
+//	16 NAMESPACES  u32 pid, tid; u64 n; n times { u64 dev, ino }
+//	64 HEADER_ATTR, 66 TRACING_DATA, 67 HEADER_BUILD_ID, 80 HEADER_FEATURE   in pipes
 //	68 FINISHED_ROUND  everything up to the round before the last may be sorted and used
 //	71 AUXTRACE  u64 size, ...; the payload of that size follows the record
-//	81 COMPRESSED, 83 COMPRESSED2   other records, zstd-compressed
+//	81 COMPRESSED   a piece of one zstd stream, in which there are other records;
+//	             any of them may begin in one piece and end in the next
+//	83 COMPRESSED2  the same, padded: u64 size, data
 //
 // Kernel records other than SAMPLE end in a trailer, the sample id, if their
 // attr has sample_id_all; [Layouts] knows where its fields are.
 //
 // # What is kept
 //
-// The package never decodes a record in order to copy it. A [File] hands out
-// blocks of whole records as they lie in the file; attrs, ids and features are
-// kept raw beside the typed views. A file that is read and written again
-// without changes is the same, byte for byte, if perf wrote it.
+// The package never decodes a record in order to copy it. Every form of recording
+// gives a [Stream], which hands out blocks of whole records as they lie in the file,
+// or were before they were compressed; attrs, ids and features are kept raw beside
+// the typed views. A file that is read and written again without changes is the
+// same, byte for byte, if perf wrote it.
 package perfdata
