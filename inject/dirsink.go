@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,13 +27,18 @@ func openOutputDir(opts *Options, in *input) (*output, error) {
 	case opts.Compress != 0:
 		return nil, errors.New("a directory cannot be compressed; leave out -z, or name a file with -o")
 	}
-	if st, err := os.Stat(path); err == nil && os.SameFile(st, in.info) {
-		return nil, fmt.Errorf("%s is the input; name another output with -o", Printable(path))
-	} else if err == nil && !st.IsDir() {
-		return nil, fmt.Errorf("%s is a file; name another output with -o", Printable(path))
-	}
-	if old, err := os.Stat(path + ".old"); err == nil && os.SameFile(old, in.info) {
-		return nil, fmt.Errorf("%s.old is the input, and would be replaced by the present %s; name another output with -o", Printable(path), Printable(path))
+	for _, p := range []string{path, path + ".old"} {
+		switch st, err := os.Stat(p); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, outputError(p, err)
+		case os.SameFile(st, in.info):
+			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with -o", Printable(p))
+		default:
+			if err := isRecordingDir(p); err != nil {
+				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with -o", Printable(p), err)
+			}
+		}
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -48,6 +54,31 @@ func openOutputDir(opts *Options, in *input) (*output, error) {
 		return nil, outputError(path, err)
 	}
 	return o, nil
+}
+
+// isRecordingDir checks that a directory is a recording and nothing else is in it:
+// it is about to be moved or removed with all that it holds.
+func isRecordingDir(path string) error {
+	f, err := os.Open(filepath.Join(path, "data"))
+	if err != nil {
+		return errors.New("it is no recording")
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() == 0 {
+		return errors.New("it is no recording")
+	} else if _, err := perfdata.Open(f, st.Size()); err != nil {
+		return fmt.Errorf("it is no recording: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, ok := perfdata.DirFile(e.Name()); !ok && e.Name() != "data" && e.Name() != "kcore_dir" {
+			return fmt.Errorf("it has %s in it, which is no part of a recording", Printable(e.Name()))
+		}
+	}
+	return nil
 }
 
 // copyOthers copies what is in the input's directory and no part of the recording

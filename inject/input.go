@@ -23,6 +23,7 @@ type input struct {
 	plain *os.File       // that file, if its records lie in it one behind the other as they are
 
 	dirNames []string // of the files of a directory
+	missing  []string // of those that it should have, too
 
 	blocks func() (perfdata.Stream, error) // from the first record on
 	once   bool                            // which can be read only once
@@ -128,6 +129,7 @@ func (in *input) openDir() error {
 	in.dir = filepath.Dir(filepath.Clean(in.path))
 	in.blocks = d.Blocks
 	in.dirNames = d.Names()
+	in.missing = d.Missing
 	return nil
 }
 

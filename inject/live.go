@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,11 +42,14 @@ type live struct {
 
 	// jitting are the processes that have jitted code, with their dump.
 	jitting map[uint32]*plannedDump
+
+	refused error // what ends the run
 }
 
 // A waitingDump has no header yet: its producer has mapped it, but not written.
 type waitingDump struct {
 	marker  marker
+	record  []byte  // the marker as it came
 	problem Problem // why it cannot be used as it is
 }
 
@@ -99,7 +103,8 @@ func (l *live) run() error {
 		block perfdata.Block
 		err   error
 	}
-	want, got := make(chan bool), make(chan result)
+	want, got := make(chan bool), make(chan result, 1) // so that nobody waits for what nobody wants
+	defer close(want)
 	go func() {
 		for range want {
 			block, err := blocks.Next()
@@ -116,10 +121,9 @@ func (l *live) run() error {
 		select {
 		case r = <-got:
 		case <-l.ctx.Done():
-			return l.ctx.Err() // the reader is left to itself; it ends with the program
+			return l.ctx.Err() // the reader is left to itself; it ends when something comes
 		}
 		if r.err == io.EOF {
-			close(want)
 			return l.end(blocks)
 		}
 		if r.err != nil {
@@ -134,6 +138,9 @@ func (l *live) run() error {
 		}
 		if err := l.out.Err(); err != nil {
 			return err
+		}
+		if l.refused != nil {
+			return l.refused
 		}
 	}
 }
@@ -187,7 +194,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	}
 	for _, m := range l.rec.markers[before:] {
 		l.sum.Markers++
-		l.markers[m.pos] = l.open(m)
+		l.markers[m.pos] = l.open(m, bytes.Clone(rec.Data))
 	}
 	switch rec.Type {
 	case perfdata.RecordFork:
@@ -211,14 +218,22 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordExit:
 		if t, err := l.rec.layouts.Task(rec); err == nil && t.PID == t.TID && l.jitting[t.PID] != nil {
 			l.poll() // all that it will ever write is there
+			d := l.jitting[t.PID]
 			delete(l.jitting, t.PID)
+			d.over = true
+			for _, other := range l.jitting {
+				d.over = d.over && other != d
+			}
+			if d.over {
+				d.file.Close()
+			}
 		}
 	}
 	return nil
 }
 
 // open opens the dump of a marker and reports whether the marker is dealt with.
-func (l *live) open(m marker) bool {
+func (l *live) open(m marker, record []byte) bool {
 	f := &finder{rec: l.rec, opts: l.opts}
 	c := &claim{path: strings.TrimSuffix(m.path, deletedSuffix), markers: []marker{m}}
 	err := f.listDirs()
@@ -238,6 +253,9 @@ func (l *live) open(m marker) bool {
 	switch p, found := c.problem(); {
 	case err != nil:
 		problem.Text = err.Error()
+	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
+		p.File = l.in.path
+		problem, l.refused = p, errors.New(p.String())
 	case d == nil && found:
 		problem = p
 	case d == nil:
@@ -249,7 +267,7 @@ func (l *live) open(m marker) bool {
 	}
 	if alive(m.pid) && (d != nil || isUnwritten(m.path)) {
 		d = nil
-		l.waiting = append(l.waiting, waitingDump{m, problem})
+		l.waiting = append(l.waiting, waitingDump{m, record, problem})
 		return true
 	}
 	d = nil
@@ -268,7 +286,7 @@ func isUnwritten(path string) bool {
 func (l *live) begin(m marker, d *dump) bool {
 	info, err := d.file.Stat()
 	for _, known := range l.dumps {
-		if other, e := known.file.Stat(); err == nil && e == nil && os.SameFile(info, other) {
+		if err == nil && os.SameFile(info, known.info) {
 			d.file.Close()
 			known.markers = append(known.markers, m)
 			l.watch(m, known)
@@ -303,6 +321,7 @@ func (l *live) begin(m marker, d *dump) bool {
 	}
 	l.opts.logf(1, "%s: dump of process %d", Printable(d.path), m.pid)
 	pd := l.planner.add(d)
+	pd.info = info
 	l.dumps = append(l.dumps, pd)
 	l.watch(m, pd)
 	l.extend(pd)
@@ -328,10 +347,12 @@ func (l *live) poll() {
 	waiting := l.waiting
 	l.waiting = nil
 	for _, w := range waiting {
-		l.open(w.marker)
+		l.open(w.marker, w.record)
 	}
 	for _, d := range l.dumps {
-		l.extend(d)
+		if !d.over {
+			l.extend(d)
+		}
 	}
 }
 
@@ -355,9 +376,13 @@ func (l *live) extend(d *plannedDump) {
 
 // end writes what is left.
 func (l *live) end(blocks perfdata.Stream) error {
+	if len(l.rec.attrs) == 0 {
+		return inputError(l.in.path, perfdata.ErrNoData)
+	}
 	l.poll()
 	for _, w := range l.waiting {
 		l.sum.problem(w.problem)
+		l.out.Write(w.record) // a later run may do better
 	}
 	for _, n := range l.opts.Dumps {
 		if !slices.ContainsFunc(l.rec.markers, func(m marker) bool { return m.pid == n.PID }) {
@@ -366,7 +391,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	}
 	l.mappingsUpTo(math.MaxUint64)
 	if at := blocks.Cut(); at >= 0 {
-		l.sum.problem(Problem{l.in.path, at, fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)})
+		l.sum.problem(cutProblem(l.in, at))
 	}
 	l.planner.finish()
 	l.maker.leaveDump()

@@ -3,6 +3,7 @@ package inject
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -90,6 +91,10 @@ type plannedDump struct {
 	objectOf    []int   // by function; -1 for those without
 	places      *places // nil until code moves
 	neighbours  neighbours
+
+	// In a stream: the file, and that its processes have ended and all has been read.
+	info os.FileInfo
+	over bool
 }
 
 func newPlanner(rec *recording, sum *Summary) *planner {

@@ -101,7 +101,11 @@ func (r *rewriter) block(b *perfdata.Block) error {
 			}
 		case perfdata.RecordAuxtrace:
 			r.out.takes(rec) // its payload is not that of TRACING_DATA
-			r.aux[uint64(b.Offset)+uint64(at)] = uint64(r.out.Offset()) + uint64(at-run)
+			r.out.Write(b.Data[run:at])
+			run = at
+			if b.File == 0 { // whose header has the index
+				r.aux[uint64(b.Offset)+uint64(at)] = uint64(r.out.Offset())
+			}
 		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordHeaderBuildID, perfdata.RecordTracingData:
 			var err error
 			if drop, err = r.out.takes(rec); err != nil {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Run reads opts.Input and writes opts.Output. If it returns an error, no output
@@ -32,6 +35,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if in.file != nil && in.file.Header.Unfinished {
 		sum.problem(Problem{in.path, -1, "perf record did not come to its end; the records up to there are used, what it writes last is missing"})
 	}
+	if len(in.missing) > 0 {
+		sum.problem(Problem{in.path, -1, fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", "))})
+	}
 	if in.once {
 		err = runOnce(ctx, in, &opts, sum)
 	} else {
@@ -51,6 +57,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	if err := rec.nameDumps(opts.Dumps); err != nil {
 		return err
+	}
+	if in.file == nil && len(rec.attrs) == 0 {
+		return inputError(in.path, perfdata.ErrNoData)
+	}
+	if rec.cut >= 0 && (in.file == nil || !in.file.Header.Unfinished) {
+		sum.problem(cutProblem(in, rec.cut))
 	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum.Markers = len(rec.markers)
@@ -103,6 +115,11 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	addRepairs(dumps, sum)
 	return nil
+}
+
+// cutProblem says that a record is incomplete.
+func cutProblem(in *input, at int64) Problem {
+	return Problem{in.path, at, fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)}
 }
 
 // addRepairs adds what the dumps' producers got wrong.

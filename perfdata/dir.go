@@ -19,6 +19,8 @@ import (
 // A Dir is a recording in directory format. The File is that of data.
 type Dir struct {
 	*File
+	Missing []string // names of files that must have been there, since later ones are
+
 	files []*os.File // data, data.0, ...
 }
 
@@ -49,16 +51,34 @@ func (d *Dir) open(path string) error {
 	if err != nil {
 		return err
 	}
+	numbers := make(map[int]bool)
 	for _, e := range entries {
-		if n, ok := strings.CutPrefix(e.Name(), "data."); ok {
-			if _, err := strconv.ParseUint(n, 10, 32); err == nil {
-				if _, err := d.add(filepath.Join(path, e.Name())); err != nil {
-					return err
-				}
+		if n, ok := DirFile(e.Name()); ok && e.Type().IsRegular() {
+			numbers[n] = true
+			if _, err := d.add(filepath.Join(path, e.Name())); err != nil {
+				return err
 			}
 		}
 	}
+	for n, seen := 0, 0; seen < len(numbers) && len(d.Missing) < maxMissing; n++ {
+		if numbers[n] {
+			seen++
+		} else {
+			d.Missing = append(d.Missing, fmt.Sprintf("data.%d", n))
+		}
+	}
 	return nil
+}
+
+// maxMissing bounds how many files are said to be missing.
+const maxMissing = 10
+
+// DirFile returns the number in the name of a file of a directory, data.N, and
+// whether it is one.
+func DirFile(name string) (n int, ok bool) {
+	digits, ok := strings.CutPrefix(name, "data.")
+	number, err := strconv.ParseUint(digits, 10, 31)
+	return int(number), ok && err == nil
 }
 
 func (d *Dir) add(path string) (*os.File, error) {
@@ -99,7 +119,7 @@ func (d *Dir) Blocks() (Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := newBlockReader(io.NewSectionReader(f, 0, st.Size()), d.Header.Order, 0, st.Size(), d.Header.Unfinished)
+		r := newBlockReader(io.NewSectionReader(f, 0, st.Size()), d.Header.Order, 0, st.Size(), true)
 		m.sources = append(m.sources, &mergeSource{stream: r, name: filepath.Base(f.Name())})
 	}
 	return m, nil

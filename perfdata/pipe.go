@@ -71,13 +71,15 @@ func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
 }
 
 // HeaderFeature decodes a HEADER_FEATURE record. Records of an id that no feature
-// can have, or without content, only mark the end of the features.
+// can have, or without content, only mark the end of the features; but the feature
+// BRANCH_STACK has none.
 func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []byte, ok bool) {
-	if len(rec.Data) <= recordHead+8 {
+	if len(rec.Data) < recordHead+8 {
 		return 0, nil, false
 	}
 	n := order.Uint64(rec.Data[recordHead:])
-	return FeatureID(n), rec.Data[recordHead+8:], n > 0 && n < 256
+	id, content = FeatureID(n), rec.Data[recordHead+8:]
+	return id, content, n > 0 && n < 256 && (len(content) > 0 || id == FeatureBranchStack)
 }
 
 // AppendPreamble appends the records that say in a pipe what the header of f says:
@@ -85,6 +87,9 @@ func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []
 func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 	b := wire.AppendTo(dst, f.Header.Order)
 	for i := range f.Attrs {
+		if n := len(f.Attrs[i].IDs); n > maxPipeIDs {
+			return nil, fmt.Errorf("%s: event %d has %d ids, and a pipe has room for %d", FormatName, i, n, maxPipeIDs)
+		}
 		appendHeaderAttr(b, &f.Attrs[i])
 	}
 	for i := range f.Features {
@@ -139,6 +144,9 @@ func appendHead(b *wire.Buffer, typ RecordType, size int) {
 // pipeAttrSize is the size of perf_event_attr in Linux 5.14 to 6.2. Perfs of that
 // time take it for granted in a pipe.
 const pipeAttrSize = 128
+
+// maxPipeIDs is how many ids of an event fit into its record.
+const maxPipeIDs = (maxRecord - recordHead - attrSizeMax) / 8
 
 func appendHeaderAttr(b *wire.Buffer, a *Attr) {
 	size := max(len(a.Raw), pipeAttrSize)

@@ -11,13 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
 
 // inject does the main job and says what came of it.
 func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
-	sum, err := engine.Run(ctx, engine.Options{
+	sum, err := runUntil(ctx, engine.Options{
 		Input:    o.input,
 		Stdin:    stdin,
 		Stdout:   stdout,
@@ -39,7 +40,11 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 	})
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "jitinject: interrupted; nothing was written")
+		what := "nothing was written"
+		if o.output == "-" {
+			what = "what was written is not complete"
+		}
+		fmt.Fprintf(stderr, "jitinject: interrupted; %s\n", what)
 		return exitFailed
 	case err != nil:
 		complain(stderr, err)
@@ -64,6 +69,34 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 	}
 	return exitOK
 }
+
+// runUntil runs the engine. When ctx is cancelled, the engine may be waiting for
+// someone to open, fill or empty a pipe, and is left alone after a moment.
+func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error) {
+	type result struct {
+		sum *engine.Summary
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		sum, err := engine.Run(ctx, opts)
+		done <- result{sum, err}
+	}()
+	select {
+	case r := <-done:
+		return r.sum, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.sum, r.err
+	case <-time.After(patience):
+		return nil, ctx.Err()
+	}
+}
+
+// patience is how long the engine may take to clean up.
+const patience = 3 * time.Second
 
 // A failedRun is the JSON summary of a run without output.
 type failedRun struct {

@@ -241,7 +241,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 // input that was named, and a terminal or /dev/null on the other side, make it a
 // program for files.
 func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File) {
-	if !fs.Changed("input") && isStream(stdin) && !isOver(stdin) {
+	if !fs.Changed("input") && isRecording(stdin) {
 		o.input = "-"
 	}
 	if !fs.Changed("output") && o.summary != "json" && (isPipe(stdout) || o.input == "-" && isStream(stdout)) {
@@ -251,6 +251,17 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File) {
 
 // isStream reports whether f is a pipe, or a file that the shell redirected.
 func isStream(f *os.File) bool { return isPipe(f) || hasMode(f, unix.S_IFREG) }
+
+// isRecording reports whether f is a pipe, or a recording in a file: standard input
+// is also the script that a shell reads.
+func isRecording(f *os.File) bool {
+	var magic [8]byte
+	if isPipe(f) {
+		return !isOver(f)
+	}
+	n, _ := f.ReadAt(magic[:], 0)
+	return hasMode(f, unix.S_IFREG) && n == 8 && (string(magic[:]) == "PERFILE2" || string(magic[:]) == "2ELIFREP")
+}
 
 func isPipe(f *os.File) bool { return hasMode(f, unix.S_IFIFO) || hasMode(f, unix.S_IFSOCK) }
 

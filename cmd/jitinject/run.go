@@ -57,10 +57,40 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "jitinject version %s\n", version())
 		return exitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(readsPipe(&o, stdin))
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	return inject(ctx, &o, stdin, stdout, stderr)
+}
+
+// interruptible returns a context that signals cancel. The next one ends the
+// program at once. An interrupt from the keyboard goes to all of a pipeline; where
+// the recording comes from a pipe, it makes that come to its end, and the first one
+// is not for us.
+func interruptible(stream bool) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for sig := range signals {
+			if stream && sig == os.Interrupt {
+				stream = false
+				continue
+			}
+			signal.Stop(signals)
+			cancel()
+			return
+		}
+	}()
+	return ctx, cancel
+}
+
+// readsPipe reports whether the recording comes from a pipe.
+func readsPipe(o *options, stdin *os.File) bool {
+	if o.input == "-" {
+		return isPipe(stdin)
+	}
+	st, err := os.Stat(o.input)
+	return err == nil && st.Mode()&os.ModeNamedPipe != 0
 }
 
 // complain writes an error, which may have several lines, each as a line of its own.

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -314,5 +316,74 @@ func TestPerfSubcommand(t *testing.T) {
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jitinject version ") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// beProgram makes the test binary the program: signals must go to a process.
+const beProgram = "JITINJECT_TEST_BE_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beProgram) != "" {
+		os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// An interrupt from the keyboard goes to all of a pipeline: what perf record has
+// written until then is injected. A recording in a file is given up.
+func TestInterrupt(t *testing.T) {
+	program, err := os.Executable() // which is the program if it is told so
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := testrec.Unpack(t, "node-pipe")
+	recording, err := os.ReadFile(filepath.Join(dir, "perf.pipe.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(args ...string) (*exec.Cmd, *os.File, *bytes.Buffer) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Dir, cmd.Stdin = dir, r
+		cmd.Env = append(os.Environ(), beProgram+"=1")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		t.Cleanup(func() { w.Close() })
+		return cmd, w, &stderr
+	}
+
+	cmd, w, stderr := begin("-i", "-", "-o", "live.data")
+	if _, err := w.Write(recording[:70000]); err != nil { // more than the pipe holds: it is being read
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	time.Sleep(100 * time.Millisecond)
+	w.Write(recording[70000:])
+	w.Close()
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "live.data: 2,208 mappings") {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+
+	for _, input := range []string{"-", "fifo"} { // nothing comes, or nobody opens it
+		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+		cmd, _, stderr := begin("-i", input, "-o", "given-up.data")
+		time.Sleep(300 * time.Millisecond)
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "interrupted; nothing was written") {
+			t.Errorf("%s: exit code %d\n%s", input, code, stderr)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*given-up*")); len(left) > 0 {
+			t.Errorf("%s leaves %v", input, left)
+		}
 	}
 }
