@@ -468,6 +468,23 @@ func TestLiveForms(t *testing.T) {
 		removeAll(t, dir, "*.so", "jit-*.dump")
 	}
 
+	// Two runtimes at once, in a recording of all that runs.
+	php := testrec.Tool(t, "php")
+	program(t, dir, "prog.php", string(read(t, filepath.Join(testrec.Unpack(t, "php"), "prog.php"))))
+	os.RemoveAll(filepath.Join(dir, "perf.data"))
+	both := node + " --perf-prof prog.js & " + php + " -d opcache.enable_cli=1 -d opcache.file_update_protection=0 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing -d opcache.jit_debug=0x20 prog.php; wait"
+	testrec.Run(t, dir, perf, append(append([]string{}, common...), "-a", "-o", "perf.data", "--", "sh", "-c", both)...)
+	out := filepath.Join(dir, "both.data")
+	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")}); err != nil {
+		t.Fatal(err) // other programs of the machine may have dumps that are gone
+	}
+	names := testrec.Run(t, dir, perf, "script", "--no-inline", "-G", "-F", "ip,sym", "-i", out)
+	if js, traces := strings.Count(names, " JS:"), strings.Count(names, " TRACE-"); js < 50 || traces < 50 {
+		t.Errorf("%d samples in functions of node, %d in PHP's", js, traces)
+	}
+	checkNames(t, dir, out, "") // removes what PHP leaves in /tmp
+	removeAll(t, dir, "*.so", "jit-*.dump")
+
 	// perf record -o - | jitinject | perf script -i -, with everything at work at once.
 	recorder := exec.CommandContext(t.Context(), perf, append(append(append([]string{}, common...), "-o", "-", "--"), node, "--perf-prof", "prog.js")...)
 	recorder.Dir = dir
