@@ -139,7 +139,8 @@ func (s *dirSink) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-func (s *dirSink) raw(p []byte) { s.Write(p) }
+func (s *dirSink) raw(p []byte)  { s.Write(p) }
+func (s *dirSink) from(file int) { s.file = file }
 
 func (s *dirSink) Err() error {
 	if s.err != nil {

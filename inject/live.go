@@ -133,9 +133,7 @@ func (l *live) run() error {
 		if err := l.observedBlock(&r.block); err != nil {
 			return inputError(l.in.path, err)
 		}
-		if p, ok := l.out.(*packedSink); ok {
-			p.packer.Flush()
-		}
+		l.out.flush()
 		if err := l.out.Err(); err != nil {
 			return err
 		}

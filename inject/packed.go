@@ -36,6 +36,7 @@ func (s *packedSink) Write(b []byte) (int, error) { return s.packer.Write(b) }
 
 // raw takes what is no record.
 func (s *packedSink) raw(b []byte) { s.packer.Raw(b) }
+func (s *packedSink) flush()       { s.packer.Flush() }
 
 func (s *packedSink) finish(buildIDs, aux func([]byte) []byte) error {
 	if err := s.packer.Flush(); err != nil {

@@ -75,9 +75,7 @@ func (r *rewriter) order() binary.ByteOrder { return r.rec.in.order }
 // block copies one block: runs of records that stay as they are go through as
 // runs. Errors of writing stick and come up at the end.
 func (r *rewriter) block(b *perfdata.Block) error {
-	if d, ok := r.out.(*dirSink); ok {
-		d.file = b.File
-	}
+	r.out.from(b.File)
 	if b.Opaque {
 		if !r.out.payload(b.Data) {
 			r.out.raw(b.Data)

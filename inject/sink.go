@@ -26,6 +26,11 @@ type sink interface {
 	// where AUXTRACE records have gone.
 	finish(buildIDs func(table []byte) []byte, aux func(index []byte) []byte) error
 
+	// from says which file of a directory the next records are from; flush, that
+	// nothing of them is to be held back.
+	from(file int)
+	flush()
+
 	Offset() int64 // of what is written next
 	Err() error
 }
@@ -68,6 +73,8 @@ type pipeSink struct{ *perfdata.PipeWriter }
 func (s *pipeSink) takes(perfdata.Record) (bool, error) { return false, nil }
 func (s *pipeSink) payload([]byte) bool                 { return false }
 func (s *pipeSink) raw(p []byte)                        { s.Write(p) }
+func (s *pipeSink) from(int)                            {}
+func (s *pipeSink) flush()                              {}
 func (s *pipeSink) finish(_, _ func([]byte) []byte) error {
 	return s.Err()
 }
@@ -84,6 +91,8 @@ type fileSink struct {
 func (s *fileSink) takes(perfdata.Record) (bool, error) { return false, nil }
 func (s *fileSink) payload([]byte) bool                 { return false }
 func (s *fileSink) raw(p []byte)                        { s.Write(p) }
+func (s *fileSink) from(int)                            {}
+func (s *fileSink) flush()                              {}
 
 func (s *fileSink) finish(buildIDs, aux func([]byte) []byte) error {
 	s.features = slices.DeleteFunc(s.features, func(f perfdata.Feature) bool {

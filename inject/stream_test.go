@@ -1,0 +1,318 @@
+package inject_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Recordings that come through a pipe, and can be read only once.
+
+// feed gives b to a pipe, n bytes at a time.
+func feed(t *testing.T, b []byte, n int) *os.File {
+	r, w := pipe(t)
+	go func() {
+		defer w.Close()
+		for len(b) > 0 {
+			k := min(n, len(b))
+			if _, err := w.Write(b[:k]); err != nil {
+				return
+			}
+			b = b[k:]
+		}
+	}()
+	return r
+}
+
+// A stream that is over when it comes gives the same as a file, and its rounds
+// stay. It may come in pieces of any size, and go to a pipe or to a file.
+func TestStream(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir) // where the dump of a stream is looked for
+	stream := read(t, "perf.pipe.data")
+	all := countSamples(t, dir, "perf.pipe.data")
+	var first []byte
+	for _, size := range []int{1 << 20, 4096, 777} {
+		r, w := pipe(t)
+		go func() {
+			defer w.Close()
+			sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
+			if err != nil || !sum.Complete() || sum.Mappings < 2000 || sum.Markers != 1 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		}()
+		piped, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = piped
+		} else if !bytes.Equal(piped, first) {
+			t.Errorf("pieces of %d bytes make a difference", size)
+		}
+	}
+	if a, b := bytes.Count(stream, []byte{68, 0, 0, 0, 0, 0, 8, 0}), bytes.Count(first, []byte{68, 0, 0, 0, 0, 0, 8, 0}); a == 0 || a != b {
+		t.Errorf("%d rounds, %d in the result", a, b)
+	}
+	out := filepath.Join(dir, "out.data")
+	if _, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out}); err != nil {
+		t.Fatal(err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		for _, s := range []shares{count(t, dir, perf, "-", bytes.NewReader(first)), count(t, dir, perf, out, nil)} {
+			if s.all != all || s.jitted < 60 || s.unknown > 0 {
+				t.Errorf("perf %s: %+v of %d", version, s, all)
+			}
+		}
+	}
+	// The header comes from records, and must say the same.
+	perf := testrec.Tool(t, "perf")
+	header := func(input string) string {
+		var kept []string
+		for line := range strings.Lines(testrec.Run(t, dir, perf, "report", "--header-only", "-i", input)) {
+			if strings.HasPrefix(line, "# ") && !strings.Contains(line, "captured on") && !strings.Contains(line, "offset") && !strings.Contains(line, "data size") && !strings.Contains(line, "missing features") && !strings.Contains(line, "header version") && !strings.Contains(line, "=====") {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	if was, is := header("perf.pipe.data"), header(out); was != is || len(is) < 500 {
+		t.Errorf("header\n%s\nof the stream, of the file\n%s", was, is)
+	}
+}
+
+// A process is still at work while its stream is injected: what is there comes out
+// at once, and functions that it tells of late are found all the same.
+func TestLiveStream(t *testing.T) {
+	w := newWorld(t)
+	pid := uint32(os.Getpid()) // a process that is alive
+	w.mark(pid, 1000, "jit-1.dump")
+	w.expect(pid, 3000, 0x10008, "early+0x8")
+	w.Round()
+	w.expect(pid, 4000, 0x20008, "late+0x8")
+	w.Round()
+	rest := w.expectations(t, func() { w.expect(pid, 6000, 0x30008, "last+0x8") })
+	w.Write(t, w.opts.Input)
+
+	// The preamble and the records of a file, as a stream.
+	f := openFile(t, w.opts.Input)
+	var stream []byte
+	stream = append(stream, "PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"...)
+	stream, err := perfdata.AppendPreamble(stream, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	first, last := stream[:len(stream)-rest], stream[len(stream)-rest:]
+
+	dump := dumpBytes(t, x86(1), load(2000, 1, 1, 0x10000, "early", code(64, 1)))
+	more := dumpBytes(t, x86(1), load(2500, 1, 2, 0x20000, "late", code(64, 2)), load(5000, 1, 3, 0x30000, "last", code(64, 3)))[40:]
+	put(t, w.path("jit-1.dump"), nil) // mapped, and nothing written yet
+
+	inR, inW := pipe(t)
+	outR, outW := pipe(t)
+	done := make(chan *inject.Summary, 1)
+	go func() {
+		defer outW.Close()
+		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- sum
+	}()
+	got := make(chan []byte)
+	go func() {
+		for {
+			b := make([]byte, 1<<16)
+			n, err := outR.Read(b)
+			if n > 0 {
+				got <- b[:n]
+			}
+			if err != nil {
+				close(got)
+				return
+			}
+		}
+	}()
+	var result []byte
+	waitFor := func(what string, is func() bool) {
+		t.Helper()
+		timeout := time.After(20 * time.Second)
+		for !is() {
+			select {
+			case b, ok := <-got:
+				if !ok {
+					t.Fatalf("%s: the output has ended", what)
+				}
+				result = append(result, b...)
+			case <-timeout:
+				t.Fatalf("%s: nothing comes", what)
+			}
+		}
+	}
+	inW.Write(first)
+	waitFor("the samples, while the input is open", func() bool { return bytes.Contains(result, []byte{8, 0, 2, 0, 0, 0, 0, 0}) })
+	if bytes.Contains(result, []byte("/jitted-")) {
+		t.Error("functions come before they are known")
+	}
+	put(t, w.path("jit-1.dump"), dump)
+	appendTo(t, w.path("jit-1.dump"), more[:30]) // in the middle of a record
+	inW.Write(last[:1])
+	inW.Write(last[1:])
+	waitFor("the first function", func() bool { return bytes.Contains(result, []byte("/jitted-")) })
+	appendTo(t, w.path("jit-1.dump"), more[30:])
+	inW.Close()
+	for b := range got {
+		result = append(result, b...)
+	}
+	sum := <-done
+	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 {
+		t.Errorf("%+v", sum)
+	}
+	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {
+		t.Error("a round is promised to be over, but functions of it came later")
+	}
+	put(t, w.path("result.pipe"), result)
+	for version, perf := range testrec.Perfs(t) {
+		out := testrec.Run(t, w.dir, perf, "script", "-i", "result.pipe", "-F", "ip,sym,symoff")
+		for _, want := range w.wants {
+			if !strings.Contains(out, want.sym) {
+				t.Errorf("perf %s: no %s in\n%s", version, want.sym, out)
+			}
+		}
+	}
+}
+
+// expectations returns how many bytes of records add makes.
+func (w *world) expectations(t *testing.T, add func()) int {
+	before := len(w.Bytes())
+	add()
+	return len(w.Bytes()) - before
+}
+
+func openFile(t *testing.T, path string) *perfdata.File {
+	t.Helper()
+	b := read(t, path)
+	f, err := perfdata.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func appendTo(t *testing.T, path string, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
+// A pipe that ends before it begins leaves what was there alone.
+func TestEmptyStream(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	stream := read(t, filepath.Join(dir, "perf.pipe.data"))
+	out := filepath.Join(dir, "out.data")
+	put(t, out, []byte("there before"))
+	for _, n := range []int{0, 8, 16, 26, 39} {
+		if _, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream[:n], 100), Output: out}); err == nil {
+			t.Errorf("%d bytes are a recording", n)
+		}
+		put(t, filepath.Join(dir, "short.data"), stream[:n])
+		if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "short.data"), Output: out}); err == nil {
+			t.Errorf("%d bytes in a file are a recording", n)
+		}
+	}
+	if string(read(t, out)) != "there before" {
+		t.Error("the old output is gone")
+	}
+}
+
+// An event whose ids do not fit into a pipe is not cut silently.
+func TestManyIDs(t *testing.T) {
+	w := ready(t)
+	f := openFile(t, w.opts.Input)
+	f.Attrs[0].IDs = make([]uint64, 9000)
+	if _, err := perfdata.AppendPreamble(nil, f); err == nil || !strings.Contains(err.Error(), "9000 ids") {
+		t.Error(err)
+	}
+}
+
+// --clock strict refuses in a stream, too.
+func TestStrictStream(t *testing.T) {
+	w := ready(t)
+	w.ClockID = -1
+	w.Write(t, w.opts.Input)
+	stream, err := perfdata.AppendPreamble([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), openFile(t, w.opts.Input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	w.opts.Input, w.opts.Stdin, w.opts.Clock = "-", feed(t, stream, 1000), "strict"
+	w.fails("standard input: it was recorded without -k mono")
+}
+
+// What a file has in its header and a pipe in records survives the way there and
+// back: tracepoints, build ids, and features of all kinds.
+func TestHeaderThroughPipe(t *testing.T) {
+	dir := testrec.Place(t, "node-fp")
+	f := openFile(t, filepath.Join(dir, "perf.data"))
+	tracing := bytes.Repeat([]byte("tracing "), 40000) // larger than any record
+	f.Features = append([]perfdata.Feature{perfdata.NewFeature(perfdata.FeatureTracingData, tracing)}, f.Features...)
+	var stream []byte
+	stream, err := perfdata.AppendPreamble([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, filepath.Join(dir, "perf.data"), func(rec []byte) { stream = append(stream, rec...) })
+	out := filepath.Join(dir, "out.data")
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 3000), Output: out})
+	if err != nil || !sum.Complete() || sum.Mappings < 2000 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	got := openFile(t, out)
+	for i := range f.Features {
+		id := f.Features[i].ID
+		want, _ := f.Features[i].Bytes()
+		feature := got.Feature(id)
+		if feature == nil {
+			t.Errorf("feature %d is lost", id)
+			continue
+		}
+		is, err := feature.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id == perfdata.FeatureBuildID {
+			list := func(table []byte) (ids []string) {
+				for e, err := range perfdata.BuildIDs(f.Header.Order, table) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					ids = append(ids, fmt.Sprintf("%x %s", e.BuildID, e.Filename))
+				}
+				return ids
+			}
+			was, ids := list(want), list(is)
+			if len(was) == 0 || len(ids) != len(was)+sum.Objects || !slices.Equal(ids[:len(was)], was) {
+				t.Errorf("%d build ids, there were %d, and %d objects", len(ids), len(was), sum.Objects)
+			}
+		} else if !bytes.Equal(is, want) {
+			t.Errorf("feature %d has %d bytes, had %d, or others", id, len(is), len(want))
+		}
+	}
+}
