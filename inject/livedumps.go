@@ -1,0 +1,164 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The dumps of a live run: opened when their markers come by, and followed as
+// their producers write.
+
+// A waitingDump has no header yet: its producer has mapped it, but not written.
+type waitingDump struct {
+	marker  marker
+	record  []byte  // the marker as it came
+	problem Problem // why it cannot be used as it is
+}
+
+// open opens the dump of a marker and reports whether the marker is dealt with.
+func (l *live) open(m marker, record []byte) bool {
+	f := &finder{rec: l.rec, opts: l.opts}
+	c := &claim{path: strings.TrimSuffix(m.path, deletedSuffix), markers: []marker{m}}
+	err := f.listDirs()
+	if err == nil {
+		err = f.search(l.ctx, c)
+	}
+	f.settle([]*claim{c})
+	d := c.dump
+	defer func() {
+		if d == nil {
+			f.closeOthers(nil)
+		} else {
+			f.closeOthers([]*dump{d})
+		}
+	}()
+	problem := Problem{Offset: -1}
+	switch p, found := c.problem(); {
+	case err != nil:
+		problem.Text = err.Error()
+	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
+		p.File = l.in.path
+		problem, l.refused = p, errors.New(p.String())
+	case d == nil && found:
+		problem = p
+	case d == nil:
+		problem = f.missing(c)
+	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
+		problem = Problem{l.in.path, -1, l.rec.clockError()} // its clock cannot be told before there is a record
+	default:
+		return l.begin(m, d)
+	}
+	if alive(m.pid) && (d != nil || isUnwritten(m.path)) {
+		d = nil
+		l.waiting = append(l.waiting, waitingDump{m, record, problem})
+		return true
+	}
+	d = nil
+	l.sum.problem(problem)
+	return false
+}
+
+// isUnwritten reports whether a dump is still without a header: producers write
+// into a buffer of their own first.
+func isUnwritten(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode().IsRegular() && st.Size() < 40
+}
+
+// begin takes a dump into use.
+func (l *live) begin(m marker, d *dump) bool {
+	info, err := d.file.Stat()
+	for _, known := range l.dumps {
+		if err == nil && os.SameFile(info, known.info) {
+			d.file.Close()
+			known.markers = append(known.markers, m)
+			l.watch(m, known)
+			return true
+		}
+	}
+	err = d.matchClock(l.rec, l.opts.Clock)
+	d.settleClockEarly(l.sum)
+	if err != nil {
+		d.file.Close()
+		problem := Problem{d.path, -1, err.Error()}
+		if errors.As(err, new(errClock)) {
+			problem.File = l.in.path
+		}
+		l.sum.problem(problem)
+		return false
+	}
+	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
+	if err != nil {
+		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
+	}
+	if err != nil || len(usable) == 0 {
+		d.file.Close()
+		return false
+	}
+	for dir, s := range stores {
+		if l.stores[dir] != nil {
+			s.close()
+		} else {
+			l.stores[dir] = s
+		}
+	}
+	l.opts.logf(1, "%s: dump of process %d", Printable(d.path), m.pid)
+	pd := l.planner.add(d)
+	pd.info = info
+	l.dumps = append(l.dumps, pd)
+	l.watch(m, pd)
+	l.extend(pd)
+	return true
+}
+
+// watch takes note that a process has jitted code, as long as it may make more.
+func (l *live) watch(m marker, d *plannedDump) {
+	l.jit[m.pid] = []span{{m.time, math.MaxUint64, m.pos}}
+	if alive(m.pid) {
+		l.jitting[m.pid] = d
+	}
+}
+
+// alive reports whether there is a process of that number now. Of one that has
+// ended, the dump is all that there will be.
+func alive(pid uint32) bool {
+	return pid > 0 && pid <= math.MaxInt32 && !errors.Is(unix.Kill(int(pid), 0), unix.ESRCH)
+}
+
+// poll reads on in the dumps.
+func (l *live) poll() {
+	waiting := l.waiting
+	l.waiting = nil
+	for _, w := range waiting {
+		l.open(w.marker, w.record)
+	}
+	for _, d := range l.dumps {
+		if !d.over {
+			l.extend(d)
+		}
+	}
+}
+
+// extend plans and makes what has been added to a dump.
+func (l *live) extend(d *plannedDump) {
+	if err := d.source.Scan(l.ctx); err != nil {
+		return // interrupted, which the loop will notice
+	}
+	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
+	l.planner.extend(d)
+	for i := objects; i < len(l.plan.objects); i++ {
+		o := &l.plan.objects[i]
+		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {
+			l.sum.problem(Problem{d.path, -1, fmt.Sprintf("an object could not be made: %v", err)})
+		}
+	}
+	if len(l.plan.mappings) > mappings {
+		slices.SortStableFunc(l.plan.mappings[l.next:], byTimeOfMapping)
+	}
+}
