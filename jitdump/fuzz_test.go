@@ -15,6 +15,10 @@ import (
 // real ones.
 func addSeeds(f *testing.F) {
 	f.Add(fromHex(f, "testdata/spec.hex"))
+	f.Add(fromHex(f, "testdata/debuginfo2.hex"))
+	f.Add(writeAll(f, &jitdump.Header{Machine: 62}, []jitdump.Record{
+		earlyInfo(), jitdump.NewTier(1, jitdump.Blue, "Ion"), jitdump.NewEmbeddedSource("a.toy", []byte("fn f() {}")),
+	}, []uint64{1, 2, 3}))
 	for _, name := range []string{"php", "lli-hot", "node-hot", "erlang"} {
 		for _, path := range testrec.Dumps(f, testrec.Unpack(f, name)) {
 			dump, err := os.ReadFile(path)
@@ -67,11 +71,18 @@ func FuzzReader(f *testing.F) {
 				_ = err.Error()
 				continue
 			}
-			if info, ok := rec.(*jitdump.DebugInfo); ok {
+			switch info := rec.(type) {
+			case *jitdump.DebugInfo:
 				for _, err := range info.Entries() {
 					if err != nil {
 						_ = err.Error()
 					}
+				}
+			case *jitdump.DebugInfo2:
+				walkTree(t, info, 1<<16)
+			case *jitdump.EarlyDebugInfo:
+				if modern, err := info.DebugInfo2(1 << 16); err == nil {
+					walkTree(t, modern, 1<<16)
 				}
 			}
 			var out bytes.Buffer
@@ -88,4 +99,38 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 	})
+}
+
+// walkTree holds a tree that passes its check against what the check promises, the
+// slow way.
+func walkTree(t *testing.T, d *jitdump.DebugInfo2, codeSize uint64) {
+	if d.CheckTree(codeSize) != nil || len(d.Ranges) > 100 {
+		return
+	}
+	owner := make(map[uint32]map[uint64]int) // by depth, the call that each byte belongs to
+	latest := make(map[uint32]int)           // call of each depth
+	next := 0
+	for i, c := range d.Calls {
+		clear(owner[c.Depth+1])
+		latest[c.Depth] = i
+		if owner[c.Depth] == nil {
+			owner[c.Depth] = make(map[uint64]int)
+		}
+		_, _ = d.Functions[c.Function], d.Names[d.Functions[c.Function].Name]
+		for _, r := range d.Ranges[next : next+int(c.RangeCount)] {
+			for at := uint64(r.Start); at < r.End(); at++ {
+				if at >= codeSize {
+					t.Fatalf("call %d has code at %#x of %#x", i, at, codeSize)
+				}
+				if _, taken := owner[c.Depth][at]; taken {
+					t.Fatalf("two calls of depth %d at %#x: %+v", c.Depth, at, d)
+				}
+				if around, ok := owner[c.Depth-1][at]; c.Depth > 0 && (!ok || around != latest[c.Depth-1]) {
+					t.Fatalf("call %d at %#x is outside the call around it: %+v", i, at, d)
+				}
+				owner[c.Depth][at] = i
+			}
+		}
+		next += int(c.RangeCount)
+	}
 }

@@ -21,14 +21,35 @@ const (
 	IDUnwinding RecordID = 4
 )
 
-var recordNames = [...]string{"JIT_CODE_LOAD", "JIT_CODE_MOVE", "JIT_CODE_DEBUG_INFO", "JIT_CODE_CLOSE", "JIT_CODE_UNWINDING_INFO"}
+// Records beyond the specification; see docs/formats/jitdump-extensions.md.
+const (
+	IDDebugInfo2     RecordID = 827346259
+	IDTier           RecordID = 827346260
+	IDEmbeddedSource RecordID = 827346261
+)
+
+var recordNames = map[RecordID]string{
+	IDLoad:           "JIT_CODE_LOAD",
+	IDMove:           "JIT_CODE_MOVE",
+	IDDebugInfo:      "JIT_CODE_DEBUG_INFO",
+	IDClose:          "JIT_CODE_CLOSE",
+	IDUnwinding:      "JIT_CODE_UNWINDING_INFO",
+	IDDebugInfo2:     "SAMPLY_JIT_CODE_DEBUG_INFO2",
+	IDTier:           "SAMPLY_JIT_TIER",
+	IDEmbeddedSource: "SAMPLY_EMBEDDED_SOURCE_FILE",
+}
 
 // String returns the specification's name, or "record type N".
 func (id RecordID) String() string {
-	if int(id) < len(recordNames) {
-		return recordNames[id]
+	if name, ok := recordNames[id]; ok {
+		return name
 	}
 	return fmt.Sprintf("record type %d", uint32(id))
+}
+
+// known reports whether this package has a type for such records.
+func (id RecordID) known() bool {
+	return id <= IDUnwinding || id >= IDDebugInfo2 && id <= IDEmbeddedSource
 }
 
 // A Raw is a framed record whose body nobody looked at yet.
@@ -47,7 +68,8 @@ func (r *Raw) cursor() wire.Cursor {
 	return wire.NewCursor(FormatName, r.ID.String(), r.Body, r.Order, r.Offset+prefixSize)
 }
 
-// A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding or
+// A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding, one of
+// the extensions *DebugInfo2, *Tier, *EarlyDebugInfo and *EmbeddedSource, or
 // *Unknown. Its byte slices alias the Raw it came from.
 type Record interface {
 	id() RecordID
@@ -71,6 +93,17 @@ func (r *Raw) Decode() (Record, error) {
 		rec = &Close{Extra: r.Body}
 	case IDUnwinding:
 		rec, err = decoded(r.Unwinding())
+	case IDDebugInfo2:
+		info := new(DebugInfo2)
+		rec, err = info, r.DebugInfo2(info)
+	case IDTier:
+		if r.IsEarlyDebugInfo() {
+			rec, err = decoded(r.EarlyDebugInfo())
+		} else {
+			rec, err = decoded(r.Tier())
+		}
+	case IDEmbeddedSource:
+		rec, err = decoded(r.EmbeddedSource())
 	default:
 		rec = &Unknown{ID: r.ID, Body: r.Body}
 	}
@@ -326,6 +359,15 @@ func (r *Raw) wellFormed() bool {
 	case IDUnwinding:
 		u, err := r.Unwinding()
 		return err == nil && len(u.Extra) < 8
+	case IDDebugInfo2:
+		var d DebugInfo2
+		return r.DebugInfo2(&d) == nil && len(d.Extra) < 8
+	case IDTier:
+		_, err := r.Tier()
+		return err == nil || r.IsEarlyDebugInfo()
+	case IDEmbeddedSource:
+		_, err := r.EmbeddedSource()
+		return err == nil
 	}
 	return false
 }

@@ -87,7 +87,7 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 		if err != nil || len(b) < prefixSize {
 			return 0, false
 		}
-		if r.header.Order.Uint32(b) > uint32(IDUnwinding) {
+		if !RecordID(r.header.Order.Uint32(b)).known() {
 			continue
 		}
 		if ok, _ := r.recordAt(at); ok {
@@ -104,7 +104,7 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 // reading, or ErrCut where the end of the file leaves the question open.
 func (r *Reader) recordAt(at int64) (bool, error) {
 	id, size, _, err := r.prefix(at)
-	if err != nil || id > IDUnwinding || size < prefixSize || size > maxResync {
+	if err != nil || !id.known() || size < prefixSize || size > maxResync {
 		return false, err
 	}
 	raw, err := r.frame(at)

@@ -1,0 +1,237 @@
+package jitdump
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A DebugInfo2 is a SAMPLY_JIT_CODE_DEBUG_INFO2: source lines and the tree of
+// inlined calls of the function whose Load comes next. See
+// docs/formats/jitdump-extensions.md for the layout and its rules.
+//
+// Decoding tells the lists apart and no more; [DebugInfo2.CheckTree] and
+// [DebugInfo2.CheckLines] look at what they say.
+type DebugInfo2 struct {
+	Files     [][]byte // names of source files, without NUL
+	Names     [][]byte // of functions
+	Functions []SourceFunction
+	Calls     []InlineCall // in depth-first order of the tree
+	Ranges    []CodeRange  // those of the first call, of the second, and so on
+	Lines     []SourceLine
+	Extra     []byte // behind the last field: usually empty, or zeros
+
+	at    listOffsets
+	stack []CodeRange // memory of CheckTree
+	byLow []leveledRange
+	ends  []int
+}
+
+// NoColumn as a column says that it is not known. Others count from 0.
+const NoColumn = math.MaxUint32
+
+// MaxDepth is the depth beyond which no inline call is believed in.
+const MaxDepth = 255
+
+// A SourceFunction is a function of the program's source: the outer one, which
+// is the first of the list, or one that was inlined into it.
+type SourceFunction struct {
+	Name, File   uint32 // indexes
+	Line, Column uint32 // where it starts
+	Flags        FunctionFlags
+}
+
+// FunctionFlags say more about a function. The lowest bit says that it comes from
+// the user's program, the highest eight, in the first function, are the Tier that
+// compiled it.
+type FunctionFlags uint32
+
+// UserFunction says that a function is no part of the runtime.
+const UserFunction FunctionFlags = 1
+
+// TierFlags returns the flags of an outer function that was compiled by a tier.
+func TierFlags(tier uint8) FunctionFlags { return FunctionFlags(tier) << 24 }
+
+// Tier returns the number of the tier that compiled an outer function, or 0.
+func (f FunctionFlags) Tier() uint8 { return uint8(f >> 24) }
+
+// An InlineCall is a call that was replaced by the body of what it calls.
+type InlineCall struct {
+	Depth        uint32 // 0 for a call by the outer function
+	RangeCount   uint32 // how many of Ranges are the call's, 1 or more
+	Function     uint32 // index of the callee
+	Line, Column uint32 // of the call, in the caller's file
+}
+
+// A CodeRange is a run of code bytes.
+type CodeRange struct {
+	Start uint32 // from the start of the function
+	Size  uint32
+}
+
+// End returns the offset behind the range.
+func (r CodeRange) End() uint64 { return uint64(r.Start) + uint64(r.Size) }
+
+// A SourceLine says where code comes from, from Offset on and up to the next one.
+// Inside inlined calls it is a place in the innermost.
+type SourceLine struct {
+	Offset       uint32 // from the start of the function
+	File         uint32 // index
+	Line, Column uint32
+}
+
+// listOffsets are the file offsets of lists, for errors.
+type listOffsets struct{ functions, calls, ranges, lines int64 }
+
+// Sizes of list elements, and of the counts in front of them, in bytes.
+const (
+	sourceFunctionSize = 5 * 4
+	inlineCallSize     = 5 * 4
+	codeRangeSize      = 2 * 4
+	sourceLineSize     = 4 * 4
+	debugInfo2Head     = 8 * 4
+)
+
+// DebugInfo2 decodes a SAMPLY_JIT_CODE_DEBUG_INFO2 body into d, whose memory it
+// reuses. The names alias the record.
+func (r *Raw) DebugInfo2(d *DebugInfo2) error {
+	c := r.cursor()
+	fileCount, fileSize := c.U32("file_count"), c.U32("file_list_size")
+	nameCount, nameSize := c.U32("function_names_count"), c.U32("function_names_list_size")
+	functions, calls := c.U32("function_count"), c.U32("inline_call_record_count")
+	ranges, lines := c.U32("range_count"), c.U32("line_record_count")
+	d.Files = stringList(d.Files[:0], &c, "file_list", fileCount, fileSize)
+	d.Names = stringList(d.Names[:0], &c, "function_names_list", nameCount, nameSize)
+	d.Functions, d.Calls, d.Ranges, d.Lines = d.Functions[:0], d.Calls[:0], d.Ranges[:0], d.Lines[:0]
+
+	d.at.functions = c.Offset()
+	for range counted(&c, "function_list", functions, sourceFunctionSize) {
+		d.Functions = append(d.Functions, SourceFunction{
+			Name: c.U32("function_name_index"), File: c.U32("file_index"),
+			Line: c.U32("start_line"), Column: c.U32("start_column"), Flags: FunctionFlags(c.U32("flags")),
+		})
+	}
+	d.at.calls = c.Offset()
+	for range counted(&c, "inline_call_list", calls, inlineCallSize) {
+		d.Calls = append(d.Calls, InlineCall{
+			Depth: c.U32("depth"), RangeCount: c.U32("range_count"), Function: c.U32("function_index"),
+			Line: c.U32("call_line_number"), Column: c.U32("call_column_number"),
+		})
+	}
+	d.at.ranges = c.Offset()
+	for range counted(&c, "range_list", ranges, codeRangeSize) {
+		d.Ranges = append(d.Ranges, CodeRange{Start: c.U32("start_offset"), Size: c.U32("size")})
+	}
+	d.at.lines = c.Offset()
+	for range counted(&c, "line_record_list", lines, sourceLineSize) {
+		d.Lines = append(d.Lines, SourceLine{
+			Offset: c.U32("code_offset"), File: c.U32("file_index"),
+			Line: c.U32("line_number"), Column: c.U32("column_number"),
+		})
+	}
+	d.Extra = c.Rest()
+	return c.Err()
+}
+
+// stringList appends the strings of a list: count of them, each with its NUL, in
+// size bytes, of which the last up to 3 pad it with zeros.
+func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) [][]byte {
+	at := *c
+	area := c.Bytes(field, uint64(size))
+	if c.Err() != nil {
+		return list
+	}
+	whole := uint32(len(area))
+	for range count {
+		end := bytes.IndexByte(area, 0)
+		if end < 0 {
+			at.Fail(field, "has %d strings in its %d bytes; %d are announced", len(list), whole, count)
+			*c = at
+			return list
+		}
+		list = append(list, area[:end:end])
+		area = area[end+1:]
+	}
+	if len(area) > 3 || !allZero(area) || whole%4 != 0 {
+		at.Fail(field, "of %d strings has %d bytes, %d of them behind the last string; 0 to 3 zeros pad it to a multiple of 4", count, whole, len(area))
+		*c = at
+	}
+	return list
+}
+
+// counted returns how many elements of a list to read: all that are announced, or
+// none if the record cannot hold them.
+func counted(c *wire.Cursor, field string, count uint32, size int) int {
+	if c.Err() == nil && uint64(count)*uint64(size) > uint64(c.Len()) {
+		c.Fail(field, "of %d entries needs %d bytes, but %d bytes of the record are left", count, uint64(count)*uint64(size), c.Len())
+	}
+	if c.Err() != nil {
+		return 0
+	}
+	return int(count)
+}
+
+func (d *DebugInfo2) id() RecordID { return IDDebugInfo2 }
+
+func (d *DebugInfo2) size() int {
+	return debugInfo2Head + listSize(d.Files) + listSize(d.Names) +
+		sourceFunctionSize*len(d.Functions) + inlineCallSize*len(d.Calls) +
+		codeRangeSize*len(d.Ranges) + sourceLineSize*len(d.Lines) + len(d.Extra)
+}
+
+func (d *DebugInfo2) append(b *wire.Buffer) {
+	b.U32(uint32(len(d.Files)))
+	b.U32(uint32(listSize(d.Files)))
+	b.U32(uint32(len(d.Names)))
+	b.U32(uint32(listSize(d.Names)))
+	b.U32(uint32(len(d.Functions)))
+	b.U32(uint32(len(d.Calls)))
+	b.U32(uint32(len(d.Ranges)))
+	b.U32(uint32(len(d.Lines)))
+	appendList(b, d.Files)
+	appendList(b, d.Names)
+	for _, f := range d.Functions {
+		b.U32(f.Name)
+		b.U32(f.File)
+		b.U32(f.Line)
+		b.U32(f.Column)
+		b.U32(uint32(f.Flags))
+	}
+	for _, call := range d.Calls {
+		b.U32(call.Depth)
+		b.U32(call.RangeCount)
+		b.U32(call.Function)
+		b.U32(call.Line)
+		b.U32(call.Column)
+	}
+	for _, r := range d.Ranges {
+		b.U32(r.Start)
+		b.U32(r.Size)
+	}
+	for _, l := range d.Lines {
+		b.U32(l.Offset)
+		b.U32(l.File)
+		b.U32(l.Line)
+		b.U32(l.Column)
+	}
+	b.Bytes(d.Extra)
+}
+
+func listSize(list [][]byte) int {
+	n := 0
+	for _, s := range list {
+		n += len(s) + 1
+	}
+	return (n + 3) &^ 3
+}
+
+func appendList(b *wire.Buffer, list [][]byte) {
+	n := 0
+	for _, s := range list {
+		b.Bytes(s)
+		b.U8(0)
+		n += len(s) + 1
+	}
+	b.Zeros(-n & 3)
+}

@@ -1,0 +1,197 @@
+package jitdump
+
+import (
+	"fmt"
+	"math"
+)
+
+// An InlineBuilder makes DebugInfo2 records the way a compiler sees its work:
+// while code is emitted, [InlineBuilder.At] says which place of the source it
+// comes from, and through which inlined calls. Ranges and the order of the tree
+// follow from that. Functions can be described in advance or on the way.
+//
+// The first function is the outer one. Reset empties a builder without giving up
+// its memory.
+type InlineBuilder struct {
+	files, names textTable
+	functions    []SourceFunction
+	calls        []builtCall
+	lines        []builtLine
+}
+
+// A FunctionID names a function of an InlineBuilder. The outer one is 0.
+type FunctionID int
+
+// A CallID names an inlined call of an InlineBuilder. Code that is in none is in
+// Outer.
+type CallID int
+
+// Outer is the outer function itself, in which no call is inlined.
+const Outer CallID = -1
+
+// A builtCall is an inlined call and what is known of its place in the tree.
+type builtCall struct {
+	caller       CallID
+	function     FunctionID
+	line, column uint32
+	depth        uint32
+	ranges       []CodeRange
+	child, next  CallID // the first call inside, the next beside; Outer for none
+	last         CallID // the last call inside
+}
+
+// A builtLine is what At was told.
+type builtLine struct {
+	offset       uint32
+	call         CallID
+	line, column uint32
+}
+
+// Reset empties b.
+func (b *InlineBuilder) Reset() {
+	b.files.reset()
+	b.names.reset()
+	b.functions, b.calls, b.lines = b.functions[:0], b.calls[:0], b.lines[:0]
+}
+
+// Function describes a function by its name, its source file and where it starts
+// there. line counts from 1, column from 0; NoColumn stands for an unknown one.
+func (b *InlineBuilder) Function(name, file string, line, column uint32, flags FunctionFlags) FunctionID {
+	b.functions = append(b.functions, SourceFunction{
+		Name: b.names.index(name), File: b.files.index(file), Line: line, Column: column, Flags: flags,
+	})
+	return FunctionID(len(b.functions) - 1)
+}
+
+// Inline describes a call to callee at a place in caller, which is another inlined
+// call or Outer, that is replaced by callee's body.
+func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column uint32) CallID {
+	id := CallID(len(b.calls))
+	c := builtCall{caller: caller, function: callee, line: line, column: column, child: Outer, next: Outer, last: Outer}
+	if caller != Outer {
+		p := &b.calls[caller]
+		c.depth = p.depth + 1
+		if p.child == Outer {
+			p.child = id
+		} else {
+			b.calls[p.last].next = id
+		}
+		p.last = id
+	}
+	b.calls = append(b.calls, c)
+	return id
+}
+
+// At says that code from offset on comes from a line and column of the function
+// that call inlined, or of the outer function. It holds up to the next offset that
+// At is called with; offsets do not go back. Line 0 is for code without a line.
+func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
+	b.lines = append(b.lines, builtLine{offset, call, line, column})
+}
+
+// Record returns the record for a function of size bytes. It belongs to the
+// caller. The error is about a misuse: offsets that go back or leave the function,
+// no outer function, or a depth that no reader accepts.
+func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
+	if len(b.functions) == 0 {
+		return nil, fmt.Errorf("%s: %s: the outer function is missing", FormatName, IDDebugInfo2)
+	}
+	d := &DebugInfo2{Files: b.files.texts(), Names: b.names.texts()}
+	d.Functions = append(d.Functions, b.functions...)
+	for i := range b.calls {
+		b.calls[i].ranges = b.calls[i].ranges[:0]
+	}
+	for i, l := range b.lines {
+		end := size
+		if i+1 < len(b.lines) {
+			end = b.lines[i+1].offset
+		}
+		if l.offset > end || end > size {
+			return nil, fmt.Errorf("%s: %s: offset %#x is followed by %#x in a function of %#x bytes", FormatName, IDDebugInfo2, l.offset, end, size)
+		}
+		if l.offset == end {
+			continue
+		}
+		f := b.functions[0]
+		if l.call != Outer {
+			f = b.functions[b.calls[l.call].function]
+		}
+		d.Lines = append(d.Lines, SourceLine{Offset: l.offset, File: f.File, Line: l.line, Column: l.column})
+		for c := l.call; c != Outer; c = b.calls[c].caller {
+			b.calls[c].cover(l.offset, end)
+		}
+	}
+	for i := range b.calls {
+		if b.calls[i].caller == Outer {
+			b.addCalls(d, CallID(i))
+		}
+	}
+	if uint64(len(d.Ranges)) > math.MaxUint32 {
+		return nil, fmt.Errorf("%s: %s: %d ranges: a record holds at most 2³²-1", FormatName, IDDebugInfo2, len(d.Ranges))
+	}
+	return d, d.CheckTree(uint64(size))
+}
+
+// cover adds code to what a call covers.
+func (c *builtCall) cover(start, end uint32) {
+	if n := len(c.ranges); n > 0 && c.ranges[n-1].End() == uint64(start) {
+		c.ranges[n-1].Size += end - start
+		return
+	}
+	c.ranges = append(c.ranges, CodeRange{start, end - start})
+}
+
+// addCalls adds a call by the outer function and those inside it, depth first,
+// without any that no code is left of.
+func (b *InlineBuilder) addCalls(d *DebugInfo2, top CallID) {
+	for id := top; ; {
+		c := &b.calls[id]
+		if len(c.ranges) > 0 {
+			d.Calls = append(d.Calls, InlineCall{Depth: c.depth, RangeCount: uint32(len(c.ranges)), Function: uint32(c.function), Line: c.line, Column: c.column})
+			d.Ranges = append(d.Ranges, c.ranges...)
+			if c.child != Outer {
+				id = c.child
+				continue
+			}
+		}
+		for id != top && b.calls[id].next == Outer {
+			id = b.calls[id].caller
+		}
+		if id == top {
+			return
+		}
+		id = b.calls[id].next
+	}
+}
+
+// A textTable is a list of strings, each of them once.
+type textTable struct {
+	list [][]byte
+	at   map[string]uint32
+}
+
+func (t *textTable) reset() {
+	t.list = t.list[:0]
+	clear(t.at)
+}
+
+// index returns the place of s, which ends at its first NUL if it has one.
+func (t *textTable) index(s string) uint32 {
+	for i := range len(s) {
+		if s[i] == 0 {
+			s = s[:i]
+			break
+		}
+	}
+	if at, ok := t.at[s]; ok {
+		return at
+	}
+	if t.at == nil {
+		t.at = make(map[string]uint32)
+	}
+	t.at[s] = uint32(len(t.list))
+	t.list = append(t.list, []byte(s))
+	return t.at[s]
+}
+
+func (t *textTable) texts() [][]byte { return append([][]byte(nil), t.list...) }
