@@ -34,31 +34,26 @@ func (b *Builder) Add(u *Unit) {
 	}
 }
 
-// finishRoot appends to the root's attributes what Builder.Add knows. They
-// stand behind all others, so the root's are moved there.
+// finishRoot appends to the root's attributes what Builder.Add knows.
 func (u *Unit) finishRoot(b *Builder) {
-	root := &u.entries[0]
-	own := u.attrs[root.first:root.last]
-	root.first = len(u.attrs)
-	u.attrs = append(u.attrs, own...)
 	if u.High > u.Low {
-		u.attrs = append(u.attrs, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
+		u.AddAttrs(0, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
 	}
 	if len(u.Lines.rows) > 0 {
-		u.attrs = append(u.attrs, secOffset(dwarf.AttrStmtList, uint32(b.line.Len())))
+		u.AddAttrs(0, secOffset(dwarf.AttrStmtList, uint32(b.line.Len())))
 		b.addLines(&u.Lines)
 	}
-	root.last = len(u.attrs)
 }
 
-// resolve puts strings into their sections and gives entries their
+// resolve puts strings and ranges into their sections and gives entries their
 // abbreviations: after it, the size of every attribute is known.
 func (u *Unit) resolve(b *Builder) {
-	for i := range u.attrs {
-		u.attrs[i].resolve(b)
-	}
+	u.placeRanges(b)
 	for i := range u.entries {
 		e := &u.entries[i]
+		for j := e.first; j < e.last; j++ {
+			u.attrs[j].resolve(b)
+		}
 		e.code = b.abbrev.code(e, u.attrs[e.first:e.last])
 	}
 }

@@ -15,6 +15,7 @@ type Unit struct {
 
 	entries []entry
 	attrs   []Attr
+	ranges  []Range // lists, each with an empty range behind it
 }
 
 // An entry is a debugging information entry. Its attributes are
@@ -37,6 +38,7 @@ func (u *Unit) Reset(root ...Attr) {
 	u.Low, u.High = 0, 0
 	u.entries = u.entries[:0]
 	u.attrs = u.attrs[:0]
+	u.ranges = u.ranges[:0]
 	u.append(dwarf.TagCompileUnit, root)
 }
 
@@ -59,4 +61,17 @@ func (u *Unit) Add(parent EntryID, tag dwarf.Tag, attrs ...Attr) EntryID {
 	}
 	p.lastChild = id
 	return id
+}
+
+// AddAttrs appends attributes to an entry that is there: what turns out when its
+// children are known, or a reference to an entry that was added after it.
+func (u *Unit) AddAttrs(id EntryID, attrs ...Attr) {
+	e := &u.entries[id]
+	if e.last != len(u.attrs) { // an entry's attributes stand side by side
+		own := u.attrs[e.first:e.last]
+		e.first = len(u.attrs)
+		u.attrs = append(u.attrs, own...)
+	}
+	u.attrs = append(u.attrs, attrs...)
+	e.last = len(u.attrs)
 }
