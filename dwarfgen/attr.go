@@ -19,6 +19,7 @@ const (
 	formRef4        form = 0x13
 	formSecOffset   form = 0x17
 	formFlagPresent form = 0x19
+	formData16      form = 0x1e
 	formLineStrp    form = 0x1f
 
 	formSize form = 0xfff0 // not of DWARF: data4 or data8, by the address size
