@@ -19,13 +19,17 @@ const (
 	formRef4        form = 0x13
 	formSecOffset   form = 0x17
 	formFlagPresent form = 0x19
+	formData16      form = 0x1e
 	formLineStrp    form = 0x1f
 
 	formSize form = 0xfff0 // not of DWARF: data4 or data8, by the address size
 	formPath form = 0xfff1 // not of DWARF: line_strp in version 5, string before
+
+	formRanges form = 0xfff2 // not of DWARF: sec_offset, once the ranges have a place
 )
 
-// An Attr is an attribute of an entry. The functions below make them.
+// An Attr is an attribute of an entry. The functions below make them, and
+// Unit.Ranges.
 type Attr struct {
 	name dwarf.Attr
 	form form
@@ -58,8 +62,14 @@ func Shared(name dwarf.Attr, s string) Attr { return Attr{name: name, form: form
 // the same name in the line table.
 func Path(name dwarf.Attr, s string) Attr { return Attr{name: name, form: formPath, str: upToNUL(s)} }
 
-// Ref refers to another entry of the same unit.
+// Ref refers to another entry of the same unit, wherever it stands there.
 func Ref(name dwarf.Attr, to EntryID) Attr { return Attr{name: name, form: formRef4, num: uint64(to)} }
+
+// File is a file of the unit's line table, as DW_AT_decl_file and DW_AT_call_file
+// have it.
+func File(name dwarf.Attr, id FileID) Attr {
+	return Attr{name: name, form: formUdata, num: fileNumber(id)}
+}
 
 func secOffset(name dwarf.Attr, v uint32) Attr {
 	return Attr{name: name, form: formSecOffset, num: uint64(v)}

@@ -27,6 +27,7 @@ type Builder struct {
 	info    wire.Buffer
 	line    wire.Buffer
 	aranges wire.Buffer
+	ranges  wire.Buffer
 	abbrev  abbrevTable
 	str     stringTable
 	lineStr stringTable
@@ -45,6 +46,7 @@ func (b *Builder) Reset(enc Encoding) error {
 	b.info.Reset(enc.Order)
 	b.line.Reset(enc.Order)
 	b.aranges.Reset(enc.Order)
+	b.ranges.Reset(enc.Order)
 	b.abbrev.reset()
 	b.str.reset()
 	b.lineStr.reset()
@@ -54,10 +56,14 @@ func (b *Builder) Reset(enc Encoding) error {
 // Sections returns the sections that have content, in the customary order. They
 // alias the builder's memory until Reset.
 func (b *Builder) Sections() ([]Section, error) {
-	for _, buf := range []*wire.Buffer{&b.info, &b.line, &b.aranges} {
+	for _, buf := range []*wire.Buffer{&b.info, &b.line, &b.aranges, &b.ranges} {
 		if err := buf.Err(); err != nil {
 			return nil, fmt.Errorf("dwarf: %w", err)
 		}
+	}
+	ranges := ".debug_ranges"
+	if b.enc.Version >= 5 {
+		ranges = ".debug_rnglists"
 	}
 	b.out = b.out[:0]
 	for _, s := range []Section{
@@ -65,6 +71,7 @@ func (b *Builder) Sections() ([]Section, error) {
 		{".debug_info", b.info.Data},
 		{".debug_abbrev", b.abbrev.bytes()},
 		{".debug_line", b.line.Data},
+		{ranges, b.ranges.Data},
 		{".debug_str", b.str.data},
 		{".debug_line_str", b.lineStr.data},
 	} {

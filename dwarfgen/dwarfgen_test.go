@@ -43,11 +43,11 @@ func read(t testing.TB, b *dwarfgen.Builder) *dwarf.Data {
 	for _, s := range sections {
 		of[s.Name] = s.Data
 	}
-	d, err := dwarf.New(of[".debug_abbrev"], nil, nil, of[".debug_info"], of[".debug_line"], nil, nil, of[".debug_str"])
+	d, err := dwarf.New(of[".debug_abbrev"], nil, nil, of[".debug_info"], of[".debug_line"], nil, of[".debug_ranges"], of[".debug_str"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{".debug_line_str"} {
+	for _, name := range []string{".debug_line_str", ".debug_rnglists"} {
 		if err := d.AddSection(name, of[name]); err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +130,10 @@ func TestLineTable(t *testing.T) {
 		}
 		u.Reset(dwarfgen.Path(dwarf.AttrName, files[0]))
 		u.Low, u.High = 0x80, addr
-		for _, f := range files {
-			u.Lines.AddFile(f)
+		for i, f := range files {
+			id := u.Lines.AddFile(f)
+			u.Lines.SetMD5(id, [16]byte{byte(i)})
+			u.Lines.SetSource(id, strings.Repeat("line\n", i))
 		}
 		for _, r := range want {
 			u.Lines.AddRow(r)
@@ -139,6 +141,54 @@ func TestLineTable(t *testing.T) {
 		b.Add(&u)
 		sameRows(t, rows(t, read(t, &b), 0), want, files)
 	})
+}
+
+// A digest stands in the table if every file has one, a text if one file has it
+// and nothing in it is a NUL.
+func TestContentsLeftOut(t *testing.T) {
+	enc := dwarfgen.Encoding{Version: 5, AddrSize: 8, Order: binary.LittleEndian}
+	table := func(describe func(*dwarfgen.LineTable)) (line, str string) {
+		var b dwarfgen.Builder
+		var u dwarfgen.Unit
+		if err := b.Reset(enc); err != nil {
+			t.Fatal(err)
+		}
+		u.Reset()
+		u.Lines.AddFile("a")
+		u.Lines.AddFile("b")
+		describe(&u.Lines)
+		u.Lines.AddRow(dwarfgen.Row{Addr: 1, End: true})
+		b.Add(&u)
+		sections, err := b.Sections()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sections {
+			switch s.Name {
+			case ".debug_line":
+				line = string(s.Data)
+			case ".debug_line_str":
+				str = string(s.Data)
+			}
+		}
+		return line, str
+	}
+	none, names := table(func(*dwarfgen.LineTable) {})
+	for what, describe := range map[string]func(*dwarfgen.LineTable){
+		"a digest of one file": func(l *dwarfgen.LineTable) { l.SetMD5(1, [16]byte{1}) },
+		"a text with a NUL":    func(l *dwarfgen.LineTable) { l.SetSource(0, "text\x00") },
+		"a text that was replaced": func(l *dwarfgen.LineTable) {
+			l.SetSource(0, "text")
+			l.SetSource(0, "\x00")
+		},
+	} {
+		if line, str := table(describe); line != none || str != names {
+			t.Errorf("with %s, the table is % x with %q, want % x with %q", what, line, str, none, names)
+		}
+	}
+	if line, str := table(func(l *dwarfgen.LineTable) { l.SetSource(0, "text") }); len(line) != len(none)+3+3*4 || str != "\x00a\x00text\x00b\x00" {
+		t.Errorf("with a text, the table is % x with %q", line, str)
+	}
 }
 
 // Every special opcode, and the steps just outside of what they can say.
@@ -305,6 +355,7 @@ func TestBadEncoding(t *testing.T) {
 // Describing and writing in used memory gives what fresh memory gives, without
 // allocating.
 func TestReuse(t *testing.T) {
+	ranges := []dwarfgen.Range{{Low: 0x82, High: 0x84}, {Low: 0x90, High: 0x91}}
 	write := func(b *dwarfgen.Builder, u *dwarfgen.Unit) {
 		b.Reset(encodings()[3])
 		u.Reset(dwarfgen.Path(dwarf.AttrName, "f"))
@@ -312,7 +363,9 @@ func TestReuse(t *testing.T) {
 		u.Lines.AddFile("f")
 		u.Lines.AddRow(dwarfgen.Row{Addr: 0x80, Line: 3})
 		u.Lines.AddRow(dwarfgen.Row{Addr: 0x100, End: true})
-		u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, "fn"))
+		fn := u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, "fn"))
+		call := u.Add(fn, dwarf.TagInlinedSubroutine, dwarfgen.File(dwarf.AttrCallFile, 0))
+		u.AddAttrs(call, u.Ranges(dwarf.AttrRanges, ranges), dwarfgen.Ref(dwarf.AttrAbstractOrigin, fn))
 		b.Add(u)
 		b.Sections()
 	}

@@ -1,10 +1,6 @@
 package dwarfgen
 
-import (
-	"strings"
-
-	"github.com/jitinject/jitinject/internal/wire"
-)
+import "github.com/jitinject/jitinject/internal/wire"
 
 // A LineTable describes a unit's line number information: files and rows.
 type LineTable struct {
@@ -18,16 +14,6 @@ type LineTable struct {
 	fileIDs map[string]FileID // by full name
 	dirIDs  map[string]int
 }
-
-// A file is one of the table. Its full name stands there in two parts, the
-// directory being shared with others.
-type file struct {
-	name string
-	dir  int // 0 is Dir, n the n-1st of dirs
-}
-
-// A FileID names a file of the line table it was added to.
-type FileID int
 
 // A Row says that code from Addr on, up to the next row's, comes from a place
 // of the source.
@@ -49,41 +35,6 @@ func (t *LineTable) reset() {
 	t.rows = t.rows[:0]
 	clear(t.fileIDs)
 	clear(t.dirIDs)
-}
-
-// AddFile adds a file and returns its id. The first file is the unit's own.
-//
-// An absolute name is split at its last slash. Readers join it again; not all of
-// them (debug/dwarf of Go) notice when a file name is absolute by itself.
-func (t *LineTable) AddFile(name string) FileID {
-	name = upToNUL(name)
-	if id, ok := t.fileIDs[name]; ok {
-		return id
-	}
-	f := file{name: name}
-	if slash := strings.LastIndexByte(name, '/'); slash > 0 && name[0] == '/' && slash+1 < len(name) {
-		f.name = name[slash+1:]
-		f.dir = t.addDir(name[:slash])
-	}
-	id := FileID(len(t.files))
-	t.files = append(t.files, f)
-	if t.fileIDs == nil {
-		t.fileIDs = make(map[string]FileID)
-	}
-	t.fileIDs[name] = id
-	return id
-}
-
-func (t *LineTable) addDir(dir string) int {
-	if id, ok := t.dirIDs[dir]; ok {
-		return id
-	}
-	t.dirs = append(t.dirs, dir)
-	if t.dirIDs == nil {
-		t.dirIDs = make(map[string]int)
-	}
-	t.dirIDs[dir] = len(t.dirs)
-	return len(t.dirs)
 }
 
 // AddRow adds a row. The last one has End.
@@ -143,57 +94,6 @@ func (b *Builder) addLines(t *LineTable) {
 	})
 }
 
-// Content types of the version 5 file table [7.22].
-const (
-	lnctPath           = 0x1
-	lnctDirectoryIndex = 0x2
-)
-
-// filesV5 writes directory and file table. The first file is there twice, as
-// number 0 and as number 1, as GNU as does it: readers disagree about where
-// version 5 begins to count, and so nobody is wrong.
-func (b *Builder) filesV5(t *LineTable) {
-	w := &b.line
-	w.U8(1) // directory_entry_format_count
-	w.Uleb(lnctPath)
-	w.Uleb(uint64(formLineStrp))
-	w.Uleb(uint64(len(t.dirs)) + 1)
-	w.U32(b.lineStr.offset(t.Dir))
-	for _, d := range t.dirs {
-		w.U32(b.lineStr.offset(d))
-	}
-	w.U8(2) // file_name_entry_format_count
-	w.Uleb(lnctPath)
-	w.Uleb(uint64(formLineStrp))
-	w.Uleb(lnctDirectoryIndex)
-	w.Uleb(uint64(formUdata))
-	w.Uleb(uint64(len(t.files)) + 1)
-	for i := -1; i < len(t.files); i++ {
-		var f file
-		if len(t.files) > 0 {
-			f = t.files[max(i, 0)]
-		}
-		w.U32(b.lineStr.offset(f.name))
-		w.Uleb(uint64(f.dir))
-	}
-}
-
-// filesV4 writes the directory table, in which number 0 is the compilation
-// directory and not written, and the file table, which counts from 1.
-func filesV4(w *wire.Buffer, t *LineTable) {
-	for _, d := range t.dirs {
-		w.CString(d)
-	}
-	w.U8(0)
-	for i := range t.files {
-		w.CString(t.files[i].name)
-		w.Uleb(uint64(t.files[i].dir))
-		w.Uleb(0) // modification time: unknown
-		w.Uleb(0) // length: unknown
-	}
-	w.U8(0)
-}
-
 // program writes the opcodes that give the rows.
 func program(w *wire.Buffer, enc Encoding, rows []Row) {
 	start := Row{File: 0, Line: 1} // the registers at the start of a sequence [6.2.2]
@@ -220,7 +120,7 @@ func program(w *wire.Buffer, enc Encoding, rows []Row) {
 		}
 		if r.File != now.File {
 			w.U8(lnsSetFile)
-			w.Uleb(uint64(r.File) + 1)
+			w.Uleb(fileNumber(r.File))
 		}
 		if r.Column != now.Column {
 			w.U8(lnsSetColumn)

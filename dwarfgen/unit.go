@@ -1,8 +1,6 @@
 package dwarfgen
 
-import (
-	"debug/dwarf"
-)
+import "debug/dwarf"
 
 // An EntryID names an entry of the unit it was added to. The unit's own entry,
 // its root, is 0.
@@ -17,6 +15,7 @@ type Unit struct {
 
 	entries []entry
 	attrs   []Attr
+	ranges  []Range // lists, each with an empty range behind it
 }
 
 // An entry is a debugging information entry. Its attributes are
@@ -26,6 +25,7 @@ type entry struct {
 	first, last int
 	code        uint64 // of its abbreviation
 	offset      uint32 // from the start of the unit
+	parent      EntryID
 	firstChild  EntryID
 	lastChild   EntryID
 	next        EntryID // its next sibling
@@ -38,6 +38,7 @@ func (u *Unit) Reset(root ...Attr) {
 	u.Low, u.High = 0, 0
 	u.entries = u.entries[:0]
 	u.attrs = u.attrs[:0]
+	u.ranges = u.ranges[:0]
 	u.append(dwarf.TagCompileUnit, root)
 }
 
@@ -51,6 +52,7 @@ func (u *Unit) append(tag dwarf.Tag, attrs []Attr) EntryID {
 // Add adds an entry below parent, behind the children that are there.
 func (u *Unit) Add(parent EntryID, tag dwarf.Tag, attrs ...Attr) EntryID {
 	id := u.append(tag, attrs)
+	u.entries[id].parent = parent
 	p := &u.entries[parent]
 	if p.firstChild == 0 {
 		p.firstChild = id
@@ -61,124 +63,15 @@ func (u *Unit) Add(parent EntryID, tag dwarf.Tag, attrs ...Attr) EntryID {
 	return id
 }
 
-// unitHeader is the length of a unit's header [7.5.1.1].
-func unitHeader(enc Encoding) uint32 {
-	if enc.Version >= 5 {
-		return 12 // unit_length, version, unit_type, address_size, debug_abbrev_offset
-	}
-	return 11 // without unit_type
-}
-
-// Add lays a unit out and appends it to the sections. The unit can be reset
-// afterwards.
-func (b *Builder) Add(u *Unit) {
-	at := uint32(b.info.Len())
-	u.finishRoot(b)
-	u.resolve(b)
-	end := u.place(b, 0, unitHeader(b.enc))
-	w := &b.info
-	w.U32(end - 4)
-	w.U16(uint16(b.enc.Version))
-	if b.enc.Version >= 5 {
-		w.U8(1) // DW_UT_compile
-		w.U8(uint8(b.enc.AddrSize))
-		w.U32(0) // all units share one abbreviation table
-	} else {
-		w.U32(0)
-		w.U8(uint8(b.enc.AddrSize))
-	}
-	u.write(b, 0)
-	if u.High > u.Low {
-		b.addAranges(at, u.Low, u.High)
-	}
-}
-
-// finishRoot appends to the root's attributes what Builder.Add knows. They
-// stand behind all others, so the root's are moved there.
-func (u *Unit) finishRoot(b *Builder) {
-	root := &u.entries[0]
-	own := u.attrs[root.first:root.last]
-	root.first = len(u.attrs)
-	u.attrs = append(u.attrs, own...)
-	if u.High > u.Low {
-		u.attrs = append(u.attrs, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
-	}
-	if len(u.Lines.rows) > 0 {
-		u.attrs = append(u.attrs, secOffset(dwarf.AttrStmtList, uint32(b.line.Len())))
-		b.addLines(&u.Lines)
-	}
-	root.last = len(u.attrs)
-}
-
-// resolve puts strings into their sections and gives entries their
-// abbreviations: after it, the size of every attribute is known.
-func (u *Unit) resolve(b *Builder) {
-	for i := range u.attrs {
-		u.attrs[i].resolve(b)
-	}
-	for i := range u.entries {
-		e := &u.entries[i]
-		e.code = b.abbrev.code(e, u.attrs[e.first:e.last])
-	}
-}
-
-// place gives the entry id, which begins at offset, and those below it their
-// offsets and returns where they end.
-func (u *Unit) place(b *Builder, id EntryID, offset uint32) uint32 {
+// AddAttrs appends attributes to an entry that is there: what turns out when its
+// children are known, or a reference to an entry that was added after it.
+func (u *Unit) AddAttrs(id EntryID, attrs ...Attr) {
 	e := &u.entries[id]
-	e.offset = offset
-	offset += ulebSize(e.code)
-	for i := e.first; i < e.last; i++ {
-		offset += u.attrs[i].size(b.enc)
+	if e.last != len(u.attrs) { // an entry's attributes stand side by side
+		own := u.attrs[e.first:e.last]
+		e.first = len(u.attrs)
+		u.attrs = append(u.attrs, own...)
 	}
-	if e.firstChild == 0 {
-		return offset
-	}
-	for c := e.firstChild; c != 0; c = u.entries[c].next {
-		offset = u.place(b, c, offset)
-	}
-	return offset + 1 // the null entry that ends the children
-}
-
-func (u *Unit) write(b *Builder, id EntryID) {
-	e := &u.entries[id]
-	b.info.Uleb(e.code)
-	for i := e.first; i < e.last; i++ {
-		u.attrs[i].write(&b.info, b.enc, u)
-	}
-	if e.firstChild == 0 {
-		return
-	}
-	for c := e.firstChild; c != 0; c = u.entries[c].next {
-		u.write(b, c)
-	}
-	b.info.U8(0)
-}
-
-// addAranges appends the address range of the unit at offset unit of
-// .debug_info [7.21]. elfutils finds units by it.
-func (b *Builder) addAranges(unit uint32, low, high uint64) {
-	w, size := &b.aranges, b.enc.AddrSize
-	at := w.Len()
-	w.Prefixed32(func() {
-		w.U16(2) // the version of this table in DWARF 2 to 5
-		w.U32(unit)
-		w.U8(uint8(size))
-		w.U8(0) // no segment selectors
-		for (w.Len()-at)%(2*size) != 0 {
-			w.U8(0)
-		}
-		w.Word(low, size)
-		w.Word(high-low, size)
-		w.Word(0, size)
-		w.Word(0, size)
-	})
-}
-
-func ulebSize(v uint64) uint32 {
-	n := uint32(1)
-	for v >>= 7; v != 0; v >>= 7 {
-		n++
-	}
-	return n
+	u.attrs = append(u.attrs, attrs...)
+	e.last = len(u.attrs)
 }

@@ -1,0 +1,134 @@
+package dwarfgen
+
+import "debug/dwarf"
+
+// unitHeader is the length of a unit's header [7.5.1.1].
+func unitHeader(enc Encoding) uint32 {
+	if enc.Version >= 5 {
+		return 12 // unit_length, version, unit_type, address_size, debug_abbrev_offset
+	}
+	return 11 // without unit_type
+}
+
+// Add lays a unit out and appends it to the sections. The unit can be reset
+// afterwards.
+func (b *Builder) Add(u *Unit) {
+	at := uint32(b.info.Len())
+	u.finishRoot(b)
+	u.resolve(b)
+	end := u.place(b, unitHeader(b.enc))
+	w := &b.info
+	w.U32(end - 4)
+	w.U16(uint16(b.enc.Version))
+	if b.enc.Version >= 5 {
+		w.U8(1) // DW_UT_compile
+		w.U8(uint8(b.enc.AddrSize))
+		w.U32(0) // all units share one abbreviation table
+	} else {
+		w.U32(0)
+		w.U8(uint8(b.enc.AddrSize))
+	}
+	u.write(b)
+	if u.High > u.Low {
+		b.addAranges(at, u.Low, u.High)
+	}
+}
+
+// finishRoot appends to the root's attributes what Builder.Add knows.
+func (u *Unit) finishRoot(b *Builder) {
+	if u.High > u.Low {
+		u.AddAttrs(0, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
+	}
+	if len(u.Lines.rows) > 0 {
+		u.AddAttrs(0, secOffset(dwarf.AttrStmtList, uint32(b.line.Len())))
+		b.addLines(&u.Lines)
+	}
+}
+
+// resolve puts strings and ranges into their sections and gives entries their
+// abbreviations: after it, the size of every attribute is known.
+func (u *Unit) resolve(b *Builder) {
+	u.placeRanges(b)
+	for i := range u.entries {
+		e := &u.entries[i]
+		for j := e.first; j < e.last; j++ {
+			u.attrs[j].resolve(b)
+		}
+		e.code = b.abbrev.code(e, u.attrs[e.first:e.last])
+	}
+}
+
+// place gives the entries their offsets, the first of which is offset, and
+// returns where the last one ends.
+func (u *Unit) place(b *Builder, offset uint32) uint32 {
+	for id, more := EntryID(0), true; more; {
+		e := &u.entries[id]
+		e.offset = offset
+		offset += ulebSize(e.code)
+		for i := e.first; i < e.last; i++ {
+			offset += u.attrs[i].size(b.enc)
+		}
+		var ended int
+		id, ended, more = u.following(id)
+		offset += uint32(ended) // the null entries that end lists of children
+	}
+	return offset
+}
+
+// write appends the entries to .debug_info.
+func (u *Unit) write(b *Builder) {
+	for id, more := EntryID(0), true; more; {
+		e := &u.entries[id]
+		b.info.Uleb(e.code)
+		for i := e.first; i < e.last; i++ {
+			u.attrs[i].write(&b.info, b.enc, u)
+		}
+		var ended int
+		id, ended, more = u.following(id)
+		b.info.Zeros(ended)
+	}
+}
+
+// following returns the entry that stands behind id in the section [2.3], and how
+// many lists of children end between the two. There is no more behind the last
+// one. Trees may be deep: nothing walks them by recursion.
+func (u *Unit) following(id EntryID) (next EntryID, ended int, more bool) {
+	e := &u.entries[id]
+	if e.firstChild != 0 {
+		return e.firstChild, 0, true
+	}
+	for id != 0 && e.next == 0 {
+		id = e.parent
+		e = &u.entries[id]
+		ended++
+	}
+	return e.next, ended, e.next != 0
+}
+
+// addAranges appends the address range of the unit at offset unit of
+// .debug_info [7.21]. elfutils finds units by it.
+func (b *Builder) addAranges(unit uint32, low, high uint64) {
+	w, size := &b.aranges, b.enc.AddrSize
+	at := w.Len()
+	w.Prefixed32(func() {
+		w.U16(2) // the version of this table in DWARF 2 to 5
+		w.U32(unit)
+		w.U8(uint8(size))
+		w.U8(0) // no segment selectors
+		for (w.Len()-at)%(2*size) != 0 {
+			w.U8(0)
+		}
+		w.Word(low, size)
+		w.Word(high-low, size)
+		w.Word(0, size)
+		w.Word(0, size)
+	})
+}
+
+func ulebSize(v uint64) uint32 {
+	n := uint32(1)
+	for v >>= 7; v != 0; v >>= 7 {
+		n++
+	}
+	return n
+}
