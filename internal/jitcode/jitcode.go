@@ -32,8 +32,14 @@ type Function struct {
 	Addr  uint64 // where it was loaded first
 	Code  []byte
 	Thumb bool     // ARM: the code is in the T32 instruction set
-	Files []string // that Lines refer to
+	Files []string // that Lines and Origins refer to
+	Texts []string // what Files hold, by the same index; shorter or empty where that is not known
 	Lines []Line
+
+	// What was inlined. The first of Origins, if there is any, is the function itself.
+	Origins []Origin
+	Inlines []Inline // each one behind the one it is in
+	Ranges  []Range  // that Inlines refer to
 
 	Unwind Unwind
 }
@@ -54,6 +60,33 @@ type Line struct {
 	File   int    // index into Files
 	Line   uint32 // from 1; 0 for code that comes from no line
 	Column uint32 // from 1; 0 for unknown
+}
+
+// An Origin is a function of the source, of which code was made at one place or at
+// several.
+type Origin struct {
+	Name   []byte // possibly mangled; no NUL
+	File   int    // index into Files that it is declared in, or -1
+	Line   uint32 // where it starts, from 1; 0 for unknown
+	Column uint32 // from 1; 0 for unknown
+}
+
+// An Inline is a call whose code is that of the function it calls.
+type Inline struct {
+	Parent int    // index of the call around it, or -1 for one by the function itself
+	Origin int    // index of what is called
+	Line   uint32 // of the call, in the file of the caller's origin; from 1, 0 for unknown
+	Column uint32 // from 1; 0 for unknown
+
+	// Its code is Ranges[First:Last], at least one, with growing offsets. Each lies
+	// in a range of the parent, and calls of one parent have no code in common.
+	First, Last int
+}
+
+// A Range is a run of code bytes, at least one.
+type Range struct {
+	Offset uint64 // from the start of the function
+	Size   uint64
 }
 
 // A Target is what code is made for.

@@ -2,12 +2,9 @@ package jitobj
 
 import (
 	"crypto/sha256"
-	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
 	"hash"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
@@ -21,6 +18,7 @@ type Options struct {
 	Tight    bool   // see segments
 	Producer string // DW_AT_producer
 	CompDir  string // DW_AT_comp_dir: what relative file names count from; "" is "."
+	Embed    bool   // put the texts of source files into the line table, in DWARF 5
 }
 
 // TextOffset is the file offset, and address, of an object's code. The ELF
@@ -58,6 +56,8 @@ type Builder struct {
 	dwarf  dwarfgen.Builder
 	unit   dwarfgen.Unit
 	files  []dwarfgen.FileID // by index of the function's files, -1 if not used yet
+	ids    ids
+	ranges []dwarfgen.Range
 	hash   hash.Hash
 	frame  [8]byte
 }
@@ -153,67 +153,6 @@ func (b *Builder) segments(note, text, frameHeader elfgen.SectionID) {
 	if frameHeader != 0 {
 		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: frameHeader, Last: frameHeader, Align: 4})
 	}
-}
-
-// debugInfo describes fn in DWARF: a unit with one subprogram and the lines. A
-// function without lines gets none: its symbol says all there is to say.
-func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
-	if len(fn.Lines) == 0 {
-		return nil, nil
-	}
-	if err := b.dwarf.Reset(b.enc); err != nil {
-		return nil, err
-	}
-	u := &b.unit
-	u.Reset(
-		dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer),
-		dwarfgen.Path(dwarf.AttrName, fn.Files[fn.Lines[0].File]),
-		dwarfgen.Path(dwarf.AttrCompDir, b.opts.CompDir),
-	)
-	u.Low, u.High = TextOffset, TextOffset+uint64(len(fn.Code))
-	b.lines(fn)
-
-	low, size := dwarfgen.Addr(dwarf.AttrLowpc, u.Low), dwarfgen.Size(dwarf.AttrHighpc, u.High-u.Low)
-	name := string(fn.Name)
-	if plain := demangled(name); plain != name {
-		u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, plain), dwarfgen.String(dwarf.AttrLinkageName, name), dwarfgen.Flag(dwarf.AttrExternal), low, size)
-	} else {
-		u.Add(0, dwarf.TagSubprogram, dwarfgen.String(dwarf.AttrName, name), dwarfgen.Flag(dwarf.AttrExternal), low, size)
-	}
-	b.dwarf.Add(u)
-	return b.dwarf.Sections()
-}
-
-// lines fills the unit's line table. Only files that a line refers to get in.
-func (b *Builder) lines(fn *jitcode.Function) {
-	t := &b.unit.Lines
-	t.Dir = b.opts.CompDir
-	b.files = b.files[:0]
-	for range fn.Files {
-		b.files = append(b.files, -1)
-	}
-	for _, l := range fn.Lines {
-		if b.files[l.File] < 0 && l.Line != 0 {
-			b.files[l.File] = t.AddFile(fn.Files[l.File])
-		}
-		t.AddRow(dwarfgen.Row{Addr: TextOffset + l.Offset, File: max(b.files[l.File], 0), Line: l.Line, Column: l.Column})
-	}
-	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
-}
-
-// Names come from files that anyone may have written, and demangling one may
-// need much more room than the name itself: for the result, and, as it recurses,
-// for the stack.
-const (
-	maxMangled   = 8 << 10 // longer names stay as they are
-	maxDemangled = 16      // the result has up to 2^16 bytes
-)
-
-func demangled(name string) string {
-	if len(name) > maxMangled {
-		return name
-	}
-	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
 }
 
 // buildID hashes all that makes fn's object what it is, and the address, which

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // A Reader makes functions of a scanned dump. It reuses its memory from one
@@ -17,6 +18,10 @@ type Reader struct {
 	fn       jitcode.Function
 	window   window
 	rows     []row
+	exact    bool // the rows count from the start of the function: no quirk of addresses applies
+	info2    jitdump.DebugInfo2
+	files    []int // places in fn.Files of a record's files
+	texts    texts
 	names    map[string]string // see intern
 	places   map[string]int    // of file names in fn.Files
 }
@@ -39,8 +44,9 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	fn.Lines = r.inside(fn.Lines[:0], uint64(len(fn.Code)))
+	r.addTexts(fn)
 	switch {
-	case len(fn.Lines) == 0:
+	case len(fn.Lines) == 0 || r.exact:
 	case r.d.notCodeOffsets(fn):
 		fn.Lines = fn.Lines[:0]
 		r.repairs.bytecode.Add(1)
@@ -54,9 +60,10 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 // r.rows, sorted and moved back by the skew.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
-	r.rows = r.rows[:0]
+	r.rows, r.exact = r.rows[:0], false
+	clear(r.places)
 	p := &r.d.parts[i]
-	if err := r.window.hold(r.d.src, p.load, p.debug, p.unwind); err != nil {
+	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, p.unwind); err != nil {
 		return nil, err
 	}
 	raw, err := r.window.record(p.load, r.d.order())
@@ -70,13 +77,22 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	start := r.d.codeStart(l.CodeAddr)
 	r.fn = jitcode.Function{
 		Name: l.Name, Addr: start, Code: l.Code, Thumb: start != l.CodeAddr,
-		Files: r.fn.Files[:0], Lines: r.fn.Lines[:0],
+		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
+		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}
 	if p.unwind.size != 0 {
 		if raw, err = r.window.record(p.unwind, r.d.order()); err != nil {
 			return nil, err
 		}
 		r.unwind(&r.fn, &raw)
+	}
+	if p.inline.size != 0 {
+		if raw, err = r.window.record(p.inline, r.d.order()); err != nil {
+			return nil, err
+		}
+		if r.exact = r.inlineInfo(&r.fn, &raw); r.exact {
+			return &r.fn, nil
+		}
 	}
 	if p.debug.size == 0 {
 		return &r.fn, nil

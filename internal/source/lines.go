@@ -39,7 +39,6 @@ type row struct {
 
 // table makes the rows of fn from its debug record, in the order of addresses.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
-	clear(r.places)
 	names := nameTable{reader: r, fn: fn, v8: bytes.HasPrefix(fn.Name, v8Function)}
 	err := r.entries(fn, info, func(e jitdump.DebugEntry) {
 		line := e.Line
@@ -56,6 +55,11 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	if err != nil {
 		r.problem(r.d.parts[r.function].debug.off, "%v; the lines before it are used", err)
 	}
+	r.sortRows()
+}
+
+// sortRows puts the rows into the order of their offsets.
+func (r *Reader) sortRows() {
 	byOffset := func(a, b row) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(r.rows, byOffset) {
 		r.repairs.unsorted.Add(1)
@@ -132,18 +136,23 @@ func (t *nameTable) index(name []byte) int {
 	if len(name) == 0 {
 		return -1
 	}
-	if isGarbled(name, t.v8) {
-		t.reader.repairs.garbled.Add(1)
+	t.last = t.reader.file(t.fn, name, t.v8)
+	return t.last
+}
+
+// file returns the place of a file name in fn.Files, or -1 for garbage.
+func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
+	if isGarbled(name, inUTF8) {
+		r.repairs.garbled.Add(1)
 		return -1
 	}
-	file := t.reader.intern(name)
-	i, ok := t.reader.places[file]
+	file := r.intern(name)
+	i, ok := r.places[file]
 	if !ok {
-		i = len(t.fn.Files)
-		t.fn.Files = append(t.fn.Files, file)
-		t.reader.places[file] = i
+		i = len(fn.Files)
+		fn.Files = append(fn.Files, file)
+		r.places[file] = i
 	}
-	t.last = i
 	return i
 }
 

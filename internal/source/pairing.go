@@ -10,6 +10,7 @@ type pairing struct {
 	inBatch   bool               // the last record of interest was a debug record
 	lastDebug span               // the latest debug record, for want of a match by address
 	lastAddr  uint64             // the address it names
+	inline    span               // the latest record of an inline tree
 	unwind    span
 	mapped    uint64 // what unwind says of itself
 
@@ -30,6 +31,7 @@ type codeID struct {
 type waiting struct {
 	span
 	batch int
+	early bool // it is samply's early record, which has an inline tree
 }
 
 // maxBatches is how many batches of debug records may come between one and its
@@ -40,7 +42,7 @@ const maxBatches = 1
 func newPairing() pairing { return pairing{debug: make(map[uint64]waiting)} }
 
 // debugInfo takes note of a debug record and returns how many are given up.
-func (p *pairing) debugInfo(s span, addr uint64) (orphans int) {
+func (p *pairing) debugInfo(s span, addr uint64, early bool) (orphans int) {
 	if !p.inBatch {
 		p.inBatch = true
 		p.batch++
@@ -54,9 +56,28 @@ func (p *pairing) debugInfo(s span, addr uint64) (orphans int) {
 	if _, again := p.debug[addr]; again {
 		orphans++
 	}
-	p.debug[addr] = waiting{s, p.batch}
+	p.debug[addr] = waiting{s, p.batch, early}
 	p.lastDebug, p.lastAddr = s, addr
+	if early {
+		p.lastDebug = span{} // it has no addresses that could prove where it belongs
+	}
 	return orphans
+}
+
+// inlineTree takes note of a record that describes the next load, and returns how
+// many are given up.
+func (p *pairing) inlineTree(s span) (orphans int) {
+	if p.inline.size != 0 {
+		orphans = 1
+	}
+	p.inline = s
+	return orphans
+}
+
+// takeInlineTree returns the inline tree that came before a load.
+func (p *pairing) takeInlineTree() (s span) {
+	s, p.inline = p.inline, span{}
+	return s
 }
 
 func (p *pairing) unwinding(s span, mapped uint64) { p.unwind, p.mapped = s, mapped }
@@ -68,24 +89,25 @@ func (p *pairing) takeUnwinding() (s span, mapped uint64) {
 	return s, mapped
 }
 
-// takeDebugInfo returns the debug record of the load at addr. fits says whether
-// a record that names another address is about it all the same.
-func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span) {
+// takeDebugInfo returns the debug record of the load at addr, and whether it is an
+// early one. fits says whether a record that names another address is about it all
+// the same.
+func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span, early bool) {
 	p.inBatch = false
 	if w, ok := p.debug[addr]; ok {
 		delete(p.debug, addr)
-		s = w.span
+		s, early = w.span, w.early
 	} else if p.lastDebug.size != 0 && fits(p.lastDebug) {
 		delete(p.debug, p.lastAddr)
 		s = p.lastDebug
 	}
 	p.lastDebug = span{} // tried once: it is for the next load or for none
-	return s
+	return s, early
 }
 
 // forget drops what counts on the next load: that one is lost.
 func (p *pairing) forget() {
-	p.unwind, p.mapped, p.lastDebug = span{}, 0, span{}
+	p.unwind, p.mapped, p.lastDebug, p.inline = span{}, 0, span{}, span{}
 	p.inBatch = false
 }
 

@@ -14,7 +14,7 @@ import (
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
-	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind atomic.Int64
+	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees atomic.Int64
 }
 
 // A Repair is a quirk of a producer that was repaired.
@@ -37,6 +37,7 @@ func (d *Jitdump) Repairs() []Repair {
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
 		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
+		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls contradict themselves; left without"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
@@ -54,7 +55,7 @@ const sampleSize = 64
 func (d *Jitdump) findQuirks() {
 	var with []int
 	for i := range d.parts {
-		if d.parts[i].debug.size != 0 {
+		if d.parts[i].debug.size != 0 && d.parts[i].inline.size == 0 {
 			with = append(with, i)
 		}
 	}

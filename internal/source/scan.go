@@ -42,7 +42,8 @@ type Jitdump struct {
 	reader   *jitdump.Reader
 	lost     bool // there is no way past what stands next in the file
 	pairing  pairing
-	orphans  int     // debug records that no load could be found for
+	orphans  int // debug records that no load could be found for
+	sources  sources
 	parts    []parts // of each function
 	repairs  repairs
 	skew     uint64 // what the producer adds to debug addresses
@@ -53,7 +54,7 @@ type Jitdump struct {
 
 // parts says where a function's records lie.
 type parts struct {
-	load, debug, unwind span
+	load, debug, inline, unwind span
 }
 
 // A span is a record in the file; size 0 means there is none.
@@ -169,7 +170,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		if err != nil {
 			return err
 		}
-		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr)
+		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
 		if err != nil {
@@ -177,6 +178,20 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		}
 		// CPython rounds up to 16; whatever claims more is not to be believed.
 		d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
+	case jitdump.IDDebugInfo2:
+		d.orphans += d.pairing.inlineTree(spanOf(raw))
+	case jitdump.IDTier:
+		if !raw.IsEarlyDebugInfo() {
+			_, err := raw.Tier() // nothing in an object says which tier made it
+			return err
+		}
+		d.orphans += d.pairing.debugInfo(spanOf(raw), raw.Order.Uint64(raw.Body), true)
+	case jitdump.IDEmbeddedSource:
+		s, err := raw.EmbeddedSource()
+		if err != nil {
+			return err
+		}
+		d.sources.add(&s, spanOf(raw), len(d.parts))
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
 	default:
@@ -189,7 +204,14 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	p := parts{load: spanOf(raw)}
 	var tables uint64
 	p.unwind, tables = d.pairing.takeUnwinding()
-	p.debug = d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
+	p.inline = d.pairing.takeInlineTree()
+	debug, early := d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
+	switch {
+	case !early:
+		p.debug = debug
+	case p.inline.size == 0:
+		p.inline = debug
+	}
 	if p.debug.size != 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
@@ -265,7 +287,13 @@ func (d *Jitdump) Target() jitcode.Target {
 }
 
 // Orphans returns how many debug records have no load, or none yet.
-func (d *Jitdump) Orphans() int { return d.orphans + len(d.pairing.debug) }
+func (d *Jitdump) Orphans() int {
+	n := d.orphans + len(d.pairing.debug)
+	if d.pairing.inline.size != 0 {
+		n++
+	}
+	return n
+}
 
 // PID returns the process that the dump says it is of, in that process's own pid
 // namespace.

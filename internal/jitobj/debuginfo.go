@@ -1,0 +1,216 @@
+package jitobj
+
+import (
+	"crypto/md5"
+	"debug/dwarf"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/jitinject/jitinject/dwarfgen"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// From a function to its DWARF.
+
+// debugInfo describes fn: a unit with one subprogram, what was inlined into it,
+// and the lines. A function of which neither is known gets none: its symbol says
+// all there is to say.
+func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
+	if len(fn.Lines) == 0 && len(fn.Inlines) == 0 {
+		return nil, nil
+	}
+	if err := b.dwarf.Reset(b.enc); err != nil {
+		return nil, err
+	}
+	u := &b.unit
+	u.Reset(dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer))
+	u.Low, u.High = TextOffset, TextOffset+uint64(len(fn.Code))
+	u.Lines.Dir = b.opts.CompDir
+	b.files = b.files[:0]
+	for range fn.Files {
+		b.files = append(b.files, -1)
+	}
+	main := mainFile(fn)
+	if main >= 0 {
+		b.fileID(fn, main) // the first file of the table is the unit's own
+		u.AddAttrs(0, dwarfgen.Path(dwarf.AttrName, fn.Files[main]))
+	}
+	u.AddAttrs(0, dwarfgen.Path(dwarf.AttrCompDir, b.opts.CompDir))
+	b.lines(fn)
+	b.subprogram(fn)
+	b.texts(fn)
+	b.dwarf.Add(u)
+	return b.dwarf.Sections()
+}
+
+// mainFile returns the index of the file that fn is of, as far as that is known,
+// or -1: the file it is declared in, or else that of its first line.
+func mainFile(fn *jitcode.Function) int {
+	if len(fn.Origins) > 0 && fn.Origins[0].File >= 0 {
+		return fn.Origins[0].File
+	}
+	if len(fn.Lines) > 0 {
+		return fn.Lines[0].File
+	}
+	return -1
+}
+
+// fileID returns the id of one of fn's files. Only those that something refers to
+// get into the table.
+func (b *Builder) fileID(fn *jitcode.Function, i int) dwarfgen.FileID {
+	if b.files[i] < 0 {
+		b.files[i] = b.unit.Lines.AddFile(fn.Files[i])
+	}
+	return b.files[i]
+}
+
+// lines fills the unit's line table. A function without lines gets one that says
+// so: declarations and calls refer to its files.
+func (b *Builder) lines(fn *jitcode.Function) {
+	t := &b.unit.Lines
+	if len(fn.Lines) == 0 {
+		t.AddRow(dwarfgen.Row{Addr: TextOffset})
+	}
+	for _, l := range fn.Lines {
+		file := max(b.files[l.File], 0)
+		if l.Line != 0 {
+			file = b.fileID(fn, l.File)
+		}
+		t.AddRow(dwarfgen.Row{Addr: TextOffset + l.Offset, File: file, Line: l.Line, Column: l.Column})
+	}
+	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
+}
+
+// subprogram adds the entry of the function, which has its symbol's name: readers
+// take an entry of another name for one that was inlined.
+func (b *Builder) subprogram(fn *jitcode.Function) {
+	u := &b.unit
+	id := u.Add(0, dwarf.TagSubprogram)
+	b.name(id, string(fn.Name))
+	if len(fn.Origins) > 0 {
+		b.declared(id, fn, &fn.Origins[0])
+	}
+	u.AddAttrs(id, dwarfgen.Flag(dwarf.AttrExternal), dwarfgen.Addr(dwarf.AttrLowpc, u.Low), dwarfgen.Size(dwarf.AttrHighpc, u.High-u.Low))
+	b.inlines(id, fn)
+}
+
+// name gives an entry its name, and its linkage name if that is another.
+func (b *Builder) name(id dwarfgen.EntryID, name string) {
+	plain := demangled(name)
+	b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, plain))
+	if plain != name {
+		b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrLinkageName, name))
+	}
+}
+
+// declared says where a function is declared, as far as that is known.
+func (b *Builder) declared(id dwarfgen.EntryID, fn *jitcode.Function, o *jitcode.Origin) {
+	if o.File < 0 {
+		return
+	}
+	b.unit.AddAttrs(id, dwarfgen.File(dwarf.AttrDeclFile, b.fileID(fn, o.File)))
+	b.place(id, dwarf.AttrDeclLine, o.Line, dwarf.AttrDeclColumn, o.Column)
+}
+
+// place adds a line and column to an entry, as far as they are known.
+func (b *Builder) place(id dwarfgen.EntryID, lineAttr dwarf.Attr, line uint32, columnAttr dwarf.Attr, column uint32) {
+	if line == 0 {
+		return
+	}
+	b.unit.AddAttrs(id, dwarfgen.Number(lineAttr, uint64(line)))
+	if column != 0 {
+		b.unit.AddAttrs(id, dwarfgen.Number(columnAttr, uint64(column)))
+	}
+}
+
+// ids are the entries of the function that is being described.
+type ids struct {
+	abstract []dwarfgen.EntryID // of origins; 0 for those that have none yet
+	inlined  []dwarfgen.EntryID // of inlined calls
+}
+
+// inlines adds the tree of inlined calls below the function's entry, and for each
+// function that is called an abstract one, which says what all the places it was
+// inlined at have in common [DWARF5 3.3.8].
+func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
+	u := &b.unit
+	b.ids.abstract = append(b.ids.abstract[:0], make([]dwarfgen.EntryID, len(fn.Origins))...)
+	b.ids.inlined = b.ids.inlined[:0]
+	for i := range fn.Inlines {
+		call := &fn.Inlines[i]
+		parent, caller := outer, 0
+		if call.Parent >= 0 {
+			parent, caller = b.ids.inlined[call.Parent], fn.Inlines[call.Parent].Origin
+		}
+		id := u.Add(parent, dwarf.TagInlinedSubroutine, dwarfgen.Ref(dwarf.AttrAbstractOrigin, b.abstract(fn, call.Origin)))
+		b.ids.inlined = append(b.ids.inlined, id)
+		b.extent(id, fn.Ranges[call.First:call.Last])
+		if file := fn.Origins[caller].File; file >= 0 {
+			u.AddAttrs(id, dwarfgen.File(dwarf.AttrCallFile, b.fileID(fn, file)))
+			b.place(id, dwarf.AttrCallLine, call.Line, dwarf.AttrCallColumn, call.Column)
+		}
+	}
+}
+
+// abstract returns the entry that stands for an origin wherever it is inlined.
+func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
+	if b.ids.abstract[origin] == 0 {
+		id := b.unit.Add(0, dwarf.TagSubprogram)
+		b.name(id, string(fn.Origins[origin].Name))
+		b.declared(id, fn, &fn.Origins[origin])
+		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
+		b.ids.abstract[origin] = id
+	}
+	return b.ids.abstract[origin]
+}
+
+// inlInlined is DW_INL_inlined: inlined, without having been declared so.
+const inlInlined = 1
+
+// extent says which code an entry is about.
+func (b *Builder) extent(id dwarfgen.EntryID, ranges []jitcode.Range) {
+	u := &b.unit
+	if len(ranges) == 1 {
+		low := TextOffset + ranges[0].Offset
+		u.AddAttrs(id, dwarfgen.Addr(dwarf.AttrLowpc, low), dwarfgen.Size(dwarf.AttrHighpc, ranges[0].Size))
+		return
+	}
+	b.ranges = b.ranges[:0]
+	for _, r := range ranges {
+		low := TextOffset + r.Offset
+		b.ranges = append(b.ranges, dwarfgen.Range{Low: low, High: low + r.Size})
+	}
+	u.AddAttrs(id, u.Ranges(dwarf.AttrRanges, b.ranges))
+}
+
+// MaxEmbedded is the longest text of a source file that is put into objects, in
+// bytes: each function of the file has its own copy.
+const MaxEmbedded = 64 << 10
+
+// texts puts what is known of the contents of files into the line table.
+func (b *Builder) texts(fn *jitcode.Function) {
+	for i, text := range fn.Texts {
+		if text == "" || len(text) > MaxEmbedded || b.files[i] < 0 {
+			continue
+		}
+		b.unit.Lines.SetMD5(b.files[i], md5.Sum([]byte(text)))
+		if b.opts.Embed {
+			b.unit.Lines.SetSource(b.files[i], text)
+		}
+	}
+}
+
+// Names come from files that anyone may have written, and demangling one may
+// need much more room than the name itself: for the result, and, as it recurses,
+// for the stack.
+const (
+	maxMangled   = 8 << 10 // longer names stay as they are
+	maxDemangled = 16      // the result has up to 2^16 bytes
+)
+
+func demangled(name string) string {
+	if len(name) > maxMangled {
+		return name
+	}
+	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+}

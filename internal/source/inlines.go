@@ -1,0 +1,116 @@
+package source
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// From a record with an inline tree to origins, inlined calls and rows.
+
+// inlineInfo takes over what the record at raw says about fn and reports whether
+// its lines can be used. A tree that breaks a rule is left out as a whole: code
+// shown inside a call that it is not part of would be worse than none.
+func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
+	info, err := r.decodeTree(raw, uint64(len(fn.Code)))
+	if err != nil {
+		r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
+		r.repairs.trees.Add(1)
+		return false
+	}
+	files := r.recordFiles(fn, info)
+	if err := info.CheckTree(uint64(len(fn.Code))); err != nil {
+		r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
+		r.repairs.trees.Add(1)
+	} else {
+		tree(fn, info, files)
+	}
+	for _, l := range info.Lines {
+		if uint64(l.File) >= uint64(len(files)) {
+			r.problem(raw.Offset, "%v; the lines before it are used", info.CheckLines())
+			break
+		}
+		w := row{off: int64(l.Offset), line: l.Line, column: l.Column + 1, file: files[l.File]}
+		if w.line > maxLine {
+			w.line = 0
+			r.repairs.absurdLines.Add(1)
+		}
+		if w.file < 0 {
+			w.file, w.line = 0, 0
+		}
+		r.rows = append(r.rows, w)
+	}
+	r.sortRows()
+	return true
+}
+
+// decodeTree returns the record, of either kind, as one of today's.
+func (r *Reader) decodeTree(raw *jitdump.Raw, size uint64) (*jitdump.DebugInfo2, error) {
+	if raw.ID != jitdump.IDTier {
+		return &r.info2, raw.DebugInfo2(&r.info2)
+	}
+	early, err := raw.EarlyDebugInfo()
+	if err != nil {
+		return nil, err
+	}
+	return early.DebugInfo2(size)
+}
+
+// recordFiles puts the files of a record into fn.Files and returns their places
+// there, by index in the record; -1 for names that are none.
+func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []int {
+	r.files = r.files[:0]
+	for _, name := range info.Files {
+		at := -1
+		if len(name) > 0 {
+			at = r.file(fn, name, false)
+		}
+		r.files = append(r.files, at)
+	}
+	return r.files
+}
+
+// tree fills fn's origins and inlined calls from a record that keeps all rules.
+// Columns count from 0 there, and the unknown one is the one in front of that.
+func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
+	for _, f := range info.Functions {
+		fn.Origins = append(fn.Origins, jitcode.Origin{
+			Name: info.Names[f.Name], File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,
+		})
+	}
+	var stack [jitdump.MaxDepth + 1]int // the latest call of each depth
+	ranges := info.Ranges
+	for _, c := range info.Calls {
+		first := len(fn.Ranges)
+		for _, rng := range ranges[:c.RangeCount] {
+			if rng.Size > 0 {
+				fn.Ranges = append(fn.Ranges, jitcode.Range{Offset: uint64(rng.Start), Size: uint64(rng.Size)})
+			}
+		}
+		ranges = ranges[c.RangeCount:]
+		if first == len(fn.Ranges) {
+			stack[c.Depth] = -1 // no code is left of it, and of none inside it
+			continue
+		}
+		slices.SortFunc(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+		parent := -1
+		if c.Depth > 0 {
+			parent = stack[c.Depth-1]
+		}
+		stack[c.Depth] = len(fn.Inlines)
+		fn.Inlines = append(fn.Inlines, jitcode.Inline{
+			Parent: parent, Origin: int(c.Function), Line: knownLine(c.Line), Column: c.Column + 1,
+			First: first, Last: len(fn.Ranges),
+		})
+	}
+}
+
+// knownLine returns line, or 0 for a number that no file has.
+func knownLine(line uint32) uint32 {
+	if line > maxLine {
+		return 0
+	}
+	return line
+}
