@@ -33,6 +33,7 @@ type live struct {
 	planner *planner
 	maker   maker
 	stores  stores
+	sources *sourceTree
 	waiting []waitingDump
 	dumps   []*plannedDump
 
@@ -67,7 +68,10 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		planner: newPlanner(rec, sum),
 	}
 	l.plan = &l.planner.plan
-	l.maker.opts = opts
+	if l.sources, err = openSources(opts); err != nil {
+		return err
+	}
+	l.maker.opts, l.maker.compDir = opts, l.sources.compDir()
 	defer l.close()
 	if err := l.run(); err != nil {
 		return err
@@ -80,6 +84,7 @@ func (l *live) close() {
 		d.file.Close()
 	}
 	l.stores.close()
+	l.sources.close()
 }
 
 func (l *live) run() error {

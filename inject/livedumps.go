@@ -152,6 +152,7 @@ func (l *live) extend(d *plannedDump) {
 	}
 	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
 	l.planner.extend(d)
+	l.sources.place(d.dump, l.sum)
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]
 		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {

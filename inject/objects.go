@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -20,11 +21,12 @@ import (
 // An objectWriter makes the objects of a plan. The order in which workers take
 // functions does not show in anything they make.
 type objectWriter struct {
-	plan   *plan
-	opts   *Options
-	sum    *Summary
-	stores stores
-	next   atomic.Int64 // object of the plan that nobody has taken
+	plan    *plan
+	opts    *Options
+	sum     *Summary
+	stores  stores
+	compDir string
+	next    atomic.Int64 // object of the plan that nobody has taken
 
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
@@ -51,8 +53,8 @@ const batch = 64
 // makeObjects makes the objects of a plan. What single objects fail of is counted
 // in the summary; it is an error if none could be made. The writer that it returns
 // is there for undo.
-func makeObjects(ctx context.Context, p *plan, stores stores, opts *Options, sum *Summary) (*objectWriter, error) {
-	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, failed: make(map[failure]failures)}
+func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTree, opts *Options, sum *Summary) (*objectWriter, error) {
+	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, compDir: sources.compDir(), failed: make(map[failure]failures)}
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -80,7 +82,7 @@ func (w *objectWriter) undo() {
 
 // work makes objects until there are none left.
 func (w *objectWriter) work(ctx context.Context) error {
-	m := maker{opts: w.opts}
+	m := maker{opts: w.opts, compDir: w.compDir}
 	for ctx.Err() == nil {
 		end := int(w.next.Add(batch))
 		if end-batch >= len(w.plan.objects) {
@@ -110,7 +112,8 @@ type maker struct {
 	builder   *jitobj.Builder
 	name      []byte
 	scratch   []byte
-	lines     map[int]int // functions with lines, by dump
+	compDir   string       // of the objects
+	told      map[int]told // by dump
 	made      int
 	unchanged int
 	replaced  int
@@ -129,6 +132,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 		m.leaveDump()
 		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{
 			DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: o.dump.objects == tightDir,
+			Embed: m.opts.EmbedSources, CompDir: m.compDir,
 		})
 		if err != nil {
 			return 0, err
@@ -157,13 +161,25 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	case replaced:
 		m.replaced++
 	}
-	if len(fn.Lines) > 0 {
-		if m.lines == nil {
-			m.lines = make(map[int]int)
-		}
-		m.lines[o.dump.number]++
-	}
+	m.count(o.dump.number, fn)
 	return did, nil
+}
+
+// told is how many functions of a dump say where their code comes from.
+type told struct{ lines, inlines int }
+
+func (m *maker) count(dump int, fn *jitcode.Function) {
+	if m.told == nil {
+		m.told = make(map[int]told)
+	}
+	t := m.told[dump]
+	if len(fn.Lines) > 0 {
+		t.lines++
+	}
+	if len(fn.Inlines) > 0 {
+		t.inlines++
+	}
+	m.told[dump] = t
 }
 
 // leaveDump collects what the reader complained about.
@@ -211,8 +227,9 @@ func (w *objectWriter) merge(m *maker) {
 	w.sum.ObjectBytes += m.bytes
 	w.sum.Unchanged += m.unchanged
 	w.sum.Replaced += m.replaced
-	for number, n := range m.lines {
-		w.sum.Dumps[number].WithLines += n
+	for number, t := range m.told {
+		w.sum.Dumps[number].WithLines += t.lines
+		w.sum.Dumps[number].Inlining += t.inlines
 	}
 	w.problems = append(w.problems, m.problems...)
 	w.created = append(w.created, m.created...)

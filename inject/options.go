@@ -20,6 +20,15 @@ type Options struct {
 	// means beside each dump, where perf puts them.
 	Objects string
 
+	// Sources is a directory for the source files that dumps bring along, made if it
+	// is not there. The objects refer to them there. Empty writes none.
+	Sources string
+
+	// EmbedSources puts the texts of such files, up to 64 KiB each, into the objects'
+	// line tables as well (DW_LNCT_LLVM_source, DWARF 5 only). Binutils, and a perf
+	// that uses its libraries or programs, read no lines from such objects.
+	EmbedSources bool
+
 	// DumpDirs are searched for a dump that is neither where it was recorded nor
 	// beside Input, and so are the directories in them.
 	DumpDirs []string
@@ -118,6 +127,8 @@ type DumpSummary struct {
 	Functions int      `json:"functions"`      // loaded
 	Empty     int      `json:"empty"`          // of them without code, which need no object
 	WithLines int      `json:"with_lines"`
+	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
+	Sources   int      `json:"sources"`      // source files that the dump brings along
 	Moved     int      `json:"moved"`
 	Clock     Clock    `json:"clock"`
 	Cut       int64    `json:"cut"` // offset of a record that the end of the file cuts, or -1

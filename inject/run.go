@@ -87,11 +87,19 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
+	var sources *sourceTree
+	if err == nil {
+		sources, err = openSources(opts)
+		defer sources.close()
+	}
 	var objects *objectWriter
 	if err == nil {
 		plan := makePlan(rec, dumps, sum)
+		for _, d := range dumps {
+			sources.place(d, sum)
+		}
 		opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
-		objects, err = makeObjects(ctx, plan, stores, opts, sum)
+		objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
@@ -110,6 +118,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		if objects != nil {
 			objects.undo()
 		}
+		sources.undo()
 		stores.removeMade()
 		return err
 	}

@@ -19,19 +19,21 @@ import (
 // inject does the main job and says what came of it.
 func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
 	sum, err := runUntil(ctx, engine.Options{
-		Input:    o.input,
-		Stdin:    stdin,
-		Stdout:   stdout,
-		Output:   o.output,
-		Objects:  o.objects,
-		DumpDirs: o.dumpDirs,
-		Clock:    o.clock,
-		Dumps:    o.named,
-		Force:    o.force,
-		Strict:   o.strict,
-		DWARF:    o.dwarf,
-		Jobs:     o.jobs,
-		Compress: o.compress,
+		Input:        o.input,
+		Stdin:        stdin,
+		Stdout:       stdout,
+		Output:       o.output,
+		Objects:      o.objects,
+		Sources:      o.sources,
+		EmbedSources: o.embed,
+		DumpDirs:     o.dumpDirs,
+		Clock:        o.clock,
+		Dumps:        o.named,
+		Force:        o.force,
+		Strict:       o.strict,
+		DWARF:        o.dwarf,
+		Jobs:         o.jobs,
+		Compress:     o.compress,
 		Log: func(level int, line string) {
 			if level <= o.verbose && !o.quiet {
 				fmt.Fprintln(stderr, line)
@@ -62,7 +64,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			return exitIncomplete
 		}
 	case !o.quiet:
-		writeSummary(stderr, sum)
+		writeSummary(stderr, sum, o.sources)
 	}
 	if !sum.Complete() {
 		return exitIncomplete
@@ -116,8 +118,8 @@ func writeJSON(stdout, stderr io.Writer, v any) bool {
 	return true
 }
 
-// writeSummary says in a few lines what was done.
-func writeSummary(w io.Writer, s *engine.Summary) {
+// writeSummary says in a few lines what was done. sources is where source files went.
+func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	switch {
 	case s.Markers == 0 && s.Injected > 0:
 		fmt.Fprintf(w, "%s: %s been injected already; %s is a copy. To inject again, take the recording that perf record wrote.\n",
@@ -136,6 +138,9 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 		if d.WithLines > 0 {
 			fmt.Fprintf(w, ", %s with source lines", number(int64(d.WithLines)))
 		}
+		if d.Inlining > 0 {
+			fmt.Fprintf(w, ", %s with inlined calls", number(int64(d.Inlining)))
+		}
 		if d.Moved > 0 {
 			fmt.Fprintf(w, ", %s", count(int64(d.Moved), "move"))
 		}
@@ -145,6 +150,9 @@ func writeSummary(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
 		if text := clockText(d.Clock); text != "" && d.Functions > 0 {
 			fmt.Fprintf(w, "  %s\n", text)
+		}
+		if d.Sources > 0 && sources == "" {
+			fmt.Fprintf(w, "  it brings along %s; --sources DIR writes them where perf annotate finds them\n", count(int64(d.Sources), "source file"))
 		}
 		if d.Note != "" {
 			fmt.Fprintf(w, "  %s\n", d.Note)

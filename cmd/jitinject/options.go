@@ -22,6 +22,8 @@ type options struct {
 	verbose       int
 	quiet         bool
 	objects       string
+	sources       string
+	embed         bool
 	dumpDirs      []string
 	clock         string
 	dumps         []string           // PID=FILE
@@ -69,6 +71,8 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
+	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
+	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")
@@ -224,6 +228,8 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds", o.clock))
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
+	case o.embed && o.dwarf != 5:
+		return usageError("--embed-sources: DWARF 4 has no place for them; leave out --dwarf 4")
 	case o.jobs < 0 || o.jobs == 0 && fs.Changed("jobs"):
 		return usageError(fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs))
 	case o.compress < 0 || o.compress > 22:

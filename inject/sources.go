@@ -1,0 +1,193 @@
+package inject
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Source files that dumps bring along, written to where tools that show source
+// code find them.
+
+// A sourceTree is the directory that source files are written into. It is the
+// compilation directory of the objects, and files are named relative to it. Names
+// come from dumps, which anyone may have written: whatever they say, nothing is
+// written outside the directory, and nothing that is there is changed.
+type sourceTree struct {
+	path string
+	root *os.Root
+	made []string // files and directories in root that were not there, in order
+	own  []string // directories that were made for root itself, outermost first
+}
+
+// openSources opens the directory for source files, making it if it is not there.
+// Without one, it returns nil.
+func openSources(opts *Options) (*sourceTree, error) {
+	if opts.Sources == "" {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(opts.Sources)
+	if err != nil {
+		return nil, err
+	}
+	t := &sourceTree{path: dir}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		t.own = append([]string{d}, t.own...)
+	}
+	if err = os.MkdirAll(dir, 0o777); err == nil {
+		t.root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		t.undo()
+		return nil, fmt.Errorf("%s: cannot write source files there: %w; name another directory with --sources DIR", Printable(dir), withoutPath(err))
+	}
+	return t, nil
+}
+
+// withoutPath returns an error without the path that package os puts in front.
+func withoutPath(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// compDir returns what relative names of source files count from, or "" where
+// nothing is known of that.
+func (t *sourceTree) compDir() string {
+	if t == nil {
+		return ""
+	}
+	return t.path
+}
+
+func (t *sourceTree) close() {
+	if t != nil && t.root != nil {
+		t.root.Close()
+	}
+}
+
+// undo removes what was written.
+func (t *sourceTree) undo() {
+	if t == nil {
+		return
+	}
+	for i := len(t.made) - 1; i >= 0 && t.root != nil; i-- {
+		t.root.Remove(t.made[i])
+	}
+	for i := len(t.own) - 1; i >= 0; i-- {
+		os.Remove(t.own[i])
+	}
+}
+
+// place writes the sources of a dump that have come since it was called last, in
+// the order of the dump, so that the names do not depend on anything else. What
+// cannot be written is a problem, and stays under the name that it had.
+func (t *sourceTree) place(d *dump, sum *Summary) {
+	all := d.source.Sources()
+	sum.Dumps[d.number].Sources = len(all)
+	if t == nil {
+		return
+	}
+	for ; d.placed < len(all); d.placed++ {
+		s := &all[d.placed]
+		text, err := d.source.SourceText(d.placed)
+		if err == nil {
+			var name string
+			if name, err = t.put(s.Name, text); err == nil {
+				d.source.PlaceSource(d.placed, name)
+				continue
+			}
+		}
+		sum.problem(Problem{d.path, -1, fmt.Sprintf("its source file %s could not be written into %s: %v", Printable(s.Name), Printable(t.path), withoutPath(err))})
+	}
+}
+
+// put writes a file of the given name, or finds it there, and returns its name
+// relative to the tree. Where the name is taken by something else, or cannot be
+// that of a file, it gets a directory to itself, named by the text.
+func (t *sourceTree) put(name string, text []byte) (string, error) {
+	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
+	inside := path.Clean("/" + name)[1:] // what leads out ends at the top
+	var err error
+	for _, file := range []string{inside, path.Join(digest, inside), path.Join(digest, "source")} {
+		if file == "" || file == digest {
+			continue
+		}
+		if err = t.putAt(file, text); err == nil {
+			return file, nil
+		}
+		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS) {
+			break
+		}
+	}
+	return "", err
+}
+
+func (t *sourceTree) putAt(file string, text []byte) error {
+	if err := t.makeDirs(path.Dir(file)); err != nil {
+		return err
+	}
+	f, err := t.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, objectMode)
+	if errors.Is(err, fs.ErrExist) && t.holds(file, text) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		t.root.Remove(file)
+		return err
+	}
+	t.made = append(t.made, file)
+	return nil
+}
+
+// makeDirs makes a directory and those it is in.
+func (t *sourceTree) makeDirs(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if st, err := t.root.Stat(dir); err == nil && st.IsDir() {
+		return nil
+	}
+	if err := t.makeDirs(path.Dir(dir)); err != nil {
+		return err
+	}
+	err := t.root.Mkdir(dir, 0o777)
+	if err == nil {
+		t.made = append(t.made, dir)
+	}
+	return err
+}
+
+// holds reports whether file is a regular file with the given content.
+func (t *sourceTree) holds(file string, text []byte) bool {
+	f, err := t.root.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() || st.Size() != int64(len(text)) {
+		return false
+	}
+	there, err := io.ReadAll(f)
+	return err == nil && bytes.Equal(there, text)
+}
