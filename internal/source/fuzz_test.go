@@ -3,8 +3,10 @@ package source_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -46,6 +48,13 @@ func FuzzScan(f *testing.F) {
 	b.load("JS:*f /home/me/src/program.js:1:1", 0x1000, 64)
 	b.add(&jitdump.Move{PID: 100, OldCodeAddr: 0x1000, NewCodeAddr: 0x2000, CodeSize: 64, CodeIndex: 3})
 	f.Add(b.out.Bytes())
+	b = newDump(f, x86)
+	b.add(jitdump.NewEmbeddedSource("a.toy", []byte("fn outer() {}")))
+	b.add(inlined(f))
+	b.load("outer", 0x1000, 0x30)
+	b.add(earlyTree(0x2000))
+	b.load("f", 0x2000, 0x20)
+	f.Add(b.out.Bytes())
 	f.Fuzz(func(t *testing.T, dump []byte) {
 		d, err := source.OpenJitdump(bytes.NewReader(dump))
 		if err != nil {
@@ -70,10 +79,42 @@ func FuzzScan(f *testing.F) {
 					t.Fatalf("function %d: lines %+v of %d files for %d bytes", i, fn.Lines, len(fn.Files), len(fn.Code))
 				}
 			}
+			checkTree(t, fn)
 			if len(fn.Lines) > 0 && fn.Lines[0].Line == 0 {
 				t.Fatalf("function %d begins with no line: %+v", i, fn.Lines)
 			}
 		}
 		d.Repairs()
 	})
+}
+
+// checkTree holds a function against what package jitcode promises of inlined calls.
+func checkTree(t *testing.T, fn *jitcode.Function) {
+	for _, o := range fn.Origins {
+		if o.File >= len(fn.Files) || bytes.IndexByte(o.Name, 0) >= 0 {
+			t.Fatalf("origin %+v of %d files", o, len(fn.Files))
+		}
+	}
+	if len(fn.Texts) > len(fn.Files) || len(fn.Inlines) > 0 && len(fn.Origins) == 0 {
+		t.Fatalf("%d texts, %d files, %d origins", len(fn.Texts), len(fn.Files), len(fn.Origins))
+	}
+	for i, c := range fn.Inlines {
+		if c.Parent >= i || c.Origin >= len(fn.Origins) || c.First >= c.Last || c.Last > len(fn.Ranges) {
+			t.Fatalf("call %d is %+v", i, c)
+		}
+		around := []jitcode.Range{{Size: uint64(len(fn.Code))}}
+		if c.Parent >= 0 {
+			around = fn.Ranges[fn.Inlines[c.Parent].First:fn.Inlines[c.Parent].Last]
+		}
+		end := uint64(0)
+		for _, r := range fn.Ranges[c.First:c.Last] {
+			if r.Size == 0 || r.Offset < end {
+				t.Fatalf("call %d has ranges %+v", i, fn.Ranges[c.First:c.Last])
+			}
+			end = r.Offset + r.Size
+			if !slices.ContainsFunc(around, func(p jitcode.Range) bool { return p.Offset <= r.Offset && end <= p.Offset+p.Size }) {
+				t.Fatalf("call %d has %+v, which is not inside %+v", i, r, around)
+			}
+		}
+	}
 }
