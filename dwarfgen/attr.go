@@ -22,9 +22,8 @@ const (
 	formData16      form = 0x1e
 	formLineStrp    form = 0x1f
 
-	formSize form = 0xfff0 // not of DWARF: data4 or data8, by the address size
-	formPath form = 0xfff1 // not of DWARF: line_strp in version 5, string before
-
+	formSize   form = 0xfff0 // not of DWARF: data4 or data8, by the address size
+	formPath   form = 0xfff1 // not of DWARF: line_strp in version 5, string before
 	formRanges form = 0xfff2 // not of DWARF: sec_offset, once the ranges have a place
 )
 

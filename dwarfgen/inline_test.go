@@ -34,6 +34,7 @@ var (
 		{0, 1, 10, 5, []dwarfgen.Range{{Low: 8, High: 16}, {Low: 24, High: 32}}},
 		{1, 2, 22, 7, []dwarfgen.Range{{Low: 10, High: 14}, {Low: 26, High: 28}}},
 		{0, 0, 12, 9, []dwarfgen.Range{{Low: 40, High: 48}}},
+		{0, 2, 13, 3, nil}, // nothing is left of this one
 	}
 	lines = []dwarfgen.Row{
 		{Addr: 0, File: 0, Line: 2, Column: 1}, {Addr: 8, File: 1, Line: 20, Column: 2}, {Addr: 10, File: 2, Line: 30, Column: 3},
@@ -105,8 +106,9 @@ func describe(u *dwarfgen.Unit) {
 			entries[i] = u.Add(entries[s.caller], dwarf.TagInlinedSubroutine, dwarfgen.File(dwarf.AttrCallFile, dwarfgen.FileID(sites[s.caller].function)),
 				dwarfgen.Number(dwarf.AttrCallLine, uint64(s.line)), dwarfgen.Number(dwarf.AttrCallColumn, uint64(s.column)))
 		}
-		if low, size := textAt+s.ranges[0].Low, s.ranges[0].High-s.ranges[0].Low; len(s.ranges) == 1 {
-			u.AddAttrs(entries[i], dwarfgen.Addr(dwarf.AttrLowpc, low), dwarfgen.Size(dwarf.AttrHighpc, size))
+		if len(s.ranges) == 1 {
+			r := s.ranges[0]
+			u.AddAttrs(entries[i], dwarfgen.Addr(dwarf.AttrLowpc, textAt+r.Low), dwarfgen.Size(dwarf.AttrHighpc, r.High-r.Low))
 			continue
 		}
 		list := []dwarfgen.Range{{Low: textAt, High: textAt}} // an empty one must not end the list

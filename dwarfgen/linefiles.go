@@ -64,9 +64,10 @@ func (t *LineTable) addDir(dir string) int {
 // means that there is no text. A text with a NUL cannot be written, a part of it
 // would pass for all, and so it is left out.
 //
-// Not every reader skips content that it does not know: libbfd (addr2line,
-// objdump -l, gprof and a perf built with it) rejects the line table, and has
-// no lines and no names of inlined calls for the unit then.
+// Not every reader skips content that it does not know. libbfd, of binutils up to
+// 2.47 at least, rejects the whole table: addr2line and objdump -l, and with them
+// perf, then have no lines and no inlined calls for the unit. LLVM, elfutils, gdb,
+// readelf, debug/dwarf of Go and delve read on.
 func (t *LineTable) SetSource(id FileID, text string) {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = ""
@@ -120,8 +121,6 @@ func (b *Builder) filesV5(t *LineTable) {
 	w.U8(format)
 	w.Uleb(lnctPath)
 	w.Uleb(uint64(formLineStrp))
-	w.Uleb(lnctDirectoryIndex)
-	w.Uleb(uint64(formUdata))
 	if md5 {
 		w.Uleb(lnctMD5)
 		w.Uleb(uint64(formData16))
@@ -130,6 +129,8 @@ func (b *Builder) filesV5(t *LineTable) {
 		w.Uleb(lnctLLVMSource)
 		w.Uleb(uint64(formLineStrp))
 	}
+	w.Uleb(lnctDirectoryIndex) // the last: delve forgets it over what follows
+	w.Uleb(uint64(formUdata))
 	w.Uleb(uint64(len(t.files)) + 1)
 	for i := -1; i < len(t.files); i++ {
 		var f file
@@ -137,13 +138,13 @@ func (b *Builder) filesV5(t *LineTable) {
 			f = t.files[max(i, 0)]
 		}
 		w.U32(b.lineStr.offset(f.name))
-		w.Uleb(uint64(f.dir))
 		if md5 {
 			w.Bytes(f.md5[:])
 		}
 		if source {
 			w.U32(b.lineStr.offset(f.source))
 		}
+		w.Uleb(uint64(f.dir))
 	}
 }
 
