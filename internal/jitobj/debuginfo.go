@@ -3,6 +3,7 @@ package jitobj
 import (
 	"crypto/md5"
 	"debug/dwarf"
+	"slices"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -66,18 +67,38 @@ func (b *Builder) fileID(fn *jitcode.Function, i int) dwarfgen.FileID {
 
 // lines fills the unit's line table. A function without lines gets one that says
 // so: declarations and calls refer to its files.
+//
+// A row begins wherever an inlined call begins or ends, too: elfutils looks for
+// the calls around the row's address instead of the one that it was asked about.
 func (b *Builder) lines(fn *jitcode.Function) {
 	t := &b.unit.Lines
-	if len(fn.Lines) == 0 {
-		t.AddRow(dwarfgen.Row{Addr: TextOffset})
+	b.edges = b.edges[:0]
+	for _, r := range fn.Ranges {
+		b.edges = append(b.edges, r.Offset, r.Offset+r.Size)
+	}
+	slices.Sort(b.edges)
+	edges := slices.Compact(b.edges)
+	row := dwarfgen.Row{Addr: TextOffset}
+	if len(fn.Lines) == 0 || fn.Lines[0].Offset > 0 && len(edges) > 0 {
+		t.AddRow(row)
+	}
+	rowsUpTo := func(end uint64) {
+		for ; len(edges) > 0 && edges[0] < end; edges = edges[1:] {
+			if addr := TextOffset + edges[0]; addr > row.Addr {
+				row.Addr = addr
+				t.AddRow(row)
+			}
+		}
 	}
 	for _, l := range fn.Lines {
-		file := max(b.files[l.File], 0)
+		rowsUpTo(l.Offset)
+		row = dwarfgen.Row{Addr: TextOffset + l.Offset, File: max(b.files[l.File], 0), Line: l.Line, Column: l.Column}
 		if l.Line != 0 {
-			file = b.fileID(fn, l.File)
+			row.File = b.fileID(fn, l.File)
 		}
-		t.AddRow(dwarfgen.Row{Addr: TextOffset + l.Offset, File: file, Line: l.Line, Column: l.Column})
+		t.AddRow(row)
 	}
+	rowsUpTo(uint64(len(fn.Code)))
 	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
 }
 
