@@ -177,7 +177,10 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
 	if b.ids.abstract[origin] == 0 {
 		id := b.unit.Add(0, dwarf.TagSubprogram)
-		b.name(id, string(fn.Origins[origin].Name))
+		name := string(fn.Origins[origin].Name)
+		// libbfd takes the symbol's name for that of an inlined function which has no
+		// linkage name, the first time that it is asked.
+		b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, demangled(name)), dwarfgen.String(dwarf.AttrLinkageName, name))
 		b.declared(id, fn, &fn.Origins[origin])
 		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
 		b.ids.abstract[origin] = id
