@@ -101,7 +101,9 @@ func begins(chain []perfFrame, stack []testrec.Frame, inlines bool) bool {
 	}
 	for i, f := range stack {
 		f.Column = 0
-		if chain[i].frame != f || chain[i].inlined != (i < len(stack)-1) {
+		// perf takes a function of the outermost one's name for that.
+		inlined := i < len(stack)-1 && f.Function != stack[len(stack)-1].Function
+		if chain[i].frame != f || chain[i].inlined != inlined {
 			return false
 		}
 	}

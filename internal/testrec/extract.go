@@ -17,7 +17,7 @@ import (
 
 // Names of the recordings that hold a perf.data in file format, made with -k mono,
 // with its dumps.
-var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang", "php", "php-dwarf", "lli-hot"}
+var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang", "php", "php-dwarf", "lli-hot", "toyjit"}
 
 // Path returns the path of a file of the repository's testdata directory.
 func Path(elem ...string) string {
@@ -94,9 +94,11 @@ func Dumps(t testing.TB, dir string) []string {
 	return dumps
 }
 
-// Relocate rewrites the perf.data of an unpacked recording so that its markers
-// name the dumps in that directory: perf inject looks for them nowhere else. It
-// understands files as perf record on x86-64 writes them, and nothing more.
+// Relocate rewrites the perf.data of an unpacked recording so that its mappings
+// name the dumps and programs in that directory: perf inject looks for dumps
+// nowhere else, and perf script 6.1 ends where it wants lines of a program that is
+// not there. It understands files as perf record on x86-64 writes them, and nothing
+// more.
 func Relocate(dir string) error {
 	path := filepath.Join(dir, "perf.data")
 	in, err := os.ReadFile(path)
@@ -123,7 +125,7 @@ func Relocate(dir string) error {
 	return os.WriteFile(path, out, 0o600)
 }
 
-// relocated returns a record with the directory of a dump's name replaced. Names
+// relocated returns a record with the directory of a name in dir replaced. Names
 // stand in MMAP2 records behind 72 bytes and before a trailer of 16 bytes.
 func relocated(rec []byte, dir string) []byte {
 	const head, trailer = 72, 16
@@ -132,7 +134,7 @@ func relocated(rec []byte, dir string) []byte {
 	}
 	name := string(bytes.TrimRight(rec[head:len(rec)-trailer], "\x00"))
 	base := filepath.Base(name)
-	if ok, _ := filepath.Match("jit-*.dump", base); !ok {
+	if _, err := os.Stat(filepath.Join(dir, base)); err != nil || base == "." {
 		return rec
 	}
 	abs, _ := filepath.Abs(dir)

@@ -59,32 +59,27 @@ func piped(tool string, args ...string) func(testing.TB, string, []uint64) (stri
 
 // addr2lineStacks understands what the three addr2lines print: an address, and for
 // each function its name and, on the next line, its place. LLVM adds empty lines.
-// elfutils says after a name also where the call is; this must be where the
-// next function says that it is.
+// elfutils says after a name also where the call is, and once more with the caller.
 func addr2lineStacks(out string, n int) (stacks [][]Frame, err error) {
-	var name, call string
+	var name string
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "":
-		case strings.HasPrefix(line, "0x") && name == "" && call == "":
+		case strings.HasPrefix(line, "0x") && name == "":
 			stacks = append(stacks, nil)
 		case len(stacks) == 0:
 			return nil, fmt.Errorf("%q stands before the first address", line)
 		case name == "":
 			name = line
 		default:
-			if call != "" && call != line {
-				return nil, fmt.Errorf("the call is at %s, the caller at %s", call, line)
-			}
 			f := place(line)
-			name, call, _ = strings.Cut(name, " inlined at ")
-			call, _, _ = strings.Cut(call, " in ")
-			f.Function, name = name, ""
+			f.Function, _, _ = strings.Cut(name, " inlined at ")
+			name = ""
 			stacks[len(stacks)-1] = append(stacks[len(stacks)-1], f)
 		}
 	}
-	return stacks, whole(stacks, n, name+call)
+	return stacks, whole(stacks, n, name)
 }
 
 func whole(stacks [][]Frame, n int, rest string) error {
