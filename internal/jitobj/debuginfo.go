@@ -24,7 +24,7 @@ func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
 		return nil, err
 	}
 	u := &b.unit
-	u.Reset(dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer), dwarfgen.Number(dwarf.AttrLanguage, langC99))
+	u.Reset(dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer))
 	u.Low, u.High = TextOffset, TextOffset+uint64(len(fn.Code))
 	u.Lines.Dir = b.opts.CompDir
 	b.files = b.files[:0]
@@ -43,11 +43,6 @@ func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
 	b.dwarf.Add(u)
 	return b.dwarf.Sections()
 }
-
-// langC99 is DW_LANG_C99, a language whose names are not mangled. Of another one, or
-// of none, binutils takes an inlined function's name to be that of the symbol
-// around it, since the entry has no linkage name.
-const langC99 = 0xc
 
 // mainFile returns the index of the file that fn is of, as far as that is known,
 // or -1: the file it is declared in, or else that of its first line.
