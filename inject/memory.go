@@ -19,6 +19,9 @@ type process struct {
 	memory ranges             // executable memory that code may have been made in
 	latest uint64             // when it was last given some
 	files  ranges             // executable parts of files
+	used   ranges             // all that it is known to have mapped
+
+	fileMaps []fileMap // executable mappings of files, as they came
 }
 
 type processes map[uint32]*process
@@ -46,6 +49,9 @@ func (ps *processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 		executable = m.Prot&unix.PROT_EXEC != 0
 	}
 	hi := m.Addr + m.Len
+	if hi > m.Addr {
+		p.used.add(m.Addr, hi)
+	}
 	switch {
 	case !executable || hi <= m.Addr:
 	case isAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(deletedSuffix)):
@@ -53,6 +59,9 @@ func (ps *processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 		p.latest = max(p.latest, time)
 	default:
 		p.files.add(m.Addr, hi)
+		if len(p.fileMaps) < maxFileMaps {
+			p.fileMaps = append(p.fileMaps, fileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
+		}
 	}
 }
 

@@ -74,6 +74,7 @@ type planner struct {
 	rec   *recording
 	sum   *Summary
 	names map[objectName]int
+	files *fileCode
 	dumps []*plannedDump
 }
 
@@ -98,7 +99,7 @@ type plannedDump struct {
 }
 
 func newPlanner(rec *recording, sum *Summary) *planner {
-	return &planner{rec: rec, sum: sum, names: make(map[objectName]int)}
+	return &planner{rec: rec, sum: sum, names: make(map[objectName]int), files: newFileCode(rec)}
 }
 
 // makePlan makes the plan for all dumps.
@@ -215,7 +216,7 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 				o.place(e.Addr, e.Addr+e.Size, e.Function)
 			}
 			if add {
-				p.mappings = append(p.mappings, m)
+				p.mappings = p.files.spread(p.mappings, m)
 			}
 		})
 	}
