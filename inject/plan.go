@@ -27,8 +27,15 @@ type object struct {
 	index    uint64
 	repeat   int // counts objects that would have the same name; 0 for the first
 
+	// How far behind its code its unwind tables seem to be, and the bytes there are
+	// for them; 0 where they have no place of their own.
+	away   uint64
+	room   uint64
+	placed bool // that is decided
+
 	// Filled when the object is made.
 	buildID [jitobj.BuildIDSize]byte
+	tables  jitobj.Tables
 	made    bool
 }
 
@@ -63,8 +70,9 @@ type mapping struct {
 	time      uint64
 	pid, tid  uint32
 	addr, len uint64
-	object    int  // of the plan
-	clear     bool // take away what was known of the range; object has left it
+	tables    uint64 // where the object's unwind tables seem to be, or 0
+	object    int    // of the plan
+	clear     bool   // take away what was known of the range; object has left it
 }
 
 // A planner makes a plan of one object for each function. Dumps may grow while it
@@ -75,6 +83,7 @@ type planner struct {
 	sum   *Summary
 	names map[objectName]int
 	files *fileCode
+	rooms *rooms // nil if no stack was copied that could be unwound
 	dumps []*plannedDump
 }
 
@@ -99,7 +108,7 @@ type plannedDump struct {
 }
 
 func newPlanner(rec *recording, sum *Summary) *planner {
-	return &planner{rec: rec, sum: sum, names: make(map[objectName]int), files: newFileCode(rec)}
+	return &planner{rec: rec, sum: sum, names: make(map[objectName]int), files: newFileCode(rec), rooms: newRooms(rec)}
 }
 
 // makePlan makes the plan for all dumps.
@@ -184,6 +193,7 @@ func (p *planner) extend(d *plannedDump) {
 		p.names[name]++
 	}
 	d.neighbours = newNeighbours(d.source.Events)
+	p.rooms.look(d.dump, events)
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
 		d.places = newPlaces(&p.rec.genealogy)
 		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
@@ -205,9 +215,6 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 		}
 		d.attribution.share(e, func(pid, tid uint32) {
 			m := mapping{time: d.clock(e.Time), pid: pid, tid: tid, addr: e.Addr, len: e.Size, object: d.objectOf[e.Function]}
-			if e.Tables > 0 {
-				m.len = d.neighbours.withTables(e)
-			}
 			if d.places != nil {
 				o := d.places.of(pid, m.time)
 				if e.Kind == jitcode.Move && add && d.match.Kind != ClockNone { // without times it is at both places all the time
@@ -216,7 +223,11 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 				o.place(e.Addr, e.Addr+e.Size, e.Function)
 			}
 			if add {
+				before := len(p.mappings)
 				p.mappings = p.files.spread(p.mappings, m)
+				for i := before; i < len(p.mappings); i++ {
+					p.placeTables(&p.mappings[i], e, d.dump)
+				}
 			}
 		})
 	}
@@ -276,5 +287,25 @@ func (p *planner) leave(m mapping, parts []tenancy) {
 				p.mappings = append(p.mappings, m)
 			}
 		}
+	}
+}
+
+// placeTables gives the unwind tables of a mapping's object a place: near the code
+// where it is mapped first, and as far away from it wherever it is mapped later.
+// Where there is none, tables that are in memory behind the code are mapped with it.
+func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump) {
+	o := &p.objects[m.object]
+	if p.rec.copiesStacks() {
+		if o.away == 0 && !o.placed {
+			if at := p.rooms.take(d, m.addr, e.Size); at != 0 {
+				o.away, o.room, m.tables = at-m.addr, tableRoom(e.Size), at
+			}
+		} else if o.away != 0 && p.rooms.claim(d, m.addr+o.away, e.Size) {
+			m.tables = m.addr + o.away
+		}
+	}
+	o.placed = true
+	if o.away == 0 && e.Tables > 0 {
+		m.len = p.dumps[d.number].neighbours.withTables(e)
 	}
 }
