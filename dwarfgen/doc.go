@@ -18,6 +18,16 @@
 //	.debug_str        4, 5     strings used more than once
 //	.debug_aranges    4, 5     which unit has which addresses
 //
+// # Frames
+//
+// [Frames] writes .eh_frame, and [AppendFrameHeader] .eh_frame_hdr: what the Linux
+// Standard Base made of DWARF's call frame information, so that programs can unwind
+// themselves. An FDE is given as rows, each of which says all that holds from one
+// instruction on; what is written is the difference between a row and the one before
+// it. These sections are part of the memory image, and addresses in them are relative
+// to where they stand: the caller says where that will be. The header can as well be
+// made for an .eh_frame that is there already.
+//
 // # Inlined calls
 //
 // A function whose code has others inlined is a tree [3.3.8]: functions without code

@@ -1,0 +1,45 @@
+package dwarfgen
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A FrameEntry says where the FDE is that is about the code from PC on.
+type FrameEntry struct {
+	PC  uint64
+	FDE uint64 // address
+}
+
+// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs.
+func FrameHeaderSize(n int) int { return 12 + 8*n }
+
+// AppendFrameHeader appends to dst the .eh_frame_hdr that will be at addr, for an
+// .eh_frame at frames: a table of FDEs to be searched [LSB Core 10.6.2]. The
+// entries are sorted by it.
+func AppendFrameHeader(dst []byte, order binary.ByteOrder, addr, frames uint64, entries []FrameEntry) (Section, error) {
+	slices.SortFunc(entries, func(a, b FrameEntry) int { return cmp.Compare(a.PC, b.PC) })
+	w, at := wire.AppendTo(dst, order), len(dst)
+	w.U8(1)                  // version
+	w.U8(pePCRel | peSdata4) // of the pointer to .eh_frame
+	w.U8(peUdata4)           // of the count
+	w.U8(peDataRel | peSdata4)
+	if uint64(len(entries)) > math.MaxUint32 {
+		return Section{}, fmt.Errorf("dwarf: %d FDEs", len(entries))
+	}
+	err := displacement(w, frames, addr+4)
+	w.U32(uint32(len(entries)))
+	for _, e := range entries {
+		for _, to := range []uint64{e.PC, e.FDE} {
+			if e := displacement(w, to, addr); err == nil {
+				err = e
+			}
+		}
+	}
+	return Section{".eh_frame_hdr", w.Data[at:]}, err
+}
