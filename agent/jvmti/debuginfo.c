@@ -186,12 +186,15 @@ static bool add_place(struct debuginfo *d, struct method *outer, const struct pl
 	return true;
 }
 
+// by_end orders places by their ends, those with one end as they were added.
 static int by_end(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->count > y->count) - (x->count < y->count);
 }
 
 static bool build_tree(struct debuginfo *d, struct method *outer, uint32_t size)
