@@ -186,6 +186,15 @@ static bool add_place(struct debuginfo *d, struct method *outer, const struct pl
 	return true;
 }
 
+// outer_line returns the line of the compiled method itself at a place.
+static uint32_t outer_line(const struct debuginfo *d, const struct method *outer, const struct place *p)
+{
+	if (p->count == 0)
+		return 0;
+	const struct frame *last = AT(d->frames, struct frame, p->first + p->count - 1);
+	return line_of(outer, last->method == outer ? last->bci : -1);
+}
+
 // by_end orders places by their ends, those with one end as they were added.
 static int by_end(const void *a, const void *b)
 {
@@ -207,7 +216,7 @@ static bool build_tree(struct debuginfo *d, struct method *outer, uint32_t size)
 			break;
 		}
 	}
-	uint32_t start = 0;
+	uint32_t start = 0, line = 0;
 	for (uint32_t i = 0; i < count && start < size; i++) {
 		uint32_t end = places[i].end < size ? places[i].end : size;
 		if (end <= start)
@@ -215,11 +224,13 @@ static bool build_tree(struct debuginfo *d, struct method *outer, uint32_t size)
 		if (!add_place(d, outer, &places[i], start, end))
 			return false;
 		start = end;
+		line = outer_line(d, outer, &places[i]);
 	}
-	// Behind the last place are handlers of exceptions and deoptimization, and
-	// stubs for slow cases: no line's code.
+	// Behind the last place are the way out of the method, which C2 notes no place
+	// for, and handlers of exceptions and deoptimization. None of it is inlined
+	// code; the line is where the method itself was last.
 	if (start < size)
-		add_line(d, start, outer->file, 0);
+		add_line(d, start, outer->file, line);
 	return true;
 }
 
