@@ -535,8 +535,9 @@ func TestAttach(t *testing.T) {
 	if _, err := io.ReadFull(stdout, make([]byte, len("done true"))); err != nil {
 		t.Fatal(err)
 	}
+	to := t.TempDir()
 	for _, path := range []string{so, so, again} {
-		out, err := exec.Command(jcmd, fmt.Sprint(cmd.Process.Pid), "JVMTI.agent_load", path).CombinedOutput()
+		out, err := exec.Command(jcmd, fmt.Sprint(cmd.Process.Pid), "JVMTI.agent_load", path, `"dir=`+to+`"`).CombinedOutput()
 		if err != nil || !bytes.Contains(out, []byte("return code: 0")) {
 			t.Fatalf("jcmd: %v\n%s", err, out)
 		}
@@ -557,7 +558,7 @@ func TestAttach(t *testing.T) {
 		!strings.Contains(got, "loaded already") || !strings.Contains(got, "no second dump") {
 		t.Errorf("stderr: %s", got)
 	}
-	all := run{dumps: dumps(t, dir)}.one(t)
+	all := run{dumps: append(dumps(t, to), dumps(t, dir)...)}.one(t)
 	for _, expr := range []string{`^Interpreter$`, `^scopes\.Scopes\.step\(II\)I$`, `^java\.lang\.String\.hashCode\(\)I$`} {
 		if len(named(all, expr)) == 0 {
 			t.Errorf("no function %s among %d", expr, len(all))
