@@ -1,4 +1,5 @@
 # make            build bin/jitinject and bin/perf-jitinject
+# make agent      build bin/libjitinject-jvmti.so, the agent for Java (gcc, a JDK's headers)
 # make demo       record a real program, inject, show the result
 # make check      install what the tests need, then lint, test and fuzz for seconds
 # make interop    what takes longer: other perfs, every object, long fuzzing
@@ -17,11 +18,20 @@ export GO
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild
 
-.PHONY: build demo check test interop bench fuzz fuzz-seconds lint install clean
+.PHONY: build agent demo check test interop bench fuzz fuzz-seconds lint install clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/jitinject ./cmd/jitinject
 	ln -sf jitinject bin/perf-jitinject
+
+# JAVA_HOME, or the JDK whose javac is first in PATH.
+JDK          ?= $(or $(JAVA_HOME),$(patsubst %/bin/javac,%,$(realpath $(shell command -v javac))))
+AGENT_CFLAGS  = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -pthread -Wall -Wextra -Werror
+
+agent:
+	@test -f "$(JDK)/include/jvmti.h" || { echo "no include/jvmti.h of a JDK: set JAVA_HOME"; exit 1; }
+	@mkdir -p bin
+	$(CC) $(AGENT_CFLAGS) $(CFLAGS) -I"$(JDK)/include" -I"$(JDK)/include/linux" -shared -o bin/libjitinject-jvmti.so agent/jvmti/*.c
 
 demo: build
 	script/demo

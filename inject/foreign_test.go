@@ -70,7 +70,7 @@ func TestSwapped(t *testing.T) {
 	}
 	for name, chosen := range map[string][]string{
 		"node-fp": {"recording", "both"}, "node-dwarf": {"recording", "both"}, "node-forks": {"both"}, "erlang": {"both"},
-		"php": {"recording", "dumps", "both", "s390x"}, "lli-hot": {"dumps", "both"},
+		"php": {"recording", "dumps", "both", "s390x"}, "lli-hot": {"dumps", "both"}, "toyjit": {"dumps", "both"},
 	} {
 		if (name == "erlang" || name == "node-forks") && os.Getenv("JITINJECT_ALL") == "" {
 			continue // many thousands of objects: for make interop

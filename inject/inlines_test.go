@@ -2,6 +2,8 @@ package inject_test
 
 import (
 	"context"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -83,7 +87,6 @@ func TestRecordedInlines(t *testing.T) {
 func checkInlines(t *testing.T, dir string, mustShow bool) {
 	truth := testrec.ToyTruth(t, dir)
 	pid, loads := toyLoads(t, dir)
-	verifier := testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	for _, dwarf := range []int{4, 5} {
 		out, objects := injectToy(t, dir, dwarf)
 		t.Run(fmt.Sprint("objects, DWARF ", dwarf), func(t *testing.T) {
@@ -93,10 +96,7 @@ func checkInlines(t *testing.T, dir string, mustShow bool) {
 				names = append(names, name)
 				checkInlineObject(t, filepath.Join(objects, name), truth[string(l.Name)])
 			}
-			verify := testrec.Run(t, objects, verifier, append([]string{"--verify"}, names...)...)
-			if n := strings.Count(verify, "No errors."); n != len(names) || strings.Contains(verify, "warning:") {
-				t.Errorf("llvm-dwarfdump finds %d of %d objects right:\n%s", n, len(names), verify)
-			}
+			verifyObjects(t, objects, names)
 		})
 		for version, perf := range testrec.Perfs(t) {
 			t.Run(fmt.Sprintf("perf %s, DWARF %d", version, dwarf), func(t *testing.T) {
@@ -110,9 +110,9 @@ func checkInlines(t *testing.T, dir string, mustShow bool) {
 	}
 }
 
-// checkInlineObject asks every symbolizer about the first and the last byte of
-// every instruction.
-func checkInlineObject(t *testing.T, object string, truth []testrec.ToyInsn) {
+// checkInlineObject asks symbolizers, all or those named, about the first and the
+// last byte of every instruction.
+func checkInlineObject(t *testing.T, object string, truth []testrec.ToyInsn, tools ...string) {
 	t.Helper()
 	var addrs []uint64
 	var want [][]testrec.Frame
@@ -121,6 +121,9 @@ func checkInlineObject(t *testing.T, object string, truth []testrec.ToyInsn) {
 		want = append(want, insn.Stack, insn.Stack)
 	}
 	for _, s := range testrec.Symbolizers(t) {
+		if len(tools) > 0 && !slices.Contains(tools, s.Name) {
+			continue
+		}
 		bad := 0
 		for i, got := range s.Stacks(t, object, addrs) {
 			want := slices.Clone(want[i])
@@ -138,5 +141,72 @@ func checkInlineObject(t *testing.T, object string, truth []testrec.ToyInsn) {
 		if bad > 0 {
 			t.Errorf("%s, %s: %d of %d addresses are wrong", s.Name, filepath.Base(object), bad, len(addrs))
 		}
+	}
+}
+
+// The same inline trees in code of other machines: 32 and 64 bit, both byte
+// orders, and from dumps in that order. Tools that know these are elfutils and LLVM.
+func TestInlinesOfOtherMachines(t *testing.T) {
+	dir := testrec.Unpack(t, "toyjit")
+	truth := testrec.ToyTruth(t, dir)
+	little := testrec.Dumps(t, dir)[0]
+	big := filepath.Join(dir, "big")
+	put(t, big, swap(t, read(t, little)))
+	dumps := map[binary.ByteOrder]string{binary.LittleEndian: little, binary.BigEndian: big}
+	for _, machine := range []struct {
+		machine elf.Machine
+		order   binary.ByteOrder
+	}{
+		{elf.EM_386, binary.LittleEndian}, {elf.EM_PPC, binary.BigEndian}, {elf.EM_ARM, binary.BigEndian},
+		{elf.EM_AARCH64, binary.LittleEndian}, {elf.EM_S390, binary.BigEndian}, {elf.EM_PPC64, binary.BigEndian},
+	} {
+		for _, dwarf := range []int{4, 5} {
+			t.Run(fmt.Sprint(machine.machine, " ", machine.order, ", DWARF ", dwarf), func(t *testing.T) {
+				target := jitcode.Target{Machine: uint32(machine.machine), Order: machine.order, HighAddress: 1 << 31}
+				b, err := jitobj.NewBuilder(target, jitobj.Options{DWARF: dwarf, CompDir: "/"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := os.Open(dumps[machine.order])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				dump, err := source.OpenJitdump(f)
+				if err == nil {
+					err = dump.Scan(t.Context())
+				}
+				if err != nil || len(dump.Events) != len(truth) {
+					t.Fatal(dump, err)
+				}
+				r := dump.Reader()
+				dir := t.TempDir()
+				var names []string
+				for _, e := range dump.Events {
+					fn, err := r.Function(e.Function)
+					if err != nil {
+						t.Fatal(err)
+					}
+					o, err := b.Build(fn)
+					if err != nil {
+						t.Fatal(err)
+					}
+					name := string(fn.Name) + ".so"
+					names = append(names, name)
+					put(t, filepath.Join(dir, name), o.Bytes)
+					checkInlineObject(t, filepath.Join(dir, name), truth[string(fn.Name)], "eu-addr2line -i", "llvm-symbolizer --inlines")
+				}
+				verifyObjects(t, dir, names)
+			})
+		}
+	}
+}
+
+// verifyObjects has llvm-dwarfdump look at objects.
+func verifyObjects(t *testing.T, dir string, names []string) {
+	t.Helper()
+	out := testrec.Run(t, dir, testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump"), append([]string{"--verify"}, names...)...)
+	if n := strings.Count(out, "No errors."); n != len(names) || strings.Contains(out, "warning:") {
+		t.Errorf("llvm-dwarfdump finds %d of %d objects right:\n%s", n, len(names), out)
 	}
 }

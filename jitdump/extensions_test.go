@@ -52,8 +52,15 @@ func TestTierAndSource(t *testing.T) {
 		"needs 18446744073709551615 byt": &jitdump.Unknown{ID: jitdump.IDEmbeddedSource, Body: []byte("\xff\xff\xff\xff\xff\xff\xff\xffa\x00text")},
 	} {
 		r := raw(t, binary.LittleEndian, rec)
-		if _, err := r.Decode(); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := r.Tier()
+		if r.ID == jitdump.IDEmbeddedSource {
+			_, err = r.EmbeddedSource()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want %q", rec, err, want)
+		}
+		if got, err := r.Decode(); err != nil || reflect.TypeOf(got) != reflect.TypeFor[*jitdump.Unknown]() {
+			t.Errorf("%+v is decoded as %T, %v", rec, got, err)
 		}
 	}
 }

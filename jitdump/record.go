@@ -78,7 +78,8 @@ type Record interface {
 }
 
 // Decode returns the body as the type its id asks for. A body that contradicts
-// itself gives a *wire.Error with the field and offset.
+// itself gives a *wire.Error with the field and offset; but a tier or a source file
+// that is none by our definition is one of somebody else's, and *Unknown.
 func (r *Raw) Decode() (Record, error) {
 	var rec Record
 	var err error
@@ -99,11 +100,17 @@ func (r *Raw) Decode() (Record, error) {
 	case IDTier:
 		if r.IsEarlyDebugInfo() {
 			rec, err = decoded(r.EarlyDebugInfo())
+		} else if t, terr := r.Tier(); terr == nil {
+			rec = &t
 		} else {
-			rec, err = decoded(r.Tier())
+			rec = &Unknown{ID: r.ID, Body: r.Body}
 		}
 	case IDEmbeddedSource:
-		rec, err = decoded(r.EmbeddedSource())
+		if s, serr := r.EmbeddedSource(); serr == nil {
+			rec = &s
+		} else {
+			rec = &Unknown{ID: r.ID, Body: r.Body}
+		}
 	default:
 		rec = &Unknown{ID: r.ID, Body: r.Body}
 	}

@@ -182,14 +182,17 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		d.orphans += d.pairing.inlineTree(spanOf(raw))
 	case jitdump.IDTier:
 		if !raw.IsEarlyDebugInfo() {
-			_, err := raw.Tier() // nothing in an object says which tier made it
-			return err
+			if _, err := raw.Tier(); err != nil {
+				d.Unknown++
+			}
+			break // nothing in an object says which tier made it
 		}
 		d.orphans += d.pairing.debugInfo(spanOf(raw), raw.Order.Uint64(raw.Body), true)
 	case jitdump.IDEmbeddedSource:
 		s, err := raw.EmbeddedSource()
 		if err != nil {
-			return err
+			d.Unknown++
+			break
 		}
 		d.sources.add(&s, spanOf(raw), len(d.parts))
 	case jitdump.IDClose:

@@ -65,6 +65,18 @@ func (s *swapper) dumpRecord(id uint32) {
 		s.u64()
 		s.sub(int(size - header)).frames()
 		s.sub(int(header)).frameHeader()
+	case 827346259: // DEBUG_INFO2: counts and sizes, files, names, lists of numbers
+		var n [8]uint32
+		for i := range n {
+			n[i] = s.u32()
+		}
+		s.bytes(int(n[1]))
+		s.bytes(int(n[3]))
+		s.u32s(int(5*n[4] + 5*n[5] + 2*n[6] + 4*n[7]))
+	case 827346260: // TIER: tier, color, name
+		s.u32s(2)
+	case 827346261: // EMBEDDED_SOURCE_FILE: size, name, text
+		s.u64()
 	}
 }
 

@@ -1,6 +1,6 @@
 // toyjit [-d] [-f] [-n] DIR SECONDS SOURCE...: compiles sources of a toy language,
-// writes a jitdump and the truth about it to DIR, and calls the program's function
-// "run" for so long, at least once.
+// writes a jitdump and the truth about it to DIR, calls every function with a few
+// numbers, and then the program's function "run" for so long, at least once.
 //
 //	-d  also writes plain DEBUG_INFO records
 //	-f  gives functions the frames that their sources ask for, not rbp to all
@@ -80,6 +80,13 @@ int main(int argc, char **argv) {
 	}
 	truth_close();
 	if (!run) return 1;
+	// Functions that were inlined everywhere, and what is unlikely, run here.
+	for (int i = 0; i < program.nfunctions; i++) {
+		long (*fn)(long, long, long, long, long, long);
+		memcpy(&fn, &program.functions[i].address, sizeof fn);
+		for (long n = 0; n < 32; n++) fn(n, 2, 3, 4, 5, 6);
+		fn(99, 2, 3, 4, 5, 6);
+	}
 	printf("%d %ld\n", getpid(), run(1));
 	fflush(stdout);
 	for (uint64_t end = now() + (uint64_t)(seconds * 1e9); now() < end;)

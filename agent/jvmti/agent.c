@@ -1,0 +1,297 @@
+// The agent as the VM sees it: how it is loaded, and what it is told.
+#include "debuginfo.h"
+#include "dump.h"
+#include "methods.h"
+#include "options.h"
+#include "say.h"
+
+#include <jvmti.h>
+#include <jvmticmlr.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A worker is what one thread needs to describe a function. The VM may post
+// events from many threads, usually it has one for it: idle workers wait in a
+// list, with their caches warm.
+struct worker {
+	struct worker *next;
+	struct methods methods;
+	struct debuginfo info;
+};
+
+static struct {
+	JavaVM *vm;
+	jvmtiEnv *jvmti;
+	struct options options;
+	bool hotspot;
+	unsigned unloads; // counts unloaded classes; atomic
+
+	pthread_mutex_t lock; // for idle
+	struct worker *idle;
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct worker *worker_take(void)
+{
+	pthread_mutex_lock(&agent.lock);
+	struct worker *w = agent.idle;
+	if (w)
+		agent.idle = w->next;
+	pthread_mutex_unlock(&agent.lock);
+	if (!w && (w = calloc(1, sizeof *w)))
+		w->methods.short_names = agent.options.short_names;
+	if (w)
+		methods_begin(&w->methods, __atomic_load_n(&agent.unloads, __ATOMIC_RELAXED));
+	return w;
+}
+
+static void worker_return(struct worker *w)
+{
+	pthread_mutex_lock(&agent.lock);
+	w->next = agent.idle;
+	agent.idle = w;
+	pthread_mutex_unlock(&agent.lock);
+}
+
+// inline_record finds the record of inlined calls. What compile_info points to
+// is up to the VM, OpenJ9 gives something else: only HotSpot's is read.
+static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
+{
+	if (!agent.hotspot)
+		return NULL;
+	const jvmtiCompiledMethodLoadRecordHeader *h = compile_info;
+	for (; h; h = h->next)
+		if (h->kind == JVMTI_CMLR_INLINE_INFO && h->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1)
+			return (const void *)h;
+	return NULL;
+}
+
+// offset_in returns how far an address is behind the start, at most size.
+static uint32_t offset_in(const void *code, uint32_t size, const void *address)
+{
+	uintptr_t start = (uintptr_t)code, at = (uintptr_t)address;
+	if (at <= start)
+		return 0;
+	return at - start < size ? at - start : size;
+}
+
+// HotSpot notes a place when it has emitted the place's instructions, or the
+// call that a return address is behind: an entry's pc is the END of its code.
+// Its own disassembly shows an instruction with the place in (start, end] of the
+// instruction, and looks up a return address with no -1. Taking pc for a start
+// gives each instruction the scope of the one before; agent_test.go shows
+// it with instructions that only one method can be the source of.
+static bool add_inline_places(struct worker *w, JNIEnv *jni, const void *code, uint32_t size,
+                              const jvmtiCompiledMethodLoadInlineRecord *r)
+{
+	for (jint i = 0; i < r->numpcs; i++) {
+		const PCStackInfo *p = &r->pcinfo[i];
+		for (jint f = 0; f < p->numstackframes; f++) {
+			struct method *m = methods_get(&w->methods, agent.jvmti, jni, p->methods[f]);
+			if (!m)
+				return false;
+			debuginfo_frame(&w->info, m, p->bcis[f]);
+		}
+		debuginfo_place(&w->info, offset_in(code, size, p->pc));
+	}
+	return true;
+}
+
+// The map knows only the compiled method itself. HotSpot makes it from the
+// same list of places: start_address is an end there, too. Elsewhere it is what
+// JVMTI says it is.
+static void add_map_places(struct worker *w, struct method *outer, const void *code, uint32_t size,
+                           const jvmtiAddrLocationMap *map, jint count)
+{
+	for (jint i = 0; i < count; i++) {
+		debuginfo_frame(&w->info, outer, map[i].location);
+		if (agent.hotspot)
+			debuginfo_place(&w->info, offset_in(code, size, map[i].start_address));
+		else
+			debuginfo_place(&w->info, i + 1 < count ? offset_in(code, size, map[i + 1].start_address) : size);
+	}
+}
+
+static void write_method(struct worker *w, jmethodID id, const void *code, uint32_t size, jint map_length,
+                         const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+	// The event has no JNIEnv, but its thread does.
+	JNIEnv *jni = NULL;
+	if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6))
+		jni = NULL;
+	struct method *outer = methods_get(&w->methods, agent.jvmti, jni, id);
+	if (!outer) {
+		dump_function("[out of memory]", code, size, NULL);
+		return;
+	}
+	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(compile_info);
+	debuginfo_begin(&w->info);
+	if (r && r->numpcs > 0) {
+		if (!add_inline_places(w, jni, code, size, r))
+			debuginfo_begin(&w->info);
+	} else if (map && map_length > 0) {
+		add_map_places(w, outer, code, size, map, map_length);
+	}
+	bool described = debuginfo_build(&w->info, outer, size);
+	dump_function(outer->name, code, size, described ? &w->info.record : NULL);
+}
+
+static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint size, const void *code, jint map_length,
+                                         const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+	(void)jvmti;
+	if (size < 0 || !dump_is_open())
+		return;
+	struct worker *w = worker_take();
+	if (!w)
+		return;
+	write_method(w, id, code, size, map_length, map, compile_info);
+	worker_return(w);
+}
+
+// Stubs may be posted by threads that must not call the VM: here is no call.
+static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+	(void)jvmti;
+	if (size > 0 && dump_is_open())
+		dump_function(name, code, size, NULL);
+}
+
+static void JNICALL class_unload(jvmtiEnv *jvmti, ...)
+{
+	(void)jvmti;
+	__atomic_fetch_add(&agent.unloads, 1, __ATOMIC_RELAXED);
+}
+
+static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	(void)jvmti, (void)jni;
+	dump_close();
+}
+
+// hear_of_unloads asks for HotSpot's event of unloaded classes, which JVMTI
+// itself does not have. Other VMs do without.
+static void hear_of_unloads(void)
+{
+	jint count;
+	jvmtiExtensionEventInfo *events;
+	if ((*agent.jvmti)->GetExtensionEvents(agent.jvmti, &count, &events))
+		return;
+	for (jint i = 0; i < count; i++)
+		if (!strcmp(events[i].id, "com.sun.hotspot.events.ClassUnload"))
+			(*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, events[i].extension_event_index, class_unload);
+	// What the list points to is left to the VM's end: it is small.
+	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)events);
+}
+
+static bool is_hotspot(void)
+{
+	char *name = NULL;
+	if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.name", &name))
+		return false;
+	bool hotspot = strstr(name, "OpenJDK") || strstr(name, "HotSpot");
+	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
+	return hotspot;
+}
+
+static bool ask(const char *what, jvmtiError error)
+{
+	if (error)
+		say("the VM refuses %s (JVMTI error %d); no jitdump is written", what, error);
+	return !error;
+}
+
+// listen makes an environment that gets the events.
+static bool listen(void)
+{
+	static const jvmtiCapabilities capabilities = {
+		.can_generate_compiled_method_load_events = 1,
+		.can_get_line_numbers = 1,
+		.can_get_source_file_name = 1,
+	};
+	static const jvmtiEventCallbacks callbacks = {
+		.CompiledMethodLoad = compiled_method_load,
+		.DynamicCodeGenerated = dynamic_code_generated,
+		.VMDeath = vm_death,
+	};
+	jint rc = (*agent.vm)->GetEnv(agent.vm, (void **)&agent.jvmti, JVMTI_VERSION_1_1);
+	if (rc) {
+		say("the VM has no JVMTI (%d); no jitdump is written", rc);
+		return false;
+	}
+	jvmtiEnv *jvmti = agent.jvmti;
+	if (!ask("events of compiled methods", (*jvmti)->AddCapabilities(jvmti, &capabilities)) ||
+	    !ask("callbacks", (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks)))
+		return false;
+	agent.hotspot = is_hotspot();
+	return true;
+}
+
+// start makes the VM send events. HotSpot notes places also between safepoints
+// (DebugNonSafepoints) from the moment on that someone wants compiled methods.
+static bool start(void)
+{
+	static const jvmtiEvent events[] = {
+		JVMTI_EVENT_VM_DEATH,
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+		JVMTI_EVENT_COMPILED_METHOD_LOAD,
+	};
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		if (!ask("an event", (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL)))
+			return false;
+	hear_of_unloads();
+	return true;
+}
+
+// begin is what loading at the VM's start and into a running one have in
+// common. Only a mistake in the options is an error for the VM: without a place
+// for its dump, the program runs without being profiled.
+static jint begin(JavaVM *vm, const char *text, bool *running)
+{
+	*running = false;
+	struct options options;
+	if (!options_parse(&options, text))
+		return JNI_ERR;
+	if (agent.vm) {
+		say("the agent is loaded already");
+		return JNI_OK;
+	}
+	agent.vm = vm;
+	agent.options = options;
+	*running = listen() && dump_open(agent.options.dir) && start();
+	if (*running)
+		return JNI_OK;
+	dump_close();
+	if (agent.jvmti)
+		(*agent.jvmti)->DisposeEnvironment(agent.jvmti);
+	agent.jvmti = NULL;
+	agent.vm = NULL; // the next attempt may do better
+	return JNI_OK;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	(void)reserved;
+	bool running;
+	return begin(vm, options, &running);
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	(void)reserved;
+	bool running;
+	jint rc = begin(vm, options, &running);
+	if (running) {
+		// What was compiled before. A function that is compiled meanwhile may
+		// come twice, which does no harm.
+		(*agent.jvmti)->GenerateEvents(agent.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+		(*agent.jvmti)->GenerateEvents(agent.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	}
+	return rc;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+	(void)vm;
+	dump_close();
+}

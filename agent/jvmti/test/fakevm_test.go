@@ -1,0 +1,189 @@
+package jvmti_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+type postedFrame struct{ method, bci int }
+
+type postedPlace struct {
+	end    int
+	frames []postedFrame // innermost first
+}
+
+// A posted is a compiled method that fakevm told the agent of.
+type posted struct {
+	addr, size uint64
+	outer      int
+	places     []postedPlace
+}
+
+func fakeName(m int) string {
+	if m >= 55 {
+		return "[unloaded]"
+	}
+	return fmt.Sprintf("p%d.C%d.m%d()V", m%7, m, m)
+}
+
+func fakeFile(m int) string {
+	switch {
+	case m >= 55:
+		return "[unloaded]"
+	case m%13 == 0:
+		return fmt.Sprintf("p%d/C%d.class", m%7, m)
+	}
+	return fmt.Sprintf("p%d/C%d.java", m%7, m)
+}
+
+func fakeLine(m, bci int) uint32 {
+	if m >= 55 || m%11 == 0 {
+		return 0
+	}
+	return uint32(10*m + min(max(bci, 0), 39)/4 + 1)
+}
+
+// A stretch is code with one stack.
+type stretch struct {
+	start, end int
+	stack      []frame
+}
+
+// stretches is what the dump must say of the code: a place's frames from the end
+// of the place before to its own, and behind the last, its outermost frame.
+func (p *posted) stretches() []stretch {
+	var all []stretch
+	end, behind := 0, []frame{{fakeName(p.outer), fakeFile(p.outer), 0}}
+	for _, place := range p.places {
+		if place.end <= end {
+			continue // describes no code
+		}
+		all = append(all, stretch{end, place.end, p.at(place)})
+		end, behind = place.end, all[len(all)-1].stack[:1]
+	}
+	if end < int(p.size) {
+		all = append(all, stretch{end, int(p.size), behind})
+	}
+	return all
+}
+
+// at returns the frames of a place.
+func (p *posted) at(place postedPlace) []frame {
+	if len(place.frames) == 0 {
+		return []frame{{fakeName(p.outer), fakeFile(p.outer), 0}}
+	}
+	frames := slices.Clone(place.frames)
+	slices.Reverse(frames)
+	if frames[0].method != p.outer {
+		frames = append([]postedFrame{{p.outer, -1}}, frames...)
+	}
+	var stack []frame
+	for _, f := range frames[:min(len(frames), 257)] {
+		stack = append(stack, frame{fakeName(f.method), fakeFile(f.method), fakeLine(f.method, f.bci)})
+	}
+	return stack
+}
+
+func readPosted(t *testing.T, out []byte) map[uint64]*posted {
+	t.Helper()
+	all := make(map[uint64]*posted)
+	var p *posted
+	s := bufio.NewScanner(bytes.NewReader(out))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		fields := strings.Fields(s.Text())
+		if fields[0] == "F" {
+			p = new(posted)
+			if _, err := fmt.Sscanf(s.Text(), "F %x %d %d", &p.addr, &p.size, &p.outer); err != nil {
+				t.Fatal(err)
+			}
+			all[p.addr] = p
+			continue
+		}
+		var place postedPlace
+		if _, err := fmt.Sscan(fields[1], &place.end); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range fields[2:] {
+			var f postedFrame
+			if _, err := fmt.Sscanf(text, "%d:%d", &f.method, &f.bci); err != nil {
+				t.Fatal(err)
+			}
+			place.frames = append(place.frames, f)
+		}
+		p.places = append(p.places, place)
+	}
+	for _, p := range all {
+		for i := range p.places { // of code, nothing is outside
+			p.places[i].end = min(max(p.places[i].end, 0), int(p.size))
+		}
+		sort.SliceStable(p.places, func(i, j int) bool { return p.places[i].end < p.places[j].end })
+	}
+	return all
+}
+
+// TestRandomPlaces posts random inline trees from a VM of our own, under the
+// compiler's sanitizers, and looks at both ends of every place.
+func TestRandomPlaces(t *testing.T) {
+	for _, sanitizer := range []string{"address,undefined", "thread"} {
+		t.Run(strings.ReplaceAll(sanitizer, ",", "-"), func(t *testing.T) {
+			dir := t.TempDir()
+			exe := filepath.Join(dir, "fakevm")
+			sources, err := filepath.Glob("../*.c")
+			if err != nil {
+				t.Fatal(err)
+			}
+			jdk := jdkHome(t)
+			args := append([]string{
+				"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
+				"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all",
+				"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe, "testdata/fakevm.c",
+			}, sources...)
+			if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for seed := range 3 {
+				var stderr bytes.Buffer
+				cmd := exec.Command(exe, fmt.Sprint(seed), "20", "4", dir)
+				// What the agent keeps until the process ends is no leak.
+				cmd.Env = append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0")
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				if err != nil || stderr.Len() != 0 {
+					t.Fatalf("seed %d: %v\n%s", seed, err, stderr.Bytes())
+				}
+				all := readPosted(t, out)
+				found := 0
+				for _, d := range readDump(t, fmt.Sprintf("%s/jit-%d.dump", dir, cmd.Process.Pid)) {
+					if string(d.Name) == "stub" {
+						continue
+					}
+					p := all[d.CodeAddr]
+					if p == nil || d.CodeSize != p.size || string(d.Name) != fakeName(p.outer) || !d.debug {
+						t.Fatalf("seed %d: %s %#x: posted %+v", seed, d.Name, d.CodeAddr, p)
+					}
+					found++
+					for _, want := range p.stretches() {
+						for _, offset := range []int{want.start, want.end - 1} {
+							if got := d.stack(uint32(offset)); !slices.Equal(got, want.stack) {
+								t.Fatalf("seed %d: %s +%#x:\ngot  %v\nwant %v", seed, d.Name, offset, got, want.stack)
+							}
+						}
+					}
+				}
+				if found != len(all) {
+					t.Errorf("seed %d: %d of %d functions", seed, found, len(all))
+				}
+			}
+		})
+	}
+}
