@@ -92,14 +92,18 @@ func arm64Access(e *emitter, w, rt uint32, whole, vector, load bool, change int,
 	if change != asIs {
 		displacement = 0
 	}
-	arm64Word(e, arm64Base(w), rt, whole, vector, load, displacement)
+	size := uint8(1) << bits(w, 31, 30)
+	if vector && bits(w, 23, 23) == 1 {
+		size = 16
+	}
+	arm64Word(e, arm64Base(w), rt, whole, vector, load, displacement, size)
 	if change == after {
 		arm64Move(e, w, by)
 	}
 }
 
 // arm64Word is one register of a load or store.
-func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, displacement int32) {
+func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, displacement int32, size uint8) {
 	reg := arm64Watched(rt)
 	switch {
 	case load && vector:
@@ -111,7 +115,7 @@ func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, disp
 		if !whole {
 			reg = none
 		}
-		e.add(op{kind: opStore, reg: reg, base: base, imm: displacement})
+		e.add(op{kind: opStore, reg: reg, base: base, imm: displacement, size: size})
 	}
 }
 
@@ -136,11 +140,11 @@ func arm64Pair(e *emitter, w uint32) {
 	}
 	base, rt, rt2 := arm64Base(w), bits(w, 4, 0), bits(w, 14, 10)
 	if load && !vector && rt == aFP && base == baseFP { // the base goes last
-		arm64Word(e, base, rt2, whole, vector, load, displacement+size)
-		arm64Word(e, base, rt, whole, vector, load, displacement)
+		arm64Word(e, base, rt2, whole, vector, load, displacement+size, uint8(size))
+		arm64Word(e, base, rt, whole, vector, load, displacement, uint8(size))
 	} else {
-		arm64Word(e, base, rt, whole, vector, load, displacement)
-		arm64Word(e, base, rt2, whole, vector, load, displacement+size)
+		arm64Word(e, base, rt, whole, vector, load, displacement, uint8(size))
+		arm64Word(e, base, rt2, whole, vector, load, displacement+size, uint8(size))
 	}
 	if change == after {
 		arm64Move(e, w, by)

@@ -29,7 +29,12 @@ func (s *Synthesizer) discover() bool {
 	for _, at := range s.gaps {
 		s.lead(at)
 	}
-	for len(s.pending) > 0 {
+	s.behind = s.behind[:0]
+	for len(s.pending)+len(s.behind) > 0 {
+		if len(s.pending) == 0 {
+			s.further()
+			continue
+		}
 		at := s.pending[len(s.pending)-1]
 		s.pending = s.pending[:len(s.pending)-1]
 		if s.mark[at]&markStart == 0 {
@@ -54,6 +59,20 @@ func (s *Synthesizer) discover() bool {
 	slices.Sort(s.targets)
 	s.targets = slices.Compact(s.targets)
 	return true
+}
+
+// further goes on in a gap behind code that ended: there may be more that no jump
+// leads to whose target is known, as in an interpreter.
+func (s *Synthesizer) further() {
+	at := s.behind[len(s.behind)-1]
+	s.behind = s.behind[:len(s.behind)-1]
+	at += uint32(s.m.padding(s.code[at:]))
+	if int(at) < len(s.code) && s.mark[at]&(markStart|markTried) == 0 {
+		s.mark[at] |= markTried
+		s.gaps = append(s.gaps, at)
+		s.pending = append(s.pending, at)
+		s.lead(at)
+	}
 }
 
 // age gives what was come by so far to earlier parts: data taken for code must not
@@ -114,6 +133,9 @@ func (s *Synthesizer) follow(at uint32) {
 			}
 		}
 		if o.kind.ends() {
+			if s.later && int(at) < len(code) {
+				s.behind = append(s.behind, at)
+			}
 			break
 		}
 	}

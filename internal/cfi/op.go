@@ -38,6 +38,7 @@ type op struct {
 	imm       int32 // or the target of a jump, or outside
 	kind      kind
 	reg, base uint8
+	size      uint8 // of what is stored, in bytes
 }
 
 // outside is the target of jumps that leave the function.
@@ -66,7 +67,7 @@ func (m *machine) apply(s *state, o *op) {
 			s.setFP(int64(sp) - int64(o.imm))
 		}
 	case opStore:
-		s.store(o.reg, o.base, o.imm)
+		s.store(o.reg, o.base, o.imm, int32(o.size))
 	case opLoad:
 		s.load(o.reg, o.base, o.imm)
 	case opWrite:

@@ -116,24 +116,20 @@ func (s *state) write(reg uint8) {
 }
 
 // store notes that a register, or something else, goes to memory.
-func (s *state) store(reg, base uint8, displacement int32) {
+func (s *state) store(reg, base uint8, displacement, size int32) {
 	n, ok := s.below(base, displacement)
 	if !ok {
 		return
 	}
+	whole := reg != none && s.intact>>reg&1 != 0
 	for i, at := range s.saved {
-		if at != 0 && at-n < wordSize && n-at < wordSize && uint8(i) != reg {
+		// What is saved is from CFA-at up, what is stored from CFA-n.
+		if at != 0 && n-size < at && at-wordSize < n && !(whole && i == int(reg) && at == n) {
 			s.saved[i] = 0
 		}
 	}
-	if reg == none {
-		return
-	}
-	switch intact := s.intact>>reg&1 != 0; {
-	case intact && s.saved[reg] == 0 && n > 0:
+	if whole && s.saved[reg] == 0 && n > 0 {
 		s.saved[reg] = n
-	case !intact && s.saved[reg]-n < wordSize && n-s.saved[reg] < wordSize:
-		s.saved[reg] = 0
 	}
 }
 

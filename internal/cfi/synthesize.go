@@ -43,7 +43,8 @@ type Synthesizer struct {
 	// Discovery: which bytes instructions start at, and what they do.
 	mark    []uint8
 	pending []uint32
-	later   bool // this is not the first part
+	behind  []uint32 // where code of gaps ended
+	later   bool     // this is not the first part
 	runs    []run
 	ops     []op
 	sorted  []op

@@ -78,7 +78,7 @@ func decodeX86(code []byte, at int, ops []op) ([]op, int) {
 				x.write(&e, x.rm)
 			}
 		case x.base() != baseNone:
-			e.add(op{kind: opStore, reg: none, base: x.base(), imm: x.disp})
+			e.add(op{kind: opStore, reg: none, base: x.base(), imm: x.disp, size: x.size(flags)})
 		}
 	}
 	if x.at > 15 || x.at > len(code)-at {
@@ -298,6 +298,19 @@ func (x *x86) base() uint8 {
 		return baseFP
 	}
 	return baseNone
+}
+
+// size returns how many bytes a memory operand has.
+func (x *x86) size(flags uint16) uint8 {
+	switch {
+	case flags&xBytes != 0:
+		return 1
+	case x.rex&8 != 0:
+		return 8
+	case x.wide:
+		return 2
+	}
+	return 4
 }
 
 // write notes that a register gets a value.

@@ -75,7 +75,7 @@ func (x *x86) push(e *emitter, watched uint8) {
 		return
 	}
 	e.add(opAdd(-wordSize))
-	e.add(op{kind: opStore, reg: watched, base: baseSP})
+	e.add(op{kind: opStore, reg: watched, base: baseSP, size: wordSize})
 }
 
 func (x *x86) pop(e *emitter, reg byte) {
@@ -133,7 +133,7 @@ func (x *x86) move(e *emitter) (rest uint16) {
 			watched = x86Watched[from]
 		}
 		if base != baseNone {
-			e.add(op{kind: opStore, reg: watched, base: base, imm: x.disp})
+			e.add(op{kind: opStore, reg: watched, base: base, imm: x.disp, size: x.size(0)})
 		}
 	case x.op == 0x8b && long && base != baseNone && x86Watched[to] != none:
 		e.add(op{kind: opLoad, reg: x86Watched[to], base: base, imm: x.disp})
@@ -200,7 +200,7 @@ func (x *x86) flow(e *emitter) {
 			break
 		}
 		e.add(opAdd(-wordSize))
-		e.add(op{kind: opStore, reg: fp, base: baseSP})
+		e.add(op{kind: opStore, reg: fp, base: baseSP, size: wordSize})
 		e.add(op{kind: opFPFromSP})
 		e.add(opAdd(-x.imm))
 	case op_ == 0xc9:
