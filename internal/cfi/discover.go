@@ -1,0 +1,144 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Marks of bytes.
+const (
+	markStart  = 1 << iota // an instruction starts here
+	markTarget             // a jump leads here
+	markTried              // a gap was found here
+	markOld                // an instruction starts here that an earlier part has
+)
+
+// A run is code from start to end, one instruction behind the other, of which only
+// the last can have no successor.
+type run struct {
+	start, end uint32
+	ops, upTo  int // those of the run are s.ops[ops:upTo]
+}
+
+// discover takes apart all code that s.gaps leads to and that was not come by
+// before. It fills s.sorted with its ops and s.targets with where jumps lead, in the
+// order of addresses, and s.runs. It reports whether no instruction lies in another.
+func (s *Synthesizer) discover() bool {
+	s.runs, s.ops, s.sorted, s.targets = s.runs[:0], s.ops[:0], s.sorted[:0], s.targets[:0]
+	s.pending = append(s.pending[:0], s.gaps...)
+	for _, at := range s.gaps {
+		s.lead(at)
+	}
+	s.behind = s.behind[:0]
+	for len(s.pending)+len(s.behind) > 0 {
+		if len(s.pending) == 0 {
+			s.further()
+			continue
+		}
+		at := s.pending[len(s.pending)-1]
+		s.pending = s.pending[:len(s.pending)-1]
+		if s.mark[at]&markStart == 0 {
+			s.follow(at)
+		}
+	}
+	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
+	end := uint32(0)
+	for i, r := range s.runs {
+		if r.start < end {
+			if r.end <= end && r.ops == r.upTo {
+				continue // a jump over the prefix lock, and nothing to do with frames
+			}
+			return false
+		}
+		end = r.end
+		s.sorted = append(s.sorted, s.ops[r.ops:r.upTo]...)
+		if i+1 == len(s.runs) || s.runs[i+1].start != r.end { // into an earlier part, or off the code
+			s.sorted = append(s.sorted, op{off: r.end, end: r.end, kind: opTrap})
+		}
+	}
+	slices.Sort(s.targets)
+	s.targets = slices.Compact(s.targets)
+	return true
+}
+
+// further goes on in a gap behind code that ended: there may be more that no jump
+// leads to whose target is known, as in an interpreter.
+func (s *Synthesizer) further() {
+	at := s.behind[len(s.behind)-1]
+	s.behind = s.behind[:len(s.behind)-1]
+	at += uint32(s.m.padding(s.code[at:]))
+	if int(at) < len(s.code) && s.mark[at]&(markStart|markTried) == 0 {
+		s.mark[at] |= markTried
+		s.gaps = append(s.gaps, at)
+		s.pending = append(s.pending, at)
+		s.lead(at)
+	}
+}
+
+// age gives what was come by so far to earlier parts: data taken for code must not
+// change what is known of code.
+func (s *Synthesizer) age() {
+	for i, m := range s.mark {
+		if m&markStart != 0 {
+			s.mark[i] |= markOld
+		}
+	}
+	s.later = true
+}
+
+// crosses reports whether an instruction reaches into code of an earlier part.
+func (s *Synthesizer) crosses(at uint32, n int) bool {
+	for _, m := range s.mark[at : int(at)+n] {
+		if m&markOld != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lead notes that a jump leads to a place.
+func (s *Synthesizer) lead(at uint32) {
+	if s.mark[at]&markTarget == 0 {
+		s.mark[at] |= markTarget
+		s.targets = append(s.targets, at)
+	}
+}
+
+// follow takes code apart from one instruction on, up to one that ends it or was
+// come by before.
+func (s *Synthesizer) follow(at uint32) {
+	r := run{start: at, ops: len(s.ops)}
+	decode, code := s.m.decode, s.code
+	for int(at) < len(code) && s.mark[at]&markStart == 0 {
+		before := len(s.ops)
+		var n int
+		if s.ops, n = decode(code, int(at), s.ops); n == 0 || s.later && s.crosses(at, n) {
+			s.ops = s.ops[:before]
+			// Nobody knows what this does, nor what is behind it.
+			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap})
+			break
+		}
+		s.mark[at] |= markStart
+		at += uint32(n)
+		if len(s.ops) == before {
+			continue
+		}
+		o := &s.ops[len(s.ops)-1]
+		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
+			if to := uint32(o.imm); s.mark[to]&markOld == 0 {
+				s.lead(to)
+				if s.mark[to]&markStart == 0 {
+					s.pending = append(s.pending, to)
+				}
+			}
+		}
+		if o.kind.ends() {
+			if s.later && int(at) < len(code) {
+				s.behind = append(s.behind, at)
+			}
+			break
+		}
+	}
+	r.end, r.upTo = at, len(s.ops)
+	s.runs = append(s.runs, r)
+}

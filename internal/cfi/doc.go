@@ -1,0 +1,2 @@
+// Package cfi finds out how jitted code is unwound.
+package cfi

@@ -1,0 +1,101 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// A piece is code in which one state holds; it is not live where nobody comes.
+type piece struct {
+	start, end uint32
+	state
+}
+
+// keep puts what holds in the code of a part into s.pieces.
+func (s *Synthesizer) keep() {
+	at, was := uint32(0), state{}
+	kept := len(s.pieces)
+	s.sweep(func(off uint32, now *state) {
+		if was.live && off > at {
+			if last := len(s.pieces) - 1; last >= kept && s.pieces[last].end == at && s.pieces[last].state == was {
+				s.pieces[last].end = off
+			} else {
+				s.pieces = append(s.pieces, piece{at, off, was})
+			}
+		}
+		at, was = off, *now
+	})
+	if was.live && int(at) < len(s.code) { // the code runs off its end
+		s.pieces = append(s.pieces, piece{at, uint32(len(s.code)), was})
+	}
+	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+}
+
+// rows writes s.pieces as rows. Nobody is ever in what lies between pieces if it is
+// padding: the row before it goes on.
+func (s *Synthesizer) rows() {
+	at := uint32(0)
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if p.start > at && (at == 0 || !s.only(at, p.start)) {
+			s.add(jitcode.FrameRow{Offset: uint64(at)})
+		}
+		s.add(s.row(p))
+		at = p.end
+	}
+	if int(at) < len(s.code) && !s.only(at, uint32(len(s.code))) {
+		s.add(jitcode.FrameRow{Offset: uint64(at)})
+	}
+	if !slices.ContainsFunc(s.result.Rows, func(r jitcode.FrameRow) bool { return r.Known }) {
+		s.result.Rows = s.result.Rows[:0]
+	}
+}
+
+// add adds a row, if it says anything new.
+func (s *Synthesizer) add(row jitcode.FrameRow) {
+	rows := s.result.Rows
+	if last := len(rows) - 1; last >= 0 {
+		if rows[last].Known == row.Known && rows[last].CFA == row.CFA && slices.Equal(rows[last].Saved, row.Saved) {
+			return
+		}
+		if rows[last].Offset == row.Offset {
+			rows[last] = row
+			return
+		}
+	}
+	s.result.Rows = append(rows, row)
+}
+
+// row says what a state knows.
+func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
+	row := jitcode.FrameRow{Offset: uint64(p.start), Known: true}
+	switch {
+	case p.fpOK && (p.classic() || !p.spOK):
+		row.CFA = jitcode.CFA{Reg: s.m.regs[fp], Offset: int64(p.fp)}
+	case p.spOK:
+		row.CFA = jitcode.CFA{Reg: s.m.sp, Offset: int64(p.sp)}
+	default:
+		return jitcode.FrameRow{Offset: row.Offset}
+	}
+	at := len(s.arena)
+	for i, reg := range s.m.regs {
+		switch {
+		case reg == none:
+		case p.saved[i] != 0:
+			s.arena = append(s.arena, jitcode.SavedReg{Reg: reg, Offset: -int64(p.saved[i])})
+		case p.intact>>i&1 != 0:
+		case i == ra: // there is no way back
+			return jitcode.FrameRow{Offset: row.Offset}
+		case i == fp:
+			s.arena = append(s.arena, jitcode.SavedReg{Reg: reg, Lost: true})
+		}
+	}
+	if !s.m.linked {
+		s.arena = append(s.arena, jitcode.SavedReg{Reg: s.m.returnReg, Offset: -wordSize})
+	}
+	row.Saved = s.arena[at:len(s.arena):len(s.arena)]
+	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return cmp.Compare(a.Reg, b.Reg) })
+	return row
+}

@@ -1,0 +1,185 @@
+package cfi
+
+import (
+	"math"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// An Entry says in which frame a function starts, where that is not the one behind
+// a call: traces of PHP's JIT run in the frame of its interpreter, and have no other.
+type Entry struct {
+	Row jitcode.FrameRow // the CFA counts from the stack pointer
+
+	// The function has no frame of its own: code that nothing in it leads to starts
+	// in that frame, too.
+	Shared bool
+}
+
+// A Result is what was found out about a function.
+type Result struct {
+	Rows []jitcode.FrameRow // none, if nothing is known anywhere
+
+	// What the code shows of how it is entered. Returns: it comes to a return with the
+	// stack as at the entry, so it is called. Jumps: it leaves by a jump. Code that
+	// only does the latter may be entered by a jump, too, and Rows be wrong from the
+	// first one on, unless the caller knows better.
+	Returns, Jumps bool
+
+	// Popped is how many bytes the stack pointer gets above where it was when there
+	// was only a return address, at most. If it is not 0, the code was not entered as
+	// Entry has it, or does things to its return address.
+	Popped uint64
+}
+
+// A Synthesizer derives frames from code. The zero Synthesizer is ready to be used,
+// by one goroutine; results are valid until the next call.
+type Synthesizer struct {
+	m     *machine
+	entry state
+	limit int32 // the return address is so much below the CFA
+	code  []byte
+
+	// Discovery: which bytes instructions start at, and what they do.
+	mark    []uint8
+	pending []uint32
+	behind  []uint32 // where code of gaps ended
+	later   bool     // this is not the first part
+	runs    []run
+	ops     []op
+	sorted  []op
+	targets []uint32
+
+	// Flow: the states that lead to targets, by their index.
+	in, weak []state
+	distrust []bool // do not believe that the call in front of the target returns
+
+	indirect, frames state // what holds at indirect jumps, and in classic frames
+	gaps             []uint32
+	result           Result
+	arena            []jitcode.SavedReg
+	pieces           []piece
+}
+
+// Synthesize derives the frame of a function from its code. entry is nil for
+// functions that are called. For machines that are not understood, and for code that
+// cannot be, the result is empty.
+func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
+	s.m = machineOf(t)
+	if s.m == nil || len(code) == 0 || len(code) > math.MaxInt32 {
+		return Result{}
+	}
+	s.code, s.limit = code, s.m.entrySP()
+	s.result = Result{Rows: s.result.Rows[:0]}
+	s.arena, s.pieces, s.gaps = s.arena[:0], s.pieces[:0], s.gaps[:0]
+	s.indirect, s.frames = state{}, state{}
+	if !s.enter(entry) {
+		return Result{}
+	}
+	if cap(s.mark) < len(code) {
+		s.mark = make([]uint8, len(code))
+	}
+	s.mark = s.mark[:len(code)]
+	clear(s.mark)
+
+	s.later, s.gaps = false, append(s.gaps, 0)
+	if !s.part(&s.entry) {
+		return Result{}
+	}
+	if gap := s.gapState(entry); gap.live {
+		s.findGaps()
+		for round := 0; round < maxRounds && len(s.gaps) > 0; round++ {
+			if s.age(); !s.part(&gap) {
+				break
+			}
+			s.findGaps()
+		}
+	}
+	s.rows()
+	return s.result
+}
+
+// maxRounds is how often gaps are looked for. In each, only the first bytes are
+// certain to be a beginning.
+const maxRounds = 4
+
+// enter makes the state at the entry.
+func (s *Synthesizer) enter(entry *Entry) bool {
+	s.entry = state{live: true, spOK: true, sp: s.limit, intact: 1<<len(s.m.regs) - 1}
+	if entry == nil {
+		return true
+	}
+	row := entry.Row
+	if !row.Known || row.CFA.Reg != s.m.sp || row.CFA.Offset < int64(s.limit) || row.CFA.Offset > maxFrame {
+		return false
+	}
+	s.entry.sp = int32(row.CFA.Offset)
+	for _, r := range row.Saved {
+		i, ok := s.m.index(r.Reg)
+		switch {
+		case !ok:
+		case r.Lost:
+			s.entry.intact &^= 1 << i
+		case r.Offset < 0 && -r.Offset <= maxFrame:
+			s.entry.saved[i] = int32(-r.Offset)
+			s.entry.intact &^= 1 << i
+		}
+	}
+	return true
+}
+
+// part finds the code that s.gaps leads to, lets first flow through it, and keeps
+// what holds where. It gives up on code in which instructions lie in each other.
+func (s *Synthesizer) part(first *state) bool {
+	if !s.discover() {
+		return false
+	}
+	s.flow(first)
+	s.keep()
+	return true
+}
+
+// gapState returns what holds in code that no jump leads to whose target is known.
+// If there are jumps with unknown targets, it is what holds at them: tables of jumps
+// lead to where the frame is as it was. Jumps with the frame of the entry leave the
+// function. Else, where the function has a frame pointer wherever it has a frame,
+// the code is entered with that: handlers of exceptions are. Else nobody knows.
+func (s *Synthesizer) gapState(entry *Entry) state {
+	if entry != nil && entry.Shared {
+		return s.entry
+	}
+	if s.indirect.live && (s.indirect.spOK || s.indirect.fpOK) {
+		return s.indirect
+	}
+	gap := s.frames
+	if !gap.live || !gap.classic() {
+		return state{}
+	}
+	gap.loseSP()
+	return gap
+}
+
+// findGaps fills s.gaps with where there is code that was not come by: behind the
+// padding between what was.
+func (s *Synthesizer) findGaps() {
+	s.gaps = s.gaps[:0]
+	at := uint32(0)
+	for _, r := range s.pieces {
+		if r.end <= at {
+			continue
+		}
+		if r.start > at {
+			s.gap(at, r.start)
+		}
+		at = r.end
+	}
+	s.gap(at, uint32(len(s.code)))
+}
+
+func (s *Synthesizer) gap(from, to uint32) {
+	from += uint32(s.m.padding(s.code[from:to]))
+	if from < to && s.mark[from]&markTried == 0 {
+		s.mark[from] |= markTried
+		s.gaps = append(s.gaps, from)
+	}
+}

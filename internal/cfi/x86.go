@@ -1,0 +1,323 @@
+package cfi
+
+import "encoding/binary"
+
+// x86 is an instruction while it is taken apart.
+type x86 struct {
+	b     []byte // from the instruction's first byte on, 32 at least
+	at    int    // of the next byte
+	rex   byte
+	wide  bool // 66
+	short bool // 67
+	rep   byte // f2, f3 or 0
+	op    byte
+	mod   byte // 3 for a register
+	reg   byte
+	rm    byte // a register, or the base of a memory operand, or noBase
+	plus  bool // there is an index, too
+	disp  int32
+	imm   int32
+}
+
+// Numbers that instructions have for registers.
+const (
+	xRSP   = 4
+	xRBP   = 5
+	noBase = 0xff
+)
+
+// x86Watched says how a register is watched.
+var x86Watched = [16]uint8{none, none, none, 2, none, fp, none, none, none, none, none, none, 3, 4, 5, 6}
+
+// decodeX86 takes the instruction at code[at:] apart and appends what it does. It
+// returns its length, or 0 for what it does not understand.
+//
+// It has to be fast: nine of ten instructions do nothing to frames, and of those
+// only the length is of interest. A test compares it with golang.org/x/arch.
+func decodeX86(code []byte, at int, ops []op) ([]op, int) {
+	var tail [32]byte
+	x := x86{b: code[at:]}
+	if len(x.b) < len(tail) {
+		copy(tail[:], x.b)
+		x.b = tail[:]
+	}
+	flags := x.opcode()
+	if flags&xUnknown != 0 {
+		return ops, 0
+	}
+	if flags&xModRM != 0 {
+		x.modRM()
+	}
+	if flags&xImm16 != 0 {
+		x.imm = int32(binary.LittleEndian.Uint16(x.b[x.at:]))
+		x.at += 2
+	}
+	if flags&xImm8 != 0 {
+		if flags&xImm16 == 0 {
+			x.imm = int32(int8(x.b[x.at]))
+		}
+		x.at++
+	}
+	if flags&xImm32 != 0 {
+		x.immediate()
+	}
+	e := emitter{ops: ops, off: uint32(at)}
+	first := len(ops)
+	if flags&xSpecial != 0 {
+		if flags = x.special(&e, flags); flags&xUnknown != 0 {
+			return ops, 0
+		}
+	}
+	if flags&xReg != 0 && (flags&xBytes == 0 || x.rex != 0 || x.reg < 4) {
+		x.write(&e, x.reg)
+	}
+	if flags&xRM != 0 {
+		switch {
+		case x.mod == 3:
+			if flags&xBytes == 0 || x.rex != 0 || x.rm < 4 {
+				x.write(&e, x.rm)
+			}
+		case x.base() != baseNone:
+			e.add(op{kind: opStore, reg: none, base: x.base(), imm: x.disp, size: x.size(flags)})
+		}
+	}
+	if x.at > 15 || x.at > len(code)-at {
+		return ops, 0
+	}
+	for i := first; i < len(e.ops); i++ {
+		o := &e.ops[i]
+		o.end = uint32(at + x.at)
+		if o.kind == opBranch || o.kind == opJump {
+			o.imm = target(int64(o.end)+int64(x.imm), len(code))
+		}
+	}
+	return e.ops, x.at
+}
+
+// target returns a place in code as an op has it.
+func target(to int64, size int) int32 {
+	if to < 0 || to >= int64(size) {
+		return outside
+	}
+	return int32(to)
+}
+
+// An emitter collects the ops of one instruction.
+type emitter struct {
+	ops []op
+	off uint32
+}
+
+func (e *emitter) add(o op) {
+	o.off = e.off
+	e.ops = append(e.ops, o)
+}
+
+// opcode reads prefixes and the opcode.
+func (x *x86) opcode() uint16 {
+	for {
+		c := x.b[x.at]
+		x.at++
+		switch {
+		case c&0xf0 == 0x40:
+			x.rex = c
+			continue
+		case c == 0x66:
+			x.wide = true
+		case c == 0xf2 || c == 0xf3:
+			x.rep = c
+		case c == 0x67:
+			x.short = true
+		case c == 0xf0 || c == 0x2e || c == 0x36 || c == 0x3e || c == 0x26 || c == 0x64 || c == 0x65:
+		case c == 0x0f:
+			return x.opcode0F()
+		case c == 0xc4 || c == 0xc5 || c == 0x62:
+			return x.vex(c)
+		default:
+			x.op = c
+			return x86One[c]
+		}
+		if x.rex = 0; x.at > 14 {
+			return xUnknown
+		}
+	}
+}
+
+// opcode0F reads on behind 0F. x.op tells specials of both maps apart.
+func (x *x86) opcode0F() uint16 {
+	c := x.b[x.at]
+	x.at++
+	switch c {
+	case 0x38, 0x3a:
+		sub := x.b[x.at]
+		x.at++
+		switch {
+		case c == 0x3a && sub >= 0x14 && sub <= 0x17:
+			return xModRM | xImm8 | xRM // pextr
+		case c == 0x3a:
+			return xModRM | xImm8
+		case sub >= 0xf0:
+			return xModRM | xReg | xRM // movbe, crc32, adcx
+		}
+		return xModRM
+	case 0x7e:
+		if x.rep != 0 { // between vector registers
+			return xModRM
+		}
+	case 0xae:
+		if x.rep == 0 { // not rdfsbase
+			return xModRM
+		}
+	case 0x01: // the operand may be the opcode's rest
+		return xModRM
+	}
+	x.op = c
+	flags := x86Two[c]
+	if flags&xSpecial != 0 {
+		return flags | xTwo
+	}
+	return flags
+}
+
+// xTwo marks specials behind 0F.
+const xTwo = 1 << 15
+
+// vex reads VEX and EVEX prefixes and the opcode: they have the maps of old. [Intel SDM 2, 2.3.5 and 2.7.1]
+func (x *x86) vex(c byte) uint16 {
+	maps, p := byte(1), x.b[x.at]
+	x.rex = 0x40
+	switch c {
+	case 0xc5:
+		x.rex |= ^p >> 5 & 4 // R
+		x.at++
+	case 0xc4:
+		x.rex |= ^p >> 5 // R, X, B
+		maps = p & 0x1f
+		x.at += 2
+	default:
+		x.rex |= ^p >> 5
+		maps = p & 7
+		x.at += 3
+	}
+	x.rep = x.b[x.at-1] & 3
+	x.op = x.b[x.at]
+	x.at++
+	switch maps {
+	case 1:
+		switch op := x.op; {
+		case op == 0x77 && c != 0x62:
+			return 0
+		case op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6:
+			return xModRM | xImm8 | x86Two[op]&xReg
+		case op == 0x7e && x.rep == 1, op == 0x2c, op == 0x2d, op == 0x50, op == 0xd7, op == 0x93:
+			return xModRM | xReg | x86Two[op]&xRM
+		}
+		return xModRM
+	case 2:
+		if x.op == 0xf3 { // blsr: the register is elsewhere
+			e := x.b[x.at-2]>>3&15 ^ 15
+			x.imm = int32(e)
+			x.op = 0xf3
+			return xModRM | xSpecial | xVVVV
+		}
+		if x.op >= 0xf0 {
+			return xModRM | xReg
+		}
+		return xModRM
+	case 3:
+		if x.op == 0xf0 { // rorx
+			return xModRM | xImm8 | xReg
+		}
+		return xModRM | xImm8 | (x86PextrFlags(x.op))
+	case 5, 6:
+		if c == 0x62 {
+			return xModRM
+		}
+	}
+	return xUnknown
+}
+
+// xVVVV marks an instruction that writes the register in a VEX prefix.
+const xVVVV = 1 << 14
+
+func x86PextrFlags(op byte) uint16 {
+	if op >= 0x14 && op <= 0x17 {
+		return xRM
+	}
+	return 0
+}
+
+// modRM reads the operands.
+func (x *x86) modRM() {
+	c := x.b[x.at]
+	x.at++
+	x.mod, x.reg, x.rm = c>>6, c>>3&7|x.rex<<1&8, c&7
+	if x.mod == 3 {
+		x.rm |= x.rex << 3 & 8
+		return
+	}
+	low := x.rm
+	if low == 4 {
+		sib := x.b[x.at]
+		x.at++
+		low = sib & 7
+		x.plus = sib>>3&7|x.rex<<2&8 != 4
+	}
+	x.rm = low | x.rex<<3&8
+	switch {
+	case x.mod == 1:
+		x.disp = int32(int8(x.b[x.at]))
+		x.at++
+	case x.mod == 2 || low == 5:
+		if x.mod == 0 {
+			x.rm = noBase
+		}
+		x.disp = int32(binary.LittleEndian.Uint32(x.b[x.at:]))
+		x.at += 4
+	}
+}
+
+// immediate reads an immediate of four bytes, or two behind 66.
+func (x *x86) immediate() {
+	if x.wide && x.rex&8 == 0 {
+		x.imm = int32(int16(binary.LittleEndian.Uint16(x.b[x.at:])))
+		x.at += 2
+		return
+	}
+	x.imm = int32(binary.LittleEndian.Uint32(x.b[x.at:]))
+	x.at += 4
+}
+
+// base returns the base of a memory operand, as far as it is of interest.
+func (x *x86) base() uint8 {
+	switch {
+	case x.plus || x.mod == 3:
+	case x.rm == xRSP:
+		return baseSP
+	case x.rm == xRBP:
+		return baseFP
+	}
+	return baseNone
+}
+
+// size returns how many bytes a memory operand has.
+func (x *x86) size(flags uint16) uint8 {
+	switch {
+	case flags&xBytes != 0:
+		return 1
+	case x.rex&8 != 0:
+		return 8
+	case x.wide:
+		return 2
+	}
+	return 4
+}
+
+// write notes that a register gets a value.
+func (x *x86) write(e *emitter, reg byte) {
+	if reg == xRSP {
+		e.add(op{kind: opLoseSP})
+	} else if w := x86Watched[reg&15]; w != none {
+		e.add(op{kind: opWrite, reg: w})
+	}
+}

@@ -1,0 +1,50 @@
+package jitcode
+
+// A FrameRow says how an unwinder gets from the registers, at an instruction from
+// Offset on, to those of the caller: where the Canonical Frame Address (CFA) is, and
+// which registers of the caller are where. A row holds up to the next one or the end
+// of the function. Registers have the numbers that DWARF gives them.
+type FrameRow struct {
+	Offset uint64 // from the start of the function
+	Known  bool   // or else nobody can say anything, and the rest is zero
+	CFA    CFA
+	Saved  []SavedReg // in the order of their numbers; others hold what they held in the caller
+}
+
+// A CFA is a register and a number to be added to it.
+type CFA struct {
+	Reg    uint8
+	Offset int64
+}
+
+// A SavedReg says that a register of the caller is in memory at the CFA plus
+// Offset, or that it is gone.
+type SavedReg struct {
+	Reg    uint8
+	Offset int64
+	Lost   bool
+}
+
+// A FrameTable is what an .eh_frame says of a function, without the places in it:
+// so it can be written anywhere.
+type FrameTable struct {
+	CIEs []FrameCIE
+	FDEs []FrameFDE
+}
+
+// A FrameCIE is what some FDEs have in common. Instructions are call frame
+// instructions, in the byte order of the code.
+type FrameCIE struct {
+	CodeAlign    uint64
+	DataAlign    int64
+	ReturnReg    uint64
+	Signal       bool
+	Instructions []byte
+}
+
+// A FrameFDE is about a run of code.
+type FrameFDE struct {
+	CIE          int    // index into CIEs
+	Offset, Size uint64 // from the start of the function
+	Instructions []byte
+}
