@@ -43,6 +43,7 @@ type Section struct {
 	Link    SectionID
 	Info    uint32
 	EntSize uint64
+	Away    uint64 // what an address in it is, beside its file offset; for SHF_ALLOC
 	Data    []byte
 }
 
@@ -115,7 +116,7 @@ func (f *File) place() (end uint64) {
 		}
 		s.offset = end
 		if s.Flags&elf.SHF_ALLOC != 0 {
-			s.addr = end
+			s.addr = end + s.Away
 		}
 		end += uint64(len(s.Data))
 	}

@@ -137,13 +137,14 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 		if err != nil {
 			return 0, err
 		}
+		o.dump.source.DeriveFrames(nil)
 		m.dump, m.builder, m.reader = o.dump, builder, o.dump.source.Reader()
 	}
 	fn, err := m.reader.Function(o.function)
 	if err != nil {
 		return 0, err
 	}
-	obj, err := m.builder.Build(fn)
+	obj, err := m.builder.Build(fn, jitobj.Place{Away: o.away, Room: o.room})
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +153,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch); err != nil {
 		return 0, &storeError{err}
 	}
-	o.buildID, o.made = obj.BuildID, true
+	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true
 	m.made++
 	m.bytes += int64(len(obj.Bytes))
 	switch did {

@@ -165,7 +165,7 @@ func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 // copiesStacks reports whether samples have copies of stacks, which perf unwinds by
 // the tables of objects.
 func (s *recording) copiesStacks() bool {
-	return slices.ContainsFunc(s.attrs, func(a perfdata.Attr) bool { return a.SampleType&perfdata.FieldStackUser != 0 })
+	return slices.ContainsFunc(s.attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
 }
 
 // time returns the time of a record about a process; 0 says that things were so

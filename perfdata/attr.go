@@ -24,6 +24,7 @@ const (
 	FieldCPU        SampleType = 1 << 7
 	FieldPeriod     SampleType = 1 << 8
 	FieldStreamID   SampleType = 1 << 9
+	FieldStackUser  SampleType = 1 << 13
 	FieldIdentifier SampleType = 1 << 16
 )
 

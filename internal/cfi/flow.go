@@ -92,7 +92,8 @@ func (s *Synthesizer) sweep(visit func(off uint32, now *state)) (changed bool) {
 		if o.kind.ends() {
 			now = state{}
 		}
-		if visit != nil && (i+1 == len(s.sorted) || s.sorted[i+1].off != o.off) {
+		// What follows at the same place is not looked at when nobody comes there.
+		if visit != nil && (!now.live || i+1 == len(s.sorted) || s.sorted[i+1].off != o.off) {
 			visit(o.end, &now)
 		}
 	}

@@ -1,6 +1,9 @@
 package jitcode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // A Kind says what an Event is about.
 type Kind uint8
@@ -44,12 +47,19 @@ type Function struct {
 	Unwind Unwind
 }
 
-// An Unwind holds unwind tables for one function, as its producer sent them. Its
-// pointers are relative to their own place and count on the frames to lie at the
-// next multiple of 8 behind the code, and the header directly behind the frames.
+// An Unwind says how an unwinder gets from a function to its caller: as the producer
+// of the code says it, or else as the code shows it.
 type Unwind struct {
-	Frames []byte // .eh_frame; may be empty
-	Header []byte // .eh_frame_hdr; empty if there are no tables
+	Sent FrameTable // has FDEs, or else the rest counts
+
+	CIE     FrameCIE // what Rows have in common; its Instructions are Initial
+	Initial FrameRow // what holds where a function begins
+	Rows    []FrameRow
+}
+
+// Empty reports whether nothing is known.
+func (u *Unwind) Empty() bool {
+	return len(u.Sent.FDEs) == 0 && !slices.ContainsFunc(u.Rows, func(r FrameRow) bool { return r.Known })
 }
 
 // A Line is one row of a line table: from Offset on, up to the next row or the

@@ -41,7 +41,12 @@ const BuildIDSize = 20
 type Object struct {
 	Bytes   []byte // belongs to the Builder, until its next Build
 	BuildID [BuildIDSize]byte
+	Tables  Tables
 }
+
+// Tables are where an object's unwind tables are in its file, .eh_frame and
+// .eh_frame_hdr behind it; Size is 0 if there are none.
+type Tables struct{ Offset, Size uint64 }
 
 // A Builder makes objects one after the other in the same memory. It is not safe
 // for use by several goroutines at once; give each its own.
@@ -57,6 +62,10 @@ type Builder struct {
 	unit   dwarfgen.Unit
 	files  []dwarfgen.FileID // by index of the function's files, -1 if not used yet
 	ids    ids
+	frames dwarfgen.Frames
+	header []byte
+	rows   []dwarfgen.FrameRow
+	saved  []dwarfgen.SavedReg
 	ranges []dwarfgen.Range
 	edges  []uint64 // where inlined calls begin and end
 	hash   hash.Hash
@@ -83,13 +92,20 @@ func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
 	return b, nil
 }
 
+// A Place says where the unwind tables of an object seem to be. The zero value is
+// for tables behind the code.
+type Place struct {
+	Away uint64 // from the start of the code to the start of the tables, in bytes
+	Room uint64 // how long they can be; longer ones are left out
+}
+
 // Build makes the object of one function.
-func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
+func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 	debug, err := b.debugInfo(fn)
 	if err != nil {
 		return Object{}, err
 	}
-	obj := Object{BuildID: b.buildID(fn, debug)}
+	obj := Object{BuildID: b.buildID(fn, place, debug)}
 
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
@@ -99,7 +115,10 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	}
 	note := f.Add(idNote)
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Data: fn.Code})
-	frameHeader := b.unwindTables(fn)
+	frameHeader, err := b.unwindTables(fn, place, &obj.Tables)
+	if err != nil {
+		return Object{}, err
+	}
 	for _, s := range debug {
 		section := elfgen.Section{Name: s.Name, Type: elf.SHT_PROGBITS, Data: s.Data}
 		if s.Name == ".debug_str" || s.Name == ".debug_line_str" {
@@ -110,7 +129,7 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	if b.target.Machine == elf.EM_ARM {
 		f.Add(elfgen.ARMAttributes(b.arm[:0], b.target.Order))
 	}
-	b.segments(note, text, frameHeader)
+	b.segments(note, text, frameHeader, place)
 	value := uint64(0)
 	if fn.Thumb {
 		// The mapping symbol tells disassemblers, the lowest bit callers [ELF for
@@ -126,17 +145,6 @@ func (b *Builder) Build(fn *jitcode.Function) (Object, error) {
 	return obj, nil
 }
 
-// unwindTables adds the tables that the function came with, where their pointers
-// expect them, and returns the section of the header, or 0.
-func (b *Builder) unwindTables(fn *jitcode.Function) elfgen.SectionID {
-	u := &fn.Unwind
-	if len(u.Header) == 0 {
-		return 0
-	}
-	b.file.Add(elfgen.Section{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 8, Data: u.Frames})
-	return b.file.Add(elfgen.Section{Name: ".eh_frame_hdr", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 4, Data: u.Header})
-}
-
 // segments adds the program headers that say what is in memory.
 //
 // perf with libdw takes start - pgoff of a mapping for the place of the file, and
@@ -144,8 +152,14 @@ func (b *Builder) unwindTables(fn *jitcode.Function) elfgen.SectionID {
 // of the first PT_LOAD, its address rounded down to its alignment. So the segment
 // begins with the file, where all addresses are 0, and in a tight object, which is
 // for that one directory, with .text.
-func (b *Builder) segments(note, text, frameHeader elfgen.SectionID) {
-	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: max(text, frameHeader), Align: pageSize, FromStart: true}
+//
+// Tables with a place of their own are in no PT_LOAD: to libdw, a file goes to the end
+// of the last one, and there are other functions in between.
+func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place) {
+	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: text, Align: pageSize, FromStart: true}
+	if place.Away == 0 {
+		load.Last = max(text, frameHeader)
+	}
 	if b.opts.Tight {
 		load.First, load.FromStart, load.Align = text, false, textAlign
 	}
@@ -159,7 +173,7 @@ func (b *Builder) segments(note, text, frameHeader elfgen.SectionID) {
 // buildID hashes all that makes fn's object what it is, and the address, which
 // is not in the object: equal code at two places is two functions, whose objects
 // must not stand in for each other.
-func (b *Builder) buildID(fn *jitcode.Function, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
+func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
 	b.hash.Reset()
 	b.hashNumber(fn.Addr)
 	b.hashNumber(uint64(b.target.Class)<<32 | uint64(b.target.Machine))
@@ -175,8 +189,8 @@ func (b *Builder) buildID(fn *jitcode.Function, debug []dwarfgen.Section) (id [B
 	}
 	b.hashBytes(fn.Name)
 	b.hashBytes(fn.Code)
-	b.hashBytes(fn.Unwind.Frames)
-	b.hashBytes(fn.Unwind.Header)
+	b.hashNumber(place.Away)
+	b.hashUnwind(&fn.Unwind)
 	for _, s := range debug {
 		b.hashBytes([]byte(s.Name))
 		b.hashBytes(s.Data)

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 
+	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -22,6 +23,7 @@ type Reader struct {
 	info2    jitdump.DebugInfo2
 	files    []int // places in fn.Files of a record's files
 	texts    texts
+	frames   cfi.Synthesizer
 	names    map[string]string // see intern
 	places   map[string]int    // of file names in fn.Files
 }
@@ -45,6 +47,9 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	}
 	fn.Lines = r.inside(fn.Lines[:0], uint64(len(fn.Code)))
 	r.addTexts(fn)
+	if err := r.addUnwind(fn); err != nil {
+		return nil, err
+	}
 	switch {
 	case len(fn.Lines) == 0 || r.exact:
 	case r.d.notCodeOffsets(fn):
@@ -79,12 +84,6 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		Name: l.Name, Addr: start, Code: l.Code, Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
-	}
-	if p.unwind.size != 0 {
-		if raw, err = r.window.record(p.unwind, r.d.order()); err != nil {
-			return nil, err
-		}
-		r.unwind(&r.fn, &raw)
 	}
 	if p.inline.size != 0 {
 		if raw, err = r.window.record(p.inline, r.d.order()); err != nil {

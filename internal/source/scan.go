@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -44,7 +45,10 @@ type Jitdump struct {
 	pairing  pairing
 	orphans  int // debug records that no load could be found for
 	sources  sources
-	parts    []parts // of each function
+	derive   bool       // frames of functions from their code
+	host     *cfi.Entry // the frame that all code runs in, or nil
+	jumped   bool       // no function seems to be called
+	parts    []parts    // of each function
 	repairs  repairs
 	skew     uint64 // what the producer adds to debug addresses
 	high     uint64 // the end of the code that ends last

@@ -1,57 +1,49 @@
 package source
 
 import (
+	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// unwind takes over the unwind tables that a dump brings for fn: frames first,
-// header last, as V8, CPython and perf have it. Tables that do not look like
-// that are left out: an unwinder that trusts them goes astray, and one that has
-// none can still follow frame pointers.
-func (r *Reader) unwind(fn *jitcode.Function, raw *jitdump.Raw) {
+// How functions are unwound: by what their producer sent, or else by what their code
+// shows.
+
+// DeriveFrames says that functions without unwind tables get some that are derived
+// from their code. host is the frame that code of the dump runs in, if that is not
+// one of its own. It must not run while functions are read.
+func (d *Jitdump) DeriveFrames(host *cfi.Entry) { d.derive, d.host = true, host }
+
+// addUnwind fills in how fn is unwound.
+func (r *Reader) addUnwind(fn *jitcode.Function) error {
+	if at := r.d.parts[r.function].unwind; at.size != 0 {
+		raw, err := r.window.record(at, r.d.order())
+		if err != nil {
+			return err
+		}
+		r.sentTables(fn, &raw)
+	}
+	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive {
+		return nil
+	}
+	cie, initial := cfi.CIE(r.d.Target())
+	if cie == nil {
+		return nil
+	}
+	found := r.frames.Synthesize(r.d.Target(), fn.Code, r.d.host)
+	if r.d.host == nil && !found.Returns && r.d.jumped {
+		return nil // nobody knows in which frame it begins
+	}
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, found.Rows
+	return nil
+}
+
+// sentTables takes over the unwind tables that a dump brings for fn.
+func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
 	u, err := raw.Unwinding()
 	if err != nil {
 		r.problem(raw.Offset, "%v; the function is left without unwind tables", err)
 		return
 	}
-	at := uint64(len(u.Data)) - u.HeaderSize
-	frames, header := u.Data[:at], u.Data[at:]
-	if !isFrameHeader(header) || len(frames) > 0 && !isFrames(raw, frames) {
-		r.repairs.unwind.Add(1)
-		return
-	}
-	fn.Unwind = jitcode.Unwind{Frames: frames, Header: header}
-}
-
-// isFrameHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].
-func isFrameHeader(b []byte) bool {
-	return len(b) >= 12 && b[0] == 1
-}
-
-// isFrames reports whether b is a run of CIEs and FDEs that fills it [LSB Core
-// 10.6.1]: the first is a CIE, and each FDE points back at one.
-func isFrames(raw *jitdump.Raw, b []byte) bool {
-	c := wire.NewCursor(jitdump.FormatName, "", b, raw.Order, 0)
-	cies := make(map[int]bool)
-	for c.Len() >= 4 {
-		at := c.Pos()
-		length := c.U32("length")
-		if length == 0 { // terminator
-			continue
-		}
-		idAt := c.Pos()
-		body := c.Bytes("entry", uint64(length))
-		if c.Err() != nil || len(body) < 4 {
-			return false
-		}
-		switch id := raw.Order.Uint32(body); {
-		case id == 0:
-			cies[at] = true
-		case !cies[idAt-int(id)]:
-			return false
-		}
-	}
-	return len(cies) > 0
+	_ = u
 }

@@ -1,0 +1,148 @@
+package jitobj
+
+import (
+	"debug/elf"
+
+	"github.com/jitinject/jitinject/dwarfgen"
+	"github.com/jitinject/jitinject/elfgen"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// From what is known of a function's frames to .eh_frame and .eh_frame_hdr.
+
+// tablesAlign is what unwind tables begin at a multiple of.
+const tablesAlign = 8
+
+// unwindTables adds the tables and returns the section of the header, or 0 if there
+// are none.
+func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables) (elfgen.SectionID, error) {
+	if fn.Unwind.Empty() || len(fn.Code) == 0 {
+		return 0, nil
+	}
+	offset := (TextOffset + uint64(len(fn.Code)) + tablesAlign - 1) &^ (tablesAlign - 1)
+	away := uint64(0) // of addresses from file offsets
+	if place.Away != 0 {
+		away = TextOffset + place.Away - offset
+	}
+	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
+	b.addFrames(fn)
+	frames, err := b.frames.Section()
+	if err != nil {
+		return 0, err
+	}
+	headerAt := (offset + uint64(len(frames.Data)) + 3) &^ 3
+	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, b.frames.Entries())
+	if err != nil {
+		return 0, err
+	}
+	b.header = header.Data
+	size := headerAt + uint64(len(header.Data)) - offset
+	if place.Away != 0 && size > place.Room {
+		return 0, nil
+	}
+	*tables = Tables{Offset: offset, Size: size}
+	b.file.Add(elfgen.Section{Name: frames.Name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: tablesAlign, Data: frames.Data, Away: away})
+	return b.file.Add(elfgen.Section{Name: header.Name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 4, Data: header.Data, Away: away}), nil
+}
+
+// addFrames describes fn's frames.
+func (b *Builder) addFrames(fn *jitcode.Function) {
+	u := &fn.Unwind
+	if len(u.Sent.FDEs) > 0 {
+		for _, c := range u.Sent.CIEs {
+			b.frames.AddCIE(dwarfgen.CIE{CodeAlign: c.CodeAlign, DataAlign: c.DataAlign, ReturnReg: c.ReturnReg, Signal: c.Signal, Instructions: c.Instructions})
+		}
+		for _, f := range u.Sent.FDEs {
+			low := TextOffset + f.Offset
+			b.frames.AddFDE(dwarfgen.CIEID(f.CIE), dwarfgen.FDE{Low: low, High: low + f.Size, Instructions: f.Instructions})
+		}
+		return
+	}
+	b.rows, b.saved = b.rows[:0], b.saved[:0]
+	cie := b.frames.AddCIE(dwarfgen.CIE{
+		CodeAlign: u.CIE.CodeAlign, DataAlign: u.CIE.DataAlign, ReturnReg: u.CIE.ReturnReg, Initial: b.row(&u.Initial, 0),
+	})
+	// Each run of rows in which something is known is an FDE.
+	for i := 0; i < len(u.Rows); i++ {
+		if !u.Rows[i].Known {
+			continue
+		}
+		b.rows, b.saved = b.rows[:0], b.saved[:0]
+		start, end := u.Rows[i].Offset, uint64(len(fn.Code))
+		for ; i < len(u.Rows); i++ {
+			if !u.Rows[i].Known {
+				end = u.Rows[i].Offset
+				break
+			}
+			b.rows = append(b.rows, b.row(&u.Rows[i], start))
+		}
+		b.frames.AddFDE(cie, dwarfgen.FDE{Low: TextOffset + start, High: TextOffset + end, Rows: b.rows})
+	}
+}
+
+// row returns a row for an FDE that begins at start.
+func (b *Builder) row(r *jitcode.FrameRow, start uint64) dwarfgen.FrameRow {
+	first := len(b.saved)
+	for _, s := range r.Saved {
+		b.saved = append(b.saved, dwarfgen.SavedReg{Reg: uint64(s.Reg), Offset: s.Offset, Lost: s.Lost})
+	}
+	return dwarfgen.FrameRow{
+		Offset: r.Offset - start,
+		CFA:    dwarfgen.CFA{Reg: uint64(r.CFA.Reg), Offset: r.CFA.Offset},
+		Saved:  b.saved[first:len(b.saved):len(b.saved)],
+	}
+}
+
+// hashUnwind adds what is known of frames to a build id.
+func (b *Builder) hashUnwind(u *jitcode.Unwind) {
+	b.hashNumber(uint64(len(u.Sent.CIEs)))
+	for i := range u.Sent.CIEs {
+		c := &u.Sent.CIEs[i]
+		b.hashCIE(c)
+		b.hashBytes(c.Instructions)
+	}
+	b.hashNumber(uint64(len(u.Sent.FDEs)))
+	for i := range u.Sent.FDEs {
+		f := &u.Sent.FDEs[i]
+		b.hashNumber(uint64(f.CIE))
+		b.hashNumber(f.Offset)
+		b.hashNumber(f.Size)
+		b.hashBytes(f.Instructions)
+	}
+	b.hashNumber(uint64(len(u.Rows)))
+	if len(u.Rows) == 0 {
+		return
+	}
+	b.hashCIE(&u.CIE)
+	b.hashRow(&u.Initial)
+	for i := range u.Rows {
+		b.hashRow(&u.Rows[i])
+	}
+}
+
+func (b *Builder) hashCIE(c *jitcode.FrameCIE) {
+	b.hashNumber(c.CodeAlign)
+	b.hashNumber(uint64(c.DataAlign))
+	b.hashNumber(c.ReturnReg)
+	if c.Signal {
+		b.hashNumber(1)
+	}
+}
+
+func (b *Builder) hashRow(r *jitcode.FrameRow) {
+	b.hashNumber(r.Offset)
+	if !r.Known {
+		b.hashNumber(0)
+		return
+	}
+	b.hashNumber(uint64(r.CFA.Reg)<<32 | uint64(len(r.Saved))<<8 | 1)
+	b.hashNumber(uint64(r.CFA.Offset))
+	for _, s := range r.Saved {
+		lost := uint64(0)
+		if s.Lost {
+			lost = 1
+		}
+		b.hashNumber(uint64(s.Reg)<<1 | lost)
+		b.hashNumber(uint64(s.Offset))
+	}
+}
