@@ -58,7 +58,8 @@ type Builder struct {
 	files  []dwarfgen.FileID // by index of the function's files, -1 if not used yet
 	ids    ids
 	ranges []dwarfgen.Range
-	edges  []uint64 // where inlined calls begin and end
+	plain  map[string]string // names of inlined functions, demangled
+	edges  []uint64          // where inlined calls begin and end
 	hash   hash.Hash
 	frame  [8]byte
 }
