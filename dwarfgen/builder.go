@@ -2,6 +2,7 @@ package dwarfgen
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -32,6 +33,8 @@ type Builder struct {
 	str     stringTable
 	lineStr stringTable
 	out     []Section
+
+	tooLarge bool // for the 32-bit format
 }
 
 // Reset empties b.
@@ -42,6 +45,7 @@ func (b *Builder) Reset(enc Encoding) error {
 	if enc.AddrSize != 4 && enc.AddrSize != 8 {
 		return fmt.Errorf("dwarf: addresses of %d bytes; 4 and 8 can be written", enc.AddrSize)
 	}
+	b.tooLarge = false
 	b.enc = enc
 	b.info.Reset(enc.Order)
 	b.line.Reset(enc.Order)
@@ -56,6 +60,11 @@ func (b *Builder) Reset(enc Encoding) error {
 // Sections returns the sections that have content, in the customary order. They
 // alias the builder's memory until Reset.
 func (b *Builder) Sections() ([]Section, error) {
+	for _, n := range []int{b.info.Len(), b.ranges.Len(), b.line.Len(), len(b.str.data), len(b.lineStr.data)} {
+		if b.tooLarge || uint64(n) > maxSection {
+			return nil, errors.New("dwarf: more than 4 GiB in a section; the 32-bit format has no room for that")
+		}
+	}
 	for _, buf := range []*wire.Buffer{&b.info, &b.line, &b.aranges, &b.ranges} {
 		if err := buf.Err(); err != nil {
 			return nil, fmt.Errorf("dwarf: %w", err)

@@ -10,15 +10,23 @@ func unitHeader(enc Encoding) uint32 {
 	return 11 // without unit_type
 }
 
+// maxSection is what offsets of the 32-bit format reach; above are lengths with
+// other meanings [7.4].
+const maxSection = 0xfffffff0
+
 // Add lays a unit out and appends it to the sections. The unit can be reset
 // afterwards.
 func (b *Builder) Add(u *Unit) {
 	at := uint32(b.info.Len())
 	u.finishRoot(b)
 	u.resolve(b)
-	end := u.place(b, unitHeader(b.enc))
+	end := u.place(b, uint64(unitHeader(b.enc)))
+	if uint64(at)+end > maxSection {
+		b.tooLarge = true
+		return
+	}
 	w := &b.info
-	w.U32(end - 4)
+	w.U32(uint32(end) - 4)
 	w.U16(uint16(b.enc.Version))
 	if b.enc.Version >= 5 {
 		w.U8(1) // DW_UT_compile
@@ -59,18 +67,18 @@ func (u *Unit) resolve(b *Builder) {
 }
 
 // place gives the entries their offsets, the first of which is offset, and
-// returns where the last one ends.
-func (u *Unit) place(b *Builder, offset uint32) uint32 {
+// returns where the last one ends. An end beyond 4 GiB says that the offsets are wrong.
+func (u *Unit) place(b *Builder, offset uint64) uint64 {
 	for id, more := EntryID(0), true; more; {
 		e := &u.entries[id]
-		e.offset = offset
-		offset += ulebSize(e.code)
+		e.offset = uint32(offset)
+		offset += uint64(ulebSize(e.code))
 		for i := e.first; i < e.last; i++ {
-			offset += u.attrs[i].size(b.enc)
+			offset += uint64(u.attrs[i].size(b.enc))
 		}
 		var ended int
 		id, ended, more = u.following(id)
-		offset += uint32(ended) // the null entries that end lists of children
+		offset += uint64(ended) // the null entries that end lists of children
 	}
 	return offset
 }

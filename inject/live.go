@@ -252,6 +252,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	for _, d := range l.dumps {
 		dumps = append(dumps, d.dump)
 	}
+	l.sources.report(dumps, l.sum)
 	addRepairs(dumps, l.sum)
 	l.sum.Injected = l.rec.injected
 	return l.out.finish(l.extendBuildIDs, l.moveAuxIndex)

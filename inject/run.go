@@ -98,6 +98,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		for _, d := range dumps {
 			sources.place(d, sum)
 		}
+		sources.report(dumps, sum)
 		opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
 		objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,6 +27,9 @@ type sourceTree struct {
 	root *os.Root
 	made []string // files and directories in root that were not there, in order
 	own  []string // directories that were made for root itself, outermost first
+
+	failed map[*dump]int // how many files could not be written
+	full   bool          // none ever will
 }
 
 // openSources opens the directory for source files, making it if it is not there.
@@ -38,7 +42,7 @@ func openSources(opts *Options) (*sourceTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &sourceTree{path: dir}
+	t := &sourceTree{path: dir, failed: make(map[*dump]int)}
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -102,6 +106,10 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 		return
 	}
 	for ; d.placed < len(all); d.placed++ {
+		if t.full {
+			t.failed[d]++
+			continue
+		}
 		s := &all[d.placed]
 		text, err := d.source.SourceText(d.placed)
 		if err == nil {
@@ -111,7 +119,29 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 				continue
 			}
 		}
-		sum.problem(Problem{d.path, -1, fmt.Sprintf("its source file %s could not be written into %s: %v", Printable(s.Name), Printable(t.path), withoutPath(err))})
+		advice := ""
+		if t.full = isFinal(err); t.full {
+			advice = "; make room, or name another directory with --sources DIR"
+		}
+		if t.failed[d]++; t.failed[d] <= maxProblems {
+			sum.problem(Problem{d.path, -1, fmt.Sprintf("its source file %s could not be written into %s: %v%s", Printable(s.Name), Printable(t.path), withoutPath(err), advice)})
+		}
+	}
+}
+
+// report says how many more files could not be written than were named.
+func (t *sourceTree) report(dumps []*dump, sum *Summary) {
+	if t == nil {
+		return
+	}
+	for _, d := range dumps {
+		named := maxProblems
+		if t.full {
+			named = 1
+		}
+		if n := t.failed[d] - named; n > 0 {
+			sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more of its source files could not be written", n)})
+		}
 	}
 }
 
@@ -121,19 +151,28 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 func (t *sourceTree) put(name string, text []byte) (string, error) {
 	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
 	inside := path.Clean("/" + name)[1:] // what leads out ends at the top
+	candidates := []string{inside, path.Join(digest, inside), path.Join(digest, "source")}
+	if inside == "" || len(t.path)+len(digest)+len(inside) > maxPath || strings.Count(inside, "/") > maxDirs {
+		candidates = candidates[2:]
+	}
 	var err error
-	for _, file := range []string{inside, path.Join(digest, inside), path.Join(digest, "source")} {
-		if file == "" || file == digest {
-			continue
-		}
-		if err = t.putAt(file, text); err == nil {
-			return file, nil
-		}
-		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS) {
-			break
+	for _, file := range candidates {
+		if err = t.putAt(file, text); err == nil || isFinal(err) {
+			return file, err
 		}
 	}
 	return "", err
+}
+
+// Longer names, and those in more directories, are none that tools could open.
+const (
+	maxPath = 4000
+	maxDirs = 100
+)
+
+// isFinal reports whether no other name will do better, nor any other file.
+func isFinal(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS)
 }
 
 func (t *sourceTree) putAt(file string, text []byte) error {

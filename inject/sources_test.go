@@ -1,12 +1,15 @@
 package inject_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -89,7 +92,7 @@ func TestSourcesForTools(t *testing.T) {
 
 // Whatever a file is called, it stays inside, and nothing that is there changes.
 func TestHostileSourceNames(t *testing.T) {
-	w := sourceWorld(t, "../../etc/x", "/../../../y", "a/../../../z", "dir/", "..", "file", "file/below", "there", "link/out", strings.Repeat("n", 300), "sp ace\\n")
+	w := sourceWorld(t, "../../etc/x", "/../../../y", "a/../../../z", "dir/", "..", "file", "file/below", "there", "link/out", strings.Repeat("n", 300), strings.Repeat("d/", 5000)+"deep", "sp ace\\n")
 	w.opts.Sources = w.path("in/sources")
 	if err := os.MkdirAll(w.opts.Sources, 0o755); err != nil {
 		t.Fatal(err)
@@ -121,7 +124,7 @@ func TestHostileSourceNames(t *testing.T) {
 			aside++
 		}
 	}
-	if aside != 5 { // "..", file/below, there, link/out, and the long one
+	if aside != 6 { // "..", file/below, there, link/out, the long one, and the deep one
 		t.Errorf("%d files aside in %q", aside, all)
 	}
 	// Once more: all is there already.
@@ -166,4 +169,24 @@ func TestEmbeddedSources(t *testing.T) {
 	if out := line(); strings.Contains(out, "source:") || !strings.Contains(out, "No errors.") {
 		t.Errorf("version 4:\n%s", out)
 	}
+}
+
+// A disk that is full is told of once.
+func TestSourcesFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("jitinject", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("no file system of my own: %v", err)
+	}
+	defer unix.Unmount(dir, 0)
+	var files []string
+	for i := range 20 {
+		files = append(files, fmt.Sprintf("%d/%s", i, strings.Repeat("n", 200)))
+	}
+	w := sourceWorld(t, files...)
+	w.opts.Sources = filepath.Join(dir, "sources")
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Text, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
+		t.Fatalf("%v, %v", sum, err)
+	}
+	w.resolve()
 }

@@ -31,8 +31,12 @@ type DebugInfo2 struct {
 // NoColumn as a column says that it is not known. Others count from 0.
 const NoColumn = math.MaxUint32
 
-// MaxDepth is the depth beyond which no inline call is believed in.
-const MaxDepth = 255
+// MaxDepth is the depth beyond which no inline call is believed in, and MaxRanges how
+// many ranges all calls of a function have at most.
+const (
+	MaxDepth  = 255
+	MaxRanges = 1 << 20
+)
 
 // A SourceFunction is a function of the program's source: the outer one, which
 // is the first of the list, or one that was inlined into it.
@@ -134,6 +138,21 @@ func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 	return c.Err()
 }
 
+// maxStrings bounds the strings of a list, each of which costs memory however short
+// it is.
+const maxStrings = 1 << 20
+
+// addsUp2 reports whether the sizes of a DEBUG_INFO2 fill its body, without looking
+// at the lists.
+func (r *Raw) addsUp2() bool {
+	if len(r.Body) < debugInfo2Head {
+		return false
+	}
+	n := func(i int) uint64 { return uint64(r.Order.Uint32(r.Body[4*i:])) }
+	size := debugInfo2Head + n(1) + n(3) + n(4)*sourceFunctionSize + n(5)*inlineCallSize + n(6)*codeRangeSize + n(7)*sourceLineSize
+	return n(0) <= n(1) && n(2) <= n(3) && n(1)%4 == 0 && n(3)%4 == 0 && size <= uint64(len(r.Body)) && uint64(len(r.Body))-size < 8
+}
+
 // stringList appends the strings of a list: count of them, each with its NUL, in
 // size bytes, of which the last up to 3 pad it with zeros.
 func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) [][]byte {
@@ -143,6 +162,11 @@ func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32)
 		return list
 	}
 	whole := uint32(len(area))
+	if count > maxStrings {
+		at.Fail(field, "of %d strings; more than %d are not to be believed", count, maxStrings)
+		*c = at
+		return list
+	}
 	for range count {
 		end := bytes.IndexByte(area, 0)
 		if end < 0 {

@@ -13,8 +13,8 @@ import (
 // CheckTree reports the first rule that functions, calls and ranges break, as a
 // *wire.Error. A tree without fault can be walked by depth alone: each call's
 // indexes are in bounds, it is at most one deeper than the one before, its ranges
-// are inside one range each of the call around it, inside codeSize bytes, and
-// apart from those of all other calls of its depth.
+// are inside those of the call around it, inside codeSize bytes, and apart from those
+// of all other calls of its depth.
 func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 	if len(d.Functions) == 0 {
 		return d.fault("function_count", d.at.functions, "is 0; the first function of the list is the outer one")
@@ -27,6 +27,9 @@ func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 		if uint64(f.File) >= uint64(len(d.Files)) {
 			return d.fault("file_index", at+4, "is %d in a list of %d files", f.File, len(d.Files))
 		}
+	}
+	if len(d.Ranges) > MaxRanges {
+		return d.fault("range_count", d.at.ranges, "is %d; more than %d are not to be believed", len(d.Ranges), MaxRanges)
 	}
 	d.stack, d.ends, d.byLow = d.stack[:0], d.ends[:0], d.byLow[:0]
 	next := 0 // of Ranges
@@ -83,7 +86,7 @@ func (d *DebugInfo2) checkRanges(depth uint32, first, last int, codeSize uint64)
 			continue
 		}
 		if depth > 0 && !inside(d.stack[low:high], r) {
-			return d.fault("start_offset", at, "%#x and size %#x are not inside one range of the call around it", r.Start, r.Size)
+			return d.fault("start_offset", at, "%#x and size %#x are not inside the ranges of the call around it", r.Start, r.Size)
 		}
 		d.byLow = append(d.byLow, leveledRange{r, depth, i})
 		d.stack = append(d.stack, r)
@@ -92,8 +95,23 @@ func (d *DebugInfo2) checkRanges(depth uint32, first, last int, codeSize uint64)
 	if byStart := func(a, b CodeRange) int { return cmp.Compare(a.Start, b.Start) }; !slices.IsSortedFunc(own, byStart) {
 		slices.SortFunc(own, byStart)
 	}
+	d.stack = d.stack[:high+joined(own)]
 	d.ends = append(d.ends, len(d.stack))
 	return nil
+}
+
+// joined makes one of sorted ranges that touch, and returns how many are left.
+func joined(sorted []CodeRange) int {
+	n := 0
+	for _, r := range sorted {
+		if n > 0 && sorted[n-1].End() == uint64(r.Start) {
+			sorted[n-1].Size += r.Size
+			continue
+		}
+		sorted[n] = r
+		n++
+	}
+	return n
 }
 
 // inside reports whether one of the sorted ranges contains r.

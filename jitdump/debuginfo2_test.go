@@ -84,8 +84,8 @@ func TestDebugInfo2Rules(t *testing.T) {
 		{"function index", func(d *jitdump.DebugInfo2) { d.Calls[0].Function = 3 }, "function_index", calls + 8},
 		{"outside the function", func(d *jitdump.DebugInfo2) { d.Ranges[3].Size = 9 }, "beyond the 0x30 bytes", ranges + 24},
 		{"wraps", func(d *jitdump.DebugInfo2) { d.Ranges[3] = jitdump.CodeRange{Start: 0xfffffff0, Size: 0x20} }, "beyond the 0x30 bytes", ranges + 24},
-		{"outside the parent", func(d *jitdump.DebugInfo2) { d.Ranges[1].Start = 4 }, "not inside one range", ranges + 8},
-		{"across the parent's", func(d *jitdump.DebugInfo2) { d.Ranges[2].Size = 0x10 }, "not inside one range", ranges + 16},
+		{"outside the parent", func(d *jitdump.DebugInfo2) { d.Ranges[1].Start = 4 }, "not inside the ranges", ranges + 8},
+		{"across the parent's", func(d *jitdump.DebugInfo2) { d.Ranges[2].Size = 0x10 }, "not inside the ranges", ranges + 16},
 		{"overlap in a call", func(d *jitdump.DebugInfo2) { d.Ranges[2].Start = 0xe }, "inside another range of depth 1", ranges + 16},
 		{"overlap of siblings", func(d *jitdump.DebugInfo2) { d.Ranges[3].Start = 0x1c }, "inside another range of depth 0", ranges + 24},
 		{"overlap over an empty range", func(d *jitdump.DebugInfo2) {
@@ -115,6 +115,19 @@ func TestDebugInfo2Rules(t *testing.T) {
 	if err := deep.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "not to be believed") {
 		t.Errorf("300 deep: %v", err)
 	}
+	touching := golden2() // two ranges of the parent that touch are as good as one
+	touching.Calls[0].RangeCount = 2
+	touching.Ranges = slices.Insert(touching.Ranges, 1, jitdump.CodeRange{Start: 0x1c, Size: 4})
+	touching.Ranges[0].Size = 0x14
+	if err := touching.CheckTree(0x30); err != nil {
+		t.Errorf("a range across two that touch: %v", err)
+	}
+	many := golden2()
+	many.Calls[0].RangeCount = jitdump.MaxRanges
+	many.Ranges = make([]jitdump.CodeRange, jitdump.MaxRanges+1)
+	if err := many.CheckTree(0x30); err == nil || !strings.Contains(err.Error(), "not to be believed") {
+		t.Errorf("many ranges: %v", err)
+	}
 	empty := golden2()
 	empty.Ranges[1].Size = 0
 	if err := empty.CheckTree(0x30); err != nil {
@@ -139,7 +152,7 @@ func TestDebugInfo2Layout(t *testing.T) {
 		want string
 	}{
 		{"files", 0, 4, "file_list at offset 0x58: has 3 strings in its 12 bytes; 4 are announced"},
-		{"4 billion files", 0, 0xffffffff, "has 3 strings"},
+		{"4 billion files", 0, 0xffffffff, "not to be believed"},
 		{"file list", 4, 0xffffffff, "file_list at offset 0x58"},
 		{"file list not padded", 4, 11, "to a multiple of 4"},
 		{"too much padding", 0, 1, "6 of them behind the last string"},
@@ -225,5 +238,30 @@ func TestInlineBuilder(t *testing.T) {
 	b.At(2, jitdump.Outer, 1, 0)
 	if _, err := b.Record(8); err == nil {
 		t.Error("offsets that go back")
+	}
+	for name, misuse := range map[string]func(jitdump.FunctionID){
+		"unknown function": func(f jitdump.FunctionID) { b.Inline(jitdump.Outer, f+1, 1, 0) },
+		"unknown caller":   func(f jitdump.FunctionID) { b.Inline(7, f, 1, 0) },
+		"unknown call":     func(jitdump.FunctionID) { b.At(0, 7, 1, 0) },
+		"too deep": func(f jitdump.FunctionID) {
+			call := jitdump.Outer
+			for range jitdump.MaxDepth + 2 {
+				call = b.Inline(call, f, 1, 0)
+			}
+			b.At(0, call, 1, 0)
+		},
+		"too many ranges": func(f jitdump.FunctionID) {
+			call := b.Inline(jitdump.Outer, f, 1, 0)
+			for i := range uint32(jitdump.MaxRanges + 1) {
+				b.At(2*i, call, 1, 0)
+				b.At(2*i+1, jitdump.Outer, 1, 0)
+			}
+		},
+	} {
+		b.Reset()
+		misuse(b.Function("f", "a.toy", 1, 0, 0))
+		if d, err := b.Record(1 << 30); err == nil || d != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

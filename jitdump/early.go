@@ -67,6 +67,16 @@ func (r *Raw) IsEarlyDebugInfo() bool {
 	return len(area) <= 7 && allZero(area)
 }
 
+// earlyAddsUp is IsEarlyDebugInfo without a look at the strings.
+func (r *Raw) earlyAddsUp() bool {
+	if len(r.Body) < earlyHead {
+		return false
+	}
+	offsets, positions, strings, n := r.Order.Uint64(r.Body[8:]), r.Order.Uint64(r.Body[16:]), r.Order.Uint64(r.Body[24:]), uint64(len(r.Body))
+	return offsets <= n && positions > 0 && positions <= n && strings > 0 && strings <= n &&
+		earlyHead+offsets*earlyOffsetSize+positions*earlyPositionSize+strings <= n && r.Body[n-1] == 0
+}
+
 // EarlyDebugInfo decodes a record of which IsEarlyDebugInfo holds.
 func (r *Raw) EarlyDebugInfo() (EarlyDebugInfo, error) {
 	c := r.cursor()
@@ -128,31 +138,34 @@ func (e *EarlyDebugInfo) append(b *wire.Buffer) {
 }
 
 // DebugInfo2 returns what e says as the record of today, for a function of size
-// bytes. The error is a *wire.Error: a position or string that does not exist,
-// positions that call each other in a circle, code out of order.
+// bytes. With an error, which is a *wire.Error about a position or string that does
+// not exist, about positions that call each other in a circle or code out of order,
+// the record has no calls, and those of the lines that can be believed.
 func (e *EarlyDebugInfo) DebugInfo2(size uint64) (*DebugInfo2, error) {
 	t := earlyTree{EarlyDebugInfo: e, state: make([]earlyState, len(e.Positions)), calls: make(map[earlyCall]CallID)}
-	for i, o := range e.Offsets {
-		if uint64(o.Position) >= uint64(len(e.Positions)) {
-			return nil, e.fault("position", int64(i)*earlyOffsetSize+4, "is %d in a list of %d positions", o.Position, len(e.Positions))
+	err := t.build(size)
+	if err == nil {
+		var d *DebugInfo2
+		if d, err = t.builder.Record(uint32(size)); err == nil {
+			return d, nil
 		}
-		if i > 0 && o.Code < e.Offsets[i-1].Code {
-			return nil, e.fault("code_offset", int64(i)*earlyOffsetSize, "%#x is less than that of the entry before, %#x", o.Code, e.Offsets[i-1].Code)
-		}
-		if uint64(o.Code) > size {
-			return nil, e.fault("code_offset", int64(i)*earlyOffsetSize, "%#x is beyond the %#x bytes of the function", o.Code, size)
-		}
-		call, err := t.callOf(int(o.Position))
-		if err != nil {
-			return nil, err
-		}
-		p := &e.Positions[o.Position]
-		t.builder.At(o.Code, call, p.Line, p.Column)
 	}
-	if len(t.builder.functions) == 0 || size > math.MaxUint32 {
-		return nil, e.fault("position_count", -8, "is %d; there is no outer function", len(e.Positions))
+	return e.lines(), err
+}
+
+// lines returns a record of nothing but lines.
+func (e *EarlyDebugInfo) lines() *DebugInfo2 {
+	d := &DebugInfo2{Files: append([][]byte{nil}, e.Strings...)}
+	for _, o := range e.Offsets {
+		l := SourceLine{Offset: o.Code} // of the file without a name, unless it is known better
+		if uint64(o.Position) < uint64(len(e.Positions)) {
+			if p := &e.Positions[o.Position]; p.File >= 0 && int(p.File) < len(e.Strings) {
+				l.File, l.Line, l.Column = uint32(p.File)+1, p.Line, p.Column
+			}
+		}
+		d.Lines = append(d.Lines, l)
 	}
-	return t.builder.Record(uint32(size))
+	return d
 }
 
 // An earlyTree is the tree of calls that positions describe.
@@ -178,6 +191,58 @@ type earlyCall struct {
 	function               uint32
 	file                   int32
 	startLine, startColumn uint32
+}
+
+// build tells the builder what the record says.
+func (t *earlyTree) build(size uint64) error {
+	if size > math.MaxUint32 {
+		return t.fault("", 0, "the function has %#x bytes", size)
+	}
+	t.outer()
+	for i, o := range t.Offsets {
+		at := int64(i) * earlyOffsetSize
+		switch {
+		case uint64(o.Position) >= uint64(len(t.Positions)):
+			return t.fault("position", at+4, "is %d in a list of %d positions", o.Position, len(t.Positions))
+		case i > 0 && o.Code < t.Offsets[i-1].Code:
+			return t.fault("code_offset", at, "%#x is less than that of the entry before, %#x", o.Code, t.Offsets[i-1].Code)
+		case uint64(o.Code) > size:
+			return t.fault("code_offset", at, "%#x is beyond the %#x bytes of the function", o.Code, size)
+		}
+		call, err := t.callOf(int(o.Position))
+		if err != nil {
+			return err
+		}
+		p := &t.Positions[o.Position]
+		t.builder.at(o.Code, call, t.builder.files.index(t.file(p)), p.Line, p.Column)
+	}
+	if len(t.Offsets) == 0 || len(t.builder.functions) == 0 {
+		return t.fault("position_count", -16, "is %d; there is no outer function", len(t.Positions))
+	}
+	return nil
+}
+
+// outer describes the outer function: by a position that knows its file, if there
+// is one.
+func (t *earlyTree) outer() {
+	var found *EarlyPosition
+	for i := range t.Positions {
+		p := &t.Positions[i]
+		if p.Caller == -1 && uint64(p.Function) < uint64(len(t.Strings)) && (found == nil || t.file(found) == "") {
+			found = p
+		}
+	}
+	if found != nil {
+		t.describe(found)
+	}
+}
+
+// file returns the file of a position, or "".
+func (t *earlyTree) file(p *EarlyPosition) string {
+	if p.File < 0 || int(p.File) >= len(t.Strings) {
+		return ""
+	}
+	return string(t.Strings[p.File])
 }
 
 // callOf returns the call that position i is in, making it and those around it
@@ -219,9 +284,6 @@ func (t *earlyTree) callOf(i int) (CallID, error) {
 func (t *earlyTree) enter(p *EarlyPosition) CallID {
 	c := earlyCall{caller: Outer, function: p.Function, file: p.File, startLine: p.StartLine, startColumn: p.StartColumn}
 	if p.Caller < 0 {
-		if len(t.builder.functions) == 0 {
-			t.describe(p)
-		}
 		return Outer
 	}
 	site := &t.Positions[p.Caller]
@@ -235,11 +297,7 @@ func (t *earlyTree) enter(p *EarlyPosition) CallID {
 }
 
 func (t *earlyTree) describe(p *EarlyPosition) FunctionID {
-	file := ""
-	if p.File >= 0 {
-		file = string(t.Strings[p.File])
-	}
-	return t.builder.Function(string(t.Strings[p.Function]), file, p.StartLine, p.StartColumn, 0)
+	return t.builder.Function(string(t.Strings[p.Function]), t.file(p), p.StartLine, p.StartColumn, 0)
 }
 
 // fault returns an error about a field at an offset from the first list.

@@ -1,6 +1,10 @@
 package jitdump
 
-import "github.com/jitinject/jitinject/internal/wire"
+import (
+	"bytes"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
 
 // A Tier is a SAMPLY_JIT_TIER: the name and color of a tier of the compiler.
 type Tier struct {
@@ -89,6 +93,23 @@ func (r *Raw) EmbeddedSource() (EmbeddedSource, error) {
 	}
 	return s, c.Err()
 }
+
+// sourceAddsUp reports whether the sizes of an EMBEDDED_SOURCE_FILE fill its body,
+// with a name that can be one.
+func (r *Raw) sourceAddsUp() bool {
+	if len(r.Body) < 8 {
+		return false
+	}
+	size, n := r.Order.Uint64(r.Body), uint64(len(r.Body))-8
+	if size > n {
+		return false
+	}
+	name := uint64(bytes.IndexByte(r.Body[8:8+min(n-size, maxSourceName)], 0)) // all ones for none
+	return name > 0 && name < maxSourceName && n-size-name-1 < 8
+}
+
+// maxSourceName is more than the name of any file has.
+const maxSourceName = 64 << 10
 
 func (s *EmbeddedSource) id() RecordID { return IDEmbeddedSource }
 func (s *EmbeddedSource) size() int    { return 8 + len(s.Name) + 1 + len(s.Text) + len(s.Extra) }

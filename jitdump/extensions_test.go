@@ -132,17 +132,46 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 		"beyond the 0x30 bytes":             func(e *jitdump.EarlyDebugInfo) { e.Offsets[6].Code = 0x31 },
 		"there is no outer function":        func(e *jitdump.EarlyDebugInfo) { e.Offsets = nil },
 		"more than 255 calls deep":          func(e *jitdump.EarlyDebugInfo) { e.Positions = long.Positions },
+		"readers accept 255": func(e *jitdump.EarlyDebugInfo) { // each one step deeper than the one before
+			e.Positions = nil
+			e.Offsets = nil
+			for i := range int32(1000) {
+				e.Positions = append(e.Positions, jitdump.EarlyPosition{Caller: i - 1})
+				e.Offsets = append(e.Offsets, jitdump.EarlyOffset{Position: uint32(i)})
+			}
+		},
 	} {
 		e := earlyInfo()
 		break_(e)
 		r := raw(t, binary.LittleEndian, e)
 		early, err := r.EarlyDebugInfo()
-		if err == nil {
-			_, err = early.DebugInfo2(0x30)
+		if err != nil {
+			t.Fatal(err)
 		}
+		lines, err := early.DebugInfo2(0x30)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
+		// The lines that can be believed are there all the same.
+		if lines == nil || len(lines.Calls) > 0 || len(lines.Lines) != len(early.Offsets) {
+			t.Errorf("%s: %+v", want, lines)
+		}
+	}
+	// Each line has its own position's file, and the outer function one that is known.
+	mixed := earlyInfo()
+	mixed.Positions = []jitdump.EarlyPosition{{Caller: -1, File: -1}, {Caller: -1, File: 3, Line: 5, StartLine: 1}, {Caller: -1, File: 4, Line: 7}}
+	mixed.Offsets = []jitdump.EarlyOffset{{Code: 0, Position: 0}, {Code: 4, Position: 1}, {Code: 8, Position: 2}}
+	d, err := mixed.DebugInfo2(0x30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "a.toy", "b.to"} {
+		if got := string(d.Files[d.Lines[i].File]); got != want {
+			t.Errorf("line %d is of %q, want %q", i, got, want)
+		}
+	}
+	if got := string(d.Files[d.Functions[0].File]); got != "a.toy" {
+		t.Errorf("the function is declared in %q", got)
 	}
 	// What does not add up is no early record: it may be a tier, or nothing.
 	r := raw(t, binary.LittleEndian, earlyInfo())

@@ -1,9 +1,6 @@
 package jitdump
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // An InlineBuilder makes DebugInfo2 records the way a compiler sees its work:
 // while code is emitted, [InlineBuilder.At] says which place of the source it
@@ -17,6 +14,7 @@ type InlineBuilder struct {
 	functions    []SourceFunction
 	calls        []builtCall
 	lines        []builtLine
+	err          error // the first misuse
 }
 
 // A FunctionID names a function of an InlineBuilder. The outer one is 0.
@@ -44,6 +42,7 @@ type builtCall struct {
 type builtLine struct {
 	offset       uint32
 	call         CallID
+	file         uint32
 	line, column uint32
 }
 
@@ -51,7 +50,7 @@ type builtLine struct {
 func (b *InlineBuilder) Reset() {
 	b.files.reset()
 	b.names.reset()
-	b.functions, b.calls, b.lines = b.functions[:0], b.calls[:0], b.lines[:0]
+	b.functions, b.calls, b.lines, b.err = b.functions[:0], b.calls[:0], b.lines[:0], nil
 }
 
 // Function describes a function by its name, its source file and where it starts
@@ -66,11 +65,18 @@ func (b *InlineBuilder) Function(name, file string, line, column uint32, flags F
 // Inline describes a call to callee at a place in caller, which is another inlined
 // call or Outer, that is replaced by callee's body.
 func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column uint32) CallID {
+	if callee < 0 || int(callee) >= len(b.functions) || caller < Outer || int(caller) >= len(b.calls) {
+		b.fail("a call of function %d inside call %d, which are not both described", callee, caller)
+		return Outer
+	}
 	id := CallID(len(b.calls))
 	c := builtCall{caller: caller, function: callee, line: line, column: column, child: Outer, next: Outer, last: Outer}
 	if caller != Outer {
 		p := &b.calls[caller]
-		c.depth = p.depth + 1
+		if c.depth = p.depth + 1; c.depth > MaxDepth {
+			b.fail("a call %d deep; readers accept %d", c.depth, MaxDepth)
+			return caller
+		}
 		if p.child == Outer {
 			p.child = id
 		} else {
@@ -86,21 +92,45 @@ func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column ui
 // that call inlined, or of the outer function. It holds up to the next offset that
 // At is called with; offsets do not go back. Line 0 is for code without a line.
 func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
-	b.lines = append(b.lines, builtLine{offset, call, line, column})
+	f := FunctionID(0)
+	if call >= 0 && int(call) < len(b.calls) {
+		f = b.calls[call].function
+	}
+	if call < Outer || int(call) >= len(b.calls) || int(f) >= len(b.functions) {
+		b.fail("code of call %d, or of an outer function, that is not described", call)
+		return
+	}
+	b.at(offset, call, b.functions[f].File, line, column)
+}
+
+// at is At for code from another file than the one that its function is declared in.
+func (b *InlineBuilder) at(offset uint32, call CallID, file, line, column uint32) {
+	b.lines = append(b.lines, builtLine{offset, call, file, line, column})
+}
+
+func (b *InlineBuilder) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf("%s: %s: %s", FormatName, IDDebugInfo2, fmt.Sprintf(format, args...))
+	}
 }
 
 // Record returns the record for a function of size bytes. It belongs to the
 // caller. The error is about a misuse: offsets that go back or leave the function,
-// no outer function, or a depth that no reader accepts.
+// no outer function, calls that were not described, or more depth or ranges than any
+// reader accepts.
 func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
 	if len(b.functions) == 0 {
-		return nil, fmt.Errorf("%s: %s: the outer function is missing", FormatName, IDDebugInfo2)
+		b.fail("the outer function is missing")
+	}
+	if b.err != nil {
+		return nil, b.err
 	}
 	d := &DebugInfo2{Files: b.files.texts(), Names: b.names.texts()}
 	d.Functions = append(d.Functions, b.functions...)
 	for i := range b.calls {
 		b.calls[i].ranges = b.calls[i].ranges[:0]
 	}
+	ranges := 0
 	for i, l := range b.lines {
 		end := size
 		if i+1 < len(b.lines) {
@@ -112,13 +142,14 @@ func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
 		if l.offset == end {
 			continue
 		}
-		f := b.functions[0]
-		if l.call != Outer {
-			f = b.functions[b.calls[l.call].function]
-		}
-		d.Lines = append(d.Lines, SourceLine{Offset: l.offset, File: f.File, Line: l.line, Column: l.column})
+		d.Lines = append(d.Lines, SourceLine{Offset: l.offset, File: l.file, Line: l.line, Column: l.column})
 		for c := l.call; c != Outer; c = b.calls[c].caller {
-			b.calls[c].cover(l.offset, end)
+			if b.calls[c].cover(l.offset, end) {
+				ranges++
+			}
+		}
+		if ranges > MaxRanges {
+			return nil, fmt.Errorf("%s: %s: more than %d ranges; readers accept no more", FormatName, IDDebugInfo2, MaxRanges)
 		}
 	}
 	for i := range b.calls {
@@ -126,19 +157,20 @@ func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
 			b.addCalls(d, CallID(i))
 		}
 	}
-	if uint64(len(d.Ranges)) > math.MaxUint32 {
-		return nil, fmt.Errorf("%s: %s: %d ranges: a record holds at most 2³²-1", FormatName, IDDebugInfo2, len(d.Ranges))
+	if err := d.CheckTree(uint64(size)); err != nil {
+		return nil, err
 	}
-	return d, d.CheckTree(uint64(size))
+	return d, nil
 }
 
-// cover adds code to what a call covers.
-func (c *builtCall) cover(start, end uint32) {
+// cover adds code to what a call covers, and reports whether that takes a new range.
+func (c *builtCall) cover(start, end uint32) bool {
 	if n := len(c.ranges); n > 0 && c.ranges[n-1].End() == uint64(start) {
 		c.ranges[n-1].Size += end - start
-		return
+		return false
 	}
 	c.ranges = append(c.ranges, CodeRange{start, end - start})
+	return true
 }
 
 // addCalls adds a call by the outer function and those inside it, depth first,

@@ -367,14 +367,12 @@ func (r *Raw) wellFormed() bool {
 		u, err := r.Unwinding()
 		return err == nil && len(u.Extra) < 8
 	case IDDebugInfo2:
-		var d DebugInfo2
-		return r.DebugInfo2(&d) == nil && len(d.Extra) < 8
+		return r.addsUp2()
 	case IDTier:
 		_, err := r.Tier()
-		return err == nil || r.IsEarlyDebugInfo()
+		return err == nil && len(r.Body) < 4<<10 || r.earlyAddsUp()
 	case IDEmbeddedSource:
-		_, err := r.EmbeddedSource()
-		return err == nil
+		return r.sourceAddsUp()
 	}
 	return false
 }

@@ -79,7 +79,7 @@ static uint32_t offset_in(const void *code, uint32_t size, const void *address)
 // call that a return address is behind: an entry's pc is the END of its code.
 // Its own disassembly shows an instruction with the place in (start, end] of the
 // instruction, and looks up a return address with no -1. Taking pc for a start
-// gives each instruction the scope of the one before; agent_test.go shows
+// gives each instruction the scope of the one before; test/agent_test.go shows
 // it with instructions that only one method can be the source of.
 static bool add_inline_places(struct worker *w, JNIEnv *jni, const void *code, uint32_t size,
                               const jvmtiCompiledMethodLoadInlineRecord *r)

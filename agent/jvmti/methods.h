@@ -34,7 +34,7 @@ enum { METHOD_OF_USER = 1 }; // flags bit 0
 // for another method. And a debugger or an agent may redefine a class, which
 // gives the same jmethodID other lines. JVMTI tells of neither in a way that
 // costs nothing, so nothing is kept for long: methods_begin empties the cache when
-// it is METHODS_MAX_AGE old or METHODS_MAX large, and when classes were unloaded
+// it is 5 seconds old or METHODS_MAX large, and when classes were unloaded
 // since, as far as the VM says so (*unloads).
 struct methods {
 	struct table by_id, files;

@@ -36,7 +36,7 @@ type Function struct {
 	Code  []byte
 	Thumb bool     // ARM: the code is in the T32 instruction set
 	Files []string // that Lines and Origins refer to
-	Texts []string // what Files hold, by the same index; shorter or empty where that is not known
+	Texts []string // what Files hold, by the same index; shorter or empty where that is not known, or long
 	Lines []Line
 
 	// What was inlined. The first of Origins, if there is any, is the function itself.
@@ -71,6 +71,10 @@ type Line struct {
 	Line   uint32 // from 1; 0 for code that comes from no line
 	Column uint32 // from 1; 0 for unknown
 }
+
+// MaxText is the longest text of a source file that a Function has, in bytes: it goes
+// into the object of each function of the file.
+const MaxText = 64 << 10
 
 // An Origin is a function of the source, of which code was made at one place or at
 // several.

@@ -166,9 +166,17 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 		id := u.Add(parent, dwarf.TagInlinedSubroutine, dwarfgen.Ref(dwarf.AttrAbstractOrigin, b.abstract(fn, call.Origin)))
 		b.ids.inlined = append(b.ids.inlined, id)
 		b.extent(id, fn.Ranges[call.First:call.Last])
-		if file := fn.Origins[caller].File; file >= 0 {
+		// gdb leaves out calls that do not say where they are.
+		file := fn.Origins[caller].File
+		if file < 0 {
+			file = mainFile(fn)
+		}
+		if file >= 0 {
 			u.AddAttrs(id, dwarfgen.File(dwarf.AttrCallFile, b.fileID(fn, file)))
-			b.place(id, dwarf.AttrCallLine, call.Line, dwarf.AttrCallColumn, call.Column)
+		}
+		u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallLine, uint64(call.Line)))
+		if call.Column != 0 {
+			u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallColumn, uint64(call.Column)))
 		}
 	}
 }
@@ -180,7 +188,7 @@ func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
 		name := string(fn.Origins[origin].Name)
 		// libbfd takes the symbol's name for that of an inlined function which has no
 		// linkage name, the first time that it is asked.
-		b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, demangled(name)), dwarfgen.String(dwarf.AttrLinkageName, name))
+		b.unit.AddAttrs(id, dwarfgen.Shared(dwarf.AttrName, b.plainName(name)), dwarfgen.Shared(dwarf.AttrLinkageName, name))
 		b.declared(id, fn, &fn.Origins[origin])
 		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
 		b.ids.abstract[origin] = id
@@ -207,14 +215,10 @@ func (b *Builder) extent(id dwarfgen.EntryID, ranges []jitcode.Range) {
 	u.AddAttrs(id, u.Ranges(dwarf.AttrRanges, b.ranges))
 }
 
-// MaxEmbedded is the longest text of a source file that is put into objects, in
-// bytes: each function of the file has its own copy.
-const MaxEmbedded = 64 << 10
-
 // texts puts what is known of the contents of files into the line table.
 func (b *Builder) texts(fn *jitcode.Function) {
 	for i, text := range fn.Texts {
-		if text == "" || len(text) > MaxEmbedded || b.files[i] < 0 {
+		if text == "" || b.files[i] < 0 {
 			continue
 		}
 		b.unit.Lines.SetMD5(b.files[i], md5.Sum([]byte(text)))
@@ -231,6 +235,22 @@ const (
 	maxMangled   = 8 << 10 // longer names stay as they are
 	maxDemangled = 16      // the result has up to 2^16 bytes
 )
+
+// plainName returns demangled(name), which takes its time, for names that come again.
+func (b *Builder) plainName(name string) string {
+	plain, ok := b.plain[name]
+	if !ok {
+		if b.plain == nil || len(b.plain) >= maxPlain {
+			b.plain = make(map[string]string)
+		}
+		plain = demangled(name)
+		b.plain[name] = plain
+	}
+	return plain
+}
+
+// maxPlain bounds how many names are remembered.
+const maxPlain = 1000
 
 func demangled(name string) string {
 	if len(name) > maxMangled {

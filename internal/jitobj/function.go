@@ -67,7 +67,8 @@ type Builder struct {
 	rows   []dwarfgen.FrameRow
 	saved  []dwarfgen.SavedReg
 	ranges []dwarfgen.Range
-	edges  []uint64 // where inlined calls begin and end
+	plain  map[string]string // names of inlined functions, demangled
+	edges  []uint64          // where inlined calls begin and end
 	hash   hash.Hash
 	frame  [8]byte
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -11,28 +12,34 @@ import (
 // From a record with an inline tree to origins, inlined calls and rows.
 
 // inlineInfo takes over what the record at raw says about fn and reports whether
-// its lines can be used. A tree that breaks a rule is left out as a whole: code
-// shown inside a call that it is not part of would be worse than none.
+// it knows lines. A tree that breaks a rule is left out as a whole: code shown inside
+// a call that it is not part of would be worse than none.
 func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
-	info, err := r.decodeTree(raw, uint64(len(fn.Code)))
-	if err != nil {
-		r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
-		r.repairs.trees.Add(1)
+	size := uint64(len(fn.Code))
+	info, err := r.decodeTree(raw, size)
+	if info == nil {
+		r.brokenTree(raw, err)
 		return false
 	}
 	files := r.recordFiles(fn, info)
-	if err := info.CheckTree(uint64(len(fn.Code))); err != nil {
-		r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
-		r.repairs.trees.Add(1)
+	if err == nil {
+		err = info.CheckTree(size)
+	}
+	if err != nil {
+		r.brokenTree(raw, err)
 	} else {
 		tree(fn, info, files)
 	}
+	known, complained := false, false
 	for _, l := range info.Lines {
-		if uint64(l.File) >= uint64(len(files)) {
-			r.problem(raw.Offset, "%v; the lines before it are used", info.CheckLines())
-			break
+		w := row{off: int64(l.Offset), line: l.Line, column: lineColumn(l.Column + 1), file: -1}
+		switch {
+		case uint64(l.File) < uint64(len(files)):
+			w.file = files[l.File]
+		case !complained:
+			complained = true
+			r.problem(raw.Offset, "%v; such lines are left out", info.CheckLines())
 		}
-		w := row{off: int64(l.Offset), line: l.Line, column: l.Column + 1, file: files[l.File]}
 		if w.line > maxLine {
 			w.line = 0
 			r.repairs.absurdLines.Add(1)
@@ -40,16 +47,29 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 		if w.file < 0 {
 			w.file, w.line = 0, 0
 		}
+		known = known || w.line != 0
 		r.rows = append(r.rows, w)
 	}
 	r.sortRows()
-	return true
+	if !known {
+		r.rows = r.rows[:0]
+	}
+	return known
 }
 
-// decodeTree returns the record, of either kind, as one of today's.
+func (r *Reader) brokenTree(raw *jitdump.Raw, err error) {
+	r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
+	r.repairs.trees.Add(1)
+}
+
+// decodeTree returns the record, of either kind, as one of today's. With an error,
+// only the lines of the record can be used, if there is one.
 func (r *Reader) decodeTree(raw *jitdump.Raw, size uint64) (*jitdump.DebugInfo2, error) {
 	if raw.ID != jitdump.IDTier {
-		return &r.info2, raw.DebugInfo2(&r.info2)
+		if err := raw.DebugInfo2(&r.info2); err != nil {
+			return nil, err
+		}
+		return &r.info2, nil
 	}
 	early, err := raw.EarlyDebugInfo()
 	if err != nil {
@@ -76,8 +96,15 @@ func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []i
 // Columns count from 0 there, and the unknown one is the one in front of that.
 func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 	for _, f := range info.Functions {
+		name := info.Names[f.Name]
+		switch {
+		case len(name) == 0:
+			name = unnamed
+		case len(name) > maxOriginName:
+			name = name[:maxOriginName]
+		}
 		fn.Origins = append(fn.Origins, jitcode.Origin{
-			Name: info.Names[f.Name], File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,
+			Name: name, File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,
 		})
 	}
 	var stack [jitdump.MaxDepth + 1]int // the latest call of each depth
@@ -95,6 +122,7 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 			continue
 		}
 		slices.SortFunc(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+		fn.Ranges = joined(fn.Ranges, first)
 		parent := -1
 		if c.Depth > 0 {
 			parent = stack[c.Depth-1]
@@ -105,6 +133,37 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 			First: first, Last: len(fn.Ranges),
 		})
 	}
+}
+
+// unnamed stands for the name of a function that has none: tools leave out a call
+// without a name.
+var unnamed = []byte("(anonymous)")
+
+// maxOriginName is how much of the name of an inlined function is kept. Every call of
+// every function repeats it.
+const maxOriginName = 8 << 10
+
+// joined makes one of ranges that touch, from the given one on.
+func joined(ranges []jitcode.Range, first int) []jitcode.Range {
+	n := first
+	for _, r := range ranges[first:] {
+		if n > first && ranges[n-1].Offset+ranges[n-1].Size == r.Offset {
+			ranges[n-1].Size += r.Size
+			continue
+		}
+		ranges[n] = r
+		n++
+	}
+	return ranges[:n]
+}
+
+// lineColumn returns a column of a line table, or 0 for one that elfutils and LLVM
+// cannot tell: they count up to 65535, and elfutils drops all of a table with more.
+func lineColumn(column uint32) uint32 {
+	if column > math.MaxUint16 {
+		return 0
+	}
+	return column
 }
 
 // knownLine returns line, or 0 for a number that no file has.

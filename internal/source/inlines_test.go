@@ -62,11 +62,10 @@ func checkInlined(t *testing.T, fn *jitcode.Function) {
 // The record describes the load behind it, and one without is counted.
 func TestInlineTree(t *testing.T) {
 	b := newDump(t, x86)
-	b.add(&jitdump.DebugInfo2{}) // no load comes
 	b.add(inlined(t))
 	b.load("outer", 0x1000, 0x30)
 	b.load("other", 0x2000, 0x30)
-	b.add(inlined(t)) // nor here
+	b.add(inlined(t)) // no load comes
 	d := b.scan()
 	fn, err := d.Reader().Function(0)
 	if err != nil {
@@ -76,7 +75,7 @@ func TestInlineTree(t *testing.T) {
 	if fn, err = d.Reader().Function(1); err != nil || len(fn.Lines)+len(fn.Inlines)+len(fn.Origins) > 0 {
 		t.Errorf("the function behind has %+v, %v", fn, err)
 	}
-	if d.Orphans() != 2 || d.Unknown != 0 {
+	if d.Orphans() != 1 || d.Unknown != 0 {
 		t.Errorf("%d orphans, %d unknown", d.Orphans(), d.Unknown)
 	}
 }
@@ -113,7 +112,9 @@ func TestBrokenTrees(t *testing.T) {
 	}{
 		{"depth", func() jitdump.Record { i := inlined(t); i.Calls[1].Depth = 2; return i }, "depth", inlinedLines},
 		{"code size", func() jitdump.Record { i := inlined(t); i.Ranges[0].Size = 0x100; return i }, "beyond the 0x30 bytes", inlinedLines},
-		{"file of a line", func() jitdump.Record { i := inlined(t); i.Lines[2].File = 9; return i }, "is 9 in a list of 2 files", inlinedLines[:2]},
+		{"file of a line", func() jitdump.Record { i := inlined(t); i.Lines[2].File = 9; return i }, "is 9 in a list of 2 files",
+			[]jitcode.Line{inlinedLines[0], inlinedLines[1], {Offset: 0xc}, inlinedLines[3], inlinedLines[4], inlinedLines[5]}},
+		{"no line", func() jitdump.Record { i := inlined(t); i.Lines, i.Ranges[0].Start = nil, 99; return i }, "beyond the 0x30 bytes", []jitcode.Line{{Offset: 4, File: 2, Line: 1}}},
 		{"counts", func() jitdump.Record {
 			return &jitdump.Unknown{ID: jitdump.IDDebugInfo2, Body: bytes.Repeat([]byte{0xff}, 40)}
 		}, "file_list", []jitcode.Line{{Offset: 4, Line: 1}}},
@@ -170,7 +171,7 @@ func TestEarlyTree(t *testing.T) {
 	r := d.Reader()
 	for i, n := range []int{1, 0, 1, 0} {
 		fn, err := r.Function(i)
-		if err != nil || len(fn.Inlines) != n || (len(fn.Lines) == 3) != (n == 1) {
+		if err != nil || len(fn.Inlines) != n || (len(fn.Lines) == 3) != (n == 1 || i == 3) { // a broken tree's lines are there
 			t.Errorf("function %d: %+v, %v", i, fn, err)
 		}
 	}
@@ -219,5 +220,84 @@ func TestSources(t *testing.T) {
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != "other" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Threads that write into each other's records are told apart by names.
+func TestInterleavedTrees(t *testing.T) {
+	named := func(name string) *jitdump.DebugInfo2 {
+		i := inlined(t)
+		i.Names[0] = []byte(name)
+		return i
+	}
+	b := newDump(t, x86)
+	b.add(named("first"))
+	b.add(named("second"))
+	b.load("second", 0x2000, 0x30)
+	b.load("first", 0x1000, 0x30)
+	b.add(named("lost"))
+	b.add(named("third"))
+	b.load("third", 0x3000, 0x30)
+	b.load("stub", 0x4000, 0x30) // not what "lost" is about
+	b.add(named("one"))
+	b.add(named("other"))
+	b.load("neither", 0x5000, 0x30)
+	b.add(named("clean"))
+	b.load("JS:*clean", 0x6000, 0x30)
+	d := b.scan()
+	r := d.Reader()
+	for i, want := range []string{"second", "first", "third", "", "", "clean"} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(fn.Origins) > 0 {
+			got = string(fn.Origins[0].Name)
+		}
+		if got != want {
+			t.Errorf("%s has the tree of %q, want %q", fn.Name, got, want)
+		}
+	}
+	if len(d.Problems) != 2 || !strings.Contains(d.Problems[1].Text, "2 records of inlined calls came before it") {
+		t.Errorf("problems %v", d.Problems)
+	}
+}
+
+// A move, a tier or a source file between a tree and its load changes nothing.
+func TestBetweenTreeAndLoad(t *testing.T) {
+	for _, rec := range []jitdump.Record{
+		&jitdump.Unknown{ID: jitdump.IDTier, Body: []byte{1, 2, 3}}, &jitdump.Unknown{ID: jitdump.IDEmbeddedSource, Body: []byte{1}},
+		&jitdump.EmbeddedSource{Name: []byte("a\nb")}, &jitdump.Unknown{ID: jitdump.IDMove, Body: []byte{1}}, &jitdump.Unknown{ID: 77},
+	} {
+		b := newDump(t, x86)
+		b.add(inlined(t))
+		b.add(rec)
+		b.load("outer", 0x1000, 0x30)
+		fn, err := b.scan().Reader().Function(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkInlined(t, fn)
+	}
+}
+
+// Columns that tools cannot tell are none.
+func TestLargeColumns(t *testing.T) {
+	info := inlined(t)
+	info.Lines[1].Column = 65535
+	info.Lines[3].Column = 65534
+	b := newDump(t, x86)
+	b.add(info)
+	b.load("outer", 0x1000, 0x30)
+	b.entries(0x2000, jitdump.DebugEntry{Addr: 0x2000, Line: 1, Discrim: 99999, Name: []byte("a.js")}, jitdump.DebugEntry{Addr: 0x2004, Line: 1, Discrim: 65535, Name: []byte("a.js")})
+	b.load("plain", 0x2000, 0x30)
+	r := b.scan().Reader()
+	fn, err := r.Function(0)
+	if err != nil || fn.Lines[1].Column != 0 || fn.Lines[3].Column != 65535 {
+		t.Errorf("%+v, %v", fn.Lines, err)
+	}
+	if fn, err = r.Function(1); err != nil || fn.Lines[0].Column != 0 || fn.Lines[1].Column != 65535 {
+		t.Errorf("%+v, %v", fn.Lines, err)
 	}
 }

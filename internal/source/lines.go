@@ -50,7 +50,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 		if file < 0 {
 			line = 0
 		}
-		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr - r.d.skew), line, e.Discrim, max(file, 0)})
+		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr - r.d.skew), line, lineColumn(e.Discrim), max(file, 0)})
 	})
 	if err != nil {
 		r.problem(r.d.parts[r.function].debug.off, "%v; the lines before it are used", err)

@@ -1,6 +1,11 @@
 package source
 
-import "github.com/jitinject/jitinject/internal/jitcode"
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/jitdump"
+)
 
 // A pairing remembers what records of a dump wait for their load, and which
 // loads a move may be about.
@@ -10,7 +15,9 @@ type pairing struct {
 	inBatch   bool               // the last record of interest was a debug record
 	lastDebug span               // the latest debug record, for want of a match by address
 	lastAddr  uint64             // the address it names
-	inline    span               // the latest record of an inline tree
+	inline    []span             // records of inline trees since the last load
+	tooMany   int                // how many more there were
+	mixed     bool               // what is left of them is not simply the next load's
 	unwind    span
 	mapped    uint64 // what unwind says of itself
 
@@ -64,20 +71,61 @@ func (p *pairing) debugInfo(s span, addr uint64, early bool) (orphans int) {
 	return orphans
 }
 
-// inlineTree takes note of a record that describes the next load, and returns how
-// many are given up.
-func (p *pairing) inlineTree(s span) (orphans int) {
-	if p.inline.size != 0 {
-		orphans = 1
+// maxTrees is how many records of inline trees are kept until a load comes.
+const maxTrees = 16
+
+// inlineTree takes note of a record that describes the next load.
+func (p *pairing) inlineTree(s span) {
+	if len(p.inline) == maxTrees {
+		p.tooMany++
+		return
 	}
-	p.inline = s
-	return orphans
+	p.inline = append(p.inline, s)
 }
 
-// takeInlineTree returns the inline tree that came before a load.
-func (p *pairing) takeInlineTree() (s span) {
-	s, p.inline = p.inline, span{}
-	return s
+// inlineTreeOf returns the record of the inline tree of a load. There is one in front
+// of it, or threads have written into each other's records; then it is the one that
+// calls its function as the load does, and the others wait for theirs.
+func (d *Jitdump) inlineTreeOf(load *jitdump.Raw, name []byte) span {
+	p := &d.pairing
+	switch {
+	case len(p.inline) == 0:
+		return span{}
+	case len(p.inline) == 1 && p.tooMany == 0 && !p.mixed:
+		s := p.inline[0]
+		p.inline = p.inline[:0]
+		return s
+	}
+	for i, s := range p.inline {
+		if string(d.outerName(s)) == string(name) {
+			d.interleaved++
+			p.inline = slices.Delete(p.inline, i, i+1)
+			p.mixed = len(p.inline) > 0
+			return s
+		}
+	}
+	d.problem(load.Offset, "%s at offset %#x: %d records of inlined calls came before it, and none of them is about a function of that name; it is left without", load.ID, load.Offset, len(p.inline)+p.tooMany)
+	d.orphans += len(p.inline) + p.tooMany
+	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
+	return span{}
+}
+
+// outerName returns how a record of an inline tree calls the function that it is
+// about.
+func (d *Jitdump) outerName(s span) []byte {
+	var w window
+	if err := w.hold(d.src, s); err != nil {
+		return nil
+	}
+	raw, err := w.record(s, d.order())
+	if err != nil {
+		return nil
+	}
+	var info jitdump.DebugInfo2
+	if raw.DebugInfo2(&info) != nil || len(info.Functions) == 0 || uint64(info.Functions[0].Name) >= uint64(len(info.Names)) {
+		return nil
+	}
+	return info.Names[info.Functions[0].Name]
 }
 
 func (p *pairing) unwinding(s span, mapped uint64) { p.unwind, p.mapped = s, mapped }
@@ -107,7 +155,8 @@ func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span, earl
 
 // forget drops what counts on the next load: that one is lost.
 func (p *pairing) forget() {
-	p.unwind, p.mapped, p.lastDebug, p.inline = span{}, 0, span{}, span{}
+	p.unwind, p.mapped, p.lastDebug = span{}, 0, span{}
+	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	p.inBatch = false
 }
 

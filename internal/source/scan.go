@@ -38,22 +38,23 @@ type Jitdump struct {
 	// usual: the producer was killed, or still writes.
 	Cut int64
 
-	header   *jitdump.Header
-	src      io.ReaderAt
-	reader   *jitdump.Reader
-	lost     bool // there is no way past what stands next in the file
-	pairing  pairing
-	orphans  int // debug records that no load could be found for
-	sources  sources
-	derive   bool       // frames of functions from their code
-	host     *cfi.Entry // the frame that all code runs in, or nil
-	jumped   bool       // no function seems to be called
-	parts    []parts    // of each function
-	repairs  repairs
-	skew     uint64 // what the producer adds to debug addresses
-	high     uint64 // the end of the code that ends last
-	bytecode bool   // the lines of baseline functions are about bytecode
-	baseline []int  // some baseline functions that have lines
+	header      *jitdump.Header
+	src         io.ReaderAt
+	reader      *jitdump.Reader
+	lost        bool // there is no way past what stands next in the file
+	pairing     pairing
+	orphans     int // debug records that no load could be found for
+	interleaved int // loads with several records of inlined calls in front of them
+	sources     sources
+	derive      bool       // frames of functions from their code
+	host        *cfi.Entry // the frame that all code runs in, or nil
+	jumped      bool       // no function seems to be called
+	parts       []parts    // of each function
+	repairs     repairs
+	skew        uint64 // what the producer adds to debug addresses
+	high        uint64 // the end of the code that ends last
+	bytecode    bool   // the lines of baseline functions are about bytecode
+	baseline    []int  // some baseline functions that have lines
 }
 
 // parts says where a function's records lie.
@@ -103,7 +104,9 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 			continue
 		}
 		if err := d.record(&raw); err != nil {
-			d.pairing.forget()
+			if raw.ID != jitdump.IDMove { // it may have been, or described, the next load
+				d.pairing.forget()
+			}
 			d.problem(raw.Offset, "%v; the record is left out", err)
 		}
 	}
@@ -183,7 +186,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		// CPython rounds up to 16; whatever claims more is not to be believed.
 		d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
 	case jitdump.IDDebugInfo2:
-		d.orphans += d.pairing.inlineTree(spanOf(raw))
+		d.pairing.inlineTree(spanOf(raw))
 	case jitdump.IDTier:
 		if !raw.IsEarlyDebugInfo() {
 			if _, err := raw.Tier(); err != nil {
@@ -198,7 +201,9 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 			d.Unknown++
 			break
 		}
-		d.sources.add(&s, spanOf(raw), len(d.parts))
+		if !d.sources.add(&s, spanOf(raw), len(d.parts)) {
+			d.problem(raw.Offset, "%s at offset %#x: its name is none that a file has; it is left out", raw.ID, raw.Offset)
+		}
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
 	default:
@@ -211,7 +216,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	p := parts{load: spanOf(raw)}
 	var tables uint64
 	p.unwind, tables = d.pairing.takeUnwinding()
-	p.inline = d.pairing.takeInlineTree()
+	p.inline = d.inlineTreeOf(raw, l.Name)
 	debug, early := d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
 	switch {
 	case !early:
@@ -219,7 +224,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	case p.inline.size == 0:
 		p.inline = debug
 	}
-	if p.debug.size != 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
+	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
@@ -295,11 +300,7 @@ func (d *Jitdump) Target() jitcode.Target {
 
 // Orphans returns how many debug records have no load, or none yet.
 func (d *Jitdump) Orphans() int {
-	n := d.orphans + len(d.pairing.debug)
-	if d.pairing.inline.size != 0 {
-		n++
-	}
-	return n
+	return d.orphans + len(d.pairing.debug) + len(d.pairing.inline) + d.pairing.tooMany
 }
 
 // PID returns the process that the dump says it is of, in that process's own pid

@@ -31,9 +31,10 @@ type sources struct {
 // maxSources bounds how many sources of a dump are believed in.
 const maxSources = 1 << 20
 
-func (s *sources) add(e *jitdump.EmbeddedSource, at span, function int) {
+// add takes in a source and reports whether it can be one.
+func (s *sources) add(e *jitdump.EmbeddedSource, at span, function int) bool {
 	if isGarbled(e.Name, false) || len(s.all) >= maxSources {
-		return
+		return false
 	}
 	if s.byName == nil {
 		s.byName = make(map[string][]int)
@@ -41,6 +42,7 @@ func (s *sources) add(e *jitdump.EmbeddedSource, at span, function int) {
 	name := fileName(e.Name)
 	s.byName[name] = append(s.byName[name], len(s.all))
 	s.all = append(s.all, Source{Name: name, Function: function, Size: len(e.Text), at: at})
+	return true
 }
 
 // of returns the number of the source that a function means by a file name.
@@ -97,9 +99,11 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 	for i, name := range fn.Files {
 		text := ""
 		if n, ok := r.d.sources.of(name, r.function); ok {
-			var err error
-			if text, err = r.text(n); err != nil {
-				r.problem(r.d.sources.all[n].at.off, "%v; the source file is left out", err)
+			if r.d.sources.all[n].Size <= jitcode.MaxText {
+				var err error
+				if text, err = r.text(n); err != nil {
+					r.problem(r.d.sources.all[n].at.off, "%v; the source file is left out", err)
+				}
 			}
 			if place := r.d.sources.all[n].place; place != "" {
 				fn.Files[i] = place

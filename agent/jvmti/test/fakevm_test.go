@@ -131,39 +131,52 @@ func readPosted(t *testing.T, out []byte) map[uint64]*posted {
 	return all
 }
 
+// buildFakeVM compiles the agent's sources and our VM into one program.
+func buildFakeVM(t *testing.T, dir, sanitizer string) string {
+	t.Helper()
+	exe := filepath.Join(dir, "fakevm")
+	sources, err := filepath.Glob("../*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jdk := jdkHome(t)
+	args := append([]string{
+		"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
+		"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all",
+		"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe, "testdata/fakevm.c",
+	}, sources...)
+	if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// runFakeVM returns what was posted, by address, and what the dump has.
+func runFakeVM(t *testing.T, exe, dir string, seed int, env ...string) (map[uint64]*posted, []*dumped) {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command(exe, fmt.Sprint(seed), "20", "4", dir)
+	// What the agent keeps until the process ends is no leak.
+	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), env...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() != 0 {
+		t.Fatalf("seed %d: %v\n%s", seed, err, stderr.Bytes())
+	}
+	return readPosted(t, out), readDump(t, fmt.Sprintf("%s/jit-%d.dump", dir, cmd.Process.Pid))
+}
+
 // TestRandomPlaces posts random inline trees from a VM of our own, under the
 // compiler's sanitizers, and looks at both ends of every place.
 func TestRandomPlaces(t *testing.T) {
 	for _, sanitizer := range []string{"address,undefined", "thread"} {
 		t.Run(strings.ReplaceAll(sanitizer, ",", "-"), func(t *testing.T) {
 			dir := t.TempDir()
-			exe := filepath.Join(dir, "fakevm")
-			sources, err := filepath.Glob("../*.c")
-			if err != nil {
-				t.Fatal(err)
-			}
-			jdk := jdkHome(t)
-			args := append([]string{
-				"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-				"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all",
-				"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe, "testdata/fakevm.c",
-			}, sources...)
-			if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			exe := buildFakeVM(t, dir, sanitizer)
 			for seed := range 3 {
-				var stderr bytes.Buffer
-				cmd := exec.Command(exe, fmt.Sprint(seed), "20", "4", dir)
-				// What the agent keeps until the process ends is no leak.
-				cmd.Env = append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0")
-				cmd.Stderr = &stderr
-				out, err := cmd.Output()
-				if err != nil || stderr.Len() != 0 {
-					t.Fatalf("seed %d: %v\n%s", seed, err, stderr.Bytes())
-				}
-				all := readPosted(t, out)
+				all, functions := runFakeVM(t, exe, dir, seed)
 				found := 0
-				for _, d := range readDump(t, fmt.Sprintf("%s/jit-%d.dump", dir, cmd.Process.Pid)) {
+				for _, d := range functions {
 					if string(d.Name) == "stub" {
 						continue
 					}
@@ -185,5 +198,26 @@ func TestRandomPlaces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOtherVM has a VM that is not HotSpot: what compile_info points to must not
+// be read, and there are lines of the compiled method only.
+func TestOtherVM(t *testing.T) {
+	dir := t.TempDir()
+	exe := buildFakeVM(t, dir, "address,undefined")
+	all, functions := runFakeVM(t, exe, dir, 1, "FAKEVM=Eclipse OpenJ9 VM")
+	lines := 0
+	for _, d := range functions {
+		if string(d.Name) == "stub" {
+			continue
+		}
+		if p := all[d.CodeAddr]; p == nil || string(d.Name) != fakeName(p.outer) || len(d.calls) != 0 {
+			t.Errorf("%s: %d inline calls, posted %+v", d.Name, len(d.calls), p)
+		}
+		lines += len(d.lines)
+	}
+	if lines < 100 {
+		t.Errorf("%d lines", lines)
 	}
 }

@@ -6,7 +6,8 @@
 //
 // Method N is called pN%7.CN.mN()V, its file is pN%7/CN.java, and its line at a
 // byte code is 10*N + bci/4 + 1. N%11 == 0: no lines. N%13 == 0: no source file.
-// Methods beyond KNOWN are not known any more.
+// Methods beyond KNOWN are not known any more. With a name of the VM in FAKEVM, it
+// is another VM: compile_info is none of HotSpot's, and the map says less.
 #define _GNU_SOURCE
 #include <jvmti.h>
 #include <jvmticmlr.h>
@@ -74,7 +75,8 @@ static jvmtiError JNICALL SetEventNotificationMode(jvmtiEnv *e, jvmtiEventMode m
 static jvmtiError JNICALL GetSystemProperty(jvmtiEnv *e, const char *name, char **value)
 {
 	(void)e, (void)name;
-	*value = strdup("Fake OpenJDK VM");
+	const char *other = getenv("FAKEVM");
+	*value = strdup(other ? other : "Fake OpenJDK VM");
 	return 0;
 }
 
@@ -251,7 +253,15 @@ static void post(unsigned *seed)
 	fclose(tell);
 	jvmtiCompiledMethodLoadInlineRecord r = {{JVMTI_CMLR_INLINE_INFO, 1, 0, NULL}, count, infos};
 	jvmtiCompiledMethodLoadDummyRecord dummy = {{JVMTI_CMLR_DUMMY, 1, 0, &r.header}, "dummy"};
-	callbacks.CompiledMethodLoad(&jvmti, id_of(outer), size, code, 0, NULL, count ? &dummy : NULL);
+	if (getenv("FAKEVM")) {
+		jvmtiAddrLocationMap *map = calloc(count + 1, sizeof *map);
+		for (int i = 0; i < count; i++)
+			map[i] = (jvmtiAddrLocationMap){infos[i].pc, i % MAX_BCI};
+		callbacks.CompiledMethodLoad(&jvmti, id_of(outer), size, code, count, map, (void *)8);
+		free(map);
+	} else {
+		callbacks.CompiledMethodLoad(&jvmti, id_of(outer), size, code, 0, NULL, count ? &dummy : NULL);
+	}
 	if (below(seed, 30) == 0)
 		on_unload(&jvmti, NULL, "p0.C0");
 	if (below(seed, 30) == 0)
