@@ -275,3 +275,26 @@ func TestCompiled(t *testing.T) {
 		t.Skip("SKIPPED: none of these programs is here")
 	}
 }
+
+// Vector code of all kinds, which no recording has: the decoder agrees with
+// golang.org/x/arch about it.
+func TestDecodeCompiled(t *testing.T) {
+	const path = "/lib/x86_64-linux-gnu/libc.so.6"
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	data, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	insns := 0
+	for _, fde := range tellFrames(t, path) {
+		if fde.low >= text.Addr && fde.high <= text.Addr+text.Size {
+			insns += compareX86(t, fmt.Sprintf("%#x", fde.low), data[fde.low-text.Addr:fde.high-text.Addr])
+		}
+	}
+	t.Logf("%d instructions", insns)
+}
