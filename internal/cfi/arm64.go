@@ -47,7 +47,7 @@ func decodeARM64(code []byte, at int, ops []op) ([]op, int) {
 	case 4, 6, 12, 14:
 		arm64Memory(&e, w)
 	case 5, 13:
-		arm64Register(&e, w)
+		arm64Register(&e, w, code[:at])
 	case 7, 15:
 		arm64Vector(&e, w)
 	}
@@ -129,15 +129,46 @@ func arm64Branch(e *emitter, w uint32, at, size int) {
 	}
 }
 
-// arm64Register is data processing with registers.
-func arm64Register(e *emitter, w uint32) {
+// arm64Register is data processing with registers, behind other code.
+func arm64Register(e *emitter, w uint32, behind []byte) {
 	rd := bits(w, 4, 0)
 	if w&0x1f200000 == 0x0b200000 && rd == aSP && bits(w, 29, 29) == 0 { // add, sub with an extended register
-		e.add(op{kind: opLoseSP})
+		imm, ok := arm64Constant(behind, bits(w, 20, 16))
+		switch {
+		case !ok || bits(w, 9, 5) != aSP || bits(w, 31, 31) == 0 || bits(w, 15, 10) != 0x18:
+			e.add(op{kind: opLoseSP})
+		case bits(w, 30, 30) == 1:
+			e.add(opAdd(-imm))
+		default:
+			e.add(opAdd(imm))
+		}
 		return
 	}
 	// mov x29, x29 and such write what is there; nobody does that.
 	arm64Write(e, rd)
+}
+
+// arm64Constant returns what the instructions directly behind which we are put into
+// a register: frames too large for an immediate are made so.
+func arm64Constant(behind []byte, reg uint32) (imm int32, ok bool) {
+	last := func() (w uint32) {
+		if n := len(behind) - 4; n >= 0 {
+			w, behind = binary.LittleEndian.Uint32(behind[n:]), behind[:n]
+		}
+		return w
+	}
+	w, high := last(), uint32(0)
+	if w&0xffe0001f == 0xf2a00000|reg { // movk, lsl 16
+		high = bits(w, 20, 5) << 16
+		w = last()
+	}
+	switch {
+	case high < maxFrame && w&0xffe0001f == 0xd2800000|reg: // movz
+		return int32(high | bits(w, 20, 5)), true
+	case high == 0 && w&0xffe0001f == 0xd2a00000|reg && bits(w, 20, 5)<<16 < maxFrame: // movz, lsl 16
+		return int32(bits(w, 20, 5) << 16), true
+	}
+	return 0, false
 }
 
 // arm64Vector is the few vector instructions that write a general register.

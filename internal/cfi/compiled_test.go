@@ -4,7 +4,9 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,11 +36,8 @@ func tellFrames(t testing.TB, path string) (fdes []toldFDE) {
 	t.Helper()
 	out := testrec.Run(t, ".", testrec.Tool(t, "readelf"), "-W", "--debug-dump=frames-interp,no-follow-links", path)
 	var cur *toldFDE
-	var initial []told
 	var columns []string
 	inCIE, bad := false, false
-	cies := map[string][]told{}
-	_ = initial
 	flush := func() {
 		if cur != nil && !bad && len(cur.rows) > 0 {
 			fdes = append(fdes, *cur)
@@ -83,7 +82,6 @@ func tellFrames(t testing.TB, path string) (fdes []toldFDE) {
 			cur.rows = append(cur.rows, row)
 		}
 	}
-	_ = cies
 	flush()
 	return fdes
 }
@@ -99,7 +97,7 @@ func (s score) String() string {
 
 // compareCompiled holds what is derived from the code of an ELF file against what its
 // compiler said.
-func compareCompiled(t testing.TB, path string, target jitcode.Target, names map[string]uint8, sp, fpName, raName string, shown *int) (whole, parts score) {
+func compareCompiled(t testing.TB, path string, target jitcode.Target, names map[string]uint8, sp, fpName string, shown *int) (whole, parts score) {
 	f, err := elf.Open(path)
 	if err != nil {
 		t.Skipf("SKIPPED: %v", err)
@@ -162,9 +160,6 @@ func compareCompiled(t testing.TB, path string, target jitcode.Target, names map
 					continue
 				}
 				total.unreached++
-				if os.Getenv("CFI_UNREACHED") != "" {
-					t.Logf("%s: unreached %#x in %#x..%#x", path, pc, fde.low, fde.high)
-				}
 				continue
 			}
 			p := &s.pieces[piece]
@@ -212,19 +207,94 @@ func compareCompiled(t testing.TB, path string, target jitcode.Target, names map
 
 var amd64Names = map[string]uint8{"rbp": 6, "rbx": 3, "r12": 12, "r13": 13, "r14": 14, "r15": 15}
 
-// Compilers' own tables, at every instruction of real programs.
+func arm64Names() map[string]uint8 {
+	names := map[string]uint8{"x29": 29, "ra": 30}
+	for reg := uint8(19); reg < 29; reg++ {
+		names[fmt.Sprintf("x%d", reg)] = reg
+	}
+	return names
+}
+
+// shapes compiles testdata/shapes.c in several ways, and holds what is derived from it
+// against what GCC says of it, at every instruction.
+func shapes(t *testing.T, gcc string, target jitcode.Target, names map[string]uint8, sp, fpName string) {
+	source, err := filepath.Abs(filepath.Join("testdata", "shapes.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{{"-O0"}, {"-O1"}, {"-O2"}, {"-O2", "-fomit-frame-pointer"}, {"-O2", "-fno-omit-frame-pointer"}, {"-Os"}, {"-O3", "-fno-jump-tables"}} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "shapes.so")
+		testrec.Run(t, dir, gcc, append([]string{"-ffreestanding", "-fasynchronous-unwind-tables", "-shared", "-nostdlib", "-fPIC", "-o", path, source}, flags...)...)
+		shown := 10
+		whole, _ := compareCompiled(t, path, target, names, sp, fpName, &shown)
+		if t.Logf("%v: %v", flags, whole); whole.equal == 0 || whole.wrong > 0 {
+			t.Error("wrong")
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	t.Run("amd64", func(t *testing.T) {
+		if runtime.GOARCH != "amd64" {
+			t.Skip("SKIPPED: gcc compiles for another machine")
+		}
+		shapes(t, testrec.Tool(t, "gcc"), amd64, amd64Names, "rsp", "rbp")
+	})
+	t.Run("arm64", func(t *testing.T) {
+		shapes(t, testrec.Tool(t, "aarch64-linux-gnu-gcc"), arm64, arm64Names(), "sp", "x29")
+	})
+}
+
+// Compilers' own tables, at every instruction of real programs. What is wrong there
+// is code behind calls that do not return, which nothing but another part of the
+// function leads to, and assembly whose author told the unwinder nothing.
 func TestCompiled(t *testing.T) {
-	paths := []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/php", "/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/bin/gdb", "/usr/bin/perf"}
+	paths := []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/php8.2", "/usr/aarch64-linux-gnu/lib/libc.so.6"}
 	if extra := os.Getenv("CFI_COMPILED"); extra != "" {
 		paths = strings.Split(extra, ":")
 	}
-	shown := 30
+	shown, any := 5, false
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		whole, parts := compareCompiled(t, path, amd64, amd64Names, "rsp", "rbp", "ra", &shown)
+		any = true
+		target, names, sp, fpName := amd64, amd64Names, "rsp", "rbp"
+		if strings.Contains(path, "aarch64") {
+			target, names, sp, fpName = arm64, arm64Names(), "sp", "x29"
+		}
+		whole, parts := compareCompiled(t, path, target, names, sp, fpName, &shown)
 		t.Logf("%s: %v", path, whole)
 		t.Logf("%s, parts of functions that are elsewhere: %v", path, parts)
+		if all := whole.equal + whole.unknown + whole.unreached + whole.incomparable + whole.wrong; whole.wrong*1000 > all || (whole.equal+whole.incomparable)*100 < all*97 {
+			t.Errorf("%s: too much is wrong or unknown", path)
+		}
 	}
+	if !any {
+		t.Skip("SKIPPED: none of these programs is here")
+	}
+}
+
+// Vector code of all kinds, which no recording has: the decoder agrees with
+// golang.org/x/arch about it.
+func TestDecodeCompiled(t *testing.T) {
+	const path = "/lib/x86_64-linux-gnu/libc.so.6"
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	data, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	insns := 0
+	for _, fde := range tellFrames(t, path) {
+		if fde.low >= text.Addr && fde.high <= text.Addr+text.Size {
+			insns += compareX86(t, fmt.Sprintf("%#x", fde.low), data[fde.low-text.Addr:fde.high-text.Addr])
+		}
+	}
+	t.Logf("%d instructions", insns)
 }

@@ -1,2 +1,48 @@
-// Package cfi finds out how jitted code is unwound.
+// Package cfi knows how jitted code is unwound: from the code itself, or from the
+// tables that its producer sent.
+//
+// # From the code
+//
+// A [Synthesizer] derives the frame of a function, for x86-64 and arm64, the way an
+// assembler's author would write it down. A decoder (x86.go, arm64.go) turns each
+// instruction into ops: what it does to the stack pointer, to the frame pointer, and to
+// registers that belong to the caller; nine of ten do nothing. discover.go follows
+// jumps from the entry, so that data in between is not taken for code. flow.go lets a
+// state go along all ways until nothing changes any more:
+//
+//	push rbp            CFA = rsp+16, rbp is at CFA-16
+//	mov rbp, rsp        CFA = rbp+16, and rsp may do what it likes
+//	sub rsp, 0x20
+//	  ...
+//	  leave; ret        CFA = rsp+8 between the two
+//	later:              CFA = rbp+16: it is the jump here that counts, not what is above
+//
+// Where ways meet, only what they agree on stays (state.go), and where nothing is left
+// there is no row (rows.go): an unwinder that finds no rule stops or follows frame
+// pointers by itself, and one that finds a false rule tells lies. What is taken for
+// granted:
+//
+//   - The function is entered by a call, if the caller of this package does not say
+//     otherwise. [Result] tells what the code shows of that.
+//   - Calls leave the stack pointer as it was. (Where callees take their arguments off
+//     the stack, as V8's do, there is a frame pointer, which goes first.)
+//   - Ways that disagree about the CFA do not both exist: a call in front of the place
+//     where they meet does not return.
+//   - Code that only jumps with unknown targets can lead to has the frame that is there
+//     at such jumps, and code that nothing leads to (handlers of exceptions) has that of
+//     the frame pointer, if the function has one frame pointer everywhere. See gapState.
+//   - Nobody writes to saved registers by way of pointers.
+//
+// Code without a frame of its own, entered by a jump from an interpreter, needs an
+// [Entry]: the frame of the interpreter. PHP's traces run in that of execute_ex.
+//
+// Registers that a function destroys without saving them are not marked, except the
+// frame pointer: JITs have their own conventions, and no caller misses these. Signed
+// return addresses (arm64 paciasp) are not described.
+//
+// # From the producer
+//
+// [Split] finds out where in an unwinding record the header is, and [Check] reads the
+// rest and refuses what an unwinder should not see. V8 sends tables without content for
+// most functions: they are empty, and the frame has to come from the code.
 package cfi

@@ -3,6 +3,8 @@ package cfi
 import (
 	"debug/elf"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -63,6 +65,54 @@ func BenchmarkErlang(b *testing.B) {
 	for b.Loop() {
 		for _, c := range codes {
 			s.Synthesize(amd64, c, nil)
+		}
+	}
+}
+
+// PHP's traces run in the frame of its interpreter, execute_ex: the stack pointer is 160
+// bytes below the CFA, and four registers are saved. (The number depends on the build of
+// PHP. It is what unwinds fresh recordings down to _start.) Functions that are called
+// show that they are, and the one that is entered with 8 bytes more, that it is not.
+func TestSharedFrame(t *testing.T) {
+	saved := []jitcode.SavedReg{{Reg: 3, Offset: -40}, {Reg: 6, Offset: -32}, {Reg: 12, Offset: -24}, {Reg: 13, Offset: -16}, {Reg: 16, Offset: -8}}
+	entry := func(cfa int64) *Entry {
+		return &Entry{Row: jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: cfa}, Saved: saved}, Shared: true}
+	}
+	var s Synthesizer
+	for _, path := range dumpsBelow(t, recording(t, "php-dwarf")) {
+		codes, names := loads(t, read(t, path))
+		for i, code := range codes {
+			called := s.Synthesize(amd64, code, nil)
+			returns, jumps, popped := called.Returns, called.Jumps, called.Popped
+			switch name := names[i]; {
+			case strings.HasPrefix(name, "JIT$$assign"):
+				if !returns || popped != 0 {
+					t.Errorf("%s: returns %v, pops %d", name, returns, popped)
+				}
+				continue
+			case name == "JIT$$trace_exit":
+				if popped != 8 {
+					t.Errorf("%s pops %d bytes, want 8", name, popped)
+				}
+			case strings.HasPrefix(name, "TRACE-"):
+				if returns || !jumps || popped != 0 {
+					t.Errorf("%s: returns %v, jumps %v, pops %d", name, returns, jumps, popped)
+				}
+				r := s.Synthesize(amd64, code, entry(160))
+				if len(r.Rows) != 1 || !r.Rows[0].Known || r.Rows[0].CFA.Offset != 160 || !slices.Equal(r.Rows[0].Saved, saved) {
+					t.Errorf("%s: %+v", name, r)
+				}
+				continue
+			}
+			r := s.Synthesize(amd64, code, entry(160+int64(popped)))
+			if r.Popped != 0 {
+				t.Errorf("%s pops %d bytes", names[i], r.Popped)
+			}
+			for _, row := range r.Rows {
+				if !row.Known {
+					t.Errorf("%s: %+v", names[i], row)
+				}
+			}
 		}
 	}
 }

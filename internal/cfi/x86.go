@@ -35,12 +35,26 @@ var x86Watched = [16]uint8{none, none, none, 2, none, fp, none, none, none, none
 // It has to be fast: nine of ten instructions do nothing to frames, and of those
 // only the length is of interest. A test compares it with golang.org/x/arch.
 func decodeX86(code []byte, at int, ops []op) ([]op, int) {
-	var tail [32]byte
-	x := x86{b: code[at:]}
-	if len(x.b) < len(tail) {
-		copy(tail[:], x.b)
-		x.b = tail[:]
+	if len(code)-at < x86Room {
+		return decodeX86Last(code, at, ops)
 	}
+	return decodeX86In(code[at:], code, at, ops)
+}
+
+// x86Room is more than any instruction has bytes, right or wrong: with so much in
+// front of it, the decoder need not look where the code ends.
+const x86Room = 32
+
+// decodeX86Last is decodeX86 near the end of code.
+func decodeX86Last(code []byte, at int, ops []op) ([]op, int) {
+	var b [x86Room]byte
+	copy(b[:], code[at:])
+	return decodeX86In(b[:], code, at, ops)
+}
+
+// decodeX86In is decodeX86 with the bytes of the instruction and of what follows.
+func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
+	x := x86{b: b}
 	flags := x.opcode()
 	if flags&xUnknown != 0 {
 		return ops, 0
@@ -152,10 +166,8 @@ func (x *x86) opcode0F() uint16 {
 		sub := x.b[x.at]
 		x.at++
 		switch {
-		case c == 0x3a && sub >= 0x14 && sub <= 0x17:
-			return xModRM | xImm8 | xRM // pextr
 		case c == 0x3a:
-			return xModRM | xImm8
+			return xModRM | xImm8 | x86Pextr(sub)
 		case sub >= 0xf0:
 			return xModRM | xReg | xRM // movbe, crc32, adcx
 		}
@@ -209,15 +221,15 @@ func (x *x86) vex(c byte) uint16 {
 			return 0
 		case op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6:
 			return xModRM | xImm8 | x86Two[op]&xReg
-		case op == 0x7e && x.rep == 1, op == 0x2c, op == 0x2d, op == 0x50, op == 0xd7, op == 0x93:
-			return xModRM | xReg | x86Two[op]&xRM
+		case op == 0x7e && x.rep == 1: // vmovd
+			return xModRM | xRM
+		case op == 0x2c, op == 0x2d, op == 0x50, op == 0xd7, op == 0x93: // vcvt(t)ss2si, vmovmskps, vpmovmskb, kmov
+			return xModRM | xReg
 		}
 		return xModRM
 	case 2:
 		if x.op == 0xf3 { // blsr: the register is elsewhere
-			e := x.b[x.at-2]>>3&15 ^ 15
-			x.imm = int32(e)
-			x.op = 0xf3
+			x.imm = int32(x.b[x.at-2]>>3&15 ^ 15)
 			return xModRM | xSpecial | xVVVV
 		}
 		if x.op >= 0xf0 {
@@ -228,7 +240,7 @@ func (x *x86) vex(c byte) uint16 {
 		if x.op == 0xf0 { // rorx
 			return xModRM | xImm8 | xReg
 		}
-		return xModRM | xImm8 | (x86PextrFlags(x.op))
+		return xModRM | xImm8 | x86Pextr(x.op)
 	case 5, 6:
 		if c == 0x62 {
 			return xModRM
@@ -240,7 +252,9 @@ func (x *x86) vex(c byte) uint16 {
 // xVVVV marks an instruction that writes the register in a VEX prefix.
 const xVVVV = 1 << 14
 
-func x86PextrFlags(op byte) uint16 {
+// x86Pextr returns xRM for the instructions of map 0F3A that write a register or
+// memory.
+func x86Pextr(op byte) uint16 {
 	if op >= 0x14 && op <= 0x17 {
 		return xRM
 	}

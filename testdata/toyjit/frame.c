@@ -21,6 +21,14 @@ void prologue(struct code *c) {
 	case SHAPE_SUB:
 		raw(c, "\x48\x81\xec\0\0\0\0", 7)->fix = FIX_FRAME32;
 		break;
+	case SHAPE_ALIGN:
+		push(c, RBP);
+		alu(c, STORE, RSP, in(RBP));
+		push(c, RBX);
+		alu(c, STORE, RDI, in(RBX));
+		raw(c, "\x48\x81\xec\0\0\0\0", 7)->fix = FIX_FRAME32;
+		raw(c, "\x48\x83\xe4\xe0", 4);
+		break;
 	case SHAPE_LEAF:
 		break;
 	}
@@ -31,6 +39,9 @@ void prologue(struct code *c) {
 void epilogue(struct code *c) {
 	int depth = c->depth;
 	switch (c->frame.shape) {
+	case SHAPE_ALIGN:
+		alu(c, LOAD, RBX, (struct operand){NO_REG, RBP, -8});
+		// fall through
 	case SHAPE_FP:
 	case SHAPE_ENTER:
 		raw(c, "\xc9", 1);

@@ -176,7 +176,7 @@ static struct stmt *block(struct parser *s) {
 }
 
 static struct frame frame(struct parser *s) {
-	static const char *const shapes[] = {"fp", "enter", "sub", "push", "leaf"};
+	static const char *const shapes[] = {"fp", "enter", "sub", "push", "align", "leaf"};
 	struct frame f = {0};
 	if (!accept(s, "frame")) return f;
 	for (f.shape = SHAPE_FP; !is(s, shapes[f.shape]);)

@@ -38,6 +38,7 @@ enum shape {
 	SHAPE_ENTER, // enter N,0 ... leave; ret
 	SHAPE_SUB,   // sub rsp,N ... add rsp,N; ret
 	SHAPE_PUSH,  // push rbx, r12, r13; sub rsp,N ... add rsp,N; pops; ret
+	SHAPE_ALIGN, // push rbp; mov rbp,rsp; push rbx; sub rsp,N; and rsp,-32 ... mov rbx,[rbp-8]; leave; ret
 	SHAPE_LEAF,  // nothing at all: variables are in the red zone
 };
 

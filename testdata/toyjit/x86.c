@@ -26,6 +26,8 @@ struct operand slot(const struct code *c, int slot) {
 	case SHAPE_FP:
 	case SHAPE_ENTER:
 		return (struct operand){NO_REG, RBP, -8 * (slot + 1)};
+	case SHAPE_ALIGN:
+		return (struct operand){NO_REG, RBP, -8 * (slot + 2)};
 	case SHAPE_LEAF:
 		return (struct operand){NO_REG, RSP, -8 * (slot + 1)};
 	case SHAPE_PUSH:

@@ -1,0 +1,267 @@
+package cfi
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Place says what an .eh_frame is about and where it was when its producer wrote
+// it: pointers in it count from there.
+type Place struct {
+	Order    binary.ByteOrder
+	AddrSize int    // 4 or 8
+	Code     uint64 // address of the function
+	CodeSize uint64
+	Frames   uint64 // address of the .eh_frame; DefaultPlace has it where perf expects it
+}
+
+// DefaultPlace is where perf and those who write for it have .eh_frame: at the next
+// multiple of 8 behind the code.
+func DefaultPlace(order binary.ByteOrder, addrSize int, code, size uint64) Place {
+	return Place{order, addrSize, code, size, code + (size+7)&^7}
+}
+
+// Check reads the .eh_frame that a producer sent for a function [LSB Core 10.6.1]. It
+// returns what it says without the places in it, or an error that says what is wrong.
+// Tables without an FDE say nothing: both results are empty.
+//
+// Personality routines and data for languages are left out: nobody throws exceptions
+// here. The result aliases frames.
+//
+// Some producers tell nobody where their tables are (LLVM copies them out of its
+// memory). If the FDEs do not lie in the function, but would if the tables were
+// elsewhere, and fill it, that is where they are.
+func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
+	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
+	for r.c.Err() == nil && r.c.Len() > 0 && !r.ended {
+		r.entry()
+	}
+	if r.c.Err() == nil {
+		r.settle()
+	}
+	if err := r.c.Err(); err != nil {
+		return jitcode.FrameTable{}, err
+	}
+	if len(r.table.FDEs) == 0 {
+		return jitcode.FrameTable{}, nil
+	}
+	return r.table, nil
+}
+
+// A reader is in the middle of an .eh_frame. Its cursor is of the entry that is
+// being read; failures end up there.
+type reader struct {
+	place Place
+	c     wire.Cursor
+	table jitcode.FrameTable
+	at    map[int]int // index of a CIE by its offset
+	more  []cieExtra  // of each CIE
+	begin []uint64    // where FDEs begin, as addresses
+	moved bool        // some pointer is relative to where it stands
+	fixed bool        // some is not
+	ended bool
+}
+
+// A cieExtra is what matters only while FDEs are read.
+type cieExtra struct {
+	augmented bool  // "z"
+	encoding  uint8 // of pointers to code
+	program
+}
+
+// entry reads a CIE or an FDE.
+func (r *reader) entry() {
+	start := r.c.Pos()
+	length := r.c.U32("length")
+	switch {
+	case r.c.Err() != nil:
+		return
+	case length == 0:
+		for r.c.Len() > 0 { // a terminator, and padding
+			if r.c.U8("terminator") != 0 {
+				r.c.Bad("terminator", "there is more behind it")
+				return
+			}
+		}
+		r.ended = true
+		return
+	case length == math.MaxUint32:
+		r.c.Bad("length", "in the 64-bit format, which .eh_frame does not have here")
+		return
+	}
+	idAt := r.c.Pos()
+	body := r.c.Bytes("entry", uint64(length))
+	if r.c.Err() != nil {
+		return
+	}
+	outer := r.c
+	r.c = wire.NewCursor(".eh_frame", "CIE", body, r.place.Order, int64(idAt))
+	id := r.c.U32("CIE id")
+	cie, ok := r.at[idAt-int(id)]
+	switch {
+	case r.c.Err() != nil:
+	case id == 0:
+		r.cie(start)
+	case !ok:
+		r.c = wire.NewCursor(".eh_frame", "FDE", body, r.place.Order, int64(idAt))
+		r.c.Fail("CIE pointer", "no CIE begins at offset %#x", idAt-int(id))
+	default:
+		r.c = wire.NewCursor(".eh_frame", "FDE", body, r.place.Order, int64(idAt))
+		r.c.U32("CIE pointer")
+		r.fde(cie, idAt)
+	}
+	if r.c.Err() == nil {
+		r.c = outer
+	}
+}
+
+// cie reads a CIE behind its id.
+func (r *reader) cie(start int) {
+	c := &r.c
+	if v := c.U8("version"); v != 1 && v != 3 {
+		c.Bad("version", "%d, want 1 or 3", v)
+		return
+	} else if augmentation := c.CString("augmentation"); c.Err() == nil {
+		cie := jitcode.FrameCIE{CodeAlign: uleb(c, "code alignment factor"), DataAlign: sleb(c, "data alignment factor")}
+		if v == 1 {
+			cie.ReturnReg = uint64(c.U8("return address register"))
+		} else {
+			cie.ReturnReg = uleb(c, "return address register")
+		}
+		more := cieExtra{}
+		r.augment(string(augmentation), &cie, &more)
+		if c.Err() != nil {
+			return
+		}
+		if cie.CodeAlign == 0 || cie.CodeAlign > math.MaxUint8 {
+			c.Fail("code alignment factor", "%d", cie.CodeAlign)
+		}
+		if cie.DataAlign == 0 || cie.DataAlign > math.MaxInt8 || cie.DataAlign < math.MinInt8 {
+			c.Fail("data alignment factor", "%d", cie.DataAlign)
+		}
+		if cie.ReturnReg > math.MaxUint8 {
+			c.Fail("return address register", "%d", cie.ReturnReg)
+		}
+		more.program = program{cie: &cie, size: 0}
+		cie.Instructions = more.run(c)
+		r.at[start] = len(r.table.CIEs)
+		r.table.CIEs, r.more = append(r.table.CIEs, cie), append(r.more, more)
+	}
+}
+
+// augment reads what the letters of an augmentation announce.
+func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) {
+	c := &r.c
+	if letters == "" {
+		return
+	}
+	if letters[0] != 'z' {
+		c.Fail("augmentation", "%q, want one that begins with z", letters)
+		return
+	}
+	more.augmented = true
+	data := c.Bytes("augmentation data", uleb(c, "augmentation length"))
+	if c.Err() != nil {
+		return
+	}
+	a := wire.NewCursor(".eh_frame", "CIE", data, r.place.Order, c.Offset()-int64(len(data)))
+	for _, letter := range letters[1:] {
+		switch letter {
+		case 'R':
+			more.encoding = a.U8("pointer encoding")
+		case 'L':
+			a.U8("LSDA encoding")
+		case 'P':
+			r.pointer(&a, "personality routine", a.U8("personality encoding")&0x7f)
+		case 'S':
+			cie.Signal = true
+		default:
+			a.Fail("augmentation", "%q; nobody knows %c", letters, letter)
+		}
+	}
+	if a.Err() != nil {
+		r.c = a
+		return
+	}
+	switch more.encoding &^ 0x0f {
+	case peAbsolute, pePCRel:
+	default:
+		c.Fail("pointer encoding", "%#x, which is neither absolute nor relative to its own place", more.encoding)
+	}
+}
+
+// fde reads an FDE behind its CIE pointer; idAt is where that stands.
+func (r *reader) fde(cie, idAt int) {
+	c, more := &r.c, r.more[cie]
+	pcAt := uint64(idAt + c.Pos())
+	begin := r.pointer(c, "pc begin", more.encoding&0x0f)
+	if more.encoding&pePCRel != 0 {
+		begin += r.place.Frames + pcAt
+		r.moved = true
+	} else {
+		r.fixed = true
+	}
+	begin = r.mask(begin)
+	size := r.pointer(c, "pc range", more.encoding&0x07) // a length has no sign
+	if more.encoding&0x0f == peSdata4 || more.encoding&0x0f == peUdata4 {
+		size &= math.MaxUint32
+	}
+	if c.Err() == nil && (size == 0 || size > r.place.CodeSize) {
+		c.Bad("pc range", "%d bytes of a function of %d", size, r.place.CodeSize)
+	}
+	if more.augmented {
+		c.Bytes("augmentation data", uleb(c, "augmentation length"))
+	}
+	p := more.program
+	p.cie, p.size, p.at = &r.table.CIEs[cie], size, 0
+	instructions := p.run(c)
+	if c.Err() == nil && !p.cfa {
+		c.Fail("instructions", "do not say where the CFA is")
+	}
+	r.table.FDEs = append(r.table.FDEs, jitcode.FrameFDE{CIE: cie, Offset: r.mask(begin - r.place.Code), Size: size, Instructions: instructions})
+	r.begin = append(r.begin, begin)
+}
+
+func (r *reader) mask(v uint64) uint64 {
+	if r.place.AddrSize == 4 {
+		return v & math.MaxUint32
+	}
+	return v
+}
+
+// settle sees to it that the FDEs lie in the function.
+func (r *reader) settle() {
+	if len(r.table.FDEs) == 0 || r.inside(0) {
+		return
+	}
+	low, high := r.begin[0], r.begin[0]
+	for i, f := range r.table.FDEs {
+		low, high = min(low, r.begin[i]), max(high, r.begin[i]+f.Size)
+	}
+	const padding = 16
+	if shift := r.mask(r.place.Code - low); r.moved && !r.fixed && high-low <= r.place.CodeSize && high-low+padding > r.place.CodeSize && r.inside(shift) {
+		for i := range r.table.FDEs {
+			r.table.FDEs[i].Offset = r.mask(r.table.FDEs[i].Offset + shift)
+		}
+		return
+	}
+	for i, f := range r.table.FDEs {
+		if f.Offset >= r.place.CodeSize || f.Offset+f.Size > r.place.CodeSize {
+			r.c.Fail("", "the FDE for %#x to %#x is not in the function at %#x to %#x", r.begin[i], r.begin[i]+f.Size, r.place.Code, r.place.Code+r.place.CodeSize)
+			return
+		}
+	}
+}
+
+// inside reports whether all FDEs lie in the function, shifted by so much.
+func (r *reader) inside(shift uint64) bool {
+	for _, f := range r.table.FDEs {
+		if at := r.mask(f.Offset + shift); at >= r.place.CodeSize || f.Size > r.place.CodeSize-at {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package cfi
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// Pointer encodings [LSB Core 10.5.1].
+const (
+	peAbsolute = 0x00
+	peUleb     = 0x01
+	peUdata2   = 0x02
+	peUdata4   = 0x03
+	peUdata8   = 0x04
+	peSigned   = 0x08
+	peSleb     = 0x09
+	peSdata2   = 0x0a
+	peSdata4   = 0x0b
+	peSdata8   = 0x0c
+	pePCRel    = 0x10
+)
+
+// pointer reads a pointer in an encoding. What it counts from, if anything, is left
+// to the caller.
+func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
+	switch encoding & 0x0f {
+	case peAbsolute, peSigned:
+		if r.place.AddrSize == 4 {
+			return uint64(int64(int32(c.U32(field))))
+		}
+		return c.U64(field)
+	case peUleb:
+		return uleb(c, field)
+	case peUdata2:
+		return uint64(c.U16(field))
+	case peUdata4:
+		return uint64(c.U32(field))
+	case peUdata8, peSdata8:
+		return c.U64(field)
+	case peSleb:
+		return uint64(sleb(c, field))
+	case peSdata2:
+		return uint64(int64(int16(c.U16(field))))
+	case peSdata4:
+		return uint64(int64(int32(c.U32(field))))
+	}
+	c.Fail(field, "nobody knows the pointer encoding %#x", encoding)
+	return 0
+}
+
+// uleb reads an unsigned LEB128 number [DWARF5 7.6].
+func uleb(c *wire.Cursor, field string) (v uint64) {
+	for shift := 0; ; shift += 7 {
+		b := c.U8(field)
+		if shift > 63 || shift == 63 && b > 1 {
+			c.Bad(field, "a number of more than 64 bits")
+			return 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			return v
+		}
+	}
+}
+
+// sleb reads a signed one.
+func sleb(c *wire.Cursor, field string) (v int64) {
+	for shift := 0; ; shift += 7 {
+		b := c.U8(field)
+		if shift > 62 {
+			c.Bad(field, "a number of more than 63 bits")
+			return 0
+		}
+		v |= int64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			if b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package cfi
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Split takes the data of an unwinding record apart: .eh_frame, and .eh_frame_hdr of
+// headerSize bytes. In V8, CPython and perf the header is last; the format's
+// description and LLVM's ORC have it first. It goes by what can be read; where both can,
+// as with tables that are empty, by perf. frames is empty if there is nothing in it.
+func Split(order binary.ByteOrder, data []byte, headerSize uint64) (frames, header []byte, err error) {
+	size := uint64(len(data))
+	if headerSize > size {
+		return nil, nil, fmt.Errorf(".eh_frame_hdr has %d bytes, of %d in all", headerSize, size)
+	}
+	for _, at := range []uint64{size - headerSize, 0} {
+		header = data[at : at+headerSize]
+		if frames = data[:at]; at == 0 {
+			frames = data[headerSize:]
+		}
+		if headerSize > 0 && !isHeader(header) || !isFrames(order, frames) {
+			continue
+		}
+		if blank(frames) {
+			frames = nil
+		}
+		return frames, header, nil
+	}
+	return nil, nil, fmt.Errorf("%d bytes are no .eh_frame with an .eh_frame_hdr of %d bytes, before it or behind it", size, headerSize)
+}
+
+// isHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].
+func isHeader(b []byte) bool {
+	return len(b) >= 4 && b[0] == 1 && (b[1] == 0xff || b[1]&0x8f < 0x0d) && (b[3] == 0xff || b[3]&0x8f < 0x0d)
+}
+
+// isFrames reports whether b is a run of CIEs and FDEs that fills it.
+func isFrames(order binary.ByteOrder, b []byte) bool {
+	c := wire.NewCursor(".eh_frame", "", b, order, 0)
+	first := true
+	for c.Len() >= 4 {
+		length := c.U32("length")
+		if length == 0 {
+			return blank(c.Rest())
+		}
+		body := c.Bytes("length", uint64(length))
+		if c.Err() != nil || len(body) < 4 || first && order.Uint32(body) != 0 {
+			return false
+		}
+		first = false
+	}
+	return blank(c.Rest())
+}
+
+// blank reports whether b is nothing but zeros: terminators and padding.
+func blank(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
