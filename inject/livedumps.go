@@ -153,6 +153,10 @@ func (l *live) extend(d *plannedDump) {
 	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
 	l.planner.extend(d)
 	l.sources.place(d.dump, l.sum)
+	if objects == 0 || !d.derives {
+		d.derives = true
+		deriveFrames(l.rec, d.dump, l.opts, l.sum)
+	}
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]
 		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {

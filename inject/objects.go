@@ -137,7 +137,6 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 		if err != nil {
 			return 0, err
 		}
-		o.dump.source.DeriveFrames(nil)
 		m.dump, m.builder, m.reader = o.dump, builder, o.dump.source.Reader()
 	}
 	fn, err := m.reader.Function(o.function)
@@ -167,7 +166,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 }
 
 // told is how many functions of a dump say where their code comes from.
-type told struct{ lines, inlines int }
+type told struct{ lines, inlines, sent, derived int }
 
 func (m *maker) count(dump int, fn *jitcode.Function) {
 	if m.told == nil {
@@ -179,6 +178,11 @@ func (m *maker) count(dump int, fn *jitcode.Function) {
 	}
 	if len(fn.Inlines) > 0 {
 		t.inlines++
+	}
+	if len(fn.Unwind.Sent.FDEs) > 0 {
+		t.sent++
+	} else if !fn.Unwind.Empty() {
+		t.derived++
 	}
 	m.told[dump] = t
 }
@@ -231,6 +235,8 @@ func (w *objectWriter) merge(m *maker) {
 	for number, t := range m.told {
 		w.sum.Dumps[number].WithLines += t.lines
 		w.sum.Dumps[number].Inlining += t.inlines
+		w.sum.Dumps[number].Unwind.Sent += t.sent
+		w.sum.Dumps[number].Unwind.Derived += t.derived
 	}
 	w.problems = append(w.problems, m.problems...)
 	w.created = append(w.created, m.created...)

@@ -29,6 +29,10 @@ type Options struct {
 	// that uses its libraries or programs, read no lines from such objects.
 	EmbedSources bool
 
+	// NoCFI leaves functions without unwind tables for which their runtime sends none.
+	// Otherwise they are derived from the code, where that is possible.
+	NoCFI bool
+
 	// DumpDirs are searched for a dump that is neither where it was recorded nor
 	// beside Input, and so are the directories in them.
 	DumpDirs []string
@@ -128,11 +132,19 @@ type DumpSummary struct {
 	Empty     int      `json:"empty"`          // of them without code, which need no object
 	WithLines int      `json:"with_lines"`
 	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
-	Sources   int      `json:"sources"`      // source files that the dump brings along
+	Unwind    Unwind   `json:"unwind"`
+	Frames    string   `json:"frames,omitempty"` // why stacks through its functions cannot be unwound
+	Sources   int      `json:"sources"`          // source files that the dump brings along
 	Moved     int      `json:"moved"`
 	Clock     Clock    `json:"clock"`
 	Cut       int64    `json:"cut"` // offset of a record that the end of the file cuts, or -1
 	Repairs   []Repair `json:"repairs"`
+}
+
+// Unwind counts functions by where their unwind tables come from.
+type Unwind struct {
+	Sent    int `json:"sent"`    // from the runtime
+	Derived int `json:"derived"` // from the code
 }
 
 // A Repair is a habit of a producer that was put right.

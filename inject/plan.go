@@ -100,6 +100,7 @@ type plannedDump struct {
 	events      int     // planned
 	objectOf    []int   // by function; -1 for those without
 	places      *places // nil until code moves
+	derives     bool    // frames from code, in a stream
 	neighbours  neighbours
 
 	// In a stream: the file, and that its processes have ended and all has been read.

@@ -97,6 +97,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		plan := makePlan(rec, dumps, sum)
 		for _, d := range dumps {
 			sources.place(d, sum)
+			deriveFrames(rec, d, opts, sum)
 		}
 		sources.report(dumps, sum)
 		opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))

@@ -26,6 +26,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Objects:      o.objects,
 		Sources:      o.sources,
 		EmbedSources: o.embed,
+		NoCFI:        !o.cfi,
 		DumpDirs:     o.dumpDirs,
 		Clock:        o.clock,
 		Dumps:        o.named,

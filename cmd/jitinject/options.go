@@ -24,6 +24,7 @@ type options struct {
 	objects       string
 	sources       string
 	embed         bool
+	cfi           bool
 	dumpDirs      []string
 	clock         string
 	dumps         []string           // PID=FILE
@@ -73,6 +74,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
+	fs.BoolVar(&o.cfi, "cfi", true, "derive unwind tables from the code where the runtime sends none (--no-cfi: do not)")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")

@@ -31,8 +31,8 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/source":  {"jitdump", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
-	"internal/cfi":     {"internal/jitcode", "internal/wire"},
+	"internal/source":  {"jitdump", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// The engine, and the command on top of it.

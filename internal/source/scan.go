@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -46,10 +45,10 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
-	derive      bool       // frames of functions from their code
-	host        *cfi.Entry // the frame that all code runs in, or nil
-	jumped      bool       // no function seems to be called
-	parts       []parts    // of each function
+	derive      bool              // frames of functions from their code
+	traces      bool              // code runs in the frame of an interpreter
+	host        *jitcode.FrameRow // that frame, or nil
+	parts       []parts           // of each function
 	repairs     repairs
 	skew        uint64 // what the producer adds to debug addresses
 	high        uint64 // the end of the code that ends last
@@ -227,6 +226,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
+	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
 	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
 	d.Events = append(d.Events, jitcode.Event{

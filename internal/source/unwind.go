@@ -1,6 +1,9 @@
 package source
 
 import (
+	"bytes"
+	"debug/elf"
+
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
@@ -10,9 +13,17 @@ import (
 // shows.
 
 // DeriveFrames says that functions without unwind tables get some that are derived
-// from their code. host is the frame that code of the dump runs in, if that is not
-// one of its own. It must not run while functions are read.
-func (d *Jitdump) DeriveFrames(host *cfi.Entry) { d.derive, d.host = true, host }
+// from their code. host is the frame that traces run in, if it is known. It must not
+// run while functions are read.
+func (d *Jitdump) DeriveFrames(host *jitcode.FrameRow) { d.derive, d.host = true, host }
+
+// phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
+var phpStub = []byte("JIT$$")
+
+// HasTraces reports whether code of the dump runs in the frame of an interpreter,
+// which jumps to it. So it is with PHP: the functions of its JIT have no prologue, end
+// in jumps, and expect the registers of its interpreter, execute_ex.
+func (d *Jitdump) HasTraces() bool { return d.traces }
 
 // addUnwind fills in how fn is unwound.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
@@ -30,20 +41,60 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if cie == nil {
 		return nil
 	}
-	found := r.frames.Synthesize(r.d.Target(), fn.Code, r.d.host)
-	if r.d.host == nil && !found.Returns && r.d.jumped {
-		return nil // nobody knows in which frame it begins
+	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
+	if r.d.traces && !found.Returns {
+		if r.d.host == nil {
+			return nil // nobody knows in which frame it begins
+		}
+		entry := cfi.Entry{Row: *r.d.host, Shared: true}
+		entry.Row.CFA.Offset += int64(found.Popped)
+		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
 	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, found.Rows
 	return nil
 }
 
-// sentTables takes over the unwind tables that a dump brings for fn.
+// sentTables takes over the unwind tables that a dump brings for fn, if an unwinder
+// can follow them. Tables without content, as V8 sends them for most functions, say
+// nothing.
 func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
-	u, err := raw.Unwinding()
+	table, err := r.checkedTables(fn, raw)
 	if err != nil {
-		r.problem(raw.Offset, "%v; the function is left without unwind tables", err)
+		instead := "the function is left without unwind tables"
+		if r.d.derive {
+			instead = "what the code shows is used instead"
+		}
+		r.problem(raw.Offset, "%s at offset %#x: %v; %s", raw.ID, raw.Offset, err, instead)
+		r.repairs.unwind.Add(1)
 		return
 	}
-	_ = u
+	fn.Unwind.Sent = table
 }
+
+func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.FrameTable, error) {
+	u, err := raw.Unwinding()
+	if err != nil {
+		return jitcode.FrameTable{}, err
+	}
+	frames, _, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
+	if err != nil || len(frames) == 0 {
+		return jitcode.FrameTable{}, err
+	}
+	return cfi.Check(cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, uint64(len(fn.Code))), frames)
+}
+
+// addrSize returns the size of addresses in the dump's code, in bytes.
+func (d *Jitdump) addrSize() int {
+	switch elf.Machine(d.header.Machine) {
+	case elf.EM_386, elf.EM_ARM, elf.EM_PPC, elf.EM_SPARC, elf.EM_68K, elf.EM_SH, elf.EM_PARISC, elf.EM_XTENSA, elf.EM_MICROBLAZE, elf.EM_OPENRISC:
+		return 4
+	case elf.EM_MIPS: // 32 and 64 bit have one number
+		if d.high < 1<<32 {
+			return 4
+		}
+	}
+	return 8
+}
+
+// isTraced reports whether a function is one of PHP's.
+func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }
