@@ -43,7 +43,7 @@ type Section struct {
 	Link    SectionID
 	Info    uint32
 	EntSize uint64
-	Away    uint64 // what an address in it is, beside its file offset; for SHF_ALLOC
+	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
 	Data    []byte
 }
 
@@ -115,7 +115,7 @@ func (f *File) place() (end uint64) {
 			end = (end + s.Align - 1) &^ (s.Align - 1)
 		}
 		s.offset = end
-		if s.Flags&elf.SHF_ALLOC != 0 {
+		if s.Flags&elf.SHF_ALLOC != 0 || s.Away != 0 {
 			s.addr = end + s.Away
 		}
 		end += uint64(len(s.Data))

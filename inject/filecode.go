@@ -15,7 +15,7 @@ import (
 // of its own binary, at their home there; and it maps that part of the binary a
 // second time, near its other code, and runs them at either place.
 //
-// Two things follow. The functions belong at the copy, too. And where the binary's
+// Two things follow where perf unwinds (elsewhere nothing is lost by it). The functions belong at the copy, too. And where the binary's
 // own symbols tell of them, they stay its own at home: an unwinder of elfutils
 // (perf 7) loses a file that another one is mapped into, and every frame with it.
 
@@ -88,6 +88,9 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 	if !ok {
 		maps = f.rec.fileMapsOf(m.pid, m.time)
 		f.of[key] = maps
+	}
+	if !f.rec.copiesStacks() {
+		return append(spread, m) // nothing will be unwound
 	}
 	home := slices.IndexFunc(maps, func(x fileMap) bool { return x.lo <= m.addr && m.addr+m.len <= x.hi })
 	if home < 0 {

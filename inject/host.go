@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
@@ -72,11 +71,7 @@ func (rec *recording) rowOf(m *fileMap, d *dump) (*jitcode.FrameRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := cfi.Host(d.source.Target(), data, s.Addr, y.Value)
-		if err != nil {
-			return nil, err
-		}
-		return &row, nil
+		return d.source.HostFrame(data, s.Addr, y.Value)
 	}
 	return nil, nil
 }

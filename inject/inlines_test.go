@@ -187,7 +187,7 @@ func TestInlinesOfOtherMachines(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					o, err := b.Build(fn)
+					o, err := b.Build(fn, jitobj.Place{})
 					if err != nil {
 						t.Fatal(err)
 					}

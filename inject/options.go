@@ -106,6 +106,7 @@ type Summary struct {
 	Dumps       []DumpSummary `json:"dumps"`
 	Markers     int           `json:"markers"`   // marker records in Input, and processes whose dump was named without any
 	Mappings    int           `json:"mappings"`  // records added
+	Tables      int           `json:"tables"`    // records added for unwind tables that have a place of their own
 	Dropped     int           `json:"dropped"`   // markers, and records of anonymous memory, left out
 	Objects     int           `json:"objects"`   // files made or found as they should be
 	Unchanged   int           `json:"unchanged"` // of them, those that were there

@@ -143,6 +143,7 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.time, &r.trailer)
 		r.sum.Mappings++
 		if m.tables != 0 && o.tables.Size > 0 {
+			r.sum.Tables++
 			record.Addr, record.Len, record.PgOff = m.tables, o.tables.Size, o.tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.time, &r.trailer)
 		}

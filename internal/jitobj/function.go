@@ -154,8 +154,9 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 // begins with the file, where all addresses are 0, and in a tight object, which is
 // for that one directory, with .text.
 //
-// Tables with a place of their own are in no PT_LOAD: to libdw, a file goes to the end
-// of the last one, and there are other functions in between.
+// Tables with a place of their own are in no segment: to libdw, a file goes to the end
+// of the last PT_LOAD, and there are other functions in between. Their readers go by
+// section names.
 func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place) {
 	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: text, Align: pageSize, FromStart: true}
 	if place.Away == 0 {
@@ -166,7 +167,7 @@ func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place
 	}
 	b.file.AddSegment(load)
 	b.file.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: note, Last: note, Align: 4})
-	if frameHeader != 0 {
+	if frameHeader != 0 && place.Away == 0 {
 		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: frameHeader, Last: frameHeader, Align: 4})
 	}
 }

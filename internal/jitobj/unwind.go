@@ -41,8 +41,12 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 		return 0, nil
 	}
 	*tables = Tables{Offset: offset, Size: size}
-	b.file.Add(elfgen.Section{Name: frames.Name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: tablesAlign, Data: frames.Data, Away: away})
-	return b.file.Add(elfgen.Section{Name: header.Name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Align: 4, Data: header.Data, Away: away}), nil
+	flags := elf.SHF_ALLOC
+	if away != 0 {
+		flags = 0 // no PT_LOAD has them
+	}
+	b.file.Add(elfgen.Section{Name: frames.Name, Type: elf.SHT_PROGBITS, Flags: flags, Align: tablesAlign, Data: frames.Data, Away: away})
+	return b.file.Add(elfgen.Section{Name: header.Name, Type: elf.SHT_PROGBITS, Flags: flags, Align: 4, Data: header.Data, Away: away}), nil
 }
 
 // addFrames describes fn's frames.

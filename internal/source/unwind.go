@@ -25,6 +25,17 @@ var phpStub = []byte("JIT$$")
 // in jumps, and expect the registers of its interpreter, execute_ex.
 func (d *Jitdump) HasTraces() bool { return d.traces }
 
+// HostFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is
+// the .eh_frame of its program, at its address there, and pc where the interpreter
+// begins.
+func (d *Jitdump) HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
+	row, err := cfi.Host(d.Target(), ehFrame, addr, pc)
+	if err != nil {
+		return nil, err
+	}
+	return &row, nil
+}
+
 // addUnwind fills in how fn is unwound.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if at := r.d.parts[r.function].unwind; at.size != 0 {
