@@ -83,8 +83,14 @@ func (s *Synthesizer) sweep(visit func(off uint32, now *state)) (changed bool) {
 			behindCall = o.end
 			fallthrough
 		default:
+			if o.base == baseFP && o.kind == opStore || o.kind == opSPFromFP {
+				s.borrows(o, &now)
+			}
 			s.m.apply(&now, o)
 			s.guard(&now)
+			if o.kind == opCall && s.prologue && now.spOK && now.sp == s.entry.sp && !now.fpOK {
+				s.m.enterFrame(&now)
+			}
 		}
 		if visit != nil {
 			s.witness(o, &now)
@@ -115,8 +121,22 @@ func (s *Synthesizer) guard(now *state) {
 	}
 }
 
+// borrows notes that an instruction counts from a frame pointer that the function has
+// not set up.
+func (s *Synthesizer) borrows(o *op, now *state) {
+	if now.fpOK || now.intact>>fp&1 == 0 {
+		return
+	}
+	s.usesFP = true
+	s.foreign = s.foreign || o.kind == opSPFromFP
+}
+
 // witness notes what an instruction shows of the function.
 func (s *Synthesizer) witness(o *op, now *state) {
+	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
+		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {
+		s.unbalanced = true
+	}
 	switch o.kind {
 	case opReturn:
 		s.result.Returns = s.result.Returns || now.spOK && now.sp == s.limit

@@ -47,6 +47,17 @@ const outside = -1
 // ends reports whether the next instruction is not the one behind it.
 func (k kind) ends() bool { return k >= opJump }
 
+// enterFrame is what a prologue does, up to where nobody knows how large the frame is.
+func (m *machine) enterFrame(s *state) {
+	s.loseSP()
+	s.fpOK, s.fp = true, 2*wordSize
+	s.saved[fp] = 2 * wordSize
+	if m.linked {
+		s.saved[ra] = wordSize
+	}
+	s.intact &^= 1<<fp | 1<<ra
+}
+
 // apply changes a state by an op.
 func (m *machine) apply(s *state, o *op) {
 	switch o.kind {

@@ -54,6 +54,14 @@ type Synthesizer struct {
 	in, weak []state
 	distrust []bool // do not believe that the call in front of the target returns
 
+	// Evidence that the prologue is elsewhere, in what the function calls first, as V8's
+	// baseline compiler has it: a frame pointer that nobody set up is the way back to the
+	// stack; or the function leaves by a jump with a frame that is still there, and keeps
+	// its variables below a frame pointer that it has not set up.
+	foreign, unbalanced, usesFP bool
+
+	prologue bool // take that for granted
+
 	indirect, frames state // what holds at indirect jumps, and in classic frames
 	gaps             []uint32
 	result           Result
@@ -65,6 +73,16 @@ type Synthesizer struct {
 // functions that are called. For machines that are not understood, and for code that
 // cannot be, the result is empty.
 func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
+	s.prologue, s.foreign, s.unbalanced, s.usesFP = false, false, false, false
+	r := s.synthesize(t, code, entry)
+	if entry == nil && (s.foreign || s.unbalanced && s.usesFP) {
+		s.prologue = true
+		r = s.synthesize(t, code, nil)
+	}
+	return r
+}
+
+func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
 	s.m = machineOf(t)
 	if s.m == nil || len(code) == 0 || len(code) > math.MaxInt32 {
 		return Result{}

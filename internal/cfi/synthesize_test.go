@@ -3,6 +3,7 @@ package cfi
 import (
 	"debug/elf"
 	"encoding/binary"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,32 @@ func TestBehindUndecodable(t *testing.T) {
 	code := append([]byte{0x68, 0x02, 0x64, 0x5c, 0x50, 0x7f, 0x00, 0x00, 0xe0, 0x01, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff}, make([]byte, 100)...)
 	r := s.Synthesize(amd64, code, nil)
 	if last := r.Rows[len(r.Rows)-1]; last.Known || last.Offset > 13 {
+		t.Errorf("%+v", r.Rows)
+	}
+}
+
+// A function whose prologue is in what it calls first: V8's baseline compiler makes
+// such code. It pushes what it never pops, and leaves by a jump.
+func TestPrologueElsewhere(t *testing.T) {
+	code := []byte{
+		0xbb, 0xa0, 0, 0, 0, // mov ebx, 0xa0
+		0xe8, 0, 1, 0, 0, // call prologue
+		0x50, 0x50, // push rax, twice
+		0x48, 0x89, 0x45, 0xd0, // mov [rbp-0x30], rax
+		0xe8, 0, 1, 0, 0, // call something
+		0xe9, 0, 1, 0, 0, // jmp epilogue
+	}
+	var s Synthesizer
+	want := []jitcode.FrameRow{
+		{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: 8}, Saved: []jitcode.SavedReg{{Reg: 16, Offset: -8}}},
+		{Offset: 10, Known: true, CFA: jitcode.CFA{Reg: 6, Offset: 16}, Saved: []jitcode.SavedReg{{Reg: 6, Offset: -16}, {Reg: 16, Offset: -8}}},
+	}
+	if r := s.Synthesize(amd64, code, nil); !reflect.DeepEqual(r.Rows, want) {
+		t.Errorf("%+v", r.Rows)
+	}
+	// With a frame of its own, the same code has rows of its own.
+	own := append([]byte{0x55, 0x48, 0x89, 0xe5}, code...)
+	if r := s.Synthesize(amd64, own, nil); r.Rows[2].CFA.Reg != 6 || r.Rows[2].Offset != 4 {
 		t.Errorf("%+v", r.Rows)
 	}
 }
