@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -122,16 +123,16 @@ type maker struct {
 	problems  []Problem
 }
 
-// tightDir is the directory whose objects perf takes for perf inject's own, by
-// their names: /tmp/jitted-*.
-const tightDir = "/tmp"
+// isTight reports whether perf takes the objects in a directory for perf inject's own,
+// by their paths: /tmp/jitted-*.
+func isTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, "/tmp/jitted-") }
 
 // object makes one object.
 func (m *maker) object(o *object, s *store) (outcome, error) {
 	if o.dump != m.dump {
 		m.leaveDump()
 		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{
-			DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: o.dump.objects == tightDir,
+			DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: isTight(o.dump.objects),
 			Embed: m.opts.EmbedSources, CompDir: m.compDir,
 		})
 		if err != nil {
