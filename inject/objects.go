@@ -113,6 +113,7 @@ type maker struct {
 	builder   *jitobj.Builder
 	name      []byte
 	scratch   []byte
+	mode      uint32       // of the dump's objects
 	compDir   string       // of the objects
 	told      map[int]told // by dump
 	made      int
@@ -138,7 +139,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 		if err != nil {
 			return 0, err
 		}
-		m.dump, m.builder, m.reader = o.dump, builder, o.dump.source.Reader()
+		m.dump, m.builder, m.reader, m.mode = o.dump, builder, o.dump.source.Reader(), o.dump.mode()
 	}
 	fn, err := m.reader.Function(o.function)
 	if err != nil {
@@ -150,7 +151,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	}
 	m.name = o.appendName(m.name[:0])
 	var did outcome
-	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch); err != nil {
+	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true

@@ -114,7 +114,7 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 		text, err := d.source.SourceText(d.placed)
 		if err == nil {
 			var name string
-			if name, err = t.put(s.Name, text); err == nil {
+			if name, err = t.put(s.Name, text, d.mode()); err == nil {
 				d.source.PlaceSource(d.placed, name)
 				continue
 			}
@@ -148,7 +148,7 @@ func (t *sourceTree) report(dumps []*dump, sum *Summary) {
 // put writes a file of the given name, or finds it there, and returns its name
 // relative to the tree. Where the name is taken by something else, or cannot be
 // that of a file, it gets a directory to itself, named by the text.
-func (t *sourceTree) put(name string, text []byte) (string, error) {
+func (t *sourceTree) put(name string, text []byte, mode uint32) (string, error) {
 	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
 	inside := path.Clean("/" + name)[1:] // what leads out ends at the top
 	candidates := []string{inside, path.Join(digest, inside), path.Join(digest, "source")}
@@ -157,7 +157,7 @@ func (t *sourceTree) put(name string, text []byte) (string, error) {
 	}
 	var err error
 	for _, file := range candidates {
-		if err = t.putAt(file, text); err == nil || isFinal(err) {
+		if err = t.putAt(file, text, mode); err == nil || isFinal(err) {
 			return file, err
 		}
 	}
@@ -175,11 +175,11 @@ func isFinal(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS)
 }
 
-func (t *sourceTree) putAt(file string, text []byte) error {
+func (t *sourceTree) putAt(file string, text []byte, mode uint32) error {
 	if err := t.makeDirs(path.Dir(file)); err != nil {
 		return err
 	}
-	f, err := t.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, objectMode)
+	f, err := t.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, os.FileMode(mode))
 	if errors.Is(err, fs.ErrExist) && t.holds(file, text) {
 		return nil
 	}

@@ -190,3 +190,21 @@ func TestSourcesFullDisk(t *testing.T) {
 	}
 	w.resolve()
 }
+
+// Who may not read a dump may not read its code either.
+func TestModes(t *testing.T) {
+	for dump, want := range map[os.FileMode]os.FileMode{0o600: 0o600, 0o640: 0o640, 0o644: 0o644, 0o777: 0o644} {
+		w := sourceWorld(t, "a.toy")
+		w.opts.Sources = w.path("sources")
+		if err := os.Chmod(w.path("jit-100.dump"), dump); err != nil {
+			t.Fatal(err)
+		}
+		w.check()
+		for _, file := range []string{"jitted-100-0.so", "sources/a.toy"} {
+			st, err := os.Stat(w.path(file))
+			if err != nil || st.Mode() != want {
+				t.Errorf("of a dump with %v, %s has %v, %v; want %v", dump, file, st.Mode(), err, want)
+			}
+		}
+	}
+}

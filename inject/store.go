@@ -20,8 +20,18 @@ type store struct {
 	made []string // directories that were made for it, outermost first
 }
 
-// objectMode is what the files are created with, less the umask.
+// objectMode is what files are created with, less the umask.
 const objectMode = 0o644
+
+// mode returns what the files of a dump are created with: who may not read the dump
+// may not read its code.
+func (d *dump) mode() uint32 {
+	st, err := d.file.Stat()
+	if err != nil {
+		return 0o600
+	}
+	return uint32(st.Mode().Perm())&objectMode | 0o600
+}
 
 // openStore opens a directory, making it first if create is set, and checks that
 // files can be made in it.
@@ -57,7 +67,7 @@ func (s *store) open(create bool) (err error) {
 	// Root may write anywhere, except where nobody can: in /proc, say.
 	for i := range 100 {
 		name := fmt.Sprintf(".jitinject.%d.%d", os.Getpid(), i)
-		if err = s.create(name, nil); !errors.Is(err, unix.EEXIST) {
+		if err = s.create(name, nil, objectMode); !errors.Is(err, unix.EEXIST) {
 			s.remove(name)
 			break
 		}
@@ -91,8 +101,8 @@ const (
 // put makes sure that the file name in the directory holds content. One that
 // does already is left alone; another is replaced by rename. Links are never
 // followed. scratch is memory for reading, returned for the next call.
-func (s *store) put(name string, content, scratch []byte) (outcome, []byte, error) {
-	err := s.create(name, content)
+func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome, []byte, error) {
+	err := s.create(name, content, mode)
 	if !errors.Is(err, unix.EEXIST) {
 		return created, scratch, err
 	}
@@ -102,7 +112,7 @@ func (s *store) put(name string, content, scratch []byte) (outcome, []byte, erro
 	}
 	for i := 0; ; i++ {
 		temp := fmt.Sprintf(".%s.%d.%d", name, os.Getpid(), i)
-		err := s.create(temp, content)
+		err := s.create(temp, content, mode)
 		if errors.Is(err, unix.EEXIST) && i < 100 {
 			continue
 		}
@@ -116,8 +126,8 @@ func (s *store) put(name string, content, scratch []byte) (outcome, []byte, erro
 }
 
 // create writes a file that is not there yet, and leaves none if it fails.
-func (s *store) create(name string, content []byte) error {
-	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, objectMode)
+func (s *store) create(name string, content []byte, mode uint32) error {
+	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package jitdump_test
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -43,11 +44,11 @@ func TestTierAndSource(t *testing.T) {
 		}
 	}
 	for want, rec := range map[string]jitdump.Record{
-		"tier at offset 0x38: is 0":      &jitdump.Tier{Name: []byte("x")},
-		"is 256":                         &jitdump.Tier{Number: 256},
+		"tier at offset 0x38: is 0":      &jitdump.Unknown{ID: jitdump.IDTier, Body: make([]byte, 10)},
+		"is 256":                         &jitdump.Unknown{ID: jitdump.IDTier, Body: []byte{0, 1, 0, 0, 0, 0, 0, 0, 'x', 0}},
 		"that are no padding":            &jitdump.Tier{Number: 1, Extra: []byte{0, 1}},
 		"no NUL in the 1 bytes":          &jitdump.Unknown{ID: jitdump.IDTier, Body: []byte{1, 0, 0, 0, 0, 0, 0, 0, 'x'}},
-		"name at offset 0x40: is empty":  &jitdump.EmbeddedSource{Text: []byte("text")},
+		"name at offset 0x40: is empty":  &jitdump.Unknown{ID: jitdump.IDEmbeddedSource, Body: make([]byte, 9)},
 		"up to 7 pad the record":         &jitdump.EmbeddedSource{Name: []byte("a"), Extra: make([]byte, 8)},
 		"needs 18446744073709551615 byt": &jitdump.Unknown{ID: jitdump.IDEmbeddedSource, Body: []byte("\xff\xff\xff\xff\xff\xff\xff\xffa\x00text")},
 	} {
@@ -180,6 +181,26 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 		body[at]++
 		if raw := (jitdump.Raw{ID: jitdump.IDTier, Body: body, Order: binary.LittleEndian}); raw.IsEarlyDebugInfo() {
 			t.Errorf("a count at %d too large is accepted", at)
+		}
+	}
+}
+
+// What could not be read again is not written.
+func TestUnwritable(t *testing.T) {
+	for want, rec := range map[string]jitdump.Record{
+		`"a\x00b" has a NUL`: &jitdump.Load{Name: []byte("a\x00b")},
+		`"f\x00" has a NUL`:  &jitdump.DebugInfo2{Files: [][]byte{[]byte("f\x00")}},
+		`"g\x00" has a NUL`:  &jitdump.DebugInfo2{Names: [][]byte{[]byte("g\x00")}},
+		`"s\x00" has a NUL`:  jitdump.NewEmbeddedSource("s\x00", nil),
+		"no name":            jitdump.NewEmbeddedSource("", nil),
+		"number 0":           jitdump.NewTier(0, jitdump.Red, "t"),
+	} {
+		w, err := jitdump.NewWriter(io.Discard, &jitdump.Header{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(1, rec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -27,6 +27,14 @@ type CallID int
 // Outer is the outer function itself, in which no call is inlined.
 const Outer CallID = -1
 
+// String names the call in errors.
+func (c CallID) String() string {
+	if c == Outer {
+		return "the outer function"
+	}
+	return fmt.Sprintf("call %d", int(c))
+}
+
 // A builtCall is an inlined call and what is known of its place in the tree.
 type builtCall struct {
 	caller       CallID
@@ -66,7 +74,7 @@ func (b *InlineBuilder) Function(name, file string, line, column uint32, flags F
 // call or Outer, that is replaced by callee's body.
 func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column uint32) CallID {
 	if callee < 0 || int(callee) >= len(b.functions) || caller < Outer || int(caller) >= len(b.calls) {
-		b.fail("a call of function %d inside call %d, which are not both described", callee, caller)
+		b.fail("a call of function %d inside %s, which are not both described", callee, caller)
 		return Outer
 	}
 	id := CallID(len(b.calls))
@@ -97,7 +105,7 @@ func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
 		f = b.calls[call].function
 	}
 	if call < Outer || int(call) >= len(b.calls) || int(f) >= len(b.functions) {
-		b.fail("code of call %d, or of an outer function, that is not described", call)
+		b.fail("code at offset %#x is of %s, which is not described", offset, call)
 		return
 	}
 	b.at(offset, call, b.functions[f].File, line, column)
@@ -207,14 +215,8 @@ func (t *textTable) reset() {
 	clear(t.at)
 }
 
-// index returns the place of s, which ends at its first NUL if it has one.
+// index returns the place of s.
 func (t *textTable) index(s string) uint32 {
-	for i := range len(s) {
-		if s[i] == 0 {
-			s = s[:i]
-			break
-		}
-	}
 	if at, ok := t.at[s]; ok {
 		return at
 	}

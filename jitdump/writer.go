@@ -1,6 +1,8 @@
 package jitdump
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,11 +29,15 @@ func NewWriter(dst io.Writer, h *Header) (*Writer, error) {
 }
 
 // Write writes one record with one call of the underlying Write, so that
-// several processes can append to one file. rec is not changed and not kept.
+// several processes can append to one file. rec is not changed and not kept. What no
+// reader would read as it was meant is an error: a NUL in a name, say.
 //
 // Records about a function (DebugInfo, Unwinding) come before its Load, as the
 // specification asks; the writer does not check that.
 func (w *Writer) Write(timestamp uint64, rec Record) error {
+	if err := writable(rec); err != nil {
+		return fmt.Errorf("%s: %s: %w", FormatName, rec.id(), err)
+	}
 	size := prefixSize + rec.size()
 	if size > math.MaxUint32 {
 		return fmt.Errorf("%s: %s of %d bytes: a record holds at most 4 GiB", FormatName, rec.id(), size)
@@ -43,4 +49,31 @@ func (w *Writer) Write(timestamp uint64, rec Record) error {
 	rec.append(w.buf)
 	_, err := w.dst.Write(w.buf.Data)
 	return err
+}
+
+// writable reports what in a record could not be read again.
+func writable(rec Record) error {
+	var names [][]byte
+	switch r := rec.(type) {
+	case *Load:
+		names = [][]byte{r.Name}
+	case *DebugInfo2:
+		names = append(append(names, r.Files...), r.Names...)
+	case *EmbeddedSource:
+		names = [][]byte{r.Name}
+		if len(r.Name) == 0 {
+			return errors.New("the file has no name")
+		}
+	case *Tier:
+		names = [][]byte{r.Name}
+		if r.Number == 0 || r.Number > 255 {
+			return fmt.Errorf("number %d; tiers have numbers from 1 to 255", r.Number)
+		}
+	}
+	for _, name := range names {
+		if bytes.IndexByte(name, 0) >= 0 {
+			return fmt.Errorf("the name %q has a NUL in it", name)
+		}
+	}
+	return nil
 }

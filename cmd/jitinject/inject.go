@@ -153,7 +153,9 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 			fmt.Fprintf(w, "  %s\n", text)
 		}
 		if d.Sources > 0 && sources == "" {
-			fmt.Fprintf(w, "  it brings along %s; --sources DIR writes them where perf annotate finds them\n", count(int64(d.Sources), "source file"))
+			fmt.Fprintf(w, "  it brings along %s; --sources DIR puts the text where perf annotate finds it (and the objects are made again)\n", count(int64(d.Sources), "source file"))
+		} else if d.Sources > 0 {
+			fmt.Fprintf(w, "  %s put into %s\n", were(d.Sources, "source file was", "source files were"), engine.Printable(sources))
 		}
 		if d.Note != "" {
 			fmt.Fprintf(w, "  %s\n", d.Note)
@@ -180,7 +182,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	}
 	fmt.Fprintln(w)
 	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s with other contents replaced; earlier results that refer to them have lost these functions.\n", were(s.Replaced, "object was", "objects were"))
+		fmt.Fprintf(w, "%s there with other contents, and have been replaced: results of earlier runs have lost these functions.\n", were(s.Replaced, "object was", "objects were"))
 	}
 }
 

@@ -68,7 +68,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.SortFlags = false
 	fs.Usage = func() {}
 	fs.StringVarP(&o.input, "input", "i", "perf.data", "read the recording from `FILE`")
-	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`")
+	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; into a pipe, if standard output is one")
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
