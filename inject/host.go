@@ -3,6 +3,7 @@ package inject
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -82,8 +83,39 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 		return
 	}
 	host, why := rec.hostFrame(d)
-	if why != "" && rec.copiesStacks() {
-		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
-	}
 	d.source.DeriveFrames(host)
+	switch {
+	case !rec.copiesStacks():
+	case why != "":
+		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
+	case !isTight(d.objects) && rec.isCrowded(d):
+		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: --objects /tmp/jitted-NAME helps (any directory in /tmp that begins so)"
+	}
+}
+
+// crowd is how close to each other functions may be that libdw still tells apart, mostly:
+// the head of a file takes 128 bytes in front of its code, and the last bytes of a
+// function are not where it is sampled.
+const crowd = 64
+
+// isCrowded reports whether many functions of a dump lie closer together than that.
+// Those in files are left to them, mostly.
+func (rec *recording) isCrowded(d *dump) bool {
+	events := d.source.Events
+	if p := rec.processes[d.pid]; p != nil {
+		events = slices.DeleteFunc(slices.Clone(events), func(e jitcode.Event) bool { return p.files.hold(e.Addr) })
+	}
+	ends := make([]uint64, len(events))
+	for i := range events {
+		ends[i] = events[i].Addr + events[i].Size
+	}
+	slices.Sort(ends)
+	near := 0
+	for i := range events {
+		addr := events[i].Addr
+		if n, _ := slices.BinarySearch(ends, addr+1); n > 0 && addr-ends[n-1] < crowd {
+			near++
+		}
+	}
+	return 4*near > len(events)
 }

@@ -134,7 +134,7 @@ type DumpSummary struct {
 	WithLines int      `json:"with_lines"`
 	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
 	Unwind    Unwind   `json:"unwind"`
-	Frames    string   `json:"frames,omitempty"` // why stacks through its functions cannot be unwound
+	Frames    string   `json:"frames,omitempty"` // what is in the way of unwinding stacks through its functions
 	Sources   int      `json:"sources"`          // source files that the dump brings along
 	Moved     int      `json:"moved"`
 	Clock     Clock    `json:"clock"`

@@ -157,6 +157,9 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 		} else if d.Sources > 0 {
 			fmt.Fprintf(w, "  %s put into %s\n", were(d.Sources, "source file was", "source files were"), engine.Printable(sources))
 		}
+		if d.Frames != "" {
+			fmt.Fprintf(w, "  %s\n", d.Frames)
+		}
 		if d.Note != "" {
 			fmt.Fprintf(w, "  %s\n", d.Note)
 		}
