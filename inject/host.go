@@ -96,7 +96,7 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 // crowd is how close to each other functions may be that libdw still tells apart, mostly:
 // the head of a file takes 128 bytes in front of its code, and the last bytes of a
 // function are not where it is sampled.
-const crowd = 32
+const crowd = 16
 
 // isCrowded reports whether many functions of a dump lie closer together than that.
 // Those in files are left to them, mostly.
