@@ -47,7 +47,7 @@ func (w *workload) measure() error {
 				return result{}, err
 			}
 			return ours()(dir)
-		}}, &contestant{name: "a plain loop making the same files", run: w.plainLoop})
+		}}, &contestant{name: "jitinject --no-cfi", run: ours("--no-cfi")}, &contestant{name: "a plain loop making the same files", run: w.plainLoop})
 	}
 	if err := w.collect(); err != nil {
 		return err

@@ -12,6 +12,7 @@ const (
 	CPU        = 1 << 7
 	Period     = 1 << 8
 	StreamID   = 1 << 9
+	StackUser  = 1 << 13 // of which samples have nothing
 	Identifier = 1 << 16
 )
 
@@ -178,7 +179,7 @@ func (r *Recording) Namespaces(pid uint32, time uint64, inodes ...uint64) {
 // Sample adds a sample of user space.
 func (r *Recording) Sample(pid uint32, time, ip uint64) {
 	var b []byte
-	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, r.StreamID}, {CPU, 0}, {Period, 1}} {
+	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, r.StreamID}, {CPU, 0}, {Period, 1}, {StackUser, 0}} {
 		switch {
 		case r.SampleType&f.bit == 0:
 		case f.bit == TID:

@@ -1,0 +1,142 @@
+package inject_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// unwinding returns tables for a function of size bytes, as runtimes send them: frames
+// first, or the header.
+func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
+	header := []byte{1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0, 0, 0, 0}
+	cie := []byte{0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0}
+	fde := []byte{0x14, 0, 0, 0, 0x1c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x44, 0x0e, 16, 0, 0, 0, 0}
+	at := (size+7)&^7 + len(cie) + 8 // of the pointer to the function
+	data := bytes.Join([][]byte{cie, fde, header}, nil)
+	if headerFirst {
+		at += len(header)
+		data = bytes.Join([][]byte{header, cie, fde}, nil)
+	}
+	i := bytes.Index(data, fde)
+	binary.LittleEndian.PutUint32(data[i+8:], uint32(-at))
+	binary.LittleEndian.PutUint32(data[i+12:], uint32(size))
+	return &jitdump.Unwinding{HeaderSize: uint64(len(header)), MappedSize: uint64(len(data)), Data: data}
+}
+
+// CPython's trampolines lie 11 bytes apart, each with tables that would reach over the
+// next ones. None takes another's addresses, whether perf unwinds or not.
+func TestPackedFunctions(t *testing.T) {
+	for _, sampleType := range []uint64{testrec.IP | testrec.TID | testrec.Time | testrec.Period, testrec.IP | testrec.TID | testrec.Time | testrec.Period | testrec.StackUser} {
+		w := newWorld(t)
+		w.SampleType = sampleType
+		w.mark(100, 10, "jit-100.dump")
+		var recs []timed
+		code := []byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3, 0x90, 0x90, 0x90}
+		for i := range 200 {
+			addr, name := 0x10000+11*uint64(i), fmt.Sprintf("py::func%d", i)
+			recs = append(recs, timed{20 + uint64(i), unwinding(len(code), i%2 == 1)}, load(20+uint64(i), 100, uint64(i), addr, name, code))
+			w.expect(100, 1000+uint64(2*i), addr, name+"+0x0")
+			w.expect(100, 1001+uint64(2*i), addr+10, name+"+0xa")
+		}
+		w.dump("jit-100.dump", x86(100), recs...)
+		sum := w.check()
+		if apart := sampleType&testrec.StackUser != 0; sum.Dumps[0].Unwind.Sent != 200 || (sum.Tables == 200) != apart {
+			t.Errorf("%+v", sum)
+		}
+	}
+}
+
+// Tables mean the same wherever they are: what readelf says of the objects of a
+// producer that sends the header first and of one that sends it last is one thing.
+func TestSentTables(t *testing.T) {
+	readelf := testrec.Tool(t, "readelf")
+	var said []string
+	for _, headerFirst := range []bool{false, true} {
+		for _, stacks := range []uint64{0, testrec.StackUser} {
+			w := newWorld(t)
+			w.SampleType |= stacks
+			w.mark(100, 10, "jit-100.dump")
+			body := bytes.Repeat([]byte{0x90}, 30)
+			w.dump("jit-100.dump", x86(100), timed{20, unwinding(30, headerFirst)}, load(20, 100, 1, 0x10000, "function", body))
+			w.expect(100, 100, 0x10010, "function+0x10")
+			w.check()
+			object := w.path("jitted-100-1.so")
+			out := testrec.Run(t, w.dir, readelf, "--debug-dump=frames-interp", object)
+			if !strings.Contains(out, "pc=0000000000000080..000000000000009e") || !strings.Contains(out, "rsp+16") {
+				t.Fatalf("readelf says\n%s", out)
+			}
+			said = append(said, out)
+			checkFrameHeader(t, object)
+		}
+	}
+	for _, s := range said[1:] {
+		if s != said[0] {
+			t.Errorf("one says\n%s, another\n%s", said[0], s)
+		}
+	}
+}
+
+// checkFrameHeader holds .eh_frame_hdr against what it says: its one entry leads from
+// the function to an FDE.
+func checkFrameHeader(t *testing.T, path string) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, frames := f.Section(".eh_frame_hdr"), f.Section(".eh_frame")
+	b, err := s.Data()
+	if err != nil || len(b) != 20 || b[0] != 1 || binary.LittleEndian.Uint32(b[8:]) != 1 {
+		t.Fatalf("header % x, %v", b, err)
+	}
+	signed := func(at int) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(b[at:])))) }
+	if at := s.Addr + 4 + signed(4); at != frames.Addr {
+		t.Errorf("it has .eh_frame at %#x, the section header at %#x", at, frames.Addr)
+	}
+	if pc := s.Addr + signed(12); pc != f.Section(".text").Addr {
+		t.Errorf("the entry is about %#x", pc)
+	}
+	if fde := s.Addr + signed(16); fde <= frames.Addr || fde >= frames.Addr+frames.Size {
+		t.Errorf("the FDE is at %#x, .eh_frame at %#x", fde, frames.Addr)
+	}
+}
+
+// A producer that sends what no unwinder should see is told so, and the code tells
+// instead.
+func TestRefusedTables(t *testing.T) {
+	code := append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3}, make([]byte, 24)...)
+	for want, spoil := range map[string]func([]byte){
+		"length":  func(b []byte) { binary.LittleEndian.PutUint32(b, 0xfffffff0) },
+		"FDE":     func(b []byte) { binary.LittleEndian.PutUint32(b[24+12:], 0x1000) },
+		"pointer": func(b []byte) { binary.LittleEndian.PutUint32(b[24+4:], 0x1d) },
+		"augment": func(b []byte) { b[9] = 'q' },
+	} {
+		w := newWorld(t)
+		w.mark(100, 10, "jit-100.dump")
+		u := unwinding(len(code), false)
+		spoil(u.Data)
+		w.dump("jit-100.dump", x86(100), timed{20, u}, load(20, 100, 1, 0x10000, "function", code))
+		w.expect(100, 100, 0x10004, "function+0x4")
+		sum, err := w.run()
+		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "what the code shows is used instead") {
+			t.Fatalf("%s: %+v, %v", want, sum, err)
+		}
+		if sum.Dumps[0].Unwind.Derived != 1 || sum.Dumps[0].Unwind.Sent != 0 {
+			t.Errorf("%s: %+v", want, sum.Dumps[0].Unwind)
+		}
+		t.Logf("%s: %s", want, sum.Problems[0].Text)
+		w.resolve()
+		w.opts.NoCFI = true
+		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
+			t.Errorf("%s without: %+v, %v", want, sum, err)
+		}
+	}
+}
