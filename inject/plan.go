@@ -290,23 +290,3 @@ func (p *planner) leave(m mapping, parts []tenancy) {
 		}
 	}
 }
-
-// placeTables gives the unwind tables of a mapping's object a place: near the code
-// where it is mapped first, and as far away from it wherever it is mapped later.
-// Where there is none, tables that are in memory behind the code are mapped with it.
-func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump) {
-	o := &p.objects[m.object]
-	if p.rec.copiesStacks() {
-		if o.away == 0 && !o.placed {
-			if at := p.rooms.take(d, m.addr, e.Size); at != 0 {
-				o.away, o.room, m.tables = at-m.addr, tableRoom(e.Size), at
-			}
-		} else if o.away != 0 && p.rooms.claim(d, m.addr+o.away, e.Size) {
-			m.tables = m.addr + o.away
-		}
-	}
-	o.placed = true
-	if o.away == 0 && e.Tables > 0 {
-		m.len = p.dumps[d.number].neighbours.withTables(e)
-	}
-}

@@ -1,0 +1,142 @@
+package inject
+
+import (
+	"debug/elf"
+	"os"
+	"slices"
+	"sort"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// What files that were recorded say of themselves.
+
+// fileSymbols are the places in a file that its symbols are about, by offset.
+type fileSymbols struct {
+	lo, hi []uint64 // sorted and apart
+}
+
+func (s *fileSymbols) cover(off uint64) bool {
+	i := sort.Search(len(s.lo), func(i int) bool { return s.lo[i] > off })
+	return i > 0 && off < s.hi[i-1]
+}
+
+// readSymbols reads the symbols of a file. There are none unless it is the file that
+// was recorded.
+func readSymbols(rec *recording, m *fileMap) *fileSymbols {
+	s := new(fileSymbols)
+	fd, err := unix.Open(m.name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return s
+	}
+	file, err := regularFile(fd, m.name)
+	if err != nil {
+		return s
+	}
+	defer file.Close()
+	f, err := elf.NewFile(file)
+	if err != nil || !rec.isRecorded(m, file, f) {
+		return s
+	}
+	symbols, _ := f.Symbols()
+	if dynamic, err := f.DynamicSymbols(); err == nil {
+		symbols = append(symbols, dynamic...)
+	}
+	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
+		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
+	})
+	slices.SortFunc(symbols, func(a, b elf.Symbol) int {
+		switch {
+		case a.Value < b.Value:
+			return -1
+		case a.Value > b.Value:
+			return 1
+		}
+		return 0
+	})
+	for _, y := range symbols {
+		lo, ok := fileOffset(f, y.Value)
+		if !ok {
+			continue
+		}
+		hi := lo + y.Size
+		if n := len(s.lo); n > 0 && lo <= s.hi[n-1] {
+			s.hi[n-1] = max(s.hi[n-1], hi)
+			continue
+		}
+		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
+	}
+	return s
+}
+
+// fileOffset returns where in a file the code at an address of its own lies.
+func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// isRecorded reports whether a file is the one that was mapped: it has the build id
+// that the recording knows, or is still the same inode.
+func (rec *recording) isRecorded(m *fileMap, file *os.File, f *elf.File) bool {
+	want := m.buildID
+	if want == "" {
+		want = rec.buildID(m.name)
+	}
+	if want != "" {
+		return buildIDOf(f) == want
+	}
+	var st unix.Stat_t
+	return m.file.Inode != 0 && unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.file.Inode &&
+		unix.Major(st.Dev) == m.file.Major && unix.Minor(st.Dev) == m.file.Minor
+}
+
+// maxBuildIDs bounds the table of build ids that is looked at, in bytes.
+const maxBuildIDs = 64 << 20
+
+// buildID returns the build id that the recording's table has for a file, or "".
+func (rec *recording) buildID(name string) string {
+	if rec.in.file == nil {
+		return ""
+	}
+	feature := rec.in.file.Feature(perfdata.FeatureBuildID)
+	if feature == nil || feature.Content.Size() > maxBuildIDs {
+		return ""
+	}
+	table := make([]byte, feature.Content.Size())
+	if _, err := feature.Content.ReadAt(table, 0); err != nil {
+		return ""
+	}
+	for e, err := range perfdata.BuildIDs(rec.in.order, table) {
+		if err != nil {
+			break
+		}
+		if string(e.Filename) == name {
+			return string(e.BuildID)
+		}
+	}
+	return ""
+}
+
+// buildIDOf returns the build id of an ELF file, or "".
+func buildIDOf(f *elf.File) string {
+	s := f.Section(".note.gnu.build-id")
+	if s == nil || s.Size > 1<<10 {
+		return ""
+	}
+	note, err := s.Data()
+	if err != nil || len(note) < 12 {
+		return ""
+	}
+	name, desc := f.ByteOrder.Uint32(note), f.ByteOrder.Uint32(note[4:])
+	at := 12 + (uint64(name)+3)&^3
+	if at+uint64(desc) > uint64(len(note)) {
+		return ""
+	}
+	return string(note[at : at+uint64(desc)])
+}

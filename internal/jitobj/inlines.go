@@ -1,0 +1,81 @@
+package jitobj
+
+import (
+	"debug/dwarf"
+
+	"github.com/jitinject/jitinject/dwarfgen"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// From the inlined calls of a function to their entries.
+
+// ids are the entries of the function that is being described.
+type ids struct {
+	abstract []dwarfgen.EntryID // of origins; 0 for those that have none yet
+	inlined  []dwarfgen.EntryID // of inlined calls
+}
+
+// inlines adds the tree of inlined calls below the function's entry, and for each
+// function that is called an abstract one, which says what all the places it was
+// inlined at have in common [DWARF5 3.3.8].
+func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
+	u := &b.unit
+	b.ids.abstract = append(b.ids.abstract[:0], make([]dwarfgen.EntryID, len(fn.Origins))...)
+	b.ids.inlined = b.ids.inlined[:0]
+	for i := range fn.Inlines {
+		call := &fn.Inlines[i]
+		parent, caller := outer, 0
+		if call.Parent >= 0 {
+			parent, caller = b.ids.inlined[call.Parent], fn.Inlines[call.Parent].Origin
+		}
+		id := u.Add(parent, dwarf.TagInlinedSubroutine, dwarfgen.Ref(dwarf.AttrAbstractOrigin, b.abstract(fn, call.Origin)))
+		b.ids.inlined = append(b.ids.inlined, id)
+		b.extent(id, fn.Ranges[call.First:call.Last])
+		// gdb leaves out calls that do not say where they are.
+		file := fn.Origins[caller].File
+		if file < 0 {
+			file = mainFile(fn)
+		}
+		if file >= 0 {
+			u.AddAttrs(id, dwarfgen.File(dwarf.AttrCallFile, b.fileID(fn, file)))
+		}
+		u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallLine, uint64(call.Line)))
+		if call.Column != 0 {
+			u.AddAttrs(id, dwarfgen.Number(dwarf.AttrCallColumn, uint64(call.Column)))
+		}
+	}
+}
+
+// abstract returns the entry that stands for an origin wherever it is inlined.
+func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
+	if b.ids.abstract[origin] == 0 {
+		id := b.unit.Add(0, dwarf.TagSubprogram)
+		name := string(fn.Origins[origin].Name)
+		// libbfd takes the symbol's name for that of an inlined function which has no
+		// linkage name, the first time that it is asked.
+		b.unit.AddAttrs(id, dwarfgen.Shared(dwarf.AttrName, b.plainName(name)), dwarfgen.Shared(dwarf.AttrLinkageName, name))
+		b.declared(id, fn, &fn.Origins[origin])
+		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
+		b.ids.abstract[origin] = id
+	}
+	return b.ids.abstract[origin]
+}
+
+// inlInlined is DW_INL_inlined: inlined, without having been declared so.
+const inlInlined = 1
+
+// extent says which code an entry is about.
+func (b *Builder) extent(id dwarfgen.EntryID, ranges []jitcode.Range) {
+	u := &b.unit
+	if len(ranges) == 1 {
+		low := TextOffset + ranges[0].Offset
+		u.AddAttrs(id, dwarfgen.Addr(dwarf.AttrLowpc, low), dwarfgen.Size(dwarf.AttrHighpc, ranges[0].Size))
+		return
+	}
+	b.ranges = b.ranges[:0]
+	for _, r := range ranges {
+		low := TextOffset + r.Offset
+		b.ranges = append(b.ranges, dwarfgen.Range{Low: low, High: low + r.Size})
+	}
+	u.AddAttrs(id, u.Ranges(dwarf.AttrRanges, b.ranges))
+}
