@@ -28,4 +28,11 @@
 // older than the end of the round before. A new record goes in front of the
 // first record of the file that is not older than it. That keeps the promise,
 // for any number of CPUs and without looking at the rounds.
+//
+// # Stacks
+//
+// Where a recording has copies of stacks, perf unwinds them by the objects' tables.
+// tables.go gives those addresses of their own, as there is no room for them behind the
+// code; filecode.go leaves functions that are part of a file to it, and puts them at
+// its other copies; host.go finds the frame of an interpreter whose traces have none.
 package inject

@@ -7,7 +7,9 @@
 //	ELF header
 //	.note.gnu.build-id   a hash of all that is in the object
 //	.text                the code, at TextOffset
-//	.debug_*             lines, if the function has any
+//	.eh_frame            how it is unwound, if that is known, and
+//	.eh_frame_hdr        where to look that up
+//	.debug_*             lines and inlined calls, if the function has any
 //	.symtab .strtab .shstrtab
 //	program headers      PT_LOAD from the start of the file to the end of .text, PT_NOTE
 //	section headers
@@ -15,4 +17,7 @@
 // Addresses in it are file offsets, and that is what makes it work everywhere: a
 // mapping of .text at its offset gives the same answer to readers that go by
 // program headers, by section headers, or by file offsets.
+//
+// The unwind tables are an exception where functions lie too close together for them
+// to be in memory behind the code: they then have addresses far away, see [Place].
 package jitobj

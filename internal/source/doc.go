@@ -16,6 +16,15 @@
 // all its entries lie inside that. Unwinding records name nothing; they belong
 // to the load that follows.
 //
+// A record of inlined calls names nothing either: it belongs to the next load, or,
+// where threads have written into each other's records, to the load of that name.
+//
+// # Frames
+//
+// How a function is unwound, its producer says, or its code does: unwind.go takes the
+// former where package cfi finds nothing wrong with it, and else asks cfi for the
+// latter.
+//
 // # Quirks
 //
 // What producers get wrong is repaired in quirks.go, and only where the dump
