@@ -60,7 +60,7 @@ func (rec *recording) fileMapsOf(pid uint32, time uint64) (maps []fileMap) {
 // A fileCode answers for the files of a recording where functions of dumps belong.
 type fileCode struct {
 	rec     *recording
-	of      map[program][]fileMap
+	of      map[program]*programFiles
 	symbols map[string]*fileSymbols
 }
 
@@ -70,8 +70,14 @@ type program struct {
 	execs int // before
 }
 
+// programFiles are the mappings of files that a program has, and where they lie, roughly.
+type programFiles struct {
+	maps   []fileMap
+	extent ranges
+}
+
 func newFileCode(rec *recording) *fileCode {
-	return &fileCode{rec: rec, of: make(map[program][]fileMap), symbols: make(map[string]*fileSymbols)}
+	return &fileCode{rec: rec, of: make(map[program]*programFiles), symbols: make(map[string]*fileSymbols)}
 }
 
 // spread appends m, or, if its function is in a file, mappings at the copies of that
@@ -79,11 +85,18 @@ func newFileCode(rec *recording) *fileCode {
 func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 	execs, _ := slices.BinarySearch(f.rec.genealogy.execs[m.pid], m.time+1)
 	key := program{m.pid, execs}
-	maps, ok := f.of[key]
-	if !ok {
-		maps = f.rec.fileMapsOf(m.pid, m.time)
-		f.of[key] = maps
+	files := f.of[key]
+	if files == nil {
+		files = &programFiles{maps: f.rec.fileMapsOf(m.pid, m.time)}
+		for i := range files.maps {
+			files.extent.add(files.maps[i].lo, files.maps[i].hi)
+		}
+		f.of[key] = files
 	}
+	if !files.extent.hold(m.addr) {
+		return append(spread, m)
+	}
+	maps := files.maps
 	if !f.rec.copiesStacks() {
 		return append(spread, m) // nothing will be unwound
 	}

@@ -2,14 +2,20 @@ package inject_test
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // unwinding returns tables for a function of size bytes, as runtimes send them: frames
@@ -138,5 +144,78 @@ func TestRefusedTables(t *testing.T) {
 		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
 			t.Errorf("%s without: %+v, %v", want, sum, err)
 		}
+	}
+}
+
+// Where tables seem to be, there is nothing else: no mapping of the recording, no code,
+// no other tables.
+func TestTablesAreAlone(t *testing.T) {
+	for _, name := range []string{"node-dwarf", "php-dwarf", "toyjit-dwarf"} {
+		dir := testrec.Place(t, name)
+		out := filepath.Join(dir, "out.data")
+		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
+		if err != nil || !sum.Complete() {
+			t.Fatal(sum, err)
+		}
+		type span struct{ lo, hi uint64 }
+		var tables, others []span
+		eachRecord(t, out, func(ls *perfdata.Layouts, rec perfdata.Record) {
+			if rec.Type != perfdata.RecordMmap2 {
+				return
+			}
+			m, err := ls.Mmap(rec)
+			if err != nil || m.OfKernel() {
+				return
+			}
+			s := span{m.Addr, m.Addr + m.Len}
+			if strings.Contains(string(m.Filename), "/jitted-") && m.PgOff != jitobj.TextOffset {
+				tables = append(tables, s)
+			} else {
+				others = append(others, s)
+			}
+		})
+		if len(tables) != sum.Tables || sum.Tables == 0 && name != "php-dwarf" {
+			t.Errorf("%s: %d mappings of tables, the summary says %d", name, len(tables), sum.Tables)
+		}
+		slices.SortFunc(tables, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+		for i, s := range tables {
+			if i > 0 && tables[i-1].hi > s.lo {
+				t.Errorf("%s: tables at %#x are inside others", name, s.lo)
+			}
+		}
+		for _, o := range others {
+			i, _ := slices.BinarySearchFunc(tables, o.lo, func(s span, lo uint64) int {
+				if s.hi <= lo {
+					return -1
+				}
+				return 1
+			})
+			if i < len(tables) && tables[i].lo < o.hi {
+				t.Errorf("%s: tables at %#x are inside %#x-%#x", name, tables[i].lo, o.lo, o.hi)
+			}
+		}
+	}
+}
+
+// Moves, and addresses that are used again, with stacks to be unwound: names are what
+// they are without.
+func TestTablesOfMovedFunctions(t *testing.T) {
+	w := newWorld(t)
+	w.SampleType |= testrec.StackUser
+	w.mark(100, 10, "jit-100.dump")
+	var recs []timed
+	for i := range uint64(50) {
+		name := fmt.Sprintf("moving%d", i)
+		body := code(64, byte(i))
+		recs = append(recs, load(20+i, 100, i, 0x10000+64*i, name, body), move(200+i, 100, i, 0x10000+64*i, 0x80000+64*i, 64), move(400+i, 100, i, 0x80000+64*i, 0x10000+64*(49-i), 64))
+		w.expect(100, 100+i, 0x10010+64*i, name+"+0x10")
+		w.expect(100, 300+i, 0x80010+64*i, name+"+0x10")
+		w.expect(100, 500+i, 0x10010+64*(49-i), name+"+0x10")
+	}
+	w.dump("jit-100.dump", x86(100), recs...)
+	w.Fork(200, 100, 600)
+	w.expect(200, 700, 0x10010, "moving49+0x10")
+	if sum := w.check(); sum.Tables < 50 {
+		t.Errorf("%d mappings of tables", sum.Tables)
 	}
 }
