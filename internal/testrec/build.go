@@ -33,6 +33,8 @@ type Recording struct {
 	ID         uint64 // of the event
 	StreamID   uint64
 
+	Major, Minor uint32 // of the device that files are on
+
 	// What else of the attr says what samples look like.
 	ReadFormat, BranchType uint64
 	Registers              uint64 // of user space and of interrupts
@@ -49,7 +51,7 @@ type Recording struct {
 
 // NewRecording returns an empty recording as perf record -k mono makes them.
 func NewRecording() *Recording {
-	return &Recording{Order: binary.LittleEndian, SampleType: IP | TID | Time | Period, AttrSize: 128, ClockID: 1, ID: 77}
+	return &Recording{Order: binary.LittleEndian, SampleType: IP | TID | Time | Period, AttrSize: 128, ClockID: 1, ID: 77, Major: 8, Minor: 1}
 }
 
 // Raw adds a record with the given body.
@@ -106,7 +108,7 @@ func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name str
 	r.FileMmap2(pid, time, addr, length, pgoff, name, 0)
 }
 
-// FileMmap2 is Mmap2 of a file that has an inode, on device 8:1.
+// FileMmap2 is Mmap2 of a file that has an inode.
 func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64) {
 	b := r.Order.AppendUint32(nil, pid)
 	b = r.Order.AppendUint32(b, pid)
@@ -116,7 +118,7 @@ func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name
 	typ := uint32(1)
 	if !r.NoMmap2 {
 		typ = 10
-		major, minor := uint32(8), uint32(1)
+		major, minor := r.Major, r.Minor
 		if inode == 0 {
 			major, minor = 0, 0
 		}
