@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/jitinject/jitinject/perfdata"
@@ -14,12 +15,12 @@ import (
 // own symbols tell of them, they stay its own at home: an unwinder of elfutils
 // (perf 7) loses a file that another one is mapped into, and every frame with it.
 
-// A fileMap is an executable mapping of a file.
+// A fileMap is an executable mapping, of a file or of memory.
 type fileMap struct {
 	lo, hi  uint64
 	off     uint64 // in the file, of lo
 	time    uint64
-	name    string
+	name    string                // empty for memory
 	file    perfdata.FileIdentity // zero where the recording does not say
 	buildID string                // likewise
 }
@@ -32,29 +33,49 @@ func (m *fileMap) same(o *fileMap) bool {
 // maxFileMaps bounds how many mappings are kept of a process.
 const maxFileMaps = 1 << 16
 
-// fileMapsOf returns the mappings of files that a process has at a time, some of
-// them perhaps from its parent.
+// fileMapsOf returns the executable mappings that the program which a process runs at a
+// time ever has, in the order of their times. It begins with those that its parent
+// had when it was forked, unless there was an exec since.
 func (rec *recording) fileMapsOf(pid uint32, time uint64) (maps []fileMap) {
+	end := rec.genealogy.lifeEnd(pid, time)
 	for range maxGenerations {
-		p, since := rec.processes[pid], uint64(0)
-		execs := rec.genealogy.execs[pid]
-		if i, _ := slices.BinarySearch(execs, time+1); i > 0 {
-			since = execs[i-1]
+		since := rec.genealogy.lastExec(pid, time)
+		b, born := rec.genealogy.birth(pid, time)
+		inherits := born && b.time > since
+		if inherits {
+			since = b.time
 		}
-		if p != nil {
+		if p := rec.processes[pid]; p != nil {
 			for i := range p.fileMaps {
-				if m := &p.fileMaps[i]; m.time >= since || m.time == 0 {
+				if m := &p.fileMaps[i]; m.time >= since && m.time <= end {
 					maps = append(maps, *m)
 				}
 			}
 		}
-		b, ok := rec.genealogy.birth(pid, time)
-		if !ok || !b.clones || b.time < since {
+		if !inherits || !b.clones {
 			break
 		}
-		pid, time = b.parent, b.time
+		pid, time, end = b.parent, b.time, b.time
 	}
+	slices.SortStableFunc(maps, func(a, b fileMap) int { return cmp.Compare(a.time, b.time) })
 	return maps
+}
+
+// inForce returns the mapping that [lo, hi) is of at a time: the latest one that has
+// anything there, if it has all of it.
+func inForce(maps []fileMap, lo, hi, time uint64) (int, bool) {
+	n, _ := slices.BinarySearchFunc(maps, time, func(m fileMap, time uint64) int {
+		if m.time <= time {
+			return -1
+		}
+		return 1
+	})
+	for i := n - 1; i >= 0; i-- {
+		if m := &maps[i]; m.lo < hi && m.hi > lo {
+			return i, m.lo <= lo && hi <= m.hi && m.name != ""
+		}
+	}
+	return 0, false
 }
 
 // A fileCode answers for the files of a recording where functions of dumps belong.
@@ -64,10 +85,10 @@ type fileCode struct {
 	symbols map[string]*fileSymbols
 }
 
-// A program is what a process is between two execs.
+// A program is what a process is from its birth, or an exec, on.
 type program struct {
 	pid   uint32
-	execs int // before
+	since uint64
 }
 
 // programFiles are the mappings of files that a program has, and where they lie, roughly.
@@ -83,13 +104,17 @@ func newFileCode(rec *recording) *fileCode {
 // spread appends m, or, if its function is in a file, mappings at the copies of that
 // part of the file, and at home only if nothing else tells of it there.
 func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
-	execs, _ := slices.BinarySearch(f.rec.genealogy.execs[m.pid], m.time+1)
-	key := program{m.pid, execs}
+	if !f.rec.copiesStacks() {
+		return append(spread, m) // nothing will be unwound
+	}
+	key := program{m.pid, max(f.rec.genealogy.lastExec(m.pid, m.time), f.rec.genealogy.born(m.pid, m.time))}
 	files := f.of[key]
 	if files == nil {
 		files = &programFiles{maps: f.rec.fileMapsOf(m.pid, m.time)}
 		for i := range files.maps {
-			files.extent.add(files.maps[i].lo, files.maps[i].hi)
+			if files.maps[i].name != "" {
+				files.extent.add(files.maps[i].lo, files.maps[i].hi)
+			}
 		}
 		f.of[key] = files
 	}
@@ -97,11 +122,8 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 		return append(spread, m)
 	}
 	maps := files.maps
-	if !f.rec.copiesStacks() {
-		return append(spread, m) // nothing will be unwound
-	}
-	home := slices.IndexFunc(maps, func(x fileMap) bool { return x.lo <= m.addr && m.addr+m.len <= x.hi })
-	if home < 0 {
+	home, ok := inForce(maps, m.addr, m.addr+m.len, m.time)
+	if !ok {
 		return append(spread, m)
 	}
 	h := maps[home]
@@ -117,7 +139,9 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 		}
 		copied := m
 		copied.addr, copied.time = addr, max(m.time, c.time+1) // behind the record that says so
-		spread = append(spread, copied)
+		if at, ok := inForce(maps, addr, addr+m.len, copied.time); ok && at == i {
+			spread = append(spread, copied)
+		}
 	}
 	return spread
 }

@@ -27,23 +27,15 @@ func (s *fileSymbols) cover(off uint64) bool {
 // was recorded.
 func readSymbols(rec *recording, m *fileMap) *fileSymbols {
 	s := new(fileSymbols)
-	fd, err := unix.Open(m.name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return s
-	}
-	file, err := regularFile(fd, m.name)
-	if err != nil {
+	file, f := openELF(m.name)
+	if f == nil {
 		return s
 	}
 	defer file.Close()
-	f, err := elf.NewFile(file)
-	if err != nil || !rec.isRecorded(m, file, f) {
+	if !rec.isRecorded(m, file, f) {
 		return s
 	}
-	symbols, _ := f.Symbols()
-	if dynamic, err := f.DynamicSymbols(); err == nil {
-		symbols = append(symbols, dynamic...)
-	}
+	symbols := append(symbolsOf(f, elf.SHT_SYMTAB), symbolsOf(f, elf.SHT_DYNSYM)...)
 	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
 		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
 	})
@@ -69,6 +61,42 @@ func readSymbols(rec *recording, m *fileMap) *fileSymbols {
 		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
 	}
 	return s
+}
+
+// openELF opens a regular file that is an ELF file. If it is none, f is nil, and there
+// is nothing to close.
+func openELF(name string) (file *os.File, f *elf.File) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil
+	}
+	if file, err = regularFile(fd, name); err != nil {
+		return nil, nil
+	}
+	if f, err = elf.NewFile(file); err != nil {
+		file.Close()
+		return nil, nil
+	}
+	return file, f
+}
+
+// maxSymbols bounds the symbol table of a file that is looked at, and its names, in
+// bytes: the path comes from the recording, and what is there may be anything.
+const maxSymbols = 64 << 20
+
+// symbolsOf returns the symbols in a table of a file.
+func symbolsOf(f *elf.File, table elf.SectionType) []elf.Symbol {
+	s := f.SectionByType(table)
+	if s == nil || s.Size > maxSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > 4*maxSymbols {
+		return nil
+	}
+	var symbols []elf.Symbol
+	if table == elf.SHT_SYMTAB {
+		symbols, _ = f.Symbols()
+	} else {
+		symbols, _ = f.DynamicSymbols()
+	}
+	return symbols
 }
 
 // fileOffset returns where in a file the code at an address of its own lies.

@@ -2,10 +2,9 @@ package inject
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -16,7 +15,7 @@ import (
 const interpreter = "execute_ex"
 
 // maxFrames bounds the unwind tables of a program that are read, in bytes.
-const maxFrames = 256 << 20
+const maxFrames = 64 << 20
 
 // hostFrame returns the frame that traces of a dump run in, or nil if it has none, or
 // nobody knows. Then it says why.
@@ -29,7 +28,12 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 	for i := range d.source.Events {
 		time = max(time, d.clock(d.source.Events[i].Time))
 	}
+	seen := make(map[string]bool)
 	for _, m := range rec.fileMapsOf(d.pid, time) {
+		if m.name == "" || seen[m.name] {
+			continue
+		}
+		seen[m.name] = true
 		row, err := rec.rowOf(&m, d)
 		switch {
 		case err == nil && row != nil:
@@ -43,30 +47,22 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 
 // rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
 func (rec *recording) rowOf(m *fileMap, d *dump) (*jitcode.FrameRow, error) {
-	fd, err := unix.Open(m.name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
+	file, f := openELF(m.name)
+	if f == nil {
 		return nil, nil // the interpreter may be elsewhere
 	}
-	file, err := regularFile(fd, m.name)
-	if err != nil {
-		return nil, nil
-	}
 	defer file.Close()
-	f, err := elf.NewFile(file)
-	if err != nil {
-		return nil, nil
-	}
-	symbols, _ := f.DynamicSymbols()
-	for _, y := range symbols {
+	recorded := rec.isRecorded(m, file, f)
+	for _, y := range symbolsOf(f, elf.SHT_DYNSYM) {
 		if y.Name != interpreter || y.Section == elf.SHN_UNDEF {
 			continue
 		}
-		if !rec.isRecorded(m, file, f) {
+		if !recorded {
 			return nil, fmt.Errorf("it is not the file that was recorded; its %s may be another", interpreter)
 		}
 		s := f.Section(".eh_frame")
 		if s == nil || s.Size > maxFrames {
-			return nil, fmt.Errorf("it has no unwind tables that could be read")
+			return nil, errors.New("it has no unwind tables that could be read")
 		}
 		data, err := s.Data()
 		if err != nil {

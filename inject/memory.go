@@ -21,7 +21,7 @@ type process struct {
 	files  ranges             // executable parts of files
 	used   ranges             // all that it is known to have mapped
 
-	fileMaps []fileMap // executable mappings of files, as they came
+	fileMaps []fileMap // executable mappings, as they came
 }
 
 type processes map[uint32]*process
@@ -56,12 +56,17 @@ func (ps *processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 	case !executable || hi <= m.Addr:
 	case isAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(deletedSuffix)):
 		p.memory.add(m.Addr, hi)
+		p.addMap(fileMap{lo: m.Addr, hi: hi, time: time})
 		p.latest = max(p.latest, time)
 	default:
 		p.files.add(m.Addr, hi)
-		if len(p.fileMaps) < maxFileMaps {
-			p.fileMaps = append(p.fileMaps, fileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
-		}
+		p.addMap(fileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
+	}
+}
+
+func (p *process) addMap(m fileMap) {
+	if len(p.fileMaps) < maxFileMaps {
+		p.fileMaps = append(p.fileMaps, m)
 	}
 }
 

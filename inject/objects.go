@@ -145,7 +145,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	obj, err := m.builder.Build(fn, jitobj.Place{Away: o.away, Room: o.room})
+	obj, err := m.builder.Build(fn, o.place())
 	if err != nil {
 		return 0, err
 	}
@@ -163,14 +163,25 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	case replaced:
 		m.replaced++
 	}
-	m.count(o.dump.number, fn)
+	m.count(o.dump.number, fn, &obj)
 	return did, nil
 }
 
-// told is how many functions of a dump say where their code comes from.
-type told struct{ lines, inlines, sent, derived int }
+// place returns where the object's unwind tables are to be.
+func (o *object) place() jitobj.Place {
+	switch {
+	case !o.placed:
+		return jitobj.Place{}
+	case o.tablesAt == 0:
+		return jitobj.Place{None: true}
+	}
+	return jitobj.Place{Away: o.tablesAt - o.codeAt, Room: o.room}
+}
 
-func (m *maker) count(dump int, fn *jitcode.Function) {
+// told is how many functions of a dump say where their code comes from.
+type told struct{ lines, inlines, sent, derived, unplaced int }
+
+func (m *maker) count(dump int, fn *jitcode.Function, obj *jitobj.Object) {
 	if m.told == nil {
 		m.told = make(map[int]told)
 	}
@@ -181,9 +192,13 @@ func (m *maker) count(dump int, fn *jitcode.Function) {
 	if len(fn.Inlines) > 0 {
 		t.inlines++
 	}
-	if len(fn.Unwind.Sent.FDEs) > 0 {
+	switch {
+	case fn.Unwind.Empty():
+	case obj.Tables.Size == 0:
+		t.unplaced++
+	case len(fn.Unwind.Sent.FDEs) > 0:
 		t.sent++
-	} else if !fn.Unwind.Empty() {
+	default:
 		t.derived++
 	}
 	m.told[dump] = t
@@ -239,6 +254,11 @@ func (w *objectWriter) merge(m *maker) {
 		w.sum.Dumps[number].Inlining += t.inlines
 		w.sum.Dumps[number].Unwind.Sent += t.sent
 		w.sum.Dumps[number].Unwind.Derived += t.derived
+		if n := t.unplaced; n > 0 {
+			d := &w.sum.Dumps[number]
+			d.Unwind.Unplaced += n
+			d.Frames = fmt.Sprintf("for the unwind tables of %d functions there was no place within 2 GB behind their code; perf up to 6.12 may not find their callers", d.Unwind.Unplaced)
+		}
 	}
 	w.problems = append(w.problems, m.problems...)
 	w.created = append(w.created, m.created...)

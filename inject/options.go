@@ -146,6 +146,8 @@ type DumpSummary struct {
 type Unwind struct {
 	Sent    int `json:"sent"`    // from the runtime
 	Derived int `json:"derived"` // from the code
+
+	Unplaced int `json:"unplaced"` // there was no place for them
 }
 
 // A Repair is a habit of a producer that was put right.

@@ -27,11 +27,11 @@ type object struct {
 	index    uint64
 	repeat   int // counts objects that would have the same name; 0 for the first
 
-	// How far behind its code its unwind tables seem to be, and the bytes there are
-	// for them; 0 where they have no place of their own.
-	away   uint64
-	room   uint64
-	placed bool // that is decided
+	// Where stacks will be unwound: where its code is, and its tables seem to be, and how
+	// many bytes there are for them; 0 if there is no place for them.
+	placed           bool // that is decided
+	codeAt, tablesAt uint64
+	room             uint64
 
 	// Filled when the object is made.
 	buildID [jitobj.BuildIDSize]byte
@@ -206,6 +206,10 @@ func (p *planner) extend(d *plannedDump) {
 // mapEvents adds the mappings of events, and takes note of where code is if that
 // matters. Events that are planned already are only taken note of.
 func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
+	waiting := uint64(0)
+	for i := range events {
+		waiting += tableRoom(events[i].Size, events[i].Tables)
+	}
 	for _, i := range byTime(events) {
 		e := &events[i]
 		if d.objectOf[e.Function] < 0 {
@@ -227,7 +231,7 @@ func (p *planner) mapEvents(d *plannedDump, events []jitcode.Event, add bool) {
 				before := len(p.mappings)
 				p.mappings = p.files.spread(p.mappings, m)
 				for i := before; i < len(p.mappings); i++ {
-					p.placeTables(&p.mappings[i], e, d.dump)
+					p.placeTables(&p.mappings[i], e, d.dump, waiting)
 				}
 			}
 		})

@@ -94,6 +94,25 @@ func (g *genealogy) descends(pid uint32, time uint64, is func(pid uint32) bool) 
 	return false
 }
 
+// lastExec returns when the latest exec of pid up to a time was, or 0.
+func (g *genealogy) lastExec(pid uint32, time uint64) uint64 {
+	execs := g.execs[pid]
+	i, found := slices.BinarySearch(execs, time)
+	if found {
+		return time
+	}
+	if i == 0 {
+		return 0
+	}
+	return execs[i-1]
+}
+
+// born returns when the process that is pid at a time was forked, or 0.
+func (g *genealogy) born(pid uint32, time uint64) uint64 {
+	b, _ := g.birth(pid, time)
+	return b.time
+}
+
 // lifeEnd returns when the program that pid is at a time ends: with an exec, or
 // when another process has got the number.
 func (g *genealogy) lifeEnd(pid uint32, time uint64) uint64 {

@@ -16,14 +16,13 @@ import (
 // nothing of the process is, and a mapping of their own. libdw (perf 7) finds them in
 // the file.
 
-// rooms are the addresses that tables have got, and can get. They are apart for all
-// processes of a recording, so that those that share memory do not disturb each
-// other.
+// rooms are the addresses that tables have got, and can get. Those of dumps whose
+// processes may share memory are apart.
 type rooms struct {
-	rec     *recording
-	all     []room
-	claimed []room
-	busy    map[*dump]ranges
+	rec    *recording
+	all    []room
+	busy   map[*dump]ranges
+	family map[*dump][]*process
 }
 
 // A room is a stretch of addresses that nothing is at in the processes of a dump.
@@ -39,86 +38,103 @@ const (
 	reach = 1<<31 - 1<<24
 
 	// roomAlign is what rooms begin at a multiple of.
-	roomAlign = 1 << 20
+	roomAlign = 64 << 10
 
-	// roomGap is how far a room stays away from what is known to be in use: code
-	// that is still to come tends to lie beside code that is there.
+	// roomGap is how far a room stays away from what is known to be in use, if there is
+	// space enough: code that is still to come tends to lie beside code that is there.
 	roomGap = 16 << 20
+
+	// roomMin is the size of a room, unless more functions are waiting for one.
+	roomMin = 1 << 20
 )
 
-// roomSizes are the sizes of rooms, tried one after the other.
-var roomSizes = []uint64{64 << 20, 16 << 20, 4 << 20, 1 << 20}
-
-func newRooms(rec *recording) *rooms { return &rooms{rec: rec, busy: make(map[*dump]ranges)} }
+func newRooms(rec *recording) *rooms {
+	return &rooms{rec: rec, busy: make(map[*dump]ranges), family: make(map[*dump][]*process)}
+}
 
 // tableRoom returns how many bytes are set aside for the tables of a function of
-// size bytes: more than they need.
-func tableRoom(size uint64) uint64 { return (1<<10 + 2*size + 7) &^ 7 }
+// size bytes, for which its producer sent some: more than they need.
+func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
 
-// take returns an address for the tables of a function of a dump, whose code is size
-// bytes at addr, or 0 if there is none near enough.
-func (rs *rooms) take(d *dump, addr, size uint64) uint64 {
-	need := tableRoom(size)
-	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi-at >= need }
+// take returns an address for need bytes of tables of a function of a dump at addr, or
+// 0 if there is none near enough. waiting is how many bytes others are going to need.
+func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
+	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi >= at && hi-at >= need }
 	for i := range rs.all {
-		if r := &rs.all[i]; r.dump == d && r.next <= r.hi && fits(r.next, r.hi) {
+		r := &rs.all[i]
+		if r.dump != d {
+			continue
+		}
+		rs.skipBusy(r, need)
+		if fits(r.next, r.hi) {
 			r.next += need
 			return r.next - need
 		}
 	}
-	for _, n := range roomSizes {
-		if lo, ok := rs.find(d, addr, max(n, need)); ok {
-			rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + max(n, need)})
-			return lo
+	for _, gap := range []uint64{roomGap, roomAlign} {
+		for size := max(roomMin, need+waiting); ; size = max(need, size/4) {
+			if lo, ok := rs.find(d, addr, size, gap); ok {
+				rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + size})
+				return lo
+			}
+			if size == need {
+				break
+			}
 		}
 	}
 	return 0
 }
 
-// claim takes note of a place for tables that follows from that of their code, and
-// reports whether nothing else is there.
-func (rs *rooms) claim(d *dump, at, size uint64) bool {
-	hi := at + tableRoom(size)
-	taken := func(r room) bool { return at < r.hi && hi > r.lo }
-	inUse := func(r addrRange) bool { return at < r.hi && hi > r.lo }
-	if hi < at || len(rs.claimed) >= maxClaimed || slices.ContainsFunc(rs.busy[d], inUse) ||
-		slices.ContainsFunc(rs.all, taken) || slices.ContainsFunc(rs.claimed, taken) {
-		return false
+// skipBusy moves what is left of a room behind what has come to be in it since.
+func (rs *rooms) skipBusy(r *room, need uint64) {
+	for _, b := range rs.busy[r.dump] {
+		if b.lo < r.next+need && b.hi > r.next {
+			r.next = (b.hi + 7) &^ 7
+		}
 	}
-	rs.claimed = append(rs.claimed, room{dump: d, lo: at, hi: hi})
-	return true
 }
 
-// maxClaimed bounds how many such places are kept.
-const maxClaimed = 1 << 10
-
-// find looks for size addresses above addr at which nothing is known to be.
-func (rs *rooms) find(d *dump, addr, size uint64) (uint64, bool) {
-	busy := slices.Clone(rs.busy[d])
-	for _, r := range rs.all {
-		busy.add(r.lo, r.hi)
-	}
-	for _, r := range rs.claimed {
-		busy.add(r.lo, r.hi)
-	}
+// find looks for size addresses above addr at which nothing is known to be, with a gap
+// around them.
+func (rs *rooms) find(d *dump, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
-	for _, b := range busy {
-		if b.hi+roomGap > at && b.lo < at+size+roomGap {
-			at = (b.hi + roomGap + roomAlign - 1) &^ (roomAlign - 1)
+	for moved := true; moved; {
+		moved = false
+		pass := func(lo, hi, gap uint64) {
+			if hi+gap > at && lo < at+size+gap {
+				at, moved = (hi+gap+roomAlign-1)&^(roomAlign-1), true
+			}
+		}
+		for _, b := range rs.busy[d] {
+			pass(b.lo, b.hi, gap)
+		}
+		for i := range rs.all {
+			if r := &rs.all[i]; r.dump == d || rs.related(d, r.dump) {
+				pass(r.lo, r.hi, 0)
+			}
+		}
+		if at <= addr || at-addr >= reach {
+			return 0, false
 		}
 	}
 	top := at + size
 	if addr < 1<<32 && top > 1<<32 {
 		return 0, false // it may be all there is
 	}
-	return at, at > addr && top > at && top-addr < reach
+	return at, top > at && top-addr < reach
+}
+
+// related reports whether processes of two dumps may share memory.
+func (rs *rooms) related(a, b *dump) bool {
+	return slices.ContainsFunc(rs.family[a], func(p *process) bool { return slices.Contains(rs.family[b], p) })
 }
 
 // look takes in where code of a dump is, as far as that is new, and what its
 // processes have mapped.
 func (rs *rooms) look(d *dump, events []jitcode.Event) {
 	busy := rs.busy[d]
-	for _, p := range rs.rec.family(d.markers) {
+	rs.family[d] = rs.rec.family(d.markers)
+	for _, p := range rs.family[d] {
 		for _, u := range p.used {
 			busy.add(u.lo, u.hi)
 		}
@@ -130,22 +146,30 @@ func (rs *rooms) look(d *dump, events []jitcode.Event) {
 	rs.busy[d] = busy
 }
 
-// placeTables gives the unwind tables of a mapping's object a place: near the code
-// where it is mapped first, and as far away from it wherever it is mapped later.
-// Where there is none, tables that are in memory behind the code are mapped with it.
-func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump) {
+// placeTables gives the unwind tables of a mapping's object a place near the code. An
+// object has them at one place only: for its code at another one, there is another
+// object.
+func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump, waiting uint64) {
 	o := &p.objects[m.object]
-	if p.rec.copiesStacks() {
-		if o.away == 0 && !o.placed {
-			if at := p.rooms.take(d, m.addr, e.Size); at != 0 {
-				o.away, o.room, m.tables = at-m.addr, tableRoom(e.Size), at
-			}
-		} else if o.away != 0 && p.rooms.claim(d, m.addr+o.away, e.Size) {
-			m.tables = m.addr + o.away
+	switch {
+	case !p.rec.copiesStacks():
+		if e.Tables > 0 {
+			m.len = p.dumps[d.number].neighbours.withTables(e)
 		}
+		return
+	case o.placed && o.codeAt == m.addr: // in another process
+		m.tables = o.tablesAt
+		return
+	case o.placed:
+		copied := *o
+		name := objectName{o.pid, o.index}
+		copied.repeat = p.names[name]
+		p.names[name]++
+		m.object = len(p.objects)
+		p.objects = append(p.objects, copied)
+		o = &p.objects[m.object]
 	}
-	o.placed = true
-	if o.away == 0 && e.Tables > 0 {
-		m.len = p.dumps[d.number].neighbours.withTables(e)
-	}
+	o.placed, o.codeAt, o.room = true, m.addr, tableRoom(e.Size, e.Tables)
+	o.tablesAt = p.rooms.take(d, m.addr, o.room, waiting)
+	m.tables = o.tablesAt
 }

@@ -96,6 +96,7 @@ func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
 // A Place says where the unwind tables of an object seem to be. The zero value is
 // for tables behind the code.
 type Place struct {
+	None bool   // there is no place for any
 	Away uint64 // from the start of the code to the start of the tables, in bytes
 	Room uint64 // how long they can be; longer ones are left out
 }
@@ -192,6 +193,9 @@ func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Se
 	b.hashBytes(fn.Name)
 	b.hashBytes(fn.Code)
 	b.hashNumber(place.Away)
+	if place.None {
+		b.hashNumber(4)
+	}
 	b.hashUnwind(&fn.Unwind)
 	for _, s := range debug {
 		b.hashBytes([]byte(s.Name))

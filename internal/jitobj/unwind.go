@@ -15,8 +15,12 @@ const tablesAlign = 8
 
 // unwindTables adds the tables and returns the section of the header, or 0 if there
 // are none.
+//
+// Where nothing is known of the function, but perf will look, the tables are blank:
+// libunwind follows frame pointers where a table has no entry, and gives up where there
+// is no table.
 func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables) (elfgen.SectionID, error) {
-	if fn.Unwind.Empty() || len(fn.Code) == 0 {
+	if place.None || len(fn.Code) == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
 	}
 	offset := (TextOffset + uint64(len(fn.Code)) + tablesAlign - 1) &^ (tablesAlign - 1)
@@ -25,7 +29,9 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 		away = TextOffset + place.Away - offset
 	}
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
-	b.addFrames(fn)
+	if !fn.Unwind.Empty() {
+		b.addFrames(fn)
+	}
 	frames, err := b.frames.Section()
 	if err != nil {
 		return 0, err
