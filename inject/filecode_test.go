@@ -95,3 +95,51 @@ func TestCodeInFiles(t *testing.T) {
 		})
 	}
 }
+
+// A file counts as long as nothing else is mapped there, and what a parent maps after a
+// fork is none of its child's.
+func TestFilesThatAreGone(t *testing.T) {
+	const at, elsewhere = 0x7f5500001000, 0x7f5500800000
+	lib := func(w *world, pid uint32, time, addr uint64) {
+		w.FileMmap2(pid, time, addr, 0x1000, 0x1000, w.path("lib.so"), 77)
+	}
+	for name, build := range map[string]func(w *world) (pid uint32){
+		"replaced by memory": func(w *world) uint32 {
+			lib(w, 100, 12, at)
+			w.Mmap2(100, 14, at, 0x1000, 0, "//anon")
+			lib(w, 100, 16, elsewhere)
+			return 100
+		},
+		"mapped later": func(w *world) uint32 {
+			w.Mmap2(100, 12, at, 0x1000, 0, "//anon")
+			w.expect(100, 25, at+0x108, "jitted+0x8")
+			lib(w, 100, 90, at)
+			return 100
+		},
+		"mapped by the parent": func(w *world) uint32 {
+			w.Fork(101, 100, 12)
+			w.Mmap2(101, 13, at, 0x1000, 0, "//anon")
+			lib(w, 100, 14, at)
+			return 101
+		},
+		"of a process before": func(w *world) uint32 {
+			lib(w, 101, 11, at)
+			w.Fork(101, 100, 15)
+			w.Mmap2(101, 16, at, 0x1000, 0, "//anon")
+			return 101
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.SampleType |= testrec.StackUser
+			w.mark(100, 10, "jit-100.dump")
+			pid := build(w)
+			w.dump("jit-100.dump", x86(100), load(20, pid, 1, at+0x100, "jitted", code(64, 1)))
+			w.expect(pid, 50, at+0x108, "jitted+0x8")
+			w.expect(pid, 60, elsewhere+0x108, "")
+			if sum := w.check(); sum.Mappings != 1 || sum.Tables != 1 {
+				t.Errorf("%+v", sum)
+			}
+		})
+	}
+}

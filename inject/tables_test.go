@@ -219,3 +219,43 @@ func TestTablesOfMovedFunctions(t *testing.T) {
 		t.Errorf("%d mappings of tables", sum.Tables)
 	}
 }
+
+// Processes that share memory share the places of tables; those that do not need not
+// keep apart; and where there is no place, the summary says so.
+func TestRoomForTables(t *testing.T) {
+	heirs := newWorld(t)
+	heirs.SampleType |= testrec.StackUser
+	heirs.mark(100, 10, "jit-100.dump")
+	heirs.dump("jit-100.dump", x86(100), load(20, 100, 1, 0x10000, "function", code(64, 1)))
+	for pid := range uint32(5) {
+		heirs.Fork(101+pid, 100, 30)
+		heirs.Marker(101+pid, 31, heirs.path("jit-100.dump"))
+		heirs.expect(101+pid, 50, 0x10008, "function+0x8")
+	}
+	if sum := heirs.check(); sum.Tables != sum.Mappings || sum.Objects != 1 {
+		t.Errorf("heirs: %+v", sum)
+	}
+
+	many := newWorld(t)
+	many.SampleType |= testrec.StackUser
+	for pid := uint32(100); pid < 160; pid++ {
+		dump := fmt.Sprintf("jit-%d.dump", pid)
+		many.Comm(pid, 9, "prog", true)
+		many.Marker(pid, 10, many.path(dump))
+		many.dump(dump, x86(pid), load(20, pid, 1, 0x10000, fmt.Sprintf("function%d", pid), code(64, byte(pid))))
+		many.expect(pid, 50, 0x10008, fmt.Sprintf("function%d+0x8", pid))
+	}
+	if sum := many.check(); sum.Tables != 60 {
+		t.Errorf("many: %d tables", sum.Tables)
+	}
+
+	full := newWorld(t)
+	full.SampleType |= testrec.StackUser
+	full.mark(100, 10, "jit-100.dump")
+	full.Mmap2(100, 11, 0x7f0000000000, 3<<30, 0, "//anon")
+	full.dump("jit-100.dump", x86(100), load(20, 100, 1, 0x7f0000010000, "function", code(64, 1)))
+	full.expect(100, 50, 0x7f0000010008, "function+0x8")
+	if sum := full.check(); sum.Tables != 0 || sum.Dumps[0].Unwind.Unplaced != 1 || !strings.Contains(sum.Dumps[0].Frames, "no place within 2 GB") {
+		t.Errorf("full: %+v", sum)
+	}
+}
