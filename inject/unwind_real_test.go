@@ -117,23 +117,23 @@ func TestStacksAreWhole(t *testing.T) {
 		atLeast int // stacks
 		command func(*testing.T) (env, args []string)
 	}{
-		{"node", 97, 100, func(t *testing.T) (env, args []string) {
+		{"node", 97, 30, func(t *testing.T) (env, args []string) {
 			return nil, []string{testrec.Tool(t, "node"), "--perf-prof", "--perf-prof-unwinding-info", write(t, "prog.js", nodeProgram)}
 		}},
-		{"node without unwinding info", 97, 100, func(t *testing.T) (env, args []string) {
+		{"node without unwinding info", 97, 30, func(t *testing.T) (env, args []string) {
 			return nil, []string{testrec.Tool(t, "node"), "--perf-prof", "--interpreted-frames-native-stack", write(t, "prog.js", nodeProgram)}
 		}},
-		{"php", 97, 50, func(t *testing.T) (env, args []string) {
+		{"php", 97, 20, func(t *testing.T) (env, args []string) {
 			return nil, []string{testrec.Tool(t, "php"), "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0", "-d", "opcache.jit_buffer_size=64M",
 				"-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=0x20", write(t, "prog.php", phpProgram)}
 		}},
-		{"lli", 97, 50, func(t *testing.T) (env, args []string) {
+		{"lli", 97, 30, func(t *testing.T) (env, args []string) {
 			return []string{"JITDUMPDIR=" + t.TempDir()}, []string{testrec.Tool(t, "lli-14", "lli"), "--jit-kind=mcjit", bitcode(t, "-fno-omit-frame-pointer")}
 		}},
-		{"lli without frame pointers", 97, 50, func(t *testing.T) (env, args []string) {
+		{"lli without frame pointers", 97, 30, func(t *testing.T) (env, args []string) {
 			return []string{"JITDUMPDIR=" + t.TempDir()}, []string{testrec.Tool(t, "lli-14", "lli"), "--jit-kind=mcjit", bitcode(t, "-fomit-frame-pointer")}
 		}},
-		{"java", 97, 100, func(t *testing.T) (env, args []string) {
+		{"java", 97, 30, func(t *testing.T) (env, args []string) {
 			agent, dir := javaAgent(t), t.TempDir()
 			testrec.Run(t, dir, testrec.Tool(t, "javac"), "-g", "-d", dir, testrec.Path("..", "agent", "jvmti", "test", "testdata", "Hot.java"))
 			return nil, []string{testrec.Tool(t, "java"), "-agentpath:" + agent + "=dir=" + dir, "-XX:+PreserveFramePointer", "-cp", dir, "Hot"}
