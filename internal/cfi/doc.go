@@ -40,6 +40,9 @@
 // frame pointer: JITs have their own conventions, and no caller misses these. Signed
 // return addresses (arm64 paciasp) are not described.
 //
+// Functions of more than 4 MiB, and those with very many jumps, get no rows: memory and
+// time are in proportion to the code, whatever it does.
+//
 // # From the producer
 //
 // [Split] finds out where in an unwinding record the header is, and [Check] reads the

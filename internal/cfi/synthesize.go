@@ -1,9 +1,13 @@
 package cfi
 
-import (
-	"math"
+import "github.com/jitinject/jitinject/internal/jitcode"
 
-	"github.com/jitinject/jitinject/internal/jitcode"
+// Functions that are larger, in bytes, in instructions that do something, or in places
+// that jumps lead to, get no rows: they would take more memory than anything else here.
+const (
+	maxCode    = 4 << 20
+	maxOps     = 1 << 19
+	maxTargets = 1 << 18
 )
 
 // An Entry says in which frame a function starts, where that is not the one behind
@@ -53,6 +57,10 @@ type Synthesizer struct {
 	// Flow: the states that lead to targets, by their index.
 	in, weak []state
 	distrust []bool // do not believe that the call in front of the target returns
+	first    []int  // op behind each target
+	stale    bitset // targets where less holds than what was passed on
+	budget   int    // ops that may still be looked at
+	now      state  // where flow is
 
 	// Evidence that the prologue is elsewhere, in what the function calls first, as V8's
 	// baseline compiler has it: a frame pointer that nobody set up is the way back to the
@@ -84,7 +92,7 @@ func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 
 func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
 	s.m = machineOf(t)
-	if s.m == nil || len(code) == 0 || len(code) > math.MaxInt32 {
+	if s.m == nil || len(code) == 0 || len(code) > maxCode {
 		return Result{}
 	}
 	s.code, s.limit = code, s.m.entrySP()
@@ -147,12 +155,15 @@ func (s *Synthesizer) enter(entry *Entry) bool {
 }
 
 // part finds the code that s.gaps leads to, lets first flow through it, and keeps
-// what holds where. It gives up on code in which instructions lie in each other.
+// what holds where. It gives up on code in which instructions lie in each other, and on
+// what is too much.
 func (s *Synthesizer) part(first *state) bool {
 	if !s.discover() {
 		return false
 	}
-	s.flow(first)
+	if !s.flow(first) {
+		return false
+	}
 	s.keep()
 	return true
 }
