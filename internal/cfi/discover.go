@@ -11,6 +11,7 @@ const (
 	markTarget             // a jump leads here
 	markTried              // a gap was found here
 	markOld                // an instruction starts here that an earlier part has
+	markCalled             // a call leads here
 )
 
 // A run is code from start to end, one instruction behind the other, of which only
@@ -57,6 +58,11 @@ func (s *Synthesizer) discover() bool {
 		s.sorted = append(s.sorted, s.ops[r.ops:r.upTo]...)
 		if i+1 == len(s.runs) || s.runs[i+1].start != r.end { // into an earlier part, or off the code
 			s.sorted = append(s.sorted, op{off: r.end, end: r.end, kind: opTrap})
+		}
+	}
+	for _, at := range s.calls {
+		if s.mark[at]&(markStart|markOld) == markStart {
+			s.lead(at)
 		}
 	}
 	slices.Sort(s.targets)
@@ -124,7 +130,7 @@ func (s *Synthesizer) follow(at uint32) {
 		if s.ops, n = decode(code, int(at), s.ops); n == 0 || s.later && s.crosses(at, n) {
 			s.ops = s.ops[:before]
 			// Nobody knows what this does, nor what is behind it.
-			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap})
+			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap, imm: undecodable})
 			break
 		}
 		s.mark[at] |= markStart
@@ -140,6 +146,11 @@ func (s *Synthesizer) follow(at uint32) {
 					s.pending = append(s.pending, to)
 				}
 			}
+		}
+		// Calls of the function itself are nothing special.
+		if o.kind == opCall && o.imm > 0 && s.mark[o.imm]&markCalled == 0 {
+			s.mark[o.imm] |= markCalled
+			s.calls = append(s.calls, uint32(o.imm))
 		}
 		if o.kind.ends() {
 			if s.later && int(at) < len(code) {

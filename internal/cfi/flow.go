@@ -27,7 +27,8 @@ func (s *Synthesizer) flow(first *state) bool {
 		clear(s.weak)
 		s.stale.reset(n)
 		for _, at := range s.gaps {
-			if i, ok := slices.BinarySearch(s.targets, at); ok {
+			// What is called has a return address on the stack that the function has not.
+			if i, ok := slices.BinarySearch(s.targets, at); ok && (!s.later || s.mark[at]&markCalled == 0) {
 				s.in[i].meet(first)
 				s.stale.add(i)
 			}
@@ -70,6 +71,11 @@ func (s *Synthesizer) at(i int) state {
 	in := s.in[i]
 	if !s.distrust[i] {
 		in.meet(&s.weak[i])
+	}
+	// A function may call itself from its second instruction on. Where there is more on
+	// the stack, nobody knows how much: what the call leaves there is not counted.
+	if in.spOK && in.sp != s.entry.sp && s.mark[s.targets[i]]&markCalled != 0 {
+		in.loseSP()
 	}
 	return in
 }
@@ -115,6 +121,12 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 		}
 		if visit != nil {
 			s.witness(o, now)
+			if o.kind == opReturn && now.spOK && now.sp != s.limit && now.sp != s.entry.sp && !(j > 0 && ops[j-1].pushes(o.off)) {
+				s.contradicted(now)
+			}
+			if s.later && !s.goesWell(o, now, behindCall == 0 && j > 0 && ops[j-1].kind == opCall && ops[j-1].end == o.off) {
+				s.bad[i] = true
+			}
 		}
 		ends := o.kind.ends()
 		if ends {
@@ -154,6 +166,23 @@ func (s *Synthesizer) guard(now *state) {
 	}
 }
 
+// pushes reports whether an op is the last before a place and writes to the top of the
+// stack: a return there is a jump.
+func (o *op) pushes(at uint32) bool {
+	return o.kind == opStore && o.base == baseSP && o.imm == 0 && o.size == wordSize && o.end == at
+}
+
+// contradicted notes that there is a return where the stack pointer does not lead to
+// the return address: something on the way there does to it what nobody knows. Mostly
+// it is a call, of what takes its arguments off the stack.
+func (s *Synthesizer) contradicted(now *state) {
+	if now.called {
+		s.doubtCalled = true
+	} else {
+		s.doubtAll = true
+	}
+}
+
 // borrows notes that an instruction counts from a frame pointer that the function has
 // not set up.
 func (s *Synthesizer) borrows(o *op, now *state) {
@@ -169,6 +198,9 @@ func (s *Synthesizer) witness(o *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {
 		s.unbalanced = true
+	}
+	if (o.kind == opCall || o.kind == opIndirect) && !now.classic() && !(now.spOK && now.sp == s.entry.sp) {
+		s.mixed = true
 	}
 	switch o.kind {
 	case opReturn:

@@ -28,11 +28,24 @@ func (s *Synthesizer) keep() {
 		at, was = off, *now
 	}
 	for i := range s.targets {
-		s.block(i, visit)
+		if s.later && s.bad[i] {
+			visit(s.targets[i], &state{})
+		} else {
+			s.block(i, visit)
+		}
 	}
 	if was.live && int(at) < len(s.code) { // the code runs off its end
 		s.pieces = append(s.pieces, piece{at, uint32(len(s.code)), was})
 	}
+	for i := kept; i < len(s.pieces); i++ {
+		if p := &s.pieces[i]; s.doubtAll || s.doubtCalled && p.called {
+			p.doubt(s.m)
+		}
+	}
+	s.sortPieces()
+}
+
+func (s *Synthesizer) sortPieces() {
 	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 }
 
