@@ -101,7 +101,7 @@ func arm64Branch(e *emitter, w uint32, at, size int) {
 	switch {
 	case w&0x7c000000 == 0x14000000:
 		if w>>31 == 1 {
-			e.add(op{kind: opCall})
+			e.add(op{kind: opCall, imm: outside})
 		} else {
 			e.add(op{kind: opJump, imm: to(bits(w, 25, 0), 26)})
 		}
@@ -114,7 +114,7 @@ func arm64Branch(e *emitter, w uint32, at, size int) {
 		case 0, 8:
 			e.add(op{kind: opIndirect})
 		case 1, 9:
-			e.add(op{kind: opCall})
+			e.add(op{kind: opCall, imm: outside})
 		case 2:
 			e.add(op{kind: opReturn})
 		default:

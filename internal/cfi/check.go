@@ -1,8 +1,11 @@
 package cfi
 
 import (
+	"cmp"
+	"debug/elf"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -15,13 +18,30 @@ type Place struct {
 	AddrSize int    // 4 or 8
 	Code     uint64 // address of the function
 	CodeSize uint64
-	Frames   uint64 // address of the .eh_frame; DefaultPlace has it where perf expects it
+	Frames   uint64      // address of the .eh_frame; DefaultPlace has it where perf expects it
+	Machine  elf.Machine // or none, if that is not known
 }
+
+// registers returns how many registers there are that a CFA can count from.
+func (p *Place) registers() uint64 {
+	switch p.Machine {
+	case elf.EM_X86_64:
+		return 16
+	case elf.EM_386:
+		return 8
+	case elf.EM_AARCH64:
+		return 32
+	}
+	return 128
+}
+
+// pushes reports whether calls are known to put the return address on the stack.
+func (p *Place) pushes() bool { return p.Machine == elf.EM_X86_64 || p.Machine == elf.EM_386 }
 
 // DefaultPlace is where perf and those who write for it have .eh_frame: at the next
 // multiple of 8 behind the code.
 func DefaultPlace(order binary.ByteOrder, addrSize int, code, size uint64) Place {
-	return Place{order, addrSize, code, size, code + (size+7)&^7}
+	return Place{Order: order, AddrSize: addrSize, Code: code, CodeSize: size, Frames: code + (size+7)&^7}
 }
 
 // Check reads the .eh_frame that a producer sent for a function [LSB Core 10.6.1]. It
@@ -41,6 +61,9 @@ func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	}
 	if r.c.Err() == nil {
 		r.settle()
+	}
+	if r.c.Err() == nil {
+		r.apart()
 	}
 	if err := r.c.Err(); err != nil {
 		return jitcode.FrameTable{}, err
@@ -145,7 +168,7 @@ func (r *reader) cie(start int) {
 		if cie.ReturnReg > math.MaxUint8 {
 			c.Fail("return address register", "%d", cie.ReturnReg)
 		}
-		more.program = program{cie: &cie, size: 0}
+		more.program = program{place: &r.place, cie: &cie}
 		cie.Instructions = more.run(c)
 		r.at[start] = len(r.table.CIEs)
 		r.table.CIEs, r.more = append(r.table.CIEs, cie), append(r.more, more)
@@ -216,11 +239,8 @@ func (r *reader) fde(cie, idAt int) {
 		c.Bytes("augmentation data", uleb(c, "augmentation length"))
 	}
 	p := more.program
-	p.cie, p.size, p.at = &r.table.CIEs[cie], size, 0
+	p.cie, p.size, p.initial, p.saved = &r.table.CIEs[cie], size, p.now, slices.Clone(p.saved)
 	instructions := p.run(c)
-	if c.Err() == nil && !p.cfa {
-		c.Fail("instructions", "do not say where the CFA is")
-	}
 	r.table.FDEs = append(r.table.FDEs, jitcode.FrameFDE{CIE: cie, Offset: r.mask(begin - r.place.Code), Size: size, Instructions: instructions})
 	r.begin = append(r.begin, begin)
 }
@@ -251,6 +271,18 @@ func (r *reader) settle() {
 	for i, f := range r.table.FDEs {
 		if f.Offset >= r.place.CodeSize || f.Offset+f.Size > r.place.CodeSize {
 			r.c.Fail("", "the FDE for %#x to %#x is not in the function at %#x to %#x", r.begin[i], r.begin[i]+f.Size, r.place.Code, r.place.Code+r.place.CodeSize)
+			return
+		}
+	}
+}
+
+// apart sees to it that no FDE is about what another is about.
+func (r *reader) apart() {
+	sorted := slices.Clone(r.table.FDEs)
+	slices.SortFunc(sorted, func(a, b jitcode.FrameFDE) int { return cmp.Compare(a.Offset, b.Offset) })
+	for i := 1; i < len(sorted); i++ {
+		if a, b := sorted[i-1], sorted[i]; b.Offset < a.Offset+a.Size {
+			r.c.Fail("", "the FDEs for offsets %#x to %#x and %#x to %#x overlap", a.Offset, a.Offset+a.Size, b.Offset, b.Offset+b.Size)
 			return
 		}
 	}

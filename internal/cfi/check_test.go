@@ -2,6 +2,7 @@ package cfi
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -61,6 +62,7 @@ func TestCheckRecordings(t *testing.T) {
 					continue
 				}
 				place := DefaultPlace(binary.LittleEndian, 8, 0x10000, u.size)
+				place.Machine = elf.EM_X86_64
 				table, err := Check(place, frames)
 				if err != nil || len(table.FDEs) == 0 {
 					t.Fatalf("%+v, %v", table, err)
@@ -250,6 +252,32 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		"expression at offset": func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0f, 0xff, 0xff) },
 		"length":               func(m *maker) { m.Bytes([]byte{1, 2}) },
+		"0x2f, which jumps":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0f, 3, 0x2f, 0xfd, 0xff) },
+		"0x28, which jumps":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x10, 6, 5, 0x77, 0x08, 0x28, 0xfd, 0xff) },
+		"nobody knows 0x98":    func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x16, 6, 3, 0x98, 1, 0) },
+		"no rule for the return address, from byte 0": func(m *maker) {
+			m.place.Machine = elf.EM_X86_64
+			good(m)
+			m.fde(0, 0x4000, 16, nil, 0x08, 16, 0x41, 0x90, 1)
+		},
+		"no rule for the return address, from byte 1": func(m *maker) {
+			m.place.Machine = elf.EM_X86_64
+			good(m)
+			m.fde(0, 0x4000, 16, nil, 0x41, 0x08, 16)
+		},
+		"the return address is undefined": func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x41, 0x07, 16) },
+		"128, of 128":                     func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x0c, 0x80, 1, 8) },
+		"16, of 16": func(m *maker) {
+			m.place.Machine = elf.EM_X86_64
+			good(m)
+			m.fde(0, 0x4000, 16, nil, 0x0d, 16)
+		},
+		"the frame has no size": func(m *maker) { good(m); m.fde(0, 0x4000, 16, nil, 0x41, 0x0e, 0, 0x90, 0) },
+		"0x4 to 0x14 overlap": func(m *maker) {
+			good(m)
+			m.fde(0, 0x4004, 16, nil)
+			m.fde(0, 0x4000, 5, nil)
+		},
 	} {
 		m := newMaker(binary.LittleEndian, 8)
 		make(m)

@@ -11,6 +11,7 @@ const (
 	markTarget             // a jump leads here
 	markTried              // a gap was found here
 	markOld                // an instruction starts here that an earlier part has
+	markCalled             // a call leads here
 )
 
 // A run is code from start to end, one instruction behind the other, of which only
@@ -22,7 +23,7 @@ type run struct {
 
 // discover takes apart all code that s.gaps leads to and that was not come by
 // before. It fills s.sorted with its ops and s.targets with where jumps lead, in the
-// order of addresses, and s.runs. It reports whether no instruction lies in another.
+// order of addresses, and s.runs. It reports whether no instruction lies in another, and it is not too much.
 func (s *Synthesizer) discover() bool {
 	s.runs, s.ops, s.sorted, s.targets = s.runs[:0], s.ops[:0], s.sorted[:0], s.targets[:0]
 	s.pending = append(s.pending[:0], s.gaps...)
@@ -40,6 +41,9 @@ func (s *Synthesizer) discover() bool {
 		if s.mark[at]&markStart == 0 {
 			s.follow(at)
 		}
+		if s.tooMuch() {
+			return false
+		}
 	}
 	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
 	end := uint32(0)
@@ -56,17 +60,26 @@ func (s *Synthesizer) discover() bool {
 			s.sorted = append(s.sorted, op{off: r.end, end: r.end, kind: opTrap})
 		}
 	}
+	for _, at := range s.calls {
+		if s.mark[at]&(markStart|markOld) == markStart {
+			s.lead(at)
+		}
+	}
 	slices.Sort(s.targets)
 	s.targets = slices.Compact(s.targets)
 	return true
 }
+
+// maxPadding is how far code is looked for behind code: many jumps may lead into one
+// long row of int3.
+const maxPadding = 1 << 10
 
 // further goes on in a gap behind code that ended: there may be more that no jump
 // leads to whose target is known, as in an interpreter.
 func (s *Synthesizer) further() {
 	at := s.behind[len(s.behind)-1]
 	s.behind = s.behind[:len(s.behind)-1]
-	at += uint32(s.m.padding(s.code[at:]))
+	at += uint32(s.m.padding(s.code[at:min(int(at)+maxPadding, len(s.code))]))
 	if int(at) < len(s.code) && s.mark[at]&(markStart|markTried) == 0 {
 		s.mark[at] |= markTried
 		s.gaps = append(s.gaps, at)
@@ -96,6 +109,8 @@ func (s *Synthesizer) crosses(at uint32, n int) bool {
 	return false
 }
 
+func (s *Synthesizer) tooMuch() bool { return len(s.ops) > maxOps || len(s.targets) > maxTargets }
+
 // lead notes that a jump leads to a place.
 func (s *Synthesizer) lead(at uint32) {
 	if s.mark[at]&markTarget == 0 {
@@ -109,13 +124,13 @@ func (s *Synthesizer) lead(at uint32) {
 func (s *Synthesizer) follow(at uint32) {
 	r := run{start: at, ops: len(s.ops)}
 	decode, code := s.m.decode, s.code
-	for int(at) < len(code) && s.mark[at]&markStart == 0 {
+	for int(at) < len(code) && s.mark[at]&markStart == 0 && !s.tooMuch() {
 		before := len(s.ops)
 		var n int
 		if s.ops, n = decode(code, int(at), s.ops); n == 0 || s.later && s.crosses(at, n) {
 			s.ops = s.ops[:before]
 			// Nobody knows what this does, nor what is behind it.
-			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap})
+			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap, imm: undecodable})
 			break
 		}
 		s.mark[at] |= markStart
@@ -131,6 +146,11 @@ func (s *Synthesizer) follow(at uint32) {
 					s.pending = append(s.pending, to)
 				}
 			}
+		}
+		// Calls of the function itself are nothing special.
+		if o.kind == opCall && o.imm > 0 && s.mark[o.imm]&markCalled == 0 {
+			s.mark[o.imm] |= markCalled
+			s.calls = append(s.calls, uint32(o.imm))
 		}
 		if o.kind.ends() {
 			if s.later && int(at) < len(code) {

@@ -25,12 +25,16 @@
 //   - The function is entered by a call, if the caller of this package does not say
 //     otherwise. [Result] tells what the code shows of that.
 //   - Calls leave the stack pointer as it was. (Where callees take their arguments off
-//     the stack, as V8's do, there is a frame pointer, which goes first.)
+//     the stack, as V8's do, there is a frame pointer, which goes first.) Where returns
+//     show that it is not so, nothing is said that counts from the stack pointer behind a
+//     call; so it is behind calls into the middle of the function.
 //   - Ways that disagree about the CFA do not both exist: a call in front of the place
 //     where they meet does not return.
 //   - Code that only jumps with unknown targets can lead to has the frame that is there
 //     at such jumps, and code that nothing leads to (handlers of exceptions) has that of
-//     the frame pointer, if the function has one frame pointer everywhere. See gapState.
+//     the frame pointer, if the function has one frame pointer everywhere. It may be data,
+//     too: where all frames are those of a frame pointer, so is this, and elsewhere it has
+//     to end well to be believed. See gaps.go.
 //   - Nobody writes to saved registers by way of pointers.
 //
 // Code without a frame of its own, entered by a jump from an interpreter, needs an
@@ -39,6 +43,9 @@
 // Registers that a function destroys without saving them are not marked, except the
 // frame pointer: JITs have their own conventions, and no caller misses these. Signed
 // return addresses (arm64 paciasp) are not described.
+//
+// Functions of more than 4 MiB, and those with very many jumps, get no rows: memory and
+// time are in proportion to the code, whatever it does.
 //
 // # From the producer
 //

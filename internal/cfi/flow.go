@@ -2,34 +2,68 @@ package cfi
 
 import "slices"
 
-// flow finds out what holds at each target: what all ways that lead there agree on.
+// maxVisits is how often an op is looked at, on average, before a function is given
+// up: states only lose, so that each target is come back to at most as often as there
+// is something in them, and real code does with a tenth of this.
+const maxVisits = 64
+
+// flow finds out what holds at each target: what all ways that lead there agree on. It
+// reports whether it came to an end.
 //
 // In code that is right, they agree on where the CFA is. Where they do not, one of
 // them is never gone. That is so behind a call that does not return, which mostly
 // comes last in its block: where jumps to the code behind it say something else, they
 // are right, and everything is done again without that way.
-func (s *Synthesizer) flow(first *state) {
+func (s *Synthesizer) flow(first *state) bool {
 	n := len(s.targets)
 	s.in, s.weak = slices.Grow(s.in[:0], n)[:n], slices.Grow(s.weak[:0], n)[:n]
 	s.distrust = slices.Grow(s.distrust[:0], n)[:n]
 	clear(s.distrust)
+	s.blocks()
+	s.budget = maxVisits * (len(s.sorted) + n)
 	for again := true; again; {
 		again = false
 		clear(s.in)
 		clear(s.weak)
+		s.stale.reset(n)
 		for _, at := range s.gaps {
-			if i, ok := slices.BinarySearch(s.targets, at); ok {
+			// What is called has a return address on the stack that the function has not.
+			if i, ok := slices.BinarySearch(s.targets, at); ok && (!s.later || s.mark[at]&markCalled == 0) {
 				s.in[i].meet(first)
+				s.stale.add(i)
 			}
 		}
-		for s.sweep(nil) {
+		// In the order of addresses, from the start again while there is something.
+		for i := s.stale.next(0); i >= 0; {
+			s.stale.remove(i)
+			if s.block(i, nil); s.budget < 0 {
+				return false
+			}
+			if i = s.stale.next(i + 1); i < 0 {
+				i = s.stale.next(0)
+			}
 		}
 		for i := range s.targets {
 			if s.weak[i].conflicts(&s.in[i]) && !s.distrust[i] {
 				s.distrust[i], again = true, true
 			}
 		}
+		s.budget -= n
 	}
+	return true
+}
+
+// blocks finds the ops that follow each target.
+func (s *Synthesizer) blocks() {
+	s.first = s.first[:0]
+	i := 0
+	for _, at := range s.targets {
+		for i < len(s.sorted) && s.sorted[i].off < at {
+			i++
+		}
+		s.first = append(s.first, i)
+	}
+	s.first = append(s.first, len(s.sorted))
 }
 
 // at returns what holds at a target.
@@ -38,73 +72,84 @@ func (s *Synthesizer) at(i int) state {
 	if !s.distrust[i] {
 		in.meet(&s.weak[i])
 	}
+	// A function may call itself from its second instruction on. Where there is more on
+	// the stack, nobody knows how much: what the call leaves there is not counted.
+	if in.spOK && in.sp != s.entry.sp && s.mark[s.targets[i]]&markCalled != 0 {
+		in.loseSP()
+	}
 	return in
 }
 
-// sweep lets states flow once through all code, in the order of addresses, and
-// reports whether that changed anything at a target that it had passed. If there is
-// a visitor, it is shown what holds from each place on where that may change.
-func (s *Synthesizer) sweep(visit func(off uint32, now *state)) (changed bool) {
-	now := state{}
-	next := 0 // target
-	behindCall := uint32(0)
-	passed := func(upTo uint32) {
-		for ; next < len(s.targets) && s.targets[next] <= upTo; next++ {
-			if now.live {
-				to := s.in
-				if behindCall > 0 && s.only(behindCall, s.targets[next]) {
-					to = s.weak
-				}
-				to[next].meet(&now)
-			}
-			if now = s.at(next); visit != nil {
-				visit(s.targets[next], &now)
-			}
-			behindCall = 0
-		}
+// block lets the state at a target flow through the code up to the next one. If there
+// is a visitor, it is shown what holds from each place on where that may change.
+func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
+	now := &s.now // not on the stack: visitors might keep it
+	*now = s.at(i)
+	if visit != nil {
+		visit(s.targets[i], now)
 	}
-	for i := range s.sorted {
-		o := &s.sorted[i]
-		passed(o.off)
+	if !now.live {
+		return
+	}
+	ops := s.sorted[s.first[i]:s.first[i+1]]
+	s.budget -= 1 + len(ops)
+	behindCall := uint32(0)
+	for j := range ops {
+		o := &ops[j]
 		behindCall = 0
-		if !now.live {
-			continue
-		}
 		switch o.kind {
 		case opBranch, opJump:
 			if o.imm == outside {
 				break
 			}
 			// A target that is not in s.targets was come by in an earlier part.
-			if to, ok := slices.BinarySearch(s.targets, uint32(o.imm)); ok && s.in[to].meet(&now) && to < next {
-				changed = true
+			if to, ok := slices.BinarySearch(s.targets, uint32(o.imm)); ok && s.in[to].meet(now) {
+				s.stale.add(to)
 			}
 		case opCall:
 			behindCall = o.end
 			fallthrough
 		default:
 			if o.base == baseFP && o.kind == opStore || o.kind == opSPFromFP {
-				s.borrows(o, &now)
+				s.borrows(o, now)
 			}
-			s.m.apply(&now, o)
-			s.guard(&now)
+			s.m.apply(now, o)
+			s.guard(now)
 			if o.kind == opCall && s.prologue && now.spOK && now.sp == s.entry.sp && !now.fpOK {
-				s.m.enterFrame(&now)
+				s.m.enterFrame(now)
 			}
 		}
 		if visit != nil {
-			s.witness(o, &now)
+			s.witness(o, now)
+			if o.kind == opReturn && now.spOK && now.sp != s.limit && now.sp != s.entry.sp && !(j > 0 && ops[j-1].pushes(o.off)) {
+				s.contradicted(now)
+			}
+			if s.later && !s.goesWell(o, now, behindCall == 0 && j > 0 && ops[j-1].kind == opCall && ops[j-1].end == o.off) {
+				s.bad[i] = true
+			}
 		}
-		if o.kind.ends() {
-			now = state{}
+		ends := o.kind.ends()
+		if ends {
+			*now = state{}
 		}
 		// What follows at the same place is not looked at when nobody comes there.
-		if visit != nil && (!now.live || i+1 == len(s.sorted) || s.sorted[i+1].off != o.off) {
-			visit(o.end, &now)
+		if visit != nil && (ends || j+1 == len(ops) || ops[j+1].off != o.off) {
+			visit(o.end, now)
+		}
+		if ends {
+			return
 		}
 	}
-	passed(uint32(len(s.code)))
-	return changed
+	if i+1 == len(s.targets) {
+		return
+	}
+	to := s.in
+	if behindCall > 0 && s.only(behindCall, s.targets[i+1]) {
+		to = s.weak
+	}
+	if to[i+1].meet(now) {
+		s.stale.add(i + 1)
+	}
 }
 
 // only reports whether there is nothing but padding between two places.
@@ -118,6 +163,23 @@ func (s *Synthesizer) guard(now *state) {
 	if now.spOK && now.sp < s.limit {
 		s.result.Popped = max(s.result.Popped, uint64(s.limit-now.sp))
 		now.loseSP()
+	}
+}
+
+// pushes reports whether an op is the last before a place and writes to the top of the
+// stack: a return there is a jump.
+func (o *op) pushes(at uint32) bool {
+	return o.kind == opStore && o.base == baseSP && o.imm == 0 && o.size == wordSize && o.end == at
+}
+
+// contradicted notes that there is a return where the stack pointer does not lead to
+// the return address: something on the way there does to it what nobody knows. Mostly
+// it is a call, of what takes its arguments off the stack.
+func (s *Synthesizer) contradicted(now *state) {
+	if now.called {
+		s.doubtCalled = true
+	} else {
+		s.doubtAll = true
 	}
 }
 
@@ -136,6 +198,9 @@ func (s *Synthesizer) witness(o *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {
 		s.unbalanced = true
+	}
+	if (o.kind == opCall || o.kind == opIndirect) && !now.classic() && !(now.spOK && now.sp == s.entry.sp) {
+		s.mixed = true
 	}
 	switch o.kind {
 	case opReturn:

@@ -41,8 +41,12 @@ type op struct {
 	size      uint8 // of what is stored, in bytes
 }
 
-// outside is the target of jumps that leave the function.
+// outside is the target of jumps that leave the function, and of calls that are not
+// known to lead into it.
 const outside = -1
+
+// undecodable is the imm of an opTrap at code that nobody understands.
+const undecodable = 1
 
 // ends reports whether the next instruction is not the one behind it.
 func (k kind) ends() bool { return k >= opJump }
@@ -84,6 +88,7 @@ func (m *machine) apply(s *state, o *op) {
 	case opWrite:
 		s.write(o.reg)
 	case opCall:
+		s.called = true
 		if m.linked {
 			s.write(ra)
 		}

@@ -7,14 +7,27 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A program is call frame instructions while they are read [DWARF5 6.4.2]. They are
-// not executed; but they must be such that they can be.
+// A program is call frame instructions while they are read [DWARF5 6.4.2]. Of what they
+// say, only the CFA and the return address are followed: they must be such that an
+// unwinder gets on.
 type program struct {
-	cie   *jitcode.FrameCIE
-	size  uint64 // of the code; 0 in a CIE, where nothing may advance
-	at    uint64
-	depth int  // of remembered states
-	cfa   bool // do they say where the CFA is?
+	place   *Place
+	cie     *jitcode.FrameCIE
+	size    uint64 // of the code; 0 in a CIE, where nothing may advance
+	at      uint64
+	now     rules
+	initial rules   // what the CIE says
+	saved   []rules // remembered states
+}
+
+// rules are what holds in a row.
+type rules struct {
+	cfa         bool // do they say where the CFA is?
+	computed    bool // by an expression?
+	cfaOffset   int64
+	ra          bool // is there a rule for the return address?
+	raInMemory  bool // at an offset from the CFA
+	raCFAOffset int64
 }
 
 // maxRegister is beyond every register that any machine has.
@@ -31,10 +44,27 @@ func (p *program) run(c *wire.Cursor) []byte {
 			end = c.Pos()
 		}
 	}
+	if p.size > 0 {
+		p.row(c)
+	}
 	if c.Err() != nil {
 		return nil
 	}
 	return all[: end-start : end-start]
+}
+
+// row holds what was said so far against what an unwinder needs.
+func (p *program) row(c *wire.Cursor) {
+	now := &p.now
+	switch {
+	case c.Err() != nil:
+	case !now.cfa:
+		c.Fail("instructions", "do not say where the CFA is")
+	case !now.ra && p.place.pushes():
+		c.Fail("instructions", "have no rule for the return address, from byte %d on", p.at)
+	case !now.computed && now.cfaOffset == 0 && now.raInMemory && now.raCFAOffset == 0:
+		c.Fail("instructions", "have the return address where the CFA is, and the frame has no size")
+	}
 }
 
 // instruction reads the operands of one instruction.
@@ -44,9 +74,10 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.advance(c, uint64(op&0x3f))
 		return
 	case 2:
-		uleb(c, "offset")
+		p.offset(uint64(op&0x3f), p.factored(uleb(c, "offset")))
 		return
 	case 3:
+		p.restore(uint64(op & 0x3f))
 		return
 	}
 	switch op {
@@ -58,74 +89,163 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.advance(c, uint64(c.U16("delta")))
 	case 0x04:
 		p.advance(c, uint64(c.U32("delta")))
-	case 0x05, 0x14: // offset_extended, val_offset
-		p.register(c)
+	case 0x05: // offset_extended
+		r := p.register(c)
+		p.offset(r, p.factored(uleb(c, "offset")))
+	case 0x14: // val_offset
+		p.elsewhere(p.register(c))
 		uleb(c, "offset")
-	case 0x06, 0x07, 0x08: // restore_extended, undefined, same_value
-		p.register(c)
+	case 0x06: // restore_extended
+		p.restore(p.register(c))
+	case 0x07: // undefined
+		if p.register(c) == p.cie.ReturnReg {
+			c.Bad("instruction", "the return address is undefined")
+		}
+	case 0x08: // same_value
+		if p.register(c) == p.cie.ReturnReg {
+			p.now.ra, p.now.raInMemory = false, false
+		}
 	case 0x09: // register
-		p.register(c)
+		p.elsewhere(p.register(c))
 		p.register(c)
 	case 0x0a:
-		if p.depth++; p.depth > math.MaxUint8 {
-			c.Bad("instruction", "%d states are remembered", p.depth)
+		if p.saved = append(p.saved, p.now); len(p.saved) > math.MaxUint8 {
+			c.Bad("instruction", "%d states are remembered", len(p.saved))
 		}
 	case 0x0b:
-		if p.depth--; p.depth < 0 {
+		last := len(p.saved) - 1
+		if last < 0 {
 			c.Bad("instruction", "DW_CFA_restore_state, but no state is remembered")
+			return
 		}
+		p.now, p.saved = p.saved[last], p.saved[:last]
 	case 0x0c: // def_cfa
-		p.register(c)
-		uleb(c, "offset")
-		p.cfa = true
+		p.base(c)
+		p.cfa(int64(uleb(c, "offset")))
 	case 0x0d: // def_cfa_register
 		p.needCFA(c)
-		p.register(c)
+		p.base(c)
 	case 0x0e: // def_cfa_offset
 		p.needCFA(c)
-		uleb(c, "offset")
+		p.cfa(int64(uleb(c, "offset")))
 	case 0x0f: // def_cfa_expression
-		p.block(c)
-		p.cfa = true
+		p.expression(c)
+		p.now.cfa, p.now.computed = true, true
 	case 0x10, 0x16: // expression, val_expression
-		p.register(c)
-		p.block(c)
-	case 0x11, 0x15: // offset_extended_sf, val_offset_sf
-		p.register(c)
+		p.elsewhere(p.register(c))
+		p.expression(c)
+	case 0x11: // offset_extended_sf
+		r := p.register(c)
+		p.offset(r, sleb(c, "offset")*p.cie.DataAlign)
+	case 0x15: // val_offset_sf
+		p.elsewhere(p.register(c))
 		sleb(c, "offset")
 	case 0x12: // def_cfa_sf
-		p.register(c)
-		sleb(c, "offset")
-		p.cfa = true
+		p.base(c)
+		p.cfa(sleb(c, "offset") * p.cie.DataAlign)
 	case 0x13: // def_cfa_offset_sf
 		p.needCFA(c)
-		sleb(c, "offset")
+		p.cfa(sleb(c, "offset") * p.cie.DataAlign)
 	case 0x2d: // GNU_window_save, or AARCH64_negate_ra_state
 	case 0x2e: // GNU_args_size
 		uleb(c, "size")
 	case 0x2f: // GNU_negative_offset_extended
-		p.register(c)
-		uleb(c, "offset")
+		r := p.register(c)
+		p.offset(r, -p.factored(uleb(c, "offset")))
 	default:
 		c.Bad("instruction", "nobody knows %#x", op)
 	}
 }
 
-func (p *program) register(c *wire.Cursor) {
-	if r := uleb(c, "register"); r >= maxRegister {
-		c.Bad("register", "%d", r)
+func (p *program) factored(n uint64) int64 { return int64(n) * p.cie.DataAlign }
+
+// cfa notes that the CFA counts from a register.
+func (p *program) cfa(offset int64) { p.now.cfa, p.now.computed, p.now.cfaOffset = true, false, offset }
+
+// offset notes that a register is so far from the CFA.
+func (p *program) offset(reg uint64, n int64) {
+	if reg == p.cie.ReturnReg {
+		p.now.ra, p.now.raInMemory, p.now.raCFAOffset = true, true, n
 	}
 }
 
-func (p *program) block(c *wire.Cursor) { c.Bytes("expression", uleb(c, "length of the expression")) }
+// elsewhere notes that there is another rule for a register.
+func (p *program) elsewhere(reg uint64) {
+	if reg == p.cie.ReturnReg {
+		p.now.ra, p.now.raInMemory = true, false
+	}
+}
+
+// restore notes that the CIE's rule holds for a register.
+func (p *program) restore(reg uint64) {
+	if reg == p.cie.ReturnReg {
+		p.now.ra, p.now.raInMemory, p.now.raCFAOffset = p.initial.ra, p.initial.raInMemory, p.initial.raCFAOffset
+	}
+}
+
+func (p *program) register(c *wire.Cursor) uint64 {
+	r := uleb(c, "register")
+	if r >= maxRegister {
+		c.Bad("register", "%d", r)
+	}
+	return r
+}
+
+// base reads the register that the CFA counts from.
+func (p *program) base(c *wire.Cursor) {
+	if r := uleb(c, "CFA register"); r >= p.place.registers() {
+		c.Bad("CFA register", "%d, of %d", r, p.place.registers())
+	}
+}
+
+// expression reads an expression [DWARF5 2.5]. One that can jump may never end.
+func (p *program) expression(c *wire.Cursor) {
+	b := c.Bytes("expression", uleb(c, "length of the expression"))
+	if c.Err() != nil {
+		return
+	}
+	e := wire.NewCursor(".eh_frame", "expression", b, p.place.Order, c.Offset()-int64(len(b)))
+	for e.Err() == nil && e.Len() > 0 {
+		switch op := e.U8("operation"); {
+		case op == 0x28 || op == 0x2f:
+			e.Bad("operation", "%#x, which jumps", op)
+		case op == 0x03: // addr
+			e.Bytes("operand", uint64(p.place.AddrSize))
+		case op == 0x08 || op == 0x09 || op == 0x15 || op == 0x94: // const1u, const1s, pick, deref_size
+			e.Bytes("operand", 1)
+		case op == 0x0a || op == 0x0b:
+			e.Bytes("operand", 2)
+		case op == 0x0c || op == 0x0d:
+			e.Bytes("operand", 4)
+		case op == 0x0e || op == 0x0f:
+			e.Bytes("operand", 8)
+		case op == 0x10 || op == 0x23 || op == 0x90: // constu, plus_uconst, regx
+			uleb(&e, "operand")
+		case op == 0x11 || op >= 0x70 && op <= 0x8f: // consts, breg0 to breg31
+			sleb(&e, "operand")
+		case op == 0x92: // bregx
+			uleb(&e, "operand")
+			sleb(&e, "operand")
+		case op == 0x06 || op >= 0x12 && op <= 0x6f || op == 0x96:
+		default:
+			e.Bad("operation", "nobody knows %#x", op)
+		}
+	}
+	if e.Err() != nil {
+		*c = e
+	}
+}
 
 func (p *program) needCFA(c *wire.Cursor) {
-	if !p.cfa {
+	if !p.now.cfa {
 		c.Bad("instruction", "a part of the CFA changes, but there is none")
 	}
 }
 
 func (p *program) advance(c *wire.Cursor, delta uint64) {
+	if p.size > 0 && delta > 0 {
+		p.row(c)
+	}
 	p.at += delta * p.cie.CodeAlign
 	if p.size == 0 && delta > 0 {
 		c.Bad("instruction", "an advance in a CIE")

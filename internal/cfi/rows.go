@@ -17,7 +17,7 @@ type piece struct {
 func (s *Synthesizer) keep() {
 	at, was := uint32(0), state{}
 	kept := len(s.pieces)
-	s.sweep(func(off uint32, now *state) {
+	visit := func(off uint32, now *state) {
 		if was.live && off > at {
 			if last := len(s.pieces) - 1; last >= kept && s.pieces[last].end == at && s.pieces[last].state == was {
 				s.pieces[last].end = off
@@ -26,10 +26,26 @@ func (s *Synthesizer) keep() {
 			}
 		}
 		at, was = off, *now
-	})
+	}
+	for i := range s.targets {
+		if s.later && s.bad[i] {
+			visit(s.targets[i], &state{})
+		} else {
+			s.block(i, visit)
+		}
+	}
 	if was.live && int(at) < len(s.code) { // the code runs off its end
 		s.pieces = append(s.pieces, piece{at, uint32(len(s.code)), was})
 	}
+	for i := kept; i < len(s.pieces); i++ {
+		if p := &s.pieces[i]; s.doubtAll || s.doubtCalled && p.called {
+			p.doubt(s.m)
+		}
+	}
+	s.sortPieces()
+}
+
+func (s *Synthesizer) sortPieces() {
 	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 }
 

@@ -16,6 +16,7 @@ const (
 type state struct {
 	live       bool // can this be reached?
 	spOK, fpOK bool
+	called     bool  // is there a call on a way that leads here?
 	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
 
 	intact uint16          // registers that still hold what they held in the caller
@@ -39,6 +40,7 @@ func (s *state) meet(t *state) (changed bool) {
 	was := *s
 	s.spOK = s.spOK && t.spOK && s.sp == t.sp
 	s.fpOK = s.fpOK && t.fpOK && s.fp == t.fp
+	s.called = s.called || t.called
 	s.intact &= t.intact
 	for i := range s.saved {
 		if s.saved[i] != t.saved[i] {
@@ -62,6 +64,20 @@ func (s *state) tidy() {
 // conflicts reports whether two states cannot both be of one frame.
 func (s *state) conflicts(t *state) bool {
 	return s.live && t.live && s.spOK && t.spOK && s.sp != t.sp
+}
+
+// doubt takes back what follows from the stack pointer.
+func (s *state) doubt(m *machine) {
+	s.loseSP()
+	classic := s.classic() && (m.linked || s.fp == 2*wordSize)
+	if !classic {
+		s.fpOK, s.fp = false, 0
+	}
+	for i := range s.saved {
+		if !classic || i != fp && i != ra {
+			s.saved[i] = 0
+		}
+	}
 }
 
 // below says how far below the CFA an address is that an instruction names.

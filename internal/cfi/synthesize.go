@@ -1,9 +1,13 @@
 package cfi
 
-import (
-	"math"
+import "github.com/jitinject/jitinject/internal/jitcode"
 
-	"github.com/jitinject/jitinject/internal/jitcode"
+// Functions that are larger, in bytes, in instructions that do something, or in places
+// that jumps lead to, get no rows: they would take more memory than anything else here.
+const (
+	maxCode    = 4 << 20
+	maxOps     = 1 << 19
+	maxTargets = 1 << 18
 )
 
 // An Entry says in which frame a function starts, where that is not the one behind
@@ -53,6 +57,10 @@ type Synthesizer struct {
 	// Flow: the states that lead to targets, by their index.
 	in, weak []state
 	distrust []bool // do not believe that the call in front of the target returns
+	first    []int  // op behind each target
+	stale    bitset // targets where less holds than what was passed on
+	budget   int    // ops that may still be looked at
+	now      state  // where flow is
 
 	// Evidence that the prologue is elsewhere, in what the function calls first, as V8's
 	// baseline compiler has it: a frame pointer that nobody set up is the way back to the
@@ -63,10 +71,18 @@ type Synthesizer struct {
 	prologue bool // take that for granted
 
 	indirect, frames state // what holds at indirect jumps, and in classic frames
-	gaps             []uint32
-	result           Result
-	arena            []jitcode.SavedReg
-	pieces           []piece
+	gaps, calls      []uint32
+	gap              state  // what holds where gaps begin
+	bad              []bool // targets from which code goes where it does not fit
+	mixed            bool   // there are frames that are not classic
+
+	// There is a return that shows that the stack pointer is not known behind calls, or
+	// nowhere.
+	doubtCalled, doubtAll bool
+
+	result Result
+	arena  []jitcode.SavedReg
+	pieces []piece
 }
 
 // Synthesize derives the frame of a function from its code. entry is nil for
@@ -84,13 +100,14 @@ func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 
 func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
 	s.m = machineOf(t)
-	if s.m == nil || len(code) == 0 || len(code) > math.MaxInt32 {
+	if s.m == nil || len(code) == 0 || len(code) > maxCode {
 		return Result{}
 	}
 	s.code, s.limit = code, s.m.entrySP()
 	s.result = Result{Rows: s.result.Rows[:0]}
 	s.arena, s.pieces, s.gaps = s.arena[:0], s.pieces[:0], s.gaps[:0]
 	s.indirect, s.frames = state{}, state{}
+	s.calls, s.mixed, s.doubtCalled, s.doubtAll = s.calls[:0], false, false, false
 	if !s.enter(entry) {
 		return Result{}
 	}
@@ -104,22 +121,10 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 	if !s.part(&s.entry) {
 		return Result{}
 	}
-	if gap := s.gapState(entry); gap.live {
-		s.findGaps()
-		for round := 0; round < maxRounds && len(s.gaps) > 0; round++ {
-			if s.age(); !s.part(&gap) {
-				break
-			}
-			s.findGaps()
-		}
-	}
+	s.fillGaps(entry)
 	s.rows()
 	return s.result
 }
-
-// maxRounds is how often gaps are looked for. In each, only the first bytes are
-// certain to be a beginning.
-const maxRounds = 4
 
 // enter makes the state at the entry.
 func (s *Synthesizer) enter(entry *Entry) bool {
@@ -147,57 +152,18 @@ func (s *Synthesizer) enter(entry *Entry) bool {
 }
 
 // part finds the code that s.gaps leads to, lets first flow through it, and keeps
-// what holds where. It gives up on code in which instructions lie in each other.
+// what holds where. It gives up on code in which instructions lie in each other, and on
+// what is too much.
 func (s *Synthesizer) part(first *state) bool {
 	if !s.discover() {
 		return false
 	}
-	s.flow(first)
+	if !s.flow(first) {
+		return false
+	}
+	if s.later {
+		s.judge()
+	}
 	s.keep()
 	return true
-}
-
-// gapState returns what holds in code that no jump leads to whose target is known.
-// If there are jumps with unknown targets, it is what holds at them: tables of jumps
-// lead to where the frame is as it was. Jumps with the frame of the entry leave the
-// function. Else, where the function has a frame pointer wherever it has a frame,
-// the code is entered with that: handlers of exceptions are. Else nobody knows.
-func (s *Synthesizer) gapState(entry *Entry) state {
-	if entry != nil && entry.Shared {
-		return s.entry
-	}
-	if s.indirect.live && (s.indirect.spOK || s.indirect.fpOK) {
-		return s.indirect
-	}
-	gap := s.frames
-	if !gap.live || !gap.classic() {
-		return state{}
-	}
-	gap.loseSP()
-	return gap
-}
-
-// findGaps fills s.gaps with where there is code that was not come by: behind the
-// padding between what was.
-func (s *Synthesizer) findGaps() {
-	s.gaps = s.gaps[:0]
-	at := uint32(0)
-	for _, r := range s.pieces {
-		if r.end <= at {
-			continue
-		}
-		if r.start > at {
-			s.gap(at, r.start)
-		}
-		at = r.end
-	}
-	s.gap(at, uint32(len(s.code)))
-}
-
-func (s *Synthesizer) gap(from, to uint32) {
-	from += uint32(s.m.padding(s.code[from:to]))
-	if from < to && s.mark[from]&markTried == 0 {
-		s.mark[from] |= markTried
-		s.gaps = append(s.gaps, from)
-	}
 }

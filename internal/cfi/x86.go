@@ -101,7 +101,7 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	for i := first; i < len(e.ops); i++ {
 		o := &e.ops[i]
 		o.end = uint32(at + x.at)
-		if o.kind == opBranch || o.kind == opJump {
+		if o.kind == opBranch || o.kind == opJump || o.kind == opCall && x.op == 0xe8 {
 			o.imm = target(int64(o.end)+int64(x.imm), len(code))
 		}
 	}

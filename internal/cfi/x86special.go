@@ -165,7 +165,7 @@ func (x *x86) group5(e *emitter) (rest uint16) {
 	case 0, 1:
 		return xRM
 	case 2, 3:
-		e.add(op{kind: opCall})
+		e.add(op{kind: opCall, imm: outside})
 	case 4, 5:
 		e.add(op{kind: opIndirect})
 	case 6:
@@ -186,10 +186,16 @@ func (x *x86) flow(e *emitter) {
 	case op_ == 0xe8 || op_ == 0xe9:
 		x.imm = int32(binary.LittleEndian.Uint32(x.b[x.at:]))
 		x.at += 4
-		if op_ == 0xe9 {
+		switch next := x.b[x.at]; {
+		case op_ == 0xe9:
 			e.add(op{kind: opJump})
-		} else {
+		case x.imm != 0:
 			e.add(op{kind: opCall})
+		case next&0xf8 == 0x58 || next&0xf0 == 0x40 && x.b[x.at+1]&0xf8 == 0x58:
+			x.push(e, none) // call the next instruction, a pop: where am I?
+		default: // or the way to somewhere that is not known yet
+			e.add(op{kind: opCall})
+			e.add(op{kind: opLoseSP})
 		}
 	case op_ == 0xc2 || op_ == 0xc3:
 		e.add(op{kind: opReturn})

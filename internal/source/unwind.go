@@ -91,7 +91,9 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
-	return cfi.Check(cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, uint64(len(fn.Code))), frames)
+	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, uint64(len(fn.Code)))
+	place.Machine = elf.Machine(r.d.header.Machine)
+	return cfi.Check(place, frames)
 }
 
 // addrSize returns the size of addresses in the dump's code, in bytes.

@@ -1,0 +1,244 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Gaps are what no jump leads to whose target is known: code, but data, too.
+
+// maxRounds is how often gaps are looked for. In each, only the first bytes are
+// certain to be a beginning.
+const maxRounds = 4
+
+// fillGaps finds out what holds in gaps. Data that is taken for code must not do harm:
+//
+//   - Where all frames of the function are classic, all of a gap has that frame, whatever
+//     its bytes mean, except behind what ends such a frame.
+//   - Else what flows through a gap is believed where it flows to ends that fit it.
+func (s *Synthesizer) fillGaps(entry *Entry) {
+	if s.gap = s.gapState(entry); !s.gap.live {
+		return
+	}
+	constant := s.gap.classic() && !s.mixed && (entry == nil || !entry.Shared)
+	if !constant && (s.doubtCalled || s.doubtAll) {
+		return
+	}
+	s.findGaps()
+	if constant {
+		s.fillClassic()
+		return
+	}
+	for round := 0; round < maxRounds && len(s.gaps) > 0; round++ {
+		if s.age(); !s.part(&s.gap) {
+			break
+		}
+		s.findGaps()
+	}
+}
+
+// gapState returns what holds in code that no jump leads to whose target is known.
+// If there are jumps with unknown targets, it is what holds at them: tables of jumps
+// lead to where the frame is as it was. Jumps with the frame of the entry leave the
+// function. Else, where the function has a frame pointer wherever it has a frame,
+// the code is entered with that: handlers of exceptions are. Else nobody knows.
+func (s *Synthesizer) gapState(entry *Entry) state {
+	if entry != nil && entry.Shared {
+		return s.entry
+	}
+	if s.indirect.live && (s.indirect.spOK || s.indirect.fpOK) {
+		return s.indirect
+	}
+	gap := s.frames
+	if !gap.live || !gap.classic() {
+		return state{}
+	}
+	gap.loseSP()
+	return gap
+}
+
+// fillClassic gives all gaps the classic frame, up to where they end it.
+func (s *Synthesizer) fillClassic() {
+	if len(s.gaps) == 0 {
+		return
+	}
+	frame := s.gap
+	frame.loseSP()
+	starts := slices.Clone(s.gaps)
+	known := len(s.pieces)
+	for _, at := range starts {
+		end := uint32(len(s.code))
+		if i, _ := slices.BinarySearchFunc(s.pieces[:known], at, func(p piece, at uint32) int { return cmp.Compare(p.start, at) }); i < known {
+			end = s.pieces[i].start
+		}
+		s.pieces = append(s.pieces, piece{at, end, frame})
+	}
+	s.sortPieces()
+	s.age()
+	if s.discover() {
+		s.endings(&frame)
+	}
+}
+
+// endings finds what ends a classic frame in gaps and leaves the function directly
+// behind that, with nothing but the return address on the stack in between.
+func (s *Synthesizer) endings(frame *state) {
+	now := state{}
+	since := uint32(0)
+	known := len(s.pieces)
+	for i := range s.sorted {
+		o := &s.sorted[i]
+		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
+			now = *frame
+		}
+		if !now.live {
+			continue
+		}
+		if o.kind >= opCall {
+			if leaves := o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside; leaves &&
+				now.spOK && now.sp == s.limit && !now.fpOK && now.intact>>fp&1 != 0 && s.mark[o.off]&markTarget == 0 && since < o.end {
+				s.cut(since, o.end, &now)
+			}
+			now = state{}
+			continue
+		}
+		s.m.apply(&now, o)
+		since = o.end
+	}
+	if len(s.pieces) > known {
+		s.sortPieces()
+	}
+}
+
+// cut puts another state into a piece.
+func (s *Synthesizer) cut(start, end uint32, now *state) {
+	i, found := slices.BinarySearchFunc(s.pieces, start, func(p piece, at uint32) int { return cmp.Compare(p.start, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || s.pieces[i].end < end || s.pieces[i].state == *now {
+		return
+	}
+	was := s.pieces[i]
+	parts := make([]piece, 0, 3)
+	for _, p := range []piece{{was.start, start, was.state}, {start, end, *now}, {end, was.end, was.state}} {
+		if p.start < p.end {
+			parts = append(parts, p)
+		}
+	}
+	s.pieces = slices.Replace(s.pieces, i, i+1, parts...)
+}
+
+// goesWell reports whether what an op does to where code goes fits what holds: it
+// leaves the function with the stack as it was at the entry, or with its frame, and
+// goes on in code that is known with what holds there.
+func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
+	leaves := now.spOK && now.sp == s.entry.sp || now.classic()
+	switch o.kind {
+	case opReturn:
+		return now.spOK && (now.sp == s.limit || now.sp == s.entry.sp)
+	case opIndirect:
+		return leaves || now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
+	case opBranch, opJump:
+		if o.imm == outside {
+			return leaves
+		}
+		_, here := slices.BinarySearch(s.targets, uint32(o.imm))
+		return here || s.fits(uint32(o.imm), now)
+	case opTrap:
+		switch {
+		case o.off < o.end:
+			return true
+		case o.imm == undecodable:
+			return false
+		case behindCall: // it does not return
+			return true
+		}
+		return int(o.off) < len(s.code) && s.fits(o.off, now)
+	}
+	return true
+}
+
+// fits reports whether code that is known may be reached with a state.
+func (s *Synthesizer) fits(at uint32, now *state) bool {
+	i, found := slices.BinarySearchFunc(s.pieces, at, func(p piece, at uint32) int { return cmp.Compare(p.start, at) })
+	if !found {
+		i--
+	}
+	if i < 0 || s.pieces[i].end <= at {
+		return false
+	}
+	p := &s.pieces[i].state
+	return !p.conflicts(now) && (p.spOK && now.spOK || p.fpOK && now.fpOK && p.fp == now.fp)
+}
+
+// maxJudge is how often all code of gaps is looked at to find out what it leads to.
+const maxJudge = 16
+
+// judge finds the targets in gaps from which code goes somewhere that it does not fit.
+func (s *Synthesizer) judge() {
+	s.bad = slices.Grow(s.bad[:0], len(s.targets))[:len(s.targets)]
+	clear(s.bad)
+	for i := range s.targets {
+		s.block(i, func(uint32, *state) {})
+	}
+	for range maxJudge {
+		changed := false
+		for i := len(s.targets) - 1; i >= 0; i-- {
+			if !s.bad[i] && s.leadsToBad(i) {
+				s.bad[i], changed = true, true
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+	for i := range s.bad {
+		s.bad[i] = true
+	}
+}
+
+func (s *Synthesizer) leadsToBad(i int) bool {
+	if now := s.at(i); !now.live {
+		return false
+	}
+	for _, o := range s.sorted[s.first[i]:s.first[i+1]] {
+		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
+			if to, ok := slices.BinarySearch(s.targets, uint32(o.imm)); ok && s.bad[to] {
+				return true
+			}
+		}
+		if o.kind.ends() {
+			return false
+		}
+	}
+	if last := s.first[i+1] - 1; last >= s.first[i] && i+1 < len(s.targets) && s.sorted[last].kind == opCall && s.only(s.sorted[last].end, s.targets[i+1]) {
+		return false // it does not return
+	}
+	return i+1 < len(s.targets) && s.bad[i+1]
+}
+
+// findGaps fills s.gaps with where there is code that was not come by: behind the
+// padding between what was.
+func (s *Synthesizer) findGaps() {
+	s.gaps = s.gaps[:0]
+	at := uint32(0)
+	for _, r := range s.pieces {
+		if r.end <= at {
+			continue
+		}
+		if r.start > at {
+			s.addGap(at, r.start)
+		}
+		at = r.end
+	}
+	s.addGap(at, uint32(len(s.code)))
+}
+
+func (s *Synthesizer) addGap(from, to uint32) {
+	from += uint32(s.m.padding(s.code[from:to]))
+	if from < to && s.mark[from]&markTried == 0 {
+		s.mark[from] |= markTried
+		s.gaps = append(s.gaps, from)
+	}
+}
