@@ -130,15 +130,16 @@ func (s *Synthesizer) cut(start, end uint32, now *state) {
 }
 
 // goesWell reports whether what an op does to where code goes fits what holds: it
-// leaves the function with the stack as it was at the entry, or with its frame, and
-// goes on in code that is known with what holds there.
+// leaves the function with the stack as it was at the entry, or with its frame as it
+// was where the gap begins (for a part of it that lies elsewhere), and goes on in code that is known with what holds there.
 func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
-	leaves := now.spOK && now.sp == s.entry.sp || now.classic()
+	leaves := now.spOK && now.sp == s.entry.sp || now.classic() ||
+		now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
 	switch o.kind {
 	case opReturn:
 		return now.spOK && (now.sp == s.limit || now.sp == s.entry.sp)
 	case opIndirect:
-		return leaves || now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
+		return leaves
 	case opBranch, opJump:
 		if o.imm == outside {
 			return leaves
