@@ -124,6 +124,8 @@ func arm64Branch(e *emitter, w uint32, at, size int) {
 		if bits(w, 23, 21) == 1 || bits(w, 23, 21) == 2 { // brk, hlt
 			e.add(op{kind: opTrap})
 		}
+	case w&^0xe0 == 0xd503231f: // paciasp and such, autiasp and such
+		e.add(op{kind: opSign, imm: 1 - int32(bits(w, 7, 7))})
 	case w&0xfff00000 == 0xd5300000, w&0xfff80000 == 0xd5280000: // mrs, sysl
 		arm64Write(e, bits(w, 4, 0))
 	}

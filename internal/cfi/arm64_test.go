@@ -42,6 +42,24 @@ func TestARM64Rows(t *testing.T) {
 	}
 }
 
+// While the return address is signed, there are only rows for frame pointers: paciasp,
+// sub sp, sp, #16, add sp, sp, #16, autiasp, ret; and the sample in between.
+func TestARM64Signed(t *testing.T) {
+	for want, code := range map[string][]byte{
+		"[0 true][4 false][16 true]": words(0xd503233f, 0xd10043ff, 0x910043ff, 0xd50323bf, 0xd65f03c0),
+		"[0 true][4 false][12 true]": words(0xd503233f, 0xa9be7bfd, 0x910003fd, 0x94000100, 0xd65f0bff),
+	} {
+		var s Synthesizer
+		got := ""
+		for _, row := range s.Synthesize(arm64, code, nil).Rows {
+			got += fmt.Sprintf("[%d %v]", row.Offset, row.Known)
+		}
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // arm64asm agrees about which instructions end a block, call, and write registers
 // that are watched.
 func TestDecodeARM64(t *testing.T) {

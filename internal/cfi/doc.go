@@ -42,7 +42,8 @@
 //
 // Registers that a function destroys without saving them are not marked, except the
 // frame pointer: JITs have their own conventions, and no caller misses these. Signed
-// return addresses (arm64 paciasp) are not described.
+// return addresses (arm64 paciasp) are not described: while there is one, there are only
+// rows for classic frames, which unwinders walk by themselves, too.
 //
 // Functions of more than 4 MiB, and those with very many jumps, get no rows: memory and
 // time are in proportion to the code, whatever it does.

@@ -85,7 +85,7 @@ func (s *Synthesizer) fillClassic() {
 func (s *Synthesizer) endings(frame *state) {
 	now := state{}
 	since := uint32(0)
-	known := len(s.pieces)
+	s.cuts = s.cuts[:0]
 	for i := range s.sorted {
 		o := &s.sorted[i]
 		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
@@ -97,7 +97,7 @@ func (s *Synthesizer) endings(frame *state) {
 		if o.kind >= opCall {
 			if leaves := o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside; leaves &&
 				now.spOK && now.sp == s.limit && !now.fpOK && now.intact>>fp&1 != 0 && s.mark[o.off]&markTarget == 0 && since < o.end {
-				s.cut(since, o.end, &now)
+				s.cuts = append(s.cuts, piece{since, o.end, now})
 			}
 			now = state{}
 			continue
@@ -105,40 +105,46 @@ func (s *Synthesizer) endings(frame *state) {
 		s.m.apply(&now, o)
 		since = o.end
 	}
-	if len(s.pieces) > known {
-		s.sortPieces()
-	}
+	s.cut()
 }
 
-// cut puts another state into a piece.
-func (s *Synthesizer) cut(start, end uint32, now *state) {
-	i, found := slices.BinarySearchFunc(s.pieces, start, func(p piece, at uint32) int { return cmp.Compare(p.start, at) })
-	if !found {
-		i--
-	}
-	if i < 0 || s.pieces[i].end < end || s.pieces[i].state == *now {
+// cut puts s.cuts into the pieces that they lie in. Both are in order.
+func (s *Synthesizer) cut() {
+	if len(s.cuts) == 0 {
 		return
 	}
-	was := s.pieces[i]
-	parts := make([]piece, 0, 3)
-	for _, p := range []piece{{was.start, start, was.state}, {start, end, *now}, {end, was.end, was.state}} {
+	cuts := s.cuts
+	pieces := make([]piece, 0, len(s.pieces)+2*len(cuts))
+	for _, p := range s.pieces {
+		for len(cuts) > 0 && cuts[0].start < p.end {
+			c := cuts[0]
+			if cuts = cuts[1:]; c.start < p.start || c.end > p.end {
+				continue
+			}
+			if c.start > p.start {
+				pieces = append(pieces, piece{p.start, c.start, p.state})
+			}
+			pieces = append(pieces, c)
+			p.start = c.end
+		}
 		if p.start < p.end {
-			parts = append(parts, p)
+			pieces = append(pieces, p)
 		}
 	}
-	s.pieces = slices.Replace(s.pieces, i, i+1, parts...)
+	s.pieces = pieces
 }
 
 // goesWell reports whether what an op does to where code goes fits what holds: it
-// leaves the function with the stack as it was at the entry, or with its frame, and
-// goes on in code that is known with what holds there.
+// leaves the function with the stack as it was at the entry, or with its frame as it
+// was where the gap begins (for a part of it that lies elsewhere), and goes on in code that is known with what holds there.
 func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
-	leaves := now.spOK && now.sp == s.entry.sp || now.classic()
+	leaves := now.spOK && now.sp == s.entry.sp || now.classic() ||
+		now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
 	switch o.kind {
 	case opReturn:
 		return now.spOK && (now.sp == s.limit || now.sp == s.entry.sp)
 	case opIndirect:
-		return leaves || now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
+		return leaves
 	case opBranch, opJump:
 		if o.imm == outside {
 			return leaves

@@ -28,6 +28,8 @@ func TestTimeIsLinear(t *testing.T) {
 		"each jumps to the one before": jumpTo(back, 2),
 		"calls that do not return":     jumpTo(slices.Repeat([]byte{0x50, 0xe8, 0, 0, 0, 1, 0x74, 0xf0}, n), 8),
 		"loops in loops":               append(slices.Repeat([]byte{0x50, 0x74, 0xfd}, n/8), 0xc3),
+		"endings of frames":            append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0}, slices.Repeat([]byte{0xc9, 0xc3}, n)...),
+		"gaps without frames":          append([]byte{0x53, 0xff, 0xe0}, slices.Repeat([]byte{0x5b, 0xc3, 0x74, 0xf0}, n/2)...),
 		"into one row of int3":         append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0}, append(traps, slices.Repeat([]byte{0xcc}, n)...)...),
 	} {
 		var s Synthesizer

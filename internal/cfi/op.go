@@ -15,6 +15,7 @@ const (
 	opStore                // memory at base + imm = reg, or anything if that is none
 	opLoad                 // reg = memory at base + imm
 	opWrite                // reg gets a value
+	opSign                 // the return address in ra is signed, or is no longer, if imm is 0
 	opCall                 // a call, which leaves sp as it was; where ra is, it gets a value
 
 	// What follows is about which instruction comes next.
@@ -87,6 +88,8 @@ func (m *machine) apply(s *state, o *op) {
 		s.load(o.reg, o.base, o.imm)
 	case opWrite:
 		s.write(o.reg)
+	case opSign:
+		s.signed = o.imm != 0
 	case opCall:
 		s.called = true
 		if m.linked {

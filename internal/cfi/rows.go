@@ -88,6 +88,8 @@ func (s *Synthesizer) add(row jitcode.FrameRow) {
 func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 	row := jitcode.FrameRow{Offset: uint64(p.start), Known: true}
 	switch {
+	case p.signed && !p.classic():
+		return jitcode.FrameRow{Offset: row.Offset} // rows cannot say how to read it
 	case p.fpOK && (p.classic() || !p.spOK):
 		row.CFA = jitcode.CFA{Reg: s.m.regs[fp], Offset: int64(p.fp)}
 	case p.spOK:

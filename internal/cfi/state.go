@@ -17,6 +17,7 @@ type state struct {
 	live       bool // can this be reached?
 	spOK, fpOK bool
 	called     bool  // is there a call on a way that leads here?
+	signed     bool  // is the return address signed on one?
 	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
 
 	intact uint16          // registers that still hold what they held in the caller
@@ -40,7 +41,7 @@ func (s *state) meet(t *state) (changed bool) {
 	was := *s
 	s.spOK = s.spOK && t.spOK && s.sp == t.sp
 	s.fpOK = s.fpOK && t.fpOK && s.fp == t.fp
-	s.called = s.called || t.called
+	s.called, s.signed = s.called || t.called, s.signed || t.signed
 	s.intact &= t.intact
 	for i := range s.saved {
 		if s.saved[i] != t.saved[i] {

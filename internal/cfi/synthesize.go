@@ -72,7 +72,8 @@ type Synthesizer struct {
 
 	indirect, frames state // what holds at indirect jumps, and in classic frames
 	gaps, calls      []uint32
-	gap              state  // what holds where gaps begin
+	gap              state // what holds where gaps begin
+	cuts             []piece
 	bad              []bool // targets from which code goes where it does not fit
 	mixed            bool   // there are frames that are not classic
 
