@@ -130,6 +130,9 @@ func (e *emitter) add(o op) {
 // opcode reads prefixes and the opcode.
 func (x *x86) opcode() uint16 {
 	for {
+		if x.at == 14 {
+			return xUnknown // no instruction has more than 15 bytes
+		}
 		c := x.b[x.at]
 		x.at++
 		switch {
