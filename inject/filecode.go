@@ -11,9 +11,10 @@ import (
 // of its own binary, at their home there; and it maps that part of the binary a
 // second time, near its other code, and runs them at either place.
 //
-// Two things follow where perf unwinds (elsewhere nothing is lost by it). The functions belong at the copy, too. And where the binary's
-// own symbols tell of them, they stay its own at home: an unwinder of elfutils
-// (perf 7) loses a file that another one is mapped into, and every frame with it.
+// Two things follow where perf unwinds; elsewhere nothing is lost by it. The functions
+// belong at the copy, too. And where the binary's own symbols tell of them, they stay
+// its own at home: an unwinder of elfutils (perf 7) loses a file that another one is
+// mapped into, and every frame with it.
 
 // A fileMap is an executable mapping, of a file or of memory.
 type fileMap struct {
@@ -95,6 +96,7 @@ type program struct {
 type programFiles struct {
 	maps   []fileMap
 	extent ranges
+	known  int // mappings of the process that there were; in a stream, more come
 }
 
 func newFileCode(rec *recording) *fileCode {
@@ -108,9 +110,13 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 		return append(spread, m) // nothing will be unwound
 	}
 	key := program{m.pid, max(f.rec.genealogy.lastExec(m.pid, m.time), f.rec.genealogy.born(m.pid, m.time))}
+	known := 0
+	if p := f.rec.processes[m.pid]; p != nil {
+		known = len(p.fileMaps)
+	}
 	files := f.of[key]
-	if files == nil {
-		files = &programFiles{maps: f.rec.fileMapsOf(m.pid, m.time)}
+	if files == nil || files.known != known {
+		files = &programFiles{maps: f.rec.fileMapsOf(m.pid, m.time), known: known}
 		for i := range files.maps {
 			if files.maps[i].name != "" {
 				files.extent.add(files.maps[i].lo, files.maps[i].hi)

@@ -83,7 +83,7 @@ type planner struct {
 	sum   *Summary
 	names map[objectName]int
 	files *fileCode
-	rooms *rooms // nil if no stack was copied that could be unwound
+	rooms *rooms
 	dumps []*plannedDump
 }
 
@@ -194,7 +194,9 @@ func (p *planner) extend(d *plannedDump) {
 		p.names[name]++
 	}
 	d.neighbours = newNeighbours(d.source.Events)
-	p.rooms.look(d.dump, events)
+	if p.rec.copiesStacks() {
+		p.rooms.look(d.dump, events)
+	}
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
 		d.places = newPlaces(&p.rec.genealogy)
 		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
