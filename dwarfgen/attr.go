@@ -1,10 +1,6 @@
 package dwarfgen
 
-import (
-	"debug/dwarf"
-
-	"github.com/jitinject/jitinject/internal/wire"
-)
+import "debug/dwarf"
 
 // A form is how an attribute's value is encoded: DW_FORM_* [7.5.6].
 type form uint16
@@ -30,10 +26,11 @@ const (
 // An Attr is an attribute of an entry. The functions below make them, and
 // Unit.Ranges.
 type Attr struct {
-	name dwarf.Attr
-	form form
-	num  uint64
-	str  string
+	name    dwarf.Attr
+	form    form
+	section sectionID // that a sec_offset is of
+	num     uint64
+	str     string
 }
 
 // Addr is an address.
@@ -70,8 +67,8 @@ func File(name dwarf.Attr, id FileID) Attr {
 	return Attr{name: name, form: formUdata, num: fileNumber(id)}
 }
 
-func secOffset(name dwarf.Attr, v uint32) Attr {
-	return Attr{name: name, form: formSecOffset, num: uint64(v)}
+func secOffset(name dwarf.Attr, section sectionID, v int) Attr {
+	return Attr{name: name, form: formSecOffset, section: section, num: uint64(v)}
 }
 
 // resolve turns the forms of ours into those of DWARF and places strings.
@@ -109,14 +106,22 @@ func (a *Attr) size(enc Encoding) uint32 {
 	return 0 // flag_present
 }
 
-func (a *Attr) write(w *wire.Buffer, enc Encoding, u *Unit) {
+// write appends the value to .debug_info.
+func (a *Attr) write(b *Builder, u *Unit) {
+	w := &b.info
 	switch a.form {
 	case formAddr:
-		w.Word(a.num, enc.AddrSize)
+		w.Word(a.num, b.enc.AddrSize)
 	case formData8:
 		w.U64(a.num)
-	case formData4, formStrp, formLineStrp, formSecOffset:
+	case formData4:
 		w.U32(uint32(a.num))
+	case formStrp:
+		b.refer(info, w, str, uint32(a.num))
+	case formLineStrp:
+		b.refer(info, w, lineStr, uint32(a.num))
+	case formSecOffset:
+		b.refer(info, w, a.section, uint32(a.num))
 	case formRef4:
 		w.U32(u.entries[a.num].offset)
 	case formString:

@@ -33,6 +33,7 @@ type Builder struct {
 	str     stringTable
 	lineStr stringTable
 	out     []Section
+	refs    []ref // from one section into another
 
 	tooLarge bool // for the 32-bit format
 }
@@ -54,41 +55,73 @@ func (b *Builder) Reset(enc Encoding) error {
 	b.abbrev.reset()
 	b.str.reset()
 	b.lineStr.reset()
+	b.refs = b.refs[:0]
 	return nil
 }
 
 // Sections returns the sections that have content, in the customary order. They
 // alias the builder's memory until Reset.
 func (b *Builder) Sections() ([]Section, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	b.out = b.out[:0]
+	for i, data := range b.contents() {
+		if len(data) > 0 {
+			b.out = append(b.out, Section{sectionID(i).name(b.enc), data})
+		}
+	}
+	return b.out, nil
+}
+
+// contents returns what is in each section.
+func (b *Builder) contents() [numSections][]byte {
+	return [numSections][]byte{
+		aranges: b.aranges.Data, info: b.info.Data, abbrevs: b.abbrev.bytes(), line: b.line.Data,
+		ranges: b.ranges.Data, str: b.str.data, lineStr: b.lineStr.data,
+	}
+}
+
+var errTooLarge = errors.New("dwarf: more than 4 GiB in a section; the 32-bit format has no room for that")
+
+// check returns what is wrong with the sections.
+func (b *Builder) check() error {
 	for _, n := range []int{b.info.Len(), b.ranges.Len(), b.line.Len(), len(b.str.data), len(b.lineStr.data)} {
 		if b.tooLarge || uint64(n) > maxSection {
-			return nil, errors.New("dwarf: more than 4 GiB in a section; the 32-bit format has no room for that")
+			return errTooLarge
 		}
 	}
 	for _, buf := range []*wire.Buffer{&b.info, &b.line, &b.aranges, &b.ranges} {
 		if err := buf.Err(); err != nil {
-			return nil, fmt.Errorf("dwarf: %w", err)
+			return fmt.Errorf("dwarf: %w", err)
 		}
 	}
-	ranges := ".debug_ranges"
-	if b.enc.Version >= 5 {
-		ranges = ".debug_rnglists"
+	return nil
+}
+
+// A sectionID names one of the sections, in their customary order.
+type sectionID int
+
+const (
+	aranges sectionID = iota
+	info
+	abbrevs
+	line
+	ranges
+	str
+	lineStr
+	numSections
+)
+
+var sectionNames = [numSections]string{
+	".debug_aranges", ".debug_info", ".debug_abbrev", ".debug_line", ".debug_rnglists", ".debug_str", ".debug_line_str",
+}
+
+func (s sectionID) name(enc Encoding) string {
+	if s == ranges && enc.Version < 5 {
+		return ".debug_ranges"
 	}
-	b.out = b.out[:0]
-	for _, s := range []Section{
-		{".debug_aranges", b.aranges.Data},
-		{".debug_info", b.info.Data},
-		{".debug_abbrev", b.abbrev.bytes()},
-		{".debug_line", b.line.Data},
-		{ranges, b.ranges.Data},
-		{".debug_str", b.str.data},
-		{".debug_line_str", b.lineStr.data},
-	} {
-		if len(s.Data) > 0 {
-			b.out = append(b.out, s)
-		}
-	}
-	return b.out, nil
+	return sectionNames[s]
 }
 
 // A stringTable is a section of NUL-terminated strings, each of them once.

@@ -31,9 +31,9 @@ func (b *Builder) Add(u *Unit) {
 	if b.enc.Version >= 5 {
 		w.U8(1) // DW_UT_compile
 		w.U8(uint8(b.enc.AddrSize))
-		w.U32(0) // all units share one abbreviation table
+		b.refer(info, w, abbrevs, 0) // all units share one abbreviation table
 	} else {
-		w.U32(0)
+		b.refer(info, w, abbrevs, 0)
 		w.U8(uint8(b.enc.AddrSize))
 	}
 	u.write(b)
@@ -48,7 +48,7 @@ func (u *Unit) finishRoot(b *Builder) {
 		u.AddAttrs(0, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
 	}
 	if len(u.Lines.rows) > 0 {
-		u.AddAttrs(0, secOffset(dwarf.AttrStmtList, uint32(b.line.Len())))
+		u.AddAttrs(0, secOffset(dwarf.AttrStmtList, line, b.line.Len()))
 		b.addLines(&u.Lines)
 	}
 }
@@ -89,7 +89,7 @@ func (u *Unit) write(b *Builder) {
 		e := &u.entries[id]
 		b.info.Uleb(e.code)
 		for i := e.first; i < e.last; i++ {
-			u.attrs[i].write(&b.info, b.enc, u)
+			u.attrs[i].write(b, u)
 		}
 		var ended int
 		id, ended, more = u.following(id)
@@ -120,7 +120,7 @@ func (b *Builder) addAranges(unit uint32, low, high uint64) {
 	at := w.Len()
 	w.Prefixed32(func() {
 		w.U16(2) // the version of this table in DWARF 2 to 5
-		w.U32(unit)
+		b.refer(aranges, w, info, unit)
 		w.U8(uint8(size))
 		w.U8(0) // no segment selectors
 		for (w.Len()-at)%(2*size) != 0 {

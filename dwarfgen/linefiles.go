@@ -105,9 +105,9 @@ func (b *Builder) filesV5(t *LineTable) {
 	w.Uleb(lnctPath)
 	w.Uleb(uint64(formLineStrp))
 	w.Uleb(uint64(len(t.dirs)) + 1)
-	w.U32(b.lineStr.offset(t.Dir))
+	b.refer(line, w, lineStr, b.lineStr.offset(t.Dir))
 	for _, d := range t.dirs {
-		w.U32(b.lineStr.offset(d))
+		b.refer(line, w, lineStr, b.lineStr.offset(d))
 	}
 
 	md5, source := t.contents()
@@ -137,12 +137,12 @@ func (b *Builder) filesV5(t *LineTable) {
 		if len(t.files) > 0 {
 			f = t.files[max(i, 0)]
 		}
-		w.U32(b.lineStr.offset(f.name))
+		b.refer(line, w, lineStr, b.lineStr.offset(f.name))
 		if md5 {
 			w.Bytes(f.md5[:])
 		}
 		if source {
-			w.U32(b.lineStr.offset(f.source))
+			b.refer(line, w, lineStr, b.lineStr.offset(f.source))
 		}
 		w.Uleb(uint64(f.dir))
 	}

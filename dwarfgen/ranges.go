@@ -70,7 +70,7 @@ func (u *Unit) eachRanges(f func(*Attr)) {
 func (b *Builder) addRangesV5(a *Attr, u *Unit) {
 	w := &b.ranges
 	list := u.ranges[a.num:]
-	*a = secOffset(a.name, uint32(w.Len()))
+	*a = secOffset(a.name, ranges, w.Len())
 	for ; list[0] != (Range{}); list = list[1:] {
 		if low, high := max(list[0].Low, u.Low), min(list[0].High, u.High); low < high {
 			w.U8(rleOffsetPair)
@@ -87,7 +87,7 @@ func (b *Builder) addRangesV5(a *Attr, u *Unit) {
 func (b *Builder) addRangesV4(a *Attr, u *Unit) {
 	w, size := &b.ranges, b.enc.AddrSize
 	list := u.ranges[a.num:]
-	*a = secOffset(a.name, uint32(w.Len()))
+	*a = secOffset(a.name, ranges, w.Len())
 	for ; list[0] != (Range{}); list = list[1:] {
 		if low, high := max(list[0].Low, u.Low), min(list[0].High, u.High); low < high {
 			w.Word(low-u.Low, size)

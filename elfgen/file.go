@@ -44,7 +44,21 @@ type Section struct {
 	Info    uint32
 	EntSize uint64
 	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
-	Data    []byte
+
+	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
+	// caller writes.
+	Data   []byte
+	Pieces [][]byte
+	Room   uint64
+}
+
+// size returns the section's length in bytes.
+func (s *Section) size() uint64 {
+	n := uint64(len(s.Data)) + s.Room
+	for _, p := range s.Pieces {
+		n += uint64(len(p))
+	}
+	return n
 }
 
 // A Segment is a program header over consecutive sections.
@@ -93,7 +107,7 @@ func (f *File) Reset(t Target, fileType elf.Type) {
 	f.symbols = f.symbols[:0]
 }
 
-// Add adds a section. Its Data is not copied and must stay until Append.
+// Add adds a section. Its content is not copied and must stay until the file is written.
 func (f *File) Add(s Section) SectionID {
 	f.sections = append(f.sections, section{Section: s})
 	return SectionID(len(f.sections) - 1)
@@ -118,50 +132,75 @@ func (f *File) place() (end uint64) {
 		if s.Flags&elf.SHF_ALLOC != 0 || s.Away != 0 {
 			s.addr = end + s.Away
 		}
-		end += uint64(len(s.Data))
+		end += s.size()
 	}
 	return end
+}
+
+// A layout says where the headers are.
+type layout struct {
+	phoff, shoff         uint64
+	phentsize, shentsize uint16
+}
+
+// lay adds symbol table and string tables and gives everything its place.
+func (f *File) lay() (l layout, err error) {
+	if err := f.addSymtab(); err != nil {
+		return l, err
+	}
+	f.addNames()
+	end := f.place()
+	word := uint64(f.target.wordSize())
+	l.phoff = (end + word - 1) &^ (word - 1)
+	l.phentsize, l.shentsize = 56, 64
+	if word == 4 {
+		l.phentsize, l.shentsize = 32, 40
+	}
+	l.shoff = l.phoff + uint64(l.phentsize)*uint64(len(f.segments))
+	if word == 4 && l.shoff+uint64(l.shentsize)*uint64(len(f.sections)) > 1<<32-1 {
+		err = fmt.Errorf("elf: %d bytes are too much for a 32-bit file", l.shoff)
+	}
+	return l, err
 }
 
 // AppendTo lays the file out and appends it to dst. Symbol table and string tables
 // become the last sections. The File has to be Reset after that.
 func (f *File) AppendTo(dst []byte) ([]byte, error) {
-	if err := f.addSymtab(); err != nil {
+	l, err := f.lay()
+	if err != nil {
 		return dst, err
 	}
-	f.addNames()
-	end := f.place()
-	word := uint64(f.target.wordSize())
-	phoff := (end + word - 1) &^ (word - 1)
-	phentsize, shentsize := uint64(56), uint64(64)
-	if word == 4 {
-		phentsize, shentsize = 32, 40
-	}
-	shoff := phoff + phentsize*uint64(len(f.segments))
-	if word == 4 && shoff+shentsize*uint64(len(f.sections)) > 1<<32-1 {
-		return dst, fmt.Errorf("elf: %d bytes are too much for a 32-bit file", shoff)
-	}
 	b, start := wire.AppendTo(dst, f.target.Order), len(dst)
-	f.header(b, phoff, shoff, uint16(phentsize), uint16(shentsize))
+	f.header(b, &l)
 	for i := range f.sections {
 		s := &f.sections[i]
 		if i > 0 {
 			b.Zeros(int(s.offset) - (b.Len() - start))
 			b.Bytes(s.Data)
+			for _, p := range s.Pieces {
+				b.Bytes(p)
+			}
+			b.Zeros(int(s.Room))
 		}
 	}
-	b.Zeros(int(phoff) - (b.Len() - start))
+	b.Zeros(int(l.phoff) - (b.Len() - start))
+	f.headers(b)
+	return b.Data, nil
+}
+
+// headers appends program headers and section headers.
+func (f *File) headers(b *wire.Buffer) {
 	for i := range f.segments {
 		f.programHeader(b, &f.segments[i])
 	}
 	for i := range f.sections {
 		f.sectionHeader(b, &f.sections[i], i == 0)
 	}
-	return b.Data, nil
 }
 
-func (f *File) header(b *wire.Buffer, phoff, shoff uint64, phentsize, shentsize uint16) {
+func (f *File) header(b *wire.Buffer, l *layout) {
 	t := &f.target
+	phoff, phentsize := l.phoff, l.phentsize
 	data := elf.ELFDATA2LSB
 	if t.Order == binary.BigEndian {
 		data = elf.ELFDATA2MSB
@@ -179,12 +218,12 @@ func (f *File) header(b *wire.Buffer, phoff, shoff uint64, phentsize, shentsize 
 	b.U32(uint32(elf.EV_CURRENT))
 	b.Word(0, t.wordSize()) // e_entry
 	b.Word(phoff, t.wordSize())
-	b.Word(shoff, t.wordSize())
+	b.Word(l.shoff, t.wordSize())
 	b.U32(t.Flags)
 	b.U16(uint16(t.HeaderSize()))
 	b.U16(phentsize)
 	b.U16(uint16(len(f.segments)))
-	b.U16(shentsize)
+	b.U16(l.shentsize)
 	b.U16(uint16(len(f.sections)))
 	b.U16(uint16(len(f.sections) - 1)) // e_shstrndx: .shstrtab is last
 }
@@ -195,7 +234,7 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	if s.FromStart {
 		offset, addr = 0, 0
 	}
-	size := last.offset + uint64(len(last.Data)) - offset
+	size := last.offset + last.size() - offset
 	word := f.target.wordSize()
 	b.U32(uint32(s.Type))
 	if word == 8 { // the flags stand elsewhere in 32-bit files
@@ -223,7 +262,7 @@ func (f *File) sectionHeader(b *wire.Buffer, s *section, null bool) {
 	b.Word(uint64(s.Flags), word)
 	b.Word(s.addr, word)
 	b.Word(s.offset, word)
-	b.Word(uint64(len(s.Data)), word)
+	b.Word(s.size(), word)
 	b.U32(uint32(s.Link))
 	b.U32(s.Info)
 	b.Word(align, word)

@@ -13,19 +13,16 @@ import (
 
 // From a function to its DWARF.
 
-// debugInfo describes fn: a unit with one subprogram, what was inlined into it,
-// and the lines. A function of which neither is known gets none: its symbol says
-// all there is to say.
-func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
+// debugInfo describes fn, whose code is at b.at: a unit with one subprogram, what was
+// inlined into it, and the lines. A function of which neither is known gets none: its
+// symbol says all there is to say.
+func (b *Builder) debugInfo(fn *jitcode.Function) {
 	if len(fn.Lines) == 0 && len(fn.Inlines) == 0 {
-		return nil, nil
-	}
-	if err := b.dwarf.Reset(b.enc); err != nil {
-		return nil, err
+		return
 	}
 	u := &b.unit
 	u.Reset(dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer))
-	u.Low, u.High = TextOffset, TextOffset+uint64(len(fn.Code))
+	u.Low, u.High = b.at, b.at+uint64(len(fn.Code))
 	u.Lines.Dir = b.opts.CompDir
 	b.files = b.files[:0]
 	for range fn.Files {
@@ -41,7 +38,6 @@ func (b *Builder) debugInfo(fn *jitcode.Function) ([]dwarfgen.Section, error) {
 	b.subprogram(fn)
 	b.texts(fn)
 	b.dwarf.Add(u)
-	return b.dwarf.Sections()
 }
 
 // mainFile returns the index of the file that fn is of, as far as that is known,
@@ -78,13 +74,13 @@ func (b *Builder) lines(fn *jitcode.Function) {
 	}
 	slices.Sort(b.edges)
 	edges := slices.Compact(b.edges)
-	row := dwarfgen.Row{Addr: TextOffset}
+	row := dwarfgen.Row{Addr: b.at}
 	if len(fn.Lines) == 0 || fn.Lines[0].Offset > 0 && len(edges) > 0 {
 		t.AddRow(row)
 	}
 	rowsUpTo := func(end uint64) {
 		for ; len(edges) > 0 && edges[0] < end; edges = edges[1:] {
-			if addr := TextOffset + edges[0]; addr > row.Addr {
+			if addr := b.at + edges[0]; addr > row.Addr {
 				row.Addr = addr
 				t.AddRow(row)
 			}
@@ -92,7 +88,7 @@ func (b *Builder) lines(fn *jitcode.Function) {
 	}
 	for _, l := range fn.Lines {
 		rowsUpTo(l.Offset)
-		row = dwarfgen.Row{Addr: TextOffset + l.Offset, File: max(b.files[l.File], 0), Line: l.Line, Column: l.Column}
+		row = dwarfgen.Row{Addr: b.at + l.Offset, File: max(b.files[l.File], 0), Line: l.Line, Column: l.Column}
 		if l.Line != 0 {
 			row.File = b.fileID(fn, l.File)
 		}

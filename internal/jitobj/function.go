@@ -64,6 +64,9 @@ type Builder struct {
 	ids    ids
 	frames dwarfgen.Frames
 	header []byte
+	at     uint64 // address of the function in the object
+	cies   cies
+	part   part
 	rows   []dwarfgen.FrameRow
 	saved  []dwarfgen.SavedReg
 	ranges []dwarfgen.Range
@@ -103,7 +106,12 @@ type Place struct {
 
 // Build makes the object of one function.
 func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
-	debug, err := b.debugInfo(fn)
+	b.at = TextOffset
+	if err := b.dwarf.Reset(b.enc); err != nil {
+		return Object{}, err
+	}
+	b.debugInfo(fn)
+	debug, err := b.dwarf.Sections()
 	if err != nil {
 		return Object{}, err
 	}
@@ -111,40 +119,66 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
-	idNote := elfgen.BuildIDNote(b.note[:0], b.target.Order, obj.BuildID[:])
-	if b.opts.Tight {
-		idNote.Flags &^= elf.SHF_ALLOC // it lies outside the only PT_LOAD
-	}
-	note := f.Add(idNote)
+	note := f.Add(b.idNote(&obj))
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Data: fn.Code})
 	frameHeader, err := b.unwindTables(fn, place, &obj.Tables)
 	if err != nil {
 		return Object{}, err
 	}
 	for _, s := range debug {
-		section := elfgen.Section{Name: s.Name, Type: elf.SHT_PROGBITS, Data: s.Data}
-		if s.Name == ".debug_str" || s.Name == ".debug_line_str" {
-			section.Flags, section.EntSize = elf.SHF_MERGE|elf.SHF_STRINGS, 1
-		}
-		f.Add(section)
+		f.Add(debugSection(s.Name, s.Data))
 	}
-	if b.target.Machine == elf.EM_ARM {
-		f.Add(elfgen.ARMAttributes(b.arm[:0], b.target.Order))
-	}
+	b.attributes()
 	b.segments(note, text, frameHeader, place)
-	value := uint64(0)
 	if fn.Thumb {
-		// The mapping symbol tells disassemblers, the lowest bit callers [ELF for
-		// the Arm Architecture, 5.5.3 and 5.5.5].
-		f.AddSymbol(elfgen.Symbol{Name: []byte("$t"), Bind: elf.STB_LOCAL, Type: elf.STT_NOTYPE, Section: text})
-		value = 1
+		f.AddSymbol(thumbSymbol(text, 0))
 	}
-	f.AddSymbol(elfgen.Symbol{Name: fn.Name, Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Value: value, Size: uint64(len(fn.Code))})
+	f.AddSymbol(functionSymbol(fn.Name, text, 0, uint64(len(fn.Code)), fn.Thumb))
 	if b.out, err = f.AppendTo(b.out[:0]); err != nil {
 		return Object{}, err
 	}
 	obj.Bytes = b.out
 	return obj, nil
+}
+
+// idNote returns the section with the object's build id.
+func (b *Builder) idNote(obj *Object) elfgen.Section {
+	s := elfgen.BuildIDNote(b.note[:0], b.target.Order, obj.BuildID[:])
+	if b.opts.Tight {
+		s.Flags &^= elf.SHF_ALLOC // it lies outside the only PT_LOAD
+	}
+	return s
+}
+
+// attributes adds what some machines need to know.
+func (b *Builder) attributes() {
+	if b.target.Machine == elf.EM_ARM {
+		b.file.Add(elfgen.ARMAttributes(b.arm[:0], b.target.Order))
+	}
+}
+
+// Code in the T32 instruction set is marked twice: the mapping symbol tells
+// disassemblers, the lowest bit of the function's value callers [ELF for the Arm
+// Architecture, 5.5.3 and 5.5.5].
+
+func thumbSymbol(text elfgen.SectionID, value uint64) elfgen.Symbol {
+	return elfgen.Symbol{Name: []byte("$t"), Bind: elf.STB_LOCAL, Type: elf.STT_NOTYPE, Section: text, Value: value}
+}
+
+func functionSymbol(name []byte, text elfgen.SectionID, value, size uint64, thumb bool) elfgen.Symbol {
+	if thumb {
+		value |= 1
+	}
+	return elfgen.Symbol{Name: name, Bind: elf.STB_GLOBAL, Type: elf.STT_FUNC, Section: text, Value: value, Size: size}
+}
+
+// debugSection returns a section of DWARF.
+func debugSection(name string, data []byte, pieces ...[]byte) elfgen.Section {
+	s := elfgen.Section{Name: name, Type: elf.SHT_PROGBITS, Data: data, Pieces: pieces}
+	if name == ".debug_str" || name == ".debug_line_str" {
+		s.Flags, s.EntSize = elf.SHF_MERGE|elf.SHF_STRINGS, 1
+	}
+	return s
 }
 
 // segments adds the program headers that say what is in memory.
@@ -179,24 +213,8 @@ func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place
 func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
 	b.hash.Reset()
 	b.hashNumber(fn.Addr)
-	b.hashNumber(uint64(b.target.Class)<<32 | uint64(b.target.Machine))
-	b.hashNumber(uint64(b.target.Flags))
-	if b.target.Order == binary.BigEndian {
-		b.hashNumber(1)
-	}
-	if fn.Thumb {
-		b.hashNumber(2)
-	}
-	if b.opts.Tight {
-		b.hashNumber(3)
-	}
-	b.hashBytes(fn.Name)
-	b.hashBytes(fn.Code)
-	b.hashNumber(place.Away)
-	if place.None {
-		b.hashNumber(4)
-	}
-	b.hashUnwind(&fn.Unwind)
+	b.hashFile(place)
+	b.hashFunction(fn)
 	for _, s := range debug {
 		b.hashBytes([]byte(s.Name))
 		b.hashBytes(s.Data)
@@ -204,6 +222,32 @@ func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Se
 	var sum [sha256.Size]byte
 	copy(id[:], b.hash.Sum(sum[:0]))
 	return id
+}
+
+// hashFile adds what makes a file what it is, but for its functions.
+func (b *Builder) hashFile(place Place) {
+	b.hashNumber(uint64(b.target.Class)<<32 | uint64(b.target.Machine))
+	b.hashNumber(uint64(b.target.Flags))
+	if b.target.Order == binary.BigEndian {
+		b.hashNumber(1)
+	}
+	if b.opts.Tight {
+		b.hashNumber(3)
+	}
+	b.hashNumber(place.Away)
+	if place.None {
+		b.hashNumber(4)
+	}
+}
+
+// hashFunction adds a function, without its DWARF.
+func (b *Builder) hashFunction(fn *jitcode.Function) {
+	if fn.Thumb {
+		b.hashNumber(2)
+	}
+	b.hashBytes(fn.Name)
+	b.hashBytes(fn.Code)
+	b.hashUnwind(&fn.Unwind)
 }
 
 func (b *Builder) hashBytes(p []byte) {

@@ -68,13 +68,13 @@ const inlInlined = 1
 func (b *Builder) extent(id dwarfgen.EntryID, ranges []jitcode.Range) {
 	u := &b.unit
 	if len(ranges) == 1 {
-		low := TextOffset + ranges[0].Offset
+		low := b.at + ranges[0].Offset
 		u.AddAttrs(id, dwarfgen.Addr(dwarf.AttrLowpc, low), dwarfgen.Size(dwarf.AttrHighpc, ranges[0].Size))
 		return
 	}
 	b.ranges = b.ranges[:0]
 	for _, r := range ranges {
-		low := TextOffset + r.Offset
+		low := b.at + r.Offset
 		b.ranges = append(b.ranges, dwarfgen.Range{Low: low, High: low + r.Size})
 	}
 	u.AddAttrs(id, u.Ranges(dwarf.AttrRanges, b.ranges))

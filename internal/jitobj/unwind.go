@@ -1,7 +1,10 @@
 package jitobj
 
 import (
+	"bytes"
 	"debug/elf"
+	"encoding/binary"
+	"strconv"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
@@ -23,21 +26,33 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	if place.None || len(fn.Code) == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
 	}
-	offset := (TextOffset + uint64(len(fn.Code)) + tablesAlign - 1) &^ (tablesAlign - 1)
-	away := uint64(0) // of addresses from file offsets
-	if place.Away != 0 {
-		away = TextOffset + place.Away - offset
-	}
+	offset, away := tablesPlace(uint64(len(fn.Code)), place)
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
-	if !fn.Unwind.Empty() {
-		b.addFrames(fn)
-	}
+	b.cies.reset()
+	b.addFrames(fn)
 	frames, err := b.frames.Section()
 	if err != nil {
 		return 0, err
 	}
-	headerAt := (offset + uint64(len(frames.Data)) + 3) &^ 3
-	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, b.frames.Entries())
+	end := offset + uint64(len(frames.Data))
+	return b.addTables([][]byte{frames.Data}, b.frames.Entries(), offset, end, away, place, tables)
+}
+
+// tablesPlace returns where tables are in the file, behind textSize bytes of code, and
+// how much further on their addresses are.
+func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
+	offset = (TextOffset + textSize + tablesAlign - 1) &^ (tablesAlign - 1)
+	if place.Away != 0 {
+		away = TextOffset + place.Away - offset
+	}
+	return offset, away
+}
+
+// addTables adds .eh_frame, which goes from offset to end in the file and consists of
+// pieces, and the .eh_frame_hdr for its entries. They stay out if there is no room.
+func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offset, end, away uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
+	headerAt := (end + 3) &^ 3
+	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, entries)
 	if err != nil {
 		return 0, err
 	}
@@ -51,27 +66,24 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	if away != 0 {
 		flags = 0 // no PT_LOAD has them
 	}
-	b.file.Add(elfgen.Section{Name: frames.Name, Type: elf.SHT_PROGBITS, Flags: flags, Align: tablesAlign, Data: frames.Data, Away: away})
+	b.file.Add(elfgen.Section{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Flags: flags, Align: tablesAlign, Pieces: pieces, Away: away})
 	return b.file.Add(elfgen.Section{Name: header.Name, Type: elf.SHT_PROGBITS, Flags: flags, Align: 4, Data: header.Data, Away: away}), nil
 }
 
 // addFrames describes fn's frames.
 func (b *Builder) addFrames(fn *jitcode.Function) {
 	u := &fn.Unwind
+	if u.Empty() {
+		return
+	}
 	if len(u.Sent.FDEs) > 0 {
-		for _, c := range u.Sent.CIEs {
-			b.frames.AddCIE(dwarfgen.CIE{CodeAlign: c.CodeAlign, DataAlign: c.DataAlign, ReturnReg: c.ReturnReg, Signal: c.Signal, Instructions: c.Instructions})
-		}
 		for _, f := range u.Sent.FDEs {
-			low := TextOffset + f.Offset
-			b.frames.AddFDE(dwarfgen.CIEID(f.CIE), dwarfgen.FDE{Low: low, High: low + f.Size, Instructions: f.Instructions})
+			low := b.at + f.Offset
+			b.frames.AddFDE(b.sentCIE(&u.Sent.CIEs[f.CIE]), dwarfgen.FDE{Low: low, High: low + f.Size, Instructions: f.Instructions})
 		}
 		return
 	}
-	b.rows, b.saved = b.rows[:0], b.saved[:0]
-	cie := b.frames.AddCIE(dwarfgen.CIE{
-		CodeAlign: u.CIE.CodeAlign, DataAlign: u.CIE.DataAlign, ReturnReg: u.CIE.ReturnReg, Initial: b.row(&u.Initial, 0),
-	})
+	cie := b.derivedCIE(u)
 	// Each run of rows in which something is known is an FDE.
 	for i := 0; i < len(u.Rows); i++ {
 		if !u.Rows[i].Known {
@@ -86,8 +98,56 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 			}
 			b.rows = append(b.rows, b.row(&u.Rows[i], start))
 		}
-		b.frames.AddFDE(cie, dwarfgen.FDE{Low: TextOffset + start, High: TextOffset + end, Rows: b.rows})
+		b.frames.AddFDE(cie, dwarfgen.FDE{Low: b.at + start, High: b.at + end, Rows: b.rows})
 	}
+}
+
+// cies are the CIEs that the frames have so far: functions share them.
+type cies struct {
+	sent    map[string]dwarfgen.CIEID // by content
+	derived dwarfgen.CIEID
+	any     bool // there is a derived one
+	key     []byte
+}
+
+func (c *cies) reset() {
+	c.any = false
+	clear(c.sent)
+}
+
+// sentCIE returns a CIE that a producer sent.
+func (b *Builder) sentCIE(c *jitcode.FrameCIE) dwarfgen.CIEID {
+	k := binary.AppendUvarint(b.cies.key[:0], c.CodeAlign)
+	k = binary.AppendVarint(k, c.DataAlign)
+	k = binary.AppendUvarint(k, c.ReturnReg)
+	k = strconv.AppendBool(k, c.Signal)
+	k = append(k, c.Instructions...)
+	b.cies.key = k
+	id, ok := b.cies.sent[string(k)]
+	if !ok {
+		id = b.frames.AddCIE(dwarfgen.CIE{
+			CodeAlign: c.CodeAlign, DataAlign: c.DataAlign, ReturnReg: c.ReturnReg, Signal: c.Signal,
+			Instructions: bytes.Clone(c.Instructions),
+		})
+		if b.cies.sent == nil {
+			b.cies.sent = make(map[string]dwarfgen.CIEID)
+		}
+		b.cies.sent[string(k)] = id
+	}
+	return id
+}
+
+// derivedCIE returns the CIE of frames that are derived from code, which all code for
+// a machine has in common.
+func (b *Builder) derivedCIE(u *jitcode.Unwind) dwarfgen.CIEID {
+	if !b.cies.any {
+		b.rows, b.saved = b.rows[:0], b.saved[:0]
+		b.cies.derived = b.frames.AddCIE(dwarfgen.CIE{
+			CodeAlign: u.CIE.CodeAlign, DataAlign: u.CIE.DataAlign, ReturnReg: u.CIE.ReturnReg, Initial: b.row(&u.Initial, 0),
+		})
+		b.cies.any = true
+	}
+	return b.cies.derived
 }
 
 // row returns a row for an FDE that begins at start.

@@ -1,0 +1,54 @@
+package dwarfgen
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A FramesPart is what a Frames held when it was asked for it, to be put behind what
+// others held.
+type FramesPart struct {
+	Data    []byte       // CIEs and FDEs, without a terminator
+	Entries []FrameEntry // of the FDEs
+	order   binary.ByteOrder
+	addr    uint64
+}
+
+// Part returns what is in f, and leaves it empty. Nothing of it is shared.
+func (f *Frames) Part() (*FramesPart, error) {
+	f.fail(f.w.Err())
+	if f.err != nil {
+		return nil, f.err
+	}
+	p := &FramesPart{Data: bytes.Clone(f.w.Data), Entries: slices.Clone(f.fdes), order: f.w.Order(), addr: f.addr}
+	f.Reset(p.order, f.addrSize, f.addr)
+	return p, nil
+}
+
+// pcField is where in an FDE the address of its code stands: behind length and CIE
+// pointer.
+const pcField = 8
+
+// MoveTo makes the frames right for another address of theirs, while the code stays
+// where it is.
+func (p *FramesPart) MoveTo(addr uint64) error {
+	var w wire.Buffer
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		at := e.FDE - p.addr + pcField
+		w.Reset(p.order)
+		if err := displacement(&w, e.PC, addr+at); err != nil {
+			return err
+		}
+		copy(p.Data[at:], w.Data)
+		e.FDE += addr - p.addr
+	}
+	p.addr = addr
+	return nil
+}
+
+// FramesEnd ends an .eh_frame that consists of parts [LSB Core 10.6.1].
+var FramesEnd = make([]byte, 4)

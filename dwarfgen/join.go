@@ -1,0 +1,146 @@
+package dwarfgen
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Many units made side by side, and put behind each other afterwards.
+
+// A ref is a place in one section that holds an offset in another.
+type ref struct {
+	in, to sectionID
+	at     uint32
+}
+
+// refer appends to w, which is section in, an offset in section to.
+func (b *Builder) refer(in sectionID, w *wire.Buffer, to sectionID, offset uint32) {
+	b.refs = append(b.refs, ref{in, to, uint32(w.Len())})
+	w.U32(offset)
+}
+
+// A Part is what a Builder held when it was asked for it: units, to be joined with
+// those of other parts.
+type Part struct {
+	enc  Encoding
+	data [numSections][]byte
+	refs []ref
+}
+
+// Part returns what is in the builder, and leaves it empty. Nothing of it is shared.
+func (b *Builder) Part() (*Part, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	p := &Part{enc: b.enc, refs: append([]ref(nil), b.refs...)}
+	for i, data := range b.contents() {
+		p.data[i] = bytes.Clone(data)
+	}
+	return p, b.Reset(b.enc)
+}
+
+// Size returns the length of the part's sections in bytes.
+func (p *Part) Size() (n int) {
+	for _, data := range p.data {
+		n += len(data)
+	}
+	return n
+}
+
+// Sections returns the names and contents of the part's sections, as they are before
+// they are joined with others.
+func (p *Part) Sections() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for i, data := range p.data {
+			if len(data) > 0 && !yield(sectionID(i).name(p.enc), data) {
+				return
+			}
+		}
+	}
+}
+
+// A Joined is a section that consists of pieces, one behind the other.
+type Joined struct {
+	Name   string
+	Pieces [][]byte
+}
+
+// Join puts parts of one encoding behind each other. It changes their data, which the
+// result refers to: a part can be joined once. Strings, and abbreviations that are the
+// same, are there once.
+func Join(parts []*Part) ([]Joined, error) {
+	var all [numSections][][]byte
+	var size [numSections]uint64
+	strings := [numSections]*stringTable{str: new(stringTable), lineStr: new(stringTable)}
+	strings[str].reset()
+	strings[lineStr].reset()
+	tables := make(map[string]uint64) // of abbreviations
+	for _, p := range parts {
+		base := size
+		if at, ok := tables[string(p.data[abbrevs])]; ok {
+			base[abbrevs] = at
+			p.data[abbrevs] = nil
+		} else {
+			tables[string(p.data[abbrevs])] = base[abbrevs]
+		}
+		moved := [numSections]map[uint32]uint32{str: strings[str].take(p.data[str]), lineStr: strings[lineStr].take(p.data[lineStr])}
+		p.data[str], p.data[lineStr] = nil, nil
+		for i, data := range p.data {
+			if len(data) > 0 {
+				all[i] = append(all[i], data)
+				size[i] += uint64(len(data))
+			}
+		}
+		for _, n := range size {
+			if n > maxSection {
+				return nil, errTooLarge
+			}
+		}
+		p.move(&base, &moved)
+	}
+	for i, t := range strings {
+		if t != nil && len(t.data) > 0 {
+			all[i] = [][]byte{t.data}
+			if len(t.data) > maxSection {
+				return nil, errTooLarge
+			}
+		}
+	}
+	var out []Joined
+	for i, pieces := range all {
+		if len(pieces) > 0 {
+			out = append(out, Joined{sectionID(i).name(parts[0].enc), pieces})
+		}
+	}
+	return out, nil
+}
+
+// move makes the offsets in a part's sections say where things are among all parts:
+// base bytes further on, or for strings where moved says.
+func (p *Part) move(base *[numSections]uint64, moved *[numSections]map[uint32]uint32) {
+	for _, r := range p.refs {
+		at := p.data[r.in][r.at:]
+		offset := p.enc.Order.Uint32(at)
+		if m := moved[r.to]; m != nil {
+			offset = m[offset]
+		} else {
+			offset += uint32(base[r.to])
+		}
+		p.enc.Order.PutUint32(at, offset)
+	}
+	p.refs = nil
+}
+
+// take adds the strings of another table and returns where they are now, by their
+// offsets in it.
+func (t *stringTable) take(data []byte) map[uint32]uint32 {
+	moved := make(map[uint32]uint32)
+	for at := 0; at < len(data); {
+		n := bytes.IndexByte(data[at:], 0)
+		moved[uint32(at)] = t.offset(string(data[at : at+n]))
+		at += n + 1
+	}
+	return moved
+}

@@ -1,0 +1,47 @@
+package elfgen
+
+import (
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// WriteTo lays the file out and writes it to w, except for the sections with Room,
+// which the caller writes where Offset says. Padding is left out where it is long: w
+// has to be empty. The File has to be Reset after that.
+func (f *File) WriteTo(w io.WriterAt) error {
+	l, err := f.lay()
+	if err != nil {
+		return err
+	}
+	out := wire.NewForward(w, 0)
+	b := wire.NewBuffer(f.target.Order)
+	f.header(b, &l)
+	out.Bytes(b.Data)
+	for i := range f.sections {
+		s := &f.sections[i]
+		if i == 0 || s.Room > 0 {
+			continue
+		}
+		out.SkipTo(int64(s.offset))
+		out.Bytes(s.Data)
+		for _, p := range s.Pieces {
+			out.Bytes(p)
+		}
+	}
+	out.SkipTo(int64(l.phoff))
+	b.Reset(f.target.Order)
+	f.headers(b)
+	out.Bytes(b.Data)
+	return out.Flush()
+}
+
+// Fill returns what writes into a section with Room, from an offset in w on.
+func Fill(w io.WriterAt, offset int64) *wire.Forward { return wire.NewForward(w, offset) }
+
+// Offset returns where in the file a section will be, once all those in front of it
+// have been added.
+func (f *File) Offset(id SectionID) uint64 {
+	f.place()
+	return f.sections[id].offset
+}

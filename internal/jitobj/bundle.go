@@ -1,0 +1,230 @@
+package jitobj
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/dwarfgen"
+	"github.com/jitinject/jitinject/elfgen"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// One object for many functions: a bundle. Its .text is a stretch of memory as it was,
+// with holes in the file where there was no code of theirs. Each function has a symbol
+// of its own, FDEs, and a unit of DWARF, at its place.
+//
+// A bundle is made of parts, which are runs of its functions. They are made side by
+// side, and joined when all are there; how a bundle is divided into parts counts, who
+// makes them does not.
+
+// A Stretch is the memory that a bundle is about.
+type Stretch struct{ Low, High uint64 }
+
+// Base returns the address in memory of what is at TextOffset. Code is aligned in the
+// object as it was in memory.
+func (s Stretch) Base() uint64 { return s.Low &^ (textAlign - 1) }
+
+// Offset returns where in a bundle the code at an address in memory is.
+func (s Stretch) Offset(addr uint64) uint64 { return TextOffset + addr - s.Base() }
+
+// A Part is some functions of a bundle, ready to be joined with others.
+type Part struct {
+	symbols []symbol
+	names   []byte
+	dwarf   *dwarfgen.Part
+	frames  *dwarfgen.FramesPart
+	digest  [sha256.Size]byte
+}
+
+// A symbol is a function of a part.
+type symbol struct {
+	name  int // where its name begins in the part's names
+	addr  uint64
+	size  uint64
+	thumb bool
+}
+
+// A part is one that is being made.
+type part struct {
+	symbols []symbol
+	names   []byte
+	stretch Stretch
+	text    codeWriter
+}
+
+// A codeWriter takes code in the order of its addresses.
+type codeWriter interface {
+	Reset(w io.WriterAt, offset int64)
+	SkipTo(offset int64)
+	Bytes(p []byte)
+	Flush() error
+}
+
+// BeginPart begins a part of the bundle of a stretch. Its code goes to w, which will
+// hold the object, at once.
+func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
+	p := &b.part
+	p.symbols, p.names, p.stretch = p.symbols[:0], p.names[:0], s
+	if p.text == nil {
+		p.text = elfgen.Fill(w, TextOffset)
+	}
+	p.text.Reset(w, TextOffset)
+	b.frames.Reset(b.enc.Order, b.enc.AddrSize, TextOffset)
+	b.cies.reset()
+	b.hash.Reset()
+	return b.dwarf.Reset(b.enc)
+}
+
+// AddFunction adds a function, whose code was at an address in the stretch, behind all
+// that the part has so far.
+func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
+	p := &b.part
+	size := uint64(len(fn.Code))
+	if addr < p.stretch.Low || addr+size > p.stretch.High || addr+size < addr {
+		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", size, addr, p.stretch.Low, p.stretch.High)
+	}
+	b.at = p.stretch.Offset(addr)
+	p.text.SkipTo(int64(b.at))
+	p.text.Bytes(fn.Code)
+	p.symbols = append(p.symbols, symbol{len(p.names), b.at, size, fn.Thumb})
+	p.names = append(append(p.names, fn.Name...), 0)
+	b.hashNumber(addr)
+	b.hashFunction(fn)
+	b.debugInfo(fn)
+	b.addFrames(fn)
+	return nil
+}
+
+// EndPart returns the part. It fails if its code could not be written, or its DWARF is
+// too long.
+func (b *Builder) EndPart() (*Part, error) {
+	p := &b.part
+	if err := p.text.Flush(); err != nil {
+		return nil, &WriteError{err}
+	}
+	done := &Part{symbols: append([]symbol(nil), p.symbols...), names: append([]byte(nil), p.names...)}
+	var err error
+	if done.dwarf, err = b.dwarf.Part(); err != nil {
+		return nil, err
+	}
+	for name, data := range done.dwarf.Sections() {
+		b.hashBytes([]byte(name))
+		b.hashBytes(data)
+	}
+	b.hash.Sum(done.digest[:0])
+	done.frames, err = b.frames.Part()
+	return done, err
+}
+
+// A WriteError is an error of writing an object, as opposed to one of what should be
+// in it.
+type WriteError struct{ err error }
+
+func (e *WriteError) Error() string { return e.err.Error() }
+func (e *WriteError) Unwrap() error { return e.err }
+
+// Join writes the object of a stretch around the code that its parts have written to w
+// already. The parts are in the order of their addresses; they cannot be used again.
+// The Object has no Bytes.
+func (b *Builder) Join(w io.WriterAt, s Stretch, place Place, parts []*Part) (Object, error) {
+	obj := Object{BuildID: b.bundleID(s, place, parts)}
+	f := &b.file
+	f.Reset(b.target, elf.ET_DYN)
+	note := f.Add(b.idNote(&obj))
+	textSize := s.High - s.Base()
+	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Room: textSize})
+	if at := f.Offset(text); at != TextOffset {
+		return Object{}, fmt.Errorf("the code of a bundle is at %#x, but its parts have written it to %#x", at, TextOffset)
+	}
+	frameHeader, err := b.joinFrames(parts, textSize, place, &obj.Tables)
+	if err != nil {
+		return Object{}, err
+	}
+	units := make([]*dwarfgen.Part, len(parts))
+	for i, p := range parts {
+		units[i] = p.dwarf
+	}
+	sections, err := dwarfgen.Join(units)
+	if err != nil {
+		return Object{}, err
+	}
+	for _, s := range sections {
+		f.Add(debugSection(s.Name, nil, s.Pieces...))
+	}
+	b.attributes()
+	b.segments(note, text, frameHeader, place)
+	for _, local := range []bool{true, false} {
+		for _, p := range parts {
+			b.addSymbols(p, text, local)
+		}
+	}
+	if err := f.WriteTo(w); err != nil {
+		var we *WriteError
+		if !errors.As(err, &we) {
+			err = &WriteError{err}
+		}
+		return Object{}, err
+	}
+	return obj, nil
+}
+
+// addSymbols adds the symbols of a part: those that must come first, because they are
+// local, or the others.
+func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
+	for i, y := range p.symbols {
+		if local {
+			if y.thumb {
+				b.file.AddSymbol(thumbSymbol(text, y.addr-TextOffset))
+			}
+			continue
+		}
+		end := len(p.names)
+		if i+1 < len(p.symbols) {
+			end = p.symbols[i+1].name
+		}
+		b.file.AddSymbol(functionSymbol(p.names[y.name:end-1], text, y.addr-TextOffset, y.size, y.thumb))
+	}
+}
+
+// joinFrames adds the unwind tables of all parts, as unwindTables does it for one
+// function.
+func (b *Builder) joinFrames(parts []*Part, textSize uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
+	n := 0
+	for _, p := range parts {
+		n += len(p.frames.Entries)
+	}
+	if place.None || n == 0 && place.Away == 0 {
+		return 0, nil
+	}
+	offset, away := tablesPlace(textSize, place)
+	var pieces [][]byte
+	var entries []dwarfgen.FrameEntry
+	end := offset
+	for _, p := range parts {
+		if err := p.frames.MoveTo(end + away); err != nil {
+			return 0, err
+		}
+		pieces = append(pieces, p.frames.Data)
+		entries = append(entries, p.frames.Entries...)
+		end += uint64(len(p.frames.Data))
+	}
+	pieces = append(pieces, dwarfgen.FramesEnd)
+	return b.addTables(pieces, entries, offset, end+uint64(len(dwarfgen.FramesEnd)), away, place, tables)
+}
+
+// bundleID hashes all that makes a bundle what it is.
+func (b *Builder) bundleID(s Stretch, place Place, parts []*Part) (id [BuildIDSize]byte) {
+	b.hash.Reset()
+	b.hashNumber(s.Low)
+	b.hashNumber(s.High)
+	b.hashFile(place)
+	for _, p := range parts {
+		b.hashBytes(p.digest[:])
+	}
+	var sum [sha256.Size]byte
+	copy(id[:], b.hash.Sum(sum[:0]))
+	return id
+}
