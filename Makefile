@@ -16,7 +16,7 @@ FUZZTIME ?= 1000000x
 export GO
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
+FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck
 
 .PHONY: build agent demo check test interop bench fuzz fuzz-seconds lint install clean

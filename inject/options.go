@@ -33,6 +33,14 @@ type Options struct {
 	// Otherwise they are derived from the code, where that is possible.
 	NoCFI bool
 
+	// Sampled makes objects only for those functions that something in Input touches:
+	// the address of a sample, a callchain, a branch, a register, a data address, or a
+	// word of a copied stack. perf shows the same samples; what it does not show are
+	// the names of functions that others merely call, in perf annotate. Where it
+	// cannot be told what is touched, all functions get one, and the summary's Notes
+	// say why.
+	Sampled bool
+
 	// DumpDirs are searched for a dump that is neither where it was recorded nor
 	// beside Input, and so are the directories in them.
 	DumpDirs []string
@@ -114,6 +122,14 @@ type Summary struct {
 	Injected    int           `json:"injected"`  // mappings of such objects that were in Input already
 	ObjectBytes int64         `json:"object_bytes"`
 	Problems    []Problem     `json:"problems"`
+	Notes       []string      `json:"notes,omitempty"` // what was done otherwise than asked for, without anything missing
+}
+
+// note adds a note, once.
+func (s *Summary) note(text string) {
+	if !slices.Contains(s.Notes, text) {
+		s.Notes = append(s.Notes, text)
+	}
 }
 
 // problem adds a problem, once.
@@ -131,6 +147,7 @@ type DumpSummary struct {
 	Objects   string   `json:"objects"`        // the directory of its objects
 	Functions int      `json:"functions"`      // loaded
 	Empty     int      `json:"empty"`          // of them without code, which need no object
+	Untouched int      `json:"untouched"`      // left out because nothing in the recording touches them (Options.Sampled)
 	WithLines int      `json:"with_lines"`
 	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
 	Unwind    Unwind   `json:"unwind"`

@@ -95,13 +95,18 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	var objects *objectWriter
 	if err == nil {
 		plan := makePlan(rec, dumps, sum)
+		if opts.Sampled {
+			err = plan.dropUntouched(ctx, rec, sum)
+		}
 		for _, d := range dumps {
 			sources.place(d, sum)
 			deriveFrames(rec, d, opts, sum)
 		}
 		sources.report(dumps, sum)
 		opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
-		objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
+		if err == nil {
+			objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
+		}
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {

@@ -19,6 +19,7 @@ type recording struct {
 	genealogy genealogy
 	processes processes
 	lost      bool   // some of its records
+	traced    bool   // it has trace data of hardware (AUXTRACE)
 	timed     bool   // records have times
 	began     uint64 // the time of the first sample
 	injected  int    // mappings of objects that an earlier run made
@@ -119,6 +120,8 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 			return nil // kept as it is; perf will say what it thinks of it
 		}
 		s.mmap(rec, &m, pos)
+	case perfdata.RecordAuxtrace:
+		s.traced = true
 	case perfdata.RecordLost:
 		s.lost = true
 	case perfdata.RecordFork:

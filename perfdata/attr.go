@@ -12,20 +12,34 @@ import (
 // linux/perf_event.h.
 type SampleType uint64
 
-// The fields of a sample id, and those that stand in front of them in samples.
+// The fields of samples. IDENTIFIER, TID, TIME, ID, STREAM_ID and CPU are also those
+// of a sample id.
 const (
-	FieldIP         SampleType = 1 << 0
-	FieldTID        SampleType = 1 << 1
-	FieldTime       SampleType = 1 << 2
-	FieldAddr       SampleType = 1 << 3
-	FieldRead       SampleType = 1 << 4
-	FieldCallchain  SampleType = 1 << 5
-	FieldID         SampleType = 1 << 6
-	FieldCPU        SampleType = 1 << 7
-	FieldPeriod     SampleType = 1 << 8
-	FieldStreamID   SampleType = 1 << 9
-	FieldStackUser  SampleType = 1 << 13
-	FieldIdentifier SampleType = 1 << 16
+	FieldIP           SampleType = 1 << 0
+	FieldTID          SampleType = 1 << 1
+	FieldTime         SampleType = 1 << 2
+	FieldAddr         SampleType = 1 << 3
+	FieldRead         SampleType = 1 << 4
+	FieldCallchain    SampleType = 1 << 5
+	FieldID           SampleType = 1 << 6
+	FieldCPU          SampleType = 1 << 7
+	FieldPeriod       SampleType = 1 << 8
+	FieldStreamID     SampleType = 1 << 9
+	FieldRaw          SampleType = 1 << 10
+	FieldBranchStack  SampleType = 1 << 11
+	FieldRegsUser     SampleType = 1 << 12
+	FieldStackUser    SampleType = 1 << 13
+	FieldWeight       SampleType = 1 << 14
+	FieldDataSrc      SampleType = 1 << 15
+	FieldIdentifier   SampleType = 1 << 16
+	FieldTransaction  SampleType = 1 << 17
+	FieldRegsIntr     SampleType = 1 << 18
+	FieldPhysAddr     SampleType = 1 << 19
+	FieldAux          SampleType = 1 << 20
+	FieldCgroup       SampleType = 1 << 21
+	FieldDataPageSize SampleType = 1 << 22
+	FieldCodePageSize SampleType = 1 << 23
+	FieldWeightStruct SampleType = 1 << 24
 )
 
 // An AttrFlag is the number of a one-bit field of perf_event_attr, counted from

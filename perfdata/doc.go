@@ -30,7 +30,7 @@
 //	10 MMAP2     as MMAP up to pgoff; then u32 maj, min, u64 ino, ino_generation or
 //	             u8 size and 20 bytes of build id; u32 prot, flags; filename
 //	16 NAMESPACES  u32 pid, tid; u64 nr; nr times u64 dev, inode
-//	16 NAMESPACES  u32 pid, tid; u64 n; n times { u64 dev, ino }
+//	22 CALLCHAIN_DEFERRED  u64 cookie, nr; u64 ips[nr]
 //	64 HEADER_ATTR, 66 TRACING_DATA, 67 HEADER_BUILD_ID, 80 HEADER_FEATURE   in pipes
 //	68 FINISHED_ROUND  everything up to the round before the last may be sorted and used
 //	71 AUXTRACE  u64 size, ...; the payload of that size follows the record

@@ -62,6 +62,8 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
+		_ = ls.CanTouch()
+		var touches perfdata.Touches
 		for r := file.Blocks(); ; {
 			block, err := r.Next()
 			if err != nil {
@@ -75,6 +77,8 @@ func FuzzOpen(f *testing.F) {
 				}
 				total += len(rec.Data)
 				ls.Time(rec)
+				ls.Touches(rec, &touches)
+				touches.WordsWithin(0x1000, 0x2000, func(uint64) {})
 				ls.Mmap(rec)
 				ls.Comm(rec)
 				ls.Task(rec)
@@ -82,6 +86,44 @@ func FuzzOpen(f *testing.F) {
 			}
 			if !block.Opaque && total != len(block.Data) {
 				t.Fatalf("records fill %d of %d bytes", total, len(block.Data))
+			}
+		}
+	})
+}
+
+// Whatever a sample and its event say, what it touches lies in it.
+func FuzzTouches(f *testing.F) {
+	for _, big := range []bool{false, true} {
+		order := testrec.Order(binary.LittleEndian)
+		if big {
+			order = binary.BigEndian
+		}
+		for _, sampleType := range []uint64{1<<25 - 1, testrec.TID | testrec.Callchain | testrec.StackUser, testrec.TID | testrec.Read | testrec.Branches} {
+			rec, s := everything(order, sampleType)
+			rec.ReadFormat, rec.BranchType = 31, 1<<17|1<<19
+			rec.Touch(s)
+			records(f, open(f, rec.Bytes()), func(_ int64, r perfdata.Record) {
+				f.Add(big, sampleType, rec.ReadFormat, rec.BranchType, rec.Registers, r.Data[8:])
+			})
+		}
+	}
+	f.Fuzz(func(t *testing.T, big bool, sampleType, readFormat, branchType, registers uint64, body []byte) {
+		rec := testrec.NewRecording()
+		if big {
+			rec.Order = binary.BigEndian
+		}
+		rec.SampleType, rec.ReadFormat, rec.BranchType, rec.Registers = sampleType, readFormat, branchType, registers
+		file := open(t, rec.Bytes())
+		ls, err := perfdata.NewLayouts(file.Header.Order, file.Attrs)
+		if err != nil {
+			return
+		}
+		var touches perfdata.Touches
+		for _, typ := range []perfdata.RecordType{perfdata.RecordSample, perfdata.RecordCallchainDeferred} {
+			err := ls.Touches(perfdata.Record{Type: typ, Data: append(make([]byte, 8), body...)}, &touches)
+			touches.WordsWithin(0, ^uint64(0), func(uint64) {})
+			if err == nil && (len(touches.Addrs) > len(body)/4 || len(touches.Stack) > len(body)) {
+				t.Fatalf("%d addresses and %d bytes of stack in %d bytes", len(touches.Addrs), len(touches.Stack), len(body))
 			}
 		}
 	})

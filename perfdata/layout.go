@@ -43,6 +43,8 @@ type layout struct {
 	trailerStreamID      int
 	trailerCPU           int
 	trailerIdentifier    int
+
+	tail sampleTail
 }
 
 func compileLayout(t SampleType, trailing bool) layout {
@@ -95,6 +97,8 @@ type Layouts struct {
 	layouts []layout // one for each attr
 	byID    map[uint64]*layout
 	common  *layout // of every attr, where they agree in what matters here
+
+	sameTails bool // common is so for all of a sample, too
 }
 
 // NewLayouts prepares the layouts of the attrs of one recording. Attrs whose
@@ -105,11 +109,13 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		return nil, fmt.Errorf("%s: the recording has no events", FormatName)
 	}
 	ls := &Layouts{order: order, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
-	same := true
+	same, sameTails := true, true
 	for i := range attrs {
 		a := &attrs[i]
 		ls.layouts[i] = compileLayout(a.SampleType(), a.Has(FlagSampleIDAll))
+		ls.layouts[i].tail = compileTail(a)
 		l, first := &ls.layouts[i], &ls.layouts[0]
+		sameTails = sameTails && *l == *first
 		same = same && l.trailing == first.trailing &&
 			l.sampleIP == first.sampleIP && l.sampleTID == first.sampleTID && l.sampleTime == first.sampleTime &&
 			l.trailerSize == first.trailerSize && l.trailerTime == first.trailerTime && l.trailerTID == first.trailerTID
@@ -121,7 +127,7 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		}
 	}
 	if same {
-		ls.common = &ls.layouts[0]
+		ls.common, ls.sameTails = &ls.layouts[0], sameTails
 	}
 	return ls, nil
 }
@@ -135,6 +141,11 @@ func (ls *Layouts) of(rec Record) *layout {
 	if ls.common != nil {
 		return ls.common
 	}
+	return ls.byRecordID(rec)
+}
+
+// byRecordID returns the layout of the attr that has the record's id, or nil.
+func (ls *Layouts) byRecordID(rec Record) *layout {
 	if len(ls.layouts) == 0 {
 		return nil
 	}

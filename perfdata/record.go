@@ -12,28 +12,29 @@ type RecordType uint32
 // Record types: PERF_RECORD_* of linux/perf_event.h, and from 64 on of perf's
 // event.h.
 const (
-	RecordMmap          RecordType = 1
-	RecordLost          RecordType = 2
-	RecordComm          RecordType = 3
-	RecordExit          RecordType = 4
-	RecordThrottle      RecordType = 5
-	RecordUnthrottle    RecordType = 6
-	RecordFork          RecordType = 7
-	RecordRead          RecordType = 8
-	RecordSample        RecordType = 9
-	RecordMmap2         RecordType = 10
-	RecordNamespaces    RecordType = 16
-	RecordHeaderAttr    RecordType = 64
-	RecordEventType     RecordType = 65
-	RecordTracingData   RecordType = 66
-	RecordHeaderBuildID RecordType = 67
-	RecordFinishedRound RecordType = 68
-	RecordAuxtrace      RecordType = 71
-	RecordTimeConv      RecordType = 79
-	RecordHeaderFeature RecordType = 80
-	RecordCompressed    RecordType = 81
-	RecordFinishedInit  RecordType = 82
-	RecordCompressed2   RecordType = 83
+	RecordMmap              RecordType = 1
+	RecordLost              RecordType = 2
+	RecordComm              RecordType = 3
+	RecordExit              RecordType = 4
+	RecordThrottle          RecordType = 5
+	RecordUnthrottle        RecordType = 6
+	RecordFork              RecordType = 7
+	RecordRead              RecordType = 8
+	RecordSample            RecordType = 9
+	RecordMmap2             RecordType = 10
+	RecordNamespaces        RecordType = 16
+	RecordCallchainDeferred RecordType = 22
+	RecordHeaderAttr        RecordType = 64
+	RecordEventType         RecordType = 65
+	RecordTracingData       RecordType = 66
+	RecordHeaderBuildID     RecordType = 67
+	RecordFinishedRound     RecordType = 68
+	RecordAuxtrace          RecordType = 71
+	RecordTimeConv          RecordType = 79
+	RecordHeaderFeature     RecordType = 80
+	RecordCompressed        RecordType = 81
+	RecordFinishedInit      RecordType = 82
+	RecordCompressed2       RecordType = 83
 
 	firstUserType RecordType = 64
 )
@@ -103,7 +104,8 @@ var recordNames = map[RecordType]string{
 	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT",
 	RecordThrottle: "THROTTLE", RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK",
 	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2", RecordNamespaces: "NAMESPACES",
-	RecordHeaderAttr: "HEADER_ATTR", RecordTracingData: "TRACING_DATA", RecordHeaderBuildID: "HEADER_BUILD_ID",
+	RecordCallchainDeferred: "CALLCHAIN_DEFERRED",
+	RecordHeaderAttr:        "HEADER_ATTR", RecordTracingData: "TRACING_DATA", RecordHeaderBuildID: "HEADER_BUILD_ID",
 	RecordHeaderFeature: "HEADER_FEATURE", RecordFinishedRound: "FINISHED_ROUND",
 	RecordAuxtrace: "AUXTRACE", RecordTimeConv: "TIME_CONV", RecordCompressed: "COMPRESSED",
 	RecordFinishedInit: "FINISHED_INIT", RecordCompressed2: "COMPRESSED2",

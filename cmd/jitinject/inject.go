@@ -24,6 +24,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Stdout:       stdout,
 		Output:       o.output,
 		Objects:      o.objects,
+		Sampled:      o.sampled,
 		Sources:      o.sources,
 		EmbedSources: o.embed,
 		NoCFI:        !o.cfi,
@@ -55,6 +56,11 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			writeJSON(stdout, stderr, failedRun{o.input, o.output, err.Error()})
 		}
 		return exitFailed
+	}
+	if !o.quiet {
+		for _, note := range sum.Notes {
+			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
+		}
 	}
 	for _, p := range sum.Problems {
 		fmt.Fprintf(stderr, "jitinject: %s\n", p)
@@ -136,6 +142,9 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	for i := range s.Dumps {
 		d := &s.Dumps[i]
 		fmt.Fprintf(w, "process %d: %s", d.PID, count(int64(d.Functions), "function"))
+		if d.Untouched > 0 {
+			fmt.Fprintf(w, ", %s left out that nothing in the recording touches", number(int64(d.Untouched)))
+		}
 		if d.WithLines > 0 {
 			fmt.Fprintf(w, ", %s with source lines", number(int64(d.WithLines)))
 		}

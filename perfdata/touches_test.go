@@ -1,0 +1,376 @@
+package perfdata_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+const (
+	markUser     = ^uint64(512) + 1
+	markDeferred = ^uint64(640) + 1
+)
+
+// everything is a sample with all that a sample can have.
+func everything(order testrec.Order, sampleType uint64) (*testrec.Recording, testrec.Touch) {
+	rec := testrec.NewRecording()
+	rec.Order, rec.SampleType = order, sampleType
+	rec.Registers = 0x8001
+	s := testrec.Touch{
+		PID: 5, Time: 400, IP: 0x101, Addr: 0x102,
+		Chain: []uint64{markUser, 0x103, 0x104, markDeferred, 0xc00c1e}, Raw: bytes.Repeat([]byte{0x55}, 12),
+		Branches: [][2]uint64{{0x105, 0x106}, {0x107, 0x108}}, ABI: 2, User: []uint64{0x109, 0x10a}, Intr: []uint64{0x10b, 0x10c},
+		Aux: make([]byte, 16),
+	}
+	for w := range uint64(3) {
+		s.Stack = order.AppendUint64(s.Stack, 0x200+w)
+	}
+	return rec, s
+}
+
+// touchesOf reads the last record of a recording.
+func touchesOf(t *testing.T, rec *testrec.Recording) (touches perfdata.Touches, err error) {
+	t.Helper()
+	f := open(t, rec.Bytes())
+	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records(t, f, func(_ int64, r perfdata.Record) { err = ls.Touches(r, &touches) })
+	return touches, err
+}
+
+// Every field alone and all of them together, with every form of counts and
+// branches: each address is found, and nothing else.
+func TestTouches(t *testing.T) {
+	const must = testrec.TID
+	all := uint64(1<<25 - 1)
+	var types []uint64
+	for bit := range 25 {
+		types = append(types, must|1<<bit, all&^(1<<bit)|must)
+	}
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		for _, sampleType := range append(types, all) {
+			for form := range uint64(32) {
+				rec, s := everything(order, sampleType)
+				rec.ReadFormat = form
+				rec.BranchType = form&1<<17 | form>>1&1<<19
+				rec.Touch(s)
+				has := func(bit uint64) bool { return sampleType&bit != 0 }
+				var want []uint64
+				for _, f := range []struct {
+					bit   uint64
+					addrs []uint64
+				}{
+					{testrec.IP, []uint64{0x101}}, {testrec.Addr, []uint64{0x102}}, {testrec.Callchain, []uint64{0x103, 0x104}},
+					{testrec.Branches, []uint64{0x105, 0x106, 0x107, 0x108}}, {testrec.RegsUser, []uint64{0x109, 0x10a}}, {testrec.RegsIntr, []uint64{0x10b, 0x10c}},
+				} {
+					if has(f.bit) {
+						want = append(want, f.addrs...)
+					}
+				}
+				got, err := touchesOf(t, rec)
+				if err != nil || !slices.Equal(got.Addrs, want) || got.PID != 5 || got.TID != 5 || got.Traced != has(testrec.Aux) {
+					t.Fatalf("%v, sample type %#x, form %d: %+v, %v", order, sampleType, form, got, err)
+				}
+				if has(testrec.Time) != (got.Time == 400) || has(testrec.StackUser) != bytes.Equal(got.Stack, s.Stack) {
+					t.Fatalf("%v, sample type %#x, form %d: %+v", order, sampleType, form, got)
+				}
+			}
+		}
+	}
+}
+
+// Words of the stack are as long as the process's, and only those within the bounds
+// are of interest, the bounds among them.
+func TestWordsWithin(t *testing.T) {
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		for abi, want := range map[uint64][]uint64{2: {0x201, 0x202}, 1: {0x300, 0x301}, 0: nil} {
+			rec, s := everything(order, testrec.TID|testrec.RegsUser|testrec.StackUser)
+			s.ABI = abi
+			if abi == 1 {
+				s.Stack = nil
+				for _, w := range []uint32{0x2ff, 0x300, 0x301, 0x303} {
+					s.Stack = order.AppendUint32(s.Stack, w)
+				}
+			}
+			rec.Touch(s)
+			got, err := touchesOf(t, rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lo, hi := uint64(0x201), uint64(0x202)
+			switch abi {
+			case 1:
+				lo, hi = 0x300, 0x302
+			case 0:
+				want = []uint64{0x201, 0x202} // without registers, words are of 8 bytes
+			}
+			var words []uint64
+			got.WordsWithin(lo, hi, func(w uint64) { words = append(words, w) })
+			if !slices.Equal(words, want) {
+				t.Errorf("%v, ABI %d: words %#x, want %#x", order, abi, words, want)
+			}
+		}
+	}
+}
+
+func TestDeferredCallchain(t *testing.T) {
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		rec := testrec.NewRecording()
+		rec.Order = order
+		rec.Deferred(7, 500, 0xc00c1e, markUser, 0x1000, 0x2000)
+		got, err := touchesOf(t, rec)
+		if err != nil || !slices.Equal(got.Addrs, []uint64{0x1000, 0x2000}) || got.PID != 7 || got.Time != 500 {
+			t.Errorf("%v: %+v, %v", order, got, err)
+		}
+	}
+}
+
+// What cannot be read is refused, and said so.
+func TestTouchesRefused(t *testing.T) {
+	set := func(f func(*testrec.Recording, *testrec.Touch)) *testrec.Recording {
+		rec, s := everything(binary.LittleEndian, 1<<25-1)
+		f(rec, &s)
+		rec.Touch(s)
+		return rec
+	}
+	for want, rec := range map[string]*testrec.Recording{
+		"fields that are not known":   set(func(r *testrec.Recording, _ *testrec.Touch) { r.SampleType |= 1 << 25 }),
+		"of which process they are":   set(func(r *testrec.Recording, _ *testrec.Touch) { r.SampleType &^= testrec.TID }),
+		"branch_sample_type 0x100000": set(func(r *testrec.Recording, _ *testrec.Touch) { r.BranchType = 1 << 20 }),
+		"read_format 0x20":            set(func(r *testrec.Recording, _ *testrec.Touch) { r.ReadFormat = 1 << 5 }),
+		"registers.abi at offset":     set(func(_ *testrec.Recording, s *testrec.Touch) { s.ABI = 4 }),
+	} {
+		if _, err := touchesOf(t, rec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// A sample that is cut anywhere, or whose counts are too large, is an error and no
+// more.
+func TestTouchesCut(t *testing.T) {
+	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
+		rec, s := everything(order, 1<<25-1)
+		rec.ReadFormat, rec.BranchType = 31, 1<<17|1<<19
+		rec.Touch(s)
+		f := open(t, rec.Bytes())
+		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var touches perfdata.Touches
+		records(t, f, func(_ int64, r perfdata.Record) {
+			aux := len(r.Data) - len(s.Aux)
+			for n := 8; n < aux; n++ {
+				if err := ls.Touches(perfdata.Record{Type: r.Type, Data: r.Data[:n]}, &touches); err == nil {
+					t.Fatalf("cut to %d of %d bytes, it is read", n, len(r.Data))
+				}
+			}
+			for _, huge := range []uint64{1 << 16, 1 << 60, 1 << 61, 1<<61 + 1, 1<<64 - 1} {
+				for at := 8; at+8 <= len(r.Data); at += 4 {
+					data := bytes.Clone(r.Data)
+					order.PutUint64(data[at:], huge)
+					ls.Touches(perfdata.Record{Type: r.Type, Data: data}, &touches)
+				}
+			}
+		})
+	}
+}
+
+// A sample of a second event is read by that event's fields; one of no event, not at
+// all.
+func TestTouchesOfSeveralEvents(t *testing.T) {
+	const common = testrec.Identifier | testrec.IP | testrec.TID | testrec.Time
+	var attrs []perfdata.Attr
+	var samples []perfdata.Record
+	for i, more := range []uint64{testrec.Callchain, testrec.Callchain | testrec.Branches, testrec.Branches} {
+		rec, s := everything(binary.LittleEndian, common|more)
+		rec.ID = uint64(i + 1)
+		rec.Touch(s)
+		f := open(t, rec.Bytes())
+		if i < 2 {
+			attrs = append(attrs, f.Attrs[0])
+		}
+		records(t, f, func(_ int64, r perfdata.Record) {
+			samples = append(samples, perfdata.Record{Type: r.Type, Data: bytes.Clone(r.Data)})
+		})
+	}
+	ls, err := perfdata.NewLayouts(binary.LittleEndian, attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var touches perfdata.Touches
+	for i, want := range [][]uint64{{0x101, 0x103, 0x104}, {0x101, 0x103, 0x104, 0x105, 0x106, 0x107, 0x108}} {
+		if err := ls.Touches(samples[i], &touches); err != nil || !slices.Equal(touches.Addrs, want) {
+			t.Errorf("event %d: %#x, %v", i, touches.Addrs, err)
+		}
+	}
+	if err := ls.Touches(samples[2], &touches); err == nil {
+		t.Error("a sample of an unknown event was read")
+	}
+}
+
+// Walking a recording allocates nothing.
+func TestTouchesAllocate(t *testing.T) {
+	rec, s := everything(binary.LittleEndian, 1<<25-1)
+	rec.Touch(s)
+	f := open(t, rec.Bytes())
+	ls, _ := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	records(t, f, func(_ int64, r perfdata.Record) {
+		var touches perfdata.Touches
+		n := testing.AllocsPerRun(100, func() {
+			ls.Touches(r, &touches)
+			touches.WordsWithin(0x200, 0x300, func(uint64) {})
+		})
+		if n > 0 {
+			t.Errorf("%v allocations for each sample", n)
+		}
+	})
+}
+
+// In the other byte order, a recording's samples touch the same.
+func TestTouchesSwapped(t *testing.T) {
+	for _, name := range []string{"node-fp", "php-dwarf", "toyjit-dwarf"} {
+		little := readRecording(t, name)
+		big, err := testrec.Swap(little)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var touched [2]bytes.Buffer
+		for i, b := range [][]byte{little, big} {
+			f := open(t, b)
+			ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var touches perfdata.Touches
+			records(t, f, func(_ int64, r perfdata.Record) {
+				if err := ls.Touches(r, &touches); err != nil {
+					t.Fatal(err)
+				}
+				touches.WordsWithin(0x7f0000000000, 0x7fffffffffff, func(w uint64) { touches.Addrs = append(touches.Addrs, w) })
+				fmt.Fprintf(&touched[i], "%d %d %d %x\n", touches.PID, touches.TID, touches.Time, touches.Addrs)
+			})
+		}
+		if !bytes.Equal(touched[0].Bytes(), touched[1].Bytes()) || touched[0].Len() < 1000 {
+			t.Errorf("%s: %d bytes of text, %d in the other order", name, touched[0].Len(), touched[1].Len())
+		}
+	}
+}
+
+// Real recordings, each with what perf prints of its samples.
+func TestTouchesAsPerfPrints(t *testing.T) {
+	testrec.CanRecord(t)
+	perf, dir := testrec.Tool(t, "perf"), t.TempDir()
+	for i, options := range [][]string{
+		{"-e", "cpu-clock"},
+		{"-e", "cpu-clock", "-g"},
+		{"-e", "cpu-clock", "-g", "-d", "--phys-data"},
+		{"-e", "cpu-clock", "--intr-regs"},
+		{"-e", "cpu-clock", "--call-graph", "dwarf,1024"},
+		{"-e", "cpu-clock", "--call-graph", "dwarf,4096", "--intr-regs=ax,sp", "-W", "--data-page-size"},
+		{"-e", "cpu-clock", "-g", "--user-regs=ip,sp,bp"},
+		{"-e", "{cpu-clock,page-faults}:S", "-g"},
+		{"-e", "cpu-clock", "-e", "page-faults", "-g", "--code-page-size"},
+	} {
+		file := fmt.Sprintf("%d.data", i)
+		args := append([]string{"record", "-q", "-F", "4999", "-o", file}, options...)
+		if out, err := testrec.Command(t, dir, perf, append(args, "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")...).CombinedOutput(); err != nil {
+			t.Logf("SKIPPED: perf record %v: %v: %s", options, err, out)
+			continue
+		}
+		printed := samplesOfDump(testrec.Run(t, dir, perf, "script", "-D", "--no-inline", "-i", file))
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := open(t, b)
+		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+		if err != nil || ls.CanTouch() != nil {
+			t.Fatal(err, ls.CanTouch())
+		}
+		n := 0
+		var touches perfdata.Touches
+		records(t, f, func(off int64, r perfdata.Record) {
+			if r.Type != perfdata.RecordSample {
+				return
+			}
+			n++
+			if err := ls.Touches(r, &touches); err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf("%d %#x %d", touches.PID, touches.Addrs, len(touches.Stack))
+			if want := printed[off]; text != want {
+				t.Fatalf("%v: sample at %#x:\n%s\nperf prints\n%s", options, off, text, want)
+			}
+		})
+		if n < 10 || n != len(printed) {
+			t.Errorf("%v: %d samples, perf prints %d", options, n, len(printed))
+		}
+	}
+}
+
+var (
+	headOfSample  = regexp.MustCompile(`(0x[0-9a-f]+) \[0x[0-9a-f]+\]: PERF_RECORD_SAMPLE\(IP, 0x[0-9a-f]+\): (\d+)/\d+: (0x[0-9a-f]+) period: \d+ addr: (\S+)`)
+	entryOfChain  = regexp.MustCompile(`^\.{5} +\d+: ([0-9a-f]+)$`)
+	valueOfReg    = regexp.MustCompile(`^\.{4} \S+ +(0x[0-9a-f]+)$`)
+	sizeOfStack   = regexp.MustCompile(`^\.\.\. ustack: size (\d+)`)
+	hasDataSource = regexp.MustCompile(`^ \. data_src:`)
+)
+
+// samplesOfDump returns, for each sample that perf script -D prints, by its offset,
+// the process, the addresses and the size of the stack. perf prints an addr of 0 where
+// a sample has none, so that is left out on both sides by those who compare.
+func samplesOfDump(text string) map[int64]string {
+	samples := make(map[int64]string)
+	var at int64 = -1
+	var pid string
+	var addrs []uint64
+	stack, hasAddr := "0", false
+	end := func() {
+		if at >= 0 {
+			if !hasAddr {
+				addrs = slices.Delete(addrs, 1, 2)
+			}
+			samples[at] = fmt.Sprintf("%s %#x %s", pid, addrs, stack)
+		}
+		at, addrs, stack, hasAddr = -1, nil, "0", false
+	}
+	number := func(s string) uint64 {
+		n, _ := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
+		return n
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if m := headOfSample.FindStringSubmatch(line); m != nil {
+			end()
+			at, pid = int64(number(m[1])), m[2]
+			addrs = []uint64{number(m[3]), number(m[4])}
+			continue
+		}
+		if m := entryOfChain.FindStringSubmatch(line); m != nil && number(m[1]) < ^uint64(4095)+1 {
+			addrs = append(addrs, number(m[1]))
+		} else if m := valueOfReg.FindStringSubmatch(line); m != nil {
+			addrs = append(addrs, number(m[1]))
+		} else if m := sizeOfStack.FindStringSubmatch(line); m != nil {
+			stack = m[1]
+		} else if hasDataSource.MatchString(line) {
+			hasAddr = true
+		} else if strings.HasPrefix(line, " ... thread") {
+			end()
+		}
+	}
+	return samples
+}
