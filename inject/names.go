@@ -37,10 +37,22 @@ func markerNumber(path []byte) (number uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
+// What the names of objects begin with. Bundles must not be called as perf inject's
+// objects are: perf with libdw takes it that code of a file called /tmp/jitted-* is in
+// one piece.
+const (
+	objectPrefix = "jitted-"
+	bundlePrefix = "jitbundle-"
+)
+
 // isObject reports whether a mapping is of an object that jitinject or perf inject
-// made: jitted-PID-INDEX.so.
+// made: jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS.so.
 func isObject(path []byte) bool {
-	name, ok := bytes.CutPrefix(path[bytes.LastIndexByte(path, '/')+1:], []byte("jitted-"))
+	base := path[bytes.LastIndexByte(path, '/')+1:]
+	name, ok := bytes.CutPrefix(base, []byte(objectPrefix))
+	if !ok {
+		name, ok = bytes.CutPrefix(base, []byte(bundlePrefix))
+	}
 	return ok && bytes.HasSuffix(name, []byte(".so")) && len(name) > len(".so") && name[0] >= '0' && name[0] <= '9'
 }
 

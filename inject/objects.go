@@ -28,6 +28,9 @@ type objectWriter struct {
 	stores  stores
 	compDir string
 	next    atomic.Int64 // object of the plan that nobody has taken
+	parts   []partJob
+	part    atomic.Int64 // part of a bundle that nobody has taken
+	bundles []*bundleJob
 
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
@@ -60,8 +63,10 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+	w.parts = w.bundleJobs()
+	defer w.abandonBundles()
 	group, ctx := errgroup.WithContext(ctx)
-	for range min(jobs, 1+len(p.objects)/batch) {
+	for range min(jobs, 1+len(p.objects)/batch+len(w.parts)) {
 		group.Go(func() error { return w.work(ctx) })
 	}
 	err := group.Wait()
@@ -85,15 +90,25 @@ func (w *objectWriter) undo() {
 func (w *objectWriter) work(ctx context.Context) error {
 	m := maker{opts: w.opts, compDir: w.compDir}
 	for ctx.Err() == nil {
+		i := int(w.part.Add(1)) - 1
+		if i >= len(w.parts) {
+			break
+		}
+		w.bundlePart(&m, &w.parts[i])
+	}
+	for ctx.Err() == nil {
 		end := int(w.next.Add(batch))
 		if end-batch >= len(w.plan.objects) {
 			break
 		}
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
+			if len(o.members) > 0 {
+				continue
+			}
 			did, err := m.object(o, w.stores[o.dump.objects])
 			if err != nil {
-				w.fail(i, err)
+				w.fail(i, 1, err)
 			} else if did == created {
 				m.created = append(m.created, i)
 			}
@@ -111,6 +126,7 @@ type maker struct {
 	dump      *dump
 	reader    *source.Reader
 	builder   *jitobj.Builder
+	bundler   *jitobj.Builder
 	name      []byte
 	scratch   []byte
 	mode      uint32       // of the dump's objects
@@ -124,22 +140,17 @@ type maker struct {
 	problems  []Problem
 }
 
+// tightPrefix is how the paths of perf inject's objects begin, mostly.
+const tightPrefix = "/tmp/jitted-"
+
 // isTight reports whether perf takes the objects in a directory for perf inject's own,
-// by their paths: /tmp/jitted-*.
-func isTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, "/tmp/jitted-") }
+// by their paths. Bundles have other names.
+func isTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, tightPrefix) }
 
 // object makes one object.
 func (m *maker) object(o *object, s *store) (outcome, error) {
-	if o.dump != m.dump {
-		m.leaveDump()
-		builder, err := jitobj.NewBuilder(o.dump.source.Target(), jitobj.Options{
-			DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: isTight(o.dump.objects),
-			Embed: m.opts.EmbedSources, CompDir: m.compDir,
-		})
-		if err != nil {
-			return 0, err
-		}
-		m.dump, m.builder, m.reader, m.mode = o.dump, builder, o.dump.source.Reader(), o.dump.mode()
+	if err := m.enter(o.dump); err != nil {
+		return 0, err
 	}
 	fn, err := m.reader.Function(o.function)
 	if err != nil {
@@ -155,16 +166,44 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true
+	m.finished(did, int64(len(obj.Bytes)))
+	var t told
+	t.count(fn, obj.Tables.Size > 0)
+	m.tell(o.dump.number, t)
+	return did, nil
+}
+
+// finished counts an object.
+func (m *maker) finished(did outcome, size int64) {
 	m.made++
-	m.bytes += int64(len(obj.Bytes))
+	m.bytes += size
 	switch did {
 	case unchanged:
 		m.unchanged++
 	case replaced:
 		m.replaced++
 	}
-	m.count(o.dump.number, fn, &obj)
-	return did, nil
+}
+
+// enter makes m ready for objects of a dump.
+func (m *maker) enter(d *dump) (err error) {
+	if d == m.dump {
+		return nil
+	}
+	m.leaveDump()
+	opts := jitobj.Options{
+		DWARF: m.opts.DWARF, Producer: m.opts.Producer, Tight: isTight(d.objects),
+		Embed: m.opts.EmbedSources, CompDir: m.compDir,
+	}
+	if m.builder, err = jitobj.NewBuilder(d.source.Target(), opts); err != nil {
+		return err
+	}
+	opts.Tight = strings.HasPrefix(d.objects, tightPrefix)
+	if m.bundler, err = jitobj.NewBuilder(d.source.Target(), opts); err != nil {
+		return err
+	}
+	m.dump, m.reader, m.mode = d, d.source.Reader(), d.mode()
+	return nil
 }
 
 // place returns where the object's unwind tables are to be.
@@ -181,11 +220,8 @@ func (o *object) place() jitobj.Place {
 // told is how many functions of a dump say where their code comes from.
 type told struct{ lines, inlines, sent, derived, unplaced int }
 
-func (m *maker) count(dump int, fn *jitcode.Function, obj *jitobj.Object) {
-	if m.told == nil {
-		m.told = make(map[int]told)
-	}
-	t := m.told[dump]
+// count counts a function. unwound says that its object has unwind tables.
+func (t *told) count(fn *jitcode.Function, unwound bool) {
 	if len(fn.Lines) > 0 {
 		t.lines++
 	}
@@ -194,13 +230,29 @@ func (m *maker) count(dump int, fn *jitcode.Function, obj *jitobj.Object) {
 	}
 	switch {
 	case fn.Unwind.Empty():
-	case obj.Tables.Size == 0:
+	case !unwound:
 		t.unplaced++
 	case len(fn.Unwind.Sent.FDEs) > 0:
 		t.sent++
 	default:
 		t.derived++
 	}
+}
+
+func (t *told) add(o told) {
+	t.lines += o.lines
+	t.inlines += o.inlines
+	t.sent += o.sent
+	t.derived += o.derived
+	t.unplaced += o.unplaced
+}
+
+// tell adds to what is known of a dump.
+func (m *maker) tell(dump int, t told) {
+	if m.told == nil {
+		m.told = make(map[int]told)
+	}
+	t.add(m.told[dump])
 	m.told[dump] = t
 }
 
@@ -220,7 +272,8 @@ type storeError struct{ err error }
 
 func (e *storeError) Error() string { return e.err.Error() }
 
-func (w *objectWriter) fail(i int, err error) {
+// fail takes note of an error, which costs some functions of the i-th object.
+func (w *objectWriter) fail(i, functions int, err error) {
 	o := &w.plan.objects[i]
 	f := failure{where: o.dump.path}
 	text := err.Error()
@@ -237,7 +290,7 @@ func (w *objectWriter) fail(i int, err error) {
 	if g.count == 0 || i < g.first {
 		g.first, g.text = i, text
 	}
-	g.count++
+	g.count += functions
 	w.failed[f] = g
 }
 
@@ -267,8 +320,12 @@ func (w *objectWriter) merge(m *maker) {
 // report puts problems into the summary, in an order that does not depend on the
 // workers.
 func (w *objectWriter) report() {
+	what := "objects could not be made"
+	if len(w.parts) > 0 {
+		what = "functions have no object"
+	}
 	for f, g := range w.failed {
-		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d objects could not be made: %s", g.count, g.text)})
+		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))

@@ -57,6 +57,27 @@ func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
 	return parts
 }
 
+// within returns who owns the parts of [lo, hi) that are somebody's, in order.
+func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
+	if len(o) == 0 || lo >= hi {
+		return nil
+	}
+	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage; page++ {
+		for _, t := range o[page] {
+			a, b := max(t.lo, lo), min(t.hi, hi)
+			if a >= b {
+				continue
+			}
+			if n := len(parts); n > 0 && parts[n-1].hi == a && parts[n-1].function == t.function {
+				parts[n-1].hi = b
+			} else {
+				parts = append(parts, tenancy{a, b, t.function})
+			}
+		}
+	}
+	return parts
+}
+
 // places are the occupancies of the processes that a dump is about. They follow
 // the times at which they are asked for, which must not go back.
 type places struct {

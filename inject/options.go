@@ -29,6 +29,11 @@ type Options struct {
 	// that uses its libraries or programs, read no lines from such objects.
 	EmbedSources bool
 
+	// Bundle makes one object for each stretch of memory with code, instead of one for
+	// each function. A stream that can be read only once gets one for each function all
+	// the same.
+	Bundle bool
+
 	// NoCFI leaves functions without unwind tables for which their runtime sends none.
 	// Otherwise they are derived from the code, where that is possible.
 	NoCFI bool

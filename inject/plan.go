@@ -2,6 +2,7 @@ package inject
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,6 +28,14 @@ type object struct {
 	index    uint64
 	repeat   int // counts objects that would have the same name; 0 for the first
 
+	// A bundle: the functions in it, in the order of their addresses, and the memory that
+	// it is about.
+	members []member
+	stretch jitobj.Stretch
+
+	sent    uint64 // bytes of unwind tables that its producer sent
+	bundled bool   // it is in an object of another plan
+
 	// Where stacks will be unwound: where its code is, and its tables seem to be, and how
 	// many bytes there are for them; 0 if there is no place for them.
 	placed           bool // that is decided
@@ -39,15 +48,29 @@ type object struct {
 	made    bool
 }
 
+// A member is a function in a bundle, and where it was in memory.
+type member struct {
+	function int // of the dump's source
+	resident int // of the bundler
+	addr     uint64
+}
+
 // appendName appends the object's file name. It is perf's for the first function
 // of an index; perf lets a second one overwrite the first. No two objects of a
 // recording have the same name, wherever they are: perf report takes objects of
 // one name for one.
 func (o *object) appendName(b []byte) []byte {
-	b = append(b, "jitted-"...)
-	b = strconv.AppendUint(b, uint64(o.pid), 10)
-	b = append(b, '-')
-	b = strconv.AppendUint(b, o.index, 10)
+	if len(o.members) > 0 {
+		b = append(b, bundlePrefix...)
+		b = strconv.AppendUint(b, uint64(o.pid), 10)
+		b = append(b, '-')
+		b = strconv.AppendUint(b, o.stretch.Low, 16)
+	} else {
+		b = append(b, objectPrefix...)
+		b = strconv.AppendUint(b, uint64(o.pid), 10)
+		b = append(b, '-')
+		b = strconv.AppendUint(b, o.index, 10)
+	}
 	if o.repeat > 0 {
 		b = append(b, '-')
 		b = strconv.AppendInt(b, int64(o.repeat)+1, 10)
@@ -70,6 +93,7 @@ type mapping struct {
 	time      uint64
 	pid, tid  uint32
 	addr, len uint64
+	off       uint64 // of what is at addr, from the start of the object's code
 	tables    uint64 // where the object's unwind tables seem to be, or 0
 	object    int    // of the plan
 	clear     bool   // take away what was known of the range; object has left it
@@ -85,12 +109,15 @@ type planner struct {
 	files *fileCode
 	rooms *rooms
 	dumps []*plannedDump
+
+	bundling bool // the plan is going to be one with bundles
 }
 
 // objectName is what must be different from object to object.
 type objectName struct {
-	pid   uint32
-	index uint64
+	pid    uint32
+	index  uint64 // or, of a bundle, the address
+	bundle bool
 }
 
 // A plannedDump is a dump as far as it is part of the plan.
@@ -113,14 +140,25 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 }
 
 // makePlan makes the plan for all dumps.
-func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
+func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
+	p.bundling = opts.Bundle
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
 	p.finish()
 	slices.SortStableFunc(p.mappings, byTimeOfMapping)
-	return &p.plan
+	if opts.Sampled {
+		if err := p.dropUntouched(ctx, rec, sum); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Bundle {
+		if err := p.bundle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &p.plan, nil
 }
 
 func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
@@ -188,9 +226,9 @@ func (p *planner) extend(d *plannedDump) {
 		if !ok || d.leftOut[e.Function] {
 			continue
 		}
-		name := objectName{pid, e.Index}
+		name := objectName{pid: pid, index: e.Index}
 		d.objectOf[e.Function] = len(p.objects)
-		p.objects = append(p.objects, object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name]})
+		p.objects = append(p.objects, object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name], sent: e.Tables})
 		p.names[name]++
 	}
 	d.neighbours = newNeighbours(d.source.Events)

@@ -135,7 +135,7 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 		if m.clear {
 			record.Filename = []byte(clearName)
 		} else {
-			record.PgOff = jitobj.TextOffset
+			record.PgOff = jitobj.TextOffset + m.off
 			record.BuildID = o.buildID[:]
 			r.path = o.appendPath(r.path[:0])
 			record.Filename = r.path

@@ -94,17 +94,14 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	var objects *objectWriter
 	if err == nil {
-		plan := makePlan(rec, dumps, sum)
-		if opts.Sampled {
-			err = plan.dropUntouched(ctx, rec, sum)
-		}
-		for _, d := range dumps {
-			sources.place(d, sum)
-			deriveFrames(rec, d, opts, sum)
-		}
-		sources.report(dumps, sum)
-		opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
-		if err == nil {
+		var plan *plan
+		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
+			for _, d := range dumps {
+				sources.place(d, sum)
+				deriveFrames(rec, d, opts, sum)
+			}
+			sources.report(dumps, sum)
+			opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
 			objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
 		}
 		if err == nil {

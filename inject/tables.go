@@ -152,6 +152,8 @@ func (rs *rooms) look(d *dump, events []jitcode.Event) {
 func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump, waiting uint64) {
 	o := &p.objects[m.object]
 	switch {
+	case p.bundling: // comes later
+		return
 	case !p.rec.copiesStacks():
 		if e.Tables > 0 {
 			m.len = p.dumps[d.number].neighbours.withTables(e)
@@ -162,7 +164,7 @@ func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump, waiting uin
 		return
 	case o.placed:
 		copied := *o
-		name := objectName{o.pid, o.index}
+		name := objectName{pid: o.pid, index: o.index}
 		copied.repeat = p.names[name]
 		p.names[name]++
 		m.object = len(p.objects)

@@ -25,6 +25,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Output:       o.output,
 		Objects:      o.objects,
 		Sampled:      o.sampled,
+		Bundle:       o.bundle,
 		Sources:      o.sources,
 		EmbedSources: o.embed,
 		NoCFI:        !o.cfi,

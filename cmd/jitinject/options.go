@@ -24,6 +24,7 @@ type options struct {
 	objects       string
 	sources       string
 	sampled       bool
+	bundle        bool
 	embed         bool
 	cfi           bool
 	dumpDirs      []string
@@ -73,6 +74,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
+	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")

@@ -1,0 +1,327 @@
+package inject
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+)
+
+// Another layout of the plan: one object for all functions of a stretch of memory,
+// instead of one for each. Its .text is that memory as it was, and one mapping says
+// where it is, from the time on at which its first function was there.
+//
+// Where an address is used again, or code moves, one image is not enough. Functions
+// that share addresses are put into generations: the first of them, in the order of
+// time, into the image that shows everything else as well, and each other one into
+// the first generation in which its addresses are free. A generation but the first is
+// mapped function by function, when they are loaded.
+
+// A resident is a function at one address.
+type resident struct {
+	function   int // object of the plan with an object for each function
+	lo, hi     uint64
+	time       uint64 // when it is there first, in any process
+	generation int
+	shared     bool // others are at its addresses at other times
+	object     int  // of the new plan
+}
+
+// A bundler makes a plan with bundles of one with an object for each function.
+type bundler struct {
+	rec       *recording
+	planner   *planner
+	old       *plan
+	residents []resident
+	of        []int // by mapping of the old plan, its resident, or -1
+	objectOf  []int // by function, an object that has it, or -1
+	dumps     map[*dump][]int
+}
+
+// A place is a function at an address.
+type place struct {
+	function int
+	addr     uint64
+}
+
+const (
+	// maxHole is the longest stretch of memory without functions that a bundle spans.
+	// It costs nothing in the file, but other things may be in there.
+	maxHole = 1 << 20
+
+	// maxPadding is the longest one that is nobody's: what alignment and headers of
+	// objects leave between functions.
+	maxPadding = 256
+
+	// maxStretch bounds what a bundle spans: offsets in unwind tables have 32 bits.
+	maxStretch = 512 << 20
+)
+
+// bundle replaces the plan by one with bundles.
+func (p *planner) bundle(ctx context.Context) error {
+	b := &bundler{rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings}, dumps: make(map[*dump][]int)}
+	p.plan = plan{}
+	b.settle()
+	for _, d := range p.dumps {
+		b.layOut(d.dump)
+	}
+	early, err := b.findEarly(ctx)
+	if err != nil {
+		return err
+	}
+	p.mappings = newBundleMapper(b, early).mapAll()
+	return nil
+}
+
+// settle finds the residents.
+func (b *bundler) settle() {
+	b.residents = make([]resident, 0, len(b.old.objects))
+	b.of = make([]int, len(b.old.mappings))
+	b.objectOf = make([]int, len(b.old.objects))
+	for i := range b.objectOf {
+		b.objectOf[i] = -1
+	}
+	first := slices.Clone(b.objectOf) // resident of a function
+	others := make(map[place]int)
+	for i := range b.old.mappings {
+		m := &b.old.mappings[i]
+		b.of[i] = -1
+		if m.clear || m.len == 0 || m.addr+m.len < m.addr {
+			continue
+		}
+		r, ok := first[m.object], first[m.object] >= 0
+		if ok && b.residents[r].lo != m.addr {
+			r, ok = others[place{m.object, m.addr}]
+		}
+		if ok {
+			b.of[i] = r
+			b.residents[r].time = min(b.residents[r].time, m.time)
+			continue
+		}
+		r = len(b.residents)
+		b.of[i] = r
+		if first[m.object] < 0 {
+			first[m.object] = r
+		} else {
+			others[place{m.object, m.addr}] = r
+		}
+		d := b.old.objects[m.object].dump
+		b.dumps[d] = append(b.dumps[d], r)
+		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, time: m.time})
+	}
+}
+
+// layOut divides the residents of a dump among objects.
+func (b *bundler) layOut(d *dump) {
+	list := b.dumps[d]
+	slices.SortFunc(list, func(i, j int) int {
+		x, y := &b.residents[i], &b.residents[j]
+		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
+	})
+	walls := b.walls(d)
+	for len(list) > 0 {
+		n := b.stretch(list, walls)
+		b.divide(d, list[:n])
+		list = list[n:]
+	}
+}
+
+// stretch returns how many of the residents, which are in order, one bundle can be for.
+func (b *bundler) stretch(list []int, walls []addrRange) int {
+	first, end := b.residents[list[0]].lo, b.residents[list[0]].hi
+	for n := 1; n < len(list); n++ {
+		r := &b.residents[list[n]]
+		if r.lo > end+maxPadding && (r.lo-end > maxHole || isWalled(walls, end, r.lo)) || r.hi-first > maxStretch && r.lo >= end {
+			return n
+		}
+		end = max(end, r.hi)
+	}
+	return len(list)
+}
+
+// walls returns what no bundle of a dump may be mapped over: files, and functions of
+// other dumps, in processes that have the dump's code.
+func (b *bundler) walls(d *dump) (walls []addrRange) {
+	pids := make(map[uint32]uint64) // and when they had the code last
+	for i := range b.old.mappings {
+		m := &b.old.mappings[i]
+		if b.old.objects[m.object].dump == d {
+			pids[m.pid] = max(pids[m.pid], m.time)
+		}
+	}
+	for pid, time := range pids {
+		maps := b.rec.fileMapsOf(pid, time)
+		for i := range maps {
+			if maps[i].name != "" {
+				walls = append(walls, addrRange{maps[i].lo, maps[i].hi})
+			}
+		}
+	}
+	for i := range b.old.mappings {
+		m := &b.old.mappings[i]
+		if _, ok := pids[m.pid]; ok && b.old.objects[m.object].dump != d {
+			walls = append(walls, addrRange{m.addr, m.addr + m.len})
+		}
+	}
+	slices.SortFunc(walls, func(a, b addrRange) int { return cmp.Compare(a.lo, b.lo) })
+	// Apart from each other, so that one search finds all.
+	apart := walls[:0]
+	for _, w := range walls {
+		if n := len(apart); n > 0 && w.lo <= apart[n-1].hi {
+			apart[n-1].hi = max(apart[n-1].hi, w.hi)
+		} else {
+			apart = append(apart, w)
+		}
+	}
+	return apart
+}
+
+// isWalled reports whether one of the walls is in [lo, hi).
+func isWalled(walls []addrRange, lo, hi uint64) bool {
+	i, _ := slices.BinarySearchFunc(walls, lo, func(w addrRange, lo uint64) int {
+		if w.hi <= lo {
+			return -1
+		}
+		return 1
+	})
+	return i < len(walls) && walls[i].lo < hi
+}
+
+// divide gives the residents of a stretch their generations, and those objects.
+//
+// Where stacks will be unwound, no object is in the middle of another: an unwinder of
+// elfutils (perf 7) loses what is behind it. So the first generation is in pieces
+// there, between those addresses that several functions share.
+func (b *bundler) divide(d *dump, list []int) {
+	unwinds := b.rec.copiesStacks()
+	var generations [][]int
+	add := func(generation, r int) {
+		for len(generations) <= generation {
+			generations = append(generations, nil)
+		}
+		generations[generation] = append(generations[generation], r)
+	}
+	flush := func() {
+		for g, members := range generations {
+			b.addObject(d, g, members)
+		}
+		generations = generations[:0]
+	}
+	for len(list) > 0 {
+		n := b.cluster(list)
+		if n > 1 {
+			if unwinds {
+				flush()
+			}
+			b.assign(list[:n])
+		}
+		for _, r := range list[:n] {
+			add(b.residents[r].generation, r)
+		}
+		if n > 1 && unwinds {
+			flush()
+		}
+		list = list[n:]
+	}
+	flush()
+}
+
+// cluster returns how many of the residents, from the first on, share addresses with
+// each other, directly or not.
+func (b *bundler) cluster(list []int) int {
+	end := b.residents[list[0]].hi
+	for n := 1; n < len(list); n++ {
+		r := &b.residents[list[n]]
+		if r.lo >= end {
+			return n
+		}
+		end = max(end, r.hi)
+	}
+	return len(list)
+}
+
+// assign gives residents that share addresses their generations.
+func (b *bundler) assign(cluster []int) {
+	byTime := slices.Clone(cluster)
+	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
+	var taken []occupied
+	for _, i := range byTime {
+		r := &b.residents[i]
+		r.shared = true
+		for g := 0; ; g++ {
+			if g == len(taken) {
+				taken = append(taken, nil)
+			}
+			if taken[g].take(r.lo, r.hi) {
+				r.generation = g
+				break
+			}
+		}
+	}
+}
+
+// occupied are addresses in use, in order and apart.
+type occupied []addrRange
+
+// take occupies [lo, hi) if all of it is free.
+func (o *occupied) take(lo, hi uint64) bool {
+	i, _ := slices.BinarySearchFunc(*o, lo, func(x addrRange, lo uint64) int {
+		if x.hi <= lo {
+			return -1
+		}
+		return 1
+	})
+	if i < len(*o) && (*o)[i].lo < hi {
+		return false
+	}
+	*o = slices.Insert(*o, i, addrRange{lo, hi})
+	return true
+}
+
+// addObject adds the object for some residents of one generation, which are in the
+// order of their addresses. A single one gets the object that it has by itself.
+func (b *bundler) addObject(d *dump, generation int, members []int) {
+	if len(members) == 0 {
+		return
+	}
+	p := b.planner
+	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
+	o := b.old.objects[first.function]
+	if len(members) > 1 {
+		o = object{dump: d, pid: b.old.objects[first.function].pid, stretch: jitobj.Stretch{Low: first.lo, High: last.hi}, members: make([]member, len(members))}
+	} else if o.bundled { // at another address, in another object
+		name := objectName{pid: o.pid, index: o.index}
+		o.repeat = p.names[name]
+		p.names[name]++
+	}
+	room := uint64(0)
+	for i, r := range members {
+		m := &b.residents[r]
+		m.object = len(p.objects)
+		f := &b.old.objects[m.function]
+		f.bundled = true
+		b.objectOf[m.function] = m.object
+		room += tableRoom(m.hi-m.lo, f.sent)
+		if len(members) > 1 {
+			o.members[i] = member{f.function, r, m.lo}
+		}
+	}
+	if len(members) > 1 {
+		name := objectName{pid: o.pid, index: o.stretch.Low, bundle: true}
+		o.repeat = p.names[name]
+		p.names[name]++
+	}
+	o.codeAt = first.lo
+	if len(members) > 1 {
+		o.codeAt = o.stretch.Base()
+	}
+	if b.rec.copiesStacks() {
+		o.placed, o.room = true, room
+		o.tablesAt = p.rooms.take(d, last.hi, room, 0)
+		if o.tablesAt != 0 && o.tablesAt+room-o.codeAt > reach {
+			o.tablesAt = 0
+		}
+	}
+	p.objects = append(p.objects, o)
+}

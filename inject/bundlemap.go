@@ -1,0 +1,163 @@
+package inject
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// The mappings of bundles.
+
+// A bundleMapper follows what is to be seen in each process, and adds a mapping
+// wherever that is not what should be seen.
+type bundleMapper struct {
+	*bundler
+	mapped map[mappedBundle]bool
+	seen   *places // where something else is seen than the first generation, by object
+	early  map[earlyTouch]bool
+	births []earlyBirth
+	out    []mapping
+}
+
+// A mappedBundle is a bundle that has been mapped as a whole for a program.
+type mappedBundle struct {
+	pid    uint32
+	since  uint64
+	object int
+}
+
+// nothing is seen, instead of an object.
+const nothing = -1
+
+// An earlyBirth is a process that is forked when it is to see nothing where its parent
+// has a function later.
+type earlyBirth struct {
+	earlyTouch
+	time uint64
+}
+
+func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
+	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]bool), seen: newPlaces(&b.rec.genealogy), early: make(map[earlyTouch]bool)}
+	for _, t := range early {
+		m.early[t] = true
+		for _, born := range b.rec.genealogy.of[t.pid] {
+			if born.clones {
+				m.births = append(m.births, earlyBirth{t, born.time})
+			}
+		}
+	}
+	slices.SortStableFunc(m.births, func(x, y earlyBirth) int { return cmp.Compare(x.time, y.time) })
+	return m
+}
+
+// mapAll returns the mappings in the order of their times.
+func (b *bundleMapper) mapAll() []mapping {
+	b.out = make([]mapping, 0, len(b.planner.objects))
+	for i := range b.old.mappings {
+		m := b.old.mappings[i]
+		b.born(m.time)
+		o := b.seen.of(m.pid, m.time)
+		if m.clear {
+			b.clear(o, m)
+			continue
+		}
+		if r := b.of[i]; r >= 0 {
+			b.show(o, m, r)
+		}
+	}
+	b.born(math.MaxUint64)
+	slices.SortStableFunc(b.out, byTimeOfMapping)
+	return b.out
+}
+
+// born takes away from the children that were forked before a time what their parents
+// see too early.
+func (b *bundleMapper) born(before uint64) {
+	for ; len(b.births) > 0 && b.births[0].time < before; b.births = b.births[1:] {
+		e := &b.births[0]
+		r := &b.residents[e.resident]
+		if o := b.seen.of(e.pid, e.time); len(o.within(r.lo, r.hi)) == 0 {
+			o.place(r.lo, r.hi, nothing)
+			// Behind the record of the fork.
+			b.add(mapping{time: e.time + 1, pid: e.pid, tid: e.pid, addr: r.lo, len: r.hi - r.lo, object: r.object, clear: true})
+		}
+	}
+}
+
+// show adds what has to be added for a resident to be seen from m on.
+func (b *bundleMapper) show(o occupancy, m mapping, number int) {
+	r := &b.residents[number]
+	obj := &b.planner.objects[r.object]
+	g := &b.rec.genealogy
+	key := mappedBundle{m.pid, max(g.lastExec(m.pid, m.time), g.born(m.pid, m.time)), r.object}
+	m.object, m.tables = r.object, 0
+	if !b.mapped[key] || len(obj.members) == 0 {
+		m.tables = obj.tablesAt
+	}
+	if r.generation == 0 && len(obj.members) > 0 && !b.mapped[key] {
+		b.whole(o, m, obj)
+		m.tables = 0
+	}
+	b.mapped[key] = true
+	implied := r.generation == 0 && len(obj.members) > 0
+	if !seenAs(o, r.lo, r.hi, r.object, implied) {
+		b.part(m, r.lo, r.hi, obj)
+	}
+	if !implied || r.shared || len(o.within(r.lo, r.hi)) > 0 {
+		o.place(r.lo, r.hi, r.object)
+	}
+}
+
+// seenAs reports whether all of [lo, hi) is seen as an object; implied says that this is
+// so where o knows nothing.
+func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
+	at := lo
+	for _, t := range o.within(lo, hi) {
+		if t.function != object || t.lo > at && !implied {
+			return false
+		}
+		at = t.hi
+	}
+	return implied || at >= hi
+}
+
+// whole maps all of a bundle, and again what is to be seen instead in parts of it.
+func (b *bundleMapper) whole(o occupancy, m mapping, obj *object) {
+	b.part(m, obj.stretch.Low, obj.stretch.High, obj)
+	m.tables = 0
+	for i := range obj.members {
+		r := &b.residents[obj.members[i].resident]
+		if b.early[earlyTouch{m.pid, obj.members[i].resident}] && len(o.within(r.lo, r.hi)) == 0 {
+			o.place(r.lo, r.hi, nothing)
+		}
+	}
+	for _, t := range o.within(obj.stretch.Low, obj.stretch.High) {
+		switch {
+		case t.function == m.object:
+		case t.function == nothing:
+			c := m
+			c.clear, c.addr, c.len = true, t.lo, t.hi-t.lo
+			b.add(c)
+		default:
+			other := m
+			other.object = t.function
+			b.part(other, t.lo, t.hi, &b.planner.objects[t.function])
+		}
+	}
+}
+
+// part maps [lo, hi) of an object.
+func (b *bundleMapper) part(m mapping, lo, hi uint64, obj *object) {
+	m.addr, m.len, m.off = lo, hi-lo, lo-obj.codeAt
+	b.add(m)
+}
+
+func (b *bundleMapper) add(m mapping) { b.out = append(b.out, m) }
+
+// clear takes away what was seen of a range that code has left.
+func (b *bundleMapper) clear(o occupancy, m mapping) {
+	o.place(m.addr, m.addr+m.len, nothing)
+	if m.object = b.objectOf[m.object]; m.object >= 0 {
+		b.add(m)
+	}
+}

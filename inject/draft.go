@@ -1,0 +1,101 @@
+package inject
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A draft is a file that will have its name when it is complete.
+type draft struct {
+	store   *store
+	file    *os.File
+	temp    string // its name until then
+	name    string
+	done    bool
+	mu      sync.Mutex
+	written int64 // bytes
+}
+
+// draft begins a file.
+func (s *store) draft(name string, mode uint32) (*draft, error) {
+	for i := 0; ; i++ {
+		temp := fmt.Sprintf(".%s.%d.%d", name, os.Getpid(), i)
+		fd, err := unix.Openat(s.fd, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		if errors.Is(err, unix.EEXIST) && i < 100 {
+			continue
+		}
+		if err != nil {
+			return nil, &storeError{err}
+		}
+		return &draft{store: s, file: os.NewFile(uintptr(fd), temp), temp: temp, name: name}, nil
+	}
+}
+
+// WriteAt writes to the file; what is never written is zero.
+func (d *draft) WriteAt(p []byte, off int64) (int, error) {
+	n, err := d.file.WriteAt(p, off)
+	d.mu.Lock()
+	d.written += int64(n)
+	d.mu.Unlock()
+	return n, err
+}
+
+// abandon removes the file, unless it is complete.
+func (d *draft) abandon() {
+	if !d.done {
+		d.file.Close()
+		d.store.remove(d.temp)
+		d.done = true
+	}
+}
+
+// commit gives the file its name, unless what has it already is the same.
+func (d *draft) commit() (outcome, error) {
+	defer d.abandon()
+	did := created
+	if fd, err := unix.Openat(d.store.fd, d.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+		there := os.NewFile(uintptr(fd), d.name)
+		same := equalFiles(there, d.file)
+		there.Close()
+		if same {
+			return unchanged, nil
+		}
+		did = replaced
+	} else if !errors.Is(err, unix.ENOENT) {
+		did = replaced
+	}
+	if err := unix.Renameat(d.store.fd, d.temp, d.store.fd, d.name); err != nil {
+		return 0, err
+	}
+	d.done = true
+	return did, d.file.Close()
+}
+
+// equalFiles reports whether two files are regular and have the same content.
+func equalFiles(a, b *os.File) bool {
+	x, err := a.Stat()
+	if err != nil || !x.Mode().IsRegular() {
+		return false
+	}
+	y, err := b.Stat()
+	if err != nil || x.Size() != y.Size() {
+		return false
+	}
+	var p, q [64 << 10]byte
+	for at := int64(0); at < x.Size(); at += int64(len(p)) {
+		n, err := a.ReadAt(p[:], at)
+		if err != nil && err != io.EOF {
+			return false
+		}
+		if m, err := b.ReadAt(q[:n], at); m != n || err != nil && err != io.EOF || !bytes.Equal(p[:n], q[:n]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+)
+
+// A bundle is mapped when the first of its functions is loaded, and shows the others
+// as well, which are not there yet. That does no harm where no sample is. Where one
+// is, it is in something else that nobody knows the name of, and must not get that of
+// a function that comes later.
+
+// An earlyTouch is a function that is touched in a process in which it is not, at
+// least not yet.
+type earlyTouch struct {
+	pid      uint32
+	resident int
+}
+
+// earlyTouches finds them.
+type earlyTouches struct {
+	*bundler
+	loaded  map[earlyTouch]uint64   // when a function is there first, by process
+	shown   map[shownBundle]uint64  // since when a bundle is to be seen
+	bundles map[uint32][]int        // that a process may see, in the order of their stretches
+	seen    [1 << 12]seenEarly      // that were right
+	found   map[earlyTouch]struct{} // the result
+}
+
+// A shownBundle is a bundle in a process.
+type shownBundle struct {
+	pid    uint32
+	object int
+}
+
+type seenEarly struct {
+	addr, since uint64
+	pid         uint32
+}
+
+// findEarly walks the recording once more.
+func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
+	e := &earlyTouches{
+		bundler: b, loaded: make(map[earlyTouch]uint64), shown: make(map[shownBundle]uint64),
+		bundles: make(map[uint32][]int), found: make(map[earlyTouch]struct{}),
+	}
+	for i := range b.old.mappings {
+		r := b.of[i]
+		if r < 0 || len(b.planner.objects[b.residents[r].object].members) == 0 {
+			continue
+		}
+		m := &b.old.mappings[i]
+		keepEarliest(e.loaded, earlyTouch{m.pid, r}, m.time)
+		if b.residents[r].generation == 0 {
+			keepEarliest(e.shown, shownBundle{m.pid, b.residents[r].object}, m.time)
+		}
+	}
+	if len(e.shown) == 0 {
+		return nil, nil
+	}
+	err := b.rec.eachTouch(ctx, e.bounds, e.touch)
+	if errors.As(err, new(unknowable)) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inputError(b.rec.in.path, err)
+	}
+	found := make([]earlyTouch, 0, len(e.found))
+	for t := range e.found {
+		found = append(found, t)
+	}
+	slices.SortFunc(found, func(x, y earlyTouch) int {
+		if x.pid != y.pid {
+			return int(int64(x.pid) - int64(y.pid))
+		}
+		return x.resident - y.resident
+	})
+	return found, nil
+}
+
+func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
+	if t, ok := m[key]; !ok || time < t {
+		m[key] = time
+	}
+}
+
+// visible returns the bundles that a process, or one that it comes from, maps.
+func (e *earlyTouches) visible(pid uint32) []int {
+	list, ok := e.bundles[pid]
+	if ok {
+		return list
+	}
+	line := []uint32{pid}
+	for i := 0; i < len(line) && i < maxGenerations; i++ {
+		for s := range e.shown {
+			if s.pid == line[i] && !slices.Contains(list, s.object) {
+				list = append(list, s.object)
+			}
+		}
+		for _, b := range e.rec.genealogy.of[line[i]] {
+			if !slices.Contains(line, b.parent) {
+				line = append(line, b.parent)
+			}
+		}
+	}
+	slices.Sort(list)
+	e.bundles[pid] = list
+	return list
+}
+
+func (e *earlyTouches) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	lo = math.MaxUint64
+	for _, o := range e.visible(pid) {
+		s := &e.planner.objects[o].stretch
+		lo, hi = min(lo, s.Low), max(hi, s.High)
+	}
+	return lo, hi, lo < hi
+}
+
+func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
+	s := &e.seen[(addr^addr>>12^uint64(pid))%uint64(len(e.seen))]
+	if s.addr == addr && s.pid == pid && time >= s.since {
+		return
+	}
+	for _, o := range e.visible(pid) {
+		r, ok := e.residentAt(o, addr)
+		if ok && !e.isLoaded(pid, r, time) && e.isShown(pid, o, time) {
+			e.found[earlyTouch{pid, r}] = struct{}{}
+			return
+		}
+	}
+	*s = seenEarly{addr, time, pid}
+}
+
+// residentAt returns the resident of a bundle at an address.
+func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
+	obj := &e.planner.objects[o]
+	if addr < obj.stretch.Low || addr >= obj.stretch.High {
+		return 0, false
+	}
+	i, found := slices.BinarySearchFunc(obj.members, addr, func(m member, addr uint64) int {
+		switch {
+		case m.addr < addr:
+			return -1
+		case m.addr > addr:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0, false
+	}
+	r := obj.members[i].resident
+	return r, addr < e.residents[r].hi
+}
+
+// isLoaded reports whether a process has a function at a time, of its own or from the
+// process that it was forked from.
+func (e *earlyTouches) isLoaded(pid uint32, r int, time uint64) bool {
+	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+		t, ok := e.loaded[earlyTouch{pid, r}]
+		return ok && t <= time
+	})
+}
+
+// isShown reports whether a process sees a bundle at a time.
+func (e *earlyTouches) isShown(pid uint32, object int, time uint64) bool {
+	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+		t, ok := e.shown[shownBundle{pid, object}]
+		return ok && t <= time
+	})
+}
+
+// inherits reports whether something is true of a process at a time, or of the one that
+// it was forked from when that happened, and so on.
+func (e *earlyTouches) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
+	for range maxGenerations {
+		if is(pid, time) {
+			return true
+		}
+		b, ok := e.rec.genealogy.birth(pid, time)
+		if !ok || !b.clones {
+			return false
+		}
+		pid, time = b.parent, b.time
+	}
+	return false
+}
