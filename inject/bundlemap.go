@@ -76,12 +76,24 @@ func (b *bundleMapper) born(before uint64) {
 	for ; len(b.births) > 0 && b.births[0].time < before; b.births = b.births[1:] {
 		e := &b.births[0]
 		r := &b.residents[e.resident]
-		if o := b.seen.of(e.pid, e.time); len(o.within(r.lo, r.hi)) == 0 {
-			o.place(r.lo, r.hi, nothing)
+		for _, hidden := range hide(b.seen.of(e.pid, e.time), r.lo, r.hi) {
 			// Behind the record of the fork.
-			b.add(mapping{time: e.time + 1, pid: e.pid, tid: e.pid, addr: r.lo, len: r.hi - r.lo, object: r.object, clear: true})
+			b.add(mapping{time: e.time + 1, pid: e.pid, tid: e.pid, addr: hidden.lo, len: hidden.hi - hidden.lo, object: r.object, clear: true})
 		}
 	}
+}
+
+// hide sees to it that nothing is seen where the first generation would be, and returns
+// where that is.
+func hide(o occupancy, lo, hi uint64) (hidden []addrRange) {
+	for _, t := range append(o.within(lo, hi), tenancy{hi, hi, nothing}) {
+		if lo < t.lo {
+			hidden = append(hidden, addrRange{lo, t.lo})
+			o.place(lo, t.lo, nothing)
+		}
+		lo = t.hi
+	}
+	return hidden
 }
 
 // show adds what has to be added for a resident to be seen from m on.
@@ -127,8 +139,8 @@ func (b *bundleMapper) whole(o occupancy, m mapping, obj *object) {
 	m.tables = 0
 	for i := range obj.members {
 		r := &b.residents[obj.members[i].resident]
-		if b.early[earlyTouch{m.pid, obj.members[i].resident}] && len(o.within(r.lo, r.hi)) == 0 {
-			o.place(r.lo, r.hi, nothing)
+		if b.early[earlyTouch{m.pid, obj.members[i].resident}] {
+			hide(o, r.lo, r.hi)
 		}
 	}
 	for _, t := range o.within(obj.stretch.Low, obj.stretch.High) {

@@ -49,7 +49,7 @@ func (w *world) clock(want inject.Clock, words ...string) *inject.Summary {
 			w.t.Errorf("no problem says %q: %v", word, sum.Problems)
 		}
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 	return sum
 }
 

@@ -126,10 +126,13 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 	}
 	for _, o := range e.visible(pid) {
 		r, ok := e.residentAt(o, addr)
-		if ok && !e.isLoaded(pid, r, time) && e.isShown(pid, o, time) {
-			e.found[earlyTouch{pid, r}] = struct{}{}
-			return
+		if !ok || e.isLoaded(pid, r, time) {
+			continue
 		}
+		if e.isShown(pid, o, time) {
+			e.found[earlyTouch{pid, r}] = struct{}{}
+		}
+		return
 	}
 	*s = seenEarly{addr, time, pid}
 }

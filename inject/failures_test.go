@@ -206,7 +206,7 @@ func TestDamagedDump(t *testing.T) {
 	if err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
 		t.Errorf("cut: %+v, %v", sum, err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 
 	garbage := bytes.Repeat([]byte{0xcc}, 100)
 	put(t, w.path("jit-100.dump"), append(append(bytes.Clone(dump), garbage...), second...))
@@ -218,7 +218,7 @@ func TestDamagedDump(t *testing.T) {
 		!strings.Contains(sum.Problems[0].String(), "100 bytes up to the next record are left out") || sum.Objects != 2 {
 		t.Errorf("damaged: %+v", sum)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // One bad dump among several costs that dump; its marker stays, so that a later
@@ -241,7 +241,7 @@ func TestOneBadDump(t *testing.T) {
 	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "jit-200.dump") || sum.Dropped != 2 {
 		t.Errorf("summary %+v", sum)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 
 	w.dump("jit-200.dump", x86(200), load(2000, 200, 1, 0x10000, "beta", code(64, 2)))
 	w.opts.Input, w.opts.Output = w.opts.Output, w.path("second.data")
@@ -249,7 +249,7 @@ func TestOneBadDump(t *testing.T) {
 		t.Errorf("with the dump repaired: %+v, %v", sum, err)
 	}
 	w.wants[1].sym = "beta+0x8"
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // Strict: what would be missing is an error.
@@ -375,7 +375,7 @@ func TestOneBadDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "ro: cannot write objects there: read-only file system; name a directory for the objects with --objects DIR") {
 		t.Errorf("problems %v", sum.Problems)
 	}

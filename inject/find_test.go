@@ -83,7 +83,7 @@ func TestOneOfTwoContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "process 5000: its dump "+w.path("one/jit-1.dump")+" is gone") {
 		t.Errorf("problems %v", sum.Problems)
 	}
@@ -102,7 +102,7 @@ func TestRecordedPlaceWins(t *testing.T) {
 	if _, err := w.run(); err != nil {
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // The dump of a later run has the right name, number and times, but not the
@@ -118,7 +118,7 @@ func TestDumpOfALaterRun(t *testing.T) {
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // A copy is no rival; another file that fits is, and the summary says which was

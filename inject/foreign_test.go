@@ -174,7 +174,7 @@ func TestSwappedWorld(t *testing.T) {
 		if sum, err := injectAgain(w); err != nil || !sum.Complete() {
 			t.Fatalf("%+v, %v", sum, err)
 		}
-		w.resolve()
+		w.resolve(w.opts.Output)
 		if magic := string(read(t, w.opts.Output)[:8]); magic != "2ELIFREP" {
 			t.Errorf("the output begins with %q", magic)
 		}

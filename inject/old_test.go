@@ -61,7 +61,7 @@ func TestOldRecordings(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%+v, %v", sum, err)
 				}
-				w.resolve()
+				w.resolve(w.opts.Output)
 				checkKept(t, w, read(t, w.opts.Input), read(t, w.opts.Output))
 			})
 		}

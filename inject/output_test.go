@@ -35,7 +35,7 @@ func TestOldOutput(t *testing.T) {
 	if got := read(t, w.opts.Output+".old"); string(got) != "precious" {
 		t.Errorf("%s.old holds %q", w.opts.Output, got)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 	st, err := os.Stat(w.opts.Output)
 	if err != nil || st.Mode() != 0o600 {
 		t.Errorf("mode %v, want that of perf's files", st.Mode())
@@ -110,7 +110,7 @@ func TestPlantedLinks(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, st.Mode(), err)
 		}
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // An object that is as it should be is left alone; another is replaced as a
@@ -169,7 +169,7 @@ func TestObjectsDir(t *testing.T) {
 	if _, err := os.Stat(w.path("new/objects/jitted-100-1.so")); err != nil {
 		t.Error(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 
 	w = ready(t)
 	put(t, w.path("file"), nil)

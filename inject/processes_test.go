@@ -119,7 +119,7 @@ func TestAlienProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "1 functions are of a process 200, which neither mapped the dump nor was forked from process 100") {
 		t.Errorf("problems %v", sum.Problems)
 	}
@@ -145,7 +145,7 @@ func TestNamespaceChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.resolve()
+		w.resolve(w.opts.Output)
 		if got := len(sum.Problems); got == 0 != (children == 1) {
 			t.Errorf("%d children: problems %v", children, sum.Problems)
 		}
@@ -225,7 +225,7 @@ func TestManyForks(t *testing.T) {
 	if _, err := w.run(); err != nil { // what this guards against took minutes
 		t.Fatal(err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // The markers of a family may come in any order.

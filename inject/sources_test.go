@@ -188,7 +188,7 @@ func TestSourcesFullDisk(t *testing.T) {
 	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Text, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
 		t.Fatalf("%v, %v", sum, err)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
 }
 
 // Who may not read a dump may not read its code either.

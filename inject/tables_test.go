@@ -139,7 +139,7 @@ func TestRefusedTables(t *testing.T) {
 			t.Errorf("%s: %+v", want, sum.Dumps[0].Unwind)
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
-		w.resolve()
+		w.resolve(w.opts.Output)
 		w.opts.NoCFI = true
 		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
 			t.Errorf("%s without: %+v, %v", want, sum, err)

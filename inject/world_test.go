@@ -129,14 +129,36 @@ func (w *world) check() *inject.Summary {
 	if !sum.Complete() {
 		w.t.Errorf("problems: %v", sum.Problems)
 	}
-	w.resolve()
+	w.resolve(w.opts.Output)
+	w.checkLayouts()
 	return sum
 }
 
-// resolve asks the model and every perf about all samples.
-func (w *world) resolve() {
+// checkLayouts injects once more into bundles, and once more what is sampled: nothing
+// resolves to anything else.
+func (w *world) checkLayouts() {
 	w.t.Helper()
-	m := readMappings(w.t, w.opts.Output)
+	for _, layout := range layouts {
+		opts := w.opts
+		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, w.path(layout.name+".data"), w.path(layout.name)
+		sum, err := inject.Run(context.Background(), opts)
+		if err != nil {
+			w.t.Fatal(layout.name, err)
+		}
+		if !sum.Complete() {
+			w.t.Errorf("%s: problems: %v", layout.name, sum.Problems)
+		}
+		w.resolve(opts.Output)
+		if w.t.Failed() {
+			w.t.Fatalf("with layout %s", layout.name)
+		}
+	}
+}
+
+// resolve asks the model and every perf about all samples in a result.
+func (w *world) resolve(output string) {
+	w.t.Helper()
+	m := readMappings(w.t, output)
 	for _, s := range w.wants {
 		if got := m.symbol(w.t, s); got != s.sym {
 			w.t.Errorf("time %d: %#x is %q, want %q", s.time, s.ip, got, s.sym)
@@ -147,7 +169,7 @@ func (w *world) resolve() {
 		if w.newer && testrec.Command(w.t, w.dir, perf, "script", "-i", w.opts.Input).Run() != nil {
 			continue
 		}
-		out, errs := testrec.RunBoth(w.t, w.dir, perf, "script", "-i", w.opts.Output, "-F", "ip,sym,symoff")
+		out, errs := testrec.RunBoth(w.t, w.dir, perf, "script", "-i", output, "-F", "ip,sym,symoff")
 		if strings.Contains(errs, "order") || strings.Contains(errs, "nknown") {
 			w.t.Errorf("perf %s complains: %s", version, errs)
 		}
@@ -276,7 +298,7 @@ func (m *mappings) symbol(t testing.TB, s want) string {
 		if !m.has(s.pid, s.time, mm) {
 			continue
 		}
-		if !strings.Contains(string(mm.Filename), "/jitted-") {
+		if !strings.Contains(string(mm.Filename), "/jitted-") && !strings.Contains(string(mm.Filename), "/jitbundle-") {
 			return ""
 		}
 		f, err := elf.Open(string(mm.Filename))
