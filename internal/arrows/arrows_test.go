@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"internal/testrec":        {"github.com/klauspost/compress/zstd"},
 	"internal/testrec/swap":   {"internal/testrec"},
 	"internal/testrec/unpack": {"internal/testrec"},
+	"internal/testrec/make":   {"internal/testrec"},
 	"internal/bench":          {"internal/testrec"},
 }
 

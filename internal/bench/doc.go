@@ -1,9 +1,16 @@
 // Command bench measures jitinject beside perf inject --jit, and beside what the
 // file system costs by itself. It runs all of them in turn, several times, on the
-// same files in memory (tmpfs), HOME included, and prints medians and, because
-// machines are noisy, medians of the ratios within each round.
+// same files, each time in a fresh directory that is also their HOME, and prints
+// medians and, because machines are noisy, medians of the ratios within each
+// round. In the end it says which of the required ratios were met.
 //
-//	go run ./internal/bench [-rounds N] [-dir DIR]
+//	go run ./internal/bench [-only PART,...] [-dir DIR] [-disk DIR] [-rounds N] [-write FILE]
+//	go run ./internal/bench -growth [-plot FILE] [-write FILE]
+//	go run ./internal/bench -large DIR
 //
-// The table for documentation is printed at the end, in Markdown.
+// The parts are erlang (a real recording of 15,817 functions), functions (a made-up
+// one of 100,000), long (a recording of 1 GB with few functions) and readers (what
+// perf report and friends take for the results). With -disk, erlang and functions
+// are measured on a disk as well. -write puts the tables into the documentation,
+// between its markers. -large says how much memory a dump of 4 GB takes.
 package main

@@ -4,126 +4,113 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
-	"time"
-
-	"github.com/jitinject/jitinject/internal/testrec"
 )
 
+// A bench is one run of this command.
+type bench struct {
+	program string // jitinject
+	rounds  int    // as asked for, or 0
+	shown   shown
+	book    book
+}
+
 func main() {
-	rounds := flag.Int("rounds", 7, "how often everything is run")
-	base := flag.String("dir", "/dev/shm", "where: a tmpfs")
+	b := &bench{book: make(book)}
+	dir := flag.String("dir", "/dev/shm", "where to measure: a tmpfs")
+	disk := flag.String("disk", "", "a directory on a disk, to measure there as well")
+	only := flag.String("only", "", "the parts to run, with commas between them: "+strings.Join(partNames(), ", "))
+	flag.IntVar(&b.rounds, "rounds", 0, "how often everything is run; 0 for what is usual in each part")
+	flag.StringVar(&b.shown.file, "write", "", "put the tables between the markers in this file, too")
+	plot := flag.String("plot", "", "with -growth: draw into this SVG file")
+	growth := flag.Bool("growth", false, "measure from 10,000 to 300,000 functions instead")
+	large := flag.String("large", "", "measure the memory that a dump of 4 GB takes instead, in this directory")
 	binary := flag.String("jitinject", "bin/jitinject", "the program to measure")
 	measured := flag.Bool("measure", false, "run the arguments as a command and print what it took")
 	flag.Parse()
 	if *measured {
 		os.Exit(measure(flag.Args()))
 	}
-	if err := bench(*base, *binary, *rounds); err != nil {
+	var err error
+	if b.program, err = filepath.Abs(*binary); err == nil {
+		switch {
+		case *large != "":
+			err = b.large(*large)
+		case *growth:
+			err = b.growth(*dir, *plot)
+		default:
+			err = b.parts(*dir, *disk, *only)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(base, binary string, rounds int) error {
-	program, err := filepath.Abs(binary)
-	if err != nil {
-		return err
+// A part is what can be run by itself.
+type part struct {
+	name string
+	run  func(*bench, *medium) error
+	disk bool // it makes sense on a disk
+}
+
+var allParts = []part{
+	{"erlang", (*bench).erlang, true},
+	{"functions", (*bench).functions, true},
+	{"long", (*bench).long, false},
+	{"readers", (*bench).readers, false},
+}
+
+func partNames() []string {
+	var names []string
+	for _, p := range allParts {
+		names = append(names, p.name)
 	}
-	dir, err := os.MkdirTemp(base, "jitinject-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if !onTmpfs(dir) {
-		fmt.Println("note:", dir, "is on no tmpfs: deleting and making files again on a disk disturbs every measurement (-dir)")
-	}
-	fmt.Println(machine())
-	for _, w := range []*workload{
-		{recording: "erlang", rounds: rounds},
-		{recording: "node-fp", rounds: rounds},
-		{recording: "node-fp", rounds: min(rounds, 3), size: large},
-	} {
-		w.dir, w.program = dir, program
-		if err := w.measure(); err != nil {
-			return fmt.Errorf("%s: %w", w.recording, err)
+	return names
+}
+
+// parts runs the parts that were asked for, in memory and then on a disk.
+func (b *bench) parts(dir, disk, only string) error {
+	var chosen []part
+	for _, p := range allParts {
+		if only == "" || strings.Contains(","+only+",", ","+p.name+",") {
+			chosen = append(chosen, p)
 		}
-		w.print()
 	}
-	return nil
-}
-
-// large is the size of a long recording.
-const large = 1 << 30
-
-func onTmpfs(dir string) bool {
-	var st syscall.Statfs_t
-	return syscall.Statfs(dir, &st) == nil && st.Type == 0x01021994 // TMPFS_MAGIC
-}
-
-// machine describes where the figures come from.
-func machine() string {
-	var parts []string
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(info)) {
-			if name, ok := strings.CutPrefix(line, "model name\t: "); ok {
-				parts = append(parts, strings.TrimSpace(name))
-				break
+	if want := strings.Count(only, ",") + 1; only != "" && len(chosen) != want {
+		return fmt.Errorf("-only %s: the parts are %s", only, strings.Join(partNames(), ", "))
+	}
+	run := func(base string, onDisk bool) error {
+		m, err := newMedium(base, onDisk)
+		if err != nil {
+			return err
+		}
+		defer m.close()
+		for _, p := range chosen {
+			if onDisk && !p.disk {
+				continue
+			}
+			if err := p.run(b, m); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
+		return nil
 	}
-	if out, err := exec.Command("perf", "--version").Output(); err == nil {
-		parts = append(parts, strings.TrimSpace(string(out)))
-	}
-	return fmt.Sprintf("%s, %d CPUs", strings.Join(parts, ", "), cpus())
-}
-
-func cpus() int {
-	n := 0
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		n = strings.Count(string(info), "processor\t:")
-	}
-	return n
-}
-
-// A contestant is one way to get the work done.
-type contestant struct {
-	name string
-	run  func(dir string) (result, error)
-
-	results []result
-}
-
-// A result is one run.
-type result struct {
-	wall time.Duration
-	peak int64 // kilobytes of memory at the most; 0 where it was not measured
-}
-
-// median returns the middle of some figures.
-func median[T int64 | float64 | time.Duration](v []T) T {
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-// placed makes a fresh copy of a recording, made longer if size is not 0.
-func placed(dir, recording string, size int64) error {
-	if err := os.RemoveAll(dir); err != nil {
+	if err := b.shown.section("machine", machine(dir, disk)); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := run(dir, false); err != nil {
 		return err
 	}
-	if err := testrec.UnpackTo(recording, dir); err != nil {
-		return err
+	if disk != "" {
+		if err := run(disk, true); err != nil {
+			return err
+		}
 	}
-	if err := testrec.Relocate(dir); err != nil || size == 0 {
-		return err
+	if only != "" { // it would take the others out of the documentation
+		b.shown.file = ""
 	}
-	return testrec.Repeat(dir, size)
+	return b.shown.section("requirements", b.book.requirements(only == ""))
 }

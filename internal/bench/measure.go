@@ -19,7 +19,7 @@ func run(dir string, args ...string) (result, error) {
 	}
 	cmd := exec.Command(self, append([]string{"-measure", "--"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "PERF_CONFIG=/dev/null")
+	cmd.Env = environment(dir)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -31,6 +31,12 @@ func run(dir string, args ...string) (result, error) {
 		return result{}, fmt.Errorf("%s: %q: %w", strings.Join(args, " "), out, err)
 	}
 	return r, nil
+}
+
+// environment returns an environment in which a directory is home, and nothing of
+// the user's own plays a role.
+func environment(dir string) []string {
+	return append(os.Environ(), "HOME="+dir, "PERF_CONFIG=/dev/null", "LC_ALL=C", "DEBUGINFOD_URLS=")
 }
 
 // measure runs a command and prints its time in nanoseconds and its peak memory

@@ -8,6 +8,7 @@ const (
 	TID        = 1 << 1
 	Time       = 1 << 2
 	Addr       = 1 << 3
+	Callchain  = 1 << 5
 	ID         = 1 << 6
 	CPU        = 1 << 7
 	Period     = 1 << 8
@@ -179,14 +180,26 @@ func (r *Recording) Namespaces(pid uint32, time uint64, inodes ...uint64) {
 }
 
 // Sample adds a sample of user space.
-func (r *Recording) Sample(pid uint32, time, ip uint64) {
+func (r *Recording) Sample(pid uint32, time, ip uint64) { r.Chain(pid, time, ip) }
+
+// Chain adds a sample of user space with, if the event has call chains, the
+// addresses of its callers.
+func (r *Recording) Chain(pid uint32, time uint64, ips ...uint64) {
+	const user = ^uint64(511) // PERF_CONTEXT_USER: what follows is in user space
+	ip := ips[0]
 	var b []byte
-	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, r.StreamID}, {CPU, 0}, {Period, 1}, {StackUser, 0}} {
+	for _, f := range []struct{ bit, value uint64 }{{Identifier, r.ID}, {IP, ip}, {TID, 0}, {Time, time}, {Addr, 0}, {ID, r.ID}, {StreamID, r.StreamID}, {CPU, 0}, {Period, 1}, {Callchain, 0}, {StackUser, 0}} {
 		switch {
 		case r.SampleType&f.bit == 0:
 		case f.bit == TID:
 			b = r.Order.AppendUint32(b, pid)
 			b = r.Order.AppendUint32(b, pid)
+		case f.bit == Callchain:
+			b = r.Order.AppendUint64(b, uint64(1+len(ips)))
+			b = r.Order.AppendUint64(b, user)
+			for _, ip := range ips {
+				b = r.Order.AppendUint64(b, ip)
+			}
 		default:
 			b = r.Order.AppendUint64(b, f.value)
 		}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A book keeps the contests that were held, by the names of their sections.
+type book map[string]*contest
+
+// A requirement is something that must be true of a contest.
+type requirement struct {
+	contest   string
+	who, whom string  // contestants; whom is "" where memory is limited
+	bound     float64 // how many times faster, or as long, or MB
+	kind      kind
+}
+
+type kind int
+
+const (
+	faster    kind = iota // who is so many times faster than whom, at least
+	within                // who takes so many times as long as whom, at the most
+	megabytes             // who needs so much memory at the most
+)
+
+var requirements = []requirement{
+	{"erlang", byDefault, withoutCache, 5, faster},
+	{"erlang", byDefault, perfInject, 15, faster},
+	{"functions", byDefault, withoutCache, 5, faster},
+	{"functions", byDefault, perfInject, 15, faster},
+	{"erlang-disk", byDefault, withoutCache, 2.5, faster},
+	{"erlang-disk", byDefault, perfInject, 8, faster},
+	{"functions-disk", byDefault, withoutCache, 2.5, faster},
+	{"functions-disk", byDefault, perfInject, 8, faster},
+	{"erlang", byDefault, plainLoop, 1.4, within},
+	{"functions", byDefault, plainLoop, 1.4, within},
+	{"erlang-disk", byDefault, plainLoop, 1.4, within},
+	{"functions-disk", byDefault, plainLoop, 1.4, within},
+	{"erlang", again, byDefault, 3, faster},
+	{"functions", again, byDefault, 3, faster},
+	{"erlang", sampled, perfInject, 100, faster},
+	{"functions", bundle, withoutCache, 60, faster},
+	{"functions", bundle, "", 150, megabytes},
+	{"long", byDefault, copying, 1.5, within},
+	{"long", byDefault, "", 100, megabytes},
+	{"readers-erlang", sourceLines + bundle, sourceLines + perfInject, 5, faster},
+	{"readers-functions", sourceLines + bundle, sourceLines + perfInject, 5, faster},
+}
+
+// requirements returns a table of what is required and what was measured; of
+// contests that were not held only if all is wanted.
+func (b book) requirements(all bool) string {
+	var s strings.Builder
+	s.WriteString("\n\n| recording | | required | measured | |\n|---|---|---:|---:|---|\n")
+	missed := 0
+	for _, r := range requirements {
+		if b[r.contest] == nil && !all {
+			continue
+		}
+		required, measured, met := r.check(b[r.contest])
+		verdict := "ok"
+		switch {
+		case measured == "":
+			measured, verdict = "-", "not measured"
+		case !met:
+			verdict = "NOT MET"
+			missed++
+		}
+		what := r.who
+		if r.whom != "" {
+			what += " : " + r.whom
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, required, measured, verdict)
+	}
+	if missed > 0 {
+		fmt.Fprintf(&s, "\n%d of %d are not met.\n", missed, len(requirements))
+	}
+	return s.String()
+}
+
+// check returns what r requires and what was measured, or "" for that.
+func (r *requirement) check(c *contest) (required, measured string, met bool) {
+	formats := map[kind]string{faster: "%.1f times faster", within: "%.2f times as long", megabytes: "%.0f MB"}
+	switch r.kind {
+	case faster:
+		required = fmt.Sprintf("%g times faster", r.bound)
+	case within:
+		required = fmt.Sprintf("within %g times as long", r.bound)
+	case megabytes:
+		required = fmt.Sprintf("below %g MB", r.bound)
+	}
+	if c == nil {
+		return required, "", false
+	}
+	who, whom := c.find(r.who), c.find(r.whom)
+	if who == nil || whom == nil && r.kind != megabytes {
+		return required, "", false
+	}
+	var v float64
+	switch r.kind {
+	case faster:
+		v = ratio(whom, who)
+		met = v >= r.bound
+	case within:
+		v = ratio(who, whom)
+		met = v <= r.bound
+	case megabytes:
+		v = who.peak()
+		met = v < r.bound
+	}
+	return required, fmt.Sprintf(formats[r.kind], v), met
+}
