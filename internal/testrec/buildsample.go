@@ -5,7 +5,6 @@ import "math/bits"
 // More bits of sample_type, for [Recording.Touch].
 const (
 	Read       = sampleRead
-	Callchain  = sampleCallchain
 	Raw        = sampleRaw
 	Branches   = sampleBranches
 	RegsUser   = sampleRegsUser
