@@ -75,7 +75,7 @@ func (rec *recording) rowOf(m *fileMap, d *dump) (*jitcode.FrameRow, error) {
 
 // deriveFrames sees to it that functions of a dump get unwind tables.
 func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
-	if opts.NoCFI {
+	if opts.CFI == CFINever || opts.CFI == CFIWhereUnwound && !rec.copiesStacks() {
 		return
 	}
 	host, why := rec.hostFrame(d)

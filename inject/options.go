@@ -34,9 +34,9 @@ type Options struct {
 	// the same.
 	Bundle bool
 
-	// NoCFI leaves functions without unwind tables for which their runtime sends none.
-	// Otherwise they are derived from the code, where that is possible.
-	NoCFI bool
+	// CFI says which functions get unwind tables that are derived from their code,
+	// because their runtime sends none.
+	CFI CFI
 
 	// Sampled makes objects only for those functions that something in Input touches:
 	// the address of a sample, a callchain, a branch, a register, a data address, or a
@@ -84,6 +84,15 @@ type Options struct {
 	// may want to follow, higher levels are for finding faults.
 	Log func(level int, line string)
 }
+
+// CFI says when unwind tables are derived from code.
+type CFI int
+
+const (
+	CFIWhereUnwound CFI = iota // if the recording has copies of stacks, which perf unwinds by them
+	CFIAlways
+	CFINever
+)
 
 // A NamedDump is the dump of a process of the recording.
 type NamedDump struct {

@@ -129,6 +129,7 @@ func TestRefusedTables(t *testing.T) {
 		w.mark(100, 10, "jit-100.dump")
 		u := unwinding(len(code), false)
 		spoil(u.Data)
+		w.opts.CFI = inject.CFIAlways
 		w.dump("jit-100.dump", x86(100), timed{20, u}, load(20, 100, 1, 0x10000, "function", code))
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
@@ -140,7 +141,7 @@ func TestRefusedTables(t *testing.T) {
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
 		w.resolve(w.opts.Output)
-		w.opts.NoCFI = true
+		w.opts.CFI = inject.CFINever
 		if sum, err = w.run(); err != nil || sum.Dumps[0].Unwind.Derived != 0 {
 			t.Errorf("%s without: %+v, %v", want, sum, err)
 		}

@@ -28,7 +28,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Bundle:       o.bundle,
 		Sources:      o.sources,
 		EmbedSources: o.embed,
-		NoCFI:        !o.cfi,
+		CFI:          o.frames,
 		DumpDirs:     o.dumpDirs,
 		Clock:        o.clock,
 		Dumps:        o.named,

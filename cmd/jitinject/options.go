@@ -27,6 +27,7 @@ type options struct {
 	bundle        bool
 	embed         bool
 	cfi           bool
+	frames        engine.CFI // what that means
 	dumpDirs      []string
 	clock         string
 	dumps         []string           // PID=FILE
@@ -78,7 +79,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
-	fs.BoolVar(&o.cfi, "cfi", true, "derive unwind tables from the code where the runtime sends none (--no-cfi: do not)")
+	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; as it is, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")
@@ -208,6 +209,12 @@ func wanted(f *pflag.Flag) string {
 
 // check completes the options and refuses what makes no sense.
 func (o *options) check(fs *pflag.FlagSet) error {
+	switch {
+	case o.cfi:
+		o.frames = engine.CFIAlways
+	case fs.Changed("cfi"), fs.Changed("no-cfi"):
+		o.frames = engine.CFINever
+	}
 	for name, instead := range foreignOptions {
 		if fs.Changed(name) {
 			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))

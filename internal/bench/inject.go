@@ -12,7 +12,7 @@ func (b *bench) erlang(m *medium) error {
 		rounds = 3
 	}
 	return b.inject(m, "erlang", "A real recording: Erlang's compiler made %s functions.", erlangRecording(),
-		rounds, byDefault, again, sampled, bundle, withoutCFI, perfInject, withoutCache)
+		rounds, byDefault, again, sampled, bundle, withCFI, perfInject, withoutCache)
 }
 
 // functions measures a made-up recording of very many functions.

@@ -12,7 +12,7 @@ const (
 	again        = "jitinject again, nothing changed"
 	sampled      = "jitinject --sampled"
 	bundle       = "jitinject --bundle"
-	withoutCFI   = "jitinject --no-cfi"
+	withCFI      = "jitinject --cfi"
 	perfInject   = "perf inject --jit"
 	withoutCache = "perf --buildid-dir /dev/null inject --jit"
 	copying      = "cp"
