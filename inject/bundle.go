@@ -58,6 +58,11 @@ const (
 	maxStretch = 512 << 20
 )
 
+// maxMembers bounds how many functions a bundle has where stacks are not unwound, and
+// nothing depends on it. perf asks addr2line for lines, and that of binutils goes through
+// all symbols of a file for every answer.
+const maxMembers = 4096
+
 // bundle replaces the plan by one with bundles.
 func (p *planner) bundle(ctx context.Context) error {
 	b := &bundler{rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings}, dumps: make(map[*dump][]int)}
@@ -122,6 +127,9 @@ func (b *bundler) layOut(d *dump) {
 	walls := b.walls(d)
 	for len(list) > 0 {
 		n := b.stretch(list, walls)
+		if !b.rec.copiesStacks() {
+			n = b.cut(list[:n])
+		}
 		b.divide(d, list[:n])
 		list = list[n:]
 	}
@@ -192,7 +200,9 @@ func isWalled(walls []addrRange, lo, hi uint64) bool {
 //
 // Where stacks will be unwound, no object is in the middle of another: an unwinder of
 // elfutils (perf 7) loses what is behind it. So the first generation is in pieces
-// there, between those addresses that several functions share.
+// there, between those addresses that several functions share. libunwind (perf up to
+// 6.12) takes the lowest mapping of an object for its beginning; so the functions of
+// other generations have objects of their own.
 func (b *bundler) divide(d *dump, list []int) {
 	unwinds := b.rec.copiesStacks()
 	var generations [][]int
@@ -204,7 +214,13 @@ func (b *bundler) divide(d *dump, list []int) {
 	}
 	flush := func() {
 		for g, members := range generations {
-			b.addObject(d, g, members)
+			if g > 0 && unwinds {
+				for i := range members {
+					b.addObject(d, members[i:i+1])
+				}
+				continue
+			}
+			b.addObject(d, members)
 		}
 		generations = generations[:0]
 	}
@@ -225,6 +241,26 @@ func (b *bundler) divide(d *dump, list []int) {
 		list = list[n:]
 	}
 	flush()
+}
+
+// cut returns how many of the residents the first bundle of them is for. If they are too
+// many, the cut is made in the longest hole that comes when it is half full.
+func (b *bundler) cut(list []int) (n int) {
+	if len(list) <= maxMembers {
+		return len(list)
+	}
+	end, longest := uint64(0), uint64(0)
+	for i, r := range list {
+		lo := b.residents[r].lo
+		if i >= maxMembers/2 && lo >= end && (n == 0 || i < maxMembers && lo-end > longest) {
+			n, longest = i, lo-end
+		}
+		if i >= maxMembers && n > 0 {
+			return n
+		}
+		end = max(end, b.residents[r].hi)
+	}
+	return len(list) // they share addresses, from first to last
 }
 
 // cluster returns how many of the residents, from the first on, share addresses with
@@ -281,7 +317,7 @@ func (o *occupied) take(lo, hi uint64) bool {
 
 // addObject adds the object for some residents of one generation, which are in the
 // order of their addresses. A single one gets the object that it has by itself.
-func (b *bundler) addObject(d *dump, generation int, members []int) {
+func (b *bundler) addObject(d *dump, members []int) {
 	if len(members) == 0 {
 		return
 	}

@@ -55,6 +55,9 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if opts.Sampled {
 		sum.note(Printable(in.path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
 	}
+	if opts.Bundle {
+		sum.note(Printable(in.path) + ": which functions lie together is not known before its end, and it can be read only once; each has an object of its own")
+	}
 	rec.lost = true // what memory the processes have is not known before the end
 	out, err := openOutput(opts, in, nil)
 	if err != nil {
