@@ -52,7 +52,9 @@ type part struct {
 	symbols []symbol
 	names   []byte
 	stretch Stretch
+	w       io.WriterAt
 	text    codeWriter
+	end     uint64 // of what it has so far, in the object
 }
 
 // A codeWriter takes code in the order of its addresses.
@@ -67,11 +69,7 @@ type codeWriter interface {
 // hold the object, at once.
 func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
 	p := &b.part
-	p.symbols, p.names, p.stretch = p.symbols[:0], p.names[:0], s
-	if p.text == nil {
-		p.text = elfgen.Fill(w, TextOffset)
-	}
-	p.text.Reset(w, TextOffset)
+	p.symbols, p.names, p.stretch, p.w, p.end = p.symbols[:0], p.names[:0], s, w, TextOffset
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, TextOffset)
 	b.cies.reset()
 	b.hash.Reset()
@@ -79,7 +77,7 @@ func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
 }
 
 // AddFunction adds a function, whose code was at an address in the stretch, behind all
-// that the part has so far.
+// that the part has so far. If it returns an error, the part is as it was.
 func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	p := &b.part
 	size := uint64(len(fn.Code))
@@ -87,8 +85,17 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", size, addr, p.stretch.Low, p.stretch.High)
 	}
 	b.at = p.stretch.Offset(addr)
+	switch {
+	case b.at < p.end:
+		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
+	case p.text == nil:
+		p.text = elfgen.Fill(p.w, int64(b.at))
+	case len(p.symbols) == 0: // what is in front of it is others'
+		p.text.Reset(p.w, int64(b.at))
+	}
 	p.text.SkipTo(int64(b.at))
 	p.text.Bytes(fn.Code)
+	p.end = b.at + size
 	p.symbols = append(p.symbols, symbol{len(p.names), b.at, size, fn.Thumb})
 	p.names = append(append(p.names, fn.Name...), 0)
 	b.hashNumber(addr)
@@ -102,8 +109,10 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 // too long.
 func (b *Builder) EndPart() (*Part, error) {
 	p := &b.part
-	if err := p.text.Flush(); err != nil {
-		return nil, &WriteError{err}
+	if len(p.symbols) > 0 {
+		if err := p.text.Flush(); err != nil {
+			return nil, &WriteError{err}
+		}
 	}
 	done := &Part{symbols: append([]symbol(nil), p.symbols...), names: append([]byte(nil), p.names...)}
 	var err error
