@@ -84,8 +84,8 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 	case !rec.copiesStacks():
 	case why != "":
 		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
-	case !isTight(d.objects) && rec.isCrowded(d):
-		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: --objects /tmp/jitted-NAME helps (any directory in /tmp that begins so)"
+	case !opts.Bundle && !isTight(d.objects) && rec.isCrowded(d):
+		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: --bundle helps, or --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
 	}
 }
 

@@ -33,7 +33,7 @@ func stacks(t *testing.T, dir, perf, file string) (c stackCount) {
 	for sample := range strings.SplitSeq(out, "\n\n") {
 		frames := strings.Split(strings.TrimSpace(sample), "\n")
 		c.frames += len(frames)
-		if strings.Contains(sample, "/jitted-") {
+		if strings.Contains(sample, "/jitted-") || strings.Contains(sample, "/jitbundle-") {
 			c.jitted++
 			if bottom.MatchString(frames[len(frames)-1]) {
 				c.whole++
@@ -66,6 +66,13 @@ func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *
 	if err != nil || !sum.Complete() {
 		t.Fatalf("%+v, %v", sum, err)
 	}
+	bundles, err := inject.Run(t.Context(), inject.Options{
+		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bundle.data"), Objects: filepath.Join(dir, "bundles"), Bundle: true,
+	})
+	if err != nil || !bundles.Complete() {
+		t.Fatalf("%+v, %v", bundles, err)
+	}
+	t.Logf("%d objects, %d in bundles", sum.Objects, bundles.Objects)
 	for i := range sum.Dumps {
 		if path := sum.Dumps[i].Path; strings.HasPrefix(path, "/tmp/jit-") {
 			t.Cleanup(func() { os.Remove(path) })
@@ -143,10 +150,12 @@ func TestStacksAreWhole(t *testing.T) {
 			env, args := r.command(t)
 			dir, _ := recordStacks(t, env, args...)
 			for version, perf := range testrec.Perfs(t) {
-				c := stacks(t, dir, perf, "out.data")
-				t.Logf("perf %s: %v", version, c)
-				if c.jitted < r.atLeast || c.whole*100 < r.percent*c.jitted {
-					t.Errorf("perf %s: %v", version, c)
+				for _, file := range []string{"out.data", "bundle.data"} {
+					c := stacks(t, dir, perf, file)
+					t.Logf("perf %s, %s: %v", version, file, c)
+					if c.jitted < r.atLeast || c.whole*100 < r.percent*c.jitted {
+						t.Errorf("perf %s, %s: %v", version, file, c)
+					}
 				}
 			}
 		})
