@@ -115,11 +115,18 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 // makePlan makes the plan for all dumps.
 func makePlan(rec *recording, dumps []*dump, sum *Summary) *plan {
 	p := newPlanner(rec, sum)
+	events := 0
+	for _, d := range dumps {
+		events += len(d.source.Events)
+	}
+	p.names = make(map[objectName]int, events)
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
 	p.finish()
-	slices.SortStableFunc(p.mappings, byTimeOfMapping)
+	if !slices.IsSortedFunc(p.mappings, byTimeOfMapping) {
+		slices.SortStableFunc(p.mappings, byTimeOfMapping)
+	}
 	return &p.plan
 }
 
