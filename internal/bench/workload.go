@@ -30,6 +30,7 @@ func (w *workload) measure() error {
 	}
 	w.contestants = []*contestant{
 		{name: "jitinject", run: ours()},
+		{name: "jitinject --sampled", run: ours("--sampled")},
 		{name: "perf inject --jit", run: func(dir string) (result, error) {
 			return run(dir, "perf", "inject", "--jit", "-i", "perf.data", "-o", "perf.jit.data")
 		}},

@@ -100,7 +100,7 @@ func (d *Jitdump) grow(at int64) {
 	}
 	n := len(d.Events)
 	guess := 1.0625 * float64(n) * float64(d.size) / float64(max(at, 1))
-	more := int(min(max(guess, 2*float64(n), 256), 16*float64(n)+256)) - n
+	more := int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256)) - n
 	d.Events = slices.Grow(d.Events, more)
 	d.parts = slices.Grow(d.parts, len(d.Events)+more-len(d.parts))
 }
