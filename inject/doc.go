@@ -13,6 +13,9 @@
 //	objects.go   make the objects, in parallel
 //	rewrite.go   copy the recording through, with the mappings put in
 //
+// With Options.Sampled, touch.go walks the samples behind the plan, and touched.go
+// drops from it what they do not touch. Clean removes the objects of a result again.
+//
 // # Markers
 //
 // A runtime that writes a jitdump maps one page of it executable, only so that

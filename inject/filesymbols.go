@@ -124,23 +124,28 @@ func (rec *recording) isRecorded(m *fileMap, file *os.File, f *elf.File) bool {
 		unix.Major(st.Dev) == m.file.Major && unix.Minor(st.Dev) == m.file.Minor
 }
 
+// buildIDs returns the table of build ids of a file, if it has one that can be read.
+func (in *input) buildIDs() []byte {
+	if in.file == nil {
+		return nil
+	}
+	feature := in.file.Feature(perfdata.FeatureBuildID)
+	if feature == nil || feature.Content.Size() > maxBuildIDs {
+		return nil
+	}
+	table, err := feature.Bytes()
+	if err != nil {
+		return nil
+	}
+	return table
+}
+
 // maxBuildIDs bounds the table of build ids that is looked at, in bytes.
 const maxBuildIDs = 64 << 20
 
 // buildID returns the build id that the recording's table has for a file, or "".
 func (rec *recording) buildID(name string) string {
-	if rec.in.file == nil {
-		return ""
-	}
-	feature := rec.in.file.Feature(perfdata.FeatureBuildID)
-	if feature == nil || feature.Content.Size() > maxBuildIDs {
-		return ""
-	}
-	table := make([]byte, feature.Content.Size())
-	if _, err := feature.Content.ReadAt(table, 0); err != nil {
-		return ""
-	}
-	for e, err := range perfdata.BuildIDs(rec.in.order, table) {
+	for e, err := range perfdata.BuildIDs(rec.in.order, rec.in.buildIDs()) {
 		if err != nil {
 			break
 		}

@@ -143,11 +143,18 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
 	p.bundling = opts.Bundle
+	events := 0
+	for _, d := range dumps {
+		events += len(d.source.Events)
+	}
+	p.names = make(map[objectName]int, events)
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
 	p.finish()
-	slices.SortStableFunc(p.mappings, byTimeOfMapping)
+	if !slices.IsSortedFunc(p.mappings, byTimeOfMapping) {
+		slices.SortStableFunc(p.mappings, byTimeOfMapping)
+	}
 	if opts.Sampled {
 		if err := p.dropUntouched(ctx, rec, sum); err != nil {
 			return nil, err

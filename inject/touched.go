@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -42,36 +43,41 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 // keep drops the mappings that are not touched, and the objects that none of the
 // others is about.
 func (p *plan) keep(t *touched, sum *Summary) {
-	type function struct{ dump, number int }
-	had, has := make(map[function]bool, len(p.objects)), make(map[function]bool)
-	for i := range p.objects {
-		o := &p.objects[i]
-		had[function{o.dump.number, o.function}] = true
+	for _, of := range t.code {
+		of.settle()
 	}
-	p.mappings = slices.DeleteFunc(p.mappings, func(m mapping) bool { return !t.isTouched(&m, p.objects[m.object].room) })
+	var mappings []mapping
 	moved := make([]int, len(p.objects)) // where an object is to be, and 1
 	for i := range p.mappings {
-		moved[p.mappings[i].object] = 1
+		if m := &p.mappings[i]; t.isTouched(m, p.objects[m.object].room) {
+			mappings = append(mappings, *m)
+			moved[m.object] = 1
+		}
 	}
-	kept := p.objects[:0]
+	var objects []object
+	functions := make([][]bool, len(sum.Dumps)) // of a dump: whether it has an object
 	for i := range p.objects {
-		if moved[i] == 0 {
-			continue
+		o := &p.objects[i]
+		n := o.dump.number
+		if functions[n] == nil {
+			functions[n] = make([]bool, o.dump.source.NumFunctions())
 		}
-		o := p.objects[i]
-		kept = append(kept, o)
-		moved[i] = len(kept)
-		has[function{o.dump.number, o.function}] = true
-	}
-	p.objects = kept
-	for i := range p.mappings {
-		p.mappings[i].object = moved[p.mappings[i].object] - 1
-	}
-	for f := range had {
-		if !has[f] {
-			sum.Dumps[f.dump].Untouched++
+		if moved[i] != 0 {
+			objects = append(objects, *o)
+			moved[i] = len(objects)
+			functions[n][o.function] = true
 		}
 	}
+	for i := range p.objects { // a function may have several
+		if o := &p.objects[i]; !functions[o.dump.number][o.function] {
+			functions[o.dump.number][o.function] = true
+			sum.Dumps[o.dump.number].Untouched++
+		}
+	}
+	for i := range mappings {
+		mappings[i].object = moved[mappings[i].object] - 1
+	}
+	p.mappings, p.objects = mappings, objects
 }
 
 // touched knows which parts of the processes' jitted code are touched.
@@ -101,13 +107,20 @@ type family struct {
 type pieces struct {
 	starts  []uint64 // sorted, without equal ones
 	touched []bool   // from that start to the next one
+
+	settled []addrRange // all that is touched, in order
 }
 
 func newTouched(rec *recording, p *plan) *touched {
 	t := &touched{rec: rec, code: make(map[uint32]*pieces), all: make(map[uint32]*family)}
-	for i := range p.mappings {
-		m := &p.mappings[i]
-		switch elf.Machine(p.objects[m.object].dump.source.Target().Machine) {
+	var last *dump
+	for i := range p.objects {
+		d := p.objects[i].dump
+		if d == last {
+			continue
+		}
+		last = d
+		switch elf.Machine(d.source.Target().Machine) {
 		case elf.EM_AARCH64:
 			// The upper bits of a return address may sign it, and those of a data
 			// address are the program's own.
@@ -116,14 +129,27 @@ func newTouched(rec *recording, p *plan) *touched {
 			t.ignore |= 1 // the instruction set
 		}
 	}
+	numbers := make(map[uint32]int) // of mappings
+	for i := 0; i < len(p.mappings); {
+		pid, from := p.mappings[i].pid, i
+		for i < len(p.mappings) && p.mappings[i].pid == pid {
+			i++
+		}
+		numbers[pid] += i - from
+	}
+	var of *pieces
+	var pid uint32
 	for i := range p.mappings {
 		m := &p.mappings[i]
-		of := t.code[m.pid]
-		if of == nil {
-			of = new(pieces)
-			t.code[m.pid] = of
+		if of == nil || m.pid != pid {
+			pid = m.pid
+			if of = t.code[pid]; of == nil {
+				of = &pieces{starts: make([]uint64, 0, 2*numbers[pid])}
+				t.code[pid] = of
+			}
 		}
-		for _, r := range t.ranges(m, p.objects[m.object].room) {
+		r, n := t.ranges(m, p.objects[m.object].room)
+		for _, r := range r[:n] {
 			of.starts = append(of.starts, r.lo, r.hi)
 		}
 	}
@@ -138,16 +164,17 @@ func newTouched(rec *recording, p *plan) *touched {
 // ranges returns the addresses of a mapping, and of one of unwind tables beside it.
 // The first address behind code belongs to it: a call that never returns may be its
 // last instruction.
-func (t *touched) ranges(m *mapping, room uint64) []addrRange {
+func (t *touched) ranges(m *mapping, room uint64) (r [2]addrRange, n int) {
 	from := func(lo, n uint64) addrRange {
 		lo &^= t.ignore
 		return addrRange{lo, lo + min(n, math.MaxUint64-lo)}
 	}
-	r := [2]addrRange{from(m.addr, m.len+1), from(m.tables, room)}
+	r[0] = from(m.addr, m.len+1)
 	if m.tables == 0 {
-		return r[:1]
+		return r, 1
 	}
-	return r[:]
+	r[1] = from(m.tables, room)
+	return r, 2
 }
 
 // find returns the number of the piece that an address is in; -1 if it is before all
@@ -214,15 +241,23 @@ func (t *touched) touch(pid uint32, _, addr uint64) {
 	}
 }
 
+// settle collects what is touched when nothing more will be.
+func (p *pieces) settle() {
+	for i := 0; i+1 < len(p.starts); i++ {
+		if p.touched[i] {
+			p.settled = append(p.settled, addrRange{p.starts[i], p.starts[i+1]})
+		}
+	}
+}
+
 // isTouched reports whether anything in a mapping is touched.
 func (t *touched) isTouched(m *mapping, room uint64) bool {
 	of := t.code[m.pid]
-	for _, r := range t.ranges(m, room) {
-		i, _ := slices.BinarySearch(of.starts, r.lo)
-		for ; i < len(of.starts) && of.starts[i] < r.hi; i++ {
-			if of.touched[i] {
-				return true
-			}
+	ranges, n := t.ranges(m, room)
+	for _, r := range ranges[:n] {
+		i, _ := slices.BinarySearchFunc(of.settled, r.lo, func(s addrRange, lo uint64) int { return cmp.Compare(s.lo, lo) })
+		if i < len(of.settled) && of.settled[i].lo < r.hi {
+			return true
 		}
 	}
 	return false

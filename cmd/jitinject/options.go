@@ -305,7 +305,8 @@ compiler, and writes one in which perf report, annotate and script find the
 jitted functions. It replaces perf inject --jit.
 
 ` + fs.FlagUsages() + `
-Also: jitinject version, jitinject help.
+Also: jitinject clean FILE... removes the objects of a result that is not needed
+any more (jitinject clean --help); jitinject version, jitinject help.
 Exit codes: 0 all that the dumps hold was injected, 1 written with something
 missing, 129 usage, 255 nothing written.
 `

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
@@ -39,6 +41,7 @@ type Jitdump struct {
 
 	header      *jitdump.Header
 	src         io.ReaderAt
+	size        int64 // of the file when it was opened, 0 if it does not say
 	reader      *jitdump.Reader
 	lost        bool // there is no way past what stands next in the file
 	pairing     pairing
@@ -79,7 +82,27 @@ func OpenJitdump(src io.ReaderAt) (*Jitdump, error) {
 	if m := r.Header().Machine; m > math.MaxUint16 {
 		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
 	}
-	return &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Cut: -1}, nil
+	d := &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Cut: -1}
+	if f, ok := src.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if st, err := f.Stat(); err == nil {
+			d.size = st.Size()
+		}
+	}
+	return d, nil
+}
+
+// grow makes room for another event and function. How many there will be is guessed
+// from how many have come up to offset at, so that they are not copied again and
+// again, but a file that is one big hole must not cost memory.
+func (d *Jitdump) grow(at int64) {
+	if len(d.Events) < cap(d.Events) && len(d.parts) < cap(d.parts) {
+		return
+	}
+	n := len(d.Events)
+	guess := 1.0625 * float64(n) * float64(d.size) / float64(max(at, 1))
+	more := int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256)) - n
+	d.Events = slices.Grow(d.Events, more)
+	d.parts = slices.Grow(d.parts, len(d.Events)+more-len(d.parts))
 }
 
 // Scan reads the records that have been written since it was called last. Damage
@@ -229,6 +252,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
 	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
+	d.grow(raw.Offset)
 	d.Events = append(d.Events, jitcode.Event{
 		Kind: jitcode.Load, Function: len(d.parts), Time: raw.Timestamp, PID: l.PID, TID: d.thread(l.PID, l.TID),
 		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,

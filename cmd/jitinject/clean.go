@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// cleanOptions are what the command line of jitinject clean says.
+type cleanOptions struct {
+	dryRun, force, quiet bool
+	verbose              int
+	files                []string
+}
+
+func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
+	fs := pflag.NewFlagSet("jitinject clean", pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	fs.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be removed, and remove nothing")
+	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
+	fs.CountVarP(&o.verbose, "verbose", "v", "name each file that is removed")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but what had to stay")
+	return fs
+}
+
+func cleanUsage(fs *pflag.FlagSet) string {
+	return `usage: jitinject clean [options] FILE...
+
+Removes the objects (jitted-PID-N.so, jitbundle-PID-ADDRESS.so) that FILEs refer to, results of jitinject,
+when these are not needed any more, and nothing else: what has another build id
+than the recording says, links and directories stay. The recordings themselves
+stay, too, but perf does not find their jitted functions any more, nor those of
+other results that refer to the same objects.
+
+` + fs.FlagUsages() + `
+Exit codes: 0 all of them are gone, 1 some had to stay, 129 usage, 255 a FILE
+could not be read, and none of its objects was removed.
+`
+}
+
+// runClean is the command clean.
+func runClean(args []string, stdout *os.File, stderr io.Writer) int {
+	var o cleanOptions
+	fs := newCleanFlags(&o)
+	err := fs.Parse(args)
+	o.files = fs.Args()
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, cleanUsage(fs))
+		return exitOK
+	case err != nil:
+		err = spellingError(fs, err)
+	case len(o.files) == 0:
+		err = usageError("clean needs the names of recordings that were injected")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "jitinject: %v; see jitinject clean --help\n", err)
+		return exitUsage
+	}
+	ctx, stop := interruptible(false)
+	defer stop()
+	code := exitOK
+	for _, file := range o.files {
+		code = max(code, cleanOne(ctx, &o, file, stdout, stderr))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return code
+}
+
+// cleanOne removes the objects of one recording and says what came of it.
+func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File, stderr io.Writer) int {
+	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun}
+	if o.dryRun && !o.quiet || o.verbose > 0 {
+		opts.Log = func(path string) { fmt.Fprintln(stdout, engine.Printable(path)) }
+	}
+	sum, err := engine.Clean(ctx, opts)
+	if sum == nil {
+		complain(stderr, err)
+		return exitFailed
+	}
+	for _, k := range sum.Kept {
+		fmt.Fprintf(stderr, "jitinject: %s\n", k)
+	}
+	if !o.quiet {
+		writeCleanSummary(stderr, sum, o.dryRun)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "jitinject: interrupted; the other objects are still there\n")
+		return exitIncomplete
+	case !sum.Complete():
+		return exitIncomplete
+	}
+	return exitOK
+}
+
+func writeCleanSummary(w io.Writer, s *engine.CleanSummary, dryRun bool) {
+	if s.Objects == 0 {
+		fmt.Fprintf(w, "%s: no objects of jitted functions are mapped in it; nothing to remove\n", engine.Printable(s.Input))
+		return
+	}
+	what, freed := "removed", "freed"
+	if dryRun {
+		what, freed = "would be removed", "would be freed"
+	}
+	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", engine.Printable(s.Input), number(int64(s.Removed)), count(int64(s.Objects), "object"), what, size(s.Bytes), freed)
+	if s.Missing > 0 {
+		fmt.Fprintf(w, "; %s not there", were(s.Missing, "was", "were"))
+	}
+	if n := len(s.Kept); n > 0 {
+		fmt.Fprintf(w, "; %s left alone", were(n, "was", "were"))
+	}
+	fmt.Fprintln(w)
+}

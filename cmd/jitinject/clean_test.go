@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// The command says what it removed, and its exit code whether something stayed.
+func TestCleanCommand(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	if code, _, stderr := command(t, dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	step := func(args string, want int, texts ...string) {
+		t.Helper()
+		code, _, stderr := command(t, dir, strings.Fields(args)...)
+		if code != want {
+			t.Errorf("%q: exit code %d, want %d\n%s", args, code, want, stderr)
+		}
+		for _, text := range texts {
+			if !strings.Contains(stderr, text) {
+				t.Errorf("%q says %q, want %q", args, stderr, text)
+			}
+		}
+	}
+	step("clean", exitUsage, "clean needs the names", "see jitinject clean --help")
+	step("clean --frob perf.jit.data", exitUsage, "there is no option --frob")
+	step("clean nowhere.data", exitFailed, "there is no such file")
+	step("clean perf.data", exitOK, "nothing to remove")
+	step("clean -n perf.jit.data", exitOK, "perf.jit.data: 44 of 44 objects would be removed", "would be freed")
+	objects, err := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
+	if err != nil || len(objects) != 44 {
+		t.Fatal(len(objects), err)
+	}
+	if err := os.WriteFile(objects[0], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step("clean perf.data perf.jit.data", exitIncomplete, "it is no ELF file", "43 of 44 objects removed", "1 was left alone")
+	if err := os.Remove(objects[0]); err != nil {
+		t.Fatal(err)
+	}
+	step("clean perf.jit.data", exitOK, "0 of 44 objects removed, 0 bytes freed; 44 were not there")
+	step("clean -q perf.jit.data nowhere.data", exitFailed)
+}
+
+func TestCleanHelp(t *testing.T) {
+	if code, stdout, _ := command(t, t.TempDir(), "clean", "--help"); code != exitOK || !strings.Contains(stdout, "usage: jitinject clean") || !strings.Contains(stdout, "--dry-run") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+}
+
+// The summary says how many functions were left out, or why none were.
+func TestSampledCommand(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	code, _, stderr := command(t, dir, "--sampled")
+	if code != exitOK || !strings.Contains(stderr, "44 functions, 41 left out that nothing in the recording touches") || !strings.Contains(stderr, "3 mappings") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	code, stdout, stderr := command(t, dir, "--sampled", "--summary", "json")
+	if code != exitOK || !strings.Contains(stdout, `"untouched": 41`) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
