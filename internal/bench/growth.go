@@ -61,6 +61,9 @@ func (b *bench) growth(dir, plot string) error {
 	}
 	fmt.Fprintf(&table, "\n|---|%s\n", strings.Repeat("---:|", len(sizes)))
 	for _, g := range grown {
+		if len(g.wall) == 0 {
+			continue
+		}
 		fmt.Fprintf(&table, "| %s |", g.name)
 		for i := range sizes {
 			if i < len(g.wall) {

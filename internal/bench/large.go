@@ -13,9 +13,9 @@ import (
 
 // A large dump: 4 GB of code, and the room that it and its objects take.
 const (
-	largeFunctions = 128 << 10
+	largeFunctions = 90_000
 	largeCode      = 32 << 10
-	largeRoom      = 12 << 30
+	largeRoom      = 10 << 30
 	largePeak      = 256 // MB that jitinject may need at the most
 )
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 
@@ -28,6 +29,13 @@ func newMedium(base string, disk bool) (*medium, error) {
 		return nil, err
 	}
 	m := &medium{root: root, disk: disk}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() { // it may be gigabytes
+		<-stop
+		m.close()
+		os.Exit(1)
+	}()
 	if fs := fileSystem(root); !disk && fs != "tmpfs" {
 		fmt.Printf("note: %s is no tmpfs, but %s: making and deleting files disturbs every measurement (-dir, -disk)\n", base, fs)
 	}
