@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -71,6 +72,22 @@ func (b *bench) large(base string) error {
 		return fmt.Errorf("the objects have %d bytes, fewer than there are of code", bytes)
 	case c.peak() > largePeak:
 		return fmt.Errorf("%.0f MB of memory, more than %d", c.peak(), largePeak)
+	}
+	return allResolved(m.work())
+}
+
+// allResolved says whether perf finds a function for each sample of jitinject's
+// result.
+func allResolved(dir string) error {
+	cmd := exec.Command("perf", "script", "-G", "-F", "ip,sym", "-i", ourResult)
+	cmd.Dir, cmd.Env = dir, environment(dir)
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("perf script: %w", err)
+	}
+	samples, unknown := strings.Count(string(out), "\n"), strings.Count(string(out), "[unknown]")
+	if samples == 0 || unknown > 0 {
+		return fmt.Errorf("of %d samples, perf finds no function for %d", samples, unknown)
 	}
 	return nil
 }

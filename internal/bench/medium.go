@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -33,7 +34,12 @@ func newMedium(base string, disk bool) (*medium, error) {
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	go func() { // it may be gigabytes
 		<-stop
-		m.close()
+		for range 100 { // someone may still be writing there
+			if os.RemoveAll(m.root) == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 		os.Exit(1)
 	}()
 	if fs := fileSystem(root); !disk && fs != "tmpfs" {
