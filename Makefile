@@ -3,7 +3,8 @@
 # make demo       record a real program, inject, show the result
 # make check      install what the tests need, then lint, test and fuzz for seconds
 # make interop    what takes longer: other perfs, every object, long fuzzing
-# make bench      compare with perf inject, in the same run
+# make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
+# make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make install    into DESTDIR/PREFIX
@@ -19,7 +20,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck
 
-.PHONY: build agent demo check test interop bench fuzz fuzz-seconds lint install clean
+.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint install clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/jitinject ./cmd/jitinject
@@ -50,7 +51,10 @@ interop:
 	script/interop
 
 bench: build
-	$(GO) run ./internal/bench
+	$(GO) run ./internal/bench $(BENCH)
+
+growth: build
+	$(GO) run ./internal/bench -growth -plot docs/growth.svg -write docs/benchmarks.md
 
 fuzz:
 	@set -e; for t in $(FUZZ); do \

@@ -28,9 +28,7 @@ func (b *bench) growth(dir, plot string) error {
 		return err
 	}
 	defer m.close()
-	if err := b.shown.section("machine", machine(dir, "")); err != nil {
-		return err
-	}
+	fmt.Print(machine(dir, ""))
 	names := []string{byDefault, sampled, bundle, perfInject, withoutCache}
 	rounds := max(b.rounds, 1)
 	grown := make([]growth, len(names))
@@ -61,6 +59,9 @@ func (b *bench) growth(dir, plot string) error {
 	}
 	fmt.Fprintf(&table, "\n|---|%s\n", strings.Repeat("---:|", len(sizes)))
 	for _, g := range grown {
+		if len(g.wall) == 0 {
+			continue
+		}
 		fmt.Fprintf(&table, "| %s |", g.name)
 		for i := range sizes {
 			if i < len(g.wall) {

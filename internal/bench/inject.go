@@ -53,6 +53,9 @@ func (b *bench) show(c *contest, name, text string) error {
 	if err := c.hold(); err != nil {
 		return err
 	}
+	for _, one := range c.contestants {
+		one.run = nil // it may hold on to all objects
+	}
 	if c.medium.disk {
 		name += "-disk"
 	}

@@ -32,7 +32,10 @@ func (b *bench) jitinject(name string) (c *contestant, ok bool) {
 	for _, o := range options {
 		o = strings.Replace(o, "--no-", "--", 1)
 		if help, err := exec.Command(b.program, "--help").Output(); err == nil && !strings.Contains(string(help), " "+o+" ") {
-			fmt.Printf("note: without %s, which jitinject does not have\n", name)
+			if !b.missing[name] {
+				fmt.Printf("note: without %s, which jitinject does not have\n", name)
+				b.missing[name] = true
+			}
 			return nil, false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -11,11 +12,12 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// A large dump: 4 GB of code, and the room that it and its objects take.
+// A large dump: 3 GB of code and 1 GB of its lines, and the room that it and its
+// objects take.
 const (
-	largeFunctions = 128 << 10
+	largeFunctions = 90_000
 	largeCode      = 32 << 10
-	largeRoom      = 12 << 30
+	largeRoom      = 10 << 30
 	largePeak      = 256 // MB that jitinject may need at the most
 )
 
@@ -66,10 +68,26 @@ func (b *bench) large(base string) error {
 	switch {
 	case objects != largeFunctions:
 		return fmt.Errorf("%d objects, not %d", objects, largeFunctions)
-	case bytes < dump.Size()*9/10:
-		return fmt.Errorf("the objects have %d bytes, too few for the code of a dump of %d", bytes, dump.Size())
+	case bytes < largeFunctions*largeCode:
+		return fmt.Errorf("the objects have %d bytes, fewer than there are of code", bytes)
 	case c.peak() > largePeak:
 		return fmt.Errorf("%.0f MB of memory, more than %d", c.peak(), largePeak)
+	}
+	return allResolved(m.work())
+}
+
+// allResolved says whether perf finds a function for each sample of jitinject's
+// result.
+func allResolved(dir string) error {
+	cmd := exec.Command("perf", "script", "-G", "-F", "ip,sym", "-i", ourResult)
+	cmd.Dir, cmd.Env = dir, environment(dir)
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("perf script: %w", err)
+	}
+	samples, unknown := strings.Count(string(out), "\n"), strings.Count(string(out), "[unknown]")
+	if samples == 0 || unknown > 0 {
+		return fmt.Errorf("of %d samples, perf finds no function for %d", samples, unknown)
 	}
 	return nil
 }

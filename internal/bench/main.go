@@ -14,10 +14,11 @@ type bench struct {
 	rounds  int    // as asked for, or 0
 	shown   shown
 	book    book
+	missing map[string]bool // contestants that there are not, and that was said
 }
 
 func main() {
-	b := &bench{book: make(book)}
+	b := &bench{book: make(book), missing: make(map[string]bool)}
 	dir := flag.String("dir", "/dev/shm", "where to measure: a tmpfs")
 	disk := flag.String("disk", "", "a directory on a disk, to measure there as well")
 	only := flag.String("only", "", "the parts to run, with commas between them: "+strings.Join(partNames(), ", "))

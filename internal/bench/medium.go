@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -28,6 +30,18 @@ func newMedium(base string, disk bool) (*medium, error) {
 		return nil, err
 	}
 	m := &medium{root: root, disk: disk}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() { // it may be gigabytes
+		<-stop
+		for range 100 { // someone may still be writing there
+			if os.RemoveAll(m.root) == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		os.Exit(1)
+	}()
 	if fs := fileSystem(root); !disk && fs != "tmpfs" {
 		fmt.Printf("note: %s is no tmpfs, but %s: making and deleting files disturbs every measurement (-dir, -disk)\n", base, fs)
 	}

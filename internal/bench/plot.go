@@ -73,9 +73,9 @@ func (p *panel) draw(b *strings.Builder, grown []growth) {
 	}
 	for _, n := range sizes {
 		fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", p.x(float64(n)), plotTop, p.x(float64(n)), bottom)
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", p.x(float64(n)), bottom+18, thousands(n))
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", p.x(float64(n)), bottom+22, thousands(n))
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">functions</text>`+"\n", p.left+p.width/2, bottom+38)
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">functions</text>`+"\n", p.left+p.width/2, bottom+42)
 	for i := range grown {
 		var points []string
 		for j, v := range p.value(&grown[i]) {

@@ -53,7 +53,7 @@ var requirements = []requirement{
 func (b book) requirements(all bool) string {
 	var s strings.Builder
 	s.WriteString("\n\n| recording | | required | measured | |\n|---|---|---:|---:|---|\n")
-	missed := 0
+	missed, checked := 0, 0
 	for _, r := range requirements {
 		if b[r.contest] == nil && !all {
 			continue
@@ -66,6 +66,9 @@ func (b book) requirements(all bool) string {
 		case !met:
 			verdict = "NOT MET"
 			missed++
+			fallthrough
+		default:
+			checked++
 		}
 		what := r.who
 		if r.whom != "" {
@@ -73,9 +76,7 @@ func (b book) requirements(all bool) string {
 		}
 		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.contest, what, required, measured, verdict)
 	}
-	if missed > 0 {
-		fmt.Fprintf(&s, "\n%d of %d are not met.\n", missed, len(requirements))
-	}
+	fmt.Fprintf(&s, "\nOf %d, %d were measured, and %d of these are not met.\n", len(requirements), checked, missed)
 	return s.String()
 }
 

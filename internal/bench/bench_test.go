@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func contestOf(results map[string]result) *contest {
+	c := &contest{}
+	for name, r := range results {
+		c.contestants = append(c.contestants, &contestant{name: name, results: []result{r, r, r}})
+	}
+	return c
+}
+
+func TestRequirements(t *testing.T) {
+	b := book{"erlang": contestOf(map[string]result{
+		byDefault:    {wall: time.Second, peak: 1 << 20},
+		withoutCache: {wall: 6 * time.Second},
+		perfInject:   {wall: 14 * time.Second},
+		plainLoop:    {wall: 800 * time.Millisecond},
+	})}
+	some, all := b.requirements(false), b.requirements(true)
+	for _, want := range []string{
+		"| 5 times faster | 6.0 times faster | ok |",
+		"| 15 times faster | 14.0 times faster | NOT MET |",
+		"| within 1.4 times as long | 1.25 times as long | ok |",
+		"3 were measured, and 1 of these are not met",
+	} {
+		if !strings.Contains(some, want) || !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, some)
+		}
+	}
+	if strings.Contains(some, "| functions |") || !strings.Contains(all, "| functions |") {
+		t.Error("a contest that was not held is to be shown if all is wanted, and only then")
+	}
+}
+
+// A run of many minutes must not end with a table that there is no place for.
+func TestDocumentHasPlaces(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "doc.md")
+	if err := os.WriteFile(path, doc, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"machine", "growth", "large", "requirements"}
+	for _, r := range requirements {
+		names = append(names, r.contest)
+	}
+	s := shown{file: path}
+	for _, name := range names {
+		for range 2 { // what was written before is replaced
+			if err := s.section(name, "table of "+name+"\n"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if n := strings.Count(string(got), "table of "+name+"\n"); n != 1 {
+			t.Errorf("%d tables of %s, want 1", n, name)
+		}
+	}
+}
+
+func TestDrawGrowth(t *testing.T) {
+	d := xml.NewDecoder(strings.NewReader(drawGrowth([]growth{
+		{byDefault, []float64{0.2, 0.5, 2, 6}, []float64{20, 40, 110, 300}},
+		{name: sampled},
+		{perfInject, []float64{1, 5, 200}, []float64{100, 300, 1000}},
+	})))
+	lines := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "circle" {
+			lines++
+		}
+	}
+	if lines != 14 {
+		t.Errorf("%d points, want 14", lines)
+	}
+}
