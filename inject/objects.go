@@ -28,6 +28,7 @@ type objectWriter struct {
 	stores  stores
 	compDir string
 	next    atomic.Int64 // object of the plan that nobody has taken
+	indexes []*index     // by number of the dump; nil for none
 
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
@@ -60,6 +61,7 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
+	w.recall(ctx, sources, jobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.objects)/batch) {
 		group.Go(func() error { return w.work(ctx) })
@@ -91,12 +93,18 @@ func (w *objectWriter) work(ctx context.Context) error {
 		}
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
+			if o.made { // in an earlier run
+				continue
+			}
 			did, err := m.object(o, w.stores[o.dump.objects])
 			if err != nil {
 				w.fail(i, err)
-			} else if did == created {
+				continue
+			}
+			if did == created {
 				m.created = append(m.created, i)
 			}
+			w.stamp(i, m.stamp)
 		}
 	}
 	m.leaveDump()
@@ -114,6 +122,7 @@ type maker struct {
 	name      []byte
 	scratch   []byte
 	mode      uint32       // of the dump's objects
+	stamp     stamp        // of the last object's file
 	compDir   string       // of the objects
 	told      map[int]told // by dump
 	made      int
@@ -151,7 +160,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	}
 	m.name = o.appendName(m.name[:0])
 	var did outcome
-	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
+	if did, m.stamp, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true

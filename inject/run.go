@@ -76,6 +76,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	for _, d := range dumps {
+		d.startDigest()
+	}
 
 	out, err := openOutput(opts, in, dumps)
 	if err != nil {
@@ -124,6 +127,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		stores.removeMade()
 		return err
 	}
+	objects.remember()
 	addRepairs(dumps, sum)
 	return nil
 }
