@@ -173,6 +173,9 @@ func (p *planner) extend(d *plannedDump) {
 	d.attribution.look()
 	ds := &p.sum.Dumps[d.number]
 	p.objects = slices.Grow(p.objects, len(events))
+	if len(p.names) == 0 {
+		p.names = make(map[objectName]int, len(events))
+	}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != jitcode.Load {

@@ -36,10 +36,15 @@ type BlockReader struct {
 	pos      int64 // of what comes next in the stream of uncompressed records
 	cut      int64
 	buf      []byte
-	lo, hi   int // what is in buf
+	lo, hi   int  // what is in buf
+	little   bool // the order, for the hot path
 
-	unpack   *unpacker // nil before the first compressed record
-	packedAt int64     // offset of the compressed record that unpack is at
+	// What comes next is read while the block before is in use.
+	readsAhead bool
+	spare      []byte    // it is being read into this, from aheadAt on
+	ahead      chan read // nil if nothing is
+	unpack     *unpacker // nil before the first compressed record
+	packedAt   int64     // offset of the compressed record that unpack is at
 }
 
 const unknownEnd = -1
@@ -47,7 +52,16 @@ const unknownEnd = -1
 const (
 	maxRecord = 1<<16 - 1
 	blockSize = 256 << 10 // read at once
+
+	// aheadAt is room for the start of a record whose rest is in the next block.
+	aheadAt = maxRecord + 1
 )
+
+// A read is what came of reading.
+type read struct {
+	n   int
+	err error
+}
 
 // newBlockReader reads size bytes from src, which are at offset in their file;
 // without a known size, all there are.
@@ -56,7 +70,7 @@ func newBlockReader(src io.Reader, order binary.ByteOrder, offset, size int64, m
 	if size != unknownEnd {
 		end = offset + size
 	}
-	return &BlockReader{src: src, order: order, offset: offset, end: end, mayBeCut: mayBeCut, cut: -1}
+	return &BlockReader{src: src, order: order, little: order == binary.LittleEndian, offset: offset, end: end, mayBeCut: mayBeCut, cut: -1}
 }
 
 // Next implements Stream.
@@ -105,6 +119,14 @@ func (r *BlockReader) Offset() int64 { return r.offset }
 // SkipTo goes on at a later offset of the file, where a record begins. Nothing of
 // what is skipped may be compressed, or have a payload.
 func (r *BlockReader) SkipTo(offset int64) error {
+	if r.ahead != nil { // it may be read once more
+		got := <-r.ahead
+		if r.ahead = nil; got.n > 0 {
+			if _, err := r.src.(io.Seeker).Seek(-int64(got.n), io.SeekCurrent); err != nil {
+				return err
+			}
+		}
+	}
 	n := offset - r.offset
 	if ahead := n - int64(r.hi-r.lo); ahead > 0 {
 		r.lo = r.hi
@@ -123,7 +145,7 @@ func (r *BlockReader) SkipTo(offset int64) error {
 func (r *BlockReader) Cut() int64 { return r.cut }
 
 func (r *BlockReader) block(b []byte, offset int64, opaque bool) Block {
-	block := Block{Data: b, Offset: offset, Pos: r.pos, Opaque: opaque, order: r.order}
+	block := Block{Data: b, Offset: offset, Pos: r.pos, Opaque: opaque, order: r.order, little: r.little}
 	r.pos += int64(len(b))
 	return block
 }
@@ -138,12 +160,7 @@ func (r *BlockReader) take(n int) []byte {
 
 // fill reads more. At the end of the input it returns io.EOF.
 func (r *BlockReader) fill() error {
-	if r.buf == nil {
-		r.buf = make([]byte, blockSize+maxRecord+1)
-	}
-	r.hi = copy(r.buf, r.buf[r.lo:r.hi])
-	r.lo = 0
-	n, err := r.src.Read(r.buf[r.hi:min(len(r.buf), r.hi+blockSize)])
+	n, err := r.read()
 	r.hi += n
 	if n > 0 || err == nil {
 		return nil
@@ -165,20 +182,58 @@ func (r *BlockReader) fill() error {
 	return io.EOF
 }
 
+// read reads what comes next to where the bytes in the buffer end.
+func (r *BlockReader) read() (int, error) {
+	if r.buf == nil {
+		r.buf = make([]byte, aheadAt+blockSize)
+	}
+	var got read
+	if r.ahead != nil {
+		got = <-r.ahead
+		left := r.buf[r.lo:r.hi]
+		r.lo, r.hi = aheadAt-len(left), aheadAt
+		copy(r.spare[r.lo:], left)
+		r.buf, r.spare, r.ahead = r.spare, r.buf, nil
+	} else {
+		r.hi = copy(r.buf, r.buf[r.lo:r.hi])
+		r.lo = 0
+		got.n, got.err = r.src.Read(r.buf[r.hi:min(len(r.buf), r.hi+blockSize)])
+	}
+	if r.readsAhead && got.n == blockSize { // there is more, it seems
+		if r.spare == nil {
+			r.spare = make([]byte, aheadAt+blockSize)
+		}
+		ahead, src, to := make(chan read, 1), r.src, r.spare[aheadAt:]
+		go func() {
+			n, err := src.Read(to)
+			ahead <- read{n, err}
+		}()
+		r.ahead = ahead
+	}
+	return got.n, got.err
+}
+
 // whole returns how much of b is whole records. They end behind a record that has
 // a payload, and in front of a compressed one; if b begins with that, packed is
 // true and n its size.
 func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
 	pos := 0
 	for len(b)-pos >= recordHead {
-		size := int(r.order.Uint16(b[pos+6:]))
+		head := b[pos : pos+recordHead]
+		var size int
+		var typ RecordType
+		if r.little { // not through the interface: this is the hot path
+			size, typ = int(binary.LittleEndian.Uint16(head[6:])), RecordType(binary.LittleEndian.Uint32(head))
+		} else {
+			size, typ = int(r.order.Uint16(head[6:])), RecordType(r.order.Uint32(head))
+		}
 		if size < recordHead {
 			return 0, false, r.fail(r.offset+int64(pos), "a record of %d bytes; its header alone has %d", size, recordHead)
 		}
 		if size > len(b)-pos {
 			break
 		}
-		switch typ := RecordType(r.order.Uint32(b[pos:])); {
+		switch {
 		case typ == RecordCompressed || typ == RecordCompressed2:
 			if pos == 0 {
 				return size, true, nil

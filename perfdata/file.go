@@ -48,5 +48,7 @@ func (f *File) Feature(id FeatureID) *Feature {
 // use at once.
 func (f *File) Blocks() *BlockReader {
 	s := f.Header.Data
-	return newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
+	r := newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
+	r.readsAhead = true
+	return r
 }

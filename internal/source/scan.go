@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
@@ -212,6 +214,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 }
 
 func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
+	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
 	var tables uint64
 	p.unwind, tables = d.pairing.takeUnwinding()
@@ -234,6 +237,28 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
 	})
 	d.parts = append(d.parts, p)
+}
+
+// minGrown is how many functions there are before their number is guessed.
+const minGrown = 1 << 10
+
+// grow makes room for the functions of the whole file before a load at an offset is
+// added, going by what there is of them up to there: getting room, and giving it up for
+// more, takes longer than reading the records.
+func (d *Jitdump) grow(offset int64) {
+	n := len(d.parts)
+	if n < minGrown || n < cap(d.parts) {
+		return
+	}
+	want := 2 * n
+	if f, ok := d.src.(interface{ Stat() (os.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Size() > offset {
+			guess := float64(n) * float64(info.Size()) / float64(offset)
+			want = n/8 + int(min(guess, 4*float64(want)))
+		}
+	}
+	d.parts = slices.Grow(d.parts, want-n)
+	d.Events = slices.Grow(d.Events, want-n)
 }
 
 // thread returns the thread of a record, or the process for one that cannot be.
