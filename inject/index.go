@@ -35,8 +35,8 @@ type index struct {
 	known   bool                // the files are there, untouched
 }
 
-// minIndexed is how many objects are worth an index: making fewer takes no time.
-const minIndexed = 500
+// minIndexed is how many objects are worth an index: fewer are made in ten milliseconds.
+const minIndexed = 1000
 
 // A stamp is what changes when somebody changes a file, or puts another in its place.
 // The zero stamp is that of a file which others may change.
