@@ -46,9 +46,9 @@ type stamp struct {
 	Mtime, Ctime int64
 }
 
-// stampOf returns the stamp of a file.
-func stampOf(st *unix.Stat_t) stamp {
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o022 != 0 || int(st.Uid) != os.Geteuid() {
+// stampOf returns the stamp of a file in the store.
+func (s *store) stampOf(st *unix.Stat_t) stamp {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o022 != 0 || st.Uid != s.uid {
 		return stamp{}
 	}
 	return stamp{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano()}
@@ -193,7 +193,7 @@ func (x *index) read() ([]byte, error) {
 	defer f.Close()
 	var st unix.Stat_t
 	size := int64(x.size())
-	if err := unix.Fstat(fd, &st); err != nil || stampOf(&st) == (stamp{}) || st.Size != size {
+	if err := unix.Fstat(fd, &st); err != nil || x.store.stampOf(&st) == (stamp{}) || st.Size != size {
 		return nil, errNoIndex
 	}
 	data := make([]byte, size)

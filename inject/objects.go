@@ -86,6 +86,8 @@ func (w *objectWriter) undo() {
 // work makes objects until there are none left.
 func (w *objectWriter) work(ctx context.Context) error {
 	m := maker{opts: w.opts, compDir: w.compDir}
+	var dump *dump // at which m is
+	var store *store
 	for ctx.Err() == nil {
 		end := int(w.next.Add(batch))
 		if end-batch >= len(w.plan.objects) {
@@ -96,7 +98,10 @@ func (w *objectWriter) work(ctx context.Context) error {
 			if o.made { // in an earlier run
 				continue
 			}
-			did, err := m.object(o, w.stores[o.dump.objects])
+			if o.dump != dump {
+				dump, store = o.dump, w.stores[o.dump.objects]
+			}
+			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, err)
 				continue

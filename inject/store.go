@@ -17,6 +17,7 @@ import (
 type store struct {
 	path string
 	fd   int
+	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
 }
 
@@ -36,7 +37,7 @@ func (d *dump) mode() uint32 {
 // openStore opens a directory, making it first if create is set, and checks that
 // files can be made in it.
 func openStore(path string, create bool) (*store, error) {
-	s := &store{path: path, fd: -1}
+	s := &store{path: path, fd: -1, uid: uint32(os.Geteuid())}
 	err := s.open(create)
 	if err != nil {
 		s.close()
@@ -144,7 +145,7 @@ func (s *store) look(name string) stamp {
 	if err := unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return stamp{}
 	}
-	return stampOf(&st)
+	return s.stampOf(&st)
 }
 
 // create writes a file that is not there yet, and leaves none if it fails.
@@ -163,7 +164,7 @@ func (s *store) create(name string, content []byte, mode uint32) (as stamp, err 
 	}
 	var st unix.Stat_t
 	if err == nil && unix.Fstat(fd, &st) == nil {
-		as = stampOf(&st)
+		as = s.stampOf(&st)
 	}
 	if cerr := unix.Close(fd); err == nil {
 		err = cerr
@@ -196,7 +197,7 @@ func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte
 		}
 		got += n
 	}
-	return bytes.Equal(scratch[:got], content), stampOf(&st), scratch
+	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
 }
 
 // remove deletes a file that put created.
