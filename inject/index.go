@@ -10,9 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -37,22 +35,6 @@ type index struct {
 
 // minIndexed is how many objects are worth an index: fewer are made in ten milliseconds.
 const minIndexed = 1000
-
-// A stamp is what changes when somebody changes a file, or puts another in its place.
-// The zero stamp is that of a file which others may change.
-type stamp struct {
-	Dev, Ino     uint64
-	Size         int64
-	Mtime, Ctime int64
-}
-
-// stampOf returns the stamp of a file in the store.
-func (s *store) stampOf(st *unix.Stat_t) stamp {
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o022 != 0 || st.Uid != s.uid {
-		return stamp{}
-	}
-	return stamp{uint64(st.Dev), st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano()}
-}
 
 // indexName returns the name of the index of a process's objects.
 func indexName(pid uint32) string { return fmt.Sprintf(".jitinject-%d.index", pid) }
@@ -128,22 +110,6 @@ const indexEntry = jitobj.BuildIDSize + 4 + 4
 
 var indexMagic = [8]byte{'J', 'I', 'T', 'I', 'D', 'X', '0', '1'}
 
-// stampsSum hashes the stamps of all objects. It reports false if one of them is of a
-// file that others may change.
-func (x *index) stampsSum() (sum [sha256.Size]byte, ok bool) {
-	h := sha256.New()
-	b := make([]byte, 0, 64)
-	for i := range x.stamps {
-		if x.stamps[i] == (stamp{}) {
-			return sum, false
-		}
-		b, _ = binary.Append(b[:0], binary.LittleEndian, &x.stamps[i])
-		h.Write(b)
-	}
-	h.Sum(sum[:0])
-	return sum, len(x.stamps) == len(x.objects)
-}
-
 // recall looks whether an earlier run has made the objects. If it has, they count as
 // made, and told is what that run found out about them.
 func (x *index) recall(ctx context.Context, opts *Options, jobs int) (t told, ok bool) {
@@ -207,35 +173,9 @@ func (x *index) read() ([]byte, error) {
 	return data, nil
 }
 
-// lookAll fills in the stamps of the files that are there. It reports whether all are.
-func (x *index) lookAll(ctx context.Context, jobs int) bool {
-	x.stamps = make([]stamp, len(x.objects))
-	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range jobs {
-		group.Go(func() error {
-			var name []byte
-			for ctx.Err() == nil {
-				end := int(next.Add(batch))
-				if end-batch >= len(x.objects) {
-					return nil
-				}
-				for i := end - batch; i < min(end, len(x.objects)); i++ {
-					name = x.objects[i].appendName(name[:0])
-					if x.stamps[i] = x.store.look(string(name)); x.stamps[i] == (stamp{}) {
-						return errNoIndex
-					}
-				}
-			}
-			return ctx.Err()
-		})
-	}
-	return group.Wait() == nil
-}
-
-// write leaves the index for later runs, in place of what was there. made is what was found out
-// about the objects. If that does not work, nothing is lost but time.
-func (x *index) write(opts *Options, made told) error {
+// encode returns the index file for objects that have been made. made is what was found
+// out about them.
+func (x *index) encode(opts *Options, made told) ([]byte, error) {
 	head := indexHead{
 		Magic: indexMagic,
 		Lines: int64(made.lines), Inlines: int64(made.inlines), Sent: int64(made.sent), Derived: int64(made.derived), Unplaced: int64(made.unplaced),
@@ -245,8 +185,8 @@ func (x *index) write(opts *Options, made told) error {
 		head.Repairs[i] -= n
 	}
 	var ok bool
-	if head.Stamps, ok = x.stampsSum(); !ok || !x.makeKey(opts) || !x.dump.digest.holds() {
-		return errNoIndex
+	if head.Stamps, ok = x.stampsSum(); !ok || !x.makeKey(opts) {
+		return nil, errNoIndex
 	}
 	head.Key = x.key
 	data := make([]byte, 0, x.size())
@@ -254,13 +194,21 @@ func (x *index) write(opts *Options, made told) error {
 	for i := range x.objects {
 		o := &x.objects[i]
 		if !o.made || o.tables.Offset > math.MaxUint32 || o.tables.Size > math.MaxUint32 {
-			return errNoIndex
+			return nil, errNoIndex
 		}
 		data = append(data, o.buildID[:]...)
 		data = binary.LittleEndian.AppendUint32(data, uint32(o.tables.Offset))
 		data = binary.LittleEndian.AppendUint32(data, uint32(o.tables.Size))
 	}
 	sum := sha256.Sum256(data)
-	_, err := x.store.replace(indexName(x.dump.pid), append(data, sum[:]...), 0o600)
+	return append(data, sum[:]...), nil
+}
+
+// write leaves the index for later runs, in place of what was there.
+func (x *index) write(data []byte) error {
+	if !x.dump.digest.holds() {
+		return errNoIndex // some objects may be made of what was hashed, and some of other bytes
+	}
+	_, err := x.store.replace(indexName(x.dump.pid), data, 0o600)
 	return err
 }

@@ -36,16 +36,35 @@ func (w *objectWriter) stamp(i int, s stamp) {
 	}
 }
 
-// remember leaves indexes for later runs. What there is to be said about a dump, beside
-// numbers, only making its objects tells: then there is none.
-func (w *objectWriter) remember() {
+// prepare starts to make the indexes of what has been made, beside other work, and
+// returns what writes them. What there is to be said about a dump, beside numbers, only
+// making its objects tells: then there is none. If an index cannot be written, nothing is
+// lost but time.
+func (w *objectWriter) prepare() (remember func()) {
+	done := make(chan struct{})
+	files := make(map[*index][]byte)
+	counts := make(map[*index]told)
 	for _, x := range w.indexes {
 		if x == nil || x.known || slices.ContainsFunc(w.problems, func(p Problem) bool { return p.File == x.dump.path }) {
 			continue
 		}
 		d := &w.sum.Dumps[x.dump.number]
-		if err := x.write(w.opts, told{d.WithLines, d.Inlining, d.Unwind.Sent, d.Unwind.Derived, d.Unwind.Unplaced}); err != nil {
-			w.opts.logf(2, "%s: no index of its objects: %v", Printable(x.dump.objects), err)
+		counts[x] = told{d.WithLines, d.Inlining, d.Unwind.Sent, d.Unwind.Derived, d.Unwind.Unplaced}
+	}
+	go func() {
+		defer close(done)
+		for x, made := range counts {
+			if data, err := x.encode(w.opts, made); err == nil {
+				files[x] = data
+			}
+		}
+	}()
+	return func() {
+		<-done
+		for x, data := range files {
+			if err := x.write(data); err != nil {
+				w.opts.logf(2, "%s: no index of its objects: %v", Printable(x.dump.objects), err)
+			}
 		}
 	}
 }

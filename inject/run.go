@@ -96,6 +96,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		defer sources.close()
 	}
 	var objects *objectWriter
+	var remember func()
 	if err == nil {
 		plan := makePlan(rec, dumps, sum)
 		for _, d := range dumps {
@@ -107,6 +108,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
+			remember = objects.prepare()
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
@@ -127,7 +129,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		stores.removeMade()
 		return err
 	}
-	objects.remember()
+	remember()
 	addRepairs(dumps, sum)
 	return nil
 }

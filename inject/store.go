@@ -139,15 +139,6 @@ func (s *store) replace(name string, content []byte, mode uint32) (stamp, error)
 	}
 }
 
-// look returns the stamp of a file, the zero stamp if there is none.
-func (s *store) look(name string) stamp {
-	var st unix.Stat_t
-	if err := unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return stamp{}
-	}
-	return s.stampOf(&st)
-}
-
 // create writes a file that is not there yet, and leaves none if it fails.
 func (s *store) create(name string, content []byte, mode uint32) (as stamp, err error) {
 	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
