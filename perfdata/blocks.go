@@ -39,12 +39,8 @@ type BlockReader struct {
 	lo, hi   int  // what is in buf
 	little   bool // the order, for the hot path
 
-	// What comes next is read while the block before is in use.
-	readsAhead bool
-	spare      []byte    // it is being read into this, from aheadAt on
-	ahead      chan read // nil if nothing is
-	unpack     *unpacker // nil before the first compressed record
-	packedAt   int64     // offset of the compressed record that unpack is at
+	unpack   *unpacker // nil before the first compressed record
+	packedAt int64     // offset of the compressed record that unpack is at
 }
 
 const unknownEnd = -1
@@ -52,16 +48,7 @@ const unknownEnd = -1
 const (
 	maxRecord = 1<<16 - 1
 	blockSize = 256 << 10 // read at once
-
-	// aheadAt is room for the start of a record whose rest is in the next block.
-	aheadAt = maxRecord + 1
 )
-
-// A read is what came of reading.
-type read struct {
-	n   int
-	err error
-}
 
 // newBlockReader reads size bytes from src, which are at offset in their file;
 // without a known size, all there are.
@@ -119,14 +106,6 @@ func (r *BlockReader) Offset() int64 { return r.offset }
 // SkipTo goes on at a later offset of the file, where a record begins. Nothing of
 // what is skipped may be compressed, or have a payload.
 func (r *BlockReader) SkipTo(offset int64) error {
-	if r.ahead != nil { // it may be read once more
-		got := <-r.ahead
-		if r.ahead = nil; got.n > 0 {
-			if _, err := r.src.(io.Seeker).Seek(-int64(got.n), io.SeekCurrent); err != nil {
-				return err
-			}
-		}
-	}
 	n := offset - r.offset
 	if ahead := n - int64(r.hi-r.lo); ahead > 0 {
 		r.lo = r.hi
@@ -160,7 +139,12 @@ func (r *BlockReader) take(n int) []byte {
 
 // fill reads more. At the end of the input it returns io.EOF.
 func (r *BlockReader) fill() error {
-	n, err := r.read()
+	if r.buf == nil {
+		r.buf = make([]byte, blockSize+maxRecord+1)
+	}
+	r.hi = copy(r.buf, r.buf[r.lo:r.hi])
+	r.lo = 0
+	n, err := r.src.Read(r.buf[r.hi:min(len(r.buf), r.hi+blockSize)])
 	r.hi += n
 	if n > 0 || err == nil {
 		return nil
@@ -180,37 +164,6 @@ func (r *BlockReader) fill() error {
 		r.cut = r.packedAt
 	}
 	return io.EOF
-}
-
-// read reads what comes next to where the bytes in the buffer end.
-func (r *BlockReader) read() (int, error) {
-	if r.buf == nil {
-		r.buf = make([]byte, aheadAt+blockSize)
-	}
-	var got read
-	if r.ahead != nil {
-		got = <-r.ahead
-		left := r.buf[r.lo:r.hi]
-		r.lo, r.hi = aheadAt-len(left), aheadAt
-		copy(r.spare[r.lo:], left)
-		r.buf, r.spare, r.ahead = r.spare, r.buf, nil
-	} else {
-		r.hi = copy(r.buf, r.buf[r.lo:r.hi])
-		r.lo = 0
-		got.n, got.err = r.src.Read(r.buf[r.hi:min(len(r.buf), r.hi+blockSize)])
-	}
-	if r.readsAhead && got.n == blockSize { // there is more, it seems
-		if r.spare == nil {
-			r.spare = make([]byte, aheadAt+blockSize)
-		}
-		ahead, src, to := make(chan read, 1), r.src, r.spare[aheadAt:]
-		go func() {
-			n, err := src.Read(to)
-			ahead <- read{n, err}
-		}()
-		r.ahead = ahead
-	}
-	return got.n, got.err
 }
 
 // whole returns how much of b is whole records. They end behind a record that has

@@ -48,7 +48,5 @@ func (f *File) Feature(id FeatureID) *Feature {
 // use at once.
 func (f *File) Blocks() *BlockReader {
 	s := f.Header.Data
-	r := newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
-	r.readsAhead = true
-	return r
+	return newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Whatever is left out, what is read is what stands there: blocks are read ahead, and
-// records lie across their ends.
+// Whatever is left out, what is read is what stands there: records lie across the ends
+// of what is read at once.
 func TestSkipTo(t *testing.T) {
 	dir := testrec.Unpack(t, "node-fp")
 	if err := testrec.Repeat(dir, 3<<20); err != nil {
