@@ -17,9 +17,10 @@ type cleaner struct {
 	opts *CleanOptions
 	sum  *CleanSummary
 
-	dir string // that is open
-	fd  int
-	err error // of opening it
+	dir  string // that is open
+	fd   int
+	err  error           // of opening it
+	pids map[uint32]bool // whose objects were removed from it
 }
 
 // object removes one object, if it is what the recording says.
@@ -33,6 +34,12 @@ func (c *cleaner) object(o *referredObject) {
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size
+		if pid, ok := objectPID(filepath.Base(o.path)); ok {
+			if c.pids == nil {
+				c.pids = make(map[uint32]bool)
+			}
+			c.pids[pid] = true
+		}
 		if c.opts.Log != nil {
 			c.opts.Log(o.path)
 		}
@@ -127,7 +134,30 @@ func (c *cleaner) enter(dir string) error {
 
 func (c *cleaner) leave() {
 	if c.dir != "" && c.err == nil {
+		for pid := range c.pids {
+			c.index(pid)
+		}
 		unix.Close(c.fd)
 	}
+	clear(c.pids)
 	c.dir, c.err = "", nil
+}
+
+// index removes the index of a process's objects: it counts for all of them or for none.
+func (c *cleaner) index(pid uint32) {
+	if c.opts.DryRun {
+		return
+	}
+	fd, err := unix.Openat(c.fd, indexName(pid), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	file := os.NewFile(uintptr(fd), indexName(pid))
+	defer file.Close()
+	var magic [len(indexMagic)]byte
+	var st unix.Stat_t
+	if _, err := file.ReadAt(magic[:], 0); err != nil || magic != indexMagic || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return
+	}
+	unix.Unlinkat(c.fd, indexName(pid), 0)
 }

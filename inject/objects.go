@@ -31,6 +31,7 @@ type objectWriter struct {
 	parts   []partJob
 	part    atomic.Int64 // part of a bundle that nobody has taken
 	bundles []*bundleJob
+	indexes []*index // by number of the dump; nil for none
 
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
@@ -65,6 +66,7 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	}
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
+	w.recall(ctx, sources, jobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.objects)/batch+len(w.parts)) {
 		group.Go(func() error { return w.work(ctx) })
@@ -89,6 +91,8 @@ func (w *objectWriter) undo() {
 // work makes objects until there are none left.
 func (w *objectWriter) work(ctx context.Context) error {
 	m := maker{opts: w.opts, compDir: w.compDir}
+	var dump *dump // at which m is
+	var store *store
 	for ctx.Err() == nil {
 		i := int(w.part.Add(1)) - 1
 		if i >= len(w.parts) {
@@ -103,15 +107,21 @@ func (w *objectWriter) work(ctx context.Context) error {
 		}
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
-			if len(o.members) > 0 {
+			if o.made || len(o.members) > 0 { // in an earlier run, or a bundle
 				continue
 			}
-			did, err := m.object(o, w.stores[o.dump.objects])
+			if o.dump != dump {
+				dump, store = o.dump, w.stores[o.dump.objects]
+			}
+			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)
-			} else if did == created {
+				continue
+			}
+			if did == created {
 				m.created = append(m.created, i)
 			}
+			w.stamp(i, m.stamp)
 		}
 	}
 	m.leaveDump()
@@ -130,6 +140,7 @@ type maker struct {
 	name      []byte
 	scratch   []byte
 	mode      uint32       // of the dump's objects
+	stamp     stamp        // of the last object's file
 	compDir   string       // of the objects
 	told      map[int]told // by dump
 	made      int
@@ -162,7 +173,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	}
 	m.name = o.appendName(m.name[:0])
 	var did outcome
-	if did, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
+	if did, m.stamp, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true

@@ -48,6 +48,8 @@ type object struct {
 	made    bool
 }
 
+func isBundle(o object) bool { return len(o.members) > 0 }
+
 // A member is a function in a bundle, and where it was in memory.
 type member struct {
 	function int // of the dump's source
@@ -218,6 +220,9 @@ func (p *planner) extend(d *plannedDump) {
 	d.attribution.look()
 	ds := &p.sum.Dumps[d.number]
 	p.objects = slices.Grow(p.objects, len(events))
+	if len(p.names) == 0 {
+		p.names = make(map[objectName]int, len(events))
+	}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != jitcode.Load {

@@ -147,9 +147,16 @@ func (r *rewriter) mappingsUpTo(time uint64) {
 			record.Addr, record.Len, record.PgOff = m.tables, o.tables.Size, o.tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.time, &r.trailer)
 		}
+		if len(r.buf) > maxHeld {
+			r.out.Write(r.buf)
+			r.buf = r.buf[:0]
+		}
 	}
 	r.out.Write(r.buf)
 }
+
+// maxHeld is how many bytes of new records are collected before they are written.
+const maxHeld = 64 << 10
 
 // drops reports whether a mapping stays out of the result: a marker that has
 // done its work, or anonymous memory of a process that makes code in it.
@@ -187,7 +194,11 @@ func (r *rewriter) extendBuildIDs(table []byte) []byte {
 	for i := range r.plan.objects {
 		if o := &r.plan.objects[i]; o.made {
 			r.path = o.appendPath(r.path[:0])
+			before := len(table)
 			table = perfdata.AppendBuildID(table, r.order(), r.path, o.buildID[:])
+			if i == 0 { // the others are as long, mostly
+				table = slices.Grow(table, len(r.plan.objects)*(len(table)-before))
+			}
 		}
 	}
 	return table

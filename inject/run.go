@@ -76,6 +76,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	for _, d := range dumps {
+		d.startDigest()
+	}
 
 	out, err := openOutput(opts, in, dumps)
 	if err != nil {
@@ -93,6 +96,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		defer sources.close()
 	}
 	var objects *objectWriter
+	var remember func()
 	if err == nil {
 		var plan *plan
 		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
@@ -106,6 +110,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		}
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
+			remember = objects.prepare()
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
@@ -126,6 +131,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		stores.removeMade()
 		return err
 	}
+	remember()
 	addRepairs(dumps, sum)
 	return nil
 }

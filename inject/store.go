@@ -17,6 +17,7 @@ import (
 type store struct {
 	path string
 	fd   int
+	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
 }
 
@@ -36,7 +37,7 @@ func (d *dump) mode() uint32 {
 // openStore opens a directory, making it first if create is set, and checks that
 // files can be made in it.
 func openStore(path string, create bool) (*store, error) {
-	s := &store{path: path, fd: -1}
+	s := &store{path: path, fd: -1, uid: uint32(os.Geteuid())}
 	err := s.open(create)
 	if err != nil {
 		s.close()
@@ -67,7 +68,7 @@ func (s *store) open(create bool) (err error) {
 	// Root may write anywhere, except where nobody can: in /proc, say.
 	for i := range 100 {
 		name := fmt.Sprintf(".jitinject.%d.%d", os.Getpid(), i)
-		if err = s.create(name, nil, objectMode); !errors.Is(err, unix.EEXIST) {
+		if _, err = s.create(name, nil, objectMode); err != unix.EEXIST {
 			s.remove(name)
 			break
 		}
@@ -100,36 +101,49 @@ const (
 
 // put makes sure that the file name in the directory holds content. One that
 // does already is left alone; another is replaced by rename. Links are never
-// followed. scratch is memory for reading, returned for the next call.
-func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome, []byte, error) {
-	err := s.create(name, content, mode)
-	if !errors.Is(err, unix.EEXIST) {
-		return created, scratch, err
+// followed. scratch is memory for reading, returned for the next call; the stamp
+// is that of the file with the content.
+func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome, stamp, []byte, error) {
+	as, err := s.create(name, content, mode)
+	if err != unix.EEXIST {
+		return created, as, scratch, err
 	}
-	same, scratch := s.holds(name, content, scratch)
+	same, as, scratch := s.holds(name, content, scratch)
 	if same {
-		return unchanged, scratch, nil
+		return unchanged, as, scratch, nil
 	}
+	as, err = s.replace(name, content, mode)
+	return replaced, as, scratch, err
+}
+
+// replace puts a new file in the place of what is there.
+func (s *store) replace(name string, content []byte, mode uint32) (stamp, error) {
 	for i := 0; ; i++ {
 		temp := fmt.Sprintf(".%s.%d.%d", name, os.Getpid(), i)
-		err := s.create(temp, content, mode)
-		if errors.Is(err, unix.EEXIST) && i < 100 {
+		written, err := s.create(temp, content, mode)
+		if err == unix.EEXIST && i < 100 {
 			continue
 		}
-		if err == nil {
-			if err = unix.Renameat(s.fd, temp, s.fd, name); err != nil {
-				unix.Unlinkat(s.fd, temp, 0)
-			}
+		if err != nil {
+			return stamp{}, err
 		}
-		return replaced, scratch, err
+		if err = unix.Renameat(s.fd, temp, s.fd, name); err != nil {
+			unix.Unlinkat(s.fd, temp, 0)
+			return stamp{}, err
+		}
+		as := s.look(name)
+		if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
+			return stamp{}, nil
+		}
+		return as, nil
 	}
 }
 
 // create writes a file that is not there yet, and leaves none if it fails.
-func (s *store) create(name string, content []byte, mode uint32) error {
+func (s *store) create(name string, content []byte, mode uint32) (as stamp, err error) {
 	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
-		return err
+		return as, err
 	}
 	for len(content) > 0 && err == nil {
 		var n int
@@ -139,25 +153,29 @@ func (s *store) create(name string, content []byte, mode uint32) error {
 			err = nil
 		}
 	}
+	var st unix.Stat_t
+	if err == nil && unix.Fstat(fd, &st) == nil {
+		as = s.stampOf(&st)
+	}
 	if cerr := unix.Close(fd); err == nil {
 		err = cerr
 	}
 	if err != nil {
 		unix.Unlinkat(s.fd, name, 0)
 	}
-	return err
+	return as, err
 }
 
 // holds reports whether the file name is a regular file with the given content.
-func (s *store) holds(name string, content, scratch []byte) (bool, []byte) {
+func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, scratch
+		return false, stamp{}, scratch
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != int64(len(content)) {
-		return false, scratch
+		return false, stamp{}, scratch
 	}
 	if cap(scratch) < len(content) {
 		scratch = make([]byte, len(content))
@@ -166,11 +184,11 @@ func (s *store) holds(name string, content, scratch []byte) (bool, []byte) {
 	for got < len(content) {
 		n, err := unix.Read(fd, scratch[got:len(content)])
 		if n <= 0 || err != nil {
-			return false, scratch
+			return false, stamp{}, scratch
 		}
 		got += n
 	}
-	return bytes.Equal(scratch[:got], content), scratch
+	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
 }
 
 // remove deletes a file that put created.

@@ -28,12 +28,15 @@ const (
 	IDEmbeddedSource RecordID = 827346261
 )
 
+var specified = [...]string{
+	IDLoad:      "JIT_CODE_LOAD",
+	IDMove:      "JIT_CODE_MOVE",
+	IDDebugInfo: "JIT_CODE_DEBUG_INFO",
+	IDClose:     "JIT_CODE_CLOSE",
+	IDUnwinding: "JIT_CODE_UNWINDING_INFO",
+}
+
 var recordNames = map[RecordID]string{
-	IDLoad:           "JIT_CODE_LOAD",
-	IDMove:           "JIT_CODE_MOVE",
-	IDDebugInfo:      "JIT_CODE_DEBUG_INFO",
-	IDClose:          "JIT_CODE_CLOSE",
-	IDUnwinding:      "JIT_CODE_UNWINDING_INFO",
 	IDDebugInfo2:     "SAMPLY_JIT_CODE_DEBUG_INFO2",
 	IDTier:           "SAMPLY_JIT_TIER",
 	IDEmbeddedSource: "SAMPLY_EMBEDDED_SOURCE_FILE",
@@ -41,6 +44,9 @@ var recordNames = map[RecordID]string{
 
 // String returns the specification's name, or "record type N".
 func (id RecordID) String() string {
+	if id <= IDUnwinding { // without a search: every cursor has the name
+		return specified[id]
+	}
 	if name, ok := recordNames[id]; ok {
 		return name
 	}

@@ -36,7 +36,8 @@ type BlockReader struct {
 	pos      int64 // of what comes next in the stream of uncompressed records
 	cut      int64
 	buf      []byte
-	lo, hi   int // what is in buf
+	lo, hi   int  // what is in buf
+	little   bool // the order, for the hot path
 
 	unpack   *unpacker // nil before the first compressed record
 	packedAt int64     // offset of the compressed record that unpack is at
@@ -56,7 +57,7 @@ func newBlockReader(src io.Reader, order binary.ByteOrder, offset, size int64, m
 	if size != unknownEnd {
 		end = offset + size
 	}
-	return &BlockReader{src: src, order: order, offset: offset, end: end, mayBeCut: mayBeCut, cut: -1}
+	return &BlockReader{src: src, order: order, little: order == binary.LittleEndian, offset: offset, end: end, mayBeCut: mayBeCut, cut: -1}
 }
 
 // Next implements Stream.
@@ -123,7 +124,7 @@ func (r *BlockReader) SkipTo(offset int64) error {
 func (r *BlockReader) Cut() int64 { return r.cut }
 
 func (r *BlockReader) block(b []byte, offset int64, opaque bool) Block {
-	block := Block{Data: b, Offset: offset, Pos: r.pos, Opaque: opaque, order: r.order}
+	block := Block{Data: b, Offset: offset, Pos: r.pos, Opaque: opaque, order: r.order, little: r.little}
 	r.pos += int64(len(b))
 	return block
 }
@@ -171,14 +172,21 @@ func (r *BlockReader) fill() error {
 func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
 	pos := 0
 	for len(b)-pos >= recordHead {
-		size := int(r.order.Uint16(b[pos+6:]))
+		head := b[pos : pos+recordHead]
+		var size int
+		var typ RecordType
+		if r.little { // not through the interface: this is the hot path
+			size, typ = int(binary.LittleEndian.Uint16(head[6:])), RecordType(binary.LittleEndian.Uint32(head))
+		} else {
+			size, typ = int(r.order.Uint16(head[6:])), RecordType(r.order.Uint32(head))
+		}
 		if size < recordHead {
 			return 0, false, r.fail(r.offset+int64(pos), "a record of %d bytes; its header alone has %d", size, recordHead)
 		}
 		if size > len(b)-pos {
 			break
 		}
-		switch typ := RecordType(r.order.Uint32(b[pos:])); {
+		switch {
 		case typ == RecordCompressed || typ == RecordCompressed2:
 			if pos == 0 {
 				return size, true, nil

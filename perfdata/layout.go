@@ -94,6 +94,7 @@ func (l *layout) idFromEnd() int {
 // worked out once for each attr.
 type Layouts struct {
 	order   binary.ByteOrder
+	little  bool
 	layouts []layout // one for each attr
 	byID    map[uint64]*layout
 	common  *layout // of every attr, where they agree in what matters here
@@ -108,7 +109,7 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	if len(attrs) == 0 {
 		return nil, fmt.Errorf("%s: the recording has no events", FormatName)
 	}
-	ls := &Layouts{order: order, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
+	ls := &Layouts{order: order, little: order == binary.LittleEndian, layouts: make([]layout, len(attrs)), byID: make(map[uint64]*layout)}
 	same, sameTails := true, true
 	for i := range attrs {
 		a := &attrs[i]
@@ -188,7 +189,7 @@ func (ls *Layouts) Time(rec Record) (t uint64, ok bool) {
 	if at < recordHead || at+8 > len(rec.Data) {
 		return 0, false
 	}
-	if ls.order == binary.LittleEndian {
+	if ls.little {
 		t = binary.LittleEndian.Uint64(rec.Data[at:])
 	} else {
 		t = ls.order.Uint64(rec.Data[at:])

@@ -83,7 +83,7 @@ func (m *merger) advance(s *mergeSource) error {
 	}
 	s.at = 0
 	if !s.block.Opaque {
-		s.key = m.key(s, recordAt(s.block.Data, s.block.order))
+		s.key = m.key(s, recordAt(s.block.Data, s.block.order, s.block.little))
 	}
 	return nil
 }
@@ -100,11 +100,11 @@ func (m *merger) key(s *mergeSource, rec Record) uint64 {
 func (m *merger) run(s *mergeSource, limit uint64) Block {
 	from := s.at
 	for s.key <= limit {
-		s.at += len(recordAt(s.block.Data[s.at:], s.block.order).Data)
+		s.at += len(recordAt(s.block.Data[s.at:], s.block.order, s.block.little).Data)
 		if s.at == len(s.block.Data) {
 			break
 		}
-		s.key = m.key(s, recordAt(s.block.Data[s.at:], s.block.order))
+		s.key = m.key(s, recordAt(s.block.Data[s.at:], s.block.order, s.block.little))
 	}
 	b := s.block
 	b.Data, b.Offset = b.Data[from:s.at], b.Offset+int64(from)

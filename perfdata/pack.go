@@ -41,7 +41,7 @@ func NewPacker(dst io.Writer, order binary.ByteOrder, level int, first []byte) (
 func (p *Packer) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 && p.err == nil {
-		rec := recordAt(b, p.order)
+		rec := recordAt(b, p.order, p.order == binary.LittleEndian)
 		if rec.Type >= firstUserType {
 			p.Raw(rec.Data)
 		} else {

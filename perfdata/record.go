@@ -69,7 +69,8 @@ type Block struct {
 	File   int   // which one of a directory it is from: 0 for data, n for the nth of Dir.Names
 	Opaque bool
 
-	order binary.ByteOrder
+	order  binary.ByteOrder
+	little bool // that, for the hot path
 }
 
 // Records yields the records of a block with their positions in Data. An opaque
@@ -80,7 +81,7 @@ func (b *Block) Records() iter.Seq2[int, Record] {
 			return
 		}
 		for pos := 0; pos < len(b.Data); {
-			rec := recordAt(b.Data[pos:], b.order)
+			rec := recordAt(b.Data[pos:], b.order, b.little)
 			if !yield(pos, rec) {
 				return
 			}
@@ -90,8 +91,8 @@ func (b *Block) Records() iter.Seq2[int, Record] {
 }
 
 // recordAt cuts the record at the start of b, which holds it whole.
-func recordAt(b []byte, order binary.ByteOrder) Record {
-	if order == binary.LittleEndian { // not through the interface: this is the hot path
+func recordAt(b []byte, order binary.ByteOrder, little bool) Record {
+	if little { // not through the interface: this is the hot path
 		le := binary.LittleEndian
 		size := le.Uint16(b[6:])
 		return Record{RecordType(le.Uint32(b)), le.Uint16(b[4:]), b[:size:size]}

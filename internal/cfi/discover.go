@@ -67,7 +67,17 @@ func (s *Synthesizer) discover() bool {
 	}
 	slices.Sort(s.targets)
 	s.targets = slices.Compact(s.targets)
+	for i, at := range s.targets {
+		s.slot[at] = uint32(i)
+	}
 	return true
+}
+
+// target returns the index of a place in s.targets, if it is one of them: it may have
+// been come by in an earlier part.
+func (s *Synthesizer) target(at uint32) (i int, ok bool) {
+	i = int(s.slot[at]) // or what was there for other code, for it is never cleared
+	return i, i < len(s.targets) && s.targets[i] == at
 }
 
 // maxPadding is how far code is looked for behind code: many jumps may lead into one

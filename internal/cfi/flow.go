@@ -28,7 +28,7 @@ func (s *Synthesizer) flow(first *state) bool {
 		s.stale.reset(n)
 		for _, at := range s.gaps {
 			// What is called has a return address on the stack that the function has not.
-			if i, ok := slices.BinarySearch(s.targets, at); ok && (!s.later || s.mark[at]&markCalled == 0) {
+			if i, ok := s.target(at); ok && (!s.later || s.mark[at]&markCalled == 0) {
 				s.in[i].meet(first)
 				s.stale.add(i)
 			}
@@ -102,8 +102,7 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 			if o.imm == outside {
 				break
 			}
-			// A target that is not in s.targets was come by in an earlier part.
-			if to, ok := slices.BinarySearch(s.targets, uint32(o.imm)); ok && s.in[to].meet(now) {
+			if to, ok := s.target(uint32(o.imm)); ok && s.in[to].meet(now) {
 				s.stale.add(to)
 			}
 		case opCall:

@@ -149,7 +149,7 @@ func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
 		if o.imm == outside {
 			return leaves
 		}
-		_, here := slices.BinarySearch(s.targets, uint32(o.imm))
+		_, here := s.target(uint32(o.imm))
 		return here || s.fits(uint32(o.imm), now)
 	case opTrap:
 		switch {
@@ -210,7 +210,7 @@ func (s *Synthesizer) leadsToBad(i int) bool {
 	}
 	for _, o := range s.sorted[s.first[i]:s.first[i+1]] {
 		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
-			if to, ok := slices.BinarySearch(s.targets, uint32(o.imm)); ok && s.bad[to] {
+			if to, ok := s.target(uint32(o.imm)); ok && s.bad[to] {
 				return true
 			}
 		}

@@ -18,6 +18,9 @@ func (s *Synthesizer) keep() {
 	at, was := uint32(0), state{}
 	kept := len(s.pieces)
 	visit := func(off uint32, now *state) {
+		if *now == was {
+			return
+		}
 		if was.live && off > at {
 			if last := len(s.pieces) - 1; last >= kept && s.pieces[last].end == at && s.pieces[last].state == was {
 				s.pieces[last].end = off

@@ -56,11 +56,12 @@ type Synthesizer struct {
 
 	// Flow: the states that lead to targets, by their index.
 	in, weak []state
-	distrust []bool // do not believe that the call in front of the target returns
-	first    []int  // op behind each target
-	stale    bitset // targets where less holds than what was passed on
-	budget   int    // ops that may still be looked at
-	now      state  // where flow is
+	distrust []bool   // do not believe that the call in front of the target returns
+	first    []int    // op behind each target
+	slot     []uint32 // of places that are targets, their index
+	stale    bitset   // targets where less holds than what was passed on
+	budget   int      // ops that may still be looked at
+	now      state    // where flow is
 
 	// Evidence that the prologue is elsewhere, in what the function calls first, as V8's
 	// baseline compiler has it: a frame pointer that nobody set up is the way back to the
@@ -113,9 +114,9 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		return Result{}
 	}
 	if cap(s.mark) < len(code) {
-		s.mark = make([]uint8, len(code))
+		s.mark, s.slot = make([]uint8, len(code)), make([]uint32, len(code))
 	}
-	s.mark = s.mark[:len(code)]
+	s.mark, s.slot = s.mark[:len(code)], s.slot[:len(code)]
 	clear(s.mark)
 
 	s.later, s.gaps = false, append(s.gaps, 0)

@@ -62,18 +62,14 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	if flags&xModRM != 0 {
 		x.modRM()
 	}
-	if flags&xImm16 != 0 {
-		x.imm = int32(binary.LittleEndian.Uint16(x.b[x.at:]))
-		x.at += 2
+	if flags&(xImm8|xImm16|xImm32) != 0 {
+		x.immediates(flags)
 	}
-	if flags&xImm8 != 0 {
-		if flags&xImm16 == 0 {
-			x.imm = int32(int8(x.b[x.at]))
+	if flags&(xSpecial|xReg|xRM) == 0 { // it does nothing
+		if x.at > 15 || x.at > len(code)-at {
+			return ops, 0
 		}
-		x.at++
-	}
-	if flags&xImm32 != 0 {
-		x.immediate()
+		return ops, x.at
 	}
 	e := emitter{ops: ops, off: uint32(at)}
 	first := len(ops)
@@ -135,24 +131,24 @@ func (x *x86) opcode() uint16 {
 		}
 		c := x.b[x.at]
 		x.at++
+		flags := x86One[c]
 		switch {
+		case flags&xMore == 0:
+			x.op = c
+			return flags
 		case c&0xf0 == 0x40:
 			x.rex = c
 			continue
+		case c == 0x0f:
+			return x.opcode0F()
 		case c == 0x66:
 			x.wide = true
 		case c == 0xf2 || c == 0xf3:
 			x.rep = c
 		case c == 0x67:
 			x.short = true
-		case c == 0xf0 || c == 0x2e || c == 0x36 || c == 0x3e || c == 0x26 || c == 0x64 || c == 0x65:
-		case c == 0x0f:
-			return x.opcode0F()
 		case c == 0xc4 || c == 0xc5 || c == 0x62:
 			return x.vex(c)
-		default:
-			x.op = c
-			return x86One[c]
 		}
 		if x.rex = 0; x.at > 14 {
 			return xUnknown
@@ -291,6 +287,23 @@ func (x *x86) modRM() {
 		}
 		x.disp = int32(binary.LittleEndian.Uint32(x.b[x.at:]))
 		x.at += 4
+	}
+}
+
+// immediates reads immediates.
+func (x *x86) immediates(flags uint16) {
+	if flags&xImm16 != 0 {
+		x.imm = int32(binary.LittleEndian.Uint16(x.b[x.at:]))
+		x.at += 2
+	}
+	if flags&xImm8 != 0 {
+		if flags&xImm16 == 0 {
+			x.imm = int32(int8(x.b[x.at]))
+		}
+		x.at++
+	}
+	if flags&xImm32 != 0 {
+		x.immediate()
 	}
 }
 

@@ -17,49 +17,49 @@ func (x *x86) special(e *emitter, flags uint16) (rest uint16) {
 		return x.special0F(e)
 	}
 	reg := x.op&7 | x.rex<<3&8
-	switch op := x.op; {
-	case op >= 0x50 && op <= 0x57:
+	switch x.op { // all numbers, which makes a table of jumps
+	case 0x89, 0x8b, 0x8d:
+		return x.move(e)
+	case 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57:
 		x.push(e, x86Watched[reg])
-	case op >= 0x58 && op <= 0x5f:
+	case 0x58, 0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f:
 		x.pop(e, reg)
-	case op == 0x68 || op == 0x6a || op == 0x9c:
+	case 0x68, 0x6a, 0x9c:
 		x.push(e, none)
-	case op == 0x9d:
+	case 0x9d:
 		e.add(opAdd(wordSize))
-	case op == 0x8f:
+	case 0x8f:
 		if x.mod == 3 {
 			x.pop(e, x.rm)
 		} else {
 			e.add(opAdd(wordSize))
 		}
-	case op >= 0x90 && op <= 0x97:
+	case 0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97:
 		if reg != 0 {
 			x.write(e, reg)
 		}
-	case op >= 0xa0 && op <= 0xa3:
+	case 0xa0, 0xa1, 0xa2, 0xa3:
 		if x.short {
 			x.at += 4
 		} else {
 			x.at += 8
 		}
-	case op >= 0xb0 && op <= 0xb7:
+	case 0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7:
 		if x.rex != 0 || reg < 4 { // not ah, ch, dh or bh
 			x.write(e, reg)
 		}
-	case op >= 0xb8 && op <= 0xbf:
+	case 0xb8, 0xb9, 0xba, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf:
 		if long {
 			x.at += 8
 		} else {
 			x.immediate()
 		}
 		x.write(e, reg)
-	case op == 0x81 || op == 0x83:
+	case 0x81, 0x83:
 		return x.arithmetic(e)
-	case op == 0x89 || op == 0x8b || op == 0x8d:
-		return x.move(e)
-	case op == 0xf6 || op == 0xf7:
+	case 0xf6, 0xf7:
 		return x.group3()
-	case op == 0xff:
+	case 0xff:
 		return x.group5(e)
 	default:
 		x.flow(e)

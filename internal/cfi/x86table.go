@@ -11,6 +11,7 @@ const (
 	xBytes   // operands are bytes
 	xSpecial // see x86Special
 	xUnknown // nobody knows
+	xMore    // no opcode yet, or one of several bytes
 )
 
 var (
@@ -41,8 +42,12 @@ func init() {
 		one(row+5, row+5, xImm32)
 		one(row+6, row+7, xUnknown)
 	}
-	one(0x50, 0x5f, xSpecial)           // push, pop
-	one(0x60, 0x62, xUnknown)           // 62 is EVEX
+	for _, c := range []int{0x0f, 0x26, 0x2e, 0x36, 0x3e, 0x62, 0x64, 0x65, 0x66, 0x67, 0xc4, 0xc5, 0xf0, 0xf2, 0xf3} {
+		x86One[c] = xMore
+	}
+	one(0x40, 0x4f, xMore)    // REX
+	one(0x50, 0x5f, xSpecial) // push, pop
+	one(0x60, 0x61, xUnknown)
 	one(0x63, 0x63, xModRM|xReg)        // movsxd
 	one(0x68, 0x68, xImm32|xSpecial)    // push
 	one(0x69, 0x69, xModRM|xImm32|xReg) // imul
@@ -76,7 +81,6 @@ func init() {
 	one(0xc1, 0xc1, xModRM|xImm8|xRM)
 	one(0xc2, 0xc2, xImm16|xSpecial) // ret
 	one(0xc3, 0xc3, xSpecial)
-	one(0xc4, 0xc5, xUnknown) // VEX
 	one(0xc6, 0xc6, xModRM|xImm8|xRM|xBytes)
 	one(0xc7, 0xc7, xModRM|xImm32|xRM)
 	one(0xc8, 0xc8, xImm16|xImm8|xSpecial) // enter

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 
 	"github.com/jitinject/jitinject/dwarfgen"
@@ -55,6 +56,7 @@ type part struct {
 	w       io.WriterAt
 	text    codeWriter
 	end     uint64 // of what it has so far, in the object
+	digest  hash.Hash
 }
 
 // A codeWriter takes code in the order of its addresses.
@@ -69,10 +71,13 @@ type codeWriter interface {
 // hold the object, at once.
 func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
 	p := &b.part
+	if p.digest == nil {
+		p.digest = sha256.New()
+	}
 	p.symbols, p.names, p.stretch, p.w, p.end = p.symbols[:0], p.names[:0], s, w, TextOffset
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, TextOffset)
 	b.cies.reset()
-	b.hash.Reset()
+	p.digest.Reset()
 	return b.dwarf.Reset(b.enc)
 }
 
@@ -98,8 +103,10 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	p.end = b.at + size
 	p.symbols = append(p.symbols, symbol{len(p.names), b.at, size, fn.Thumb})
 	p.names = append(append(p.names, fn.Name...), 0)
+	b.hashed = b.hashed[:0]
 	b.hashNumber(addr)
 	b.hashFunction(fn)
+	p.digest.Write(b.hashed)
 	b.debugInfo(fn)
 	b.addFrames(fn)
 	return nil
@@ -120,10 +127,10 @@ func (b *Builder) EndPart() (*Part, error) {
 		return nil, err
 	}
 	for name, data := range done.dwarf.Sections() {
-		b.hashBytes([]byte(name))
-		b.hashBytes(data)
+		fmt.Fprintf(p.digest, "%s %d ", name, len(data))
+		p.digest.Write(data)
 	}
-	b.hash.Sum(done.digest[:0])
+	p.digest.Sum(done.digest[:0])
 	done.frames, err = b.frames.Part()
 	return done, err
 }
@@ -226,14 +233,14 @@ func (b *Builder) joinFrames(parts []*Part, textSize uint64, place Place, tables
 
 // bundleID hashes all that makes a bundle what it is.
 func (b *Builder) bundleID(s Stretch, place Place, parts []*Part) (id [BuildIDSize]byte) {
-	b.hash.Reset()
+	b.hashed = b.hashed[:0]
 	b.hashNumber(s.Low)
 	b.hashNumber(s.High)
 	b.hashFile(place)
 	for _, p := range parts {
 		b.hashBytes(p.digest[:])
 	}
-	var sum [sha256.Size]byte
-	copy(id[:], b.hash.Sum(sum[:0]))
+	sum := sha256.Sum256(b.hashed)
+	copy(id[:], sum[:])
 	return id
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
-	"hash"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
@@ -72,8 +71,7 @@ type Builder struct {
 	ranges []dwarfgen.Range
 	plain  map[string]string // names of inlined functions, demangled
 	edges  []uint64          // where inlined calls begin and end
-	hash   hash.Hash
-	frame  [8]byte
+	hashed []byte            // what the build id is the hash of
 }
 
 // NewBuilder returns a builder of objects for code of the given target.
@@ -84,7 +82,7 @@ func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
 	if opts.CompDir == "" {
 		opts.CompDir = "."
 	}
-	b := &Builder{opts: opts, hash: sha256.New()}
+	b := &Builder{opts: opts}
 	b.target = elfgen.TargetFor(elf.Machine(t.Machine), t.Order, t.HighAddress)
 	b.enc = dwarfgen.Encoding{Version: opts.DWARF, AddrSize: 8, Order: t.Order}
 	if b.target.Class == elf.ELFCLASS32 {
@@ -211,7 +209,7 @@ func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place
 // is not in the object: equal code at two places is two functions, whose objects
 // must not stand in for each other.
 func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
-	b.hash.Reset()
+	b.hashed = b.hashed[:0]
 	b.hashNumber(fn.Addr)
 	b.hashFile(place)
 	b.hashFunction(fn)
@@ -219,8 +217,8 @@ func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Se
 		b.hashBytes([]byte(s.Name))
 		b.hashBytes(s.Data)
 	}
-	var sum [sha256.Size]byte
-	copy(id[:], b.hash.Sum(sum[:0]))
+	sum := sha256.Sum256(b.hashed) // at once: it is in many pieces, most of them small
+	copy(id[:], sum[:])
 	return id
 }
 
@@ -252,10 +250,9 @@ func (b *Builder) hashFunction(fn *jitcode.Function) {
 
 func (b *Builder) hashBytes(p []byte) {
 	b.hashNumber(uint64(len(p)))
-	b.hash.Write(p)
+	b.hashed = append(b.hashed, p...)
 }
 
 func (b *Builder) hashNumber(n uint64) {
-	binary.LittleEndian.PutUint64(b.frame[:], n)
-	b.hash.Write(b.frame[:])
+	b.hashed = binary.LittleEndian.AppendUint64(b.hashed, n)
 }

@@ -17,6 +17,32 @@ type repairs struct {
 	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees atomic.Int64
 }
 
+// all returns the counters, in a fixed order.
+func (r *repairs) all() [10]*atomic.Int64 {
+	return [...]*atomic.Int64{
+		&r.skew, &r.bytecode, &r.fileNames, &r.garbled, &r.outside, &r.unsorted, &r.absurdLines, &r.tids, &r.unwind, &r.trees,
+	}
+}
+
+// RepairCounts are counts of repairs, for adding them to those of another run in which
+// the functions are not read.
+type RepairCounts [10]int64
+
+// RepairCounts returns the counts so far.
+func (d *Jitdump) RepairCounts() (counts RepairCounts) {
+	for i, n := range d.repairs.all() {
+		counts[i] = n.Load()
+	}
+	return counts
+}
+
+// AddRepairs counts what an earlier run has repaired in functions of the dump.
+func (d *Jitdump) AddRepairs(counts RepairCounts) {
+	for i, n := range d.repairs.all() {
+		n.Add(counts[i])
+	}
+}
+
 // A Repair is a quirk of a producer that was repaired.
 type Repair struct {
 	Name  string // short and stable

@@ -235,6 +235,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 }
 
 func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
+	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
 	var tables uint64
 	p.unwind, tables = d.pairing.takeUnwinding()

@@ -110,10 +110,12 @@ func (b *Buffer) Sleb(v int64) {
 
 // Zeros appends n zero bytes.
 func (b *Buffer) Zeros(n int) {
-	for ; n > 0; n-- {
-		b.Data = append(b.Data, 0)
+	for ; n > 0; n -= len(zeros) {
+		b.Data = append(b.Data, zeros[:min(n, len(zeros))]...)
 	}
 }
+
+var zeros [64]byte
 
 // Align appends zeros until the length is a multiple of n, a power of two.
 func (b *Buffer) Align(n int) { b.Zeros(-len(b.Data) & (n - 1)) }
