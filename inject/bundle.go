@@ -324,33 +324,22 @@ func (b *bundler) addObject(d *dump, members []int) {
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
 	o := b.old.objects[first.function]
+	o.codeAt = first.lo
 	if len(members) > 1 {
-		o = object{dump: d, pid: b.old.objects[first.function].pid, stretch: jitobj.Stretch{Low: first.lo, High: last.hi}, members: make([]member, len(members))}
-	} else if o.bundled { // at another address, in another object
-		name := objectName{pid: o.pid, index: o.index}
-		o.repeat = p.names[name]
-		p.names[name]++
+		o = object{dump: d, pid: o.pid, bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi}}}
+		o.codeAt = o.bundle.stretch.Base()
 	}
+	p.name(&o)
 	room := uint64(0)
 	for i, r := range members {
 		m := &b.residents[r]
 		m.object = len(p.objects)
 		f := &b.old.objects[m.function]
-		f.bundled = true
 		b.objectOf[m.function] = m.object
 		room += tableRoom(m.hi-m.lo, f.sent)
-		if len(members) > 1 {
-			o.members[i] = member{f.function, r, m.lo}
+		if o.bundle != nil {
+			o.bundle.members[i] = member{f.function, r, m.lo}
 		}
-	}
-	if len(members) > 1 {
-		name := objectName{pid: o.pid, index: o.stretch.Low, bundle: true}
-		o.repeat = p.names[name]
-		p.names[name]++
-	}
-	o.codeAt = first.lo
-	if len(members) > 1 {
-		o.codeAt = o.stretch.Base()
 	}
 	if b.rec.copiesStacks() {
 		o.placed, o.room = true, room

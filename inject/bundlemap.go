@@ -103,15 +103,15 @@ func (b *bundleMapper) show(o occupancy, m mapping, number int) {
 	g := &b.rec.genealogy
 	key := mappedBundle{m.pid, max(g.lastExec(m.pid, m.time), g.born(m.pid, m.time)), r.object}
 	m.object, m.tables = r.object, 0
-	if !b.mapped[key] || len(obj.members) == 0 {
+	if !b.mapped[key] || obj.bundle == nil {
 		m.tables = obj.tablesAt
 	}
-	if r.generation == 0 && len(obj.members) > 0 && !b.mapped[key] {
+	if r.generation == 0 && obj.bundle != nil && !b.mapped[key] {
 		b.whole(o, m, obj)
 		m.tables = 0
 	}
 	b.mapped[key] = true
-	implied := r.generation == 0 && len(obj.members) > 0
+	implied := r.generation == 0 && obj.bundle != nil
 	if !seenAs(o, r.lo, r.hi, r.object, implied) {
 		b.part(m, r.lo, r.hi, obj)
 	}
@@ -135,15 +135,15 @@ func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
 
 // whole maps all of a bundle, and again what is to be seen instead in parts of it.
 func (b *bundleMapper) whole(o occupancy, m mapping, obj *object) {
-	b.part(m, obj.stretch.Low, obj.stretch.High, obj)
+	b.part(m, obj.bundle.stretch.Low, obj.bundle.stretch.High, obj)
 	m.tables = 0
-	for i := range obj.members {
-		r := &b.residents[obj.members[i].resident]
-		if b.early[earlyTouch{m.pid, obj.members[i].resident}] {
+	for i := range obj.bundle.members {
+		r := &b.residents[obj.bundle.members[i].resident]
+		if b.early[earlyTouch{m.pid, obj.bundle.members[i].resident}] {
 			hide(o, r.lo, r.hi)
 		}
 	}
-	for _, t := range o.within(obj.stretch.Low, obj.stretch.High) {
+	for _, t := range o.within(obj.bundle.stretch.Low, obj.bundle.stretch.High) {
 		switch {
 		case t.function == m.object:
 		case t.function == nothing:

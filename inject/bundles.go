@@ -38,10 +38,10 @@ type partJob struct {
 func (w *objectWriter) bundleJobs() (jobs []partJob) {
 	for i := range w.plan.objects {
 		o := &w.plan.objects[i]
-		if len(o.members) == 0 {
+		if o.bundle == nil {
 			continue
 		}
-		n := (len(o.members) + partSize - 1) / partSize
+		n := (len(o.bundle.members) + partSize - 1) / partSize
 		b := &bundleJob{number: i, object: o, store: w.stores[o.dump.objects], parts: make([]*jitobj.Part, n), left: n}
 		w.bundles = append(w.bundles, b)
 		for part := range n {
@@ -63,7 +63,7 @@ func (w *objectWriter) abandonBundles() {
 // members returns the functions of a part.
 func (p *partJob) members() []member {
 	first := p.part * partSize
-	return p.object.members[first:min(first+partSize, len(p.object.members))]
+	return p.object.bundle.members[first:min(first+partSize, len(p.object.bundle.members))]
 }
 
 // bundlePart makes a part, and the bundle if it is the last one.
@@ -89,7 +89,7 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 	did, err := m.join(b)
 	b.parts = nil
 	if err != nil {
-		w.fail(b.number, len(b.object.members), err)
+		w.fail(b.number, len(b.object.bundle.members), err)
 	} else if did == created {
 		m.created = append(m.created, b.number)
 	}
@@ -105,7 +105,7 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 	if err != nil {
 		return nil, t, err
 	}
-	if err := m.bundler.BeginPart(p.object.stretch, file); err != nil {
+	if err := m.bundler.BeginPart(p.object.bundle.stretch, file); err != nil {
 		return nil, t, err
 	}
 	for _, member := range p.members() {
@@ -146,7 +146,7 @@ func (m *maker) join(b *bundleJob) (outcome, error) {
 		return 0, err
 	}
 	o := b.object
-	obj, err := m.bundler.Join(b.file, o.stretch, o.place(), parts)
+	obj, err := m.bundler.Join(b.file, o.bundle.stretch, o.place(), parts)
 	var we *jitobj.WriteError
 	if errors.As(err, &we) {
 		err = &storeError{we}

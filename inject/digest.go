@@ -21,8 +21,8 @@ type digest struct {
 }
 
 // startDigest starts to hash a dump whose objects may be worth an index.
-func (d *dump) startDigest() {
-	if d.source.NumFunctions() >= minIndexed {
+func (d *dump) startDigest(opts *Options) {
+	if few := opts.Bundle || opts.Sampled; !few && d.source.NumFunctions() >= minIndexed {
 		d.digest = newDigest(d.file)
 	}
 }

@@ -48,7 +48,7 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 	}
 	for i := range b.old.mappings {
 		r := b.of[i]
-		if r < 0 || len(b.planner.objects[b.residents[r].object].members) == 0 {
+		if r < 0 || b.planner.objects[b.residents[r].object].bundle == nil {
 			continue
 		}
 		m := &b.old.mappings[i]
@@ -113,7 +113,7 @@ func (e *earlyTouches) visible(pid uint32) []int {
 func (e *earlyTouches) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	lo = math.MaxUint64
 	for _, o := range e.visible(pid) {
-		s := &e.planner.objects[o].stretch
+		s := &e.planner.objects[o].bundle.stretch
 		lo, hi = min(lo, s.Low), max(hi, s.High)
 	}
 	return lo, hi, lo < hi
@@ -140,10 +140,10 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 // residentAt returns the resident of a bundle at an address.
 func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
 	obj := &e.planner.objects[o]
-	if addr < obj.stretch.Low || addr >= obj.stretch.High {
+	if addr < obj.bundle.stretch.Low || addr >= obj.bundle.stretch.High {
 		return 0, false
 	}
-	i, found := slices.BinarySearchFunc(obj.members, addr, func(m member, addr uint64) int {
+	i, found := slices.BinarySearchFunc(obj.bundle.members, addr, func(m member, addr uint64) int {
 		switch {
 		case m.addr < addr:
 			return -1
@@ -158,7 +158,7 @@ func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
 	if i < 0 {
 		return 0, false
 	}
-	r := obj.members[i].resident
+	r := obj.bundle.members[i].resident
 	return r, addr < e.residents[r].hi
 }
 

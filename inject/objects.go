@@ -107,7 +107,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 		}
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
-			if o.made || len(o.members) > 0 { // in an earlier run, or a bundle
+			if o.made || o.bundle != nil { // in an earlier run, or a bundle
 				continue
 			}
 			if o.dump != dump {

@@ -28,13 +28,9 @@ type object struct {
 	index    uint64
 	repeat   int // counts objects that would have the same name; 0 for the first
 
-	// A bundle: the functions in it, in the order of their addresses, and the memory that
-	// it is about.
-	members []member
-	stretch jitobj.Stretch
+	bundle *bundle // if it is one of many functions; function and index are zero then
 
-	sent    uint64 // bytes of unwind tables that its producer sent
-	bundled bool   // it is in an object of another plan
+	sent uint64 // bytes of unwind tables that its producer sent
 
 	// Where stacks will be unwound: where its code is, and its tables seem to be, and how
 	// many bytes there are for them; 0 if there is no place for them.
@@ -48,7 +44,12 @@ type object struct {
 	made    bool
 }
 
-func isBundle(o object) bool { return len(o.members) > 0 }
+// A bundle is what an object of many functions has: the functions, in the order of their
+// addresses, and the memory that it is about.
+type bundle struct {
+	members []member
+	stretch jitobj.Stretch
+}
 
 // A member is a function in a bundle, and where it was in memory.
 type member struct {
@@ -62,11 +63,11 @@ type member struct {
 // recording have the same name, wherever they are: perf report takes objects of
 // one name for one.
 func (o *object) appendName(b []byte) []byte {
-	if len(o.members) > 0 {
+	if o.bundle != nil {
 		b = append(b, bundlePrefix...)
 		b = strconv.AppendUint(b, uint64(o.pid), 10)
 		b = append(b, '-')
-		b = strconv.AppendUint(b, o.stretch.Low, 16)
+		b = strconv.AppendUint(b, o.bundle.stretch.Low, 16)
 	} else {
 		b = append(b, objectPrefix...)
 		b = strconv.AppendUint(b, uint64(o.pid), 10)
@@ -149,7 +150,9 @@ func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options,
 	for _, d := range dumps {
 		events += len(d.source.Events)
 	}
-	p.names = make(map[objectName]int, events)
+	if !p.bundling {
+		p.names = make(map[objectName]int, events)
+	}
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
@@ -179,6 +182,16 @@ func (p *planner) add(d *dump) *plannedDump {
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
+}
+
+// name sees to it that an object has a name of its own.
+func (p *planner) name(o *object) {
+	name := objectName{pid: o.pid, index: o.index}
+	if o.bundle != nil {
+		name.index, name.bundle = o.bundle.stretch.Low, true
+	}
+	o.repeat = p.names[name]
+	p.names[name]++
 }
 
 // finish adds what is to be said of the dumps as a whole.
@@ -238,10 +251,12 @@ func (p *planner) extend(d *plannedDump) {
 		if !ok || d.leftOut[e.Function] {
 			continue
 		}
-		name := objectName{pid: pid, index: e.Index}
 		d.objectOf[e.Function] = len(p.objects)
-		p.objects = append(p.objects, object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, repeat: p.names[name], sent: e.Tables})
-		p.names[name]++
+		o := object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, sent: e.Tables}
+		if !p.bundling { // or else few of them will need one
+			p.name(&o)
+		}
+		p.objects = append(p.objects, o)
 	}
 	d.neighbours = newNeighbours(d.source.Events)
 	if p.rec.copiesStacks() {

@@ -77,7 +77,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
 	for _, d := range dumps {
-		d.startDigest()
+		d.startDigest(opts)
 	}
 
 	out, err := openOutput(opts, in, dumps)

@@ -164,9 +164,7 @@ func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump, waiting uin
 		return
 	case o.placed:
 		copied := *o
-		name := objectName{pid: o.pid, index: o.index}
-		copied.repeat = p.names[name]
-		p.names[name]++
+		p.name(&copied)
 		m.object = len(p.objects)
 		p.objects = append(p.objects, copied)
 		o = &p.objects[m.object]
