@@ -329,7 +329,7 @@ func (b *bundler) addObject(d *dump, members []int) {
 		o = object{dump: d, pid: o.pid, bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi}}}
 		o.codeAt = o.bundle.stretch.Base()
 	}
-	p.name(&o)
+	o.repeat = p.names.next(&o, p.objects)
 	room := uint64(0)
 	for i, r := range members {
 		m := &b.residents[r]

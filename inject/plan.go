@@ -108,19 +108,12 @@ type planner struct {
 	plan
 	rec   *recording
 	sum   *Summary
-	names map[objectName]int
+	names objectNames
 	files *fileCode
 	rooms *rooms
 	dumps []*plannedDump
 
 	bundling bool // the plan is going to be one with bundles
-}
-
-// objectName is what must be different from object to object.
-type objectName struct {
-	pid    uint32
-	index  uint64 // or, of a bundle, the address
-	bundle bool
 }
 
 // A plannedDump is a dump as far as it is part of the plan.
@@ -139,20 +132,13 @@ type plannedDump struct {
 }
 
 func newPlanner(rec *recording, sum *Summary) *planner {
-	return &planner{rec: rec, sum: sum, names: make(map[objectName]int), files: newFileCode(rec), rooms: newRooms(rec)}
+	return &planner{rec: rec, sum: sum, files: newFileCode(rec), rooms: newRooms(rec)}
 }
 
 // makePlan makes the plan for all dumps.
 func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
 	p.bundling = opts.Bundle
-	events := 0
-	for _, d := range dumps {
-		events += len(d.source.Events)
-	}
-	if !p.bundling {
-		p.names = make(map[objectName]int, events)
-	}
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
@@ -182,16 +168,6 @@ func (p *planner) add(d *dump) *plannedDump {
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
-}
-
-// name sees to it that an object has a name of its own.
-func (p *planner) name(o *object) {
-	name := objectName{pid: o.pid, index: o.index}
-	if o.bundle != nil {
-		name.index, name.bundle = o.bundle.stretch.Low, true
-	}
-	o.repeat = p.names[name]
-	p.names[name]++
 }
 
 // finish adds what is to be said of the dumps as a whole.
@@ -233,9 +209,6 @@ func (p *planner) extend(d *plannedDump) {
 	d.attribution.look()
 	ds := &p.sum.Dumps[d.number]
 	p.objects = slices.Grow(p.objects, len(events))
-	if len(p.names) == 0 {
-		p.names = make(map[objectName]int, len(events))
-	}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != jitcode.Load {
@@ -254,7 +227,7 @@ func (p *planner) extend(d *plannedDump) {
 		d.objectOf[e.Function] = len(p.objects)
 		o := object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, sent: e.Tables}
 		if !p.bundling { // or else few of them will need one
-			p.name(&o)
+			o.repeat = p.names.next(&o, p.objects)
 		}
 		p.objects = append(p.objects, o)
 	}

@@ -164,7 +164,7 @@ func (p *planner) placeTables(m *mapping, e *jitcode.Event, d *dump, waiting uin
 		return
 	case o.placed:
 		copied := *o
-		p.name(&copied)
+		copied.repeat = p.names.next(&copied, p.objects)
 		m.object = len(p.objects)
 		p.objects = append(p.objects, copied)
 		o = &p.objects[m.object]

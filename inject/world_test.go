@@ -138,9 +138,10 @@ func (w *world) check() *inject.Summary {
 // resolves to anything else.
 func (w *world) checkLayouts() {
 	w.t.Helper()
+	dir := w.t.TempDir()
 	for _, layout := range layouts {
 		opts := w.opts
-		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, w.path(layout.name+".data"), w.path(layout.name)
+		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
 		sum, err := inject.Run(context.Background(), opts)
 		if err != nil {
 			w.t.Fatal(layout.name, err)
