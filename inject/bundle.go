@@ -22,7 +22,8 @@ import (
 type resident struct {
 	function   int // object of the plan with an object for each function
 	lo, hi     uint64
-	time       uint64 // when it is there first, in any process
+	pid        uint32 // that has it first
+	time       uint64 // since when
 	generation int
 	shared     bool // others are at its addresses at other times
 	object     int  // of the new plan
@@ -100,8 +101,7 @@ func (b *bundler) settle() {
 			r, ok = others[place{m.object, m.addr}]
 		}
 		if ok {
-			b.of[i] = r
-			b.residents[r].time = min(b.residents[r].time, m.time)
+			b.of[i] = r // the mappings are in the order of their times: it was there before
 			continue
 		}
 		r = len(b.residents)
@@ -113,7 +113,7 @@ func (b *bundler) settle() {
 		}
 		d := b.old.objects[m.object].dump
 		b.dumps[d] = append(b.dumps[d], r)
-		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, time: m.time})
+		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time})
 	}
 }
 

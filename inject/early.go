@@ -22,7 +22,7 @@ type earlyTouch struct {
 // earlyTouches finds them.
 type earlyTouches struct {
 	*bundler
-	loaded  map[earlyTouch]uint64   // when a function is there first, by process
+	loaded  map[earlyTouch]uint64   // when a function is there first, by process, if that is not the resident's
 	shown   map[shownBundle]uint64  // since when a bundle is to be seen
 	bundles map[uint32][]int        // that a process may see, in the order of their stretches
 	seen    [1 << 12]seenEarly      // that were right
@@ -52,7 +52,9 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 			continue
 		}
 		m := &b.old.mappings[i]
-		keepEarliest(e.loaded, earlyTouch{m.pid, r}, m.time)
+		if b.residents[r].pid != m.pid {
+			keepEarliest(e.loaded, earlyTouch{m.pid, r}, m.time)
+		}
 		if b.residents[r].generation == 0 {
 			keepEarliest(e.shown, shownBundle{m.pid, b.residents[r].object}, m.time)
 		}
@@ -165,7 +167,11 @@ func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
 // isLoaded reports whether a process has a function at a time, of its own or from the
 // process that it was forked from.
 func (e *earlyTouches) isLoaded(pid uint32, r int, time uint64) bool {
+	first := &e.residents[r]
 	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
+		if pid == first.pid {
+			return first.time <= time
+		}
 		t, ok := e.loaded[earlyTouch{pid, r}]
 		return ok && t <= time
 	})
