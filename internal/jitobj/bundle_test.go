@@ -252,6 +252,18 @@ func TestBundleContent(t *testing.T) {
 	}
 }
 
+// The smallest bundle has its code, too: headers go around it.
+func TestSmallBundle(t *testing.T) {
+	list := neighbours()[:2]
+	data, _, stretch := bundle(t, targets()[0], jitobj.Options{}, jitobj.Place{}, list, 1)
+	for _, p := range list {
+		at := stretch.Offset(p.addr)
+		if !bytes.Equal(data[at:at+uint64(len(p.fn.Code))], p.fn.Code) {
+			t.Errorf("%s is not at %#x", p.fn.Name, at)
+		}
+	}
+}
+
 // However a bundle is divided among parts, it has the same code and symbols; and its id
 // says when it is another.
 func TestBundleIDs(t *testing.T) {

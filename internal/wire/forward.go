@@ -50,6 +50,12 @@ func (f *Forward) SkipTo(offset int64) {
 	f.at = offset
 }
 
+// Leave goes on n bytes further, and leaves those alone: somebody else writes them.
+func (f *Forward) Leave(n int64) {
+	f.flush()
+	f.at += n
+}
+
 // Flush writes what is pending and returns the first error.
 func (f *Forward) Flush() error {
 	f.flush()
