@@ -20,10 +20,13 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	out.Bytes(b.Data)
 	for i := range f.sections {
 		s := &f.sections[i]
-		if i == 0 || s.Room > 0 {
+		if i == 0 {
 			continue
 		}
 		out.SkipTo(int64(s.offset))
+		if s.Room > 0 { // what is there is written already
+			out.LeaveTo(int64(s.offset + s.Room))
+		}
 		out.Bytes(s.Data)
 		for _, p := range s.Pieces {
 			out.Bytes(p)

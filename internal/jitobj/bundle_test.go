@@ -252,6 +252,19 @@ func TestBundleContent(t *testing.T) {
 	}
 }
 
+// What is around the code of a bundle leaves the code alone, however little there is.
+func TestBundleSmall(t *testing.T) {
+	list := neighbours()
+	for n := 1; n <= len(list); n++ {
+		data, _, stretch := bundle(t, targets()[0], jitobj.Options{}, jitobj.Place{}, list[:n], 3)
+		for _, p := range list[:n] {
+			if at := stretch.Offset(p.addr); !bytes.Equal(data[at:at+uint64(len(p.fn.Code))], p.fn.Code) {
+				t.Errorf("of %d functions, %s is not at %#x", n, p.fn.Name, at)
+			}
+		}
+	}
+}
+
 // However a bundle is divided among parts, it has the same code and symbols; and its id
 // says when it is another.
 func TestBundleIDs(t *testing.T) {

@@ -50,6 +50,16 @@ func (f *Forward) SkipTo(offset int64) {
 	f.at = offset
 }
 
+// LeaveTo goes on at an offset, which must not be behind: what is in between is left as
+// it is, however little that may be, because somebody else writes it.
+func (f *Forward) LeaveTo(offset int64) {
+	if offset < f.at+int64(len(f.pending)) {
+		panic("wire: Forward goes back")
+	}
+	f.flush()
+	f.at = offset
+}
+
 // Flush writes what is pending and returns the first error.
 func (f *Forward) Flush() error {
 	f.flush()
