@@ -13,8 +13,8 @@
 //	objects.go   make the objects, in parallel
 //	rewrite.go   copy the recording through, with the mappings put in
 //
-// With Options.Sampled, touch.go walks the samples behind the plan, and touched.go
-// drops from it what they do not touch. Clean removes the objects of a result again.
+// With Options.Sampled, touch.go walks the samples behind the plan, targets.go adds what
+// the code that they touch branches to, and touched.go drops the rest. Clean removes the objects of a result again.
 //
 // # Markers
 //

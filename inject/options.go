@@ -40,10 +40,9 @@ type Options struct {
 
 	// Sampled makes objects only for those functions that something in Input touches:
 	// the address of a sample, a callchain, a branch, a register, a data address, or a
-	// word of a copied stack. perf shows the same samples; what it does not show are
-	// the names of functions that others merely call, in perf annotate. Where it
-	// cannot be told what is touched, all functions get one, and the summary's Notes
-	// say why.
+	// word of a copied stack. And for those that the code of these branches to, which
+	// perf annotate names. Where it cannot be told what is touched, all functions get
+	// one, and the summary's Notes say why.
 	Sampled bool
 
 	// DumpDirs are searched for a dump that is neither where it was recorded nor
@@ -161,7 +160,7 @@ type DumpSummary struct {
 	Objects   string   `json:"objects"`        // the directory of its objects
 	Functions int      `json:"functions"`      // loaded
 	Empty     int      `json:"empty"`          // of them without code, which need no object
-	Untouched int      `json:"untouched"`      // left out because nothing in the recording touches them (Options.Sampled)
+	Untouched int      `json:"untouched"`      // left out by Options.Sampled
 	WithLines int      `json:"with_lines"`
 	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
 	Unwind    Unwind   `json:"unwind"`

@@ -11,8 +11,9 @@ import (
 )
 
 // With Options.Sampled, only those functions are made that something in the
-// recording touches. All is planned first, and then what nothing touches is dropped:
-// so what stays is, to the byte, what it would have been.
+// recording touches, and those that they branch to (targets.go). All is planned first,
+// and then what nothing touches is dropped: so what stays is, to the byte, what it would
+// have been.
 //
 // perf looks an address up among the mappings that its process has, or has from a
 // forebear, at a time. A mapping is kept if any address in it is touched in its
@@ -36,6 +37,9 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 	if err != nil {
 		return inputError(rec.in.path, err)
 	}
+	if err := p.touchTargets(ctx, t); err != nil {
+		return err
+	}
 	p.keep(t, sum)
 	return nil
 }
@@ -43,9 +47,7 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 // keep drops the mappings that are not touched, and the objects that none of the
 // others is about.
 func (p *plan) keep(t *touched, sum *Summary) {
-	for _, of := range t.code {
-		of.settle()
-	}
+	t.settle()
 	var mappings []mapping
 	moved := make([]int, len(p.objects)) // where an object is to be, and 1
 	for i := range p.mappings {
@@ -94,12 +96,6 @@ type touched struct {
 type seenTouch struct {
 	addr uint64
 	pid  uint32
-}
-
-// A family is the code of a process and of its forebears; nil if there is none.
-type family struct {
-	lo, hi uint64 // it is all between them, both included
-	of     []*pieces
 }
 
 // pieces are the addresses of a process's mappings, cut wherever one of these begins
@@ -187,45 +183,6 @@ func (p *pieces) find(addr uint64) int {
 	return i
 }
 
-// familyOf returns the code that a process may have, or nil. Whatever process it may
-// have come from counts, at any time.
-func (t *touched) familyOf(pid uint32) *family {
-	f, known := t.all[pid]
-	if known {
-		return f
-	}
-	line := []uint32{pid}
-	for i := 0; i < len(line) && i < maxGenerations; i++ {
-		of := t.code[line[i]]
-		if of != nil && len(of.starts) > 0 {
-			if f == nil {
-				f = &family{lo: of.starts[0]}
-			}
-			f.lo, f.hi = min(f.lo, of.starts[0]), max(f.hi, of.starts[len(of.starts)-1])
-			f.of = append(f.of, of)
-		}
-		for _, b := range t.rec.genealogy.of[line[i]] {
-			if !slices.Contains(line, b.parent) {
-				line = append(line, b.parent)
-			}
-		}
-	}
-	t.all[pid] = f
-	return f
-}
-
-// bounds says between which addresses a process may have jitted code.
-func (t *touched) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	f := t.familyOf(pid)
-	switch {
-	case f == nil:
-		return 0, 0, false
-	case t.ignore>>48 != 0: // signed addresses are anywhere
-		return 0, ^uint64(0), true
-	}
-	return f.lo, f.hi, true
-}
-
 // touch takes in that a process touches an address.
 func (t *touched) touch(pid uint32, _, addr uint64) {
 	addr &^= t.ignore
@@ -235,14 +192,26 @@ func (t *touched) touch(pid uint32, _, addr uint64) {
 	}
 	*s = seenTouch{addr, pid}
 	for _, of := range t.familyOf(pid).of {
-		if i := of.find(addr); i >= 0 {
-			of.touched[i] = true
-		}
+		of.touch(addr)
 	}
 }
 
-// settle collects what is touched when nothing more will be.
+// touch takes in that an address is touched.
+func (p *pieces) touch(addr uint64) {
+	if i := p.find(addr); i >= 0 {
+		p.touched[i] = true
+	}
+}
+
+// settle collects what is touched so far.
+func (t *touched) settle() {
+	for _, of := range t.code {
+		of.settle()
+	}
+}
+
 func (p *pieces) settle() {
+	p.settled = p.settled[:0]
 	for i := 0; i+1 < len(p.starts); i++ {
 		if p.touched[i] {
 			p.settled = append(p.settled, addrRange{p.starts[i], p.starts[i+1]})

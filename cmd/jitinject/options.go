@@ -76,7 +76,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
-	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches")
+	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
 	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; as it is, only if the recording has stacks to unwind")

@@ -53,4 +53,8 @@
 // [Split] finds out where in an unwinding record the header is, and [Check] reads the
 // rest and refuses what an unwinder should not see. V8 sends tables without content for
 // most functions: they are empty, and the frame has to come from the code.
+//
+// # Branches
+//
+// [Targets] says where code leads, by the same decoders, and on more machines.
 package cfi

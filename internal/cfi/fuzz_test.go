@@ -27,6 +27,11 @@ func FuzzSynthesize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code []byte, cfa int64, shared bool) {
 		for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64} {
 			target := jitcode.Target{Machine: uint32(machine), Order: binary.LittleEndian}
+			Targets(target, code, func(to int64) {
+				if to >= 0 && to < int64(len(code)) {
+					t.Fatalf("target %#x is in %d bytes of code", to, len(code))
+				}
+			})
 			var entry *Entry
 			if cfa != 0 {
 				_, row := CIE(target)

@@ -1,0 +1,55 @@
+package inject
+
+import "slices"
+
+// A family is the code of a process and of its forebears; nil if there is none.
+type family struct {
+	lo, hi uint64 // it is all between them, both included
+	of     []*pieces
+}
+
+// familyOf returns the code that a process may have, or nil. Whatever process it may
+// have come from counts, at any time.
+func (t *touched) familyOf(pid uint32) *family {
+	f, known := t.all[pid]
+	if known {
+		return f
+	}
+	for _, pid := range t.line(pid) {
+		of := t.code[pid]
+		if of != nil && len(of.starts) > 0 {
+			if f == nil {
+				f = &family{lo: of.starts[0]}
+			}
+			f.lo, f.hi = min(f.lo, of.starts[0]), max(f.hi, of.starts[len(of.starts)-1])
+			f.of = append(f.of, of)
+		}
+	}
+	t.all[pid] = f
+	return f
+}
+
+// line returns a process and those that it may have come from.
+func (t *touched) line(pid uint32) []uint32 {
+	line := []uint32{pid}
+	for i := 0; i < len(line) && i < maxGenerations; i++ {
+		for _, b := range t.rec.genealogy.of[line[i]] {
+			if !slices.Contains(line, b.parent) {
+				line = append(line, b.parent)
+			}
+		}
+	}
+	return line
+}
+
+// bounds says between which addresses a process may have jitted code.
+func (t *touched) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	f := t.familyOf(pid)
+	switch {
+	case f == nil:
+		return 0, 0, false
+	case t.ignore>>48 != 0: // signed addresses are anywhere
+		return 0, ^uint64(0), true
+	}
+	return f.lo, f.hi, true
+}
