@@ -66,7 +66,7 @@ const maxMembers = 4096
 
 // bundle replaces the plan by one with bundles.
 func (p *planner) bundle(ctx context.Context) error {
-	b := &bundler{rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings}, dumps: make(map[*dump][]int)}
+	b := &bundler{rec: p.rec, planner: p, old: &plan{p.objects, p.mappings, p.absent}, dumps: make(map[*dump][]int)}
 	p.plan = plan{}
 	b.settle()
 	for _, d := range p.dumps {
@@ -124,9 +124,10 @@ func (b *bundler) layOut(d *dump) {
 		x, y := &b.residents[i], &b.residents[j]
 		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
 	})
-	walls := b.walls(d)
+	walls, absent := b.walls(d), b.old.absent[d]
+	slices.SortFunc(absent, func(x, y addrRange) int { return cmp.Compare(x.lo, y.lo) })
 	for len(list) > 0 {
-		n := b.stretch(list, walls)
+		n := b.stretch(list, walls, absent)
 		if !b.rec.copiesStacks() {
 			n = b.cut(list[:n])
 		}
@@ -136,11 +137,18 @@ func (b *bundler) layOut(d *dump) {
 }
 
 // stretch returns how many of the residents, which are in order, one bundle can be for.
-func (b *bundler) stretch(list []int, walls []addrRange) int {
+// absent are functions that are not to be in it, but could be.
+func (b *bundler) stretch(list []int, walls, absent []addrRange) int {
 	first, end := b.residents[list[0]].lo, b.residents[list[0]].hi
 	for n := 1; n < len(list); n++ {
 		r := &b.residents[list[n]]
-		if r.lo > end+maxPadding && (r.lo-end > maxHole || isWalled(walls, end, r.lo)) || r.hi-first > maxStretch && r.lo >= end {
+		reach := end
+		for ; len(absent) > 0 && absent[0].lo < r.lo; absent = absent[1:] {
+			if absent[0].lo <= reach+maxPadding {
+				reach = max(reach, absent[0].hi)
+			}
+		}
+		if r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(walls, reach, r.lo)) || r.hi-first > maxStretch && r.lo >= end {
 			return n
 		}
 		end = max(end, r.hi)
@@ -316,20 +324,18 @@ func (o *occupied) take(lo, hi uint64) bool {
 }
 
 // addObject adds the object for some residents of one generation, which are in the
-// order of their addresses. A single one gets the object that it has by itself.
+// order of their addresses.
 func (b *bundler) addObject(d *dump, members []int) {
 	if len(members) == 0 {
 		return
 	}
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
-	o := b.old.objects[first.function]
-	o.codeAt = first.lo
-	if len(members) > 1 {
-		o = object{dump: d, pid: o.pid, bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi}}}
-		o.codeAt = o.bundle.stretch.Base()
+	o := object{
+		dump: d, pid: b.old.objects[first.function].pid,
+		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi}},
 	}
-	o.repeat = p.names.next(&o, p.objects)
+	o.codeAt = o.bundle.stretch.Base()
 	room := uint64(0)
 	for i, r := range members {
 		m := &b.residents[r]
@@ -337,9 +343,7 @@ func (b *bundler) addObject(d *dump, members []int) {
 		f := &b.old.objects[m.function]
 		b.objectOf[m.function] = m.object
 		room += tableRoom(m.hi-m.lo, f.sent)
-		if o.bundle != nil {
-			o.bundle.members[i] = member{f.function, r, m.lo}
-		}
+		o.bundle.members[i] = member{f.function, r, m.lo}
 	}
 	if b.rec.copiesStacks() {
 		o.placed, o.room = true, room

@@ -91,7 +91,11 @@ func TestBundleHoles(t *testing.T) {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Stat(w.path("bundles/jitbundle-100-10000000.so"), &st); err != nil || st.Size < 39*900_000 || st.Blocks*512 > 40*8192+65536 || sum.ObjectBytes > 65536 {
+	names, _ := filepath.Glob(w.path("bundles/jitbundle-100-10000000-*.so"))
+	if len(names) != 1 {
+		t.Fatal(names)
+	}
+	if err := syscall.Stat(names[0], &st); err != nil || st.Size < 39*900_000 || st.Blocks*512 > 40*8192+65536 || sum.ObjectBytes > 65536 {
 		t.Errorf("%d bytes of space for a file of %d, %d counted, %v", st.Blocks*512, st.Size, sum.ObjectBytes, err)
 	}
 }

@@ -103,15 +103,15 @@ func (b *bundleMapper) show(o occupancy, m mapping, number int) {
 	g := &b.rec.genealogy
 	key := mappedBundle{m.pid, max(g.lastExec(m.pid, m.time), g.born(m.pid, m.time)), r.object}
 	m.object, m.tables = r.object, 0
-	if !b.mapped[key] || obj.bundle == nil {
+	if !b.mapped[key] {
 		m.tables = obj.tablesAt
 	}
-	if r.generation == 0 && obj.bundle != nil && !b.mapped[key] {
+	if r.generation == 0 && !b.mapped[key] {
 		b.whole(o, m, obj)
 		m.tables = 0
 	}
 	b.mapped[key] = true
-	implied := r.generation == 0 && obj.bundle != nil
+	implied := r.generation == 0
 	if !seenAs(o, r.lo, r.hi, r.object, implied) {
 		b.part(m, r.lo, r.hi, obj)
 	}

@@ -2,6 +2,7 @@ package inject
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -128,7 +129,7 @@ func (b *bundleJob) open(m *maker) (*draft, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file == nil && b.failed == nil {
-		b.file, b.failed = b.store.draft(string(b.object.appendName(nil)), m.mode)
+		b.file, b.failed = b.store.draft(fmt.Sprintf("%s%d-%d", bundlePrefix, b.object.pid, b.number), m.mode)
 	}
 	return b.file, b.failed
 }
@@ -154,11 +155,12 @@ func (m *maker) join(b *bundleJob) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	did, err := b.file.commit()
+	o.buildID, o.tables = obj.BuildID, obj.Tables
+	did, err := b.file.commit(string(o.appendName(nil)))
 	if err != nil {
 		return 0, &storeError{err}
 	}
-	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true
+	o.made = true
 	m.finished(did, b.file.written)
 	if obj.Tables.Size == 0 {
 		b.told.unplaced, b.told.sent, b.told.derived = b.told.sent+b.told.derived, 0, 0

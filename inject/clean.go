@@ -56,6 +56,9 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 		return nil, fmt.Errorf("%s: there is no such file; name a result of jitinject", Printable(opts.Input))
 	}
 	in, err := openInput(&Options{Input: opts.Input, Force: opts.Force})
+	if errors.Is(err, perfdata.ErrNotPerfData) {
+		return nil, fmt.Errorf("%s: %w; name a result of jitinject", Printable(opts.Input), perfdata.ErrNotPerfData)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 	if seen.Nlink > 1 {
 		return 0, nil // it has other names
 	}
-	return seen.Size, nil
+	return min(seen.Size, 512*seen.Blocks), nil // bundles have holes
 }
 
 // check opens a file of the directory, and returns what it is if it is the object.

@@ -16,16 +16,15 @@ type draft struct {
 	store   *store
 	file    *os.File
 	temp    string // its name until then
-	name    string
 	done    bool
 	mu      sync.Mutex
 	written int64 // bytes
 }
 
-// draft begins a file.
-func (s *store) draft(name string, mode uint32) (*draft, error) {
+// draft begins a file, which is called like prefix until it is complete.
+func (s *store) draft(prefix string, mode uint32) (*draft, error) {
 	for i := 0; ; i++ {
-		temp := fmt.Sprintf(".%s.%d.%d", name, os.Getpid(), i)
+		temp := fmt.Sprintf(".%s.%d.%d", prefix, os.Getpid(), i)
 		fd, err := unix.Openat(s.fd, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 		if errors.Is(err, unix.EEXIST) && i < 100 {
 			continue
@@ -33,7 +32,7 @@ func (s *store) draft(name string, mode uint32) (*draft, error) {
 		if err != nil {
 			return nil, &storeError{err}
 		}
-		return &draft{store: s, file: os.NewFile(uintptr(fd), temp), temp: temp, name: name}, nil
+		return &draft{store: s, file: os.NewFile(uintptr(fd), temp), temp: temp}, nil
 	}
 }
 
@@ -55,12 +54,12 @@ func (d *draft) abandon() {
 	}
 }
 
-// commit gives the file its name, unless what has it already is the same.
-func (d *draft) commit() (outcome, error) {
+// commit gives the file a name, unless what has it already is the same.
+func (d *draft) commit(name string) (outcome, error) {
 	defer d.abandon()
 	did := created
-	if fd, err := unix.Openat(d.store.fd, d.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
-		there := os.NewFile(uintptr(fd), d.name)
+	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+		there := os.NewFile(uintptr(fd), name)
 		same := equalFiles(there, d.file)
 		there.Close()
 		if same {
@@ -70,7 +69,7 @@ func (d *draft) commit() (outcome, error) {
 	} else if !errors.Is(err, unix.ENOENT) {
 		did = replaced
 	}
-	if err := unix.Renameat(d.store.fd, d.temp, d.store.fd, d.name); err != nil {
+	if err := unix.Renameat(d.store.fd, d.temp, d.store.fd, name); err != nil {
 		return 0, err
 	}
 	d.done = true

@@ -48,7 +48,7 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 	}
 	for i := range b.old.mappings {
 		r := b.of[i]
-		if r < 0 || b.planner.objects[b.residents[r].object].bundle == nil {
+		if r < 0 {
 			continue
 		}
 		m := &b.old.mappings[i]

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,6 +209,29 @@ func TestBundlesAreTheSame(t *testing.T) {
 		again, err := inject.Run(t.Context(), opts)
 		if err != nil || again.Unchanged != sum.Objects {
 			t.Errorf("second run: %+v, %v", again, err)
+		}
+	}
+}
+
+// All layouts can share a directory: no result takes another's objects away.
+func TestLayoutsShareDirectory(t *testing.T) {
+	for _, name := range []string{"node-dwarf", "node-fp"} {
+		dir := testrec.Place(t, name)
+		all := append(slices.Clone(layouts), layouts[0])
+		all[len(all)-1].name, all[len(all)-1].bundle = "default", false
+		for round := range 2 {
+			for _, l := range all {
+				sum, err := inject.Run(t.Context(), inject.Options{
+					Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, l.name+".data"),
+					Objects: filepath.Join(dir, "objects"), Bundle: l.bundle, Sampled: l.sampled,
+				})
+				if err != nil || sum.Replaced > 0 || round > 0 && sum.Unchanged != sum.Objects {
+					t.Errorf("%s, %s, round %d: %+v, %v", name, l.name, round, sum, err)
+				}
+			}
+		}
+		for _, l := range layouts {
+			sameScripts(t, dir, filepath.Join(dir, "default.data"), filepath.Join(dir, l.name+".data"))
 		}
 	}
 }

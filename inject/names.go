@@ -46,7 +46,7 @@ const (
 )
 
 // isObject reports whether a mapping is of an object that jitinject or perf inject
-// made: jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS.so.
+// made: jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS-ID.so.
 func isObject(path []byte) bool {
 	base := path[bytes.LastIndexByte(path, '/')+1:]
 	name, ok := bytes.CutPrefix(base, []byte(objectPrefix))

@@ -1,13 +1,12 @@
 package inject
 
-// objectNames sees to it that no two objects of a recording have the same name: perf
+// objectNames sees to it that no two objects of one function have the same name: perf
 // report takes objects of one name for one, wherever they are. Indexes come in growing
 // order, mostly, and then there is nothing to be remembered but the last one.
 type objectNames struct {
-	of      map[uint32]*indexes
-	bundles map[bundleName]int
-	last    *indexes // of pid
-	pid     uint32
+	of   map[uint32]*indexes
+	last *indexes // of pid
+	pid  uint32
 }
 
 // indexes are those of a process's functions that have an object.
@@ -16,22 +15,9 @@ type indexes struct {
 	counts map[uint64]int // nil while they only grow
 }
 
-type bundleName struct {
-	pid  uint32
-	addr uint64
-}
-
 // next returns how many objects there were of o's name, and counts it. objects are those
 // that it was asked about before, at least.
 func (n *objectNames) next(o *object, objects []object) (repeat int) {
-	if o.bundle != nil {
-		if n.bundles == nil {
-			n.bundles = make(map[bundleName]int)
-		}
-		name := bundleName{o.pid, o.bundle.stretch.Low}
-		n.bundles[name]++
-		return n.bundles[name] - 1
-	}
 	if n.last == nil || n.pid != o.pid {
 		if n.of == nil {
 			n.of = make(map[uint32]*indexes)
@@ -51,7 +37,7 @@ func (n *objectNames) next(o *object, objects []object) (repeat int) {
 		}
 		x.counts = make(map[uint64]int)
 		for i := range objects {
-			if objects[i].pid == o.pid && objects[i].bundle == nil {
+			if objects[i].pid == o.pid {
 				x.counts[objects[i].index]++
 			}
 		}

@@ -3,6 +3,7 @@ package inject
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 type plan struct {
 	objects  []object
 	mappings []mapping // in the order of their times
+
+	// Where functions are that have been dropped from the plan; nil if nobody asks.
+	absent map[*dump][]addrRange
 }
 
 // An object is the file that a function goes into.
@@ -58,7 +62,12 @@ type member struct {
 	addr     uint64
 }
 
-// appendName appends the object's file name. It is perf's for the first function
+// bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle is
+// another one whenever a function comes or goes, and must not take the place of what an
+// earlier result refers to.
+const bundleIDSize = 4
+
+// appendName appends the object's file name, that of a bundle once it is made. It is perf's for the first function
 // of an index; perf lets a second one overwrite the first. No two objects of a
 // recording have the same name, wherever they are: perf report takes objects of
 // one name for one.
@@ -68,6 +77,8 @@ func (o *object) appendName(b []byte) []byte {
 		b = strconv.AppendUint(b, uint64(o.pid), 10)
 		b = append(b, '-')
 		b = strconv.AppendUint(b, o.bundle.stretch.Low, 16)
+		b = append(b, '-')
+		b = hex.AppendEncode(b, o.buildID[:bundleIDSize])
 	} else {
 		b = append(b, objectPrefix...)
 		b = strconv.AppendUint(b, uint64(o.pid), 10)
@@ -147,6 +158,9 @@ func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options,
 		slices.SortStableFunc(p.mappings, byTimeOfMapping)
 	}
 	if opts.Sampled {
+		if opts.Bundle {
+			p.absent = make(map[*dump][]addrRange)
+		}
 		if err := p.dropUntouched(ctx, rec, sum); err != nil {
 			return nil, err
 		}

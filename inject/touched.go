@@ -54,6 +54,8 @@ func (p *plan) keep(t *touched, sum *Summary) {
 		if m := &p.mappings[i]; t.isTouched(m, p.objects[m.object].room) {
 			mappings = append(mappings, *m)
 			moved[m.object] = 1
+		} else if d := p.objects[m.object].dump; p.absent != nil && !m.clear {
+			p.absent[d] = append(p.absent[d], addrRange{m.addr, m.addr + m.len})
 		}
 	}
 	var objects []object

@@ -33,7 +33,7 @@ func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 func cleanUsage(fs *pflag.FlagSet) string {
 	return `usage: jitinject clean [options] FILE...
 
-Removes the objects (jitted-PID-N.so, jitbundle-PID-ADDRESS.so) that FILEs refer to, results of jitinject,
+Removes the objects (jitted-PID-N.so, jitbundle-PID-ADDRESS-ID.so) that FILEs refer to, results of jitinject,
 when these are not needed any more, and nothing else: what has another build id
 than the recording says, links and directories stay. The recordings themselves
 stay, too, but perf does not find their jitted functions any more, nor those of

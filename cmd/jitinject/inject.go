@@ -195,7 +195,8 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	}
 	fmt.Fprintln(w)
 	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s there with other contents, and have been replaced: results of earlier runs have lost these functions.\n", were(s.Replaced, "object was", "objects were"))
+		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
+			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])
 	}
 }
 

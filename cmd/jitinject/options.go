@@ -82,7 +82,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; as it is, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
-	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE` for the dump of a process of the recording; may be repeated")
+	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE`: FILE is the dump of process PID of the recording; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
