@@ -38,6 +38,9 @@ type bundler struct {
 	of        []int // by mapping of the old plan, its resident, or -1
 	objectOf  []int // by function, an object that has it, or -1
 	dumps     map[*dump][]int
+	dumpsOf   map[uint32][]*dump // that a process has code of
+	pids      map[*dump][]uint32 // the other way round
+	blind     bool               // nobody knows what is touched
 }
 
 // A place is a function at an address.
@@ -59,6 +62,10 @@ const (
 	maxStretch = 512 << 20
 )
 
+// maxTries bounds how many generations are tried for a function: where one address is used
+// again for ever, there is one for each.
+const maxTries = 64
+
 // maxMembers bounds how many functions a bundle has where stacks are not unwound, and
 // nothing depends on it. perf asks addr2line for lines, and that of binutils goes through
 // all symbols of a file for every answer.
@@ -66,7 +73,7 @@ const maxMembers = 4096
 
 // bundle replaces the plan by one with bundles.
 func (p *planner) bundle(ctx context.Context) error {
-	b := &bundler{rec: p.rec, planner: p, old: &plan{p.objects, p.mappings, p.absent}, dumps: make(map[*dump][]int)}
+	b := &bundler{rec: p.rec, planner: p, old: &plan{p.objects, p.mappings, p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
 	p.plan = plan{}
 	b.settle()
 	for _, d := range p.dumps {
@@ -96,6 +103,10 @@ func (b *bundler) settle() {
 		if m.clear || m.len == 0 || m.addr+m.len < m.addr {
 			continue
 		}
+		if d := b.old.objects[m.object].dump; !slices.Contains(b.dumpsOf[m.pid], d) {
+			b.dumpsOf[m.pid] = append(b.dumpsOf[m.pid], d)
+			b.pids[d] = append(b.pids[d], m.pid)
+		}
 		r, ok := first[m.object], first[m.object] >= 0
 		if ok && b.residents[r].lo != m.addr {
 			r, ok = others[place{m.object, m.addr}]
@@ -124,8 +135,17 @@ func (b *bundler) layOut(d *dump) {
 		x, y := &b.residents[i], &b.residents[j]
 		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
 	})
-	walls, absent := b.walls(d), b.old.absent[d]
+	walls, absent := b.wallsOf(d), b.old.absent[d]
 	slices.SortFunc(absent, func(x, y addrRange) int { return cmp.Compare(x.lo, y.lo) })
+	// Where another dump has functions, too, each has an object of its own.
+	list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
+		alone := isWalled(walls.code, b.residents[r].lo, b.residents[r].hi)
+		if alone {
+			b.residents[r].shared = true
+			b.addObject(d, []int{r})
+		}
+		return alone
+	})
 	for len(list) > 0 {
 		n := b.stretch(list, walls, absent)
 		if !b.rec.copiesStacks() {
@@ -138,7 +158,7 @@ func (b *bundler) layOut(d *dump) {
 
 // stretch returns how many of the residents, which are in order, one bundle can be for.
 // absent are functions that are not to be in it, but could be.
-func (b *bundler) stretch(list []int, walls, absent []addrRange) int {
+func (b *bundler) stretch(list []int, walls walls, absent []addrRange) int {
 	first, end := b.residents[list[0]].lo, b.residents[list[0]].hi
 	for n := 1; n < len(list); n++ {
 		r := &b.residents[list[n]]
@@ -148,60 +168,14 @@ func (b *bundler) stretch(list []int, walls, absent []addrRange) int {
 				reach = max(reach, absent[0].hi)
 			}
 		}
-		if r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(walls, reach, r.lo)) || r.hi-first > maxStretch && r.lo >= end {
+		walled := r.lo > end && isWalled(walls.code, end, r.lo) ||
+			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(walls.files, reach, r.lo))
+		if walled || r.hi-first > maxStretch && r.lo >= end {
 			return n
 		}
 		end = max(end, r.hi)
 	}
 	return len(list)
-}
-
-// walls returns what no bundle of a dump may be mapped over: files, and functions of
-// other dumps, in processes that have the dump's code.
-func (b *bundler) walls(d *dump) (walls []addrRange) {
-	pids := make(map[uint32]uint64) // and when they had the code last
-	for i := range b.old.mappings {
-		m := &b.old.mappings[i]
-		if b.old.objects[m.object].dump == d {
-			pids[m.pid] = max(pids[m.pid], m.time)
-		}
-	}
-	for pid, time := range pids {
-		maps := b.rec.fileMapsOf(pid, time)
-		for i := range maps {
-			if maps[i].name != "" {
-				walls = append(walls, addrRange{maps[i].lo, maps[i].hi})
-			}
-		}
-	}
-	for i := range b.old.mappings {
-		m := &b.old.mappings[i]
-		if _, ok := pids[m.pid]; ok && b.old.objects[m.object].dump != d {
-			walls = append(walls, addrRange{m.addr, m.addr + m.len})
-		}
-	}
-	slices.SortFunc(walls, func(a, b addrRange) int { return cmp.Compare(a.lo, b.lo) })
-	// Apart from each other, so that one search finds all.
-	apart := walls[:0]
-	for _, w := range walls {
-		if n := len(apart); n > 0 && w.lo <= apart[n-1].hi {
-			apart[n-1].hi = max(apart[n-1].hi, w.hi)
-		} else {
-			apart = append(apart, w)
-		}
-	}
-	return apart
-}
-
-// isWalled reports whether one of the walls is in [lo, hi).
-func isWalled(walls []addrRange, lo, hi uint64) bool {
-	i, _ := slices.BinarySearchFunc(walls, lo, func(w addrRange, lo uint64) int {
-		if w.hi <= lo {
-			return -1
-		}
-		return 1
-	})
-	return i < len(walls) && walls[i].lo < hi
 }
 
 // divide gives the residents of a stretch their generations, and those objects.
@@ -293,7 +267,7 @@ func (b *bundler) assign(cluster []int) {
 	for _, i := range byTime {
 		r := &b.residents[i]
 		r.shared = true
-		for g := 0; ; g++ {
+		for g := max(0, len(taken)-maxTries); ; g++ {
 			if g == len(taken) {
 				taken = append(taken, nil)
 			}

@@ -12,10 +12,12 @@ import (
 // wherever that is not what should be seen.
 type bundleMapper struct {
 	*bundler
-	mapped map[mappedBundle]bool
-	seen   *places // where something else is seen than the first generation, by object
+	mapped map[mappedBundle]uint64 // when
+	others map[uint32]*intruders   // by process
+	seen   *places                 // where something else is seen than the first generation, by object
 	early  map[earlyTouch]bool
 	births []earlyBirth
+	execs  map[uint32]uint64 // the latest of a process
 	out    []mapping
 }
 
@@ -37,7 +39,7 @@ type earlyBirth struct {
 }
 
 func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
-	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]bool), seen: newPlaces(&b.rec.genealogy), early: make(map[earlyTouch]bool)}
+	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*intruders), execs: make(map[uint32]uint64), seen: newPlaces(&b.rec.genealogy), early: make(map[earlyTouch]bool)}
 	for _, t := range early {
 		m.early[t] = true
 		for _, born := range b.rec.genealogy.of[t.pid] {
@@ -56,6 +58,10 @@ func (b *bundleMapper) mapAll() []mapping {
 	for i := range b.old.mappings {
 		m := b.old.mappings[i]
 		b.born(m.time)
+		if exec := b.rec.genealogy.lastExec(m.pid, m.time); exec > b.execs[m.pid] {
+			b.execs[m.pid] = exec
+			b.seen.forget(m.pid, m.time)
+		}
 		o := b.seen.of(m.pid, m.time)
 		if m.clear {
 			b.clear(o, m)
@@ -103,21 +109,33 @@ func (b *bundleMapper) show(o occupancy, m mapping, number int) {
 	g := &b.rec.genealogy
 	key := mappedBundle{m.pid, max(g.lastExec(m.pid, m.time), g.born(m.pid, m.time)), r.object}
 	m.object, m.tables = r.object, 0
-	if !b.mapped[key] {
-		m.tables = obj.tablesAt
+	since, mapped := b.mapped[key]
+	if !mapped {
+		since, m.tables = m.time, obj.tablesAt
+		b.mapped[key] = since
 	}
-	if r.generation == 0 && !b.mapped[key] {
+	implied := r.generation == 0 && !b.blind
+	if implied && !mapped {
 		b.whole(o, m, obj)
 		m.tables = 0
 	}
-	b.mapped[key] = true
-	implied := r.generation == 0
-	if !seenAs(o, r.lo, r.hi, r.object, implied) {
+	if !seenAs(o, r.lo, r.hi, r.object, implied) || mapped && b.intruded(&m, r, obj.dump, since) {
 		b.part(m, r.lo, r.hi, obj)
 	}
 	if !implied || r.shared || len(o.within(r.lo, r.hi)) > 0 {
 		o.place(r.lo, r.hi, r.object)
 	}
+}
+
+// intruded reports whether something else came to lie over a resident since its bundle
+// was mapped.
+func (b *bundleMapper) intruded(m *mapping, r *resident, d *dump, since uint64) bool {
+	x := b.others[m.pid]
+	if x == nil {
+		x = b.intrudersOf(m.pid)
+		b.others[m.pid] = x
+	}
+	return x.between(d, r.lo, r.hi, since, m.time)
 }
 
 // seenAs reports whether all of [lo, hi) is seen as an object; implied says that this is

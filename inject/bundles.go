@@ -90,6 +90,9 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 	did, err := m.join(b)
 	b.parts = nil
 	if err != nil {
+		if b.file != nil {
+			b.file.abandon() // others may need the room
+		}
 		w.fail(b.number, len(b.object.bundle.members), err)
 	} else if did == created {
 		m.created = append(m.created, b.number)

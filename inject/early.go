@@ -3,6 +3,7 @@ package inject
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -63,7 +64,10 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 		return nil, nil
 	}
 	err := b.rec.eachTouch(ctx, e.bounds, e.touch)
-	if errors.As(err, new(unknowable)) {
+	var why unknowable
+	if errors.As(err, &why) {
+		b.blind = true
+		b.planner.sum.note(fmt.Sprintf("%s: what it touches before that is loaded cannot be told: %s; so each function of a bundle has a mapping of its own", Printable(b.rec.in.path), why))
 		return nil, nil
 	}
 	if err != nil {

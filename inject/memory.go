@@ -22,6 +22,7 @@ type process struct {
 	used   ranges             // all that it is known to have mapped
 
 	fileMaps []fileMap // executable mappings, as they came
+	others   []fileMap // data, as far as the recording tells, and parts of deleted files
 }
 
 type processes map[uint32]*process
@@ -53,14 +54,23 @@ func (ps *processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) 
 		p.used.add(m.Addr, hi)
 	}
 	switch {
-	case !executable || hi <= m.Addr:
+	case hi <= m.Addr:
+	case !executable:
+		p.addOther(m, time)
 	case isAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(deletedSuffix)):
+		p.addOther(m, time)
 		p.memory.add(m.Addr, hi)
 		p.addMap(fileMap{lo: m.Addr, hi: hi, time: time})
 		p.latest = max(p.latest, time)
 	default:
 		p.files.add(m.Addr, hi)
 		p.addMap(fileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
+	}
+}
+
+func (p *process) addOther(m *perfdata.Mmap, time uint64) {
+	if len(p.others) < maxFileMaps && !isAnonymous(m.Filename) {
+		p.others = append(p.others, fileMap{lo: m.Addr, hi: m.Addr + m.Len, time: time})
 	}
 }
 

@@ -107,7 +107,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 		}
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
-			if o.made || o.bundle != nil { // in an earlier run, or a bundle
+			if o.bundle != nil || o.made { // made elsewhere, or in an earlier run
 				continue
 			}
 			if o.dump != dump {
@@ -155,7 +155,7 @@ type maker struct {
 const tightPrefix = "/tmp/jitted-"
 
 // isTight reports whether perf takes the objects in a directory for perf inject's own,
-// by their paths. Bundles have other names.
+// by their paths.
 func isTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, tightPrefix) }
 
 // object makes one object.
@@ -209,7 +209,7 @@ func (m *maker) enter(d *dump) (err error) {
 	if m.builder, err = jitobj.NewBuilder(d.source.Target(), opts); err != nil {
 		return err
 	}
-	opts.Tight = strings.HasPrefix(d.objects, tightPrefix)
+	opts.Tight = false // see appendPath
 	if m.bundler, err = jitobj.NewBuilder(d.source.Target(), opts); err != nil {
 		return err
 	}

@@ -108,6 +108,12 @@ func (p *places) of(pid uint32, time uint64) occupancy {
 	return o
 }
 
+// forget takes from a process what it had before an exec.
+func (p *places) forget(pid uint32, time uint64) {
+	p.of(pid, time)
+	delete(p.processes, pid)
+}
+
 func (o occupancy) clone() occupancy {
 	c := make(occupancy, len(o))
 	for page, t := range o {

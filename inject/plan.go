@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -92,9 +93,16 @@ func (o *object) appendName(b []byte) []byte {
 	return append(b, ".so"...)
 }
 
-// appendPath appends the object's absolute path.
+// appendPath appends the object's absolute path. perf 7 takes the start of any mapping of
+// /tmp/jitted-* for that of the file's code, but bundles are mapped in parts, too: their
+// paths are spelled so that it does not.
 func (o *object) appendPath(b []byte) []byte {
-	b = append(b, o.dump.objects...)
+	if dir, ok := strings.CutPrefix(o.dump.objects, "/tmp/"); ok && o.bundle != nil && strings.HasPrefix(dir, objectPrefix) {
+		b = append(b, "/tmp/./"...)
+		b = append(b, dir...)
+	} else {
+		b = append(b, o.dump.objects...)
+	}
 	if len(b) == 0 || b[len(b)-1] != '/' {
 		b = append(b, '/')
 	}

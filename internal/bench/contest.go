@@ -44,6 +44,9 @@ func (c *contest) hold() error {
 			} else if err := c.medium.fresh(c.recording); err != nil {
 				return err
 			}
+			if err := c.medium.touchMemory(); err != nil {
+				return err
+			}
 			r, err := one.run(c.medium.work())
 			if err != nil {
 				return err

@@ -192,8 +192,8 @@ func (b *Builder) Join(w io.WriterAt, s Stretch, place Place, parts []*Part) (Ob
 func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 	for i, y := range p.symbols {
 		if local {
-			if y.thumb {
-				b.file.AddSymbol(thumbSymbol(text, y.addr-TextOffset))
+			if b.target.Machine == elf.EM_ARM {
+				b.file.AddSymbol(mappingSymbol(text, y.addr-TextOffset, y.thumb))
 			}
 			continue
 		}

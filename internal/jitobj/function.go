@@ -129,7 +129,7 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 	b.attributes()
 	b.segments(note, text, frameHeader, place)
 	if fn.Thumb {
-		f.AddSymbol(thumbSymbol(text, 0))
+		f.AddSymbol(mappingSymbol(text, 0, true))
 	}
 	f.AddSymbol(functionSymbol(fn.Name, text, 0, uint64(len(fn.Code)), fn.Thumb))
 	if b.out, err = f.AppendTo(b.out[:0]); err != nil {
@@ -159,8 +159,12 @@ func (b *Builder) attributes() {
 // disassemblers, the lowest bit of the function's value callers [ELF for the Arm
 // Architecture, 5.5.3 and 5.5.5].
 
-func thumbSymbol(text elfgen.SectionID, value uint64) elfgen.Symbol {
-	return elfgen.Symbol{Name: []byte("$t"), Bind: elf.STB_LOCAL, Type: elf.STT_NOTYPE, Section: text, Value: value}
+func mappingSymbol(text elfgen.SectionID, value uint64, thumb bool) elfgen.Symbol {
+	name := "$a" // needed only beside code in the other set
+	if thumb {
+		name = "$t"
+	}
+	return elfgen.Symbol{Name: []byte(name), Bind: elf.STB_LOCAL, Type: elf.STT_NOTYPE, Section: text, Value: value}
 }
 
 func functionSymbol(name []byte, text elfgen.SectionID, value, size uint64, thumb bool) elfgen.Symbol {
