@@ -67,9 +67,10 @@ const (
 const maxTries = 64
 
 // maxMembers bounds how many functions a bundle has where stacks are not unwound, and
-// nothing depends on it. perf asks addr2line for lines, and that of binutils goes through
-// all symbols of a file for every answer.
-const maxMembers = 4096
+// nothing depends on it. perf starts an addr2line for each file that it wants lines of, which
+// is for fewer files; but that of binutils goes through all symbols of the file for every
+// answer. In between is what takes least.
+const maxMembers = 512
 
 // bundle replaces the plan by one with bundles.
 func (p *planner) bundle(ctx context.Context) error {
