@@ -148,12 +148,16 @@ func (b *bundler) layOut(d *dump) {
 		return alone
 	})
 	for len(list) > 0 {
-		n := b.stretch(list, walls, absent)
-		if !b.rec.copiesStacks() {
-			n = b.cut(list[:n])
+		together := list[:b.stretch(list, walls, absent)]
+		list = list[len(together):]
+		for len(together) > 0 {
+			n := len(together)
+			if !b.rec.copiesStacks() {
+				n = b.cut(together)
+			}
+			b.divide(d, together[:n])
+			together = together[n:]
 		}
-		b.divide(d, list[:n])
-		list = list[n:]
 	}
 }
 

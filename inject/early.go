@@ -1,10 +1,10 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -23,17 +23,24 @@ type earlyTouch struct {
 // earlyTouches finds them.
 type earlyTouches struct {
 	*bundler
-	loaded  map[earlyTouch]uint64   // when a function is there first, by process, if that is not the resident's
-	shown   map[shownBundle]uint64  // since when a bundle is to be seen
-	bundles map[uint32][]int        // that a process may see, in the order of their stretches
-	seen    [1 << 12]seenEarly      // that were right
-	found   map[earlyTouch]struct{} // the result
+	loaded  map[earlyTouch]uint64      // when a function is there first, by process, if that is not the resident's
+	shown   map[shownBundle]uint64     // since when a bundle is to be seen
+	bundles map[uint32][]visibleBundle // that a process may see
+	seen    [1 << 12]seenEarly         // that were right
+	found   map[earlyTouch]struct{}    // the result
 }
 
 // A shownBundle is a bundle in a process.
 type shownBundle struct {
 	pid    uint32
 	object int
+}
+
+// A visibleBundle is one of several, in the order of their addresses.
+type visibleBundle struct {
+	object int
+	low    uint64
+	reach  uint64 // the highest address up to this one
 }
 
 type seenEarly struct {
@@ -45,7 +52,7 @@ type seenEarly struct {
 func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 	e := &earlyTouches{
 		bundler: b, loaded: make(map[earlyTouch]uint64), shown: make(map[shownBundle]uint64),
-		bundles: make(map[uint32][]int), found: make(map[earlyTouch]struct{}),
+		bundles: make(map[uint32][]visibleBundle), found: make(map[earlyTouch]struct{}),
 	}
 	for i := range b.old.mappings {
 		r := b.of[i]
@@ -93,36 +100,38 @@ func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
 }
 
 // visible returns the bundles that a process, or one that it comes from, maps.
-func (e *earlyTouches) visible(pid uint32) []int {
+func (e *earlyTouches) visible(pid uint32) []visibleBundle {
 	list, ok := e.bundles[pid]
 	if ok {
 		return list
 	}
-	line := []uint32{pid}
-	for i := 0; i < len(line) && i < maxGenerations; i++ {
+	seen := make(map[int]bool)
+	for _, pid := range e.line([]uint32{pid}) {
 		for s := range e.shown {
-			if s.pid == line[i] && !slices.Contains(list, s.object) {
-				list = append(list, s.object)
-			}
-		}
-		for _, b := range e.rec.genealogy.of[line[i]] {
-			if !slices.Contains(line, b.parent) {
-				line = append(line, b.parent)
+			if s.pid == pid && !seen[s.object] {
+				seen[s.object] = true
+				list = append(list, visibleBundle{object: s.object, low: e.planner.objects[s.object].bundle.stretch.Low})
 			}
 		}
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, func(x, y visibleBundle) int {
+		return cmp.Or(cmp.Compare(x.low, y.low), cmp.Compare(x.object, y.object))
+	})
+	reach := uint64(0)
+	for i := range list {
+		reach = max(reach, e.planner.objects[list[i].object].bundle.stretch.High)
+		list[i].reach = reach
+	}
 	e.bundles[pid] = list
 	return list
 }
 
 func (e *earlyTouches) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	lo = math.MaxUint64
-	for _, o := range e.visible(pid) {
-		s := &e.planner.objects[o].bundle.stretch
-		lo, hi = min(lo, s.Low), max(hi, s.High)
+	list := e.visible(pid)
+	if len(list) == 0 {
+		return 0, 0, false
 	}
-	return lo, hi, lo < hi
+	return list[0].low, list[len(list)-1].reach, true
 }
 
 func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
@@ -130,7 +139,15 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 	if s.addr == addr && s.pid == pid && time >= s.since {
 		return
 	}
-	for _, o := range e.visible(pid) {
+	list := e.visible(pid)
+	n, _ := slices.BinarySearchFunc(list, addr, func(v visibleBundle, addr uint64) int {
+		if v.low <= addr {
+			return -1
+		}
+		return 1
+	})
+	for i := n - 1; i >= 0 && list[i].reach > addr; i-- {
+		o := list[i].object
 		r, ok := e.residentAt(o, addr)
 		if !ok || e.isLoaded(pid, r, time) {
 			continue
