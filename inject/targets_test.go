@@ -3,8 +3,10 @@ package inject_test
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -140,11 +142,22 @@ func TestSampledAnnotates(t *testing.T) {
 				}
 				for version, perf := range testrec.Perfs(t) {
 					for _, form := range []string{"--stdio", "--stdio2"} {
+						crashes := false
 						show := func(sampled bool) []string {
-							out := testrec.Run(t, dir, perf, "annotate", form, "-f", "--objdump="+objdump, "--dsos", strings.Join(dsos, ","), "-i", outputs[sampled])
-							return branches(out, sizes)
+							out, err := testrec.Command(t, dir, perf, "annotate", form, "-f", "--objdump="+objdump, "--dsos", strings.Join(dsos, ","), "-i", outputs[sampled]).Output()
+							var ended *exec.ExitError
+							if errors.As(err, &ended) && !ended.Exited() {
+								crashes = true
+							} else if err != nil {
+								t.Fatalf("perf %s annotate %s: %v", version, form, err)
+							}
+							return branches(string(out), sizes)
 						}
 						want, got := show(false), show(true)
+						if crashes { // perf 6.12 does, on perf inject's output, too
+							t.Logf("SKIPPED: perf %s annotate %s crashes", version, form)
+							continue
+						}
 						for i := range min(len(want), len(got)) {
 							if bundle && strings.HasSuffix(want[i], nowhere) {
 								got[i] = want[i]
