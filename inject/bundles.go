@@ -93,7 +93,9 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 		if b.file != nil {
 			b.file.abandon() // others may need the room
 		}
-		w.fail(b.number, len(b.object.bundle.members), err)
+		if err != errNoFunctions { // or else each of them has said why
+			w.fail(b.number, len(b.object.bundle.members), err)
+		}
 	} else if did == created {
 		m.created = append(m.created, b.number)
 	}
@@ -112,6 +114,7 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 	if err := m.bundler.BeginPart(p.object.bundle.stretch, file); err != nil {
 		return nil, t, err
 	}
+	some := false
 	for _, member := range p.members() {
 		fn, err := m.reader.Function(member.function)
 		if err == nil {
@@ -122,8 +125,12 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 			continue
 		}
 		t.count(fn, true)
+		some = true
 	}
 	part, err := m.bundler.EndPart()
+	if !some {
+		part = nil
+	}
 	return part, t, err
 }
 
@@ -137,6 +144,9 @@ func (b *bundleJob) open(m *maker) (*draft, error) {
 	return b.file, b.failed
 }
 
+// errNoFunctions says that none of a bundle's functions could be read.
+var errNoFunctions = errors.New("no functions")
+
 // join finishes a bundle of which all parts are there.
 func (m *maker) join(b *bundleJob) (outcome, error) {
 	if b.failed != nil {
@@ -144,7 +154,7 @@ func (m *maker) join(b *bundleJob) (outcome, error) {
 	}
 	parts := slices.DeleteFunc(b.parts, func(p *jitobj.Part) bool { return p == nil })
 	if len(parts) == 0 {
-		return 0, errors.New("none of its functions could be read")
+		return 0, errNoFunctions
 	}
 	if err := m.enter(b.object.dump); err != nil {
 		return 0, err

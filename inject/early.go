@@ -106,7 +106,7 @@ func (e *earlyTouches) visible(pid uint32) []visibleBundle {
 		return list
 	}
 	seen := make(map[int]bool)
-	for _, pid := range e.line([]uint32{pid}) {
+	for _, pid := range e.rec.genealogy.line(pid) {
 		for s := range e.shown {
 			if s.pid == pid && !seen[s.object] {
 				seen[s.object] = true

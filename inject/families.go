@@ -1,7 +1,5 @@
 package inject
 
-import "slices"
-
 // A family is the code of a process and of its forebears; nil if there is none.
 type family struct {
 	lo, hi uint64 // it is all between them, both included
@@ -15,7 +13,7 @@ func (t *touched) familyOf(pid uint32) *family {
 	if known {
 		return f
 	}
-	for _, pid := range t.line(pid) {
+	for _, pid := range t.rec.genealogy.line(pid) {
 		of := t.code[pid]
 		if of != nil && len(of.starts) > 0 {
 			if f == nil {
@@ -27,19 +25,6 @@ func (t *touched) familyOf(pid uint32) *family {
 	}
 	t.all[pid] = f
 	return f
-}
-
-// line returns a process and those that it may have come from.
-func (t *touched) line(pid uint32) []uint32 {
-	line := []uint32{pid}
-	for i := 0; i < len(line) && i < maxGenerations; i++ {
-		for _, b := range t.rec.genealogy.of[line[i]] {
-			if !slices.Contains(line, b.parent) {
-				line = append(line, b.parent)
-			}
-		}
-	}
-	return line
 }
 
 // bounds says between which addresses a process may have jitted code.

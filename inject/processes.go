@@ -94,6 +94,19 @@ func (g *genealogy) descends(pid uint32, time uint64, is func(pid uint32) bool) 
 	return false
 }
 
+// line returns processes and those that they may have come from, at any time.
+func (g *genealogy) line(pids ...uint32) []uint32 {
+	line := slices.Clone(pids)
+	for i := 0; i < len(line) && i < maxGenerations; i++ {
+		for _, b := range g.of[line[i]] {
+			if !slices.Contains(line, b.parent) {
+				line = append(line, b.parent)
+			}
+		}
+	}
+	return line
+}
+
 // lastExec returns when the latest exec of pid up to a time was, or 0.
 func (g *genealogy) lastExec(pid uint32, time uint64) uint64 {
 	execs := g.execs[pid]

@@ -73,7 +73,7 @@ func (t *touched) touchTarget(pid uint32, heirs []*pieces, addr uint64) {
 func (t *touched) heirs() map[uint32][]*pieces {
 	heirs := make(map[uint32][]*pieces)
 	for pid, own := range t.code {
-		for _, from := range t.line(pid)[1:] {
+		for _, from := range t.rec.genealogy.line(pid)[1:] {
 			if t.code[from] != nil {
 				heirs[from] = append(heirs[from], own)
 			}

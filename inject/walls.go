@@ -11,23 +11,10 @@ import (
 // walls are what no bundle of a dump may be mapped over, in order and apart.
 type walls struct{ files, code []addrRange }
 
-// line returns the processes, and those that they come from.
-func (b *bundler) line(pids []uint32) []uint32 {
-	line := slices.Clone(pids)
-	for i := 0; i < len(line) && i < maxGenerations; i++ {
-		for _, born := range b.rec.genealogy.of[line[i]] {
-			if !slices.Contains(line, born.parent) {
-				line = append(line, born.parent)
-			}
-		}
-	}
-	return line
-}
-
 // wallsOf returns the walls for the bundles of a dump, whenever they are there.
 func (b *bundler) wallsOf(d *dump) (w walls) {
 	seen := []*dump{d}
-	for _, pid := range b.line(b.pids[d]) {
+	for _, pid := range b.rec.genealogy.line(b.pids[d]...) {
 		if p := b.rec.processes[pid]; p != nil {
 			for i := range p.fileMaps {
 				if m := &p.fileMaps[i]; m.name != "" {

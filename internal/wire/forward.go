@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // A Forward writes a file from front to back, small pieces collected into large ones,
 // with holes where nothing has to be written. Flush comes last.
@@ -36,11 +39,14 @@ func (f *Forward) Bytes(p []byte) {
 	f.pending = append(f.pending, p...)
 }
 
-// SkipTo goes on at an offset, which must not be behind: what is in between is zero.
+// SkipTo goes on at an offset; what is in between is zero. Going back is an error.
 func (f *Forward) SkipTo(offset int64) {
 	gap := offset - f.at - int64(len(f.pending))
 	if gap < 0 {
-		panic("wire: Forward goes back")
+		if f.err == nil {
+			f.err = fmt.Errorf("a file is written forwards, but %d bytes back are asked for", -gap)
+		}
+		return
 	}
 	if gap < holeMin {
 		f.pending = append(f.pending, make([]byte, gap)...)
