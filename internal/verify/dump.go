@@ -144,7 +144,7 @@ func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
 		c.broken("dump/header-long", 8, "the header has %d bytes, %d more than its fields need", size, size-dumpHeaderSize)
 	}
 	machine := order.Uint32(b[12:])
-	if c.machine = elf.Machine(machine); machine == 0 || machine > 0xffff || strings.HasPrefix(c.machine.String(), "elf.Machine(") || isNumber(c.machine.String()) {
+	if c.machine = elf.Machine(machine); machine == 0 || machine > 0xffff || !hasName(c.machine) {
 		c.broken("dump/machine", 12, "elf_mach is %d, which is no machine", machine)
 	}
 	if pad := order.Uint32(b[16:]); pad != 0 {
@@ -168,11 +168,11 @@ func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
 	return true, nil
 }
 
-// isNumber reports whether s is one: what debug/elf prints for machines it has no name
-// for.
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 0, 64)
-	return err == nil
+// hasName reports whether debug/elf has a name for a machine. For others it prints
+// numbers, or the difference to one that has a name.
+func hasName(m elf.Machine) bool {
+	name := m.String()
+	return strings.HasPrefix(name, "EM_") && !strings.Contains(name, "+")
 }
 
 // numberOfDump returns the number in the name jit-NUMBER.dump.

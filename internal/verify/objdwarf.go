@@ -65,7 +65,7 @@ func (o *object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 	}
 	if low < o.text.Addr || high > o.text.Addr+o.text.Size || low > high {
 		o.broken("object/unit", at, "a unit is about %#x to %#x, .text is at %#x to %#x", low, high, o.text.Addr, o.text.Addr+o.text.Size)
-		return low, high, false
+		return o.text.Addr, o.text.Addr + o.text.Size, false
 	}
 	return low, high, true
 }

@@ -250,7 +250,7 @@ func (o *object) note() {
 			return
 		}
 	}
-	o.broken("object/build-id", offset(s), "no PT_NOTE has .note.gnu.build-id")
+	o.broken("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
 }
 
 // frames checks the unwind tables.

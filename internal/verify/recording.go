@@ -24,7 +24,7 @@ type recordingCheck struct {
 	records int
 	mapped  int // of objects
 	clocked bool
-	seq     int
+	lost    bool // records behind a fault
 }
 
 // A mappedObject is an object of jitted functions, as the recording has it.
@@ -110,6 +110,7 @@ func (c *recordingCheck) walk(ctx context.Context) error {
 				return plainError(err)
 			}
 			c.broken("recording/record", faultAt(err, -1), "%v", err)
+			c.lost = true
 			break
 		}
 		for at, rec := range block.Records() {
@@ -212,7 +213,7 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
 		c.markers = append(c.markers, name)
 		return
 	case len(name) > 0 && name[0] == '/' && !isAnonymous(name):
-		e.file = name
+		e.file, e.pgoff = name, m.PgOff
 	}
 	c.memory = append(c.memory, e)
 }
@@ -234,7 +235,7 @@ func (c *recordingCheck) verdict() {
 		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
 		c.broken("recording/not-injected", -1, "it names %s", quoted(c.markers[0]))
-	case !injected:
+	case !injected && !c.lost:
 		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
 	}
 	if len(c.markers) > 0 && !injected && !c.clocked {
