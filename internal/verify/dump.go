@@ -42,6 +42,7 @@ type dumpCheck struct {
 	records   int
 	first     uint64 // time of the first record that has one
 	latest    uint64
+	previous  uint64 // of the record before
 	closed    bool
 	epochSaid bool
 	afterSaid bool
@@ -73,7 +74,8 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	if err != nil {
 		return err
 	}
-	c := &dumpCheck{reporter: r, src: f, size: st.Size(), now: opts.Now}
+	c := newDumpCheck(r, f, st.Size())
+	c.now = opts.Now
 	if err := c.check(ctx, filepath.Base(path)); err != nil {
 		return err
 	}
@@ -83,12 +85,16 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	return c.besideRecording(ctx, path, opts.Recording)
 }
 
+func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
+	return &dumpCheck{
+		reporter: r, src: src, size: size,
+		byIndex: make(map[indexKey]int32), places: make(places), wrongPIDs: make(map[uint32]bool),
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
+	}
+}
+
 // check walks the dump. The error is of reading, or ctx's.
 func (c *dumpCheck) check(ctx context.Context, base string) (err error) {
-	c.byIndex = make(map[indexKey]int32)
-	c.places = make(places)
-	c.wrongPIDs = make(map[uint32]bool)
-	c.lines.byAddr = make(map[uint64]*lineRecord)
 	ok, err := c.checkHeader(base)
 	if err != nil || !ok {
 		return err
@@ -363,10 +369,10 @@ func (c *dumpCheck) time(raw *jitdump.Raw) {
 	if c.first == 0 {
 		c.first = t
 	}
-	if t < c.latest {
-		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than a record before it", raw.ID, c.latest-t)
+	if t < c.previous {
+		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than the record before it", raw.ID, c.previous-t)
 	}
-	c.latest = max(c.latest, t)
+	c.previous, c.latest = t, max(c.latest, t)
 }
 
 // headerTimeGap is how much older than its first record the header of a dump may be:

@@ -53,6 +53,11 @@ func checkRecording(ctx context.Context, r *reporter, path string) error {
 		return nil
 	}
 	defer rec.close()
+	return checkOpen(ctx, r, rec)
+}
+
+// checkOpen checks a recording that is open.
+func checkOpen(ctx context.Context, r *reporter, rec *recordingFile) error {
 	c := &recordingCheck{reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.dir // each of its files has an order of its own
 	if rec.file != nil {

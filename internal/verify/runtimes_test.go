@@ -28,12 +28,12 @@ type known struct {
 
 // knowns explain every complaint about the recordings of testdata.
 var knowns = []known{
-	{"Node.js 20 (V8)", "dump/pad", "V8 writes 0xdeadbeef into the field, \"for easy searching\".", "Write 0."},
+	{"Node.js 20 (V8)", "dump/pad", "V8 writes 0xdeadbeef into the field.", "Write 0."},
 	{"Node.js 20 (V8)", "dump/header-time", "`LinuxPerfJitLogger::LogWriteHeader` takes the time of the day, in microseconds since 1970.", "Take the time that the records get, `GetTimestamp()`. Nobody reads the field, so nothing is lost."},
 	{"Node.js 20 (V8)", "dump/lines-skewed", "V8 adds 0x40, the size of an ELF header, to every address, which perf needed up to Linux 5.8. perf inject shows each line 64 bytes too late; jitinject notices and moves them back.", "Write the address as it is."},
 	{"Node.js 20 (V8)", "dump/lines-bytecode", "Code of the baseline compiler, Sparkplug, has the source positions of its bytecode: offsets in that are written where addresses belong. jitinject leaves these functions without lines.", "Walk the bytecode offset table of the baseline code and write addresses, or leave the record out."},
-	{"Node.js 20 (V8)", "dump/file-freed", "The names of script files are written from memory that has been freed: the allocator's links, with NULs in them, are in the first 16 bytes. perf inject reads garbage from there on; jitinject finds the name in the function's own.", "Keep the `std::unique_ptr<char[]>` of the name until the record is written."},
-	{"Erlang/OTP 25 (BeamAsm)", "dump/load-tid", "The tid is `pthread_self()`, cut to 32 bits.", "Write `gettid()`."},
+	{"Node.js 20 (V8)", "dump/file-freed", "The names of script files are written from memory that has been freed: the allocator's links, with NULs in them, are in the first 16 bytes. perf inject reads garbage from there on; jitinject finds the name in the function's own.", "Keep the memory of the name until the record is written."},
+	{"Erlang/OTP 25 (BeamAsm)", "dump/load-tid", "The tid is the handle of a pthread, and no number of the kernel.", "Write `gettid()`."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/line-zero", "The last entry of each function has line 0 and the address of its end.", "Leave the entry out; a function ends where its size says."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/lines-outside", "The first entry is at the function's header (its name, arity and breakpoint), up to 0x37 bytes in front of code_addr.", "Give the first entry the address of the code."},
 	{"LLVM 14 (lli, MCJIT)", "dump/vma", "`PerfJITEventListener` leaves vma 0.", "Write code_addr."},
