@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -250,12 +249,4 @@ func size(n int64) string {
 		return number(n>>10) + " kB"
 	}
 	return number(n) + " bytes"
-}
-
-// version is the version that the program was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }
