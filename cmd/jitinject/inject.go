@@ -17,7 +17,14 @@ import (
 
 // inject does the main job and says what came of it.
 func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
+	mode := o.progress
+	if o.quiet && mode == "auto" {
+		mode = "never"
+	}
+	progress := new(engine.Progress)
+	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
 	sum, err := runUntil(ctx, engine.Options{
+		Progress:     progress,
 		Input:        o.input,
 		Stdin:        stdin,
 		Stdout:       stdout,
@@ -42,6 +49,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			}
 		},
 	})
+	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
 		what := "nothing was written"

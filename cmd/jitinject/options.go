@@ -35,6 +35,7 @@ type options struct {
 	jobs          int
 	strict        bool
 	summary       string
+	progress      string
 	compress      int
 	version       bool
 	foreign       map[string]*string // options of perf inject that are not about JIT
@@ -85,6 +86,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; as it is, on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")

@@ -20,14 +20,15 @@ const (
 
 // run is the whole program; main only passes on its exit code.
 func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	console := newConsole(args[0], stderr)
 	c := &commands()[0]
 	if args = args[1:]; len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		if c = findCommand(args[0]); c == nil {
-			return refuse(newFlagSet("inject"), stderr, notACommand(args[0]))
+			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
 		args = args[1:]
 	}
-	return c.run(args, stdin, stdout, stderr)
+	return c.run(args, stdin, stdout, console)
 }
 
 // runInject is the command inject.
