@@ -79,6 +79,9 @@ type Options struct {
 	// result does not depend on it.
 	Jobs int
 
+	// Progress, if it is not nil, is kept up to date with how far the run is.
+	Progress *Progress
+
 	// Log, if it is not nil, gets a line for each step. Level 1 is what a user
 	// may want to follow, higher levels are for finding faults.
 	Log func(level int, line string)

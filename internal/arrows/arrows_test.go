@@ -40,7 +40,9 @@ var allowed = map[string][]string{
 		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
-	"cmd/jitinject": {"inject", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+	"internal/manual": {},
+	"cmd/jitinject": {"inject", "internal/manual", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
