@@ -30,6 +30,8 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 			args = args[1:]
 		case "clean":
 			return runClean(args[1:], stdout, stderr)
+		case "dump":
+			return runDump(args[1:], stdin, stdout, stderr)
 		case "version":
 			fmt.Fprintf(stdout, "jitinject version %s\n", version())
 			return exitOK
