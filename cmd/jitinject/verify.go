@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,9 +25,7 @@ type verifyOptions struct {
 }
 
 func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
-	fs := pflag.NewFlagSet("jitinject verify", pflag.ContinueOnError)
-	fs.SortFlags = false
-	fs.Usage = func() {}
+	fs := newFlagSet("verify")
 	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE` they belong to; not needed if it is one of the files to be checked")
 	fs.BoolVar(&o.json, "json", false, "write complaints as JSON, one object on each line")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "tell of errors only, and count nothing")
@@ -38,37 +35,16 @@ func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	return fs
 }
 
-func verifyUsage(fs *pflag.FlagSet) string {
-	return `usage: jitinject verify [options] FILE...
-
-Checks dumps (jit-PID.dump), recordings (perf.data), injected or not, with the
-objects they refer to, and ELF objects. If a recording is among the FILEs, dumps
-are held against it.
-
-` + fs.FlagUsages() + `
-Exit codes: 0 no errors (warnings and notes do not count), 1 errors, 129 usage,
-255 a FILE could not be read.
-`
-}
-
 // runVerify is the command verify.
 func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	var o verifyOptions
 	fs := newVerifyFlags(&o)
-	err := fs.Parse(args)
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
 	o.files = fs.Args()
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, verifyUsage(fs))
-		return exitOK
-	}
-	if err != nil {
-		err = spellingError(fs, err)
-	} else {
-		err = o.check()
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %v; see jitinject verify --help\n", err)
-		return exitUsage
+	if err := o.check(); err != nil {
+		return refuse(fs, stderr, err)
 	}
 	switch {
 	case o.rules:
