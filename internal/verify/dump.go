@@ -397,5 +397,5 @@ func (c *dumpCheck) end() {
 	if c.now != 0 && c.latest > c.now && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
 		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s, and CLOCK_MONOTONIC is at %d.%09d s", c.latest/1e9, c.latest%1e9, c.now/1e9, c.now%1e9)
 	}
-	c.result.Holds = fmt.Sprintf("%d records, %d functions", c.records, len(c.functions))
+	c.result.Holds = counted(c.records, "record") + ", " + counted(len(c.functions), "function")
 }

@@ -246,7 +246,7 @@ func (c *recordingCheck) verdict() {
 	if len(c.markers) > 0 && !injected && !c.clocked {
 		c.broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
 	}
-	c.result.Holds = fmt.Sprintf("%d records, %d mappings of %d objects", c.records, c.mapped, len(c.objects))
+	c.result.Holds = counted(c.records, "record") + ", " + counted(c.mapped, "mapping") + " of " + counted(len(c.objects), "object")
 }
 
 // rounds knows what readers of a recording have been told that they may use.

@@ -108,3 +108,11 @@ func quoted[T string | []byte](name T) string {
 	}
 	return fmt.Sprintf("%q", string(name))
 }
+
+// counted returns a number with what it counts.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
