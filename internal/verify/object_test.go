@@ -11,7 +11,10 @@ import (
 )
 
 // objectBytes returns the object of a function with lines, an inlined call and frames.
-func objectBytes(t *testing.T) []byte {
+func objectBytes(t *testing.T) []byte { return objectAt(t, jitobj.Place{}).Bytes }
+
+// objectAt is the same with unwind tables at a place.
+func objectAt(t *testing.T, place jitobj.Place) jitobj.Object {
 	t.Helper()
 	b, err := jitobj.NewBuilder(jitcode.Target{Machine: uint32(elf.EM_X86_64), Order: le, HighAddress: a + 0x30}, jitobj.Options{})
 	if err != nil {
@@ -28,11 +31,11 @@ func objectBytes(t *testing.T) []byte {
 		Ranges:  []jitcode.Range{{Offset: 0x15, Size: 8}},
 		Unwind:  jitcode.Unwind{CIE: jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16}, Initial: frame(0, 8), Rows: []jitcode.FrameRow{frame(0, 8), frame(1, 16)}},
 	}
-	o, err := b.Build(&fn, jitobj.Place{})
+	o, err := b.Build(&fn, place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytes.Clone(o.Bytes)
+	return o
 }
 
 const objectName = "jitted-4711-1.so"

@@ -19,6 +19,7 @@ type memoryEvent struct {
 	addr, len uint64
 	pgoff     uint64
 	object    *mappedObject // of jitted functions, or nil
+	tables    bool          // of that, the unwind tables, which have a place of their own
 	file      string        // another file, or ""
 }
 
@@ -75,4 +76,47 @@ func isCopy(f *memoryEvent, all []memoryEvent) bool {
 	return slices.ContainsFunc(all, func(o memoryEvent) bool {
 		return o.file == f.file && o.addr-o.pgoff != f.addr-f.pgoff && o.at < f.at && o.pgoff < f.pgoff+f.len && f.pgoff < o.pgoff+o.len
 	})
+}
+
+// tablePlaces checks that nothing else is where unwind tables are mapped: unwinders
+// would read the one for the other. It goes from address to address of each process.
+func (c *recordingCheck) tablePlaces() {
+	for i := range c.memory {
+		e := &c.memory[i]
+		e.tables = e.object != nil && e.object.tables != 0 && e.pgoff == e.object.tables
+	}
+	if !slices.ContainsFunc(c.memory, func(e memoryEvent) bool { return e.tables }) {
+		return
+	}
+	slices.SortFunc(c.memory, func(a, b memoryEvent) int {
+		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.addr, b.addr), cmp.Compare(a.at, b.at))
+	})
+	var tables, other *memoryEvent // that reach farthest so far
+	for i := range c.memory {
+		e := &c.memory[i]
+		if i > 0 && c.memory[i-1].pid != e.pid {
+			tables, other = nil, nil
+		}
+		if e.exec || e.len == 0 {
+			continue
+		}
+		in := tables
+		if e.tables && (in == nil || in.object == e.object || in.end() <= e.addr) {
+			in = other
+		}
+		if in != nil && in.end() > e.addr {
+			t := e
+			if !t.tables {
+				t = in
+			}
+			c.broken("recording/tables-over", t.at, "the unwind tables of %s are mapped at %#x to %#x, where something else is, too", quoted(t.object.path), t.addr, t.end())
+		}
+		far := &other
+		if e.tables {
+			far = &tables
+		}
+		if *far == nil || (*far).end() < e.end() {
+			*far = e
+		}
+	}
 }

@@ -31,6 +31,7 @@ type recordingCheck struct {
 type mappedObject struct {
 	path     string
 	mappings []jitMapping
+	tables   uint64 // where its unwind tables are in the file, if they have a place of their own
 }
 
 // A jitMapping is a mapping of an object.
@@ -71,6 +72,7 @@ func checkOpen(ctx context.Context, r *reporter, rec *recordingFile) error {
 	if err := c.checkObjects(ctx); err != nil {
 		return err
 	}
+	c.tablePlaces()
 	c.verdict()
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -179,11 +180,36 @@ var recordingBreaches = []breach{
 		mapObject(w.Recording, 200, a, 0x10, 0x90, w.path, w.id)
 		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
 	}, nil},
+	awayBreach("recording/tables-over", 0x100000-0xff0),
+	awayBreach("recording/tables-over", 0x100010),
 	recorded("recording/over-file", func(w *world) {
 		w.SampleType |= testrec.StackUser
 		w.Mmap2(dumpPID, 100, a&^0xfff, 0x10000, 0, "/bin/prog")
 		w.object(200)
 	}),
+}
+
+// awayBreach maps unwind tables at a place of their own, and something else beside or
+// over them.
+func awayBreach(rule string, other uint64) breach {
+	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+		const away = 0x100000
+		o := objectAt(t, jitobj.Place{Away: away, Room: 1 << 16})
+		w := newWorld(t, dir, o.Bytes)
+		w.SampleType |= testrec.StackUser
+		w.object(200)
+		mapObject(w.Recording, 200, a+away, o.Tables.Size, o.Tables.Offset, w.path, w.id)
+		w.Mmap2(dumpPID, 300, a+other, 0x1000, 0, "//anon")
+		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
+	}, nil}
+}
+
+// TestTablesAway: tables with a place of their own are as good as others.
+func TestTablesAway(t *testing.T) {
+	path, opts := awayBreach("", 0x101000).make(t, t.TempDir())
+	if rules, all := verified(t, path, opts); len(rules) > 0 {
+		t.Errorf("%v: %+v", rules, all)
+	}
 }
 
 // TestCopyOfFile: V8's second mapping of its builtins is no place to keep out of.

@@ -411,6 +411,10 @@ var Rules = []Rule{
 		"Where stacks were copied (--call-graph dwarf), no jitted mapping lies in that of a program or library.",
 		"The dump has functions that are in the program's own text: V8's embedded builtins. perf with libdw loses the stack of samples there.",
 		"Inject with jitinject, which leaves them to the program."},
+	{"recording/tables-over", Error,
+		"Unwind tables that have a place of their own are mapped where nothing else is.",
+		"The program that put them in did not look at what the process maps there.",
+		"Report it to the author of the program that wrote the file."},
 
 	// Objects.
 	{"object/elf", Error,
