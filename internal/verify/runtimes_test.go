@@ -36,6 +36,7 @@ var knowns = []known{
 	{"Erlang/OTP 25 (BeamAsm)", "dump/load-tid", "The tid is the handle of a pthread, and no number of the kernel.", "Write `gettid()`."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/line-zero", "The last entry of each function has line 0 and the address of its end.", "Leave the entry out; a function ends where its size says."},
 	{"Erlang/OTP 25 (BeamAsm)", "dump/lines-outside", "The first entry is at the function's header (its name, arity and breakpoint), up to 0x37 bytes in front of code_addr.", "Give the first entry the address of the code."},
+	{"CPython 3.14", "dump/header-time", "`perf_map_jit_write_header` takes `gettimeofday`, in microseconds since 1970.", "Take `get_current_monotonic_ticks()`, as the records do."},
 	{"LLVM 14 (lli, MCJIT)", "dump/vma", "`PerfJITEventListener` leaves vma 0.", "Write code_addr."},
 	{"LLVM 14 (lli, MCJIT)", "dump/line-zero", "LLVM's line tables have line 0 for code that comes from no line, and the listener passes it on.", "Leave such entries out, unless they end a line that came before: readers take line 0 for none."},
 	{"LLVM 14 (lli, MCJIT)", "dump/lines-skewed", "The listener adds 0x40, as V8 does. ORC's `PerfSupportPlugin` does so, too.", "Write the address as it is."},
@@ -58,6 +59,7 @@ var runtimes = []struct {
 	{"erlang", "Erlang/OTP 25 (BeamAsm)", ""},
 	{"php", "PHP 8.2", ""},
 	{"php-dwarf", "PHP 8.2", ""},
+	{"python", "CPython 3.14", ""},
 	{"lli-hot", "LLVM 14 (lli, MCJIT)", ""},
 	{"toyjit", "testdata/toyjit", ""},
 	{"toyjit-dwarf", "testdata/toyjit", ""},
@@ -223,7 +225,7 @@ func TestResults(t *testing.T) {
 
 // TestResultForms: nor does it in other forms than a file of records as they are.
 func TestResultForms(t *testing.T) {
-	for name, input := range map[string]string{"node-zstd": "perf.data", "node-pipe": "perf.pipe.data", "node-threads": "perf.data.dir", "node-pidns": "perf.data"} {
+	for name, input := range map[string]string{"python": "perf.data", "node-zstd": "perf.data", "node-pipe": "perf.pipe.data", "node-threads": "perf.data.dir", "node-pidns": "perf.data"} {
 		t.Run(name, func(t *testing.T) {
 			dir := testrec.Unpack(t, name)
 			checkResult(t, dir, inject.Options{Input: filepath.Join(dir, input), Sampled: true})
