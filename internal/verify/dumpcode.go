@@ -24,7 +24,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 		c.broken("dump/name-text", raw.Offset, "the name %s is no text", quoted(l.Name))
 	}
 	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
-	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, pid: l.PID}
+	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, end: raw.Offset + raw.Size(), pid: l.PID}
 	sound := c.address(raw, f.addr, f.size)
 	if f.size == 0 {
 		c.broken("dump/size-zero", raw.Offset, "%s has no code", quoted(l.Name))

@@ -35,11 +35,15 @@ func isAnonymous(name string) bool {
 	return false
 }
 
-// overlaps checks the jitted mappings of each process, in the order of time. Only perf
-// that unwinds copies of stacks minds.
+// copiesStacks reports whether samples have copies of stacks. Only unwinding these minds
+// what lies in what, so only then it is kept.
+func (c *recordingCheck) copiesStacks() bool {
+	return slices.ContainsFunc(c.rec.attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
+}
+
+// overlaps checks the jitted mappings of each process, in the order of time.
 func (c *recordingCheck) overlaps() {
-	unwinds := func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 }
-	if len(c.objects) == 0 || !slices.ContainsFunc(c.rec.attrs, unwinds) {
+	if len(c.objects) == 0 {
 		return
 	}
 	slices.SortStableFunc(c.memory, func(a, b memoryEvent) int {

@@ -24,6 +24,7 @@ type recordingCheck struct {
 	records int
 	mapped  int // of objects
 	clocked bool
+	stacks  bool // samples have copies of them
 	lost    bool // records behind a fault
 }
 
@@ -99,6 +100,7 @@ func (c *recordingCheck) attrs() {
 			seen[id] = i
 		}
 	}
+	c.stacks = c.copiesStacks()
 	c.ids = sampleIDsOf(c.rec.order, c.rec.attrs)
 }
 
@@ -186,7 +188,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 		if err != nil {
 			return err
 		}
-		if e.Exec {
+		if e.Exec && c.stacks {
 			c.memory = append(c.memory, memoryEvent{pid: e.PID, time: time, exec: true})
 		}
 	case perfdata.RecordFork, perfdata.RecordExit:
@@ -222,7 +224,9 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
 	case len(name) > 0 && name[0] == '/' && !isAnonymous(name):
 		e.file, e.pgoff = name, m.PgOff
 	}
-	c.memory = append(c.memory, e)
+	if c.stacks {
+		c.memory = append(c.memory, e)
+	}
 }
 
 // isMarker reports whether a mapping names a dump.

@@ -105,7 +105,32 @@ func bent(rule string, change func(t *testing.T, b []byte) []byte, also ...strin
 	}, also}
 }
 
+// injectedDump returns a dump beside the recording that it was injected into.
+func injectedDump(t *testing.T, dir string, addr uint64, code []byte) (string, verify.Options) {
+	w := newWorld(t, dir, nil)
+	w.object(200)
+	w.Sample(dumpPID, 6_000_000, a+8)
+	opts := verify.Options{Recording: write(t, dir, "perf.data", w.Bytes())}
+	d := newDump().loadIndex(0, addr, "f", code)
+	return write(t, dir, "jit-4711.dump", d.b), opts
+}
+
+// TestInjectedDump: the code is as it should be, or not mapped at all.
+func TestInjectedDump(t *testing.T) {
+	for _, addr := range []uint64{a, a + 0x1000} {
+		path, opts := injectedDump(t, t.TempDir(), addr, code())
+		if rules, all := verified(t, path, opts); len(rules) > 0 {
+			t.Errorf("%v: %+v", rules, all)
+		}
+	}
+}
+
 var recordingBreaches = []breach{
+	{"dump/injected-code", func(t *testing.T, dir string) (string, verify.Options) {
+		other := code()
+		other[9]++
+		return injectedDump(t, dir, a, other)
+	}, nil},
 	bent("recording/header", func(t *testing.T, b []byte) []byte { b[16] = 1; b[17] = 0; return b }),
 	bent("recording/unfinished", func(t *testing.T, b []byte) []byte {
 		end := le.Uint64(b[40:]) + le.Uint64(b[48:])

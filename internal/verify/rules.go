@@ -333,6 +333,10 @@ var Rules = []Rule{
 		"Code is told of before it runs.",
 		"The record gets its time, or is written, after the code was made executable: samples before that time find no function. Rarely: something else was at that address.",
 		"Take the time when the code is ready, before it is published."},
+	{"dump/injected-code", Error,
+		"A recording that was injected shows a function's code where the function is.",
+		"The object is another function's: equal names or numbers, or a later run has replaced it.",
+		"Inject again, with --objects to keep the results of several runs apart."},
 
 	// Recordings.
 	{"recording/header", Error,

@@ -258,6 +258,14 @@ func checkResult(t *testing.T, dir string, opts inject.Options) {
 	if rules, all := verified(t, opts.Output, verify.Options{}); len(rules) > 0 {
 		t.Errorf("%v: %+v", rules, all[:min(5, len(all))])
 	}
+	for _, dump := range testrec.Dumps(t, dir) {
+		_, all := verified(t, dump, verify.Options{Recording: opts.Output})
+		for _, c := range all {
+			if c.Rule == "dump/injected-code" || c.Rule == "dump/marker" {
+				t.Fatalf("%+v", c)
+			}
+		}
+	}
 }
 
 // perfs are the complaints that results of perf inject get, and why.
