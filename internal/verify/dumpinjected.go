@@ -80,15 +80,12 @@ func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint
 				break
 			}
 		}
-		if other >= 0 && !c.replaced(i) {
+		if other >= 0 && !f.gone { // or other code came to its place
 			c.broken("dump/injected-code", f.offset, "the recording shows other code at %#x, from %s", f.addr, quoted(shown[other].path))
 		}
 	}
 	return nil
 }
-
-// replaced reports whether other code of the dump came to be at a function's place.
-func (c *dumpCheck) replaced(i int) bool { return c.functions[i].gone }
 
 // An openObject is the file that was read last.
 type openObject struct {
