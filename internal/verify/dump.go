@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -26,7 +27,7 @@ type dumpCheck struct {
 	header  *jitdump.Header
 	machine elf.Machine
 	habits  habits
-	now     uint64
+	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
 	functions []function
 	byIndex   map[indexKey]int32 // the latest function of a number
@@ -73,7 +74,9 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 		return err
 	}
 	c := newDumpCheck(r, f, st.Size())
-	c.now = opts.Now
+	if age := time.Since(st.ModTime()); opts.Now != 0 && age >= 0 && uint64(age) < opts.Now {
+		c.changed = opts.Now - uint64(age)
+	}
 	if err := c.check(ctx, filepath.Base(path)); err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func (c *dumpCheck) record(raw *jitdump.Raw) {
 		c.afterSaid = true
 		c.broken("dump/after-close", raw.Offset, "%s after JIT_CODE_CLOSE", raw.ID)
 	}
-	c.time(raw)
+	c.checkTime(raw)
 	switch raw.ID {
 	case jitdump.IDLoad:
 		l, err := raw.Load()
@@ -261,8 +264,8 @@ func allZero(b []byte) bool {
 // for 31 years.
 const realTime = 1e18
 
-// time checks the time of a record.
-func (c *dumpCheck) time(raw *jitdump.Raw) {
+// checkTime checks the time of a record.
+func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 	t := raw.Timestamp
 	if t == 0 {
 		c.broken("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
@@ -285,6 +288,10 @@ func (c *dumpCheck) time(raw *jitdump.Raw) {
 // 10 days without compiling anything.
 const headerTimeGap = 10 * 24 * 3600 * 1e9
 
+// changedSlack is how much later than its file a record may be: file systems take their
+// times from a coarser clock.
+const changedSlack = 1e9
+
 // end checks what can be told only at the end.
 func (c *dumpCheck) end() {
 	c.lines.orphans(c, true)
@@ -300,8 +307,8 @@ func (c *dumpCheck) end() {
 	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && c.header.Flags&jitdump.ArchTimestamps == 0 {
 		c.broken("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
 	}
-	if c.now != 0 && c.latest > c.now && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
-		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s, and CLOCK_MONOTONIC is at %d.%09d s", c.latest/1e9, c.latest%1e9, c.now/1e9, c.now%1e9)
+	if c.changed != 0 && c.latest > c.changed+changedSlack && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
+		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
 	c.result.Holds = counted(c.records, "record") + ", " + counted(len(c.functions), "function")
 }

@@ -190,8 +190,8 @@ var Rules = []Rule{
 		"Times are of CLOCK_REALTIME: nanoseconds since 1970.",
 		"Use clock_gettime(CLOCK_MONOTONIC), and record with perf record -k mono."},
 	{"dump/time-future", Note,
-		"On the machine that made it, a dump's times are not later than now.",
-		"The dump is from another machine or from before the last start; else its times are of another clock or unit: TSC counts without flag bit 0 run two to five times as fast.",
+		"On the machine that made it, a dump's times are not later than the last change of the file.",
+		"The dump comes from another machine, or was copied here since the last start; else its times are of another clock or unit: TSC counts without flag bit 0 run two to five times as fast.",
 		"Nothing, if the dump was made elsewhere. Else use clock_gettime(CLOCK_MONOTONIC), in nanoseconds."},
 
 	// Source lines.
