@@ -93,6 +93,7 @@ install: man
 	ln -sf jitinject $(SHARE)/bash-completion/completions/perf-jitinject
 	install -D -m 644 build/completions/_jitinject $(SHARE)/zsh/site-functions/_jitinject
 	install -D -m 644 build/completions/jitinject.fish $(SHARE)/fish/vendor_completions.d/jitinject.fish
+	ln -sf jitinject.fish $(SHARE)/fish/vendor_completions.d/perf-jitinject.fish
 
 clean:
 	rm -rf bin build
