@@ -150,7 +150,7 @@ func (f *finder) checked(path string, err error) Problem {
 	if errors.As(err, new(errClock)) {
 		path = f.opts.Input
 	}
-	return Problem{path, -1, err.Error()}
+	return Problem{File: path, Offset: -1, Text: err.Error()}
 }
 
 // sideFile returns what is known of an open file, which is closed if it is known

@@ -135,6 +135,32 @@ func (in *input) openDir() error {
 	return nil
 }
 
+// size returns the recording's size in bytes; 0 if it came through a pipe.
+func (in *input) size() int64 {
+	if !in.info.IsDir() {
+		return in.info.Size()
+	}
+	return sizeOf(in.path)
+}
+
+// sizeOf returns the size of a file, or of the files in a directory.
+func sizeOf(path string) (n int64) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	if !st.IsDir() {
+		return st.Size()
+	}
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
 // inputError says what an error about the recording means for the user.
 func inputError(path string, err error) error {
 	advice := ""

@@ -121,6 +121,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)
+				w.plan.tally.lacks(o.dump, o.function)
 				continue
 			}
 			if did == created {
@@ -279,7 +280,7 @@ func (m *maker) leaveDump() {
 		return
 	}
 	for _, p := range m.reader.Problems {
-		m.problems = append(m.problems, Problem{m.dump.path, p.Offset, p.Text})
+		m.problems = append(m.problems, Problem{File: m.dump.path, Offset: p.Offset, Text: p.Text})
 	}
 	m.reader.Problems = nil
 }
@@ -342,7 +343,7 @@ func (w *objectWriter) report() {
 		what = "functions have no object"
 	}
 	for f, g := range w.failed {
-		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
+		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
@@ -355,7 +356,7 @@ func (w *objectWriter) report() {
 	}
 	for _, d := range w.sum.Dumps {
 		if n := more[d.Path] - maxProblems; n > 0 {
-			w.sum.problem(Problem{d.Path, -1, fmt.Sprintf("%d more problems like these", n)})
+			w.sum.problem(Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n)})
 		}
 	}
 }

@@ -69,7 +69,9 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out
 		return err
 	}
 	r.mappingsUpTo(math.MaxUint64)
-	return dst.finish(r.extendBuildIDs, r.moveAuxIndex)
+	err = dst.finish(r.extendBuildIDs, r.moveAuxIndex)
+	sum.BytesWritten = dst.Offset()
+	return err
 }
 
 func (r *rewriter) order() binary.ByteOrder { return r.rec.in.order }

@@ -27,6 +27,8 @@ type subcommand struct {
 func commands() []subcommand {
 	return []subcommand{
 		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
+		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
+		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "clean", args: "FILE...", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
 		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
 		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: shells, run: noInput(runCompletion)},
@@ -104,17 +106,17 @@ func notACommand(word string) error {
 		names = append(names, c.name)
 	}
 	if meant := nearest(word, names); meant != "" {
-		return usageError(fmt.Sprintf("there is no command %s; did you mean %s?", show(word), meant))
+		return usageError(fmt.Sprintf("there is no command %s; did you mean %s?", typed(word), meant))
 	}
 	if meant := nearest(word, perfCommands); meant != "" {
-		return usageError(fmt.Sprintf("there is no command %s; did you mean perf %s?", show(word), meant))
+		return usageError(fmt.Sprintf("there is no command %s; did you mean perf %s?", typed(word), meant))
 	}
-	return usageError(fmt.Sprintf("there is no command %s", show(word)))
+	return usageError(fmt.Sprintf("there is no command %s", typed(word)))
 }
 
 // strayWord says how files are named.
 func strayWord(word string) error {
-	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject -i %s", word, show(word)))
+	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject -i %s", word, typed(word)))
 }
 
 // runVersion is the command version.

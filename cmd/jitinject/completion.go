@@ -34,7 +34,7 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	case "fish":
 		script = fishCompletion()
 	default:
-		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", show(shell), oneOf(shells()), didYouMean(shell, shells()))))
+		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(shell), oneOf(shells()), didYouMean(shell, shells()))))
 	}
 	if _, err := io.WriteString(stdout, script); err != nil {
 		complain(stderr, err)

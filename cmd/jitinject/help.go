@@ -176,7 +176,7 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	if slices.Contains(perfCommands, name) {
 		meant = "; it is one of perf: perf help " + name
 	}
-	return refuse(fs, stderr, usageError(fmt.Sprintf("there is no command or topic %s%s", show(name), meant)))
+	return refuse(fs, stderr, usageError(fmt.Sprintf("there is no command or topic %s%s", typed(name), meant)))
 }
 
 // widthOf is how wide text for a file may be: that of the terminal, but lines of more

@@ -136,9 +136,9 @@ func writeJSON(stdout, stderr io.Writer, v any) bool {
 // writeSummary says in a few lines what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	switch {
-	case s.Markers == 0 && s.Injected > 0:
+	case s.Markers == 0 && s.AlreadyInjected > 0:
 		fmt.Fprintf(w, "%s: %s been injected already; %s is a copy. To inject again, take the recording that perf record wrote.\n",
-			engine.Printable(s.Input), were(s.Injected, "mapping has", "mappings have"), engine.Printable(s.Output))
+			engine.Printable(s.Input), were(s.AlreadyInjected, "mapping has", "mappings have"), engine.Printable(s.Output))
 		return
 	case s.Markers == 0:
 		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n"+

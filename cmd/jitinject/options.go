@@ -144,7 +144,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case !o.jit:
 		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
 	case !engine.ValidClock(o.clock):
-		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds%s", show(o.clock), didYouMean(o.clock, []string{"auto", "strict"})))
+		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds%s", typed(o.clock), didYouMean(o.clock, []string{"auto", "strict"})))
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
 	case o.embed && o.dwarf != 5:

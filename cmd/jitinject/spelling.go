@@ -148,7 +148,7 @@ func spellingError(fs *pflag.FlagSet, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return usageError(fmt.Sprintf("there is no option -%s", show(name)))
+			return usageError(fmt.Sprintf("there is no option -%s", typed(name)))
 		}
 		var meant, names []string
 		for _, f := range visible(fs) {
@@ -158,16 +158,16 @@ func spellingError(fs *pflag.FlagSet, err error) error {
 			}
 		}
 		if len(meant) > 1 {
-			return usageError(fmt.Sprintf("--%s may be %s", show(name), strings.Join(meant, " or ")))
+			return usageError(fmt.Sprintf("--%s may be %s", typed(name), strings.Join(meant, " or ")))
 		}
 		no := ""
 		if rest, is := strings.CutPrefix(name, "no-"); is {
 			name, no = rest, "no-"
 		}
 		if near := nearest(name, names); near != "" && fs.Lookup(no+near) != nil {
-			return usageError(fmt.Sprintf("there is no option --%s%s; did you mean --%s%s?", no, show(name), no, near))
+			return usageError(fmt.Sprintf("there is no option --%s%s; did you mean --%s%s?", no, typed(name), no, near))
 		}
-		return usageError(fmt.Sprintf("there is no option --%s%s", no, show(name)))
+		return usageError(fmt.Sprintf("there is no option --%s%s", no, typed(name)))
 	case errors.As(err, &missing):
 		return usageError(fmt.Sprintf("--%s needs a value%s", missing.GetFlag().Name, choice(missing.GetFlag(), ": ")))
 	case errors.As(err, &invalid):
@@ -228,19 +228,19 @@ func checkValues(fs *pflag.FlagSet) (err error) {
 	fs.Visit(func(f *pflag.Flag) {
 		words, closed := values(f)
 		if value := f.Value.String(); err == nil && closed && f.Value.Type() == "string" && !slices.Contains(words, value) {
-			err = usageError(fmt.Sprintf("--%s %s: it can be %s%s", f.Name, show(value), oneOf(words), didYouMean(value, words)))
+			err = usageError(fmt.Sprintf("--%s %s: it can be %s%s", f.Name, typed(value), oneOf(words), didYouMean(value, words)))
 		}
 	})
 	return err
 }
 
 // didYouMean asks whether the word that looks most like what was typed was meant.
-func didYouMean(typed string, words []string) string {
-	if near := nearest(typed, words); near != "" {
+func didYouMean(word string, words []string) string {
+	if near := nearest(word, words); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
 }
 
-// show is what was typed, safe to print.
-func show(typed string) string { return engine.Printable(typed) }
+// typed is what was typed, safe to print.
+func typed(typed string) string { return engine.Printable(typed) }
