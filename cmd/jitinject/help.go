@@ -81,7 +81,25 @@ func commandPage(c *subcommand) *manual.Page {
 	if s := section(p, "TOPICS"); s != nil {
 		s.Blocks = append(s.Blocks, topicBlocks()...)
 	}
+	if section(p, "SEE ALSO") == nil {
+		p.Sections = append(p.Sections, manual.Section{Title: "SEE ALSO", Blocks: []manual.Block{{Text: seeAlso(p.Name)}}})
+	}
 	return p
+}
+
+// seeAlso names the pages of all commands but one, and of the format.
+func seeAlso(but string) string {
+	var pages []string
+	for _, c := range commands() {
+		name := "jitinject-" + c.name
+		if c.name == "inject" {
+			name = "jitinject"
+		}
+		if c.flags != nil && name != but {
+			pages = append(pages, "`"+name+"`(1)")
+		}
+	}
+	return strings.Join(append(pages, "`jitdump`(5)"), ", ")
 }
 
 // section returns the part of a page with a title, or nil.

@@ -77,7 +77,7 @@ func (m *meter) run() {
 		m.gauge.update(s, now)
 		if now.Sub(m.began) >= m.after && s.Phase != engine.PhaseOpen {
 			m.console.mu.Lock()
-			m.typed(s, now)
+			m.show(s, now)
 			m.console.mu.Unlock()
 		}
 		select {
@@ -89,7 +89,7 @@ func (m *meter) run() {
 }
 
 // show brings the bar up to date, or writes a line.
-func (m *meter) typed(s engine.ProgressState, now time.Time) {
+func (m *meter) show(s engine.ProgressState, now time.Time) {
 	left, right := m.gauge.text(s)
 	if m.terminal == nil {
 		if now.Sub(m.last) >= lineEvery {
