@@ -32,6 +32,9 @@ func TestNearMisses(t *testing.T) {
 		"-no-bundle":           "-no-bundle: did you mean --no-bundle, with two dashes?",
 		"claen":                "there is no command claen; did you mean clean?",
 		"comletion":            "there is no command comletion; did you mean completion?",
+		"dmup":                 "there is no command dmup; did you mean dump?",
+		"verfy x":              "there is no command verfy; did you mean verify?",
+		"dump --jsno x":        "there is no option --jsno; did you mean --json? see jitinject dump --help",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
 		"recording":            "files are named with -i and -o: jitinject -i recording",
 		"perf.data":            "files are named with -i and -o: jitinject -i perf.data",
@@ -99,7 +102,7 @@ func TestOptionsEverywhere(t *testing.T) {
 	for _, c := range commands() {
 		_, help, _ := command(t, dir, "help", c.name)
 		_, same, _ := command(t, dir, c.name, "--help")
-		if help != same || !strings.HasPrefix(help, "usage: "+c.synopsis()) {
+		if help != same || !strings.HasPrefix(help, "usage: "+c.synopsis("jitinject")) {
 			t.Errorf("help %s is not %s --help", c.name, c.name)
 		}
 		page := ""
@@ -195,6 +198,10 @@ func TestPerfJitinject(t *testing.T) {
 		errs.String() != "perf jitinject: there is no option --sumary; did you mean --summary? see perf jitinject help inject\n" {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
+	errs.Reset()
+	if code := run([]string{"perf-jitinject", "x.data"}, nil, nil, &errs); code != exitUsage || !strings.Contains(errs.String(), ": perf jitinject -i x.data; see perf jitinject help") {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
 	program, err := os.Executable() // which is the program if it is told so
 	if err != nil {
 		t.Fatal(err)
@@ -205,11 +212,18 @@ func TestPerfJitinject(t *testing.T) {
 	}
 	for version, perf := range testrec.Perfs(t) {
 		dir := testrec.Place(t, "php")
-		cmd := testrec.Command(t, dir, perf, "jitinject", "-i", "perf.data", "-o", "out.data")
-		cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), beProgram+"=1")
-		cmd.Stdin = nil
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "out.data: 44 mappings") {
-			t.Errorf("perf %s: %v\n%s", version, err, out)
+		for args, want := range map[string]string{
+			"-i perf.data -o out.data": "out.data: 44 mappings",
+			"help":                     "usage: perf jitinject [inject]",
+			"clean --help":             "usage: perf jitinject clean [options]",
+			"--version":                "jitinject version ",
+		} {
+			cmd := testrec.Command(t, dir, perf, append([]string{"jitinject"}, strings.Fields(args)...)...)
+			cmd.Args[0] = "perf" // with a directory, perf would look there first
+			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), beProgram+"=1")
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("perf %s jitinject %s: %v\n%s", version, args, err, out)
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 	}
 	if asked, _ := fs.GetBool("help"); asked {
 		if c := findCommand(commandOf(fs)); c != nil {
-			fmt.Fprint(stdout, commandHelp(c, widthOf(stdout)))
+			fmt.Fprint(stdout, commandHelp(c, programName(stderr), widthOf(stdout)))
 		}
 		return exitOK, true
 	}
