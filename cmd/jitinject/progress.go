@@ -28,15 +28,15 @@ type meter struct {
 	progress *engine.Progress
 	after    time.Duration // when it is shown first
 	began    time.Time     // the run
-	gauge    gauge
 
 	stop, stopped chan struct{}
 
 	// What follows is used under the console's lock.
-	bars *mpb.Progress // nil while there is no bar
-	bar  *mpb.Bar
-	last time.Time // when a line was written
-	text atomic.Pointer[[2]string]
+	gauge gauge
+	bars  *mpb.Progress // nil while there is no bar
+	bar   *mpb.Bar
+	last  time.Time // when a line was written
+	text  atomic.Pointer[[2]string]
 }
 
 // showProgress shows how far a run is until it is told to stop, as --progress says:
@@ -74,12 +74,12 @@ func (m *meter) run() {
 	defer tick.Stop()
 	for now := m.began; ; {
 		s := m.progress.State()
+		m.console.mu.Lock()
 		m.gauge.update(s, now)
 		if now.Sub(m.began) >= m.after && s.Phase != engine.PhaseOpen {
-			m.console.mu.Lock()
 			m.show(s, now)
-			m.console.mu.Unlock()
 		}
+		m.console.mu.Unlock()
 		select {
 		case now = <-tick.C:
 		case <-m.stop:

@@ -100,7 +100,6 @@ func TestMessagesBesideBar(t *testing.T) {
 	c := newConsole("jitinject", tty.slave)
 	var progress engine.Progress
 	stop := showProgress(c, "always", false, &progress)
-	c.meter.gauge.since = time.Now()
 	for i := range 5 {
 		c.mu.Lock()
 		c.meter.show(engine.ProgressState{Phase: engine.PhaseObjects, Done: int64(i) * 10, Total: 50}, time.Now())
