@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -35,6 +36,9 @@ func TestNearMisses(t *testing.T) {
 		"dmup":                 "there is no command dmup; did you mean dump?",
 		"verfy x":              "there is no command verfy; did you mean verify?",
 		"dump --jsno x":        "there is no option --jsno; did you mean --json? see jitinject dump --help",
+		"compl":                "there is no command compl; did you mean completion?",
+		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
+		"--clock str":          "did you mean strict?",
 		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
 		"recording":            "files are named with -i and -o: jitinject -i recording",
 		"perf.data":            "files are named with -i and -o: jitinject -i perf.data",
@@ -186,6 +190,29 @@ func TestTopics(t *testing.T) {
 		for line := range strings.Lines(stdout) {
 			if len(line) > 81 || strings.ContainsAny(line, "\t`") {
 				t.Errorf("%s: line %q", name, line)
+			}
+		}
+	}
+}
+
+// Text fits a narrow terminal, and is not drawn out on a wide one.
+func TestWidth(t *testing.T) {
+	tty := openTerminal(t)
+	for cols, want := range map[uint16]int{0: 80, 20: 40, 50: 50, 80: 80, 200: 80} {
+		if err := unix.IoctlSetWinsize(int(tty.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}); err != nil {
+			t.Fatal(err)
+		}
+		if got := widthOf(tty.slave); got != want {
+			t.Errorf("%d columns: %d, want %d", cols, got, want)
+		}
+	}
+	if got := widthOf(nil); got != 80 {
+		t.Error(got)
+	}
+	for _, c := range commands() {
+		for line := range strings.Lines(commandHelp(&c, "jitinject", 50)) {
+			if len(line) > 51 && !strings.HasPrefix(line, "      ") && !strings.HasPrefix(line, "usage") { // but commands that are to be typed
+				t.Errorf("%s: line %q", c.name, line)
 			}
 		}
 	}
