@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -86,6 +89,20 @@ func TestBar(t *testing.T) {
 	if n := len(lines); n < 2 || !strings.Contains(lines[n-2], "injecting") || lines[n-1] != "" || x != 0 {
 		t.Errorf("%q in column %d", lines, x)
 	}
+
+	// The terminal becomes narrower, and the bar with it.
+	const narrow = 24
+	if err := unix.IoctlSetWinsize(int(r.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: narrow}); err != nil {
+		t.Fatal(err)
+	}
+	from := len(r.raw())
+	raw = r.wait(t, "another bar", func(raw string) bool { return strings.Count(raw[from:], "\n") > 3 })
+	frames := strings.Split(raw, "\n")
+	last := strings.TrimSpace(strings.TrimPrefix(frames[len(frames)-2], "\x1b[1A\x1b[J"))
+	if n := utf8.RuneCountInString(last); n > narrow || !strings.HasPrefix(last, "injecting") {
+		t.Errorf("%d columns in %d: %q", n, narrow, last)
+	}
+
 	lines, _ = r.finish(t)
 	text := strings.Join(lines, "\n")
 	if strings.Contains(text, "injecting") || !strings.Contains(text, "out.data: 2,208 mappings") {
