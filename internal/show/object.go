@@ -254,9 +254,7 @@ func (v *objectViewer) tree(calls []inlinedCall) {
 		o.row()
 		o.depth(uint64(c.depth))
 		o.label("function", []byte(c.function))
-		if c.line != 0 {
-			o.place([]byte(c.file), c.line, c.column)
-		}
+		o.calledAt([]byte(c.file), c.line, c.column)
 		o.array("ranges")
 		for id := c.id; i < len(calls) && calls[i].id == id; i++ {
 			o.elemRange(calls[i].first, calls[i].end)

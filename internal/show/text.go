@@ -121,6 +121,14 @@ func (t *textForm) place(file []byte, line, column uint64) {
 	t.b = appendPlace(t.b, file, line, column)
 }
 
+func (t *textForm) calledAt(file []byte, line, column uint64) {
+	if line != 0 {
+		t.space()
+		t.b = append(t.b, "called at"...)
+		t.place(file, line, column)
+	}
+}
+
 func (t *textForm) array(name string) {
 	t.key(name)
 	t.b = append(t.b, '[')
