@@ -89,12 +89,31 @@ func x86(mode int) disassembler {
 				return 4, "endbr32"
 			}
 		}
+		if mode == 64 {
+			if size, text := disassembleVEX(code, pc); size > 0 {
+				return size, negative(text)
+			}
+		}
 		inst, err := x86asm.Decode(code, mode)
 		if err != nil {
 			return 0, ""
 		}
-		return inst.Len, todays(inst, x86asm.GNUSyntax(inst, pc, nil))
+		return inst.Len, negative(todays(inst, x86asm.GNUSyntax(inst, pc, nil)))
 	}
+}
+
+// negative gives a distance of 32 bits in front of a parenthesis its sign, which the
+// library takes for a bit like the others.
+func negative(text string) string {
+	end := strings.IndexByte(text, '(')
+	if end < 10 || text[end-10:end-8] != "0x" {
+		return text
+	}
+	n, err := strconv.ParseUint(text[end-8:end], 16, 32)
+	if err != nil || n < 1<<31 {
+		return text
+	}
+	return fmt.Sprintf("%s-%#x%s", text[:end-10], 1<<32-n, text[end:])
 }
 
 // todays is an instruction as objdump spells it now: the library does as objdump did
