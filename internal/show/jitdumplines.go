@@ -57,14 +57,14 @@ const maxFunction = 1 << 28
 // are sound, or cannot be read in this way either.
 func brokenNames(raw *jitdump.Raw, info *jitdump.DebugInfo) int {
 	area, n := info.Area, info.Count
-	if n < 2 || n > uint64(len(area))/(jitdump.DebugEntryHead+1) || walks(area, n) {
+	if n < 2 || n > uint64(len(area))/(jitdump.DebugEntryHead+1) || walks(raw, info) {
 		return 0
 	}
 	for stride := len(area) / int(n); stride > jitdump.DebugEntryHead && (int(n)*stride+7)&^7 >= len(area); stride-- {
 		ok := true
 		for i := 0; ok && i < int(n); i++ {
 			e := area[i*stride : (i+1)*stride]
-			ok = e[stride-1] == 0 && raw.Order.Uint64(e)-info.CodeAddr < maxFunction
+			ok = e[stride-1] == 0 && near(raw, e, info.CodeAddr)
 		}
 		if ok {
 			return stride
@@ -73,11 +73,12 @@ func brokenNames(raw *jitdump.Raw, info *jitdump.DebugInfo) int {
 	return 0
 }
 
-// walks reports whether n entries, walked from name to name, end where the area does, up
-// to padding.
-func walks(area []byte, n uint64) bool {
-	for range n {
-		if len(area) < jitdump.DebugEntryHead {
+// walks reports whether all entries can be walked from name to name, and are about the
+// function.
+func walks(raw *jitdump.Raw, info *jitdump.DebugInfo) bool {
+	area := info.Area
+	for range info.Count {
+		if len(area) < jitdump.DebugEntryHead || !near(raw, area, info.CodeAddr) {
 			return false
 		}
 		end := bytes.IndexByte(area[jitdump.DebugEntryHead:], 0)
@@ -86,5 +87,10 @@ func walks(area []byte, n uint64) bool {
 		}
 		area = area[jitdump.DebugEntryHead+end+1:]
 	}
-	return len(area) < 8
+	return true
+}
+
+// near reports whether an entry can be about a function at an address.
+func near(raw *jitdump.Raw, entry []byte, addr uint64) bool {
+	return raw.Order.Uint64(entry)-addr+maxFunction < 2*maxFunction
 }

@@ -15,7 +15,11 @@ const prefix = 16
 // show shows a record.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
 	rec, err := raw.Decode()
-	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: true})
+	ticks := d.reader.Header().Flags&jitdump.ArchTimestamps != 0
+	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: !ticks})
+	if ticks { // of a clock whose rate nobody says
+		d.out.num("ticks", raw.Timestamp)
+	}
 	var later error
 	if err == nil {
 		switch rec := rec.(type) {

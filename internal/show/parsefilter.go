@@ -93,15 +93,12 @@ func parseTime(s string) (lo, hi uint64, ok bool) {
 		n, err := strconv.ParseUint(digits, 10, 64)
 		return n, n, err == nil
 	}
-	whole, frac, _ := strings.Cut(strings.TrimSuffix(s, "s"), ".")
+	whole, frac, decimals := strings.Cut(strings.TrimSuffix(s, "s"), ".")
 	sec, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil || sec > math.MaxUint64/1_000_000_000-1 || len(frac) > 9 {
+	if err != nil || sec > math.MaxUint64/1_000_000_000-1 || len(frac) > 9 || decimals && frac == "" {
 		return 0, 0, false
 	}
 	lo = sec * 1_000_000_000
-	if frac == "" && !strings.Contains(s, ".") {
-		return lo, lo + 999_999_999, true
-	}
 	unit := uint64(1_000_000_000)
 	for _, c := range frac {
 		if c < '0' || c > '9' {
