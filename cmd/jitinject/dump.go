@@ -22,9 +22,7 @@ type dumpOptions struct {
 }
 
 func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
-	fs := pflag.NewFlagSet("jitinject dump", pflag.ContinueOnError)
-	fs.SortFlags = false
-	fs.Usage = func() {}
+	fs := newFlagSet("dump")
 	fs.BoolVarP(&o.disassemble, "disassemble", "d", false, "show the code of functions, with their source lines and inlined calls")
 	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
 	fs.BoolVarP(&o.hex, "hex", "x", false, "show the bytes of each record, too")
@@ -47,19 +45,6 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 		fs.Lookup("no-" + name).NoOptDefVal = "true"
 	}
 	return fs
-}
-
-func dumpUsage(fs *pflag.FlagSet) string {
-	return `usage: jitinject dump [options] FILE...
-
-Prints what FILEs hold: jitdumps, recordings of perf record (files, directories, - for
-a pipe), and objects of jitted functions (jitted-PID-N.so, jitbundle-...). All of
-it, unless options say what to show.
-
-` + fs.FlagUsages() + `
-Exit codes: 0 all could be read, 1 something is damaged, which the output says
-where it is, 129 usage, 255 a FILE could not be read at all.
-`
 }
 
 // options are those of package show.
@@ -112,23 +97,15 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	var o dumpOptions
 	fs := newDumpFlags(&o)
-	err := fs.Parse(args)
-	o.files = fs.Args()
-	var opts *show.Options
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, dumpUsage(fs))
-		return exitOK
-	case err != nil:
-		err = spellingError(fs, err)
-	case len(o.files) == 0:
-		err = usageError("dump needs the name of a jitdump, a recording or an object; - is standard input")
-	default:
-		opts, err = o.options(stdin)
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
 	}
+	if o.files = fs.Args(); len(o.files) == 0 {
+		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording or an object; - is standard input"))
+	}
+	opts, err := o.options(stdin)
 	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %v; see jitinject dump --help\n", err)
-		return exitUsage
+		return refuse(fs, stderr, err)
 	}
 	out, closePager := stdout, func() {}
 	if o.pager && !o.json {
