@@ -15,7 +15,6 @@ type dumpViewer struct {
 	waiting waiting
 	chosen  map[dumpCode]bool // functions whose moves are of interest, too
 	listing *dumpListing      // with -d
-	info2   jitdump.DebugInfo2
 }
 
 // A dumpCode is what a producer calls a function by.

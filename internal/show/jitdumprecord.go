@@ -59,7 +59,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 			d.out.hex("id", uint64(rec.ID))
 		}
 	}
-	d.rawBytes(raw, err != nil)
+	d.rawBytes(raw)
 	d.out.end()
 	if err == nil {
 		err = later
@@ -69,12 +69,8 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	}
 }
 
-// maxUnknown bounds how much of a record is shown that nobody understands, unless all
-// is asked for.
-const maxUnknown = 256
-
 // rawBytes shows the record's bytes if that is asked for.
-func (d *dumpViewer) rawBytes(raw *jitdump.Raw, broken bool) {
+func (d *dumpViewer) rawBytes(raw *jitdump.Raw) {
 	if !d.opts.Hex {
 		return
 	}
