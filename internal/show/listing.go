@@ -62,7 +62,7 @@ func (l *listing) show(o form, order binary.ByteOrder) {
 	for off := uint64(0); off < uint64(len(l.code)) && o.lost() == nil; {
 		stack = slices.DeleteFunc(stack, func(c inlinedCall) bool { return c.end <= off })
 		for ; nextCall < len(l.calls) && l.calls[nextCall].first <= off; nextCall++ {
-			if l.calls[nextCall].end > off {
+			if l.calls[nextCall].end > off && len(stack) < maxTreeDepth {
 				stack = append(stack, l.calls[nextCall])
 			}
 		}

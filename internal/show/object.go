@@ -314,9 +314,9 @@ func (v *objectViewer) unwind() {
 
 // frameWanted reports whether an FDE is of a function that the filter lets through.
 func (v *objectViewer) frameWanted(first, size uint64) bool {
-	for i := range v.symbols {
-		s := &v.symbols[i]
-		if first <= s.Value && s.Value-first < max(size, 1) && v.wanted(s) {
+	i, _ := slices.BinarySearchFunc(v.symbols, first, func(s elf.Symbol, addr uint64) int { return cmp.Compare(s.Value, addr) })
+	for ; i < len(v.symbols) && v.symbols[i].Value-first < max(size, 1); i++ {
+		if v.wanted(&v.symbols[i]) {
 			return true
 		}
 	}
