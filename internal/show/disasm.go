@@ -123,6 +123,14 @@ func todays(inst x86asm.Inst, text string) string {
 	switch mnemonic {
 	case "retq", "callq", "jmpq", "leaveq", "retl", "calll", "leavel":
 		mnemonic = mnemonic[:len(mnemonic)-1]
+	case "cdqe":
+		mnemonic = "cltq"
+	case "cwde":
+		mnemonic = "cwtl"
+	case "cdq":
+		mnemonic = "cltd"
+	case "movsxd":
+		mnemonic = "movslq"
 	case "mov":
 		if inst.Len < 10 {
 			return text

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"debug/elf"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,7 +54,13 @@ vmovq %rax, %xmm3
 vpshufd $0x4e, %xmm1, %xmm2
 vroundsd $0x9, %xmm0, %xmm1, %xmm2
 vmovsd %xmm0, %xmm1, %xmm2
+vfmadd213sd %xmm1, %xmm2, %xmm3
+vfnmadd231pd (%rax), %ymm1, %ymm2
+vfmsubadd132ps %xmm8, %xmm9, %xmm10
+vmovsd %xmm3, (%r12)
 vzeroupper
+movslq %esi, %rsi
+cltq
 leave
 ret
 `},
@@ -276,5 +285,41 @@ func TestDisassembleAnything(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The system's library of mathematics has instructions of all kinds. They are as long as
+// objdump says, and but for a few are called the same.
+func TestDisassembleLibm(t *testing.T) {
+	const library = "/lib/x86_64-linux-gnu/libm.so.6"
+	if _, err := os.Stat(library); err != nil {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	decode := disassemblerFor(uint32(elf.EM_X86_64), binary.LittleEndian, false)
+	total, sizes, names := 0, 0, 0
+	var differ []string
+	for line := range strings.Lines(testrec.Run(t, t.TempDir(), testrec.Tool(t, "objdump"), "-dw", library)) {
+		parts := strings.Split(strings.TrimSpace(line), "\t")
+		if len(parts) < 3 {
+			continue
+		}
+		pc, err := strconv.ParseUint(strings.TrimSuffix(parts[0], ":"), 16, 64)
+		code, err2 := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(parts[1]), " ", ""))
+		if err != nil || err2 != nil {
+			t.Fatalf("objdump: %q", line)
+		}
+		total++
+		size, text := decode(append(code, 0x90, 0x90, 0x90, 0x90), pc)
+		name, _, _ := strings.Cut(text, " ")
+		switch want, _, _ := strings.Cut(parts[2], " "); {
+		case size != len(code):
+			sizes++
+			differ = append(differ, fmt.Sprintf("%s: %d bytes, %s", strings.TrimSpace(line), size, text))
+		case name != want && want != "cs" && want != "data16" && want != "xchg": // padding
+			names++
+		}
+	}
+	if total < 10_000 || sizes > total/1000 || names > total/50 {
+		t.Errorf("of %d instructions, %d have other sizes and %d other names:\n%s", total, sizes, names, strings.Join(differ[:min(len(differ), 20)], "\n"))
 	}
 }

@@ -120,8 +120,9 @@ func (v *vexCode) likeSSE(code []byte, pc uint64) string {
 	if v.prefix != 0 {
 		sse = append(sse, v.prefix)
 	}
+	fused := v.fused(code[v.head])
 	rex := byte(0x40)
-	for i, bit := range []bool{v.b, v.x, v.r, v.w} {
+	for i, bit := range []bool{v.b, v.x, v.r, v.w && fused == ""} {
 		if bit {
 			rex |= 1 << i
 		}
@@ -136,7 +137,11 @@ func (v *vexCode) likeSSE(code []byte, pc uint64) string {
 	case 3:
 		sse = append(sse, 0x3a)
 	}
+	op := len(sse)
 	sse = append(sse, code[v.head:]...)
+	if fused != "" {
+		sse[op] = 0x40 // pmulld, which has the same operands
+	}
 	inst, err := x86asm.Decode(sse, 64)
 	if err != nil || inst.Len != len(sse) {
 		return ""
@@ -144,7 +149,10 @@ func (v *vexCode) likeSSE(code []byte, pc uint64) string {
 	// What counts from the instruction's end counts from the end of this one.
 	text := x86asm.GNUSyntax(inst, pc+uint64(len(code)-len(sse)), nil)
 	mnemonic, rest, _ := strings.Cut(text, " ")
-	if strings.HasPrefix(mnemonic, "rex") || mnemonic == "repne" || mnemonic == "rep" || mnemonic == "data16" || !strings.Contains(text, "%xmm") {
+	if fused != "" {
+		mnemonic = fused
+	}
+	if strings.HasPrefix(mnemonic, "rex") || mnemonic == "repne" || mnemonic == "rep" || mnemonic == "data16" || !strings.Contains(text, "%xmm") && !strings.HasSuffix(mnemonic, "mxcsr") {
 		return ""
 	}
 	operands := splitOperands(rest)
@@ -158,11 +166,28 @@ func (v *vexCode) likeSSE(code []byte, pc uint64) string {
 		last := len(operands) - 1
 		operands = slices.Insert(operands, last, fmt.Sprintf("%%xmm%d", v.vvvv))
 	}
-	text = "v" + mnemonic + " " + strings.Join(operands, ",")
+	text = "v" + mnemonic + " " + strings.ReplaceAll(strings.Join(operands, ","), ",%riz)", ")")
 	if v.wide {
 		text = strings.ReplaceAll(text, "%xmm", "%ymm")
 	}
 	return text
+}
+
+// fused returns the name of an instruction that multiplies and adds, without its v, or "".
+func (v *vexCode) fused(op byte) string {
+	if v.opcodes != 2 || v.prefix != 0x66 || op < 0x96 || op > 0xbf || op&15 < 6 {
+		return ""
+	}
+	name := [...]string{"fmaddsub", "fmsubadd", "fmadd", "fmadd", "fmsub", "fmsub", "fnmadd", "fnmadd", "fnmsub", "fnmsub"}[op&15-6]
+	form := [...]string{"132", "213", "231"}[op>>4-9]
+	packed := "p"
+	if op&15 > 7 && op&1 != 0 {
+		packed = "s"
+	}
+	if v.w {
+		return name + form + packed + "d"
+	}
+	return name + form + packed + "s"
 }
 
 // splitOperands parts operands at commas that are in no parentheses.
