@@ -41,11 +41,6 @@ func (r *runner) run(s *session) (string, error) {
 		if _, err := os.Stat(filepath.Join(root, "bin", "bash")); err != nil {
 			return "", missingError("no folder " + root)
 		}
-		for _, name := range []string{"jitinject", "perf-jitinject"} {
-			if err := copyFile(filepath.Join(r.bin, "jitinject"), filepath.Join(root, "usr/local/bin", name), 0o755); err != nil {
-				return "", err
-			}
-		}
 	}
 	for _, name := range s.needs {
 		if _, err := r.find(root, name); err != nil {
@@ -60,6 +55,10 @@ func (r *runner) run(s *session) (string, error) {
 	defer os.RemoveAll(dir)
 	work := filepath.Join(dir, "app")
 	if err := os.Mkdir(work, 0o755); err != nil {
+		return "", err
+	}
+	// A copy, since what lies in /tmp may be hidden.
+	if err := os.CopyFS(filepath.Join(dir, "bin"), os.DirFS(r.bin)); err != nil {
 		return "", err
 	}
 	if s.recording != "" {
@@ -96,12 +95,17 @@ func (r *runner) shell(s *session, root, dir, work string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
+	args := []string{"bash", "-c", script.String()}
 	if root != "" {
-		cmd = exec.CommandContext(ctx, "chroot", root, "bash", "-c", script.String())
+		args = append([]string{"chroot", root}, args...)
 	}
+	if s.records {
+		// Some runtimes write to /tmp: to one of their own, that goes when they have ended.
+		args = append([]string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs " + filepath.Join(root, "/tmp") + ` && exec "$@"`, "sh"}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = []string{
-		"PATH=" + r.path(root), "HOME=" + filepath.Dir(work), "LC_ALL=C.UTF-8", "TERM=dumb", "PAGER=cat", "USER=root",
+		"PATH=" + filepath.Join(filepath.Dir(work), "bin") + ":" + r.path(root), "HOME=" + filepath.Dir(work), "LC_ALL=C.UTF-8", "TERM=dumb", "PAGER=cat", "USER=root",
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("session %s: %w\n%s", s.name, err, out)
@@ -144,7 +148,7 @@ func (r *runner) path(root string) string {
 	if root != "" {
 		return system
 	}
-	return strings.Join([]string{r.bin, r.npm, system}, ":")
+	return r.npm + ":" + system
 }
 
 // find finds a command as a session would.
