@@ -28,6 +28,7 @@ func commands() []subcommand {
 	return []subcommand{
 		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
 		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
+		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "clean", args: "FILE...", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
 		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
 		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: shells, run: noInput(runCompletion)},

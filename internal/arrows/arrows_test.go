@@ -48,8 +48,10 @@ var allowed = map[string][]string{
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},
-	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
+	// A second opinion about what comes out: it reads, and knows no writer.
+	"internal/verify": {"perfdata", "jitdump", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
