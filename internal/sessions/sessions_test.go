@@ -21,6 +21,9 @@ func built(t *testing.T) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if err := os.Symlink("jitinject", filepath.Join(dir, "perf-jitinject")); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 
