@@ -163,12 +163,12 @@ func paste(doc string, printed map[*session]string, sessions []*session) string 
 }
 
 var (
-	digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+	digits = regexp.MustCompile(`[0-9][0-9.,]*(?: (?:ns|µs|ms|s|bytes|kB|MB|GB)\b)?`)
 	blanks = regexp.MustCompile(`[ \t]+`)
 )
 
-// sameBut reports whether two texts are the same but for numbers and the width of
-// columns: process numbers, times and sizes differ from run to run.
+// sameBut reports whether two texts are the same but for numbers, with the units of times and
+// sizes, and the width of columns: process numbers, times and sizes differ from run to run.
 func sameBut(a, b string) bool {
 	plain := func(s string) string {
 		return blanks.ReplaceAllString(digits.ReplaceAllString(s, "0"), " ")

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,4 +69,25 @@ func stringsIn(t *testing.T, path string) (texts []string) {
 		return true
 	})
 	return texts
+}
+
+// All repairs that the summary may count are explained.
+func TestRepairsAreExplained(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join(top, "docs/usage.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(filepath.Join(top, "internal/source/quirks.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?:\{|= )"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(code), -1)
+	if len(names) < 8 {
+		t.Fatalf("%d repairs were found", len(names))
+	}
+	for _, m := range names {
+		if !strings.Contains(string(doc), "| `"+m[1]+"` |") {
+			t.Errorf("docs/usage.md does not explain %s", m[1])
+		}
+	}
 }

@@ -124,7 +124,7 @@ func TestParse(t *testing.T) {
 	if s.name != "one" || s.recording != "node-hot" || !slices.Equal(s.needs, []string{"perf", "node"}) || !s.records || !slices.Equal(s.steps, want) {
 		t.Errorf("%+v", s)
 	}
-	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") {
+	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") || !sameBut("in 1.5 s", "in 20 ms") || sameBut("in 1.5 s", "in 20 m") {
 		t.Errorf("it shows %q", s.shown)
 	}
 	if got := paste(sample, map[*session]string{s: s.shown}, sessions); got != sample {
