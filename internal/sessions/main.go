@@ -15,6 +15,8 @@ func main() {
 	only := flag.String("only", "", "run the sessions whose names have `WORD` in them")
 	flag.StringVar(&r.top, "top", ".", "the repository")
 	flag.StringVar(&r.bin, "bin", "bin", "where jitinject is")
+	// Not in /tmp, where perf takes objects for something special.
+	flag.StringVar(&r.work, "work", "/var/tmp", "where sessions run")
 	flag.StringVar(&r.npm, "npm", "", "where programs of npm are")
 	flag.StringVar(&r.roots, "roots", "/var/cache/jitinject", "where folders of other Debian releases are")
 	flag.Parse()

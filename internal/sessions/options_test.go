@@ -72,6 +72,7 @@ func TestOptionsExist(t *testing.T) {
 				commands = append(commands, m[1])
 			case strings.HasPrefix(option, "--"):
 				option, _, _ = strings.Cut(option, "=")
+				option, _, _ = strings.Cut(option, "[")
 				option, _, _ = strings.Cut(option, "\\")
 				if !slices.Contains(foreign, option) && strings.Trim(option, "-") != "no" && !strings.ContainsAny(option, "…") {
 					check(path, option, m[1])

@@ -21,6 +21,7 @@ var shellFunctions string
 type runner struct {
 	top   string // of the repository
 	bin   string // where jitinject is
+	work  string // where sessions run; those in roots, in /var/tmp of these
 	npm   string // where npm's programs are, or ""
 	roots string // where folders of other Debian releases are
 }
@@ -47,13 +48,16 @@ func (r *runner) run(s *session) (string, error) {
 			return "", missingError("no " + name)
 		}
 	}
-	// Not in /tmp, where perf takes objects for something special.
-	dir, err := os.MkdirTemp(filepath.Join(root, "/var/tmp"), "session-")
+	work := r.work
+	if root != "" {
+		work = filepath.Join(root, "var/tmp")
+	}
+	dir, err := os.MkdirTemp(work, "session-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	work := filepath.Join(dir, "app")
+	work = filepath.Join(dir, "app")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return "", err
 	}

@@ -67,7 +67,7 @@ func TestSessionsAreShown(t *testing.T) {
 // Sessions on recorded data work as they are shown, and where they depend on nothing
 // but jitinject, print what is shown.
 func TestSessionsWork(t *testing.T) {
-	r := &runner{top: top, bin: built(t)}
+	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
 	ran := 0
 	eachDocument(t, func(t *testing.T, _, text string) {
 		sessions, err := parse(text)
@@ -149,7 +149,7 @@ func TestParse(t *testing.T) {
 // A command with another exit code than the document says fails the session, and so
 // does a tool that is not there, in another way.
 func TestRunComplains(t *testing.T) {
-	r := &runner{top: top, bin: t.TempDir()}
+	r := &runner{top: top, bin: t.TempDir(), work: t.TempDir()}
 	text, err := r.run(&session{name: "fine", steps: []step{{command: "printf 'a\\nb\\nc\\n' >&2", filter: "first 2"}, {command: "false", code: 1}, {command: "pwd"}}})
 	if want := "$ printf 'a\\nb\\nc\\n' >&2\na\nb\n...\n$ false\n$ pwd\n" + shownDir + "\n"; err != nil || text != want {
 		t.Errorf("%q, %v, want %q", text, err, want)
