@@ -68,6 +68,11 @@ func TestSessionsAreShown(t *testing.T) {
 // but jitinject, print what is shown.
 func TestSessionsWork(t *testing.T) {
 	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
+	if dir, err := os.MkdirTemp(r.work, "session-"); err != nil {
+		r.work = t.TempDir()
+	} else {
+		os.Remove(dir)
+	}
 	ran := 0
 	eachDocument(t, func(t *testing.T, _, text string) {
 		sessions, err := parse(text)
@@ -160,5 +165,42 @@ func TestRunComplains(t *testing.T) {
 	var missing missingError
 	if _, err := r.run(&session{name: "missing", needs: []string{"no-such-tool"}}); !errors.As(err, &missing) {
 		t.Errorf("a tool that is not there: %v", err)
+	}
+}
+
+// Each runtime's page shows that it was tried, or says that it was not; and the table of
+// runtimes has it.
+func TestRuntimesAreTried(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(top, "docs/runtimes/*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatal(pages, err)
+	}
+	index, err := os.ReadFile(filepath.Join(top, "docs/runtimes/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range pages {
+		name := filepath.Base(path)
+		if name == "README.md" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := slices.ContainsFunc(sessions, func(s *session) bool { return s.records })
+		switch said := strings.Contains(string(text), "Not tried by us") || strings.Contains(string(text), "Tried on"); {
+		case !recorded && !said:
+			t.Errorf("%s shows no session, and does not say that it was not tried", name)
+		case recorded && !strings.Contains(string(text), "\n## Versions tried\n"):
+			t.Errorf("%s does not say which versions were tried", name)
+		}
+		if !strings.Contains(string(index), "("+name+")") {
+			t.Errorf("the table of runtimes does not have %s", name)
+		}
 	}
 }
