@@ -7,8 +7,9 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Samples are counted beside the copying, by a reader of their own: copying lets most of
-// a recording through unseen.
+// Where the census of a recording does not tell enough, its samples are read again, beside
+// the copying and by a reader of their own: copying lets most of a recording through
+// unseen.
 
 // A counting walk is under way.
 type countingWalk struct {
@@ -25,6 +26,10 @@ func startCount(ctx context.Context, t *tally, dumps []*dump) *countingWalk {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &countingWalk{t, cancel, make(chan error, 1)}
 	t.prepare(dumps)
+	if t.take(t.rec.census) {
+		w.done <- nil
+		return w
+	}
 	go func() { w.done <- t.walk(ctx) }()
 	return w
 }

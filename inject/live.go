@@ -272,7 +272,16 @@ func (l *live) end(blocks perfdata.Stream) error {
 	w.report()
 	dumps := l.allDumps()
 	l.sources.report(dumps, l.sum)
-	l.tally.finish(dumps, l.sum)
+	var counted *tally
+	if l.tally != nil {
+		counted = l.tally.tally
+		l.tally.finish(dumps, l.sum)
+	}
+	if len(l.rec.markers) == 0 {
+		if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
+			return err
+		}
+	}
 	l.sum.AlreadyInjected = l.rec.injected
 	addFindings(l.rec, dumps, l.sum)
 	err := l.out.finish(l.extendBuildIDs, l.moveAuxIndex)

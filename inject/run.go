@@ -56,7 +56,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 
 // runTwice walks an input twice: all is known before the first byte is written.
 func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error {
-	rec, err := surveyRecording(ctx, in)
+	rec, err := surveyRecording(ctx, in, !opts.NoCount)
 	if err != nil {
 		return inputError(in.path, err)
 	}
@@ -121,6 +121,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			counting.finish(sum, err)
+			if err == nil && len(rec.markers) == 0 {
+				err = rec.explain(ctx, plan.tally, opts, sum)
+			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}

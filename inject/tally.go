@@ -195,6 +195,17 @@ func (p *tallied) setFiles(known *process) {
 	}
 }
 
+// clear forgets all counts.
+func (t *tally) clear() {
+	t.total, t.elsewhere = 0, 0
+	for _, d := range t.dumps {
+		*d = dumpTally{}
+	}
+	for _, p := range t.processes {
+		p.strays = 0
+	}
+}
+
 // sample counts a sample of user space.
 func (t *tally) sample(pid uint32, time, ip uint64) {
 	s := &t.seen[(ip^ip>>13^uint64(pid))%uint64(len(t.seen))]

@@ -36,6 +36,7 @@ type options struct {
 	jobs          int
 	strict        bool
 	summary       string
+	count         bool
 	compress      int
 	version       bool
 	foreign       map[string]*string // options of perf inject that are not about JIT
@@ -89,8 +90,10 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.BoolVar(&o.count, "count", true, "count the samples in jitted code, and those that resolve; --no-count saves the time")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
+	fs.Lookup("count").DefValue = "false"
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
