@@ -70,6 +70,7 @@ func (p *partJob) members() []member {
 // bundlePart makes a part, and the bundle if it is the last one.
 func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 	part, t, err := m.part(w, p)
+	w.opts.Progress.add(int64(len(p.members())))
 	var we *jitobj.WriteError
 	if errors.As(err, &we) {
 		err = &storeError{we}

@@ -117,6 +117,7 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 	if err != nil {
 		return err
 	}
+	pass := rec.in.pass(PhaseSamples, blocks)
 	for {
 		block, err := blocks.Next()
 		if err == io.EOF {
@@ -128,6 +129,7 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 		if err != nil {
 			return err
 		}
+		pass.read(&block)
 		for _, r := range block.Records() {
 			switch r.Type {
 			case perfdata.RecordSample:

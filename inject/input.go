@@ -28,12 +28,14 @@ type input struct {
 	blocks func() (perfdata.Stream, error) // from the first record on
 	once   bool                            // which can be read only once
 	close  func() error
+
+	progress *Progress // that walks over it are told to; nil if nobody wants to know
 }
 
 // openInput opens the recording. As with perf, it must belong to the user or to
 // root, unless Force says otherwise: what is in it steers what is read and made.
 func openInput(opts *Options) (*input, error) {
-	in := &input{path: opts.Input, dir: filepath.Dir(opts.Input)}
+	in := &input{path: opts.Input, dir: filepath.Dir(opts.Input), progress: opts.Progress}
 	f := opts.Stdin
 	if opts.Input == "-" {
 		in.path, in.dir = "standard input", "."

@@ -108,6 +108,7 @@ func (l *live) run() error {
 		block perfdata.Block
 		err   error
 	}
+	pass := l.in.pass(PhaseStream, blocks)
 	want, got := make(chan bool), make(chan result, 1) // so that nobody waits for what nobody wants
 	defer close(want)
 	go func() {
@@ -137,6 +138,7 @@ func (l *live) run() error {
 		if r.err != nil {
 			return inputError(l.in.path, r.err)
 		}
+		pass.read(&r.block)
 		l.poll()
 		if err := l.observedBlock(&r.block); err != nil {
 			return inputError(l.in.path, err)

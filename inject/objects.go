@@ -66,6 +66,7 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	}
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
+	opts.Progress.begin(PhaseObjects, int64(p.functions()))
 	w.recall(ctx, sources, jobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.objects)/batch+len(w.parts)) {
@@ -105,8 +106,12 @@ func (w *objectWriter) work(ctx context.Context) error {
 		if end-batch >= len(w.plan.objects) {
 			break
 		}
+		alone := int64(0) // functions that have an object of their own
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
+			if o.bundle == nil {
+				alone++
+			}
 			if o.bundle != nil || o.made { // made elsewhere, or in an earlier run
 				continue
 			}
@@ -124,6 +129,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			}
 			w.stamp(i, m.stamp)
 		}
+		w.opts.Progress.add(alone)
 	}
 	m.leaveDump()
 	w.merge(&m)

@@ -78,6 +78,9 @@ type Options struct {
 	// result does not depend on it.
 	Jobs int
 
+	// Progress, if it is not nil, is kept up to date with how far the run is.
+	Progress *Progress
+
 	// NoCount leaves out how many samples are in jitted code and in functions, which
 	// takes one more walk through Input, beside the writing of Output.
 	NoCount bool

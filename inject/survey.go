@@ -56,6 +56,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 	if err != nil {
 		return nil, err
 	}
+	pass := in.pass(PhaseSurvey, blocks)
 	for ctx.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
@@ -65,6 +66,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		if err != nil {
 			return nil, err
 		}
+		pass.read(&block)
 		latest, touched := uint64(0), block.Opaque
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
@@ -14,7 +13,14 @@ import (
 
 // inject does the main job and says what came of it.
 func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
+	mode := o.progress
+	if o.quiet && mode == "auto" {
+		mode = "never"
+	}
+	progress := new(engine.Progress)
+	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
 	sum, err := runUntil(ctx, engine.Options{
+		Progress:     progress,
 		Input:        o.input,
 		Stdin:        stdin,
 		Stdout:       stdout,
@@ -40,6 +46,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			}
 		},
 	})
+	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
 		what := "nothing was written"
@@ -104,11 +111,3 @@ func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error)
 
 // patience is how long the engine may take to clean up.
 const patience = 3 * time.Second
-
-// version is the version that the program was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
-}

@@ -71,7 +71,7 @@ func TestSpelling(t *testing.T) {
 	} {
 		dir := testrec.Place(t, "php")
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
-		if code != exitOK || !strings.Contains(stderr, "process 10085: 44 functions") || !strings.Contains(stderr, "perf.jit.data: 44 mappings") {
+		if code != exitOK || !strings.Contains(stderr, "10085 php         44      151     100 %  ") || !strings.Contains(stderr, "perf.jit.data: 44 mappings") {
 			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "perf.jit.data")); err != nil {
@@ -82,7 +82,7 @@ func TestSpelling(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"--frobnicate":          "jitinject: there is no option --frobnicate; see jitinject help\n",
+		"--frobnicate":          "jitinject: there is no option --frobnicate; see jitinject help inject\n",
 		"-Z":                    "there is no option -Z",
 		"perf.data":             `"perf.data" is not an option; files are named with -i and -o`,
 		"--o":                   "--o may be --output or --objects",
