@@ -166,7 +166,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 	}
 	for at, rec := range b.Records() {
 		switch rec.Type {
-		case perfdata.RecordHeaderAttr, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
+		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
 			// What comes before it has nothing to do with what it brings about.
 			if err := part(run, at); err != nil {
 				return err
@@ -279,10 +279,8 @@ func (l *live) end(blocks perfdata.Stream) error {
 		counted = l.tally.tally
 		l.tally.finish(dumps, l.sum)
 	}
-	if len(l.rec.markers) == 0 {
-		if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
-			return err
-		}
+	if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
+		return err
 	}
 	l.sum.AlreadyInjected = l.rec.injected
 	addFindings(l.rec, dumps, l.sum)

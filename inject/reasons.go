@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A Reason says why there was nothing to inject, of the recording or of one process in it.
+// A Reason says why there was nothing to inject, of the recording or of one process in it
+// that ran code which was made while it ran.
 type Reason struct {
 	Kind    string `json:"kind"` // one of the constants below
 	PID     uint32 `json:"pid,omitempty"`
@@ -44,15 +45,17 @@ const (
 	oneInAll  = 200
 )
 
-// explain finds out why there are no markers.
+// explain finds out why there are no markers, or none of a process that has made code.
 func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum *Summary) error {
 	add := func(r Reason) { sum.Reasons = append(sum.Reasons, r) }
-	if n := rec.injected; n > 0 {
+	if n := rec.injected; n > 0 && len(rec.markers) == 0 {
 		add(Reason{Kind: ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
 		return nil
 	}
 	suspects := rec.suspects(t)
 	switch {
+	case len(rec.markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
+		return nil
 	case t == nil && len(suspects) == 0:
 		add(Reason{Kind: ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
 		return nil
@@ -87,7 +90,7 @@ func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum 
 		}
 		add(r)
 	}
-	if rec.clockError() != "" {
+	if rec.clockError() != "" && len(rec.markers) == 0 {
 		add(Reason{Kind: ReasonClock, Text: "it was recorded without -k mono; the times of functions could only be estimated", Advice: "perf record -k mono"})
 	}
 	return nil
@@ -115,6 +118,9 @@ func (rec *recording) suspects(t *tally) (list []suspect) {
 	for _, pid := range rec.pids() {
 		p := rec.processes[pid]
 		s := suspect{pid: pid, process: p}
+		if slices.ContainsFunc(rec.markers, func(m marker) bool { return slices.Contains(rec.genealogy.line(pid), m.pid) }) {
+			continue
+		}
 		if t == nil {
 			if p.runtimeOf() != nil {
 				list = append(list, s)

@@ -175,3 +175,49 @@ func TestReasonsOfRecordings(t *testing.T) {
 		t.Errorf("%+v, %v", sum, err)
 	}
 }
+
+// Beside processes with a dump, those without are told of; not those whose dump is gone,
+// of which problems tell.
+func TestReasonsBesideDumps(t *testing.T) {
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
+	w.Sample(100, 2000, 0x7f1200000000)
+	w.Sample(100, 1400, 0x7f1200000000) // it is not there yet
+	w.mark(200, 1000, "jit-200.dump")
+	w.Mmap2(200, 1001, 0x400000, 0x1000, 0, "/usr/bin/node")
+	for i := range 50 {
+		w.Sample(200, uint64(2000+i), 0x7f1200000000)
+	}
+	w.Fork(201, 200, 2500)
+	w.Sample(201, 2600, 0x7f1200000000)
+	w.jitting(777_000_001, "java", "/usr/lib/jvm/java-17/bin/java", 40)
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != inject.ReasonFlagMissing {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if s := sum.Samples; s.Total != 94 || s.InJIT != 2 || s.Resolved != 1 || s.WithoutDump != 91 || *sum.Dumps[0].Samples != s.JitSamples {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A stream without markers.
+func TestReasonsOfStreams(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir)
+	stream := []byte(strings.ReplaceAll(string(read(t, "perf.pipe.data")), "/jit-9960.dump\x00", "/jit-9960.dumb\x00"))
+	if err := os.Remove("jit-9960.dump"); err != nil {
+		t.Fatal(err)
+	}
+	for _, once := range []bool{true, false} {
+		opts := inject.Options{Input: "stripped.data", Output: "out.data"}
+		put(t, opts.Input, stream)
+		if once {
+			opts.Input, opts.Stdin = "-", feed(t, stream, 5000)
+		}
+		sum, err := inject.Run(t.Context(), opts)
+		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || sum.Reasons[0].PID != 9960 || sum.Reasons[0].Samples < 60 {
+			t.Errorf("once %v: %+v, %v", once, sum, err)
+		}
+	}
+}

@@ -121,7 +121,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			counting.finish(sum, err)
-			if err == nil && len(rec.markers) == 0 {
+			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)
 			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)

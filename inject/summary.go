@@ -18,7 +18,7 @@ type Summary struct {
 	Dumps    []DumpSummary  `json:"dumps"`
 	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
 	Problems []Problem      `json:"problems"`
-	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, if so
+	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, or nothing of a process
 	Notes    []string       `json:"notes,omitempty"`   // what was done otherwise than asked for, without anything missing
 
 	Markers         int `json:"markers"`          // marker records in Input, and processes whose dump was named without any
@@ -88,6 +88,10 @@ func (p Problem) String() string {
 type SampleSummary struct {
 	Total int64 `json:"total"` // in all processes and in the kernel
 	JitSamples
+
+	// WithoutDump counts those in user space that are in no file, in programs without a
+	// dump that could be used.
+	WithoutDump int64 `json:"without_dump"`
 }
 
 // JitSamples counts the samples in jitted code: those whose instruction pointer is in

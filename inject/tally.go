@@ -338,5 +338,8 @@ func (t *tally) report(sum *Summary) {
 		all.InJIT += own.InJIT
 		all.Resolved += own.Resolved
 	}
+	for _, p := range t.processes {
+		all.WithoutDump += p.strays
+	}
 	sum.Samples = all
 }

@@ -90,7 +90,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.count, "count", true, "")
 	fs.MarkHidden("count") // what it is without is worth a word
 	fs.Var(negated{fs.Lookup("count").Value}, "no-count", "do not count the samples in jitted code, which may take another walk through a long recording")
-	fs.Lookup("no-count").NoOptDefVal = "true"
+	fs.Lookup("no-count").NoOptDefVal, fs.Lookup("no-count").DefValue = "true", "false"
 	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; as it is, on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage

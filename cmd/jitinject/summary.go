@@ -37,12 +37,17 @@ func writeJSON(stdout, stderr io.Writer, v any) bool {
 	return true
 }
 
+// fewSamples is how many in no file are not worth a word: programs begin in memory that
+// perf does not know yet.
+const fewSamples = 20
+
 // maxDumps is how many dumps have lines of their own, if nobody asks for more.
 const maxDumps = 20
 
 // writeSummary says what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Markers == 0 {
+		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
 		writeReasons(w, s)
 		return
 	}
@@ -68,6 +73,10 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		t.add("all", sumOf(append(dumps, more...)), "", nil)
 	}
 	t.write(w)
+	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
+		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
+	}
+	writeReasons(w, s)
 	writeWhole(w, s)
 }
 
@@ -98,7 +107,6 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 
 // writeReasons says why there was nothing to inject.
 func writeReasons(w io.Writer, s *engine.Summary) {
-	fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
 	for _, r := range s.Reasons {
 		fmt.Fprintln(w, r.Text)
 		if r.Advice != "" {
