@@ -260,7 +260,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	}
 	for _, n := range l.opts.Dumps {
 		if !slices.ContainsFunc(l.rec.markers, func(m marker) bool { return m.pid == n.PID }) {
-			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump; for one that did not, the recording must be in a file", n.PID, Printable(n.Path), n.PID)})
+			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
 		}
 	}
 	l.mappingsUpTo(math.MaxUint64)

@@ -3,6 +3,7 @@ package inject
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -75,6 +76,9 @@ type Problem struct {
 // String formats the problem as one line.
 func (p Problem) String() string {
 	s := p.Text
+	if at := fmt.Sprintf("%#x", p.Offset); p.Offset >= 0 && !strings.Contains(s, at) {
+		s = "at offset " + at + ": " + s
+	}
 	if p.Advice != "" {
 		s += "; " + p.Advice
 	}

@@ -207,9 +207,9 @@ func (s *recording) clockError() string {
 		id, ok := s.attrs[i].ClockID()
 		switch {
 		case !ok:
-			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps; record again with perf record -k mono"
+			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps"
 		case id != perfdata.ClockMonotonic:
-			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC; record again with perf record -k mono", clockName(id))
+			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC", clockName(id))
 		}
 	}
 	return ""

@@ -67,7 +67,10 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
 		}
 	}
-	for _, p := range sum.Problems {
+	for i, p := range sum.Problems {
+		if next := i + 1; next < len(sum.Problems) && sum.Problems[next].File == p.File && sum.Problems[next].Advice == p.Advice {
+			p.Advice = "" // once is enough
+		}
 		fmt.Fprintf(stderr, "jitinject: %s\n", p)
 	}
 	switch {
