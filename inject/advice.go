@@ -17,7 +17,7 @@ type advisedError struct {
 	advice string
 }
 
-func (e *advisedError) Error() string { return e.err.Error() + "; " + e.advice }
+func (e *advisedError) Error() string { return withAdvice(e.err.Error(), e.advice) }
 func (e *advisedError) Unwrap() error { return e.err }
 
 // advise adds to an error what may be done about it.
@@ -30,10 +30,20 @@ func advise(err error, format string, args ...any) error {
 func problemOf(file string, err error, otherwise string) Problem {
 	p := Problem{File: file, Offset: -1, Text: err.Error(), Advice: otherwise}
 	var advised *advisedError
-	if errors.As(err, &advised) && strings.HasSuffix(p.Text, "; "+advised.advice) {
-		p.Text, p.Advice = strings.TrimSuffix(p.Text, "; "+advised.advice), advised.advice
+	if errors.As(err, &advised) {
+		if text, ok := strings.CutSuffix(p.Text, advised.Error()); ok {
+			p.Text, p.Advice = text+advised.err.Error(), advised.advice
+		}
 	}
 	return p
+}
+
+// withAdvice puts advice behind what happened.
+func withAdvice(text, advice string) string {
+	if strings.HasSuffix(text, "?") {
+		return text + " " + strings.ToUpper(advice[:1]) + advice[1:]
+	}
+	return text + "; " + advice
 }
 
 const (
@@ -45,7 +55,7 @@ const (
 
 // adviceVerify is what to do about damage in a dump.
 func adviceVerify(path string) string {
-	return fmt.Sprintf("what is wrong with it, jitinject verify %s says with the likely cause, to tell the makers of its runtime", shellWord(path))
+	return fmt.Sprintf("for the likely cause: jitinject verify %s", shellWord(path))
 }
 
 // adviceNamed is what to do where a file is not believed to be a process's dump.

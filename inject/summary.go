@@ -80,7 +80,7 @@ func (p Problem) String() string {
 		s = "at offset " + at + ": " + s
 	}
 	if p.Advice != "" {
-		s += "; " + p.Advice
+		s = withAdvice(s, p.Advice)
 	}
 	if p.File != "" {
 		s = Printable(p.File) + ": " + s

@@ -82,7 +82,11 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 
 // writeWhole says what came of the run.
 func writeWhole(w io.Writer, s *engine.Summary) {
-	fmt.Fprintf(w, "%s: %s, %s of objects", engine.Printable(s.Output), count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	output := engine.Printable(s.Output)
+	if output == "-" {
+		output = "standard output"
+	}
+	fmt.Fprintf(w, "%s: %s, %s of objects", output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
 	var dirs []string
 	for i := range s.Dumps {
 		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
