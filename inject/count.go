@@ -26,7 +26,9 @@ func startCount(ctx context.Context, t *tally, dumps []*dump) *countingWalk {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &countingWalk{t, cancel, make(chan error, 1)}
 	t.prepare(dumps)
-	if t.take(t.rec.census) {
+	known := t.take(t.rec.census)
+	t.rec.census = nil
+	if known {
 		w.done <- nil
 		return w
 	}
@@ -58,6 +60,7 @@ func (t *tally) walk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.seen = make([]seenSample, 1<<13)
 	for {
 		block, err := blocks.Next()
 		if err == io.EOF {

@@ -24,7 +24,7 @@ type tally struct {
 	functions int
 	total     int64 // samples
 	elsewhere int64
-	seen      [1 << 13]seenSample
+	seen      []seenSample // a power of two of them
 
 	mu   sync.Mutex
 	lost map[lostFunction]bool // functions without objects
@@ -139,7 +139,6 @@ func (t *tally) process(pid uint32) *tallied {
 func (t *tally) prepare(dumps []*dump) {
 	g := &t.rec.genealogy
 	t.programs = make(map[uint32][]jitProgram)
-	clear(t.seen[:])
 	for _, d := range dumps {
 		for len(t.dumps) <= d.number {
 			t.dumps = append(t.dumps, new(dumpTally))
