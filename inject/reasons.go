@@ -205,9 +205,13 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 // unmarkedDump returns the path of a dump of a process that the recording does not tell of,
 // if there is one that can be its.
 func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (string, error) {
-	name := fmt.Sprintf("jit-%d.dump", s.pid)
-	for _, dir := range append([]string{rec.in.dir, ".", os.TempDir(), "/tmp"}, f.opts.DumpDirs...) {
-		path := filepath.Join(dir, name)
+	var paths []string
+	for _, dir := range append([]string{rec.in.dir, ".", "/tmp"}, f.opts.DumpDirs...) {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
+		others, _ := filepath.Glob(filepath.Join(literal(dir), fmt.Sprintf("jit-*-%d.dump", s.pid))) // as JavaScriptCore calls it
+		paths = append(paths, others[:min(len(others), maxReasons)]...)
+	}
+	for _, path := range paths {
 		file, err := openFile(path)
 		if err != nil {
 			continue
@@ -225,6 +229,11 @@ func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (s
 		}
 	}
 	return "", nil
+}
+
+// literal quotes what means something to filepath.Glob.
+func literal(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 // perfMap returns the path of a process's perf-PID.map, or "".

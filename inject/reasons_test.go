@@ -52,7 +52,9 @@ func TestReasonRuntimes(t *testing.T) {
 		{"julia", "/usr/lib/libjulia-internal.so.1", "ENABLE_JITPROFILING=1"},
 		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
 		{"wasmtime", "/usr/bin/wasmtime", "--profile=jitdump"},
-		{"dotnet", "/usr/share/dotnet/libcoreclr.so", "DOTNET_PerfMapEnabled=1"},
+		{"dotnet", "/usr/share/dotnet/libcoreclr.so", "DOTNET_PerfMapEnabled=2"},
+		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
+		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
 		{"luajit", "/usr/bin/luajit", "luajit"},
 	} {
@@ -90,6 +92,10 @@ func TestReasons(t *testing.T) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(1500))
 		}, "noexec", "jitinject --dump 777000002="},
+		{"a dump with another name", inject.ReasonNoMarker, func(w *world) {
+			w.jitting(pid, "bun", "/usr/bin/bun", 30)
+			w.dump("jit-5-"+dump[len("jit-"):], x86(pid), loaded(1500))
+		}, "noexec", "jit-5-777000002.dump"},
 		{"a dump of another run", inject.ReasonFlagMissing, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(500)) // before the process began
@@ -111,7 +117,7 @@ func TestReasons(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			if c.kind == inject.ReasonNoMarker { // what is said helps
-				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: w.path(dump)}}
+				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: strings.TrimPrefix(r[0].Advice, fmt.Sprintf("jitinject --dump %d=", pid))}}
 				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
 					t.Errorf("%+v, %v", sum, err)
 				}
