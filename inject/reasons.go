@@ -162,7 +162,7 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 		who += fmt.Sprintf(" has %d samples in code that it made", s.strays)
 	}
 	r := Reason{PID: s.pid, Command: s.comm, Samples: s.strays}
-	path, err := rec.unmarkedDump(ctx, f, s)
+	path, empty, err := rec.unmarkedDump(ctx, f, s)
 	if err != nil {
 		return r, err
 	}
@@ -172,6 +172,11 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 		r.Kind = ReasonNoMarker
 		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but the recording does not say that it was mapped: its file system may be mounted noexec, the runtime may map it without PROT_EXEC, or perf came too late", who, Printable(path))
 		r.Advice = fmt.Sprintf("jitinject --dump %d=%s", s.pid, shellWord(path))
+		return r, nil
+	case empty != "":
+		r.Kind = ReasonNoDump
+		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but it is empty: so it is where the file system is mounted noexec, or the disk is full", who, Printable(empty))
+		r.Advice = "run the program in a directory where files may be executed, or have it write its dump to one"
 		return r, nil
 	case rec.perfMap(s.pid) != "":
 		r.Kind = ReasonPerfMap
@@ -193,7 +198,11 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 			r.Text += ": " + how.flags[0] + " is not on its command line"
 		}
 	}
-	if how != nil {
+	switch {
+	case how == nil:
+	case how.start == "":
+		r.Advice = how.note
+	default:
 		r.Advice = "perf record -k mono -g " + how.start
 		if how.note != "" {
 			r.Advice += "  # " + how.note
@@ -203,8 +212,8 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 }
 
 // unmarkedDump returns the path of a dump of a process that the recording does not tell of,
-// if there is one that can be its.
-func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (string, error) {
+// if there is one that can be its, and of one that is empty.
+func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (path, empty string, err error) {
 	var paths []string
 	for _, dir := range append([]string{rec.in.dir, ".", "/tmp"}, f.opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
@@ -216,19 +225,24 @@ func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (s
 		if err != nil {
 			continue
 		}
+		if st, err := file.Stat(); err == nil && st.Size() == 0 {
+			file.Close()
+			empty = path
+			continue
+		}
 		m := marker{pid: s.pid, number: s.pid, time: s.since, path: path, pos: -1}
 		if execs := rec.genealogy.execs[s.pid]; len(execs) > 0 {
 			m.time = execs[len(execs)-1]
 		}
 		c := &claim{path: path, markers: []marker{m}}
 		if err := f.candidate(ctx, c, file, path, "", possible); err != nil {
-			return "", err
+			return "", "", err
 		}
 		if len(c.candidates) == 1 && c.candidates[0].confidence != refuted && len(c.candidates[0].source.Events) > 0 {
-			return path, nil
+			return path, "", nil
 		}
 	}
-	return "", nil
+	return "", empty, nil
 }
 
 // literal quotes what means something to filepath.Glob.

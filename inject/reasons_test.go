@@ -56,7 +56,6 @@ func TestReasonRuntimes(t *testing.T) {
 		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
 		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
 		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
-		{"luajit", "/usr/bin/luajit", "luajit"},
 	} {
 		w := newWorld(t)
 		w.jitting(777_000_001, c.comm, c.program, 30)
@@ -104,6 +103,11 @@ func TestReasons(t *testing.T) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			put(w.t, w.path(dump), []byte("nothing of the kind"))
 		}, "wrote no dump", "--perf-prof"},
+		{"an empty dump", inject.ReasonNoDump, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			put(w.t, w.path(dump), nil)
+		}, "it is empty", "where files may be executed"},
+		{"a runtime that writes none", inject.ReasonFlagMissing, func(w *world) { w.jitting(pid, "luajit", "/usr/bin/luajit", 30) }, "wrote no dump", "LuaJIT can write no dump"},
 		{"perf's map", inject.ReasonPerfMap, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			put(w.t, w.path(fmt.Sprintf("perf-%d.map", pid)), []byte("7f1200000000 40 function\n"))

@@ -11,7 +11,7 @@ type jitRuntime struct {
 	names []string // of its program, or of its main thread
 	files []string // parts of names of files that it maps, where its own name says nothing
 	flags []string // parts of a command line that tell it to write one
-	start string   // what to type, behind perf record
+	start string   // what to type, behind perf record; "" if there is no way
 	note  string   // what else has to be known
 }
 
@@ -32,7 +32,7 @@ var runtimes = []jitRuntime{
 	{names: []string{"dotnet"}, files: []string{"/libcoreclr.so"}, flags: []string{"DOTNET_PerfMapEnabled"}, start: "env DOTNET_PerfMapEnabled=2 dotnet PROGRAM.dll"},
 	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--jitdump", "--jitmap"}, start: "mono --jitdump PROGRAM.exe", note: "the Mono of dotnet/runtime; older ones have --jitmap only, whose /tmp/perf-PID.map perf report reads by itself"},
 	{names: []string{"ruby"}, files: []string{"/libruby"}, flags: []string{"--yjit-perf"}, start: "ruby --yjit --yjit-perf PROGRAM.rb", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
-	{names: []string{"luajit"}, files: []string{"/libluajit"}, start: "luajit PROGRAM.lua", note: "LuaJIT writes no dump; built with -DLUAJIT_USE_PERFTOOLS it writes /tmp/perf-PID.map, which perf report reads by itself"},
+	{names: []string{"luajit"}, files: []string{"/libluajit"}, note: "LuaJIT can write no dump; built with -DLUAJIT_USE_PERFTOOLS it writes /tmp/perf-PID.map, which perf report reads by itself"},
 	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js", note: "its dump is jit-TID-PID.dump: jitinject --dump PID=FILE"},
 	{names: []string{"js", "firefox"}, flags: []string{"IONPERF"}, start: "env PERF_SPEW_DIR=/tmp IONPERF=func js PROGRAM.js", note: "a nightly build; in the browser with MOZ_DISABLE_CONTENT_SANDBOX=1"},
 	{names: []string{"qemu"}, flags: []string{"-jitdump"}, start: "qemu-ARCH -jitdump PROGRAM", note: "from QEMU 8 on"},
