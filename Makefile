@@ -18,7 +18,7 @@ export GO
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
-              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck
+              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify
 
 .PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint install clean
 
