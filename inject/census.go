@@ -24,6 +24,9 @@ type censusSlot struct {
 const (
 	minCensus = 1 << 10
 	maxCensus = 1 << 16 // slots of 40 bytes; half of them are used
+
+	// maxSteps bounds how often something may change near an address.
+	maxSteps = 1000
 )
 
 func newCensus() *census {
@@ -96,10 +99,14 @@ func (t *tally) take(c *census) bool {
 		if s.n == 0 {
 			continue
 		}
-		counter, from, to := t.find(s.pid, s.first, s.ip)
-		if s.first < from || s.last >= to {
-			t.clear()
-			return false
+		counter, _, to := t.find(s.pid, s.first, s.ip)
+		for steps := 0; to <= s.last; steps++ {
+			next, _, until := t.find(s.pid, to, s.ip)
+			if next != counter || steps == maxSteps {
+				t.clear()
+				return false
+			}
+			to = until // something else has changed near there
 		}
 		*counter += s.n
 	}
