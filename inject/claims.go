@@ -175,5 +175,5 @@ func (c *claim) problem() (p Problem, ok bool) {
 // unusable keeps that a file cannot be opened as the claim's dump.
 func (c *claim) unusable(path string, err error) {
 	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", c.markers[0].pid, Printable(path), err)
-	c.refusals = append(c.refusals, refusal{Problem{Offset: -1, Text: text}, nil})
+	c.refusals = append(c.refusals, refusal{Problem{Offset: -1, Text: text, Advice: adviceNamed(c.markers[0].pid, err)}, nil})
 }

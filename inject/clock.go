@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
@@ -62,7 +63,8 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 	}
 	if clock == source.ArchClock {
 		if rec.timeConv == nil {
-			return errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV); record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
+			return advise(errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV)"),
+				"record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
 		}
 		d.clock, d.match = rec.timeConv.Time, Clock{Kind: ClockTSC}
 		return nil
@@ -77,7 +79,7 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 	case text == "":
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 	case mode == "strict":
-		return errClock{text}
+		return advise(errClock{text}, adviceClock)
 	case len(d.source.Events) == 0:
 		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
 	default:
@@ -203,13 +205,15 @@ func (d *dump) settleClock(sum *Summary) {
 	if n := len(d.leftOut); n > 0 {
 		left = fmt.Sprintf("%d functions whose addresses were used more than once are left out; ", n)
 	}
-	const advice = "record again with perf record -k mono"
+	problem := func(format string, args ...any) {
+		sum.problem(Problem{File: d.path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: adviceClock})
+	}
 	switch {
 	case against != "":
-		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s%s", against, left, advice)})
+		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s", against, left)
 	case left != "" && e.marker == 0:
-		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s%s", d.pid, left, advice)})
+		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s", d.pid, left)
 	case left != "":
-		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times can be matched only roughly with those of the recording, which was made without -k mono; %s%s", left, advice)})
+		problem("its times can be matched only roughly with those of the recording, which was made without -k mono; %s", left)
 	}
 }

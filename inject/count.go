@@ -7,8 +7,9 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Samples are counted beside the copying, by a reader of their own: copying lets most of
-// a recording through unseen.
+// Where the census of a recording does not tell enough, its samples are read again, beside
+// the copying and by a reader of their own: copying lets most of a recording through
+// unseen.
 
 // A counting walk is under way.
 type countingWalk struct {
@@ -25,6 +26,12 @@ func startCount(ctx context.Context, t *tally, dumps []*dump) *countingWalk {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &countingWalk{t, cancel, make(chan error, 1)}
 	t.prepare(dumps)
+	known := t.take(t.rec.census)
+	t.rec.census = nil
+	if known {
+		w.done <- nil
+		return w
+	}
 	go func() { w.done <- t.walk(ctx) }()
 	return w
 }
@@ -53,6 +60,7 @@ func (t *tally) walk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.seen = make([]seenSample, 1<<13)
 	for {
 		block, err := blocks.Next()
 		if err == io.EOF {

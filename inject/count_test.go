@@ -111,3 +111,86 @@ func TestSamplesAreCounted(t *testing.T) {
 		})
 	}
 }
+
+// Samples at more addresses than a census holds, at addresses that are used again, and in
+// recordings without times: they are counted all the same.
+func TestCountsOfAllKinds(t *testing.T) {
+	const base = 0x7f1200000000
+	begin := func(timed bool) *world {
+		w := newWorld(t)
+		if !timed {
+			w.SampleType = testrec.IP | testrec.TID | testrec.Period
+		}
+		w.mark(100, 1000, "jit-100.dump")
+		w.dump("jit-100.dump", x86(100), load(1500, 100, 0, base, "function", code(0x1000, 1)))
+		return w
+	}
+	t.Run("many addresses", func(t *testing.T) {
+		w := begin(true)
+		for i := range uint64(50_000) {
+			w.Sample(100, 2000+i, base+i)
+		}
+		sum, err := w.run()
+		if err != nil || sum.Samples.Total != 50_000 || sum.Samples.InJIT != 50_000 || sum.Samples.Resolved != 0x1000 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+	t.Run("before and after", func(t *testing.T) {
+		w := begin(true)
+		for i := range uint64(100) {
+			w.Sample(100, 1450+i, base)
+		}
+		sum, err := w.run()
+		if err != nil || sum.Samples.InJIT != 100 || sum.Samples.Resolved != 50 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+	t.Run("a file comes in its place", func(t *testing.T) {
+		w := begin(true)
+		for i := range uint64(100) {
+			if i == 70 {
+				w.Mmap2(100, 1600+i, base, 0x1000, 0, "/usr/lib/libc.so.6")
+			}
+			w.Sample(100, 1600+i, base)
+		}
+		sum, err := w.run()
+		if err != nil || sum.Samples.InJIT != 70 || sum.Samples.Resolved != 70 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+	t.Run("without times", func(t *testing.T) {
+		w := begin(false)
+		w.Sample(100, 0, base+4)
+		w.Sample(100, 0, base+0x1000)
+		w.Sample(100, 0, ^uint64(0)>>1)
+		sum, err := w.run()
+		if err != nil || sum.Samples.Total != 3 || sum.Samples.InJIT != 3 || sum.Samples.Resolved != 1 {
+			t.Errorf("%+v, %v", sum.Samples, err)
+		}
+	})
+	t.Run("not counted", func(t *testing.T) {
+		w := begin(true)
+		w.Sample(100, 2000, base)
+		w.opts.NoCount = true
+		sum, err := w.run()
+		if err != nil || sum.Samples != nil || sum.Dumps[0].Samples != nil || len(sum.Reasons) != 0 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+	t.Run("a function without object", func(t *testing.T) {
+		for _, bundle := range []bool{false, true} {
+			w := begin(true)
+			w.dump("jit-100.dump", x86(100), load(1500, 100, 0, base, "function", code(64, 1)), load(1500, 100, 1, base+64, "other", code(64, 1)))
+			w.Sample(100, 2000, base)
+			w.Sample(100, 2000, base+64)
+			w.opts.Objects, w.opts.Bundle = w.path("objects"), bundle
+			if err := os.MkdirAll(w.path("objects/jitted-100-1.so"), 0o755); err != nil { // which no file can replace
+				t.Fatal(err)
+			}
+			sum, err := w.run()
+			if err != nil || sum.Samples.InJIT != 2 || sum.Samples.Resolved != int64(sum.Objects)+map[bool]int64{true: 1}[bundle] {
+				t.Errorf("%+v, %v", sum, err)
+			}
+		}
+	})
+}

@@ -59,7 +59,7 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			continue
 		}
 		if err := d.matchClock(rec, opts.Clock); err != nil {
-			sum.problem(f.checked(d.path, err))
+			sum.problem(f.checked(d.path, d.pid, err))
 			continue
 		}
 		opts.logf(1, "%s: dump of process %d", Printable(d.path), d.pid)

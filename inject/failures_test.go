@@ -376,7 +376,7 @@ func TestOneBadDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.resolve(w.opts.Output)
-	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "ro: cannot write objects there: read-only file system; name a directory for the objects with --objects DIR") {
+	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "ro: cannot write objects there: read-only file system; name a directory for the objects with --objects DIR") {
 		t.Errorf("problems %v", sum.Problems)
 	}
 	if !bytes.Contains(read(t, w.opts.Output), []byte("jit-200.dump")) {

@@ -133,12 +133,13 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		}
 		if cand.err == nil {
 			if cand.confidence = d.fits(f.rec); cand.confidence == refuted {
-				cand.err = fmt.Errorf("none of its code lies where process %d had executable memory; was it overwritten by another run? If it is right all the same, name it with --dump %d=FILE", d.pid, d.pid)
+				cand.err = fmt.Errorf("none of its code lies where process %d had executable memory; was it overwritten by another run?", d.pid)
+				cand.err = advise(cand.err, "if it is right all the same, name it with --dump %d=FILE", d.pid)
 			}
 		}
 		if cand.err != nil {
 			cand.confidence = refuted
-			c.refusals = append(c.refusals, refusal{f.checked(s.path, cand.err), s})
+			c.refusals = append(c.refusals, refusal{f.checked(s.path, d.pid, cand.err), s})
 		}
 	}
 	c.candidates = append(c.candidates, cand)
@@ -146,11 +147,12 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 }
 
 // checked is the problem of a file whose contents do not fit.
-func (f *finder) checked(path string, err error) Problem {
+func (f *finder) checked(path string, pid uint32, err error) Problem {
+	otherwise := adviceNamed(pid, err)
 	if errors.As(err, new(errClock)) {
 		path = f.opts.Input
 	}
-	return Problem{File: path, Offset: -1, Text: err.Error()}
+	return problemOf(path, err, otherwise)
 }
 
 // sideFile returns what is known of an open file, which is closed if it is known
@@ -217,8 +219,8 @@ func (f *finder) missing(c *claim) Problem {
 	if f.rec.inContainer(c.markers[0].pid) {
 		own = ", a path in a container,"
 	}
-	return Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s; if you have it, name its directory with --dump-dir",
-		c.markers[0].pid, Printable(c.markers[0].path), own, Printable(strings.Join(dirs, ", ")))}
+	return Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
+		c.markers[0].pid, Printable(c.markers[0].path), own, Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with --dump-dir"}
 }
 
 // closeOthers closes the files that are not of these dumps.

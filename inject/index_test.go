@@ -54,7 +54,7 @@ func (w *world) lastly() (known bool, sum string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s.Unchanged, s.Replaced = 0, 0
+	s.Unchanged, s.Replaced, s.Elapsed = 0, 0, 0
 	b, err := json.Marshal(s)
 	if err != nil {
 		w.t.Fatal(err)

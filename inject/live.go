@@ -166,7 +166,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 	}
 	for at, rec := range b.Records() {
 		switch rec.Type {
-		case perfdata.RecordHeaderAttr, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
+		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
 			// What comes before it has nothing to do with what it brings about.
 			if err := part(run, at); err != nil {
 				return err
@@ -260,7 +260,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	}
 	for _, n := range l.opts.Dumps {
 		if !slices.ContainsFunc(l.rec.markers, func(m marker) bool { return m.pid == n.PID }) {
-			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump; for one that did not, the recording must be in a file", n.PID, Printable(n.Path), n.PID)})
+			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
 		}
 	}
 	l.mappingsUpTo(math.MaxUint64)
@@ -274,7 +274,14 @@ func (l *live) end(blocks perfdata.Stream) error {
 	w.report()
 	dumps := l.allDumps()
 	l.sources.report(dumps, l.sum)
-	l.tally.finish(dumps, l.sum)
+	var counted *tally
+	if l.tally != nil {
+		counted = l.tally.tally
+		l.tally.finish(dumps, l.sum)
+	}
+	if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
+		return err
+	}
 	l.sum.AlreadyInjected = l.rec.injected
 	addFindings(l.rec, dumps, l.sum)
 	err := l.out.finish(l.extendBuildIDs, l.moveAuxIndex)

@@ -50,7 +50,7 @@ func (l *live) open(m marker, record []byte) bool {
 	case d == nil:
 		problem = f.missing(c)
 	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
-		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError()} // its clock cannot be told before there is a record
+		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError(), Advice: adviceClock} // its clock cannot be told before there is a record
 	default:
 		return l.begin(m, d)
 	}
@@ -86,7 +86,7 @@ func (l *live) begin(m marker, d *dump) bool {
 	d.settleClockEarly(l.sum)
 	if err != nil {
 		d.file.Close()
-		problem := Problem{File: d.path, Offset: -1, Text: err.Error()}
+		problem := problemOf(d.path, err, adviceNamed(m.pid, err))
 		if errors.As(err, new(errClock)) {
 			problem.File = l.in.path
 		}
@@ -95,7 +95,7 @@ func (l *live) begin(m marker, d *dump) bool {
 	}
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
-		l.sum.problem(Problem{Offset: -1, Text: err.Error()})
+		l.sum.problem(problemOf("", err, adviceObjects))
 	}
 	if err != nil || len(usable) == 0 {
 		d.file.Close()
@@ -161,7 +161,11 @@ func (l *live) extend(d *plannedDump) {
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]
 		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {
-			l.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err)})
+			p := Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: adviceVerify(d.path)}
+			if errors.As(err, new(*storeError)) {
+				p.Advice = adviceStore(err)
+			}
+			l.sum.problem(p)
 			l.tally.lacks(o.dump, o.function)
 		}
 	}

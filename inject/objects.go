@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
@@ -50,6 +49,8 @@ type failures struct {
 	count int
 	first int    // the first object of the plan that failed
 	text  string // why
+
+	advice string
 }
 
 // batch is how many objects a worker takes at once.
@@ -280,7 +281,7 @@ func (m *maker) leaveDump() {
 		return
 	}
 	for _, p := range m.reader.Problems {
-		m.problems = append(m.problems, Problem{File: m.dump.path, Offset: p.Offset, Text: p.Text})
+		m.problems = append(m.problems, Problem{File: m.dump.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(m.dump.path)})
 	}
 	m.reader.Problems = nil
 }
@@ -294,19 +295,17 @@ func (e *storeError) Error() string { return e.err.Error() }
 func (w *objectWriter) fail(i, functions int, err error) {
 	o := &w.plan.objects[i]
 	f := failure{where: o.dump.path}
-	text := err.Error()
+	text, advice := err.Error(), adviceVerify(o.dump.path)
 	var se *storeError
 	if errors.As(err, &se) {
 		f = failure{o.dump.objects, true}
-		if errors.Is(se.err, unix.ENOSPC) || errors.Is(se.err, unix.EDQUOT) {
-			text += "; make room, or name another directory with --objects DIR"
-		}
+		advice = adviceStore(se.err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g := w.failed[f]
 	if g.count == 0 || i < g.first {
-		g.first, g.text = i, text
+		g.first, g.text, g.advice = i, text, advice
 	}
 	g.count += functions
 	w.failed[f] = g
@@ -343,7 +342,7 @@ func (w *objectWriter) report() {
 		what = "functions have no object"
 	}
 	for f, g := range w.failed {
-		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
+		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: fmt.Sprintf("%d %s: %s", g.count, what, g.text), Advice: g.advice})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
@@ -356,7 +355,7 @@ func (w *objectWriter) report() {
 	}
 	for _, d := range w.sum.Dumps {
 		if n := more[d.Path] - maxProblems; n > 0 {
-			w.sum.problem(Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n)})
+			w.sum.problem(Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: adviceVerify(d.Path)})
 		}
 	}
 }

@@ -37,10 +37,10 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	began := time.Now()
 	sum := &Summary{Version: SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []DumpSummary{}, Problems: []Problem{}}
 	if in.file != nil && in.file.Header.Unfinished {
-		sum.problem(Problem{File: in.path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing"})
+		sum.problem(Problem{File: in.path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: adviceEnd})
 	}
 	if len(in.missing) > 0 {
-		sum.problem(Problem{File: in.path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", "))})
+		sum.problem(Problem{File: in.path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", ")), Advice: "copy all of the directory"})
 	}
 	if in.once {
 		err = runOnce(ctx, in, &opts, sum)
@@ -56,7 +56,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 
 // runTwice walks an input twice: all is known before the first byte is written.
 func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error {
-	rec, err := surveyRecording(ctx, in)
+	rec, err := surveyRecording(ctx, in, !opts.NoCount)
 	if err != nil {
 		return inputError(in.path, err)
 	}
@@ -121,6 +121,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			counting.finish(sum, err)
+			if err == nil {
+				err = rec.explain(ctx, plan.tally, opts, sum)
+			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}
@@ -147,7 +150,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 
 // cutProblem says that a record is incomplete.
 func cutProblem(in *input, at int64) Problem {
-	return Problem{File: in.path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)}
+	return Problem{File: in.path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: adviceEnd}
 }
 
 // addFindings adds what is known of the dumps when all is done: whose they are, how much
@@ -180,7 +183,7 @@ func strictError(sum *Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: cutText(d.Cut)})
+			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: cutText(d.Cut), Advice: "let its process end before you inject"})
 		}
 	}
 	if len(problems) == 0 {

@@ -43,11 +43,11 @@ func (f *finder) give(s *sideFile, wishers, claims []*claim) {
 		case theirs.recorded && !mine.recorded:
 			owner = c
 		default:
-			text := fmt.Sprintf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them; put the dumps back to where they were recorded, or name one of them with --dump PID=FILE",
+			text := fmt.Sprintf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them",
 				Printable(owner.path), owner.markers[0].pid, Printable(c.path), c.markers[0].pid)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{Problem{File: s.path, Offset: -1, Text: text}, nil}}
+				w.refusals = []refusal{{Problem{File: s.path, Offset: -1, Text: text, Advice: "put the dumps back to where they were recorded, or name one of them with --dump PID=FILE"}, nil}}
 			}
 			return
 		}

@@ -119,12 +119,12 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 				continue
 			}
 		}
-		advice := ""
+		advice := "name another directory with --sources DIR"
 		if t.full = isFinal(err); t.full {
-			advice = "; make room, or name another directory with --sources DIR"
+			advice = "make room, or name another directory with --sources DIR"
 		}
 		if t.failed[d]++; t.failed[d] <= maxProblems {
-			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v%s", Printable(s.Name), Printable(t.path), withoutPath(err), advice)})
+			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", Printable(s.Name), Printable(t.path), withoutPath(err)), Advice: advice})
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (t *sourceTree) report(dumps []*dump, sum *Summary) {
 			named = 1
 		}
 		if n := t.failed[d] - named; n > 0 {
-			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n)})
+			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: "name another directory with --sources DIR"})
 		}
 	}
 }

@@ -185,7 +185,7 @@ func TestSourcesFullDisk(t *testing.T) {
 	w := sourceWorld(t, files...)
 	w.opts.Sources = filepath.Join(dir, "sources")
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Text, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
+	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Advice, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
 		t.Fatalf("%v, %v", sum, err)
 	}
 	w.resolve(w.opts.Output)

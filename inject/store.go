@@ -212,7 +212,7 @@ func openStores(dumps []*dump, opts *Options, sum *Summary) (s stores, usable []
 				return s, nil, fmt.Errorf("%w; name another directory with --objects DIR", err)
 			} else if err != nil {
 				failed[d.objects] = true
-				sum.problem(Problem{Offset: -1, Text: err.Error() + "; name a directory for the objects with --objects DIR"})
+				sum.problem(problemOf("", err, "name a directory for the objects with --objects DIR"))
 			} else {
 				s[d.objects] = st
 			}

@@ -3,6 +3,7 @@ package inject
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,7 +19,7 @@ type Summary struct {
 	Dumps    []DumpSummary  `json:"dumps"`
 	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
 	Problems []Problem      `json:"problems"`
-	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, if so
+	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, or nothing of a process
 	Notes    []string       `json:"notes,omitempty"`   // what was done otherwise than asked for, without anything missing
 
 	Markers         int `json:"markers"`          // marker records in Input, and processes whose dump was named without any
@@ -75,8 +76,11 @@ type Problem struct {
 // String formats the problem as one line.
 func (p Problem) String() string {
 	s := p.Text
+	if at := fmt.Sprintf("%#x", p.Offset); p.Offset >= 0 && !strings.Contains(s, at) {
+		s = "at offset " + at + ": " + s
+	}
 	if p.Advice != "" {
-		s += "; " + p.Advice
+		s = withAdvice(s, p.Advice)
 	}
 	if p.File != "" {
 		s = Printable(p.File) + ": " + s
@@ -88,6 +92,10 @@ func (p Problem) String() string {
 type SampleSummary struct {
 	Total int64 `json:"total"` // in all processes and in the kernel
 	JitSamples
+
+	// WithoutDump counts those in user space that are in no file, in programs without a
+	// dump that could be used.
+	WithoutDump int64 `json:"without_dump"`
 }
 
 // JitSamples counts the samples in jitted code: those whose instruction pointer is in

@@ -26,6 +26,8 @@ type recording struct {
 	timeConv  *perfdata.TimeConv
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
+	census    *census  // nil if nobody asks
+	cmdline   []string // of perf record; nil if the recording does not say
 }
 
 // A marker is a mapping that names a dump.
@@ -42,10 +44,13 @@ type marker struct {
 
 // surveyRecording walks the whole recording once. Everything in it that is about
 // processes fits in memory; nothing is kept of samples.
-func surveyRecording(ctx context.Context, in *input) (*recording, error) {
+func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, error) {
 	s, err := newRecording(in)
 	if err != nil {
 		return nil, err
+	}
+	if counts {
+		s.census = newCensus()
 	}
 	blocks, err := in.blocks()
 	if err != nil {
@@ -72,6 +77,7 @@ func surveyRecording(ctx context.Context, in *input) (*recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
+				s.census.sample(rec, s.layouts)
 				continue
 			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
 				touched = true
@@ -93,6 +99,11 @@ func newRecording(in *input) (s *recording, err error) {
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
+		if f := in.file.Feature(perfdata.FeatureCmdline); f != nil {
+			if content, err := f.Bytes(); err == nil {
+				s.cmdline = perfdata.Cmdline(in.order, content)
+			}
+		}
 	} else {
 		s.layouts = perfdata.NoLayouts(in.order)
 	}
@@ -124,6 +135,10 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 		s.mmap(rec, &m, pos)
 	case perfdata.RecordAuxtrace:
 		s.traced = true
+	case perfdata.RecordHeaderFeature:
+		if id, content, ok := perfdata.HeaderFeature(s.in.order, rec); ok && id == perfdata.FeatureCmdline {
+			s.cmdline = perfdata.Cmdline(s.in.order, content)
+		}
 	case perfdata.RecordLost:
 		s.lost = true
 	case perfdata.RecordFork:
@@ -192,9 +207,9 @@ func (s *recording) clockError() string {
 		id, ok := s.attrs[i].ClockID()
 		switch {
 		case !ok:
-			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps; record again with perf record -k mono"
+			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps"
 		case id != perfdata.ClockMonotonic:
-			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC; record again with perf record -k mono", clockName(id))
+			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC", clockName(id))
 		}
 	}
 	return ""

@@ -24,7 +24,7 @@ type tally struct {
 	functions int
 	total     int64 // samples
 	elsewhere int64
-	seen      [1 << 13]seenSample
+	seen      []seenSample // a power of two of them
 
 	mu   sync.Mutex
 	lost map[lostFunction]bool // functions without objects
@@ -139,7 +139,6 @@ func (t *tally) process(pid uint32) *tallied {
 func (t *tally) prepare(dumps []*dump) {
 	g := &t.rec.genealogy
 	t.programs = make(map[uint32][]jitProgram)
-	clear(t.seen[:])
 	for _, d := range dumps {
 		for len(t.dumps) <= d.number {
 			t.dumps = append(t.dumps, new(dumpTally))
@@ -192,6 +191,17 @@ func (p *tallied) setFiles(known *process) {
 	for i := range p.files {
 		reach = max(reach, p.files[i].hi)
 		p.files[i].reach = reach
+	}
+}
+
+// clear forgets all counts.
+func (t *tally) clear() {
+	t.total, t.elsewhere = 0, 0
+	for _, d := range t.dumps {
+		*d = dumpTally{}
+	}
+	for _, p := range t.processes {
+		p.strays = 0
 	}
 }
 
@@ -326,6 +336,9 @@ func (t *tally) report(sum *Summary) {
 		sum.Dumps[i].Samples = &own
 		all.InJIT += own.InJIT
 		all.Resolved += own.Resolved
+	}
+	for _, p := range t.processes {
+		all.WithoutDump += p.strays
 	}
 	sum.Samples = all
 }

@@ -116,7 +116,15 @@ func x86(pid uint32) jitdump.Header {
 func (w *world) run() (*inject.Summary, error) {
 	w.t.Helper()
 	w.Write(w.t, w.opts.Input)
-	return inject.Run(context.Background(), w.opts)
+	sum, err := inject.Run(context.Background(), w.opts)
+	if sum != nil {
+		for _, p := range sum.Problems {
+			if p.Advice == "" || strings.Contains(p.Text, p.Advice) {
+				w.t.Errorf("no advice: %+v", p)
+			}
+		}
+	}
+	return sum, err
 }
 
 // check injects, which must leave nothing out, and asks about all samples.

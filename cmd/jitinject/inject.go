@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
@@ -43,6 +39,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		DWARF:        o.dwarf,
 		Jobs:         o.jobs,
 		Compress:     o.compress,
+		NoCount:      !o.count,
 		Log: func(level int, line string) {
 			if level <= o.verbose && !o.quiet {
 				fmt.Fprintln(stderr, line)
@@ -61,7 +58,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 	case err != nil:
 		complain(stderr, err)
 		if o.summary == "json" {
-			writeJSON(stdout, stderr, failedRun{o.input, o.output, err.Error()})
+			writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
 		}
 		return exitFailed
 	}
@@ -70,7 +67,10 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
 		}
 	}
-	for _, p := range sum.Problems {
+	for i, p := range sum.Problems {
+		if next := i + 1; next < len(sum.Problems) && sum.Problems[next].File == p.File && sum.Problems[next].Advice == p.Advice {
+			p.Advice = "" // once is enough
+		}
 		fmt.Fprintf(stderr, "jitinject: %s\n", p)
 	}
 	switch {
@@ -79,7 +79,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			return exitIncomplete
 		}
 	case !o.quiet:
-		writeSummary(stderr, sum, o.sources)
+		writeSummary(stderr, sum, o.sources, o.verbose > 0)
 	}
 	if !sum.Complete() {
 		return exitIncomplete
@@ -114,147 +114,3 @@ func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error)
 
 // patience is how long the engine may take to clean up.
 const patience = 3 * time.Second
-
-// A failedRun is the JSON summary of a run without output.
-type failedRun struct {
-	Input  string `json:"input"`
-	Output string `json:"output"` // not written
-	Error  string `json:"error"`
-}
-
-// writeJSON writes a summary and reports whether that went well.
-func writeJSON(stdout, stderr io.Writer, v any) bool {
-	enc := json.NewEncoder(stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
-		return false
-	}
-	return true
-}
-
-// writeSummary says in a few lines what was done. sources is where source files went.
-func writeSummary(w io.Writer, s *engine.Summary, sources string) {
-	switch {
-	case s.Markers == 0 && s.AlreadyInjected > 0:
-		fmt.Fprintf(w, "%s: %s been injected already; %s is a copy. To inject again, take the recording that perf record wrote.\n",
-			engine.Printable(s.Input), were(s.AlreadyInjected, "mapping has", "mappings have"), engine.Printable(s.Output))
-		return
-	case s.Markers == 0:
-		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n"+
-			"No process in it mapped a jitdump (jit-PID.dump). The runtime has to be told to write one:\n"+
-			"  node --perf-prof, erl +JPperf true, php -d opcache.jit_debug=32, java with a jitdump agent, python -X perf_jit\n",
-			engine.Printable(s.Input), engine.Printable(s.Output))
-		return
-	}
-	for i := range s.Dumps {
-		d := &s.Dumps[i]
-		fmt.Fprintf(w, "process %d: %s", d.PID, count(int64(d.Functions), "function"))
-		if d.Untouched > 0 {
-			fmt.Fprintf(w, ", %s left out that nothing in the recording touches", number(int64(d.Untouched)))
-		}
-		if d.WithLines > 0 {
-			fmt.Fprintf(w, ", %s with source lines", number(int64(d.WithLines)))
-		}
-		if d.Inlining > 0 {
-			fmt.Fprintf(w, ", %s with inlined calls", number(int64(d.Inlining)))
-		}
-		if d.Moved > 0 {
-			fmt.Fprintf(w, ", %s", count(int64(d.Moved), "move"))
-		}
-		if d.Empty > 0 {
-			fmt.Fprintf(w, ", %s without code", number(int64(d.Empty)))
-		}
-		fmt.Fprintf(w, "  (%s)\n", engine.Printable(d.Path))
-		if text := clockText(d.Clock); text != "" && d.Functions > 0 {
-			fmt.Fprintf(w, "  %s\n", text)
-		}
-		if d.Sources > 0 && sources == "" {
-			fmt.Fprintf(w, "  it brings along %s; --sources DIR puts the text where perf annotate finds it (and the objects are made again)\n", count(int64(d.Sources), "source file"))
-		} else if d.Sources > 0 {
-			fmt.Fprintf(w, "  %s put into %s\n", were(d.Sources, "source file was", "source files were"), engine.Printable(sources))
-		}
-		if d.Frames != "" {
-			fmt.Fprintf(w, "  %s\n", d.Frames)
-		}
-		if d.Note != "" {
-			fmt.Fprintf(w, "  %s\n", d.Note)
-		}
-		if d.Cut >= 0 {
-			fmt.Fprintf(w, "  the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing\n", d.Cut)
-		}
-		for _, r := range d.Repairs {
-			fmt.Fprintf(w, "  repaired %s: %s\n", number(r.Count), r.Text)
-		}
-	}
-	fmt.Fprintf(w, "%s: %s, %s of objects", engine.Printable(s.Output), count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
-	var dirs []string
-	for i := range s.Dumps {
-		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	if len(dirs) > 0 {
-		fmt.Fprintf(w, " in %s", strings.Join(dirs, ", "))
-	}
-	if s.Unchanged > 0 {
-		fmt.Fprintf(w, ", %s of %s already there", number(int64(s.Unchanged)), number(int64(s.Objects)))
-	}
-	fmt.Fprintln(w)
-	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
-			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])
-	}
-}
-
-// clockText says how a dump's times were matched, if that was not a matter of course.
-func clockText(c engine.Clock) string {
-	offset := fmt.Sprintf("%+.6f s", float64(c.Offset)/1e9)
-	switch c.Kind {
-	case engine.ClockEstimated:
-		if c.Error < 0 {
-			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
-		}
-		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
-	case engine.ClockGiven:
-		return offset + " were added to its times, as --clock says"
-	case engine.ClockNone:
-		return "its times cannot be matched; its functions are there from the start"
-	}
-	return ""
-}
-
-// were is a number with what goes with one and with many.
-func were(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(int64(n)) + " " + many
-}
-
-// count is a number with its noun.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return number(n) + " " + noun + "s"
-}
-
-// number writes thousands apart.
-func number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func size(n int64) string {
-	switch {
-	case n >= 10<<20:
-		return number(n>>20) + " MB"
-	case n >= 10<<10:
-		return number(n>>10) + " kB"
-	}
-	return number(n) + " bytes"
-}

@@ -35,6 +35,7 @@ type options struct {
 	jobs          int
 	strict        bool
 	summary       string
+	count         bool
 	progress      string
 	compress      int
 	version       bool
@@ -86,6 +87,10 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.BoolVar(&o.count, "count", true, "")
+	fs.MarkHidden("count") // what it is without is worth a word
+	fs.Var(negated{fs.Lookup("count").Value}, "no-count", "do not count the samples in jitted code, which may take another walk through a long recording")
+	fs.Lookup("no-count").NoOptDefVal, fs.Lookup("no-count").DefValue = "true", "false"
 	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; as it is, on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -39,6 +40,7 @@ func TestUnwind(t *testing.T) {
 		{"frames first", joined(frameCIE, frameFDE, frameHeader), 12, true, ""},
 		{"terminated", joined(frameCIE, frameFDE, make([]byte, 4), frameHeader), 12, true, ""},
 		{"header first", joined(frameHeader, frameCIE, frameFDE), 12, true, ""},
+		{"for another place", joined(frameCIE, changed(changed(frameFDE, 12, 14), 8, 0x80), frameHeader), 12, true, ""},
 		{"no header", joined(frameCIE, frameFDE), 0, true, ""},
 		{"FDE of no CIE", joined(frameFDE, frameHeader), 12, false, "JIT_CODE_UNWINDING_INFO"},
 		{"FDE outside", joined(frameCIE, changed(frameFDE, 12, 32), frameHeader), 12, false, "JIT_CODE_UNWINDING_INFO"},
@@ -61,6 +63,9 @@ func TestUnwind(t *testing.T) {
 			}
 			if sent := len(fn.Unwind.Sent.FDEs) == 1; sent != c.sent {
 				t.Errorf("%s: sent tables are used: %v", c.name, sent)
+			}
+			if displaced := repairs(d)[source.DisplacedTables]; displaced != 0 != (c.name == "header first" || c.name == "for another place") {
+				t.Errorf("%s: %d tables have been put right", c.name, displaced)
 			}
 			if fn.Unwind.Empty() != (!c.sent && !derive) {
 				t.Errorf("%s, derive %v: %+v", c.name, derive, fn.Unwind)

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// What is said when all is done: a table with a line for each dump, what is special about
+// it below, and a line or two about the whole.
+
+// A failedRun is the JSON summary of a run without output.
+type failedRun struct {
+	Version int    `json:"version"`
+	Input   string `json:"input"`
+	Output  string `json:"output"` // not written
+	Error   string `json:"error"`
+}
+
+// writeJSON writes a summary and reports whether that went well.
+func writeJSON(stdout, stderr io.Writer, v any) bool {
+	enc := json.NewEncoder(stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
+		return false
+	}
+	return true
+}
+
+// fewSamples is how many in no file are not worth a word: programs begin in memory that
+// perf does not know yet.
+const fewSamples = 20
+
+// maxDumps is how many dumps have lines of their own, if nobody asks for more.
+const maxDumps = 20
+
+// writeSummary says what was done. sources is where source files went.
+func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
+	if s.Markers == 0 {
+		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
+		writeReasons(w, s)
+		return
+	}
+	dumps := make([]*engine.DumpSummary, len(s.Dumps))
+	for i := range s.Dumps {
+		dumps[i] = &s.Dumps[i]
+	}
+	var more []*engine.DumpSummary
+	if len(dumps) > maxDumps && !all {
+		slices.SortStableFunc(dumps, func(a, b *engine.DumpSummary) int {
+			return cmp.Or(cmp.Compare(samplesOf(b).InJIT, samplesOf(a).InJIT), cmp.Compare(b.Functions, a.Functions))
+		})
+		dumps, more = dumps[:maxDumps*3/4], dumps[maxDumps*3/4:]
+	}
+	t := newTable(s)
+	for _, d := range dumps {
+		t.add(fmt.Sprintf("%d %s", d.PID, engine.Printable(d.Command)), d, engine.Printable(d.Path), dumpNotes(d, sources, all))
+	}
+	if len(more) > 0 {
+		t.add(fmt.Sprintf("%d more", len(more)), sumOf(more), "(all of them with -v)", nil)
+	}
+	if len(s.Dumps) > 1 {
+		t.add("all", sumOf(append(dumps, more...)), "", nil)
+	}
+	t.write(w)
+	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
+		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
+	}
+	writeReasons(w, s)
+	writeWhole(w, s)
+}
+
+// writeWhole says what came of the run.
+func writeWhole(w io.Writer, s *engine.Summary) {
+	output := engine.Printable(s.Output)
+	if output == "-" {
+		output = "standard output"
+	}
+	fmt.Fprintf(w, "%s: %s, %s of objects", output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	var dirs []string
+	for i := range s.Dumps {
+		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	switch {
+	case len(dirs) > 3:
+		fmt.Fprintf(w, " in %s and %d more directories", dirs[0], len(dirs)-1)
+	case len(dirs) > 0:
+		fmt.Fprintf(w, " in %s", strings.Join(dirs, ", "))
+	}
+	if s.Unchanged > 0 {
+		fmt.Fprintf(w, ", %s of %s already there", number(int64(s.Unchanged)), number(int64(s.Objects)))
+	}
+	fmt.Fprintf(w, "\nread %s, wrote %s in %s\n", size(s.BytesRead), size(s.BytesWritten), duration(s.Elapsed))
+	if s.Replaced > 0 {
+		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
+			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])
+	}
+}
+
+// writeReasons says why there was nothing to inject.
+func writeReasons(w io.Writer, s *engine.Summary) {
+	for _, r := range s.Reasons {
+		fmt.Fprintln(w, r.Text)
+		if r.Advice != "" {
+			fmt.Fprintf(w, "    %s\n", r.Advice)
+		}
+	}
+}
+
+// dumpNotes says what is special about a dump.
+func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if text := clockText(d.Clock); text != "" && d.Functions > 0 {
+		note("%s", text)
+	}
+	if d.Sources > 0 && sources == "" {
+		note("it brings along %s; --sources DIR puts the text where perf annotate finds it (and the objects are made again)", count(int64(d.Sources), "source file"))
+	} else if d.Sources > 0 {
+		note("%s put into %s", were(d.Sources, "source file was", "source files were"), engine.Printable(sources))
+	}
+	if d.Frames != "" {
+		note("%s", d.Frames)
+	}
+	if d.Note != "" {
+		note("%s", d.Note)
+	}
+	if d.Cut >= 0 {
+		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
+	}
+	if s := samplesOf(d); s.InJIT-s.Resolved > s.InJIT/10 {
+		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(s.InJIT-s.Resolved))
+	}
+	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
+		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Repaired)), number(int64(u.Derived)), number(int64(u.Unplaced)))
+	}
+	var repairs []string
+	for _, r := range d.Repairs {
+		if all {
+			note("repaired %s: %s", number(r.Count), r.Text)
+		} else {
+			repairs = append(repairs, number(r.Count)+" "+r.Name)
+		}
+	}
+	if len(repairs) > 0 {
+		note("repaired: %s", strings.Join(repairs, ", "))
+	}
+	return notes
+}
+
+// samplesOf returns the counts of a dump, which may be missing.
+func samplesOf(d *engine.DumpSummary) engine.JitSamples {
+	if d.Samples == nil {
+		return engine.JitSamples{}
+	}
+	return *d.Samples
+}
+
+// sumOf adds dumps up.
+func sumOf(dumps []*engine.DumpSummary) *engine.DumpSummary {
+	all := &engine.DumpSummary{Samples: new(engine.JitSamples)}
+	for _, d := range dumps {
+		all.Functions += d.Functions
+		all.Moved += d.Moved
+		all.Empty += d.Empty
+		all.Untouched += d.Untouched
+		all.WithLines += d.WithLines
+		all.Inlining += d.Inlining
+		all.Unwind.Sent += d.Unwind.Sent
+		all.Unwind.Derived += d.Unwind.Derived
+		all.Samples.InJIT += samplesOf(d).InJIT
+		all.Samples.Resolved += samplesOf(d).Resolved
+	}
+	return all
+}
+
+// A column of the table; those in which all is zero are left out, unless they are always
+// there.
+type column struct {
+	title  string
+	always bool
+	value  func(*engine.DumpSummary) string // "" for zero
+}
+
+var columns = []column{
+	{"functions", true, func(d *engine.DumpSummary) string { return positive(d.Functions) }},
+	{"moved", false, func(d *engine.DumpSummary) string { return positive(d.Moved) }},
+	{"no code", false, func(d *engine.DumpSummary) string { return positive(d.Empty) }},
+	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Untouched) }},
+	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
+	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},
+	{"unwind", false, func(d *engine.DumpSummary) string { return positive(d.Unwind.Sent + d.Unwind.Derived) }},
+	{"samples", false, func(d *engine.DumpSummary) string { return positive(int(samplesOf(d).InJIT)) }},
+	{"resolved", false, func(d *engine.DumpSummary) string { return share(samplesOf(d)) }},
+}
+
+// A table has a row for each dump.
+type table struct {
+	columns []column
+	rows    []row
+	width   []int
+}
+
+type row struct {
+	name  string
+	cells []string
+	path  string
+	notes []string
+}
+
+// newTable chooses the columns.
+func newTable(s *engine.Summary) *table {
+	t := &table{width: []int{len("process")}}
+	for _, c := range columns {
+		if c.always || slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return c.value(&d) != "" }) {
+			t.columns = append(t.columns, c)
+			t.width = append(t.width, len(c.title))
+		}
+	}
+	return t
+}
+
+func (t *table) add(name string, d *engine.DumpSummary, path string, notes []string) {
+	r := row{name: strings.TrimSpace(name), path: path, notes: notes}
+	t.width[0] = max(t.width[0], utf8.RuneCountInString(r.name))
+	for i, c := range t.columns {
+		v := cmp.Or(c.value(d), "-")
+		r.cells = append(r.cells, v)
+		t.width[i+1] = max(t.width[i+1], len(v))
+	}
+	t.rows = append(t.rows, r)
+}
+
+func (t *table) write(w io.Writer) {
+	if len(t.rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%-*s", t.width[0], "process")
+	for i, c := range t.columns {
+		fmt.Fprintf(w, "  %*s", t.width[i+1], c.title)
+	}
+	fmt.Fprintln(w, "  dump")
+	for _, r := range t.rows {
+		fmt.Fprintf(w, "%-*s", t.width[0], r.name)
+		for i, v := range r.cells {
+			fmt.Fprintf(w, "  %*s", t.width[i+1], v)
+		}
+		fmt.Fprintln(w, strings.TrimRight("  "+r.path, " "))
+		for _, n := range r.notes {
+			fmt.Fprintf(w, "    %s\n", n)
+		}
+	}
+}
+
+// positive is a number, or "" for 0.
+func positive(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return number(int64(n))
+}
+
+// share says how many samples resolve. It is 100 % only if all do, and 0 only if none does.
+func share(s engine.JitSamples) string {
+	switch {
+	case s.InJIT == 0:
+		return ""
+	case s.Resolved == s.InJIT:
+		return "100 %"
+	case s.Resolved == 0:
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", min(99.9, max(0.1, 100*float64(s.Resolved)/float64(s.InJIT))))
+}
+
+// duration is a time as people say it.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// clockText says how a dump's times were matched, if that was not a matter of course.
+func clockText(c engine.Clock) string {
+	offset := fmt.Sprintf("%+.6f s", float64(c.Offset)/1e9)
+	switch c.Kind {
+	case engine.ClockEstimated:
+		if c.Error < 0 {
+			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
+		}
+		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case engine.ClockGiven:
+		return offset + " were added to its times, as --clock says"
+	case engine.ClockNone:
+		return "its times cannot be matched; its functions are there from the start"
+	}
+	return ""
+}
+
+// were is a number with what goes with one and with many.
+func were(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(int64(n)) + " " + many
+}
+
+// count is a number with its noun.
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(n) + " " + noun + "s"
+}
+
+// number writes thousands apart.
+func number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func size(n int64) string {
+	switch {
+	case n >= 10<<20:
+		return number(n>>20) + " MB"
+	case n >= 10<<10:
+		return number(n>>10) + " kB"
+	}
+	return number(n) + " bytes"
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// The whole text of plain runs, but for the time that they take.
+func TestSummaryText(t *testing.T) {
+	dir := testrec.Place(t, "php")
+	code, _, stderr := command(t, dir)
+	head, tail, _ := strings.Cut(stderr, "wrote ")
+	want := fmt.Sprintf(`process    functions  samples  resolved  dump
+10085 php         44      151     100 %%  %s/jit-10085.dump
+perf.jit.data: 44 mappings, 35 kB of objects in %s
+read 34 kB, `, dir, dir)
+	if code != exitOK || head != want || !strings.Contains(tail, " kB in ") || !strings.HasSuffix(tail, "s\n") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	st, err := os.Stat(filepath.Join(dir, "jit-10085.dump"))
+	if err == nil {
+		err = os.Truncate(filepath.Join(dir, "jit-10085.dump"), st.Size()/2)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, stderr = command(t, dir, "--no-count"); strings.Contains(stderr, "samples") || !strings.Contains(stderr, "\n    the dump ends inside a record, at 0x") {
+		t.Error(stderr)
+	}
+	if _, _, stderr = command(t, dir); !strings.Contains(stderr, " of its samples are in memory of which the dump says nothing") {
+		t.Error(stderr)
+	}
+}
+
+// dumps makes a summary of so many.
+func dumps(n int) *engine.Summary {
+	s := &engine.Summary{Input: "perf.data", Output: "out.data", Markers: n, Samples: new(engine.SampleSummary), Elapsed: 61e9}
+	for i := range n {
+		s.Dumps = append(s.Dumps, engine.DumpSummary{
+			PID: uint32(1000 + i), Command: "node\x1b[2J", Path: fmt.Sprintf("/tmp/jit-%d.dump", 1000+i), Objects: fmt.Sprintf("/o/%d", i), Functions: 10 * i, Cut: -1,
+			Samples: &engine.JitSamples{InJIT: int64(100 * i), Resolved: int64(99 * i)},
+		})
+	}
+	return s
+}
+
+// Many dumps are summed up behind the largest; the columns are straight, and what is in
+// names does no harm.
+func TestManyDumps(t *testing.T) {
+	for n, rows := range map[int]int{1: 1, 2: 3, 20: 21, 21: 17, 3000: 17} {
+		for _, all := range []bool{false, true} {
+			if all && n > 20 {
+				rows = n + 1
+			}
+			var out bytes.Buffer
+			writeSummary(&out, dumps(n), "", all)
+			text := out.String()
+			table, rest, ok := strings.Cut(text, "out.data: ")
+			lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+			if !ok || len(lines) != rows+1 || strings.Contains(text, "\x1b") || strings.Count(rest, "\n") != 2 || !strings.HasSuffix(rest, " in 1m1s\n") {
+				t.Fatalf("%d, all %v: %d lines\n%s", n, all, len(lines), text)
+			}
+			column := strings.Index(lines[0], "  dump")
+			for _, line := range lines[1:] {
+				if len(line) != column && !strings.HasPrefix(line[column:], "  /tmp/jit-") && !strings.HasPrefix(line[column:], "  (all of them") {
+					t.Errorf("%d: not straight:\n%s\n%s", n, lines[0], line)
+				}
+			}
+			sum := n * (n - 1) / 2
+			if last := lines[len(lines)-1]; n > 1 && (!strings.HasPrefix(last, "all ") || !strings.Contains(last, " "+number(int64(10*sum))+" ") || !strings.Contains(last, " "+number(int64(100*sum))+" ") || !strings.Contains(last, "99.0 %")) {
+				t.Errorf("%d: %s", n, last)
+			}
+			if n > 20 && !all && (!strings.HasPrefix(lines[1], fmt.Sprint(999+n)) || !strings.HasPrefix(lines[16], fmt.Sprintf("%d more", n-15))) {
+				t.Errorf("%d:\n%s", n, text)
+			}
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for want, s := range map[string]engine.JitSamples{
+		"": {}, "100 %": {InJIT: 3, Resolved: 3}, "0 %": {InJIT: 3}, "99.9 %": {InJIT: 1e9, Resolved: 1e9 - 1}, "0.1 %": {InJIT: 1e9, Resolved: 1}, "66.7 %": {InJIT: 3, Resolved: 2},
+	} {
+		if got := share(s); got != want {
+			t.Errorf("%+v is %q, want %q", s, got, want)
+		}
+	}
+}
+
+// fields returns the names in the JSON form of a type.
+func fields(t reflect.Type, names map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		fields(t.Elem(), names)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names[name] = true
+			}
+			fields(f.Type, names)
+		}
+	}
+}
+
+// Every field of the JSON form is explained, and every kind of reason; and every field is
+// there, whatever was done.
+func TestSummaryIsExplained(t *testing.T) {
+	text, err := helpFiles.ReadFile("help/summary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]bool)
+	fields(reflect.TypeFor[engine.Summary](), names)
+	fields(reflect.TypeFor[failedRun](), names)
+	for _, kind := range []string{
+		engine.ReasonInjected, engine.ReasonNoSamples, engine.ReasonNoJittedCode, engine.ReasonNoMarker, engine.ReasonPerfMap, engine.ReasonFlagMissing, engine.ReasonNoDump,
+		engine.ReasonUnknownRuntime, engine.ReasonMore, engine.ReasonClock, engine.ClockMonotonic, engine.ClockTSC, engine.ClockEstimated, engine.ClockGiven, engine.ClockNone,
+	} {
+		names[kind] = true
+	}
+	for name := range names {
+		if !bytes.Contains(text, []byte("`"+name+"`")) {
+			t.Errorf("help/summary.md says nothing of `%s`", name)
+		}
+	}
+	for _, c := range columns {
+		if !bytes.Contains(text, []byte("**"+c.title+"**")) {
+			t.Errorf("help/summary.md says nothing of the column %s", c.title)
+		}
+	}
+	dir := testrec.Place(t, "php")
+	_, stdout, _ := command(t, dir, "--summary", "json")
+	var sum map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(stdout), &sum); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"version", "input", "output", "dumps", "samples", "problems", "markers", "already_injected", "mappings", "objects", "elapsed_ns", "bytes_read", "bytes_written"} {
+		if sum[name] == nil {
+			t.Errorf("there is no %s in\n%s", name, stdout)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package inject_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// jitting adds a process that runs a program and has samples in memory of no file, so that
+// there is nothing to inject.
+func (w *world) jitting(pid uint32, comm, program string, samples int) {
+	w.Comm(pid, 900, comm, true)
+	w.Mmap2(pid, 901, 0x400000, 0x1000, 0, program)
+	for i := range samples {
+		w.Sample(pid, uint64(2000+i), 0x7f1200000000+uint64(i))
+	}
+	w.Sample(pid, 5000, 0x400010)
+}
+
+// reasons injects what has no marker and returns what is said of it.
+func (w *world) reasons() []inject.Reason {
+	w.t.Helper()
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Markers != 0 || sum.Mappings != 0 || len(sum.Reasons) == 0 {
+		w.t.Fatalf("%+v, %v", sum, err)
+	}
+	if st, err := os.Stat(w.opts.Output); err != nil || st.Size() != sum.BytesWritten {
+		w.t.Errorf("the output has %d bytes, not %d; %v", st.Size(), sum.BytesWritten, err)
+	}
+	return sum.Reasons
+}
+
+// Runtimes are known by their names, or by their files, and each has something to type.
+func TestReasonRuntimes(t *testing.T) {
+	for _, c := range []struct{ comm, program, advice string }{
+		{"node", "/usr/bin/node", "node --perf-prof"},
+		{"node-MainThread", "/opt/node-22/bin/node", "node --perf-prof"},
+		{"MainThread", "/opt/node-22/bin/node", "node --perf-prof"},
+		{"deno", "/usr/bin/deno", "--v8-flags=--perf-prof"},
+		{"java", "/usr/lib/jvm/java-17/lib/server/libjvm.so", "-agentpath:"},
+		{"beam.smp", "/usr/lib/erlang/erts-13.1/bin/beam.smp", "+JPperf true"},
+		{"erts_sched_1", "/usr/lib/erlang/erts-13.1/bin/beam.smp", "+JPperf true"},
+		{"php8.2", "/usr/bin/php8.2", "opcache.jit_debug=32"},
+		{"apache2", "/usr/lib/php/20220829/opcache.so", "opcache.jit_debug=32"},
+		{"python3.13", "/usr/bin/python3.13", "-X perf_jit"},
+		{"mono", "/usr/bin/mono-sgen", "mono --jitdump"},
+		{"julia", "/usr/lib/libjulia-internal.so.1", "ENABLE_JITPROFILING=1"},
+		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
+		{"wasmtime", "/usr/bin/wasmtime", "--profile=jitdump"},
+		{"dotnet", "/usr/share/dotnet/libcoreclr.so", "DOTNET_PerfMapEnabled=2"},
+		{"JITWorker", "/root/.bun/bin/bun", "BUN_JSC_useJITDump=1"},
+		{"Isolated Web Co", "/usr/lib/firefox/firefox", "IONPERF"},
+		{"ruby3.3", "/usr/bin/ruby3.3", "--yjit-perf"},
+	} {
+		w := newWorld(t)
+		w.jitting(777_000_001, c.comm, c.program, 30)
+		r := w.reasons()[0]
+		if r.Kind != inject.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.HasPrefix(r.Advice, "perf record -k mono -g ") || !strings.Contains(r.Advice, c.advice) ||
+			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in code that it made") {
+			t.Errorf("%s: %+v", c.comm, r)
+		}
+	}
+}
+
+// Each reason but that, with what is to be done.
+func TestReasons(t *testing.T) {
+	const pid = 777_000_002
+	dump := fmt.Sprintf("jit-%d.dump", pid)
+	loaded := func(time uint64) timed { return load(time, pid, 0, 0x7f1200000000, "function", code(64, 1)) }
+	for _, c := range []struct {
+		name, kind   string
+		make         func(w *world)
+		text, advice string
+	}{
+		{"no samples", inject.ReasonNoSamples, func(w *world) { w.Comm(pid, 900, "node", true) }, "no samples", "perf record -k mono"},
+		{"no JIT", inject.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "ls", "/bin/ls", 0) }, "nothing is missing", ""},
+		{"a JIT that is off", inject.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "php", "/usr/bin/php8.2", 0) }, "process 777000002 (php) has a JIT compiler: was it off?", ""},
+		{"a few samples at the start", inject.ReasonNoJittedCode, func(w *world) {
+			w.jitting(pid, "ls", "/bin/ls", 1)
+			for i := range 1000 {
+				w.Sample(pid, uint64(6000+i), 0x400010)
+			}
+		}, "nothing is missing", ""},
+		{"some program", inject.ReasonUnknownRuntime, func(w *world) { w.jitting(pid, "prog", "/usr/bin/prog", 30) }, "30 samples in code that it made", "docs/producers.md"},
+		{"a dump without marker", inject.ReasonNoMarker, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			w.dump(dump, x86(pid), loaded(1500))
+		}, "noexec", "jitinject --dump 777000002="},
+		{"a dump with another name", inject.ReasonNoMarker, func(w *world) {
+			w.jitting(pid, "bun", "/usr/bin/bun", 30)
+			w.dump("jit-5-"+dump[len("jit-"):], x86(pid), loaded(1500))
+		}, "noexec", "jit-5-777000002.dump"},
+		{"a dump of another run", inject.ReasonFlagMissing, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			w.dump(dump, x86(pid), loaded(500)) // before the process began
+		}, "wrote no dump", "--perf-prof"},
+		{"something else of that name", inject.ReasonFlagMissing, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			put(w.t, w.path(dump), []byte("nothing of the kind"))
+		}, "wrote no dump", "--perf-prof"},
+		{"an empty dump", inject.ReasonNoDump, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			put(w.t, w.path(dump), nil)
+		}, "it is empty", "where files may be executed"},
+		{"a runtime that writes none", inject.ReasonFlagMissing, func(w *world) { w.jitting(pid, "luajit", "/usr/bin/luajit", 30) }, "wrote no dump", "LuaJIT can write no dump"},
+		{"perf's map", inject.ReasonPerfMap, func(w *world) {
+			w.jitting(pid, "node", "/usr/bin/node", 30)
+			put(w.t, w.path(fmt.Sprintf("perf-%d.map", pid)), []byte("7f1200000000 40 function\n"))
+		}, "perf report reads by itself", "node --perf-prof"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			c.make(w)
+			r := w.reasons()
+			if len(r) != 1 || r[0].Kind != c.kind || !strings.Contains(r[0].Text, c.text) || !strings.Contains(r[0].Advice, c.advice) {
+				t.Errorf("%+v", r)
+			}
+			if c.kind == inject.ReasonNoMarker { // what is said helps
+				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: strings.TrimPrefix(r[0].Advice, fmt.Sprintf("jitinject --dump %d=", pid))}}
+				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
+					t.Errorf("%+v, %v", sum, err)
+				}
+			}
+		})
+	}
+}
+
+// Of many processes the first are named; without -k mono that is said as well; and a
+// process of which nothing is known is none.
+func TestReasonsTogether(t *testing.T) {
+	w := newWorld(t)
+	w.ClockID = -1
+	for i := range uint32(9) {
+		w.jitting(777_000_100+i, "node", "/usr/bin/node", 30+int(i))
+	}
+	for i := range 30 {
+		w.Sample(777_000_200, uint64(2000+i), 0x7f1200000000)
+	}
+	r := w.reasons()
+	if len(r) != 7 || r[0].PID != 777_000_108 || r[4].PID != 777_000_104 || r[5].Kind != inject.ReasonMore || r[5].Samples != 30+31+32+33 || r[6].Kind != inject.ReasonClock || !strings.Contains(r[6].Advice, "-k mono") {
+		t.Errorf("%+v", r)
+	}
+	w.opts.NoCount = true
+	if r := w.reasons(); len(r) != 7 || r[0].PID != 777_000_100 || r[0].Samples != 0 || r[0].Kind != inject.ReasonFlagMissing {
+		t.Errorf("without counting: %+v", r)
+	}
+}
+
+// A real recording whose markers are gone: perf's command line says that the flag was
+// given. Its result, injected again, says what it is.
+func TestReasonsOfRecordings(t *testing.T) {
+	dir := testrec.Unpack(t, "node-fp")
+	input := filepath.Join(dir, "perf.data")
+	recording := read(t, input)
+	marker := []byte("/jit-9906.dump\x00")
+	if !strings.Contains(string(recording), string(marker)) {
+		t.Fatal("there is no marker")
+	}
+	put(t, input, []byte(strings.ReplaceAll(string(recording), string(marker), "/jit-9906.dumb\x00")))
+	opts := inject.Options{Input: input, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoMarker || !strings.HasSuffix(sum.Reasons[0].Advice, "jit-9906.dump") || sum.Reasons[0].Samples < 250 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if err := os.Rename(filepath.Join(dir, "jit-9906.dump"), filepath.Join(dir, "it.dump")); err != nil {
+		t.Fatal(err)
+	}
+	sum, err = inject.Run(t.Context(), opts)
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, "started with --perf-prof") || !strings.Contains(sum.Reasons[0].Advice, "--dump 9906=FILE") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+
+	dir = testrec.Unpack(t, "php")
+	opts = inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
+	if _, err := inject.Run(t.Context(), opts); err != nil {
+		t.Fatal(err)
+	}
+	opts.Input, opts.Output = opts.Output, filepath.Join(dir, "again.data")
+	if sum, err = inject.Run(t.Context(), opts); err != nil || sum.AlreadyInjected != 44 || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonInjected {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// Beside processes with a dump, those without are told of; not those whose dump is gone,
+// of which problems tell.
+func TestReasonsBesideDumps(t *testing.T) {
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
+	w.Sample(100, 2000, 0x7f1200000000)
+	w.Sample(100, 1400, 0x7f1200000000) // it is not there yet
+	w.mark(200, 1000, "jit-200.dump")
+	w.Mmap2(200, 1001, 0x400000, 0x1000, 0, "/usr/bin/node")
+	for i := range 50 {
+		w.Sample(200, uint64(2000+i), 0x7f1200000000)
+	}
+	w.Fork(201, 200, 2500)
+	w.Sample(201, 2600, 0x7f1200000000)
+	w.jitting(777_000_001, "java", "/usr/lib/jvm/java-17/bin/java", 40)
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != inject.ReasonFlagMissing {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if s := sum.Samples; s.Total != 94 || s.InJIT != 2 || s.Resolved != 1 || s.WithoutDump != 91 || *sum.Dumps[0].Samples != s.JitSamples {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A stream without markers.
+func TestReasonsOfStreams(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	t.Chdir(dir)
+	stream := []byte(strings.ReplaceAll(string(read(t, "perf.pipe.data")), "/jit-9960.dump\x00", "/jit-9960.dumb\x00"))
+	if err := os.Remove("jit-9960.dump"); err != nil {
+		t.Fatal(err)
+	}
+	for _, once := range []bool{true, false} {
+		opts := inject.Options{Input: "stripped.data", Output: "out.data"}
+		put(t, opts.Input, stream)
+		if once {
+			opts.Input, opts.Stdin = "-", feed(t, stream, 5000)
+		}
+		sum, err := inject.Run(t.Context(), opts)
+		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || sum.Reasons[0].PID != 9960 || sum.Reasons[0].Samples < 60 {
+			t.Errorf("once %v: %+v, %v", once, sum, err)
+		}
+	}
+}
