@@ -15,19 +15,31 @@ const deletedSuffix = " (deleted)"
 
 // markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and
 // whether path is one. It is the producer's pid in its own pid namespace.
+// JavaScriptCore's are called jit-TID-NUMBER.dump.
 func markerNumber(path []byte) (number uint32, ok bool) {
 	path = bytes.TrimSuffix(path, []byte(deletedSuffix))
 	slash := bytes.LastIndexByte(path, '/')
 	if slash < 0 {
 		return 0, false
 	}
-	digits, ok := bytes.CutPrefix(path[slash+1:], []byte("jit-"))
+	numbers, ok := bytes.CutPrefix(path[slash+1:], []byte("jit-"))
 	if !ok {
 		return 0, false
 	}
-	if digits, ok = bytes.CutSuffix(digits, []byte(".dump")); !ok || len(digits) == 0 {
+	if numbers, ok = bytes.CutSuffix(numbers, []byte(".dump")); !ok {
 		return 0, false
 	}
+	if tid, pid, both := bytes.Cut(numbers, []byte("-")); both {
+		if _, ok = decimal(tid); !ok {
+			return 0, false
+		}
+		numbers = pid
+	}
+	return decimal(numbers)
+}
+
+// decimal reads a number of digits only.
+func decimal(digits []byte) (uint32, bool) {
 	for _, c := range digits {
 		if c < '0' || c > '9' {
 			return 0, false

@@ -30,10 +30,10 @@ var runtimes = []jitRuntime{
 	{names: []string{"wasmtime"}, flags: []string{"--profile=jitdump", "--profile jitdump", "--jitdump"}, start: "wasmtime --profile=jitdump PROGRAM.wasm"},
 	{names: []string{"wasmer"}, flags: []string{"--profiler=perfmap"}, start: "wasmer run --profiler=perfmap PROGRAM.wasm", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
 	{names: []string{"dotnet"}, files: []string{"/libcoreclr.so"}, flags: []string{"DOTNET_PerfMapEnabled"}, start: "env DOTNET_PerfMapEnabled=2 dotnet PROGRAM.dll"},
-	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--jitdump", "--jitmap"}, start: "mono --jitdump PROGRAM.exe", note: "the Mono of dotnet/runtime; older ones have --jitmap only, whose /tmp/perf-PID.map perf report reads by itself"},
+	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--jitdump", "--jitmap"}, start: "mono --jitmap PROGRAM.exe", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines; the Mono of dotnet/runtime has --jitdump"},
 	{names: []string{"ruby"}, files: []string{"/libruby"}, flags: []string{"--yjit-perf"}, start: "ruby --yjit --yjit-perf PROGRAM.rb", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
 	{names: []string{"luajit"}, files: []string{"/libluajit"}, note: "LuaJIT can write no dump; built with -DLUAJIT_USE_PERFTOOLS it writes /tmp/perf-PID.map, which perf report reads by itself"},
-	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js", note: "its dump is jit-TID-PID.dump: jitinject --dump PID=FILE"},
+	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js"},
 	{names: []string{"js", "firefox"}, flags: []string{"IONPERF"}, start: "env PERF_SPEW_DIR=/tmp IONPERF=func js PROGRAM.js", note: "a nightly build; in the browser with MOZ_DISABLE_CONTENT_SANDBOX=1"},
 	{names: []string{"qemu"}, flags: []string{"-jitdump"}, start: "qemu-ARCH -jitdump PROGRAM", note: "from QEMU 8 on"},
 }

@@ -79,10 +79,15 @@ func hasName(m elf.Machine) bool {
 	return strings.HasPrefix(name, "EM_") && !strings.Contains(name, "+")
 }
 
-// numberOfDump returns the number in the name jit-NUMBER.dump.
+// numberOfDump returns the number in the name jit-NUMBER.dump, or in
+// JavaScriptCore's jit-TID-NUMBER.dump.
 func numberOfDump(base string) (uint32, bool) {
 	base, ok := strings.CutPrefix(base, "jit-")
 	digits, found := strings.CutSuffix(base, ".dump")
+	if tid, pid, both := strings.Cut(digits, "-"); both {
+		_, err := strconv.ParseUint(tid, 10, 32)
+		ok, digits = ok && err == nil, pid
+	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	return uint32(n), ok && found && err == nil
 }
