@@ -82,6 +82,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err := l.run(); err != nil {
 		return err
 	}
+	l.stores.report(sum)
 	return out.commit()
 }
 

@@ -114,6 +114,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
+			stores.report(sum)
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}
