@@ -291,8 +291,11 @@ func (w *objectWriter) fail(i, functions int, err error) {
 	var se *storeError
 	if errors.As(err, &se) {
 		f = failure{o.dump.objects, true}
+		text = withoutPath(se.err).Error() // not that of a temporary file
 		if errors.Is(se.err, unix.ENOSPC) || errors.Is(se.err, unix.EDQUOT) {
 			text += "; make room, or name another directory with --objects DIR"
+		} else {
+			text = string(o.appendName(nil)) + ": " + text
 		}
 	}
 	w.mu.Lock()

@@ -154,7 +154,7 @@ func (o *output) commit() error {
 		if o.dir {
 			removePartialDir(o.parent, old) // a directory in its place would be in the way
 		}
-		if err := unix.Renameat(o.parent, name, o.parent, old); err != nil {
+		if err := o.keepOld(name, old); err != nil {
 			return outputError(o.path+".old", err)
 		}
 	}
@@ -165,6 +165,29 @@ func (o *output) commit() error {
 		return outputError(o.path, err)
 	}
 	return nil
+}
+
+// keepOld gives the file name the name old. Where there are hard links it has both for
+// a moment, so that there is never none.
+func (o *output) keepOld(name, old string) error {
+	for i := range guessed {
+		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
+		removeStale(o.parent, second)
+		err := unix.Linkat(o.parent, name, o.parent, second, 0)
+		if errors.Is(err, unix.EEXIST) {
+			continue
+		}
+		if err == nil {
+			if err = unix.Renameat(o.parent, second, o.parent, old); err == nil {
+				// Two names of one file stay two names.
+				unix.Unlinkat(o.parent, second, 0)
+				return nil
+			}
+			unix.Unlinkat(o.parent, second, 0)
+		}
+		break
+	}
+	return unix.Renameat(o.parent, name, o.parent, old)
 }
 
 // abandon removes what has been written. After commit it removes nothing.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode"
@@ -391,6 +392,9 @@ func root(t *testing.T) {
 		t.Skip("SKIPPED: this needs root")
 	}
 }
+
+// owner returns whose a file is.
+func owner(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // nobody is a user who is not root, and another than the one of the tests.
 const nobody = 65534
