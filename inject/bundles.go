@@ -97,7 +97,7 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 			w.fail(b.number, len(b.object.bundle.members), err)
 		}
 	} else if did == created {
-		m.created = append(m.created, b.number)
+		m.created = append(m.created, createdFile{b.number, b.file.ino})
 	}
 }
 

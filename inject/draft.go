@@ -18,6 +18,7 @@ type draft struct {
 	done    bool
 	mu      sync.Mutex
 	written int64 // bytes
+	ino     uint64
 }
 
 // draft begins a file, which is called like prefix until it is complete.
@@ -55,14 +56,22 @@ func (d *draft) commit(name string) (outcome, error) {
 		there := os.NewFile(uintptr(fd), name)
 		same := equalFiles(there, d.file)
 		there.Close()
-		if same {
+		if same && d.store.alone {
 			return unchanged, nil
 		}
-		did = replaced
+		if did = replaced; same {
+			did = unchanged
+		}
 	} else if !errors.Is(err, unix.ENOENT) {
 		did = replaced
 	}
-	if err := d.partial.rename(name); err != nil {
+	var st unix.Stat_t
+	if unix.Fstat(int(d.file.Fd()), &st) == nil {
+		d.ino = st.Ino
+	}
+	if err := d.partial.rename(name); did == unchanged && err != nil {
+		return unchanged, nil
+	} else if err != nil {
 		return 0, err
 	}
 	d.done = true

@@ -22,6 +22,8 @@ type store struct {
 	fd   int
 	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
+
+	alone bool // no other run was using it when this one began to
 }
 
 // objectMode is what files are created with, less the umask.
@@ -51,7 +53,36 @@ func openStore(path string, create, foreign bool) (*store, error) {
 }
 
 func (s *store) open(create, foreign bool) (err error) {
+	for range 3 { // another run may be taking the directory away that it had made
+		if err = s.openDir(create, foreign); err != nil {
+			return err
+		}
+		s.alone = s.share()
+		if isStill(s.path, s.fd) {
+			break
+		}
+		s.close()
+	}
+	if s.fd < 0 {
+		return unix.ENOENT
+	}
+	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return err
+	}
+	// Root may write anywhere, except where nobody can: in /proc, say.
+	f, p, err := createPartial(s.fd, "jitinject", objectMode)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	p.remove()
+	return nil
+}
+
+// openDir opens the directory.
+func (s *store) openDir(create, foreign bool) (err error) {
 	if create {
+		s.made = nil
 		for dir := s.path; ; dir = filepath.Dir(dir) {
 			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 				break
@@ -67,20 +98,7 @@ func (s *store) open(create, foreign bool) (err error) {
 	} else {
 		s.fd, err = openDirAt(s.path)
 	}
-	if err != nil {
-		return err
-	}
-	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
-		return err
-	}
-	// Root may write anywhere, except where nobody can: in /proc, say.
-	f, p, err := createPartial(s.fd, "jitinject", objectMode)
-	if err != nil {
-		return err
-	}
-	f.Close()
-	p.remove()
-	return nil
+	return err
 }
 
 // removeMade removes the directories that were made for the store, as far as
@@ -94,6 +112,7 @@ func (s *store) removeMade() {
 func (s *store) close() {
 	if s.fd >= 0 {
 		unix.Close(s.fd)
+		s.fd = -1
 	}
 }
 
@@ -116,10 +135,17 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 		return created, as, scratch, err
 	}
 	same, as, scratch := s.holds(name, content, scratch)
-	if same {
+	if same && s.alone {
 		return unchanged, as, scratch, nil
 	}
-	as, err = s.replace(name, content, mode)
+	own, err := s.replace(name, content, mode)
+	if same {
+		if err == nil {
+			as = own
+		}
+		return unchanged, as, scratch, nil
+	}
+	as = own
 	return replaced, as, scratch, err
 }
 
@@ -205,9 +231,6 @@ func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte
 	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
 }
 
-// remove deletes a file that put created.
-func (s *store) remove(name string) { unix.Unlinkat(s.fd, name, 0) }
-
 // stores are the directories in use, by path.
 type stores map[string]*store
 
@@ -265,6 +288,8 @@ func (s stores) close() {
 // removeMade removes what was made for the stores and is empty.
 func (s stores) removeMade() {
 	for _, st := range s {
-		st.removeMade()
+		if st.mayUndo() {
+			st.removeMade()
+		}
 	}
 }

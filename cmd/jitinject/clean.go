@@ -61,7 +61,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 		err = usageError("clean needs the names of recordings that were injected")
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %v; see jitinject clean --help\n", err)
+		fmt.Fprintf(stderr, "jitinject: %s; see jitinject clean --help\n", engine.Printable(err.Error()))
 		return exitUsage
 	}
 	ctx, stop := interruptible(false)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,9 +118,14 @@ type failedRun struct {
 
 // writeJSON writes a summary and reports whether that went well.
 func writeJSON(stdout, stderr io.Writer, v any) bool {
-	enc := json.NewEncoder(stdout)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = stdout.Write(forTerminals(b.Bytes()))
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
 		return false
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
 )
 
 // Exit codes, those of perf where it has them.
@@ -52,7 +54,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		err = o.check(flags)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %v; see jitinject help\n", err)
+		fmt.Fprintf(stderr, "jitinject: %s; see jitinject help\n", engine.Printable(err.Error()))
 		return exitUsage
 	}
 	if o.version {

@@ -273,6 +273,7 @@ func isText(t *testing.T, what, text string) {
 const (
 	allInjected = 0
 	incomplete  = 1
+	usage       = 129
 	notWritten  = 255
 )
 
