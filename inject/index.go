@@ -91,7 +91,7 @@ func (x *index) makeKey(opts *Options) bool {
 func (o *Options) fingerprint() string {
 	f := *o
 	f.Input, f.Output, f.Stdin, f.Stdout = "", "", nil, nil
-	f.Objects, f.DumpDirs, f.Dumps, f.Clock = "", nil, nil, ""
+	f.Objects, f.DumpDirs, f.Dumps, f.Clock, f.BuildIDCache = "", nil, nil, "", ""
 	f.Force, f.Strict, f.Compress, f.Jobs, f.Log = false, false, 0, 0, nil
 	return fmt.Sprintf("%+v", f)
 }

@@ -83,6 +83,9 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		return err
 	}
 	l.stores.report(sum)
+	if err := cacheObjects(ctx, l.plan, l.stores, opts, sum); err != nil {
+		return err
+	}
 	return out.commit()
 }
 

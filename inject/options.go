@@ -29,6 +29,11 @@ type Options struct {
 	// that uses its libraries or programs, read no lines from such objects.
 	EmbedSources bool
 
+	// BuildIDCache is a build-id cache, as perf keeps one in ~/.debug, into which the
+	// objects are put as well: from there perf archive packs them up with the recording,
+	// and perf finds them when those in Objects are gone. Empty fills none.
+	BuildIDCache string
+
 	// Bundle makes one object for each stretch of memory with code, instead of one for
 	// each function. A stream that can be read only once gets one for each function all
 	// the same.
@@ -134,6 +139,7 @@ type Summary struct {
 	Replaced    int           `json:"replaced"`  // of them, those that were there with another content
 	Injected    int           `json:"injected"`  // mappings of such objects that were in Input already
 	ObjectBytes int64         `json:"object_bytes"`
+	Cached      int           `json:"cached"` // objects that are in Options.BuildIDCache
 	Problems    []Problem     `json:"problems"`
 	Notes       []string      `json:"notes,omitempty"` // what was done otherwise than asked for, without anything missing
 }

@@ -115,6 +115,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
+			if err == nil {
+				err = cacheObjects(ctx, plan, stores, opts, sum)
+			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}

@@ -28,6 +28,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Sampled:      o.sampled,
 		Bundle:       o.bundle,
 		Sources:      o.sources,
+		BuildIDCache: o.cache,
 		EmbedSources: o.embed,
 		CFI:          o.frames,
 		DumpDirs:     o.dumpDirs,
@@ -200,6 +201,9 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 		fmt.Fprintf(w, ", %s of %s already there", number(int64(s.Unchanged)), number(int64(s.Objects)))
 	}
 	fmt.Fprintln(w)
+	if s.Cached > 0 {
+		fmt.Fprintf(w, "%s in the build-id cache as well\n", were(s.Cached, "object is", "objects are"))
+	}
 	if s.Replaced > 0 {
 		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
 			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])
