@@ -38,7 +38,10 @@ type index struct {
 const minIndexed = 1000
 
 // indexName returns the name of the index of a process's objects.
-func indexName(pid uint32) string { return fmt.Sprintf(".jitinject-%d.index", pid) }
+func indexName(pid uint32) string { return fmt.Sprintf(".%s%d.index", indexPrefix, pid) }
+
+// indexPrefix is what it begins with, behind the dot.
+const indexPrefix = "jitinject-"
 
 // openIndexes returns the indexes of the dumps of a plan, by their numbers. There is
 // none, nil, for dumps that are not worth it, or of which it cannot be said beforehand

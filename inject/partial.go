@@ -21,6 +21,9 @@ type partial struct {
 	lock int // descriptor that holds the lock
 }
 
+// partialSuffix is how their names end.
+const partialSuffix = ".partial"
+
 // Numbers beyond guessed are random: who can foretell names can take them.
 const (
 	guessed     = 16
@@ -64,7 +67,7 @@ func newPartial(dir int, name string, create func(temp string) (int, error)) (in
 		if i >= guessed {
 			number = fmt.Sprintf("%016x", rand.Uint64())
 		}
-		p := &partial{dir: dir, name: fmt.Sprintf(".%s.%s.partial", name, number), lock: -1}
+		p := &partial{dir: dir, name: "." + name + "." + number + partialSuffix, lock: -1}
 		removeStale(dir, p.name)
 		fd, err := create(p.name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -138,6 +139,45 @@ func TestInterrupts(t *testing.T) {
 		}
 		if stopped == 0 {
 			t.Errorf("%v: of no run it came in the middle", sig)
+		}
+	}
+}
+
+// clean takes away what is left of objects, but nothing that is being written, that is
+// another user's, or that only has such a name.
+func TestCleanLeftovers(t *testing.T) {
+	s := newStage(t, 3)
+	s.inject().wants(allInjected)
+	victim := s.victim()
+	for _, name := range []string{".jitbundle-4711-0.0.partial", ".jitted-4711-1.so.3.partial", ".jitinject-4711.index.0.partial", ".jitted-4711-2.so.0.partial", ".jitted-4711-0.so.0.partial"} {
+		s.put(name, precious)
+	}
+	s.link(victim, ".jitted-4711-1.so.4.partial")
+	s.put(".out.data.0.partial", precious) // is an output's
+	s.put(".jitted-4711-1.so.partially", precious)
+	stays := []string{".jitted-4711-1.so.4.partial", ".out.data.0.partial", ".jitted-4711-1.so.partially", ".jitted-4711-2.so.0.partial"}
+	locked, err := os.Open(s.path(".jitted-4711-2.so.0.partial"))
+	s.must(err)
+	defer locked.Close()
+	s.must(syscall.Flock(int(locked.Fd()), syscall.LOCK_EX))
+	if os.Geteuid() == 0 {
+		s.chown(nobody, ".jitted-4711-0.so.0.partial")
+		stays = append(stays, ".jitted-4711-0.so.0.partial")
+	}
+	before := s.list()
+	s.run("clean", "-n", "out.data").wants(allInjected)
+	s.untouched(before)
+	s.run("clean", "out.data").wants(allInjected, "3 of 3 objects removed")
+	s.spared()
+	after := s.list()
+	for _, name := range stays {
+		if _, ok := after[name]; !ok {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	for name := range after {
+		if partial.MatchString(name) && !slices.Contains(stays, name) {
+			t.Errorf("%s is left", name)
 		}
 	}
 }
