@@ -28,13 +28,21 @@ type killing struct {
 }
 
 func newKilling(t *testing.T, seed uint64, args ...string) *killing {
-	k := &killing{stage: newStage(t, 400), rnd: rand.New(rand.NewPCG(seed, 1))}
+	k := &killing{stage: newStage(t, 200), rnd: rand.New(rand.NewPCG(seed, 1))}
 	start := time.Now()
 	k.inject(args...).wants(allInjected)
 	k.takes = time.Since(start)
 	k.next = k.read("out.data")
 	k.out, k.old = "output of an earlier run", "output of the run before"
 	return k
+}
+
+// times is how often something is tried, and more where all is.
+func times(n int) int {
+	if os.Getenv("JITINJECT_ALL") != "" {
+		return 5 * n
+	}
+	return n
 }
 
 // reset makes everything as it was before the run.
@@ -59,7 +67,16 @@ func (k *killing) kill(sig syscall.Signal, args ...string) (code int, stderr str
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	k.must(cmd.Start())
-	time.AfterFunc(time.Duration(k.rnd.Int64N(int64(k.takes*5/4))), func() { cmd.Process.Signal(sig) })
+	go func() {
+		// Every other one comes when it is known that something is half done.
+		if k.rnd.IntN(2) == 0 {
+			for end := time.Now().Add(within); time.Now().Before(end) && !k.exists(".out.data.0.partial") && k.read("out.data") == k.out; {
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+		time.Sleep(time.Duration(k.rnd.Int64N(int64(k.takes))))
+		cmd.Process.Signal(sig)
+	}()
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {
@@ -72,6 +89,11 @@ func (k *killing) kill(sig syscall.Signal, args ...string) (code int, stderr str
 		k.t.Fatalf("it does not end after signal %v", sig)
 	}
 	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+func (k *killing) exists(name string) bool {
+	_, err := os.Lstat(k.path(name))
+	return err == nil
 }
 
 // intact wants the outputs to be those of before or those of after.
@@ -118,7 +140,7 @@ func TestInterrupts(t *testing.T) {
 		layouts := [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}}
 		k := newKilling(t, uint64(i), layouts[0]...)
 		stopped := 0
-		for range 10 {
+		for range times(8) {
 			k.reset()
 			code, stderr := k.kill(sig, layouts[0]...)
 			written := k.intact(sig.String())
@@ -188,7 +210,7 @@ func TestKills(t *testing.T) {
 	for i, args := range [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}} {
 		k := newKilling(t, uint64(i)+10, args...)
 		stopped, left := 0, 0
-		for range 20 {
+		for range times(14) {
 			k.reset()
 			code, _ := k.kill(syscall.SIGKILL, args...)
 			if written := k.intact("SIGKILL"); code == allInjected && !written {
@@ -207,7 +229,7 @@ func TestKills(t *testing.T) {
 				t.Errorf("the next run leaves %v", names)
 			}
 		}
-		k.shows("out.data", 400)
+		k.shows("out.data", 200)
 		if stopped == 0 || left == 0 {
 			t.Errorf("%d runs were killed, and left %d files: the moments are not well chosen", stopped, left)
 		}
