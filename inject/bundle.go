@@ -74,7 +74,7 @@ const maxMembers = 512
 
 // bundle replaces the plan by one with bundles.
 func (p *planner) bundle(ctx context.Context) error {
-	b := &bundler{rec: p.rec, planner: p, old: &plan{p.objects, p.mappings, p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
+	b := &bundler{rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
 	p.plan = plan{}
 	b.settle()
 	for _, d := range p.dumps {

@@ -70,6 +70,7 @@ func (p *partJob) members() []member {
 // bundlePart makes a part, and the bundle if it is the last one.
 func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 	part, t, err := m.part(w, p)
+	w.opts.Progress.add(int64(len(p.members())))
 	var we *jitobj.WriteError
 	if errors.As(err, &we) {
 		err = &storeError{we}
@@ -95,6 +96,9 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 		}
 		if err != errNoFunctions { // or else each of them has said why
 			w.fail(b.number, len(b.object.bundle.members), err)
+			for _, member := range b.object.bundle.members {
+				w.plan.tally.lacks(b.object.dump, member.function)
+			}
 		}
 	} else if did == created {
 		m.created = append(m.created, createdFile{b.number, b.file.ino})
@@ -122,6 +126,7 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 		}
 		if err != nil {
 			w.fail(p.number, 1, err)
+			w.plan.tally.lacks(p.object.dump, member.function)
 			continue
 		}
 		t.count(fn, true)

@@ -31,7 +31,7 @@ func (c *cleaner) object(o *referredObject) {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		c.sum.Missing++
 	case err != nil:
-		c.sum.Kept = append(c.sum.Kept, Problem{o.path, -1, err.Error()})
+		c.sum.Kept = append(c.sum.Kept, Problem{File: o.path, Offset: -1, Text: err.Error()})
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size

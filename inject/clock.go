@@ -117,6 +117,7 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 	if err != nil {
 		return err
 	}
+	pass := rec.in.pass(PhaseSamples, blocks)
 	for {
 		block, err := blocks.Next()
 		if err == io.EOF {
@@ -128,6 +129,7 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 		if err != nil {
 			return err
 		}
+		pass.read(&block)
 		for _, r := range block.Records() {
 			switch r.Type {
 			case perfdata.RecordSample:
@@ -204,10 +206,10 @@ func (d *dump) settleClock(sum *Summary) {
 	const advice = "record again with perf record -k mono"
 	switch {
 	case against != "":
-		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s%s", against, left, advice)})
+		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s%s", against, left, advice)})
 	case left != "" && e.marker == 0:
-		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s%s", d.pid, left, advice)})
+		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s%s", d.pid, left, advice)})
 	case left != "":
-		sum.problem(Problem{d.path, -1, fmt.Sprintf("its times can be matched only roughly with those of the recording, which was made without -k mono; %s%s", left, advice)})
+		sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its times can be matched only roughly with those of the recording, which was made without -k mono; %s%s", left, advice)})
 	}
 }

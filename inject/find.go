@@ -116,6 +116,8 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		return nil
 	}
 	if !s.scanned {
+		f.opts.Progress.begin(PhaseScan, s.info.Size())
+		s.source.Watch = f.opts.Progress.set
 		if err := s.source.Scan(ctx); err != nil {
 			return err
 		}
@@ -146,7 +148,7 @@ func (f *finder) checked(path string, err error) Problem {
 	if errors.As(err, new(errClock)) {
 		path = f.opts.Input
 	}
-	return Problem{path, -1, err.Error()}
+	return Problem{File: path, Offset: -1, Text: err.Error()}
 }
 
 // sideFile returns what is known of an open file, which is closed if it is known

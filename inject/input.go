@@ -28,12 +28,14 @@ type input struct {
 	blocks func() (perfdata.Stream, error) // from the first record on
 	once   bool                            // which can be read only once
 	close  func() error
+
+	progress *Progress // that walks over it are told to; nil if nobody wants to know
 }
 
 // openInput opens the recording. As with perf, it must belong to the user or to
 // root, unless Force says otherwise: what is in it steers what is read and made.
 func openInput(opts *Options) (*input, error) {
-	in := &input{path: opts.Input, dir: filepath.Dir(opts.Input)}
+	in := &input{path: opts.Input, dir: filepath.Dir(opts.Input), progress: opts.Progress}
 	f := opts.Stdin
 	if opts.Input == "-" {
 		in.path, in.dir = "standard input", "."
@@ -131,6 +133,32 @@ func (in *input) openDir() error {
 	in.dirNames = d.Names()
 	in.missing = d.Missing
 	return nil
+}
+
+// size returns the recording's size in bytes; 0 if it came through a pipe.
+func (in *input) size() int64 {
+	if !in.info.IsDir() {
+		return in.info.Size()
+	}
+	return sizeOf(in.path)
+}
+
+// sizeOf returns the size of a file, or of the files in a directory.
+func sizeOf(path string) (n int64) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	if !st.IsDir() {
+		return st.Size()
+	}
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n
 }
 
 // inputError says what an error about the recording means for the user.

@@ -38,6 +38,15 @@ func TestLayoutsAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := readMappings(t, w.opts.Output)
+		named := int64(0)
+		for _, s := range w.wants {
+			if want.symbol(t, s) != "" {
+				named++
+			}
+		}
+		if s := base.Samples; s.Total != int64(len(w.wants)) || s.Resolved != named || s.InJIT < named {
+			t.Errorf("seed %d: %d of %d samples are in functions; the summary says %+v", seed, named, len(w.wants), s)
+		}
 		for _, l := range layouts {
 			opts := w.opts
 			opts.Bundle, opts.Sampled, opts.Output, opts.Objects = l.bundle, l.sampled, w.path(l.name+".data"), w.path(l.name)
@@ -47,6 +56,9 @@ func TestLayoutsAgree(t *testing.T) {
 			}
 			if seed%2 == 0 && l.bundle && !l.sampled && sum.Objects >= base.Objects && base.Objects > 20 {
 				t.Errorf("seed %d, %s: %d objects, and %d without", seed, l.name, sum.Objects, base.Objects)
+			}
+			if *sum.Samples != *base.Samples {
+				t.Errorf("seed %d, %s: the summary says %+v of the samples, and %+v without", seed, l.name, sum.Samples, base.Samples)
 			}
 			got := readMappings(t, opts.Output)
 			for _, s := range w.wants {

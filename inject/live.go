@@ -35,6 +35,7 @@ type live struct {
 	stores  stores
 	sources *sourceTree
 	waiting []waitingDump
+	tally   *laterTally // nil if samples are not to be counted
 	dumps   []*plannedDump
 
 	// jitting are the processes that have jitted code, with their dump.
@@ -74,6 +75,9 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		planner: newPlanner(rec, sum),
 	}
 	l.plan = &l.planner.plan
+	if !opts.NoCount {
+		l.tally = &laterTally{tally: newTally(rec)}
+	}
 	if l.sources, err = openSources(opts); err != nil {
 		return err
 	}
@@ -86,6 +90,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err := cacheObjects(ctx, l.plan, l.stores, opts, sum); err != nil {
 		return err
 	}
+	sum.BytesWritten = out.size(sum.BytesWritten)
 	return out.commit()
 }
 
@@ -107,6 +112,7 @@ func (l *live) run() error {
 		block perfdata.Block
 		err   error
 	}
+	pass := l.in.pass(PhaseStream, blocks)
 	want, got := make(chan bool), make(chan result, 1) // so that nobody waits for what nobody wants
 	defer close(want)
 	go func() {
@@ -128,11 +134,15 @@ func (l *live) run() error {
 			return l.ctx.Err() // the reader is left to itself; it ends when something comes
 		}
 		if r.err == io.EOF {
+			if b, ok := blocks.(*perfdata.BlockReader); ok {
+				l.sum.BytesRead = b.Offset()
+			}
 			return l.end(blocks)
 		}
 		if r.err != nil {
 			return inputError(l.in.path, r.err)
 		}
+		pass.read(&r.block)
 		l.poll()
 		if err := l.observedBlock(&r.block); err != nil {
 			return inputError(l.in.path, err)
@@ -180,6 +190,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 			if !l.rec.timed {
 				l.rec.began, l.rec.timed = l.rec.layouts.Time(rec)
 			}
+			l.tally.sample(rec, l.rec.layouts, l.allDumps)
 		}
 	}
 	return part(run, len(b.Data))
@@ -234,6 +245,13 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	return nil
 }
 
+func (l *live) allDumps() (dumps []*dump) {
+	for _, d := range l.dumps {
+		dumps = append(dumps, d.dump)
+	}
+	return dumps
+}
+
 // end writes what is left.
 func (l *live) end(blocks perfdata.Stream) error {
 	if len(l.rec.attrs) == 0 {
@@ -258,12 +276,12 @@ func (l *live) end(blocks perfdata.Stream) error {
 	w := objectWriter{plan: l.plan, sum: l.sum}
 	w.merge(&l.maker)
 	w.report()
-	var dumps []*dump
-	for _, d := range l.dumps {
-		dumps = append(dumps, d.dump)
-	}
+	dumps := l.allDumps()
 	l.sources.report(dumps, l.sum)
-	addRepairs(dumps, l.sum)
-	l.sum.Injected = l.rec.injected
-	return l.out.finish(l.extendBuildIDs, l.moveAuxIndex)
+	l.tally.finish(dumps, l.sum)
+	l.sum.AlreadyInjected = l.rec.injected
+	addFindings(l.rec, dumps, l.sum)
+	err := l.out.finish(l.extendBuildIDs, l.moveAuxIndex)
+	l.sum.BytesWritten = l.out.Offset()
+	return err
 }

@@ -50,7 +50,7 @@ func (l *live) open(m marker, record []byte) bool {
 	case d == nil:
 		problem = f.missing(c)
 	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
-		problem = Problem{l.in.path, -1, l.rec.clockError()} // its clock cannot be told before there is a record
+		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError()} // its clock cannot be told before there is a record
 	default:
 		return l.begin(m, d)
 	}
@@ -86,7 +86,7 @@ func (l *live) begin(m marker, d *dump) bool {
 	d.settleClockEarly(l.sum)
 	if err != nil {
 		d.file.Close()
-		problem := Problem{d.path, -1, err.Error()}
+		problem := Problem{File: d.path, Offset: -1, Text: err.Error()}
 		if errors.As(err, new(errClock)) {
 			problem.File = l.in.path
 		}
@@ -152,6 +152,7 @@ func (l *live) extend(d *plannedDump) {
 	}
 	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
 	l.planner.extend(d)
+	l.tally.extend(l.plan, mappings)
 	l.sources.place(d.dump, l.sum)
 	if objects == 0 || !d.derives {
 		d.derives = true
@@ -160,7 +161,8 @@ func (l *live) extend(d *plannedDump) {
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]
 		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {
-			l.sum.problem(Problem{d.path, -1, fmt.Sprintf("an object could not be made: %v", err)})
+			l.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err)})
+			l.tally.lacks(o.dump, o.function)
 		}
 	}
 	if len(l.plan.mappings) > mappings {

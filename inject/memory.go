@@ -15,6 +15,7 @@ import (
 // jit-1.dump of one container from that of another.
 type process struct {
 	since  uint64             // its earliest record
+	comm   string             // its name, the latest that it has
 	mount  perfdata.Namespace // where its paths count; zero if the recording does not say
 	memory ranges             // executable memory that code may have been made in
 	latest uint64             // when it was last given some

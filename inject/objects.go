@@ -66,6 +66,7 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	}
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
+	opts.Progress.begin(PhaseObjects, int64(p.functions()))
 	w.recall(ctx, sources, jobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.objects)/batch+len(w.parts)) {
@@ -118,8 +119,12 @@ func (w *objectWriter) work(ctx context.Context) error {
 		if end-batch >= len(w.plan.objects) {
 			break
 		}
+		alone := int64(0) // functions that have an object of their own
 		for i := end - batch; i < min(end, len(w.plan.objects)); i++ {
 			o := &w.plan.objects[i]
+			if o.bundle == nil {
+				alone++
+			}
 			if o.bundle != nil || o.made { // made elsewhere, or in an earlier run
 				continue
 			}
@@ -129,6 +134,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)
+				w.plan.tally.lacks(o.dump, o.function)
 				continue
 			}
 			if did == created {
@@ -136,6 +142,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			}
 			w.stamp(i, m.stamp)
 		}
+		w.opts.Progress.add(alone)
 	}
 	m.leaveDump()
 	w.merge(&m)
@@ -286,7 +293,7 @@ func (m *maker) leaveDump() {
 		return
 	}
 	for _, p := range m.reader.Problems {
-		m.problems = append(m.problems, Problem{m.dump.path, p.Offset, p.Text})
+		m.problems = append(m.problems, Problem{File: m.dump.path, Offset: p.Offset, Text: p.Text})
 	}
 	m.reader.Problems = nil
 }
@@ -352,7 +359,7 @@ func (w *objectWriter) report() {
 		what = "functions have no object"
 	}
 	for f, g := range w.failed {
-		w.problems = append(w.problems, Problem{f.where, -1, fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
+		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: fmt.Sprintf("%d %s: %s", g.count, what, g.text)})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
@@ -365,7 +372,7 @@ func (w *objectWriter) report() {
 	}
 	for _, d := range w.sum.Dumps {
 		if n := more[d.Path] - maxProblems; n > 0 {
-			w.sum.problem(Problem{d.Path, -1, fmt.Sprintf("%d more problems like these", n)})
+			w.sum.problem(Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n)})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package inject
 import (
 	"fmt"
 	"os"
-	"slices"
 )
 
 // Options say what Run does. Input and Output are required, the zero value of
@@ -84,6 +83,13 @@ type Options struct {
 	// result does not depend on it.
 	Jobs int
 
+	// Progress, if it is not nil, is kept up to date with how far the run is.
+	Progress *Progress
+
+	// NoCount leaves out how many samples are in jitted code and in functions, which
+	// takes one more walk through Input, beside the writing of Output.
+	NoCount bool
+
 	// Log, if it is not nil, gets a line for each step. Level 1 is what a user
 	// may want to follow, higher levels are for finding faults.
 	Log func(level int, line string)
@@ -109,90 +115,3 @@ func (o *Options) logf(level int, format string, args ...any) {
 		o.Log(level, fmt.Sprintf(format, args...))
 	}
 }
-
-// A Problem is something that is missing in the output, or may be.
-type Problem struct {
-	File   string `json:"file,omitempty"` // empty for the run as a whole
-	Offset int64  `json:"offset"`         // in File, or -1
-	Text   string `json:"text"`           // what happened, and what to do
-}
-
-// String formats the problem as one line.
-func (p Problem) String() string {
-	if p.File == "" {
-		return p.Text
-	}
-	return Printable(p.File) + ": " + p.Text
-}
-
-// A Summary says what Run did.
-type Summary struct {
-	Input       string        `json:"input"`
-	Output      string        `json:"output"`
-	Dumps       []DumpSummary `json:"dumps"`
-	Markers     int           `json:"markers"`   // marker records in Input, and processes whose dump was named without any
-	Mappings    int           `json:"mappings"`  // records added
-	Tables      int           `json:"tables"`    // records added for unwind tables that have a place of their own
-	Dropped     int           `json:"dropped"`   // markers, and records of anonymous memory, left out
-	Objects     int           `json:"objects"`   // files made or found as they should be
-	Unchanged   int           `json:"unchanged"` // of them, those that were there
-	Replaced    int           `json:"replaced"`  // of them, those that were there with another content
-	Injected    int           `json:"injected"`  // mappings of such objects that were in Input already
-	ObjectBytes int64         `json:"object_bytes"`
-	Cached      int           `json:"cached"` // objects that are in Options.BuildIDCache
-	Problems    []Problem     `json:"problems"`
-	Notes       []string      `json:"notes,omitempty"` // what was done otherwise than asked for, without anything missing
-}
-
-// note adds a note, once.
-func (s *Summary) note(text string) {
-	if !slices.Contains(s.Notes, text) {
-		s.Notes = append(s.Notes, text)
-	}
-}
-
-// problem adds a problem, once.
-func (s *Summary) problem(p Problem) {
-	if !slices.Contains(s.Problems, p) {
-		s.Problems = append(s.Problems, p)
-	}
-}
-
-// A DumpSummary is about one side file.
-type DumpSummary struct {
-	PID       uint32   `json:"pid"` // the process in the recording
-	Path      string   `json:"path"`
-	Note      string   `json:"note,omitempty"` // why this file, where it could have been another
-	Objects   string   `json:"objects"`        // the directory of its objects
-	Functions int      `json:"functions"`      // loaded
-	Empty     int      `json:"empty"`          // of them without code, which need no object
-	Untouched int      `json:"untouched"`      // left out by Options.Sampled
-	WithLines int      `json:"with_lines"`
-	Inlining  int      `json:"with_inlines"` // functions into which calls were inlined
-	Unwind    Unwind   `json:"unwind"`
-	Frames    string   `json:"frames,omitempty"` // what is in the way of unwinding stacks through its functions
-	Sources   int      `json:"sources"`          // source files that the dump brings along
-	Moved     int      `json:"moved"`
-	Clock     Clock    `json:"clock"`
-	Cut       int64    `json:"cut"` // offset of a record that the end of the file cuts, or -1
-	Repairs   []Repair `json:"repairs"`
-}
-
-// Unwind counts functions by where their unwind tables come from.
-type Unwind struct {
-	Sent    int `json:"sent"`    // from the runtime
-	Derived int `json:"derived"` // from the code
-
-	Unplaced int `json:"unplaced"` // there was no place for them
-}
-
-// A Repair is a habit of a producer that was put right.
-type Repair struct {
-	Name  string `json:"name"`
-	Count int64  `json:"count"`
-	Text  string `json:"text"`
-}
-
-// Complete reports whether everything that could be injected was. A dump that
-// ends inside a record is complete: its process was killed, or still writes.
-func (s *Summary) Complete() bool { return len(s.Problems) == 0 }

@@ -134,6 +134,15 @@ func outputError(path string, err error) error {
 	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", Printable(path), err)
 }
 
+// size returns how many bytes have been written, where written is how many went into a
+// pipe or device.
+func (o *output) size(written int64) int64 {
+	if o.temp == nil {
+		return written
+	}
+	return sizeOf(o.inside(""))
+}
+
 // commit puts the finished file in its place. What was there becomes PATH.old,
 // as with perf, unless it was empty.
 func (o *output) commit() error {

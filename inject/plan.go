@@ -21,6 +21,8 @@ type plan struct {
 	objects  []object
 	mappings []mapping // in the order of their times
 
+	tally *tally // of samples in the functions; nil if nobody asks
+
 	// Where functions are that have been dropped from the plan; nil if nobody asks.
 	absent map[*dump][]addrRange
 }
@@ -173,6 +175,13 @@ func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options,
 			return nil, err
 		}
 	}
+	if !opts.NoCount {
+		t := newTally(rec)
+		for i := range p.mappings {
+			t.add(&p.mappings[i], &p.objects[p.mappings[i].object])
+		}
+		defer func() { p.tally = t }() // functions in bundles are counted one by one, too
+	}
 	if opts.Bundle {
 		if err := p.bundle(ctx); err != nil {
 			return nil, err
@@ -197,13 +206,13 @@ func (p *planner) finish() {
 	for _, d := range p.dumps {
 		p.sum.Dumps[d.number].Cut = d.source.Cut
 		for _, q := range d.source.Problems {
-			p.sum.problem(Problem{d.path, q.Offset, q.Text})
+			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text})
 		}
 		if n := d.source.Dropped; n > 0 {
-			p.sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more problems like these", n)})
+			p.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n)})
 		}
 		for _, text := range d.attribution.problems() {
-			p.sum.problem(Problem{d.path, -1, text})
+			p.sum.problem(Problem{File: d.path, Offset: -1, Text: text})
 		}
 	}
 }

@@ -48,6 +48,7 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out
 	if err != nil {
 		return err
 	}
+	pass := rec.in.pass(PhaseWrite, blocks)
 	for ctx.Err() == nil && dst.Err() == nil {
 		if err := r.copyUnseen(blocks); err != nil {
 			return err
@@ -59,6 +60,7 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out
 		if err != nil {
 			return err
 		}
+		pass.read(&block)
 		if err := r.block(&block); err != nil {
 			return err
 		}
@@ -67,7 +69,9 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out
 		return err
 	}
 	r.mappingsUpTo(math.MaxUint64)
-	return dst.finish(r.extendBuildIDs, r.moveAuxIndex)
+	err = dst.finish(r.extendBuildIDs, r.moveAuxIndex)
+	sum.BytesWritten = dst.Offset()
+	return err
 }
 
 func (r *rewriter) order() binary.ByteOrder { return r.rec.in.order }

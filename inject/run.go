@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -31,12 +34,13 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		return nil, err
 	}
 	defer in.close()
-	sum := &Summary{Input: opts.Input, Output: opts.Output, Dumps: []DumpSummary{}, Problems: []Problem{}}
+	began := time.Now()
+	sum := &Summary{Version: SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []DumpSummary{}, Problems: []Problem{}}
 	if in.file != nil && in.file.Header.Unfinished {
-		sum.problem(Problem{in.path, -1, "perf record did not come to its end; the records up to there are used, what it writes last is missing"})
+		sum.problem(Problem{File: in.path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing"})
 	}
 	if len(in.missing) > 0 {
-		sum.problem(Problem{in.path, -1, fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", "))})
+		sum.problem(Problem{File: in.path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", "))})
 	}
 	if in.once {
 		err = runOnce(ctx, in, &opts, sum)
@@ -46,6 +50,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum.Elapsed = time.Since(began)
 	return sum, nil
 }
 
@@ -66,7 +71,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum.Markers = len(rec.markers)
-	sum.Injected = rec.injected
+	sum.AlreadyInjected = rec.injected
 	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 {
 		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
 	}
@@ -111,6 +116,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
 			remember = objects.prepare()
+			counting := startCount(ctx, plan.tally, dumps)
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
@@ -118,6 +124,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			if err == nil {
 				err = cacheObjects(ctx, plan, stores, opts, sum)
 			}
+			counting.finish(sum, err)
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}
@@ -125,6 +132,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		err = strictError(sum)
 	}
 	if err == nil {
+		sum.BytesWritten = out.size(sum.BytesWritten)
 		err = out.commit()
 	}
 	if err != nil {
@@ -136,20 +144,37 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	remember()
-	addRepairs(dumps, sum)
+	sum.BytesRead = in.size()
+	addFindings(rec, dumps, sum)
 	return nil
 }
 
 // cutProblem says that a record is incomplete.
 func cutProblem(in *input, at int64) Problem {
-	return Problem{in.path, at, fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)}
+	return Problem{File: in.path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x; was perf record killed?", at)}
 }
 
-// addRepairs adds what the dumps' producers got wrong.
-func addRepairs(dumps []*dump, sum *Summary) {
+// addFindings adds what is known of the dumps when all is done: whose they are, how much
+// they hold, and what their producers got wrong.
+func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 	for i, d := range dumps {
+		s := &sum.Dumps[i]
+		if p := rec.processes[d.pid]; p != nil {
+			s.Command = p.comm
+		}
+		st, err := d.file.Stat()
+		if err != nil { // of a stream, whose dumps are closed when they are complete
+			st, err = os.Stat(d.path)
+		}
+		if err == nil {
+			s.Bytes = st.Size()
+			sum.BytesRead += s.Bytes
+		}
 		for _, r := range d.source.Repairs() {
-			sum.Dumps[i].Repairs = append(sum.Dumps[i].Repairs, Repair(r))
+			s.Repairs = append(s.Repairs, Repair(r))
+			if r.Name == source.DisplacedTables {
+				s.Unwind.Repaired = int(r.Count)
+			}
 		}
 	}
 }
@@ -159,7 +184,7 @@ func strictError(sum *Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, Problem{d.Path, d.Cut, fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)})
+			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: cutText(d.Cut)})
 		}
 	}
 	if len(problems) == 0 {

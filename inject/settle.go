@@ -47,7 +47,7 @@ func (f *finder) give(s *sideFile, wishers, claims []*claim) {
 				Printable(owner.path), owner.markers[0].pid, Printable(c.path), c.markers[0].pid)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{Problem{s.path, -1, text}, nil}}
+				w.refusals = []refusal{{Problem{File: s.path, Offset: -1, Text: text}, nil}}
 			}
 			return
 		}

@@ -124,7 +124,7 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 			advice = "; make room, or name another directory with --sources DIR"
 		}
 		if t.failed[d]++; t.failed[d] <= maxProblems {
-			sum.problem(Problem{d.path, -1, fmt.Sprintf("its source file %s could not be written into %s: %v%s", Printable(s.Name), Printable(t.path), withoutPath(err), advice)})
+			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v%s", Printable(s.Name), Printable(t.path), withoutPath(err), advice)})
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (t *sourceTree) report(dumps []*dump, sum *Summary) {
 			named = 1
 		}
 		if n := t.failed[d] - named; n > 0 {
-			sum.problem(Problem{d.path, -1, fmt.Sprintf("%d more of its source files could not be written", n)})
+			sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n)})
 		}
 	}
 }

@@ -65,8 +65,12 @@ func TestStream(t *testing.T) {
 		t.Errorf("%d rounds, %d in the result", a, b)
 	}
 	out := filepath.Join(dir, "out.data")
-	if _, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out}); err != nil {
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 5000), Output: out})
+	if err != nil {
 		t.Fatal(err)
+	}
+	if shown := shownByPerf(t, dir, testrec.Tool(t, "perf"), out)[sum.Dumps[0].PID]; sum.Samples.JitSamples != shown || shown.Resolved == 0 || sum.BytesRead < int64(len(stream)) {
+		t.Errorf("the summary says %+v, of %d bytes; perf shows %+v", sum.Samples, sum.BytesRead, shown)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		for _, s := range []shares{count(t, dir, perf, "-", bytes.NewReader(first)), count(t, dir, perf, out, nil)} {
@@ -176,7 +180,7 @@ func TestLiveStream(t *testing.T) {
 		result = append(result, b...)
 	}
 	sum := <-done
-	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 {
+	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 || sum.Samples.Resolved != int64(len(w.wants)) {
 		t.Errorf("%+v", sum)
 	}
 	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {

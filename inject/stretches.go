@@ -30,6 +30,9 @@ type stretches struct {
 // minStretch is what is worth a system call of its own.
 const minStretch = 1 << 20
 
+// maxUnseen is what is copied at once, before someone looks whether to go on.
+const maxUnseen = 64 << 20
+
 // add takes in the next block.
 func (s *stretches) add(b *perfdata.Block, latest uint64, touched bool) {
 	if s.list == nil {
@@ -73,7 +76,7 @@ func (s *stretches) untouched(offset int64, next uint64) (end int64) {
 	}
 	end = offset
 	for _, t := range s.list {
-		if t.touched || t.latest >= next {
+		if t.touched || t.latest >= next || end-offset >= maxUnseen {
 			break
 		}
 		end = t.end

@@ -51,6 +51,7 @@ func surveyRecording(ctx context.Context, in *input) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	pass := in.pass(PhaseSurvey, blocks)
 	for ctx.Err() == nil {
 		block, err := blocks.Next()
 		if err == io.EOF {
@@ -60,6 +61,7 @@ func surveyRecording(ctx context.Context, in *input) (*recording, error) {
 		if err != nil {
 			return nil, err
 		}
+		pass.read(&block)
 		latest, touched := uint64(0), block.Opaque
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
@@ -130,10 +132,12 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 			s.processes.seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
-		if c, err := s.layouts.Comm(rec); err == nil && c.Exec {
+		if c, err := s.layouts.Comm(rec); err == nil && (c.Exec || c.PID == c.TID) {
 			time := s.time(rec)
-			s.genealogy.exec(c.PID, time)
-			s.processes.seen(c.PID, time)
+			if c.Exec {
+				s.genealogy.exec(c.PID, time)
+			}
+			s.processes.seen(c.PID, time).comm = string(c.Name)
 		}
 	case perfdata.RecordNamespaces:
 		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {

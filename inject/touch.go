@@ -41,6 +41,7 @@ func (rec *recording) eachTouch(ctx context.Context, bounds func(pid uint32) (lo
 	}
 	last.lo, last.hi, last.ok = bounds(0)
 	onWord := func(addr uint64) { f(t.PID, t.Time, addr) }
+	pass := rec.in.pass(PhaseSamples, blocks)
 	for {
 		block, err := blocks.Next()
 		if err == io.EOF {
@@ -52,6 +53,7 @@ func (rec *recording) eachTouch(ctx context.Context, bounds func(pid uint32) (lo
 		if err != nil {
 			return err
 		}
+		pass.read(&block)
 		for _, r := range block.Records() {
 			if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
 				continue

@@ -129,9 +129,24 @@ func (w *world) check() *inject.Summary {
 	if !sum.Complete() {
 		w.t.Errorf("problems: %v", sum.Problems)
 	}
+	w.checkCount(sum)
 	w.resolve(w.opts.Output)
 	w.checkLayouts()
 	return sum
+}
+
+// checkCount compares how many samples should be in functions with what the summary says.
+func (w *world) checkCount(sum *inject.Summary) {
+	w.t.Helper()
+	want := int64(0)
+	for _, s := range w.wants {
+		if s.sym != "" {
+			want++
+		}
+	}
+	if sum.Samples == nil || sum.Samples.Total == int64(len(w.wants)) && sum.Samples.Resolved != want {
+		w.t.Errorf("the summary counts %+v, and %d of %d samples should be in functions", sum.Samples, want, len(w.wants))
+	}
 }
 
 // checkLayouts injects once more into bundles, and once more what is sampled: nothing
@@ -149,6 +164,7 @@ func (w *world) checkLayouts() {
 		if !sum.Complete() {
 			w.t.Errorf("%s: problems: %v", layout.name, sum.Problems)
 		}
+		w.checkCount(sum)
 		w.resolve(opts.Output)
 		if w.t.Failed() {
 			w.t.Fatalf("with layout %s", layout.name)

@@ -69,7 +69,9 @@ func (r *BlockReader) Next() (Block, error) {
 				return Block{}, r.fail(r.packedAt, "%v", err)
 			}
 			if len(b) > 0 {
-				return r.block(b, r.packedAt, false), nil
+				block := r.block(b, r.packedAt, false)
+				block.Packed = true
+				return block, nil
 			}
 		}
 		if r.opaque > 0 && r.hi > r.lo {

@@ -107,7 +107,10 @@ func (m *merger) run(s *mergeSource, limit uint64) Block {
 		s.key = m.key(s, recordAt(s.block.Data[s.at:], s.block.order, s.block.little))
 	}
 	b := s.block
-	b.Data, b.Offset = b.Data[from:s.at], b.Offset+int64(from)
+	b.Data = b.Data[from:s.at]
+	if !b.Packed {
+		b.Offset += int64(from)
+	}
 	return b
 }
 

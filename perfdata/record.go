@@ -68,6 +68,7 @@ type Block struct {
 	Pos    int64 // of Data in the stream of all records, uncompressed
 	File   int   // which one of a directory it is from: 0 for data, n for the nth of Dir.Names
 	Opaque bool
+	Packed bool // Data was compressed
 
 	order  binary.ByteOrder
 	little bool // that, for the hot path

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +19,7 @@ type cleanOptions struct {
 }
 
 func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
-	fs := pflag.NewFlagSet("jitinject clean", pflag.ContinueOnError)
-	fs.SortFlags = false
-	fs.Usage = func() {}
+	fs := newFlagSet("clean")
 	fs.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be removed, and remove nothing")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.CountVarP(&o.verbose, "verbose", "v", "name each file that is removed")
@@ -30,39 +27,15 @@ func newCleanFlags(o *cleanOptions) *pflag.FlagSet {
 	return fs
 }
 
-func cleanUsage(fs *pflag.FlagSet) string {
-	return `usage: jitinject clean [options] FILE...
-
-Removes the objects (jitted-PID-N.so, jitbundle-PID-ADDRESS-ID.so) that FILEs refer to, results of jitinject,
-when these are not needed any more, and nothing else: what has another build id
-than the recording says, links and directories stay. The recordings themselves
-stay, too, but perf does not find their jitted functions any more, nor those of
-other results that refer to the same objects.
-
-` + fs.FlagUsages() + `
-Exit codes: 0 all of them are gone, 1 some had to stay, 129 usage, 255 a FILE
-could not be read, and none of its objects was removed.
-`
-}
-
 // runClean is the command clean.
 func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	var o cleanOptions
 	fs := newCleanFlags(&o)
-	err := fs.Parse(args)
-	o.files = fs.Args()
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, cleanUsage(fs))
-		return exitOK
-	case err != nil:
-		err = spellingError(fs, err)
-	case len(o.files) == 0:
-		err = usageError("clean needs the names of recordings that were injected")
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %s; see jitinject clean --help\n", engine.Printable(err.Error()))
-		return exitUsage
+	if o.files = fs.Args(); len(o.files) == 0 {
+		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
 	}
 	ctx, stop := interruptible(false)
 	defer stop()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,14 @@ import (
 
 // inject does the main job and says what came of it.
 func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
+	mode := o.progress
+	if o.quiet && mode == "auto" {
+		mode = "never"
+	}
+	progress := new(engine.Progress)
+	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
 	sum, err := runUntil(ctx, engine.Options{
+		Progress:     progress,
 		Input:        o.input,
 		Stdin:        stdin,
 		Stdout:       stdout,
@@ -45,6 +51,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 			}
 		},
 	})
+	stopProgress()
 	switch {
 	case errors.Is(err, context.Canceled):
 		what := "nothing was written"
@@ -136,9 +143,9 @@ func writeJSON(stdout, stderr io.Writer, v any) bool {
 // writeSummary says in a few lines what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string) {
 	switch {
-	case s.Markers == 0 && s.Injected > 0:
+	case s.Markers == 0 && s.AlreadyInjected > 0:
 		fmt.Fprintf(w, "%s: %s been injected already; %s is a copy. To inject again, take the recording that perf record wrote.\n",
-			engine.Printable(s.Input), were(s.Injected, "mapping has", "mappings have"), engine.Printable(s.Output))
+			engine.Printable(s.Input), were(s.AlreadyInjected, "mapping has", "mappings have"), engine.Printable(s.Output))
 		return
 	case s.Markers == 0:
 		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n"+
@@ -260,12 +267,4 @@ func size(n int64) string {
 		return number(n>>10) + " kB"
 	}
 	return number(n) + " bytes"
-}
-
-// version is the version that the program was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

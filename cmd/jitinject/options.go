@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,6 +36,7 @@ type options struct {
 	jobs          int
 	strict        bool
 	summary       string
+	progress      string
 	compress      int
 	version       bool
 	foreign       map[string]*string // options of perf inject that are not about JIT
@@ -65,12 +65,9 @@ var foreignOptions = map[string]string{
 
 var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlinux": "k", "mmap2-buildids": "B"}
 
-// newFlags describes the command line. Spelling is perf's: unambiguous
-// abbreviations of long options, and --no-OPTION for switches.
+// newFlags describes the options of the command inject.
 func newFlags(o *options) *pflag.FlagSet {
-	fs := pflag.NewFlagSet("jitinject", pflag.ContinueOnError)
-	fs.SortFlags = false
-	fs.Usage = func() {}
+	fs := newFlagSet("inject")
 	fs.StringVarP(&o.input, "input", "i", "perf.data", "read the recording from `FILE`")
 	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; into a pipe, if standard output is one")
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
@@ -84,26 +81,20 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
 	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; as it is, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
-	fs.StringVar(&o.clock, "clock", "auto", "without -k mono, estimate times (`auto`), refuse (strict), or add so many nanoseconds to those of the dumps")
+	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE`: FILE is the dump of process PID of the recording; may be repeated")
-	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information of DWARF `VERSION` 4 or 5")
+	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; as it is, on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
 	fs.BoolVar(&o.version, "version", false, "print the version")
 
-	fs.VisitAll(func(f *pflag.Flag) {
-		if f.Value.Type() == "bool" && f.Name != "version" {
-			fs.Var(negated{f.Value}, "no-"+f.Name, "")
-			fs.Lookup("no-" + f.Name).NoOptDefVal = "true"
-			fs.MarkHidden("no-" + f.Name)
-		}
-	})
 	o.foreign = make(map[string]*string)
 	for name := range foreignOptions {
 		o.foreign[name] = new(string)
@@ -111,12 +102,6 @@ func newFlags(o *options) *pflag.FlagSet {
 		fs.Lookup(name).NoOptDefVal = "true"
 		fs.MarkHidden(name)
 	}
-	// Last, for it looks at the names that are there.
-	var names []string
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(unabbreviate(names, name))
-	})
 	return fs
 }
 
@@ -129,85 +114,6 @@ func levels(args []string) []string {
 		}
 	}
 	return args
-}
-
-// unabbreviate returns the one name that begins with the given one, or that
-// itself. Options of perf inject that are none of ours count only where none of
-// ours begins so.
-func unabbreviate(names []string, name string) string {
-	if name == "" || slices.Contains(names, name) {
-		return name
-	}
-	var ours, foreign []string
-	for _, n := range names {
-		if _, is := foreignOptions[n]; strings.HasPrefix(n, name) && is {
-			foreign = append(foreign, n)
-		} else if strings.HasPrefix(n, name) {
-			ours = append(ours, n)
-		}
-	}
-	switch {
-	case len(ours) == 1:
-		return ours[0]
-	case len(ours) == 0 && len(foreign) == 1:
-		return foreign[0]
-	}
-	return name // pflag says that it does not know it
-}
-
-// negated is --no-OPTION for a switch.
-type negated struct{ pflag.Value }
-
-func (n negated) Set(s string) error {
-	if s == "false" {
-		return n.Value.Set("true")
-	}
-	return n.Value.Set("false")
-}
-
-// A usageError is a command line that cannot be carried out.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
-
-// spellingError says in the words of this program what pflag could not read.
-func spellingError(fs *pflag.FlagSet, err error) error {
-	var unknown *pflag.NotExistError
-	var missing *pflag.ValueRequiredError
-	var invalid *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown):
-		name := unknown.GetSpecifiedName()
-		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return usageError(fmt.Sprintf("there is no option -%s", name))
-		}
-		var meant []string
-		fs.VisitAll(func(f *pflag.Flag) {
-			if strings.HasPrefix(f.Name, name) && !f.Hidden {
-				meant = append(meant, "--"+f.Name)
-			}
-		})
-		if len(meant) > 1 {
-			return usageError(fmt.Sprintf("--%s may be %s", name, strings.Join(meant, " or ")))
-		}
-		return usageError(fmt.Sprintf("there is no option --%s", name))
-	case errors.As(err, &missing):
-		return usageError(fmt.Sprintf("--%s needs a value", missing.GetFlag().Name))
-	case errors.As(err, &invalid):
-		return usageError(fmt.Sprintf("--%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid.GetFlag())))
-	}
-	return usageError(err.Error())
-}
-
-// wanted says what kind of value an option takes.
-func wanted(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int":
-		return "it takes a number"
-	case "bool":
-		return "it takes no value"
-	}
-	return "that is no value for it"
 }
 
 // check completes the options and refuses what makes no sense.
@@ -224,7 +130,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		}
 	}
 	for _, name := range fs.Args() {
-		return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o", name))
+		return strayWord(name)
 	}
 	if err := o.findCache(); err != nil {
 		return err
@@ -244,7 +150,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case !o.jit:
 		return usageError("--no-jit leaves nothing to do; to copy a recording, use cp or perf inject")
 	case !engine.ValidClock(o.clock):
-		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds", o.clock))
+		return usageError(fmt.Sprintf("--clock %s: it can be auto, strict, or a number of nanoseconds%s", typed(o.clock), didYouMean(o.clock, []string{"auto", "strict"})))
 	case o.dwarf != 4 && o.dwarf != 5:
 		return usageError(fmt.Sprintf("--dwarf %d: the versions are 4 and 5", o.dwarf))
 	case o.embed && o.dwarf != 5:
@@ -253,8 +159,6 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError(fmt.Sprintf("--jobs %d: it takes a number from 1 on", o.jobs))
 	case o.compress < 0 || o.compress > 22:
 		return usageError(fmt.Sprintf("-z%d: levels go from 1 to 22", o.compress))
-	case o.summary != "text" && o.summary != "json":
-		return usageError(fmt.Sprintf("--summary %s: it can be text or json", o.summary))
 	case o.summary == "json" && o.output == "-":
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
@@ -301,19 +205,4 @@ func isOver(f *os.File) bool {
 func hasMode(f *os.File, mode uint32) bool {
 	var st unix.Stat_t
 	return f != nil && unix.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == mode
-}
-
-func usage(fs *pflag.FlagSet) string {
-	return `usage: jitinject [inject] [options]
-
-Reads the recording that perf record -k mono made of programs with a JIT
-compiler, and writes one in which perf report, annotate and script find the
-jitted functions. It replaces perf inject --jit.
-
-` + fs.FlagUsages() + `
-Also: jitinject clean FILE... removes the objects of a result that is not needed
-any more (jitinject clean --help); jitinject version, jitinject help.
-Exit codes: 0 all that the dumps hold was injected, 1 written with something
-missing, 129 usage, 255 nothing written.
-`
 }

@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"github.com/spf13/pflag"
-
-	engine "github.com/jitinject/jitinject/inject"
 )
 
 // Exit codes, those of perf where it has them.
@@ -25,40 +20,30 @@ const (
 
 // run is the whole program; main only passes on its exit code.
 func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
-	args = args[1:]
-	if len(args) > 0 {
-		switch args[0] {
-		case "inject":
-			args = args[1:]
-		case "clean":
-			return runClean(args[1:], stdout, stderr)
-		case "version":
-			fmt.Fprintf(stdout, "jitinject version %s\n", version())
-			return exitOK
-		case "help":
-			fmt.Fprint(stdout, usage(newFlags(&options{})))
-			return exitOK
+	console := newConsole(args[0], stderr)
+	c := &commands()[0]
+	if args = args[1:]; len(args) > 0 && args[0] != "" && args[0][0] != '-' {
+		if c = findCommand(args[0]); c == nil {
+			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
+		args = args[1:]
 	}
+	return c.run(args, stdin, stdout, console)
+}
+
+// runInject is the command inject.
+func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	var o options
 	flags := newFlags(&o)
-	err := flags.Parse(levels(args))
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, usage(flags))
-		return exitOK
-	case err != nil:
-		err = spellingError(flags, err)
-	default:
-		o.streams(flags, stdin, stdout)
-		err = o.check(flags)
+	if code, done := parse(flags, levels(args), stdout, stderr); done {
+		return code
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "jitinject: %s; see jitinject help\n", engine.Printable(err.Error()))
-		return exitUsage
+	o.streams(flags, stdin, stdout)
+	if err := o.check(flags); err != nil {
+		return refuse(flags, stderr, err)
 	}
 	if o.version {
-		fmt.Fprintf(stdout, "jitinject version %s\n", version())
+		fmt.Fprint(stdout, versionText())
 		return exitOK
 	}
 	ctx, stop := interruptible(readsPipe(&o, stdin))

@@ -82,7 +82,7 @@ func TestSpelling(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
-		"--frobnicate":          "jitinject: there is no option --frobnicate; see jitinject help\n",
+		"--frobnicate":          "jitinject: there is no option --frobnicate; see jitinject help inject\n",
 		"-Z":                    "there is no option -Z",
 		"perf.data":             `"perf.data" is not an option; files are named with -i and -o`,
 		"--o":                   "--o may be --output or --objects",

@@ -35,12 +35,23 @@ var allowed = map[string][]string{
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
+	// What files hold, for people and programs.
+	"internal/show": {
+		"jitdump", "perfdata", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
+		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
+		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
+	},
+
 	// The engine, and the command on top of it.
 	"inject": {
 		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
-	"cmd/jitinject": {"inject", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+	"internal/manual": {},
+	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
+	// A second opinion about what comes out: it reads, and knows no writer.
+	"internal/verify": {"perfdata", "jitdump", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.

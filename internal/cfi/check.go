@@ -266,6 +266,7 @@ func (r *reader) settle() {
 		for i := range r.table.FDEs {
 			r.table.FDEs[i].Offset = r.mask(r.table.FDEs[i].Offset + shift)
 		}
+		r.table.Moved = true
 		return
 	}
 	for i, f := range r.table.FDEs {

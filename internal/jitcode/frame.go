@@ -28,8 +28,9 @@ type SavedReg struct {
 // A FrameTable is what an .eh_frame says of a function, without the places in it:
 // so it can be written anywhere.
 type FrameTable struct {
-	CIEs []FrameCIE
-	FDEs []FrameFDE
+	CIEs  []FrameCIE
+	FDEs  []FrameFDE
+	Moved bool // they told of another place, and have been moved to the function
 }
 
 // A FrameCIE is what some FDEs have in common. Instructions are call frame

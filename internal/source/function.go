@@ -1,7 +1,9 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -59,6 +61,11 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 		r.repairs.skew.Add(1)
 	}
 	return fn, nil
+}
+
+// FunctionAt returns the number of the function whose load is at an offset of the dump.
+func (d *Jitdump) FunctionAt(offset int64) (int, bool) {
+	return slices.BinarySearchFunc(d.parts, offset, func(p parts, offset int64) int { return cmp.Compare(p.load.off, offset) })
 }
 
 // rawRows reads the i-th function and leaves the entries of its debug record in

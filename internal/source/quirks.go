@@ -14,19 +14,19 @@ import (
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
-	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees atomic.Int64
+	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
 }
 
 // all returns the counters, in a fixed order.
-func (r *repairs) all() [10]*atomic.Int64 {
+func (r *repairs) all() [11]*atomic.Int64 {
 	return [...]*atomic.Int64{
-		&r.skew, &r.bytecode, &r.fileNames, &r.garbled, &r.outside, &r.unsorted, &r.absurdLines, &r.tids, &r.unwind, &r.trees,
+		&r.skew, &r.bytecode, &r.fileNames, &r.garbled, &r.outside, &r.unsorted, &r.absurdLines, &r.tids, &r.unwind, &r.trees, &r.displaced,
 	}
 }
 
 // RepairCounts are counts of repairs, for adding them to those of another run in which
 // the functions are not read.
-type RepairCounts [10]int64
+type RepairCounts [11]int64
 
 // RepairCounts returns the counts so far.
 func (d *Jitdump) RepairCounts() (counts RepairCounts) {
@@ -42,6 +42,10 @@ func (d *Jitdump) AddRepairs(counts RepairCounts) {
 		n.Add(counts[i])
 	}
 }
+
+// DisplacedTables is the name of the repair of unwind tables that perf inject would hand
+// on unreadable: the index is in front of them, or they tell of another place.
+const DisplacedTables = "displaced-unwind-tables"
 
 // A Repair is a quirk of a producer that was repaired.
 type Repair struct {
@@ -63,6 +67,7 @@ func (d *Jitdump) Repairs() []Repair {
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
 		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
+		{DisplacedTables, r.displaced.Load(), "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
 		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls contradict themselves; left without"},
 		{"interleaved-trees", int64(d.interleaved), "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},

@@ -39,6 +39,9 @@ type Jitdump struct {
 	// usual: the producer was killed, or still writes.
 	Cut int64
 
+	// Watch, if it is not nil, is told now and then how far in the file Scan is.
+	Watch func(offset int64)
+
 	header      *jitdump.Header
 	src         io.ReaderAt
 	size        int64 // of the file when it was opened, 0 if it does not say
@@ -115,6 +118,9 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 			return ctx.Err()
 		}
 		at := d.reader.Offset()
+		if n%1024 == 0 && d.Watch != nil {
+			d.Watch(at)
+		}
 		raw, err := d.reader.Next()
 		if err == io.EOF {
 			break

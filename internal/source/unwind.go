@@ -93,13 +93,18 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if err != nil {
 		return jitcode.FrameTable{}, err
 	}
-	frames, _, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
+	frames, header, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
 	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, uint64(len(fn.Code)))
 	place.Machine = elf.Machine(r.d.header.Machine)
-	return cfi.Check(place, frames)
+	table, err := cfi.Check(place, frames)
+	inFront := len(header) > 0 && &header[0] == &u.Data[0]
+	if err == nil && len(table.FDEs) > 0 && (inFront || table.Moved) {
+		r.repairs.displaced.Add(1)
+	}
+	return table, err
 }
 
 // addrSize returns the size of addresses in the dump's code, in bytes.

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// A subcommand is what the first word of the command line names. The table of them is
+// the source of all that is said about them: help, manual pages and completions. What
+// is longer than a line stands in help/NAME.md.
+type subcommand struct {
+	name  string
+	args  string                // what stands behind the options
+	brief string                // what it does, in a few words
+	flags func() *pflag.FlagSet // its options; nil for none
+	words func() []string       // what it takes instead of files
+	run   func(args []string, stdin, stdout *os.File, stderr io.Writer) int
+}
+
+// commands returns the table, in the order of their importance. The first one is
+// meant where none is named.
+func commands() []subcommand {
+	return []subcommand{
+		{name: "inject", brief: "put jitted functions into a recording of perf", flags: flagsOf(newFlags), run: runInject},
+		{name: "dump", args: "FILE...", brief: "show what dumps, recordings and objects hold", flags: flagsOf(newDumpFlags), run: runDump},
+		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
+		{name: "clean", args: "FILE...", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
+		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
+		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: shells, run: noInput(runCompletion)},
+		{name: "man", args: "DIR", brief: "write the manual pages below a directory", run: noInput(runMan)},
+		{name: "version", brief: "print the version", run: noInput(runVersion)},
+	}
+}
+
+// flagsOf returns a command's options without a place that anyone reads.
+func flagsOf[O any](build func(*O) *pflag.FlagSet) func() *pflag.FlagSet {
+	return func() *pflag.FlagSet { return build(new(O)) }
+}
+
+// noInput is a command that reads nothing from standard input.
+func noInput(run func(args []string, stdout *os.File, stderr io.Writer) int) func([]string, *os.File, *os.File, io.Writer) int {
+	return func(args []string, _, stdout *os.File, stderr io.Writer) int { return run(args, stdout, stderr) }
+}
+
+// options returns the options of a command, spelled as perf spells them.
+func (c *subcommand) options() *pflag.FlagSet {
+	var fs *pflag.FlagSet
+	if c.flags != nil {
+		fs = c.flags()
+	} else {
+		fs = newFlagSet(c.name)
+	}
+	spell(fs)
+	return fs
+}
+
+// synopsis is the command line in short.
+func (c *subcommand) synopsis() string {
+	switch {
+	case c.name == "inject":
+		return "jitinject [inject] [options]"
+	case c.flags == nil:
+		return strings.TrimRight("jitinject "+c.name+" "+c.args, " ")
+	}
+	return "jitinject " + c.name + " [options] " + c.args
+}
+
+// visible returns the options that are worth a word, in their order.
+func visible(fs *pflag.FlagSet) (flags []*pflag.Flag) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, f)
+		}
+	})
+	return flags
+}
+
+// findCommand returns the command of a name, or nil.
+func findCommand(name string) *subcommand {
+	all := commands()
+	if i := slices.IndexFunc(all, func(c subcommand) bool { return c.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// perfCommands are the commands of perf itself.
+var perfCommands = strings.Fields(`annotate archive bench buildid-cache buildid-list c2c check config daemon data diff
+	evlist ftrace iostat kallsyms kmem kvm kwork list lock mem probe record report sched script stat test timechart top trace`)
+
+// notACommand says what may have been meant by a first word that is no option.
+func notACommand(word string) error {
+	if slices.Contains(perfCommands, word) {
+		return usageError(fmt.Sprintf("%s is a command of perf: perf %s", word, word))
+	}
+	if st, err := os.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
+		return strayWord(word)
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if meant := nearest(word, names); meant != "" {
+		return usageError(fmt.Sprintf("there is no command %s; did you mean %s?", typed(word), meant))
+	}
+	if meant := nearest(word, perfCommands); meant != "" {
+		return usageError(fmt.Sprintf("there is no command %s; did you mean perf %s?", typed(word), meant))
+	}
+	return usageError(fmt.Sprintf("there is no command %s", typed(word)))
+}
+
+// strayWord says how files are named.
+func strayWord(word string) error {
+	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject -i %s", word, typed(word)))
+}
+
+// runVersion is the command version.
+func runVersion(args []string, stdout *os.File, stderr io.Writer) int {
+	fs := newFlagSet("version")
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
+	if fs.NArg() > 0 {
+		return refuse(fs, stderr, usageError(fmt.Sprintf("%q: version takes nothing", fs.Arg(0))))
+	}
+	fmt.Fprint(stdout, versionText())
+	return exitOK
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// bashCompletion is a script for bash 4 or newer. It needs nothing of the package
+// bash-completion, which finds it as completions/jitinject.
+func bashCompletion() string {
+	var b strings.Builder
+	b.WriteString("# bash completion for jitinject; made by: jitinject completion bash\n")
+	b.WriteString(`
+# Words for the one that is being typed; a directory's name goes on.
+_jitinject_files() {
+	local IFS=$'\n' f
+	compopt -o filenames 2>/dev/null
+	for f in $(compgen -f -- "$cur"); do
+		if [[ -d $f ]]; then
+			COMPREPLY+=("$f")
+			continue
+		fi
+		case ${f##*/} in
+`)
+	fmt.Fprintf(&b, "\t\t%s) COMPREPLY+=(\"$f\") ;;\n", strings.Join(filePatterns, "|"))
+	b.WriteString(`		esac
+	done
+	[[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$cur"))
+}
+
+_jitinject_dirs() {
+	local IFS=$'\n'
+	compopt -o filenames 2>/dev/null
+	COMPREPLY=($(compgen -d -- "$cur"))
+}
+
+_jitinject() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev= command=inject options= i
+	COMPREPLY=()
+	[[ $COMP_CWORD -gt 0 ]] && prev=${COMP_WORDS[COMP_CWORD-1]}
+	# bash makes three words of --option=value.
+	if [[ $cur == "=" ]]; then
+		cur=
+	elif [[ $prev == "=" && $COMP_CWORD -gt 1 ]]; then
+		prev=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	if [[ $COMP_CWORD -gt 1 && ${COMP_WORDS[1]} != -* ]]; then
+		command=${COMP_WORDS[1]}
+	fi
+	case $command:$prev in
+`)
+	for _, c := range commands() {
+		for _, f := range visible(c.options()) {
+			what, words := takes(f)
+			if what == takesNothing {
+				continue
+			}
+			var patterns []string
+			for _, s := range spellings(f) {
+				patterns = append(patterns, c.name+":"+s)
+			}
+			fmt.Fprintf(&b, "\t%s) %s; return ;;\n", strings.Join(patterns, "|"), bashAction(what, words))
+		}
+	}
+	b.WriteString("\tesac\n\tcase $command in\n")
+	for _, c := range commands() {
+		var options []string
+		for _, f := range visible(c.options()) {
+			options = append(options, spellings(f)...)
+		}
+		what, words := c.takesArgs()
+		fmt.Fprintf(&b, "\t%s)\n\t\toptions=%s\n\t\t[[ $cur == -* ]] || %s ;;\n", c.name, singly(strings.Join(options, " ")), bashAction(what, words))
+	}
+	fmt.Fprintf(&b, `	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$options" -- "$cur"))
+	elif [[ $COMP_CWORD -eq 1 ]]; then
+		COMPREPLY=($(compgen -W %s -- "$cur"))
+	fi
+}
+
+complete -F _jitinject jitinject perf-jitinject
+`, singly(strings.Join(commandNames(), " ")))
+	return b.String()
+}
+
+// bashAction fills COMPREPLY.
+func bashAction(what taker, words []string) string {
+	switch what {
+	case takesWord:
+		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$cur"))`, singly(strings.Join(words, " ")))
+	case takesFile:
+		return "_jitinject_files"
+	case takesDir:
+		return "_jitinject_dirs"
+	}
+	return ":"
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A console is where messages go: standard error. What is written there takes the
+// place of a bar that shows how far the program is.
+type console struct {
+	w    io.Writer
+	perf bool // the program is a command of perf, and calls itself so
+
+	mu    sync.Mutex // guards what follows, and writing
+	meter *meter     // what shows the bar, or nil
+}
+
+func newConsole(program string, w io.Writer) *console {
+	return &console{w: w, perf: filepath.Base(program) == "perf-jitinject"}
+}
+
+// Write writes whole messages.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.meter != nil {
+		c.meter.hide()
+	}
+	text := p
+	if c.perf {
+		text = asPerf(p)
+	}
+	if _, err := c.w.Write(text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// asPerf names the program in messages as it was called: perf jitinject.
+func asPerf(text []byte) []byte {
+	name, hint := []byte("jitinject: "), []byte(" see jitinject ")
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, name) {
+			out = append(out, "perf "...)
+		}
+		out = append(out, bytes.Replace(line, hint, []byte(" see perf jitinject "), 1)...)
+	}
+	return out
+}
+
+// terminal returns the terminal that messages go to, or nil. One that cannot move its
+// cursor, like the shell of an editor, is none.
+func (c *console) terminal() *os.File {
+	f, ok := c.w.(*os.File)
+	if !ok {
+		return nil
+	}
+	if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err != nil {
+		return nil
+	}
+	if term := os.Getenv("TERM"); term == "" || term == "dumb" {
+		return nil
+	}
+	return f
+}

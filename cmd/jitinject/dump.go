@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// dumpOptions are what the command line of jitinject dump says.
+type dumpOptions struct {
+	json, hex, disassemble, sources, noSamples, pager bool
+	pids, names, records                              []string
+	address, time                                     string
+	files                                             []string
+}
+
+func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
+	fs := newFlagSet("dump")
+	fs.BoolVarP(&o.disassemble, "disassemble", "d", false, "show the code of functions, with their source lines and inlined calls")
+	fs.BoolVar(&o.json, "json", false, "write one JSON object a line")
+	fs.BoolVarP(&o.hex, "hex", "x", false, "show the bytes of each record, too")
+	fs.StringSliceVar(&o.pids, "pid", nil, "show only records about process `PID`; several with commas")
+	fs.StringArrayVar(&o.names, "name", nil, "show only functions (mappings, threads) whose name contains `TEXT` or matches /REGEXP/; may be repeated")
+	fs.StringVar(&o.address, "address", "", "show only what touches `ADDRESS`, FIRST-LAST or START+SIZE (hexadecimal)")
+	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST, in seconds as perf script prints them, or with ns behind nanoseconds")
+	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as the output calls it; several with commas")
+	fs.BoolVar(&o.noSamples, "no-samples", false, "leave out the samples of recordings")
+	fs.BoolVar(&o.sources, "sources", true, "with -d, read source files for the text of lines")
+	fs.BoolVar(&o.pager, "pager", true, "on a terminal, show the output in a pager")
+	for _, name := range []string{"sources", "pager"} { // on, so only their opposites are worth a word
+		f := fs.Lookup(name)
+		f.DefValue = "false"
+		f.Hidden = true
+		fs.Var(negated{f.Value}, "no-"+name, map[string]string{
+			"sources": "with -d, read no source files: the text of lines comes from the dump itself, if at all",
+			"pager":   "do not start a pager, even on a terminal",
+		}[name])
+		fs.Lookup("no-" + name).NoOptDefVal = "true"
+	}
+	return fs
+}
+
+// options are those of package show.
+func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
+	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stdin: stdin}
+	if o.sources {
+		opts.Sources = show.ReadSource
+	}
+	f := &opts.Filter
+	f.NoSamples = o.noSamples
+	wrong := func(option, value string, err error) error {
+		return usageError(fmt.Sprintf("--%s %s: %v", option, engine.Printable(value), err))
+	}
+	for _, s := range o.pids {
+		pid, err := show.ParsePID(s)
+		if err != nil {
+			return nil, wrong("pid", s, err)
+		}
+		f.PIDs = append(f.PIDs, pid)
+	}
+	for _, s := range o.names {
+		name, err := show.ParseName(s)
+		if err != nil {
+			return nil, wrong("name", s, err)
+		}
+		f.Names = append(f.Names, name)
+	}
+	for _, s := range o.records {
+		t, err := show.ParseType(s)
+		if err != nil {
+			return nil, wrong("records", s, err)
+		}
+		f.Types = append(f.Types, t)
+	}
+	var err error
+	if o.address != "" {
+		if f.Address, err = show.ParseAddress(o.address); err != nil {
+			return nil, wrong("address", o.address, err)
+		}
+	}
+	if o.time != "" {
+		if f.Time, err = show.ParseTime(o.time); err != nil {
+			return nil, wrong("time", o.time, err)
+		}
+	}
+	return opts, nil
+}
+
+// runDump is the command dump.
+func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
+	var o dumpOptions
+	fs := newDumpFlags(&o)
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
+	if o.files = fs.Args(); len(o.files) == 0 {
+		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording or an object; - is standard input"))
+	}
+	opts, err := o.options(stdin)
+	if err != nil {
+		return refuse(fs, stderr, err)
+	}
+	out, closePager := stdout, func() {}
+	if o.pager && !o.json {
+		out, closePager = paged(stdout, stderr)
+	}
+	code, problems := dumpFiles(&o, opts, out)
+	closePager() // what is said comes behind what is shown
+	for _, p := range problems {
+		complain(stderr, p)
+	}
+	return code
+}
+
+// dumpFiles shows all files. Who reads the output may stop reading whenever they like.
+func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, problems []error) {
+	restore := noBrokenPipe()
+	defer restore()
+	for _, name := range o.files {
+		err := show.File(out, name, opts)
+		var lost *show.LostOutput
+		var damaged *show.Damaged
+		shown := engine.Printable(name)
+		if name == "-" {
+			shown = "standard input"
+		}
+		switch {
+		case err == nil:
+		case errors.As(err, &lost):
+			if !isClosed(lost) {
+				problems = append(problems, err)
+				code = max(code, exitIncomplete)
+			}
+			return code, problems
+		case errors.As(err, &damaged):
+			problems = append(problems, fmt.Errorf("%s: %w", shown, printable(err)))
+			code = max(code, exitIncomplete)
+		default:
+			problems = append(problems, fmt.Errorf("%s: %w", shown, printable(err)))
+			code = exitFailed
+		}
+	}
+	return code, problems
+}
+
+// printable is err without what a terminal must not see.
+func printable(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = engine.Printable(lines[i])
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}

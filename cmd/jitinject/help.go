@@ -1,0 +1,193 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/manual"
+)
+
+// helpFiles are the texts about commands and topics, in the markdown of package
+// manual. Options and synopses are not in them: they come from the table of commands.
+//
+//go:embed help/*.md
+var helpFiles embed.FS
+
+// helpText returns the page of a command or topic, as far as it is written there.
+func helpText(name string) (page *manual.Page, ok bool) {
+	b, err := helpFiles.ReadFile("help/" + name + ".md")
+	if err != nil {
+		return &manual.Page{}, false
+	}
+	return manual.Parse(string(b)), true
+}
+
+// topics returns the names of what is explained beside the commands, sorted.
+func topics() (names []string) {
+	files, err := helpFiles.ReadDir("help")
+	if err != nil {
+		return nil
+	}
+	for _, f := range files {
+		if name := strings.TrimSuffix(f.Name(), path.Ext(f.Name())); findCommand(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// helpWords are what help explains.
+func helpWords() (words []string) {
+	for _, c := range commands() {
+		words = append(words, c.name)
+	}
+	return append(words, topics()...)
+}
+
+// commandPage returns all that is to be said about a command.
+func commandPage(c *subcommand) *manual.Page {
+	p, ok := helpText(c.name)
+	if p.Name == "" {
+		p.Name, p.Section, p.Brief = "jitinject-"+c.name, "1", c.brief
+	}
+	if !ok {
+		p.Sections = []manual.Section{{Blocks: []manual.Block{{Text: "To " + c.brief + "."}}}}
+	}
+	if p.Sections[0].Title == "" {
+		p.Sections[0].Title = "DESCRIPTION"
+	}
+	if section(p, "SYNOPSIS") == nil {
+		p.Sections = slices.Insert(p.Sections, 0, manual.Section{Title: "SYNOPSIS", Blocks: []manual.Block{{Kind: manual.Code, Text: c.synopsis()}}})
+	}
+	if section(p, "OPTIONS") == nil {
+		at := 1 + slices.IndexFunc(p.Sections, func(s manual.Section) bool { return s.Title == "DESCRIPTION" })
+		p.Sections = slices.Insert(p.Sections, max(1, at), manual.Section{Title: "OPTIONS"})
+	}
+	options := section(p, "OPTIONS")
+	for _, f := range visible(c.options()) {
+		options.Blocks = append(options.Blocks, optionOf(f).Block())
+	}
+	if s := section(p, "COMMANDS"); s != nil {
+		s.Blocks = append(s.Blocks, commandBlocks()...)
+	}
+	if s := section(p, "TOPICS"); s != nil {
+		s.Blocks = append(s.Blocks, topicBlocks()...)
+	}
+	return p
+}
+
+// section returns the part of a page with a title, or nil.
+func section(p *manual.Page, title string) *manual.Section {
+	for i := range p.Sections {
+		if strings.EqualFold(p.Sections[i].Title, title) {
+			return &p.Sections[i]
+		}
+	}
+	return nil
+}
+
+// optionOf returns an option as manual pages show it.
+func optionOf(f *pflag.Flag) manual.Option {
+	value, text := pflag.UnquoteUsage(f)
+	o := manual.Option{Short: f.Shorthand, Long: f.Name, Value: value, Text: text, Default: f.DefValue}
+	switch f.Value.Type() {
+	case "bool", "count":
+		o.Value = ""
+	default:
+		o.Optional = f.NoOptDefVal != ""
+	}
+	switch o.Default {
+	case "0", "false", "[]":
+		o.Default = ""
+	}
+	return o
+}
+
+func commandBlocks() (blocks []manual.Block) {
+	for _, c := range commands() {
+		blocks = append(blocks, manual.Block{Kind: manual.Definition, Term: "`" + c.name + "`", Text: c.brief})
+	}
+	return blocks
+}
+
+func topicBlocks() (blocks []manual.Block) {
+	for _, name := range topics() {
+		p, _ := helpText(name)
+		blocks = append(blocks, manual.Block{Kind: manual.Definition, Term: "`" + name + "`", Text: p.Brief})
+	}
+	return blocks
+}
+
+// commandHelp is what COMMAND --help prints.
+func commandHelp(c *subcommand, width int) string {
+	p := commandPage(c)
+	sections := slices.DeleteFunc(p.Sections, func(s manual.Section) bool { return s.Title == "SYNOPSIS" })
+	return "usage: " + c.synopsis() + "\n\n" + manual.Text(sections, width)
+}
+
+// overview is what help prints.
+func overview(width int) string {
+	return `usage: jitinject [inject] [options]
+       jitinject COMMAND [options] [FILE...]
+
+` + manual.Text([]manual.Section{
+		{Blocks: []manual.Block{
+			{Text: "Puts the functions of JIT compilers into the recording that perf record -k mono made, so that perf report, annotate and script show them. It replaces perf inject --jit."},
+			{Kind: manual.Code, Text: "perf record -k mono -g node --perf-prof app.js\njitinject\nperf report -i perf.jit.data"},
+		}},
+		{Title: "Commands (jitinject help COMMAND):", Blocks: commandBlocks()},
+		{Title: "Topics (jitinject help TOPIC):", Blocks: topicBlocks()},
+	}, width)
+}
+
+// runHelp is the command help.
+func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
+	fs := newFlagSet("help")
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
+	width := widthOf(stdout)
+	if fs.NArg() == 0 {
+		fmt.Fprint(stdout, overview(width))
+		return exitOK
+	}
+	if fs.NArg() > 1 {
+		return refuse(fs, stderr, usageError(fmt.Sprintf("%q: help takes one command or topic", fs.Arg(1))))
+	}
+	name := fs.Arg(0)
+	if c := findCommand(name); c != nil {
+		fmt.Fprint(stdout, commandHelp(c, width))
+		return exitOK
+	}
+	if slices.Contains(topics(), name) {
+		p, _ := helpText(name)
+		fmt.Fprint(stdout, manual.Text(p.Sections, width))
+		return exitOK
+	}
+	meant := didYouMean(name, helpWords())
+	if slices.Contains(perfCommands, name) {
+		meant = "; it is one of perf: perf help " + name
+	}
+	return refuse(fs, stderr, usageError(fmt.Sprintf("there is no command or topic %s%s", typed(name), meant)))
+}
+
+// widthOf is how wide text for a file may be: that of the terminal, but lines of more
+// than 80 characters are hard to read.
+func widthOf(f *os.File) int {
+	const usual = 80
+	if f == nil {
+		return usual
+	}
+	if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+		return min(usual, max(int(size.Col), 40))
+	}
+	return usual
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/manual"
+)
+
+// manualDate is when the texts of the manual were changed last.
+const manualDate = "2026-11-22"
+
+// manualPages returns the pages: of all commands that have more to tell than a line,
+// and of the topics that belong to a section of the manual.
+func manualPages() (pages []*manual.Page) {
+	for _, c := range commands() {
+		if c.flags != nil {
+			pages = append(pages, commandPage(&c))
+		}
+	}
+	for _, name := range topics() {
+		if p, _ := helpText(name); p.Section != "" {
+			pages = append(pages, p)
+		}
+	}
+	return pages
+}
+
+// dateOf is the date for manual pages: where SOURCE_DATE_EPOCH names a time (see
+// reproducible-builds.org), that of the day.
+func dateOf(epoch string) string {
+	if s, err := strconv.ParseInt(epoch, 10, 64); err == nil {
+		return time.Unix(s, 0).UTC().Format(time.DateOnly)
+	}
+	return manualDate
+}
+
+// runMan is the command man.
+func runMan(args []string, stdout *os.File, stderr io.Writer) int {
+	fs := newFlagSet("man")
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
+	if fs.NArg() != 1 {
+		return refuse(fs, stderr, usageError("man needs the name of one directory, as /usr/local/share/man"))
+	}
+	if err := writeManual(fs.Arg(0), dateOf(os.Getenv("SOURCE_DATE_EPOCH"))); err != nil {
+		complain(stderr, err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// writeManual writes the pages into man1 and man5 below dir.
+func writeManual(dir, date string) error {
+	for _, p := range manualPages() {
+		if err := writePage(dir, p.Section, p.Name, p.Roff(date, "jitinject "+version())); err != nil {
+			return err
+		}
+	}
+	// perf jitinject --help is perf's for: man perf-jitinject.
+	return writePage(dir, "1", "perf-jitinject", ".so man1/jitinject.1\n")
+}
+
+func writePage(dir, section, name, text string) error {
+	dir = filepath.Join(dir, "man"+section)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name+"."+section)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("the manual page could not be written: %w", err)
+	}
+	return nil
+}

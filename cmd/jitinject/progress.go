@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+const (
+	barDelay  = time.Second            // what takes less shows no bar
+	barTick   = 100 * time.Millisecond // between two looks at how far it is
+	lineEvery = 2 * time.Second        // between two lines where there is no terminal
+)
+
+// A meter shows how far a run is: as a bar at the bottom of a terminal, or now and then
+// as a line.
+type meter struct {
+	console  *console
+	terminal *os.File // nil: lines
+	progress *engine.Progress
+	after    time.Duration // when it is shown first
+	began    time.Time     // the run
+	gauge    gauge
+
+	stop, stopped chan struct{}
+
+	// What follows is used under the console's lock.
+	bars *mpb.Progress // nil while there is no bar
+	bar  *mpb.Bar
+	last time.Time // when a line was written
+	text atomic.Pointer[[2]string]
+}
+
+// showProgress shows how far a run is until it is told to stop, as --progress says:
+// auto shows a bar if messages go to a terminal that is ours alone; in a pipeline others
+// write there, too.
+func showProgress(stderr io.Writer, mode string, shared bool, p *engine.Progress) (stop func()) {
+	c, ok := stderr.(*console)
+	if !ok || mode == "never" {
+		return func() {}
+	}
+	m := &meter{console: c, terminal: c.terminal(), progress: p, after: barDelay, began: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if mode == "always" {
+		m.after = 0
+	} else if m.terminal == nil || shared {
+		return func() {}
+	}
+	m.text.Store(&[2]string{})
+	c.mu.Lock()
+	c.meter = m
+	c.mu.Unlock()
+	go m.run()
+	return func() {
+		close(m.stop)
+		<-m.stopped
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		m.hide()
+		c.meter = nil
+	}
+}
+
+func (m *meter) run() {
+	defer close(m.stopped)
+	tick := time.NewTicker(barTick)
+	defer tick.Stop()
+	for now := m.began; ; {
+		s := m.progress.State()
+		m.gauge.update(s, now)
+		if now.Sub(m.began) >= m.after && s.Phase != engine.PhaseOpen {
+			m.console.mu.Lock()
+			m.typed(s, now)
+			m.console.mu.Unlock()
+		}
+		select {
+		case now = <-tick.C:
+		case <-m.stop:
+			return
+		}
+	}
+}
+
+// show brings the bar up to date, or writes a line.
+func (m *meter) typed(s engine.ProgressState, now time.Time) {
+	left, right := m.gauge.text(s)
+	if m.terminal == nil {
+		if now.Sub(m.last) >= lineEvery {
+			fmt.Fprintf(m.console.w, "%s: %s\n", left, right)
+			m.last = now
+		}
+		return
+	}
+	m.text.Store(&[2]string{left + " ", " " + right})
+	if m.bars == nil {
+		m.bars = mpb.New(mpb.WithOutput(m.terminal), mpb.WithRefreshRate(barTick))
+		m.bar = m.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
+			mpb.BarWidth(30), mpb.BarFillerTrim(),
+			mpb.BarFillerMiddleware(unlessEndless),
+			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return m.text.Load()[0] })),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return m.text.Load()[1] })))
+	}
+	m.bar.SetTotal(s.Total, false)
+	m.bar.SetCurrent(s.Done)
+}
+
+// unlessEndless leaves out the bar where nobody knows what the whole is.
+func unlessEndless(bar mpb.BarFiller) mpb.BarFiller {
+	return mpb.BarFillerFunc(func(w io.Writer, st decor.Statistics) error {
+		if st.Total <= 0 {
+			return nil
+		}
+		return bar.Fill(w, st)
+	})
+}
+
+// hide takes the bar off the screen.
+func (m *meter) hide() {
+	if m.bars == nil {
+		return
+	}
+	m.bar.Abort(true)
+	m.bars.Wait()
+	m.bars, m.bar = nil, nil
+}
+
+// A gauge knows how fast a phase goes.
+type gauge struct {
+	phase engine.Phase
+	total int64
+	since time.Time     // when the phase began
+	took  time.Duration // of it
+	done  int64
+}
+
+// update takes in how far the run is.
+func (g *gauge) update(s engine.ProgressState, now time.Time) {
+	if s.Phase != g.phase || s.Total != g.total || s.Done < g.done { // the next phase, or the next file
+		*g = gauge{phase: s.Phase, total: s.Total, since: now}
+	}
+	g.done, g.took = s.Done, now.Sub(g.since)
+}
+
+// text says what is done, and how far, how fast and how long.
+func (g *gauge) text(s engine.ProgressState) (left, right string) {
+	rate := 0.0
+	if g.took >= barTick {
+		rate = float64(s.Done) / g.took.Seconds()
+	}
+	speed := size(int64(rate)) + "/s"
+	if s.Phase == engine.PhaseObjects {
+		speed = number(int64(rate)) + " functions/s"
+	}
+	if s.Total <= 0 {
+		return s.Phase.String(), fmt.Sprintf("%s, %s", size(s.Done), speed)
+	}
+	right = fmt.Sprintf("%3d%%", min(100, int64(100*float64(s.Done)/float64(s.Total))))
+	if rate > 0 {
+		right += "  " + speed
+		if g.took >= barDelay/2 {
+			right += "  " + remaining(float64(max(0, s.Total-s.Done))/rate) + " left"
+		}
+	}
+	return s.Phase.String(), right
+}
+
+// remaining is a number of seconds, in words that fit.
+func remaining(seconds float64) string {
+	switch s := int64(seconds + 0.999); {
+	case s < 100:
+		return fmt.Sprintf("%d s", s)
+	case s < 100*60:
+		return fmt.Sprintf("%d min", (s+59)/60)
+	case s < 100*3600:
+		return fmt.Sprintf("%d h", (s+3599)/3600)
+	}
+	return "days"
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// newFlagSet returns an empty set of options for a command.
+func newFlagSet(name string) *pflag.FlagSet {
+	fs := pflag.NewFlagSet("jitinject "+name, pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	return fs
+}
+
+// commandOf is the name of the command that options are of.
+func commandOf(fs *pflag.FlagSet) string { return strings.TrimPrefix(fs.Name(), "jitinject ") }
+
+// spell makes a command's options behave as those of perf: unambiguous abbreviations
+// of long options, --no-OPTION for switches, and --help.
+func spell(fs *pflag.FlagSet) {
+	if fs.Lookup("help") == nil {
+		fs.BoolP("help", "h", false, "print this text")
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() != "bool" || f.Name == "version" || f.Name == "help" {
+			return
+		}
+		if fs.Lookup("no-"+f.Name) == nil {
+			fs.Var(negated{f.Value}, "no-"+f.Name, "")
+			fs.Lookup("no-" + f.Name).NoOptDefVal = "true"
+			fs.MarkHidden("no-" + f.Name)
+		}
+	})
+	// Last, for it looks at the names that are there.
+	var names []string
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(unabbreviate(names, name))
+	})
+}
+
+// parse reads the arguments of a command. It reports what to exit with if that was
+// all: the command line made no sense, which was said, or asked for help.
+func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) (code int, done bool) {
+	spell(fs)
+	err := oneDash(fs, args)
+	if err == nil {
+		if err = fs.Parse(args); err != nil {
+			err = spellingError(fs, err)
+		} else {
+			err = checkValues(fs)
+		}
+	}
+	if err != nil {
+		return refuse(fs, stderr, err), true
+	}
+	if asked, _ := fs.GetBool("help"); asked {
+		if c := findCommand(commandOf(fs)); c != nil {
+			fmt.Fprint(stdout, commandHelp(c, widthOf(stdout)))
+		}
+		return exitOK, true
+	}
+	return exitOK, false
+}
+
+// refuse says why a command line makes no sense, and where to read more.
+func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
+	more := "jitinject " + commandOf(fs) + " --help"
+	if commandOf(fs) == "inject" { // perf jitinject --help asks for a manual page
+		more = "jitinject help inject"
+	}
+	end := "; "
+	if strings.HasSuffix(err.Error(), "?") {
+		end = " " // it has asked something
+	}
+	fmt.Fprintf(stderr, "jitinject: %s%ssee %s\n", engine.Printable(err.Error()), end, more)
+	return exitUsage
+}
+
+// unabbreviate returns the one name that begins with the given one, or that
+// itself. Options of perf inject that are none of ours count only where none of
+// ours begins so.
+func unabbreviate(names []string, name string) string {
+	if name == "" || slices.Contains(names, name) {
+		return name
+	}
+	var ours, foreign []string
+	for _, n := range names {
+		if _, is := foreignOptions[n]; strings.HasPrefix(n, name) && is {
+			foreign = append(foreign, n)
+		} else if strings.HasPrefix(n, name) {
+			ours = append(ours, n)
+		}
+	}
+	switch {
+	case len(ours) == 1:
+		return ours[0]
+	case len(ours) == 0 && len(foreign) == 1:
+		return foreign[0]
+	}
+	return name // pflag says that it does not know it
+}
+
+// negated is --no-OPTION for a switch.
+type negated struct{ pflag.Value }
+
+func (n negated) Set(s string) error {
+	if s == "false" {
+		return n.Value.Set("true")
+	}
+	return n.Value.Set("false")
+}
+
+// A usageError is a command line that cannot be carried out.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// oneDash refuses -summary: it would be -s with a value, or several short options.
+func oneDash(fs *pflag.FlagSet, args []string) error {
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if len(name) > 2 && !strings.HasPrefix(name, "-") && arg[0] == '-' && fs.Lookup(name) != nil {
+			return usageError(fmt.Sprintf("-%s: did you mean --%s, with two dashes?", name, name))
+		}
+	}
+	return nil
+}
+
+// spellingError says in the words of this program what pflag could not read.
+func spellingError(fs *pflag.FlagSet, err error) error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return usageError(fmt.Sprintf("there is no option -%s", typed(name)))
+		}
+		var meant, names []string
+		for _, f := range visible(fs) {
+			names = append(names, f.Name)
+			if strings.HasPrefix(f.Name, name) {
+				meant = append(meant, "--"+f.Name)
+			}
+		}
+		if len(meant) > 1 {
+			return usageError(fmt.Sprintf("--%s may be %s", typed(name), strings.Join(meant, " or ")))
+		}
+		no := ""
+		if rest, is := strings.CutPrefix(name, "no-"); is {
+			name, no = rest, "no-"
+		}
+		if near := nearest(name, names); near != "" && fs.Lookup(no+near) != nil {
+			return usageError(fmt.Sprintf("there is no option --%s%s; did you mean --%s%s?", no, typed(name), no, near))
+		}
+		return usageError(fmt.Sprintf("there is no option --%s%s", no, typed(name)))
+	case errors.As(err, &missing):
+		return usageError(fmt.Sprintf("--%s needs a value%s", missing.GetFlag().Name, choice(missing.GetFlag(), ": ")))
+	case errors.As(err, &invalid):
+		return usageError(fmt.Sprintf("--%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid.GetFlag())))
+	}
+	return usageError(err.Error())
+}
+
+// wanted says what kind of value an option takes.
+func wanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint64":
+		return "it takes a number"
+	case "bool":
+		return "it takes no value"
+	}
+	return "that is no value for it"
+}
+
+// values returns the words that an option takes, from the name of its value in the
+// usage: `text|json`. What is not one of them can be given only where a word in
+// capitals stands among them: `auto|strict|NS`.
+func values(f *pflag.Flag) (words []string, closed bool) {
+	name, _ := pflag.UnquoteUsage(f)
+	if !strings.Contains(name, "|") {
+		return nil, false
+	}
+	closed = true
+	for word := range strings.SplitSeq(name, "|") {
+		if word == strings.ToLower(word) {
+			words = append(words, word)
+		} else {
+			closed = false
+		}
+	}
+	return words, closed
+}
+
+// choice says which values an option takes, behind some text; or nothing.
+func choice(f *pflag.Flag, before string) string {
+	words, closed := values(f)
+	if !closed {
+		return ""
+	}
+	return before + oneOf(words)
+}
+
+// oneOf joins words as people do: a, b or c.
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// checkValues refuses what is none of the words that an option takes.
+func checkValues(fs *pflag.FlagSet) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		words, closed := values(f)
+		if value := f.Value.String(); err == nil && closed && f.Value.Type() == "string" && !slices.Contains(words, value) {
+			err = usageError(fmt.Sprintf("--%s %s: it can be %s%s", f.Name, typed(value), oneOf(words), didYouMean(value, words)))
+		}
+	})
+	return err
+}
+
+// didYouMean asks whether the word that looks most like what was typed was meant.
+func didYouMean(word string, words []string) string {
+	if near := nearest(word, words); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// typed is what was typed, safe to print.
+func typed(typed string) string { return engine.Printable(typed) }

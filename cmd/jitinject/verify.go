@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+// verifyOptions are what the command line of jitinject verify says.
+type verifyOptions struct {
+	recording   string
+	json, quiet bool
+	all, rules  bool
+	explain     string
+	files       []string
+}
+
+func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
+	fs := newFlagSet("verify")
+	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE` they belong to; not needed if it is one of the files to be checked")
+	fs.BoolVar(&o.json, "json", false, "write complaints as JSON, one object on each line")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "tell of errors only, and count nothing")
+	fs.BoolVar(&o.all, "all", false, "tell of every complaint, and not of ten about each rule")
+	fs.BoolVar(&o.rules, "rules", false, "list all rules")
+	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do")
+	return fs
+}
+
+// runVerify is the command verify.
+func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
+	var o verifyOptions
+	fs := newVerifyFlags(&o)
+	if code, done := parse(fs, args, stdout, stderr); done {
+		return code
+	}
+	o.files = fs.Args()
+	if err := o.check(); err != nil {
+		return refuse(fs, stderr, err)
+	}
+	switch {
+	case o.rules:
+		for _, r := range verify.Rules {
+			fmt.Fprintf(stdout, "%-26s %-8s %s\n", r.Name, r.Severity, r.Statement)
+		}
+		return exitOK
+	case o.explain != "":
+		r, _ := verify.Explain(o.explain)
+		fmt.Fprintf(stdout, "%s (%s)\n\n%s\n\nUsual cause: %s\n\nAdvice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
+		return exitOK
+	}
+	ctx, stop := interruptible(false)
+	defer stop()
+	return verifyFiles(ctx, &o, stdout, stderr)
+}
+
+// check finds what is wrong with the options.
+func (o *verifyOptions) check() error {
+	if _, ok := verify.Explain(o.explain); o.explain != "" && !ok {
+		return usageError(fmt.Sprintf("there is no rule %q; jitinject verify --rules lists them", o.explain))
+	}
+	if len(o.files) == 0 && !o.rules && o.explain == "" {
+		return usageError("verify needs the names of dumps, recordings or objects")
+	}
+	return nil
+}
+
+// verifyFiles checks the files one after the other.
+func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
+	if o.recording == "" {
+		o.recording = onlyRecording(o.files)
+	}
+	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, advised: make(map[string]bool)}
+	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording}
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
+		opts.Now = uint64(now.Nano())
+	}
+	code := exitOK
+	for _, file := range o.files {
+		result, err := verify.File(ctx, file, opts)
+		if ctx.Err() != nil {
+			out.w.Flush()
+			fmt.Fprintln(stderr, "jitinject: interrupted; not everything was checked")
+			return exitFailed
+		}
+		if err == nil {
+			out.result(file, &result)
+		}
+		if ferr := out.w.Flush(); ferr != nil {
+			fmt.Fprintf(stderr, "jitinject: writing the complaints: %v\n", ferr)
+			return exitFailed
+		}
+		if err != nil {
+			fmt.Fprintf(stderr, "jitinject: %s: %s\n", engine.Printable(file), engine.Printable(err.Error()))
+			code = exitFailed
+		}
+		if result.Errors > 0 {
+			code = max(code, exitIncomplete)
+		}
+	}
+	return code
+}
+
+// onlyRecording returns the recording among files, if there is one and only one.
+func onlyRecording(files []string) (recording string) {
+	for _, file := range files {
+		if kind, err := verify.KindOf(file); err == nil && kind == verify.KindRecording {
+			if recording != "" {
+				return ""
+			}
+			recording = file
+		}
+	}
+	return recording
+}
+
+// A verifyOutput prints complaints.
+type verifyOutput struct {
+	w           *bufio.Writer
+	json, quiet bool
+	advised     map[string]bool // rules whose advice was given
+}
+
+func (o *verifyOutput) complaint(c verify.Complaint) {
+	if o.quiet && c.Severity != verify.Error {
+		return
+	}
+	if o.json {
+		b, err := json.Marshal(c)
+		if err != nil {
+			return
+		}
+		o.w.Write(append(b, '\n'))
+		return
+	}
+	fmt.Fprint(o.w, engine.Printable(c.File))
+	if c.Offset >= 0 {
+		fmt.Fprintf(o.w, ":%#x", c.Offset)
+	}
+	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, engine.Printable(c.Text), c.Rule)
+	if !o.advised[c.Rule] {
+		o.advised[c.Rule] = true
+		if r, ok := verify.Explain(c.Rule); ok {
+			fmt.Fprintf(o.w, "    %s\n    %s\n    %s\n", r.Statement, r.Cause, r.Advice)
+		}
+	}
+}
+
+// result prints the line at the end of a file.
+func (o *verifyOutput) result(file string, r *verify.Result) {
+	if o.json || o.quiet {
+		return
+	}
+	verdict := "nothing to complain about"
+	if r.Errors+r.Warnings+r.Notes > 0 {
+		verdict = fmt.Sprintf("%s, %s, %s", count(int64(r.Errors), "error"), count(int64(r.Warnings), "warning"), count(int64(r.Notes), "note"))
+	}
+	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", engine.Printable(file), r.Kind, r.Holds, verdict)
+}

@@ -1,0 +1,113 @@
+package inject_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// shownByPerf asks perf script about a result: by process, how many samples of user space
+// are in no file or in an object, and how many of those have a name from an object.
+func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]inject.JitSamples {
+	t.Helper()
+	shown := make(map[uint32]inject.JitSamples)
+	for line := range strings.Lines(testrec.Run(t, dir, perf, "script", "-f", "-G", "--no-inline", "-F", "pid,ip,sym,dso", "-i", result)) {
+		line = strings.TrimSpace(line)
+		pid, rest, _ := strings.Cut(line, " ")
+		n, err := strconv.ParseUint(pid, 10, 32)
+		if err != nil {
+			continue // a sample of -1, or an empty line
+		}
+		ip, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		if addr, err := strconv.ParseUint(ip, 16, 64); err != nil || addr>>63 != 0 {
+			continue
+		}
+		at := strings.LastIndex(rest, " (")
+		if at < 0 {
+			t.Fatalf("%q", line)
+		}
+		sym, dso := strings.TrimSpace(rest[:at]), strings.TrimSuffix(rest[at+2:], ")")
+		s := shown[uint32(n)]
+		switch base := filepath.Base(dso); {
+		case (strings.HasPrefix(base, "jitted-") || strings.HasPrefix(base, "jitbundle-")) && sym != "[unknown]":
+			s.InJIT++
+			s.Resolved++
+		case strings.HasPrefix(base, "jitted-"), strings.HasPrefix(base, "jitbundle-"), dso == "[unknown]", strings.HasPrefix(dso, "//anon"), strings.HasPrefix(dso, "[anon"), strings.HasSuffix(dso, ".map"), strings.HasPrefix(dso, "/memfd:"):
+			s.InJIT++
+		}
+		shown[uint32(n)] = s
+	}
+	return shown
+}
+
+// What the summary says of samples is what perf shows, of every recording, whole and with
+// the last eighth of its dumps missing, in every layout.
+func TestSamplesAreCounted(t *testing.T) {
+	perf := testrec.Tool(t, "perf")
+	all := append([]struct {
+		name            string
+		bundle, sampled bool
+	}{{"one for each", false, false}}, layouts...)
+	for _, in := range []struct{ recording, file string }{
+		{"node-fp", "perf.data"}, {"node-dwarf", "perf.data"}, {"node-forks", "perf.data"}, {"node-hot", "perf.data"}, {"erlang", "perf.data"},
+		{"php", "perf.data"}, {"php-dwarf", "perf.data"}, {"lli-hot", "perf.data"}, {"toyjit", "perf.data"}, {"toyjit-dwarf", "perf.data"},
+		{"node-zstd", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"}, {"node-pidns", "perf.data"},
+		{"node-noclock", "perf.data"}, {"node-noclock", "mono.data"},
+	} {
+		t.Run(in.recording, func(t *testing.T) {
+			t.Parallel()
+			dir := testrec.Unpack(t, in.recording)
+			dumps, err := filepath.Glob(filepath.Join(dir, "jit-*.dump"))
+			if err != nil || len(dumps) == 0 {
+				t.Fatal(dumps, err)
+			}
+			for _, cut := range []bool{false, true} {
+				for _, layout := range all {
+					if cut && layout.sampled == layout.bundle || testing.Short() && layout.bundle {
+						continue
+					}
+					sum, err := inject.Run(t.Context(), inject.Options{
+						Input: filepath.Join(dir, in.file), Output: filepath.Join(dir, layout.name+".data"), Objects: filepath.Join(dir, layout.name),
+						Bundle: layout.bundle, Sampled: layout.sampled,
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					var shown inject.JitSamples
+					for pid, s := range shownByPerf(t, dir, perf, layout.name+".data") {
+						if in.recording == "node-threads" && s.InJIT > 0 && pid != sum.Dumps[0].PID {
+							continue // the whole machine was recorded
+						}
+						shown.InJIT += s.InJIT
+						shown.Resolved += s.Resolved
+					}
+					var dumps inject.JitSamples
+					for _, d := range sum.Dumps {
+						dumps.InJIT += d.Samples.InJIT
+						dumps.Resolved += d.Samples.Resolved
+					}
+					if sum.Samples.JitSamples != shown || dumps != shown || shown.InJIT == 0 || shown.Resolved == 0 && !cut {
+						t.Errorf("cut: %v, layout %s: the summary says %+v, of its dumps %+v; perf shows %+v", cut, layout.name, *sum.Samples, dumps, shown)
+					}
+					if shown.InJIT == shown.Resolved && cut && (in.recording == "erlang" || in.recording == "node-fp") {
+						t.Errorf("seven eighths of the dump: all of %d samples resolve", shown.InJIT)
+					}
+				}
+				for _, path := range dumps {
+					st, err := os.Stat(path)
+					if err == nil {
+						err = os.Truncate(path, st.Size()/8*7)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

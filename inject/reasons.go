@@ -1,0 +1,4 @@
+package inject
+
+// A Reason says.
+type Reason struct{}

@@ -1,0 +1,149 @@
+package inject
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// SummaryVersion is the version of the summary's JSON form. It changes when a field
+// goes, or comes to mean something else; new fields may come without.
+const SummaryVersion = 1
+
+// A Summary says what Run did.
+type Summary struct {
+	Version  int            `json:"version"` // SummaryVersion
+	Input    string         `json:"input"`
+	Output   string         `json:"output"`
+	Dumps    []DumpSummary  `json:"dumps"`
+	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
+	Problems []Problem      `json:"problems"`
+	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, if so
+	Notes    []string       `json:"notes,omitempty"`   // what was done otherwise than asked for, without anything missing
+
+	Markers         int `json:"markers"`          // marker records in Input, and processes whose dump was named without any
+	AlreadyInjected int `json:"already_injected"` // mappings of objects that were in Input before: an earlier run made it
+
+	Mappings int `json:"mappings"` // records added
+	Tables   int `json:"tables"`   // records added for unwind tables that have a place of their own
+	Dropped  int `json:"dropped"`  // markers, and records of anonymous memory, left out
+
+	Objects     int   `json:"objects"`      // files made or found as they should be
+	Unchanged   int   `json:"unchanged"`    // of them, those that were there
+	Replaced    int   `json:"replaced"`     // of them, those that were there with another content
+	Cached      int   `json:"cached"`       // of them, those that are in Options.BuildIDCache
+	ObjectBytes int64 `json:"object_bytes"` // of all of them, those that were there included
+
+	Elapsed      time.Duration `json:"elapsed_ns"`
+	BytesRead    int64         `json:"bytes_read"`    // the sizes of Input and of the dumps, however often they were read
+	BytesWritten int64         `json:"bytes_written"` // the size of Output
+}
+
+// note adds a note, once.
+func (s *Summary) note(text string) {
+	if !slices.Contains(s.Notes, text) {
+		s.Notes = append(s.Notes, text)
+	}
+}
+
+// problem adds a problem, once.
+func (s *Summary) problem(p Problem) {
+	if !slices.Contains(s.Problems, p) {
+		s.Problems = append(s.Problems, p)
+	}
+}
+
+// Complete reports whether everything that could be injected was. A dump that
+// ends inside a record is complete: its process was killed, or still writes.
+func (s *Summary) Complete() bool { return len(s.Problems) == 0 }
+
+// Functions returns how many functions of all dumps were loaded.
+func (s *Summary) Functions() (n int) {
+	for i := range s.Dumps {
+		n += s.Dumps[i].Functions
+	}
+	return n
+}
+
+// A Problem is something that is missing in the output, or may be.
+type Problem struct {
+	File   string `json:"file,omitempty"`   // empty for the run as a whole
+	Offset int64  `json:"offset"`           // in File, or -1
+	Text   string `json:"text"`             // what happened, and what came of it
+	Advice string `json:"advice,omitempty"` // what to do
+}
+
+// String formats the problem as one line.
+func (p Problem) String() string {
+	s := p.Text
+	if p.Advice != "" {
+		s += "; " + p.Advice
+	}
+	if p.File != "" {
+		s = Printable(p.File) + ": " + s
+	}
+	return s
+}
+
+// A SampleSummary counts the samples of the recording.
+type SampleSummary struct {
+	Total int64 `json:"total"` // in all processes and in the kernel
+	JitSamples
+}
+
+// JitSamples counts the samples in jitted code: those whose instruction pointer is in
+// user space, in a program that has a dump, or was forked from such a one while it had
+// it, and at an address that is either in a function which the result names at that time, or
+// in no file that the process had mapped: in memory that the recording calls
+// anonymous, or does not tell of at all. Callers, and what else a sample carries, do not
+// count.
+//
+// What perf script -F ip,sym,dso says of the result is the same: the first are those
+// whose dso is one of the objects, with a symbol; of the others it shows [unknown].
+type JitSamples struct {
+	InJIT    int64 `json:"in_jitted_code"`
+	Resolved int64 `json:"resolved"` // of them, those in functions
+}
+
+// A DumpSummary is about one side file.
+type DumpSummary struct {
+	PID       uint32      `json:"pid"`               // the process in the recording
+	Command   string      `json:"command,omitempty"` // what it is called in the recording
+	Path      string      `json:"path"`
+	Note      string      `json:"note,omitempty"` // why this file, where it could have been another
+	Objects   string      `json:"objects"`        // the directory of its objects
+	Functions int         `json:"functions"`      // loaded
+	Empty     int         `json:"empty"`          // of them without code, which need no object
+	Untouched int         `json:"untouched"`      // left out by Options.Sampled
+	WithLines int         `json:"with_lines"`
+	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined
+	Unwind    Unwind      `json:"unwind"`
+	Frames    string      `json:"frames,omitempty"` // what is in the way of unwinding stacks through its functions
+	Sources   int         `json:"sources"`          // source files that the dump brings along
+	Moved     int         `json:"moved"`
+	Samples   *JitSamples `json:"samples"` // nil if they were not counted
+	Clock     Clock       `json:"clock"`
+	Bytes     int64       `json:"bytes"` // the dump's size
+	Cut       int64       `json:"cut"`   // offset of a record that the end of the file cuts, or -1
+	Repairs   []Repair    `json:"repairs"`
+}
+
+// Unwind counts functions by where their unwind tables come from.
+type Unwind struct {
+	Sent     int `json:"sent"`     // from the runtime
+	Repaired int `json:"repaired"` // of them, those in an order or for a place that perf cannot follow, put right
+	Derived  int `json:"derived"`  // from the code
+	Unplaced int `json:"unplaced"` // there was no place for them
+}
+
+// A Repair is a habit of a producer that was put right.
+type Repair struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+	Text  string `json:"text"`
+}
+
+// cutText says that a dump ends too early.
+func cutText(at int64) string {
+	return fmt.Sprintf("it ends inside a record, at offset %#x", at)
+}

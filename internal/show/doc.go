@@ -1,0 +1,13 @@
+// Package show prints what files hold: jitdumps, recordings in all their forms, and
+// objects of jitted functions.
+//
+// A format is one file that knows how to walk its records and calls the methods of a
+// [form] for each: begin, the fields, end. There are two forms, text for people and
+// JSON for programs (text.go, json.go), so what one shows the other shows, too. A new
+// format is one more entry in formats, in show.go.
+//
+// Everything is printed as it is read: nothing is kept but what a record of the file
+// refers to, and that within bounds. Whatever comes from a file is escaped. Damage
+// becomes an item of type "error" at the place where it is, and reading goes on where
+// the codec knows how.
+package show

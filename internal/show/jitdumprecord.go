@@ -1,0 +1,288 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// prefix is the head of every record of a jitdump, in bytes.
+const prefix = 16
+
+// show shows a record.
+func (d *dumpViewer) show(raw *jitdump.Raw) {
+	rec, err := raw.Decode()
+	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: true})
+	var later error
+	if err == nil {
+		switch rec := rec.(type) {
+		case *jitdump.Load:
+			d.load(raw, rec)
+		case *jitdump.Move:
+			d.move(rec)
+		case *jitdump.DebugInfo:
+			later = d.debugInfo(rec)
+		case *jitdump.Unwinding:
+			d.unwinding(raw, rec)
+		case *jitdump.DebugInfo2:
+			later = d.debugInfo2(rec)
+		case *jitdump.EarlyDebugInfo:
+			later = d.early(rec)
+		case *jitdump.Tier:
+			d.out.num("tier", uint64(rec.Number))
+			d.out.named("color", uint64(rec.Color), colorName(rec.Color))
+			d.out.str("name", rec.Name)
+		case *jitdump.EmbeddedSource:
+			d.out.num("text_size", uint64(len(rec.Text)))
+			d.out.str("name", rec.Name)
+			d.out.list("text")
+			text := newSourceText(rec.Text)
+			for i := range text.starts {
+				line, _ := text.line(uint64(i + 1))
+				if i == len(text.starts)-1 && len(line) == 0 {
+					break
+				}
+				d.out.row()
+				d.out.source(line)
+			}
+			d.out.endList()
+		case *jitdump.Close:
+			d.extra(rec.Extra)
+		case *jitdump.Unknown:
+			d.out.hex("id", uint64(rec.ID))
+		}
+	}
+	d.rawBytes(raw, err != nil)
+	d.out.end()
+	if err == nil {
+		err = later
+	}
+	if err != nil {
+		d.problem(raw.Offset, err)
+	}
+}
+
+// maxUnknown bounds how much of a record is shown that nobody understands, unless all
+// is asked for.
+const maxUnknown = 256
+
+// rawBytes shows the record's bytes if that is asked for.
+func (d *dumpViewer) rawBytes(raw *jitdump.Raw, broken bool) {
+	if !d.opts.Hex {
+		return
+	}
+	b := make([]byte, prefix, raw.Size())
+	raw.Order.PutUint32(b, uint32(raw.ID))
+	raw.Order.PutUint32(b[4:], uint32(raw.Size()))
+	raw.Order.PutUint64(b[8:], raw.Timestamp)
+	d.out.data("hex", append(b, raw.Body...), raw.Offset)
+}
+
+// extra says how many bytes there are that no field accounts for, and are no padding.
+func (d *dumpViewer) extra(b []byte) {
+	if len(b) > 7 || len(bytes.Trim(b, "\x00")) > 0 {
+		d.out.num("extra", uint64(len(b)))
+	}
+}
+
+func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
+	o := d.out
+	o.num("pid", uint64(l.PID))
+	o.num("tid", uint64(l.TID))
+	if l.VMA != l.CodeAddr {
+		o.hex("vma", l.VMA)
+	}
+	o.hex("code_addr", l.CodeAddr)
+	o.num("code_size", l.CodeSize)
+	o.num("code_index", l.CodeIndex)
+	o.str("name", l.Name)
+	d.extra(l.Extra)
+	if d.listing != nil {
+		d.listing.show(raw, l)
+	}
+}
+
+func (d *dumpViewer) move(m *jitdump.Move) {
+	o := d.out
+	o.num("pid", uint64(m.PID))
+	o.num("tid", uint64(m.TID))
+	if m.VMA != m.NewCodeAddr {
+		o.hex("vma", m.VMA)
+	}
+	o.hex("old_code_addr", m.OldCodeAddr)
+	o.hex("new_code_addr", m.NewCodeAddr)
+	o.num("code_size", m.CodeSize)
+	o.num("code_index", m.CodeIndex)
+	d.extra(m.Extra)
+}
+
+func (d *dumpViewer) debugInfo(info *jitdump.DebugInfo) error {
+	o := d.out
+	o.hex("code_addr", info.CodeAddr)
+	o.num("nr_entry", info.Count)
+	o.list("entries")
+	defer o.endList()
+	var name []byte
+	for e, err := range info.Entries() {
+		if err != nil {
+			return err
+		}
+		if string(e.Name) != jitdump.RepeatName {
+			name = e.Name
+		}
+		o.row()
+		o.at("addr", e.Addr)
+		// The last field has no fixed meaning; most write columns there.
+		o.place(name, uint64(e.Line), uint64(e.Discrim))
+	}
+	return nil
+}
+
+func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
+	o := d.out
+	o.num("unwind_data_size", uint64(len(u.Data)))
+	o.num("eh_frame_hdr_size", u.HeaderSize)
+	o.num("mapped_size", u.MappedSize)
+	d.extra(u.Extra)
+	frames, header, err := cfi.Split(raw.Order, u.Data, u.HeaderSize)
+	if err != nil {
+		o.str("not_decoded", []byte(err.Error()))
+		return
+	}
+	o.list("frames")
+	defer o.endList()
+	at := func(part []byte) int64 { return raw.Offset + prefix + 3*8 + int64(cap(u.Data)-cap(part)) }
+	f := frameTable{out: o, order: raw.Order, machine: d.reader.Header().Machine, addrSize: addrSize(d.reader.Header().Machine), label: "frames"}
+	if len(header) > 0 {
+		f.header(header)
+	}
+	f.fileOffset = at(frames)
+	f.show(frames)
+}
+
+// column is a column of samply's records as people count: from 1, 0 for unknown.
+func column(c uint32) uint64 {
+	if c == jitdump.NoColumn {
+		return 0
+	}
+	return uint64(c) + 1
+}
+
+// debugInfo2 shows lines and the tree of inlined calls.
+func (d *dumpViewer) debugInfo2(info *jitdump.DebugInfo2) error {
+	o := d.out
+	pick := func(list [][]byte, i uint32) []byte {
+		if uint64(i) < uint64(len(list)) {
+			return list[i]
+		}
+		return fmt.Appendf(nil, "#%d", i)
+	}
+	o.num("files", uint64(len(info.Files)))
+	o.num("functions", uint64(len(info.Functions)))
+	o.num("calls", uint64(len(info.Calls)))
+	o.num("lines", uint64(len(info.Lines)))
+	if len(info.Functions) > 0 {
+		outer := info.Functions[0]
+		if n := outer.Flags.Tier(); n != 0 {
+			o.num("tier", uint64(n))
+		}
+		if outer.Flags&jitdump.UserFunction != 0 {
+			o.word("code", "user")
+		}
+		o.str("name", pick(info.Names, outer.Name))
+		o.place(pick(info.Files, outer.File), uint64(outer.Line), column(outer.Column))
+	}
+	d.extra(info.Extra)
+	err := info.CheckTree(math.MaxUint32)
+	d.calls(info, pick)
+	o.list("line_table")
+	for _, l := range info.Lines {
+		o.row()
+		o.at("code_offset", uint64(l.Offset))
+		o.place(pick(info.Files, l.File), uint64(l.Line), column(l.Column))
+	}
+	o.endList()
+	if err == nil {
+		err = info.CheckLines()
+	}
+	return err
+}
+
+// calls shows the tree of inlined calls, each below the one that it is in.
+func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32) []byte) {
+	o := d.out
+	o.list("inline_calls")
+	next := uint64(0) // of the ranges
+	for _, c := range info.Calls {
+		o.row()
+		o.depth(uint64(c.Depth))
+		var callee jitdump.SourceFunction
+		name := fmt.Appendf(nil, "#%d", c.Function)
+		if uint64(c.Function) < uint64(len(info.Functions)) {
+			callee = info.Functions[c.Function]
+			name = pick(info.Names, callee.Name)
+		}
+		o.label("function", name)
+		if c.Line != 0 {
+			o.num("call_line", uint64(c.Line))
+			if col := column(c.Column); col != 0 {
+				o.num("call_column", col)
+			}
+		}
+		o.place(pick(info.Files, callee.File), uint64(callee.Line), column(callee.Column))
+		o.array("ranges")
+		for end := min(next+uint64(c.RangeCount), uint64(len(info.Ranges))); next < end; next++ {
+			r := info.Ranges[next]
+			o.elemRange(uint64(r.Start), r.End())
+		}
+		o.endArray()
+	}
+	o.endList()
+}
+
+// early shows the record of a prototype of samply.
+func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
+	o := d.out
+	o.word("kind", "early debug info")
+	o.hex("code_addr", e.CodeAddr)
+	pick := func(i int32) []byte {
+		switch {
+		case i < 0:
+			return nil
+		case int(i) < len(e.Strings):
+			return e.Strings[i]
+		}
+		return fmt.Appendf(nil, "#%d", i)
+	}
+	o.list("positions")
+	for i, p := range e.Positions {
+		o.row()
+		o.num("position", uint64(i))
+		o.signed("caller", int64(p.Caller))
+		o.label("function", pick(int32(p.Function)))
+		o.place(pick(p.File), uint64(p.Line), uint64(p.Column))
+	}
+	o.endList()
+	o.list("offsets")
+	for _, c := range e.Offsets {
+		o.row()
+		o.at("code_offset", uint64(c.Code))
+		o.num("position", uint64(c.Position))
+	}
+	o.endList()
+	return nil
+}
+
+var colorNames = [...]string{
+	"grey", "transparent", "purple", "green", "orange", "yellow", "light blue", "blue", "brown", "magenta", "red", "light red", "dark grey",
+}
+
+func colorName(c jitdump.Color) string {
+	if int64(c) < int64(len(colorNames)) {
+		return colorNames[c]
+	}
+	return ""
+}

@@ -1,0 +1,164 @@
+package verify
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).
+const maxTID = 1 << 22
+
+// load checks a function and what was said about it before.
+func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
+	c.owner(raw, l.PID, l.TID)
+	if l.VMA != l.CodeAddr {
+		c.broken("dump/vma", raw.Offset, "vma is %#x, code_addr %#x", l.VMA, l.CodeAddr)
+	}
+	switch {
+	case len(l.Name) == 0:
+		c.broken("dump/name-missing", raw.Offset, "the function at %#x has no name", l.CodeAddr)
+	case !isText(l.Name):
+		c.broken("dump/name-text", raw.Offset, "the name %s is no text", quoted(l.Name))
+	}
+	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
+	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, pid: l.PID}
+	sound := c.address(raw, f.addr, f.size)
+	if f.size == 0 {
+		c.broken("dump/size-zero", raw.Offset, "%s has no code", quoted(l.Name))
+	}
+	key := indexKey{l.CodeIndex, l.PID}
+	if i, twice := c.byIndex[key]; twice {
+		c.broken("dump/index-twice", raw.Offset, "%s has code_index %d, which the function at offset %#x has", quoted(l.Name), l.CodeIndex, c.functions[i].offset)
+	}
+	c.byIndex[key] = int32(len(c.functions))
+	c.functions = append(c.functions, f)
+	if sound {
+		c.place(int32(len(c.functions)-1), raw)
+	}
+	c.linesOf(raw, l)
+	c.unwindOf(raw, l)
+	c.treeOf(raw, l)
+}
+
+// owner checks whose record it is.
+func (c *dumpCheck) owner(raw *jitdump.Raw, pid, tid uint32) {
+	if pid != c.header.PID && !c.wrongPIDs[pid] && len(c.wrongPIDs) < 1000 {
+		c.wrongPIDs[pid] = true
+		c.broken("dump/load-pid", raw.Offset, "%s of process %d in the dump of process %d", raw.ID, pid, c.header.PID)
+	}
+	if tid == 0 || tid > maxTID {
+		c.broken("dump/load-tid", raw.Offset, "%s of thread %d", raw.ID, tid)
+	}
+}
+
+// address checks where code is.
+func (c *dumpCheck) address(raw *jitdump.Raw, addr, size uint64) bool {
+	switch {
+	case addr == 0:
+		c.broken("dump/address", raw.Offset, "%s at address 0", raw.ID)
+		return false
+	case addr+size < addr:
+		c.broken("dump/address", raw.Offset, "%s of %d bytes at %#x: that is beyond the end of all addresses", raw.ID, size, addr)
+		return false
+	}
+	return true
+}
+
+// move checks that a function is moved from where it is.
+func (c *dumpCheck) move(raw *jitdump.Raw, m *jitdump.Move) {
+	c.owner(raw, m.PID, m.TID)
+	if m.VMA != m.NewCodeAddr {
+		c.broken("dump/vma", raw.Offset, "vma is %#x, new_code_addr %#x", m.VMA, m.NewCodeAddr)
+	}
+	c.extra(raw, len(m.Extra), len(raw.Body))
+	i, ok := c.byIndex[indexKey{m.CodeIndex, m.PID}]
+	if !ok {
+		c.broken("dump/move-unknown", raw.Offset, "no function with code_index %d was loaded in process %d", m.CodeIndex, m.PID)
+		return
+	}
+	f := &c.functions[i]
+	if m.OldCodeAddr != f.addr {
+		c.broken("dump/move-from", raw.Offset, "function %d is moved from %#x, but it is at %#x", m.CodeIndex, m.OldCodeAddr, f.addr)
+	}
+	if m.CodeSize != f.size {
+		c.broken("dump/move-size", raw.Offset, "function %d has %d bytes when it is moved, it was loaded with %d", m.CodeIndex, m.CodeSize, f.size)
+	}
+	if !c.address(raw, m.NewCodeAddr, f.size) {
+		return
+	}
+	c.places.remove(c.functions, i)
+	moved := *f
+	moved.addr, moved.time, moved.offset, moved.gone = m.NewCodeAddr, raw.Timestamp, raw.Offset, false
+	c.byIndex[indexKey{m.CodeIndex, m.PID}] = int32(len(c.functions))
+	c.functions = append(c.functions, moved)
+	c.place(int32(len(c.functions)-1), raw)
+}
+
+// place puts a function where it says it is, and what lay there out of the way. Code
+// that begins where older code began took its place: it was compiled again, or the
+// older is gone. Where it begins elsewhere, one of the two may be wrong.
+func (c *dumpCheck) place(i int32, raw *jitdump.Raw) {
+	f := &c.functions[i]
+	said := false
+	c.places.each(f, func(other int32) {
+		o := &c.functions[other]
+		if o.gone || o.pid != f.pid || o.addr >= f.addr+f.size || f.addr >= o.addr+o.size {
+			return
+		}
+		if o.addr != f.addr && !said {
+			said = true
+			c.broken("dump/overlap", raw.Offset, "%d bytes of code at %#x lie over a part of %d bytes at %#x, from offset %#x", f.size, f.addr, o.size, o.addr, o.offset)
+		}
+		o.gone = true
+	})
+	c.places.add(c.functions, i)
+}
+
+// places are the functions that are there, by page.
+type places map[uint64][]int32
+
+const placePage = 12 // bits
+
+func pagesOf(f *function) (first, last uint64) {
+	return f.addr >> placePage, (f.addr + max(f.size, 1) - 1) >> placePage
+}
+
+// each calls yield for the functions in the pages of f.
+func (p places) each(f *function, yield func(int32)) {
+	if f.size == 0 {
+		return
+	}
+	for page, last := pagesOf(f); page <= last; page++ {
+		for _, other := range p[page] {
+			yield(other)
+		}
+	}
+}
+
+// add adds a function, and forgets those that are gone.
+func (p places) add(functions []function, i int32) {
+	f := &functions[i]
+	if f.size == 0 {
+		return
+	}
+	for page, last := pagesOf(f); page <= last; page++ {
+		kept := p[page][:0]
+		for _, other := range p[page] {
+			if !functions[other].gone {
+				kept = append(kept, other)
+			}
+		}
+		p[page] = append(kept, i)
+	}
+}
+
+// remove says that a function is not where it was.
+func (p places) remove(functions []function, i int32) { functions[i].gone = true }
+
+// isText reports whether a name is UTF-8 without control characters.
+func isText(name []byte) bool {
+	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
+}

@@ -1,0 +1,204 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A witness is what a recording says about a dump.
+type witness struct {
+	pid     uint32 // of the process that mapped it
+	since   uint64 // time of the marker; 0 if it was there before
+	last    uint64 // time of the last sample
+	first   uint64 // time of the first one
+	samples int
+	marker  bool
+	object  bool // it was injected: the marker is gone
+}
+
+// besideRecording holds a dump against the recording it belongs to.
+func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string) error {
+	w := witness{pid: c.header.PID}
+	monotonic, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) { w.record(rec, r, filepath.Base(path)) })
+	if err != nil {
+		return fmt.Errorf("the recording %s: %w", recording, err)
+	}
+	if !w.marker {
+		if !w.object {
+			c.broken("dump/marker", -1, "no mapping in the recording names %s", quoted(filepath.Base(path)))
+			return nil
+		}
+		w.pid = c.header.PID
+	}
+	if c.header.Flags&jitdump.ArchTimestamps != 0 {
+		return nil // said already: dump/tsc
+	}
+	if !monotonic {
+		c.broken("dump/recording-clock", -1, "the recording was not made with -k mono")
+		return nil
+	}
+	if w.samples == 0 || len(c.functions) == 0 {
+		return nil
+	}
+	within := 0
+	for i := range c.functions {
+		// The last functions of a program may be loaded behind its last sample.
+		if t := c.functions[i].time; t >= w.since && t <= w.last+60e9 {
+			within++
+		}
+	}
+	if 2*within < len(c.functions) {
+		c.broken("dump/recording-time", c.functions[0].offset, "%d of %d functions have times outside of the recording, %d.%09d s to %d.%09d s; the first has %d.%09d s",
+			len(c.functions)-within, len(c.functions), max(w.since, w.first)/1e9, max(w.since, w.first)%1e9, w.last/1e9, w.last%1e9, c.functions[0].time/1e9, c.functions[0].time%1e9)
+		return nil
+	}
+	return c.lateLoads(ctx, recording, &w)
+}
+
+// record takes in a record of the recording.
+func (w *witness) record(rec *recordingFile, r perfdata.Record, base string) {
+	switch r.Type {
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		m, err := rec.Mmap(r)
+		if err != nil {
+			return
+		}
+		name := string(m.Filename)
+		w.object = w.object || isJITObject(name) && m.PID == w.pid
+		if filepath.Base(name) == base && isMarker(name) && !w.marker {
+			w.marker, w.pid = true, m.PID
+			w.since, _ = rec.Time(r)
+		}
+	case perfdata.RecordSample:
+		if t, ok := rec.Time(r); ok {
+			if w.first == 0 {
+				w.first = t
+			}
+			w.last = max(w.last, t)
+			w.samples++
+		}
+	}
+}
+
+// walkRecording calls yield for each record, and reports whether all times are of
+// CLOCK_MONOTONIC.
+func walkRecording(ctx context.Context, path string, yield func(*recordingFile, perfdata.Record)) (monotonic bool, err error) {
+	rec, err := openRecording(path)
+	if err != nil {
+		return false, err
+	}
+	defer rec.close()
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		block, err := rec.stream.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, r := range block.Records() {
+			if r.Type == perfdata.RecordHeaderAttr && rec.file == nil {
+				a, err := perfdata.HeaderAttr(rec.order, r)
+				if err != nil {
+					return false, err
+				}
+				rec.attrs = append(rec.attrs, a)
+				if rec.Layouts, err = perfdata.NewLayouts(rec.order, rec.attrs); err != nil {
+					return false, err
+				}
+				continue
+			}
+			yield(rec, r)
+		}
+	}
+	for i := range rec.attrs {
+		if id, ok := rec.attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
+			return false, nil
+		}
+	}
+	return len(rec.attrs) > 0, nil
+}
+
+// A lateLoad is a function that was executed before its load.
+type lateLoad struct {
+	samples int
+	first   uint64 // time of the first of them
+}
+
+// lateLoads looks for samples that are in code before it was loaded, where no other
+// code of the dump was at that time.
+func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness) error {
+	byAddr := make([]int32, 0, len(c.functions))
+	for i := range c.functions {
+		if c.functions[i].size > 0 {
+			byAddr = append(byAddr, int32(i))
+		}
+	}
+	slices.SortFunc(byAddr, func(a, b int32) int { return cmp.Compare(c.functions[a].addr, c.functions[b].addr) })
+	ends := make([]uint64, len(byAddr)) // the highest end up to each
+	high := uint64(0)
+	for i, f := range byAddr {
+		high = max(high, c.functions[f].addr+c.functions[f].size)
+		ends[i] = high
+	}
+	late := make(map[int32]*lateLoad)
+	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+		if r.Type != perfdata.RecordSample {
+			return
+		}
+		s, ok := rec.Sample(r)
+		if !ok || s.PID != w.pid || s.Time < w.since {
+			return
+		}
+		n, _ := slices.BinarySearchFunc(byAddr, s.IP, func(f int32, ip uint64) int {
+			if c.functions[f].addr <= ip {
+				return -1
+			}
+			return 1
+		})
+		soonest, at := int32(-1), uint64(math.MaxUint64)
+		for i := n - 1; i >= 0 && ends[i] > s.IP; i-- {
+			f := &c.functions[byAddr[i]]
+			if s.IP >= f.addr+f.size {
+				continue
+			}
+			if f.time <= s.Time {
+				return
+			}
+			if f.time < at {
+				soonest, at = byAddr[i], f.time
+			}
+		}
+		if soonest < 0 {
+			return
+		}
+		if late[soonest] == nil {
+			late[soonest] = &lateLoad{first: s.Time}
+		}
+		late[soonest].samples++
+	})
+	if err != nil {
+		return err
+	}
+	found := make([]int32, 0, len(late))
+	for f := range late {
+		found = append(found, f)
+	}
+	slices.Sort(found)
+	for _, i := range found {
+		f, l := &c.functions[i], late[i]
+		c.broken("dump/load-late", f.offset, "%d samples are in the code at %#x before it is loaded, the first %d ns before", l.samples, f.addr, f.time-l.first)
+	}
+	return nil
+}

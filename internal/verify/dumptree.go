@@ -1,0 +1,89 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A pendingTree is a record of inlined calls that waits for its load.
+type pendingTree struct {
+	waits  bool
+	sound  bool // the lists add up
+	offset int64
+	info   jitdump.DebugInfo2 // without names, which are gone with the record
+	name   []byte             // of the outer function
+	named  bool
+}
+
+func (p *pendingTree) forget() { p.waits = false }
+
+// debugInfo2 checks the lists of a record.
+func (c *dumpCheck) debugInfo2(raw *jitdump.Raw) {
+	p := &c.tree
+	if p.waits {
+		c.broken("dump/tree-order", p.offset, "another record of inlined calls follows at offset %#x, and no load", raw.Offset)
+	}
+	p.waits, p.offset = true, raw.Offset
+	err := raw.DebugInfo2(&p.info)
+	if p.sound = err == nil; !p.sound {
+		c.broken("dump/tree-size", faultAt(err, raw.Offset), "%v", err)
+		return
+	}
+	if n := len(p.info.Extra); n > 7 || !allZero(p.info.Extra) {
+		c.broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+	}
+	p.name, p.named = p.name[:0], false
+	if f := p.info.Functions; len(f) > 0 && uint64(f[0].Name) < uint64(len(p.info.Names)) {
+		p.name, p.named = append(p.name, p.info.Names[f[0].Name]...), true
+	}
+	for i, f := range p.info.Functions {
+		tier := f.Flags.Tier()
+		switch known := jitdump.UserFunction | jitdump.TierFlags(tier); {
+		case f.Flags&^known != 0 || i > 0 && tier != 0:
+			c.broken("dump/tree-flags", raw.Offset, "function %d has flags %#x", i, uint32(f.Flags))
+		case tier != 0 && !c.tiers[tier]:
+			c.broken("dump/tier-unknown", raw.Offset, "no %s before it names tier %d", jitdump.IDTier, tier)
+		}
+	}
+}
+
+// treeOf checks the record in front of a load.
+func (c *dumpCheck) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
+	p := &c.tree
+	if !p.waits {
+		return
+	}
+	p.waits = false
+	if !p.sound {
+		return
+	}
+	if p.named && !bytes.Equal(p.name, l.Name) {
+		c.broken("dump/tree-name", p.offset, "its function is called %s, the load %s", quoted(p.name), quoted(l.Name))
+	}
+	if err := p.info.CheckTree(l.CodeSize); err != nil {
+		c.broken("dump/tree-calls", faultAt(err, p.offset), "%s: %v", quoted(l.Name), err)
+	}
+	err := p.info.CheckLines()
+	if err != nil {
+		c.broken("dump/tree-lines", faultAt(err, p.offset), "%s: %v", quoted(l.Name), err)
+		return
+	}
+	for _, line := range p.info.Lines {
+		if uint64(line.Offset) >= l.CodeSize {
+			c.broken("dump/tree-lines", p.offset, "%s has a line at offset %#x, and %#x bytes of code", quoted(l.Name), line.Offset, l.CodeSize)
+			return
+		}
+	}
+}
+
+// faultAt returns where in the file an error of a codec is, or what is next to it.
+func faultAt(err error, near int64) int64 {
+	var we *wire.Error
+	if errors.As(err, &we) {
+		return we.Offset
+	}
+	return near
+}

@@ -1,0 +1,187 @@
+package verify
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"errors"
+	"io"
+	"slices"
+)
+
+// What DWARF says about jitted code, as debug/dwarf reads it.
+
+// maxTreeDepth is how deep entries may lie in each other.
+const maxTreeDepth = 1000
+
+// debug checks units, line tables and inlined calls.
+func (o *object) debug() {
+	info := o.file.Section(".debug_info")
+	if info == nil || o.text == nil {
+		return
+	}
+	data, err := o.file.DWARF()
+	if err != nil {
+		o.broken("object/unit", offset(info), "%v", err)
+		return
+	}
+	r := data.Reader()
+	for {
+		e, err := r.Next()
+		if err != nil {
+			o.broken("object/unit", offset(info), "%v", err)
+			return
+		}
+		if e == nil {
+			return
+		}
+		if e.Tag != dwarf.TagCompileUnit {
+			r.SkipChildren()
+			continue
+		}
+		low, high, ok := o.unit(data, e)
+		o.lineTable(data, e, low, high)
+		if !ok || !e.Children {
+			r.SkipChildren()
+			continue
+		}
+		t := treeCheck{o: o, data: data, reader: r}
+		if !t.children([][2]uint64{{low, high}}, 0) {
+			return
+		}
+	}
+}
+
+// unit checks which code a unit is about.
+func (o *object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bool) {
+	at := offset(o.file.Section(".debug_info")) + int64(e.Offset)
+	ranges, err := data.Ranges(e)
+	if err != nil || len(ranges) == 0 {
+		o.broken("object/unit", at, "a unit does not say which code it is about")
+		return o.text.Addr, o.text.Addr + o.text.Size, false
+	}
+	low, high = ranges[0][0], ranges[0][1]
+	for _, r := range ranges {
+		low, high = min(low, r[0]), max(high, r[1])
+	}
+	if low < o.text.Addr || high > o.text.Addr+o.text.Size || low > high {
+		o.broken("object/unit", at, "a unit is about %#x to %#x, .text is at %#x to %#x", low, high, o.text.Addr, o.text.Addr+o.text.Size)
+		return low, high, false
+	}
+	return low, high, true
+}
+
+// lineTable checks the rows of a unit.
+func (o *object) lineTable(data *dwarf.Data, e *dwarf.Entry, low, high uint64) {
+	section := o.file.Section(".debug_line")
+	lr, err := data.LineReader(e)
+	if err != nil || lr == nil || section == nil {
+		if err != nil {
+			o.broken("object/lines", 0, "%v", err)
+		}
+		return
+	}
+	at, _ := e.Val(dwarf.AttrStmtList).(int64)
+	at += offset(section)
+	var row dwarf.LineEntry
+	var last uint64
+	rows := 0 // of the sequence
+	for {
+		err := lr.Next(&row)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			o.broken("object/lines", at, "%v", err)
+			return
+		}
+		switch {
+		case row.Address < low || row.Address > high || row.Address == high && !row.EndSequence && high > low:
+			o.broken("object/lines", at, "a row at %#x, the code is at %#x to %#x", row.Address, low, high)
+			return
+		case rows > 0 && row.Address < last:
+			o.broken("object/lines", at, "a row at %#x behind one at %#x", row.Address, last)
+			return
+		case row.EndSequence && rows > 0 && row.Address == last:
+			o.broken("object/lines", at, "a sequence ends at its last row, %#x, whose line is about nothing", last)
+			return
+		}
+		last = row.Address
+		if rows++; row.EndSequence {
+			rows = 0
+		}
+	}
+	if rows > 0 {
+		o.broken("object/lines", at, "a sequence of %d rows has no end", rows)
+	}
+}
+
+// A treeCheck walks the entries of a unit.
+type treeCheck struct {
+	o      *object
+	data   *dwarf.Data
+	reader *dwarf.Reader
+}
+
+// children checks the children of an entry whose code is in ranges around, and reports
+// whether to go on.
+func (t *treeCheck) children(around [][2]uint64, depth int) bool {
+	var taken [][2]uint64
+	for {
+		e, err := t.reader.Next()
+		if err != nil {
+			return t.broken(nil, "%v", err)
+		}
+		if e == nil || e.Tag == 0 {
+			break
+		}
+		inner := around
+		switch e.Tag {
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine, dwarf.TagLexDwarfBlock:
+			ranges, err := t.data.Ranges(e)
+			if err != nil {
+				return t.broken(e, "%v", err)
+			}
+			for _, r := range ranges {
+				if r[0] > r[1] || !within(r, around) {
+					return t.broken(e, "%s is about %#x to %#x, which is not in what is around it", e.Tag, r[0], r[1])
+				}
+				if r[0] < r[1] {
+					taken = append(taken, r)
+				}
+			}
+			if e.Tag == dwarf.TagInlinedSubroutine && e.Val(dwarf.AttrAbstractOrigin) == nil {
+				return t.broken(e, "an inlined call does not say of what")
+			}
+			inner = ranges
+		}
+		if e.Children {
+			if depth == maxTreeDepth {
+				return t.broken(e, "entries lie more than %d deep in each other", maxTreeDepth)
+			}
+			if !t.children(inner, depth+1) {
+				return false
+			}
+		}
+	}
+	slices.SortFunc(taken, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	for i := 1; i < len(taken); i++ {
+		if taken[i-1][1] > taken[i][0] {
+			return t.broken(nil, "code at %#x is of two entries of one depth", taken[i][0])
+		}
+	}
+	return true
+}
+
+func (t *treeCheck) broken(e *dwarf.Entry, format string, args ...any) bool {
+	at := offset(t.o.file.Section(".debug_info"))
+	if e != nil {
+		at += int64(e.Offset)
+	}
+	t.o.broken("object/tree", at, format, args...)
+	return false
+}
+
+// within reports whether one of the ranges contains r.
+func within(r [2]uint64, ranges [][2]uint64) bool {
+	return slices.ContainsFunc(ranges, func(a [2]uint64) bool { return a[0] <= r[0] && r[1] <= a[1] })
+}

@@ -1,0 +1,315 @@
+package verify
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An object is an ELF file that is being checked.
+type object struct {
+	*reporter
+	path    string
+	file    *elf.File
+	src     io.ReaderAt
+	size    int64
+	jit     bool // it is of jitted functions: more rules hold
+	text    *elf.Section
+	symbols []elf.Symbol // of functions in .text, by address
+	buildID []byte
+	phdrs   []elf.ProgHeader
+	tables  elf.SectionHeader // from .eh_frame to the end of .eh_frame_hdr; Size 0 if there are none
+}
+
+// isJITObject reports whether a path is that of an object that jitinject or perf
+// inject made: jitted-PID-INDEX.so, jitbundle-PID-ADDRESS-ID.so.
+func isJITObject(path string) bool {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	name, ok := strings.CutPrefix(base, "jitted-")
+	if !ok {
+		name, ok = strings.CutPrefix(base, "jitbundle-")
+	}
+	return ok && strings.HasSuffix(name, ".so") && name[0] >= '0' && name[0] <= '9'
+}
+
+// checkObjectFile checks an ELF file. If its name says that it is of jitted functions,
+// the rules for those hold, too.
+func checkObjectFile(r *reporter, path string) error {
+	f, err := openChecked(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	o := checkObject(r, f, st.Size(), abs, isJITObject(path))
+	r.result.Holds = fmt.Sprintf("%d functions", len(o.symbols))
+	return nil
+}
+
+// checkObject checks an ELF file. What is known of it is in the result, of which file
+// is nil if it is none.
+func checkObject(r *reporter, src io.ReaderAt, size int64, path string, jit bool) (o *object) {
+	o = &object{reporter: r, path: path, src: src, size: size, jit: jit}
+	// debug/elf and debug/dwarf promise nothing about hostile files.
+	defer func() {
+		if e := recover(); e != nil {
+			o.broken("object/elf", 0, "it makes a reader fail: %v", e)
+		}
+	}()
+	f, err := elf.NewFile(src)
+	if err != nil {
+		o.broken("object/elf", 0, "%v", err)
+		return o
+	}
+	o.file = f
+	for _, p := range f.Progs {
+		o.phdrs = append(o.phdrs, p.ProgHeader)
+	}
+	o.layout()
+	o.text = f.Section(".text")
+	o.symbolTable()
+	if !jit {
+		return o
+	}
+	o.jitLayout()
+	o.note()
+	o.frames()
+	o.debug()
+	return o
+}
+
+// offset returns where a section is.
+func offset(s *elf.Section) int64 { return int64(s.Offset) }
+
+// layout checks where sections and segments are.
+func (o *object) layout() {
+	type extent struct {
+		lo, hi uint64
+		name   string
+	}
+	var extents []extent
+	for _, s := range o.file.Sections {
+		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
+			continue
+		}
+		if s.Offset+s.FileSize < s.Offset || s.Offset+s.FileSize > uint64(o.size) {
+			o.broken("object/sections-overlap", offset(s), "section %s has %d bytes at %#x; the file has %d", quoted(s.Name), s.FileSize, s.Offset, o.size)
+			continue
+		}
+		extents = append(extents, extent{s.Offset, s.Offset + s.FileSize, s.Name})
+	}
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+	for i := 1; i < len(extents); i++ {
+		if a, b := extents[i-1], extents[i]; a.hi > b.lo {
+			o.broken("object/sections-overlap", int64(b.lo), "section %s begins inside %s", quoted(b.name), quoted(a.name))
+		}
+	}
+	for i, p := range o.phdrs {
+		if p.Filesz > 0 && (p.Off+p.Filesz < p.Off || p.Off+p.Filesz > uint64(o.size)) {
+			o.broken("object/segments", int64(p.Off), "segment %d, %s, has %d bytes at %#x; the file has %d", i, p.Type, p.Filesz, p.Off, o.size)
+		}
+		if p.Type == elf.PT_LOAD && p.Align > 1 && p.Off%p.Align != p.Vaddr%p.Align {
+			o.broken("object/segments", int64(p.Off), "segment %d is at offset %#x and address %#x, which do not agree modulo %#x", i, p.Off, p.Vaddr, p.Align)
+		}
+	}
+}
+
+// symbolTable checks the symbols, and keeps those of functions.
+func (o *object) symbolTable() {
+	table := o.file.SectionByType(elf.SHT_SYMTAB)
+	if table == nil {
+		return
+	}
+	symbols, err := o.file.Symbols()
+	if err != nil {
+		if !errors.Is(err, elf.ErrNoSymbols) {
+			o.broken("object/symbols", offset(table), "%v", err)
+		}
+		return
+	}
+	locals := uint32(1) // the first symbol, which is not among them, is local
+	for _, s := range symbols {
+		if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
+			locals++
+		}
+	}
+	first := uint32(len(symbols) + 1)
+	if i := slices.IndexFunc(symbols, notLocal); i >= 0 {
+		first = uint32(i + 1)
+	}
+	if table.Info != first || locals != first {
+		o.broken("object/sh-info", offset(table), "sh_info is %d; the first symbol that is not local is number %d, and %d are local", table.Info, first, locals)
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE {
+			continue
+		}
+		if int(s.Section) >= len(o.file.Sections) {
+			o.broken("object/symbols", offset(table), "%s is in section %d, of %d", quoted(s.Name), s.Section, len(o.file.Sections))
+			continue
+		}
+		in := o.file.Sections[s.Section]
+		if o.file.Machine == elf.EM_ARM {
+			s.Value &^= 1 // the code is in the T32 set
+		}
+		if o.file.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
+			o.broken("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", quoted(s.Name), s.Size, s.Value, quoted(in.Name), in.Addr, in.Addr+in.Size)
+		}
+		if in == o.text {
+			o.symbols = append(o.symbols, s)
+		}
+	}
+	slices.SortFunc(o.symbols, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
+}
+
+// isOwn reports whether symbols are addresses in a section: linkers of other files put
+// some outside on purpose.
+func (o *object) isOwn(s *elf.Section) bool { return o.jit && s.Flags&elf.SHF_ALLOC != 0 }
+
+func notLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) != elf.STB_LOCAL }
+
+// jitLayout checks what perf needs in order to find a symbol.
+func (o *object) jitLayout() {
+	if o.text == nil {
+		o.broken("object/text", 0, "there is no .text")
+		return
+	}
+	if o.text.Addr != o.text.Offset || o.text.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR {
+		o.broken("object/text", offset(o.text), ".text is at address %#x and offset %#x, with flags %s", o.text.Addr, o.text.Offset, o.text.Flags)
+	}
+	if len(o.symbols) == 0 {
+		o.broken("object/no-symbol", offset(o.text), "no symbol of a function is in .text")
+	}
+	var first *elf.ProgHeader
+	covered := false
+	for i := range o.phdrs {
+		p := &o.phdrs[i]
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if first == nil {
+			first = p
+		}
+		covered = covered || p.Flags&elf.PF_X != 0 && p.Off <= o.text.Offset && p.Off+p.Filesz >= o.text.Offset+o.text.FileSize && o.text.Addr-p.Vaddr == o.text.Offset-p.Off
+	}
+	if !covered {
+		o.broken("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.text.FileSize, o.text.Offset)
+	}
+	if first == nil {
+		return
+	}
+	base, want := first.Vaddr, uint64(0)
+	if first.Align > 1 {
+		base &^= first.Align - 1
+	}
+	if strings.HasPrefix(o.path, "/tmp/jitted-") {
+		want = o.text.Addr
+	}
+	if base != want {
+		o.broken("object/base", 0, "the first PT_LOAD is at address %#x, aligned to %#x: %#x instead of %#x", first.Vaddr, first.Align, base, want)
+	}
+}
+
+// note checks that there is a build id, and that it can be found both ways.
+func (o *object) note() {
+	s := o.file.Section(".note.gnu.build-id")
+	if s == nil {
+		o.broken("object/build-id", 0, "there is no .note.gnu.build-id")
+		return
+	}
+	b, err := s.Data()
+	if err != nil || len(b) < 16 {
+		o.broken("object/build-id", offset(s), ".note.gnu.build-id cannot be read")
+		return
+	}
+	order := o.file.ByteOrder
+	nameSize, idSize, typ := order.Uint32(b), order.Uint32(b[4:]), order.Uint32(b[8:])
+	if nameSize != 4 || typ != 3 || string(b[12:16]) != "GNU\x00" || idSize == 0 || idSize > 64 || uint64(idSize) > uint64(len(b)-16) {
+		o.broken("object/build-id", offset(s), ".note.gnu.build-id holds no build id")
+		return
+	}
+	o.buildID = b[16 : 16+idSize]
+	if allZero(o.buildID) {
+		o.broken("object/build-id", offset(s), "the build id is nothing but zeros")
+		return
+	}
+	for _, p := range o.phdrs {
+		if p.Type == elf.PT_NOTE && p.Off <= s.Offset && p.Off+p.Filesz >= s.Offset+s.FileSize {
+			return
+		}
+	}
+	o.broken("object/build-id", offset(s), "no PT_NOTE has .note.gnu.build-id")
+}
+
+// frames checks the unwind tables.
+func (o *object) frames() {
+	frames, header := o.file.Section(".eh_frame"), o.file.Section(".eh_frame_hdr")
+	if frames == nil && header == nil || o.text == nil {
+		return
+	}
+	if frames == nil || header == nil {
+		o.broken("object/frame-header", 0, ".eh_frame and .eh_frame_hdr are not both there")
+		return
+	}
+	o.tables = frames.SectionHeader
+	o.tables.Size = header.Offset + header.FileSize - frames.Offset
+	data, err := frames.Data()
+	if err != nil {
+		o.broken("object/frames", offset(frames), "%v", err)
+		return
+	}
+	addrSize := 8
+	if o.file.Class == elf.ELFCLASS32 {
+		addrSize = 4
+	}
+	table, err := readFrames(o.file.ByteOrder, addrSize, data, frames.Addr)
+	if err != nil {
+		o.broken("object/frames", offset(frames), "%v", err)
+		return
+	}
+	for _, f := range table {
+		if f.low < o.text.Addr || f.high > o.text.Addr+o.text.Size || f.low >= f.high {
+			o.broken("object/frames", offset(frames), "an FDE is about %#x to %#x, .text is at %#x to %#x", f.low, f.high, o.text.Addr, o.text.Addr+o.text.Size)
+			return
+		}
+	}
+	slices.SortFunc(table, func(a, b frameEntry) int { return cmp.Compare(a.low, b.low) })
+	for i := 1; i < len(table); i++ {
+		if table[i-1].high > table[i].low {
+			o.broken("object/frames", offset(frames), "FDEs about %#x and %#x overlap", table[i-1].low, table[i].low)
+			return
+		}
+	}
+	data, err = header.Data()
+	if err == nil {
+		err = checkFrameHeader(o.file.ByteOrder, addrSize, data, header.Addr, frames.Addr, table)
+	}
+	if err != nil {
+		o.broken("object/frame-header", offset(header), "%v", err)
+		return
+	}
+	if header.Flags&elf.SHF_ALLOC == 0 {
+		return // the tables have a place of their own, in no segment
+	}
+	for _, p := range o.phdrs {
+		if p.Type == elf.PT_GNU_EH_FRAME {
+			if p.Off != header.Offset || p.Vaddr != header.Addr || p.Filesz != header.FileSize {
+				o.broken("object/frame-segment", offset(header), "PT_GNU_EH_FRAME has %d bytes at %#x, .eh_frame_hdr %d at %#x", p.Filesz, p.Off, header.FileSize, header.Offset)
+			}
+			return
+		}
+	}
+	o.broken("object/frame-segment", offset(header), "there is no PT_GNU_EH_FRAME")
+}

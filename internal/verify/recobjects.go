@@ -1,0 +1,149 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// checkObjects checks the objects of the recording, in the order of their paths.
+func (c *recordingCheck) checkObjects(ctx context.Context) error {
+	if len(c.objects) == 0 {
+		return nil
+	}
+	table := c.buildIDs()
+	objects := make([]*mappedObject, 0, len(c.objects))
+	for _, o := range c.objects {
+		objects = append(objects, o)
+	}
+	slices.SortFunc(objects, func(a, b *mappedObject) int { return cmp.Compare(a.path, b.path) })
+	own := c.file
+	defer func() { c.file = own }()
+	for _, o := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.file = own
+		c.object(o, table[o.path])
+	}
+	return nil
+}
+
+// buildIDs returns the build ids in the recording's table, by path.
+func (c *recordingCheck) buildIDs() map[string][]byte {
+	table := c.table
+	if c.rec.file != nil {
+		if f := c.rec.file.Feature(perfdata.FeatureBuildID); f != nil {
+			if b, err := f.Bytes(); err == nil {
+				table = append(table, b...)
+			}
+		}
+	}
+	ids := make(map[string][]byte)
+	for e, err := range perfdata.BuildIDs(c.rec.order, table) {
+		if err != nil {
+			break
+		}
+		if name := string(e.Filename); c.objects[name] != nil {
+			ids[name] = e.BuildID
+		}
+	}
+	return ids
+}
+
+// object checks one object: the file, and what the recording says of it.
+func (c *recordingCheck) object(o *mappedObject, listed []byte) {
+	first := &o.mappings[0]
+	st, err := os.Lstat(o.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.broken("recording/object-missing", first.at, "%s is not there", quoted(o.path))
+		return
+	case err != nil:
+		c.broken("recording/object-missing", first.at, "%s: %v", quoted(o.path), plainError(err))
+		return
+	case !st.Mode().IsRegular():
+		c.broken("recording/object-file", first.at, "%s is no regular file", quoted(o.path))
+		return
+	}
+	f, err := os.Open(o.path)
+	if err != nil {
+		c.broken("recording/object-missing", first.at, "%s: %v", quoted(o.path), plainError(err))
+		return
+	}
+	defer f.Close()
+	own := c.file
+	c.file = o.path
+	e := checkObject(c.reporter, f, st.Size(), o.path, true)
+	c.file = own
+	if e.file == nil {
+		return
+	}
+	c.compareIDs(o, e.buildID, listed)
+	c.ranges(o, e)
+}
+
+// compareIDs checks what the recording says of an object's build id.
+func (c *recordingCheck) compareIDs(o *mappedObject, id, listed []byte) {
+	first := &o.mappings[0]
+	if len(listed) > 0 && !sameID(listed, id) {
+		c.broken("recording/build-id", -1, "%s has the build id %x, the recording's table has %x", quoted(o.path), id, listed)
+		return
+	}
+	for i := range o.mappings {
+		m := &o.mappings[i]
+		if told := m.id[:m.idSize]; len(told) > 0 && !sameID(told, id) {
+			c.broken("recording/build-id", m.at, "%s has the build id %x, the mapping has %x", quoted(o.path), id, told)
+			return
+		}
+	}
+	if len(listed) == 0 && first.idSize == 0 {
+		c.broken("recording/build-id-missing", first.at, "neither the mapping of %s nor the recording's table has a build id", quoted(o.path))
+	}
+}
+
+// sameID compares build ids: perf keeps up to 20 bytes, and may fill them with zeros.
+func sameID(a, b []byte) bool {
+	trim := func(id []byte) []byte { return bytes.TrimRight(id[:min(len(id), 20)], "\x00") }
+	return bytes.Equal(trim(a), trim(b))
+}
+
+// ranges checks what the mappings of an object show. They begin in its code, or are the
+// unwind tables; behind the code they may show as much as the runtime had there of its
+// own tables.
+func (c *recordingCheck) ranges(o *mappedObject, e *object) {
+	if e.text == nil {
+		return
+	}
+	text := &e.text.SectionHeader
+	for i := range o.mappings {
+		m := &o.mappings[i]
+		end := m.pgoff + m.len
+		switch {
+		case end < m.pgoff, m.len == 0:
+			c.broken("recording/object-range", m.at, "a mapping of %d bytes of %s from %#x", m.len, quoted(o.path), m.pgoff)
+		case e.tables.Size > 0 && m.pgoff == e.tables.Offset:
+			if end > e.tables.Offset+e.tables.Size {
+				c.broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose unwind tables end at %#x", m.pgoff, end, quoted(o.path), e.tables.Offset+e.tables.Size)
+			}
+		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.FileSize, 1) || end > uint64(max(e.size, int64(text.Offset+text.FileSize+7))):
+			c.broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose code is at %#x to %#x", m.pgoff, end, quoted(o.path), text.Offset, text.Offset+text.FileSize)
+		case !e.hasSymbol(text.Addr+m.pgoff-text.Offset, m.len):
+			c.broken("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", quoted(o.path), m.pgoff, end)
+		}
+	}
+}
+
+// hasSymbol reports whether a function's symbol is in size bytes at an address. The
+// symbols do not overlap in what jitinject and perf inject make.
+func (o *object) hasSymbol(addr, size uint64) bool {
+	i := sort.Search(len(o.symbols), func(i int) bool { return o.symbols[i].Value+max(o.symbols[i].Size, 1) > addr })
+	return i < len(o.symbols) && o.symbols[i].Value < addr+size
+}

@@ -1,0 +1,352 @@
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A recordingCheck is a perf.data that is being checked.
+type recordingCheck struct {
+	*reporter
+	rec     *recordingFile
+	ids     sampleIDs
+	rounds  rounds
+	memory  []memoryEvent
+	objects map[string]*mappedObject // by path
+	markers []string
+	table   []byte // of build ids, as records of a pipe tell them
+	records int
+	mapped  int // of objects
+	clocked bool
+	seq     int
+}
+
+// A mappedObject is an object of jitted functions, as the recording has it.
+type mappedObject struct {
+	path     string
+	mappings []jitMapping
+}
+
+// A jitMapping is a mapping of an object.
+type jitMapping struct {
+	addr, len, pgoff uint64
+	id               [20]byte
+	idSize           uint8
+	at               int64 // offset of the record in the file
+}
+
+// checkRecording checks a perf.data, in whatever form, and the objects it refers to.
+func checkRecording(ctx context.Context, r *reporter, path string) error {
+	rec, err := openRecording(path)
+	if err != nil {
+		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
+			return err
+		}
+		r.result.Holds = "nothing that can be read"
+		r.broken("recording/header", faultAt(err, 0), "%v", err)
+		return nil
+	}
+	defer rec.close()
+	c := &recordingCheck{reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
+	c.rounds.off = rec.dir // each of its files has an order of its own
+	if rec.file != nil {
+		c.sections()
+	}
+	c.attrs()
+	if err := c.walk(ctx); err != nil {
+		return err
+	}
+	c.overlaps()
+	if err := c.checkObjects(ctx); err != nil {
+		return err
+	}
+	c.verdict()
+	return nil
+}
+
+// fileError reports whether an error is of the operating system.
+func fileError(err error) bool {
+	var errno interface{ Timeout() bool } // syscall.Errno, *os.PathError
+	return errors.As(err, &errno)
+}
+
+// attrs checks the events.
+func (c *recordingCheck) attrs() {
+	c.clocked = len(c.rec.attrs) > 0
+	seen := make(map[uint64]int)
+	for i := range c.rec.attrs {
+		a := &c.rec.attrs[i]
+		if id, ok := a.ClockID(); !ok || id != perfdata.ClockMonotonic {
+			c.clocked = false
+		}
+		for _, id := range a.IDs {
+			if first, twice := seen[id]; twice && first != i {
+				c.broken("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
+			}
+			seen[id] = i
+		}
+	}
+	c.ids = sampleIDsOf(c.rec.order, c.rec.attrs)
+}
+
+// walk goes through the records.
+func (c *recordingCheck) walk(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		block, err := c.rec.stream.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if fileError(err) {
+				return plainError(err)
+			}
+			c.broken("recording/record", faultAt(err, -1), "%v", err)
+			break
+		}
+		for at, rec := range block.Records() {
+			c.records++
+			if err := c.record(rec, block.Offset+int64(at)); err != nil {
+				c.broken("recording/record", block.Offset+int64(at), "%v", err)
+			}
+		}
+	}
+	if cut := c.rec.stream.Cut(); cut >= 0 {
+		c.broken("recording/cut", cut, "the data ends inside a record")
+	}
+	return nil
+}
+
+// firstUserType is the first type of records that perf makes by itself.
+const firstUserType = 64
+
+// record checks one record. at is its offset in the file, or of the compressed one
+// that it is in.
+func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
+	switch rec.Type {
+	case perfdata.RecordFinishedRound:
+		c.rounds.finished()
+		return nil
+	case perfdata.RecordHeaderAttr:
+		if c.rec.file != nil {
+			return nil
+		}
+		a, err := perfdata.HeaderAttr(c.rec.order, rec)
+		if err != nil {
+			return err
+		}
+		c.rec.attrs = append(c.rec.attrs, a)
+		if c.rec.Layouts, err = perfdata.NewLayouts(c.rec.order, c.rec.attrs); err != nil {
+			return err
+		}
+		c.attrs()
+		return nil
+	case perfdata.RecordHeaderBuildID:
+		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.order, rec)
+		return nil
+	}
+	if rec.Type >= firstUserType {
+		return nil
+	}
+	if text := c.ids.check(rec); text != "" {
+		c.broken("recording/sample-id", at, "%s: %s", rec.Type, text)
+		return nil
+	}
+	time, timed := c.rec.Time(rec)
+	if timed {
+		if late := c.rounds.record(time); late > 0 {
+			c.broken("recording/order", at, "%s of the time %d.%09d s is %d ns older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, late)
+		}
+	}
+	switch rec.Type {
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		m, err := c.rec.Mmap(rec)
+		if err != nil {
+			return err
+		}
+		c.mmap(&m, time, at)
+	case perfdata.RecordComm:
+		e, err := c.rec.Comm(rec)
+		if err != nil {
+			return err
+		}
+		if e.Exec {
+			c.memory = append(c.memory, memoryEvent{pid: e.PID, time: time, exec: true})
+		}
+	case perfdata.RecordFork, perfdata.RecordExit:
+		if _, err := c.rec.Task(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mmap takes in a mapping.
+func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
+	if m.OfKernel() {
+		return
+	}
+	name := string(m.Filename)
+	e := memoryEvent{pid: m.PID, time: time, at: at, addr: m.Addr, len: m.Len}
+	switch {
+	case isJITObject(name):
+		o := c.objects[name]
+		if o == nil {
+			o = &mappedObject{path: name}
+			c.objects[name] = o
+		}
+		j := jitMapping{addr: m.Addr, len: m.Len, pgoff: m.PgOff, at: at, idSize: uint8(copy(make([]byte, 20), m.BuildID))}
+		copy(j.id[:], m.BuildID)
+		o.mappings = append(o.mappings, j)
+		c.mapped++
+		e.object, e.pgoff = o, m.PgOff
+	case isMarker(name):
+		c.markers = append(c.markers, name)
+		return
+	case len(name) > 0 && name[0] == '/' && !isAnonymous(name):
+		e.file = name
+	}
+	c.memory = append(c.memory, e)
+}
+
+// isMarker reports whether a mapping names a dump.
+func isMarker(name string) bool {
+	if filepath.Dir(name) == "." {
+		return false
+	}
+	_, ok := numberOfDump(filepath.Base(name))
+	return ok
+}
+
+// verdict says what the recording is, if that needs to be said.
+func (c *recordingCheck) verdict() {
+	injected := len(c.objects) > 0
+	switch {
+	case injected && len(c.markers) > 0:
+		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
+	case len(c.markers) > 0:
+		c.broken("recording/not-injected", -1, "it names %s", quoted(c.markers[0]))
+	case !injected:
+		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
+	}
+	if len(c.markers) > 0 && !injected && !c.clocked {
+		c.broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
+	}
+	c.result.Holds = fmt.Sprintf("%d records, %d mappings of %d objects", c.records, c.mapped, len(c.objects))
+}
+
+// rounds knows what readers of a recording have been told that they may use.
+//
+// At the end of a round, perf hands out what is no later than the latest record before
+// the round in front of it ended [perf, ordered_events__flush].
+type rounds struct {
+	off      bool
+	latest   uint64 // of all so far
+	previous uint64 // latest at the end of the last round
+	handed   uint64 // up to this time, records have been handed out
+}
+
+func (r *rounds) finished() {
+	r.handed = max(r.handed, r.previous)
+	r.previous = r.latest
+}
+
+// record returns by how much a record comes too late, or 0.
+func (r *rounds) record(time uint64) uint64 {
+	r.latest = max(r.latest, time)
+	if r.off || time >= r.handed {
+		return 0
+	}
+	return r.handed - time
+}
+
+// sampleIDs knows where records have the id of their event. It is worked out here once
+// more, from [perf_event.h, struct sample_id].
+type sampleIDs struct {
+	order    binary.ByteOrder
+	known    map[uint64]bool
+	trailer  int // bytes; 0 if records have none
+	fromEnd  int // where the id begins; 0 if there is none
+	inSample int // the same in samples, from the start
+	uniform  bool
+}
+
+func sampleIDsOf(order binary.ByteOrder, attrs []perfdata.Attr) (s sampleIDs) {
+	s.order, s.known = order, make(map[uint64]bool)
+	if len(attrs) == 0 {
+		return s
+	}
+	for i := range attrs {
+		a := &attrs[i]
+		for _, id := range a.IDs {
+			s.known[id] = true
+		}
+		if i > 0 && (a.SampleType() != attrs[0].SampleType() || a.Has(perfdata.FlagSampleIDAll) != attrs[0].Has(perfdata.FlagSampleIDAll)) {
+			return sampleIDs{} // perfdata tells them apart
+		}
+	}
+	s.uniform = true
+	t := attrs[0].SampleType()
+	at := 8
+	for _, f := range []perfdata.SampleType{perfdata.FieldIdentifier, perfdata.FieldIP, perfdata.FieldTID, perfdata.FieldTime, perfdata.FieldAddr, perfdata.FieldID} {
+		if t&f == 0 {
+			continue
+		}
+		if s.inSample == 0 && (f == perfdata.FieldIdentifier || f == perfdata.FieldID) {
+			s.inSample = at
+		}
+		at += 8
+	}
+	if !attrs[0].Has(perfdata.FlagSampleIDAll) {
+		return s
+	}
+	var fields []perfdata.SampleType
+	for _, f := range []perfdata.SampleType{perfdata.FieldTID, perfdata.FieldTime, perfdata.FieldID, perfdata.FieldStreamID, perfdata.FieldCPU, perfdata.FieldIdentifier} {
+		if t&f != 0 {
+			fields = append(fields, f)
+		}
+	}
+	s.trailer = 8 * len(fields)
+	for i, f := range fields {
+		if f == perfdata.FieldIdentifier || f == perfdata.FieldID {
+			s.fromEnd = 8 * (len(fields) - i)
+		}
+	}
+	return s
+}
+
+// check returns what is wrong with the id of a record, or "".
+func (s *sampleIDs) check(rec perfdata.Record) string {
+	if !s.uniform {
+		return ""
+	}
+	n := len(rec.Data)
+	at := s.inSample
+	if rec.Type != perfdata.RecordSample {
+		if n < 8+s.trailer {
+			return fmt.Sprintf("%d bytes have no room for the trailer of %d", n, s.trailer)
+		}
+		at = n - s.fromEnd
+	}
+	if n%8 != 0 {
+		return fmt.Sprintf("its size, %d, is no multiple of 8", n)
+	}
+	if at == 0 || at == n || len(s.known) == 0 {
+		return ""
+	}
+	if at+8 > n {
+		return fmt.Sprintf("%d bytes have no room for an id at %d", n, at)
+	}
+	if id := s.order.Uint64(rec.Data[at:]); id != 0 && !s.known[id] {
+		return fmt.Sprintf("no event has the id %d", id)
+	}
+	return ""
+}
