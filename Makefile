@@ -1,4 +1,4 @@
-# make            build bin/jitinject and bin/perf-jitinject
+# make            build bin/jitinject and bin/perf-jitinject; VERSION=1.2.3 where git does not tell it
 # make agent      build bin/libjitinject-jvmti.so, the agent for Java (gcc, a JDK's headers)
 # make demo       record a real program, inject, show the result
 # make check      install what the tests need, then lint, test and fuzz for seconds
@@ -7,7 +7,8 @@
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
-# make install    into DESTDIR/PREFIX
+# make man        manual pages into build/man, completions for shells into build/completions
+# make install    all of that into DESTDIR/PREFIX
 
 GO       ?= go
 PREFIX   ?= /usr/local
@@ -18,12 +19,12 @@ export GO
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
-              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck
+              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify ./internal/show:FuzzShow
 
-.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint install clean
+.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man install clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/jitinject ./cmd/jitinject
+	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.buildVersion=$(VERSION)") -o bin/jitinject ./cmd/jitinject
 	ln -sf jitinject bin/perf-jitinject
 
 # JAVA_HOME, or the JDK whose javac is first in PATH.
@@ -73,9 +74,26 @@ lint:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-install: build
+# All from the program's own tables, by the program itself: one of this machine.
+# SOURCE_DATE_EPOCH gives the pages another date than that of their last change.
+man: build
+	rm -rf build/man build/completions
+	mkdir -p build/man build/completions
+	bin/jitinject man build/man
+	bin/jitinject completion bash >build/completions/jitinject.bash
+	bin/jitinject completion zsh >build/completions/_jitinject
+	bin/jitinject completion fish >build/completions/jitinject.fish
+
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: man
 	install -D -m 755 bin/jitinject $(DESTDIR)$(PREFIX)/bin/jitinject
 	ln -sf jitinject $(DESTDIR)$(PREFIX)/bin/perf-jitinject
+	for f in $$(cd build/man && find . -type f); do install -D -m 644 build/man/$$f $(SHARE)/man/$$f; done
+	install -D -m 644 build/completions/jitinject.bash $(SHARE)/bash-completion/completions/jitinject
+	ln -sf jitinject $(SHARE)/bash-completion/completions/perf-jitinject
+	install -D -m 644 build/completions/_jitinject $(SHARE)/zsh/site-functions/_jitinject
+	install -D -m 644 build/completions/jitinject.fish $(SHARE)/fish/vendor_completions.d/jitinject.fish
+	ln -sf jitinject.fish $(SHARE)/fish/vendor_completions.d/perf-jitinject.fish
 
 clean:
 	rm -rf bin build

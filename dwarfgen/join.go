@@ -103,7 +103,7 @@ func Join(parts []*Part) ([]Joined, error) {
 	for i, t := range strings {
 		if t != nil && len(t.data) > 0 {
 			all[i] = [][]byte{t.data}
-			if len(t.data) > maxSection {
+			if uint64(len(t.data)) > maxSection {
 				return nil, errTooLarge
 			}
 		}

@@ -32,7 +32,7 @@ func (f *File) addSymtab() error {
 			}
 			locals++
 		}
-		if len(f.strtab)+len(s.Name) >= math.MaxUint32 {
+		if uint64(len(f.strtab))+uint64(len(s.Name)) >= math.MaxUint32 {
 			return fmt.Errorf("elf: the names of %d symbols do not fit in 4 GiB", len(f.symbols))
 		}
 		name := uint32(len(f.strtab))

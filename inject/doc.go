@@ -16,6 +16,8 @@
 // With Options.Sampled, touch.go walks the samples behind the plan, targets.go adds what
 // the code that they touch branches to, and touched.go drops the rest. Clean removes the objects of a result again.
 //
+// A program that shows how far a run is asks Options.Progress, whenever it likes.
+//
 // # Markers
 //
 // A runtime that writes a jitdump maps one page of it executable, only so that

@@ -116,8 +116,10 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		return nil
 	}
 	if !s.scanned {
-		f.opts.Progress.begin(PhaseScan, s.info.Size())
-		s.source.Watch = f.opts.Progress.set
+		if !f.rec.in.once { // or else it goes on as the stream does
+			f.opts.Progress.begin(PhaseScan, s.info.Size())
+			s.source.Watch = f.opts.Progress.set
+		}
 		if err := s.source.Scan(ctx); err != nil {
 			return err
 		}

@@ -127,6 +127,9 @@ func (in *input) pass(phase Phase, blocks perfdata.Stream) pass {
 	case in.dirNames == nil:
 		p.file, _ = blocks.(*perfdata.BlockReader)
 		total = in.info.Size()
+		if in.file != nil {
+			total = int64(in.file.Header.Data.Offset + in.file.Header.Data.Size)
+		}
 	case in.file == nil || !in.file.Header.Features.Has(perfdata.FeatureCompressed):
 		for _, name := range in.dirNames {
 			if st, err := os.Stat(filepath.Join(in.path, filepath.Base(name))); err == nil {

@@ -39,7 +39,7 @@ func (w *Writer) Write(timestamp uint64, rec Record) error {
 		return fmt.Errorf("%s: %s: %w", FormatName, rec.id(), err)
 	}
 	size := prefixSize + rec.size()
-	if size > math.MaxUint32 {
+	if uint64(size) > math.MaxUint32 {
 		return fmt.Errorf("%s: %s of %d bytes: a record holds at most 4 GiB", FormatName, rec.id(), size)
 	}
 	w.buf.Reset(w.buf.Order())

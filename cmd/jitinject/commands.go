@@ -59,15 +59,15 @@ func (c *subcommand) options() *pflag.FlagSet {
 	return fs
 }
 
-// synopsis is the command line in short.
-func (c *subcommand) synopsis() string {
+// synopsis is the command line in short, for the program as it was called.
+func (c *subcommand) synopsis(program string) string {
 	switch {
 	case c.name == "inject":
-		return "jitinject [inject] [options]"
+		return program + " [inject] [options]"
 	case c.flags == nil:
-		return strings.TrimRight("jitinject "+c.name+" "+c.args, " ")
+		return strings.TrimRight(program+" "+c.name+" "+c.args, " ")
 	}
-	return "jitinject " + c.name + " [options] " + c.args
+	return program + " " + c.name + " [options] " + c.args
 }
 
 // visible returns the options that are worth a word, in their order.

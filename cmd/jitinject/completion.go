@@ -65,9 +65,9 @@ func takes(f *pflag.Flag) (taker, []string) {
 		return takesNothing, nil // what it takes, it takes after a =
 	case len(words) > 0:
 		return takesWord, words
-	case strings.HasSuffix(name, "FILE"):
+	case name == "FILE":
 		return takesFile, nil
-	case strings.HasSuffix(name, "DIR"):
+	case name == "DIR":
 		return takesDir, nil
 	}
 	return takesText, nil

@@ -47,8 +47,8 @@ _jitinject() {
 		what, words := c.takesArgs()
 		args := "*:: :_nothing"
 		if what != takesNothing {
-			args = "*:" + strings.ToLower(strings.Trim(c.args, "[].")) + ":" + zshAction(what, words)
-			args = strings.Replace(args, "|", " or ", 1)
+			name := strings.ReplaceAll(strings.ToLower(strings.Trim(c.args, "[].")), "|", " or ")
+			args = "*:" + name + ":" + zshAction(what, words)
 		}
 		fmt.Fprintf(&b, "\t\t\t%s\n\t\t;;\n", singly(args))
 	}

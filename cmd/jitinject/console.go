@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -43,15 +44,25 @@ func (c *console) Write(p []byte) (int, error) {
 
 // asPerf names the program in messages as it was called: perf jitinject.
 func asPerf(text []byte) []byte {
-	name, hint := []byte("jitinject: "), []byte(" see jitinject ")
 	var out []byte
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, name) {
+		if bytes.HasPrefix(line, []byte("jitinject: ")) {
 			out = append(out, "perf "...)
 		}
-		out = append(out, bytes.Replace(line, hint, []byte(" see perf jitinject "), 1)...)
+		for _, advice := range []string{" see jitinject ", ": jitinject -"} {
+			line = bytes.Replace(line, []byte(advice), []byte(strings.Replace(advice, "jitinject", "perf jitinject", 1)), 1)
+		}
+		out = append(out, line...)
 	}
 	return out
+}
+
+// programName is what the program is called in usages: as it was called itself.
+func programName(stderr io.Writer) string {
+	if c, ok := stderr.(*console); ok && c.perf {
+		return "perf jitinject"
+	}
+	return "jitinject"
 }
 
 // terminal returns the terminal that messages go to, or nil. One that cannot move its

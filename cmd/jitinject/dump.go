@@ -15,10 +15,10 @@ import (
 
 // dumpOptions are what the command line of jitinject dump says.
 type dumpOptions struct {
-	json, hex, disassemble, sources, noSamples, pager bool
-	pids, names, records                              []string
-	address, time                                     string
-	files                                             []string
+	json, hex, disassemble, noSources, noSamples, noPager bool
+	pids, names, records                                  []string
+	address, time                                         string
+	files                                                 []string
 }
 
 func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
@@ -32,25 +32,15 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST, in seconds as perf script prints them, or with ns behind nanoseconds")
 	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as the output calls it; several with commas")
 	fs.BoolVar(&o.noSamples, "no-samples", false, "leave out the samples of recordings")
-	fs.BoolVar(&o.sources, "sources", true, "with -d, read source files for the text of lines")
-	fs.BoolVar(&o.pager, "pager", true, "on a terminal, show the output in a pager")
-	for _, name := range []string{"sources", "pager"} { // on, so only their opposites are worth a word
-		f := fs.Lookup(name)
-		f.DefValue = "false"
-		f.Hidden = true
-		fs.Var(negated{f.Value}, "no-"+name, map[string]string{
-			"sources": "with -d, read no source files: the text of lines comes from the dump itself, if at all",
-			"pager":   "do not start a pager, even on a terminal",
-		}[name])
-		fs.Lookup("no-" + name).NoOptDefVal = "true"
-	}
+	fs.BoolVar(&o.noSources, "no-sources", false, "with -d, read no source files: the text of lines comes from the dump itself, if at all")
+	fs.BoolVar(&o.noPager, "no-pager", false, "start no pager, even on a terminal")
 	return fs
 }
 
 // options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stdin: stdin}
-	if o.sources {
+	if !o.noSources {
 		opts.Sources = show.ReadSource
 	}
 	f := &opts.Filter
@@ -108,7 +98,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return refuse(fs, stderr, err)
 	}
 	out, closePager := stdout, func() {}
-	if o.pager && !o.json {
+	if !o.noPager && !o.json {
 		out, closePager = paged(stdout, stderr)
 	}
 	code, problems := dumpFiles(&o, opts, out)

@@ -65,7 +65,7 @@ func commandPage(c *subcommand) *manual.Page {
 		p.Sections[0].Title = "DESCRIPTION"
 	}
 	if section(p, "SYNOPSIS") == nil {
-		p.Sections = slices.Insert(p.Sections, 0, manual.Section{Title: "SYNOPSIS", Blocks: []manual.Block{{Kind: manual.Code, Text: c.synopsis()}}})
+		p.Sections = slices.Insert(p.Sections, 0, manual.Section{Title: "SYNOPSIS", Blocks: []manual.Block{{Kind: manual.Code, Text: c.synopsis("jitinject")}}})
 	}
 	if section(p, "OPTIONS") == nil {
 		at := 1 + slices.IndexFunc(p.Sections, func(s manual.Section) bool { return s.Title == "DESCRIPTION" })
@@ -81,7 +81,25 @@ func commandPage(c *subcommand) *manual.Page {
 	if s := section(p, "TOPICS"); s != nil {
 		s.Blocks = append(s.Blocks, topicBlocks()...)
 	}
+	if section(p, "SEE ALSO") == nil {
+		p.Sections = append(p.Sections, manual.Section{Title: "SEE ALSO", Blocks: []manual.Block{{Text: seeAlso(p.Name)}}})
+	}
 	return p
+}
+
+// seeAlso names the pages of all commands but one, and of the format.
+func seeAlso(but string) string {
+	var pages []string
+	for _, c := range commands() {
+		name := "jitinject-" + c.name
+		if c.name == "inject" {
+			name = "jitinject"
+		}
+		if c.flags != nil && name != but {
+			pages = append(pages, "`"+name+"`(1)")
+		}
+	}
+	return strings.Join(append(pages, "`jitdump`(5)"), ", ")
 }
 
 // section returns the part of a page with a title, or nil.
@@ -127,24 +145,21 @@ func topicBlocks() (blocks []manual.Block) {
 }
 
 // commandHelp is what COMMAND --help prints.
-func commandHelp(c *subcommand, width int) string {
+func commandHelp(c *subcommand, program string, width int) string {
 	p := commandPage(c)
 	sections := slices.DeleteFunc(p.Sections, func(s manual.Section) bool { return s.Title == "SYNOPSIS" })
-	return "usage: " + c.synopsis() + "\n\n" + manual.Text(sections, width)
+	return "usage: " + c.synopsis(program) + "\n\n" + manual.Text(sections, width)
 }
 
 // overview is what help prints.
-func overview(width int) string {
-	return `usage: jitinject [inject] [options]
-       jitinject COMMAND [options] [FILE...]
-
-` + manual.Text([]manual.Section{
+func overview(program string, width int) string {
+	return "usage: " + program + " [inject] [options]\n       " + program + " COMMAND [options] [FILE...]\n\n" + manual.Text([]manual.Section{
 		{Blocks: []manual.Block{
 			{Text: "Puts the functions of JIT compilers into the recording that perf record -k mono made, so that perf report, annotate and script show them. It replaces perf inject --jit."},
 			{Kind: manual.Code, Text: "perf record -k mono -g node --perf-prof app.js\njitinject\nperf report -i perf.jit.data"},
 		}},
-		{Title: "Commands (jitinject help COMMAND):", Blocks: commandBlocks()},
-		{Title: "Topics (jitinject help TOPIC):", Blocks: topicBlocks()},
+		{Title: "Commands (" + program + " help COMMAND):", Blocks: commandBlocks()},
+		{Title: "Topics (" + program + " help TOPIC):", Blocks: topicBlocks()},
 	}, width)
 }
 
@@ -156,7 +171,7 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	width := widthOf(stdout)
 	if fs.NArg() == 0 {
-		fmt.Fprint(stdout, overview(width))
+		fmt.Fprint(stdout, overview(programName(stderr), width))
 		return exitOK
 	}
 	if fs.NArg() > 1 {
@@ -164,7 +179,7 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	name := fs.Arg(0)
 	if c := findCommand(name); c != nil {
-		fmt.Fprint(stdout, commandHelp(c, width))
+		fmt.Fprint(stdout, commandHelp(c, programName(stderr), width))
 		return exitOK
 	}
 	if slices.Contains(topics(), name) {

@@ -1,8 +1,10 @@
 package main
 
+import "strings"
+
 // nearest returns the one word that what was typed looks most like, or nothing: a
 // third of its letters, and no more than three, may be wrong, missing, too many, or
-// in each other's place.
+// in each other's place; or all those that were not typed any more.
 func nearest(typed string, words []string) string {
 	best, at := "", max(1, min(3, (len(typed)+2)/3))+1
 	for _, w := range words {
@@ -12,7 +14,24 @@ func nearest(typed string, words []string) string {
 			best = "" // who knows which
 		}
 	}
+	if best == "" && len(typed) > 1 {
+		best = only(typed, words)
+	}
 	return best
+}
+
+// only returns the one word that begins so, or nothing.
+func only(begin string, words []string) (found string) {
+	for _, w := range words {
+		switch {
+		case !strings.HasPrefix(w, begin):
+		case found != "":
+			return ""
+		default:
+			found = w
+		}
+	}
+	return found
 }
 
 // distance counts the changes between two words: a letter put in, taken out, or

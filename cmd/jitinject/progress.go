@@ -17,6 +17,7 @@ const (
 	barDelay  = time.Second            // what takes less shows no bar
 	barTick   = 100 * time.Millisecond // between two looks at how far it is
 	lineEvery = 2 * time.Second        // between two lines where there is no terminal
+	settle    = 3 * time.Second        // how long a change of speed takes to show
 )
 
 // A meter shows how far a run is: as a bar at the bottom of a terminal, or now and then
@@ -27,15 +28,15 @@ type meter struct {
 	progress *engine.Progress
 	after    time.Duration // when it is shown first
 	began    time.Time     // the run
-	gauge    gauge
 
 	stop, stopped chan struct{}
 
 	// What follows is used under the console's lock.
-	bars *mpb.Progress // nil while there is no bar
-	bar  *mpb.Bar
-	last time.Time // when a line was written
-	text atomic.Pointer[[2]string]
+	gauge gauge
+	bars  *mpb.Progress // nil while there is no bar
+	bar   *mpb.Bar
+	last  time.Time // when a line was written
+	text  atomic.Pointer[[2]string]
 }
 
 // showProgress shows how far a run is until it is told to stop, as --progress says:
@@ -73,12 +74,12 @@ func (m *meter) run() {
 	defer tick.Stop()
 	for now := m.began; ; {
 		s := m.progress.State()
+		m.console.mu.Lock()
 		m.gauge.update(s, now)
 		if now.Sub(m.began) >= m.after && s.Phase != engine.PhaseOpen {
-			m.console.mu.Lock()
-			m.typed(s, now)
-			m.console.mu.Unlock()
+			m.show(s, now)
 		}
+		m.console.mu.Unlock()
 		select {
 		case now = <-tick.C:
 		case <-m.stop:
@@ -88,7 +89,7 @@ func (m *meter) run() {
 }
 
 // show brings the bar up to date, or writes a line.
-func (m *meter) typed(s engine.ProgressState, now time.Time) {
+func (m *meter) show(s engine.ProgressState, now time.Time) {
 	left, right := m.gauge.text(s)
 	if m.terminal == nil {
 		if now.Sub(m.last) >= lineEvery {
@@ -97,7 +98,8 @@ func (m *meter) typed(s engine.ProgressState, now time.Time) {
 		}
 		return
 	}
-	m.text.Store(&[2]string{left + " ", " " + right})
+	// Where the keyboard has said ^C, the cursor is not where mpb has left it.
+	m.text.Store(&[2]string{"\r" + left + " ", " " + right})
 	if m.bars == nil {
 		m.bars = mpb.New(mpb.WithOutput(m.terminal), mpb.WithRefreshRate(barTick))
 		m.bar = m.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
@@ -127,6 +129,7 @@ func (m *meter) hide() {
 	}
 	m.bar.Abort(true)
 	m.bars.Wait()
+	io.WriteString(m.terminal, "\r\x1b[K") // see show
 	m.bars, m.bar = nil, nil
 }
 
@@ -137,6 +140,7 @@ type gauge struct {
 	since time.Time     // when the phase began
 	took  time.Duration // of it
 	done  int64
+	rate  float64 // a second, of late
 }
 
 // update takes in how far the run is.
@@ -144,28 +148,32 @@ func (g *gauge) update(s engine.ProgressState, now time.Time) {
 	if s.Phase != g.phase || s.Total != g.total || s.Done < g.done { // the next phase, or the next file
 		*g = gauge{phase: s.Phase, total: s.Total, since: now}
 	}
-	g.done, g.took = s.Done, now.Sub(g.since)
+	took := now.Sub(g.since)
+	if took <= settle {
+		if took >= barTick {
+			g.rate = float64(s.Done) / took.Seconds()
+		}
+	} else if step := (took - g.took).Seconds(); step > 0 {
+		g.rate += (float64(s.Done-g.done)/step - g.rate) * step / (step + settle.Seconds())
+	}
+	g.done, g.took = s.Done, took
 }
 
 // text says what is done, and how far, how fast and how long.
 func (g *gauge) text(s engine.ProgressState) (left, right string) {
-	rate := 0.0
-	if g.took >= barTick {
-		rate = float64(s.Done) / g.took.Seconds()
-	}
-	speed := size(int64(rate)) + "/s"
+	speed := size(int64(g.rate)) + "/s"
 	if s.Phase == engine.PhaseObjects {
-		speed = number(int64(rate)) + " functions/s"
+		speed = number(int64(g.rate)) + " functions/s"
 	}
 	if s.Total <= 0 {
 		return s.Phase.String(), fmt.Sprintf("%s, %s", size(s.Done), speed)
 	}
 	right = fmt.Sprintf("%3d%%", min(100, int64(100*float64(s.Done)/float64(s.Total))))
-	if rate > 0 {
-		right += "  " + speed
+	if g.rate >= 1 { // what matters most comes first: narrow terminals cut the rest off
 		if g.took >= barDelay/2 {
-			right += "  " + remaining(float64(max(0, s.Total-s.Done))/rate) + " left"
+			right += "  " + remaining(float64(max(0, s.Total-s.Done))/g.rate) + " left"
 		}
+		right += "  " + speed
 	}
 	return s.Phase.String(), right
 }

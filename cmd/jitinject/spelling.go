@@ -34,10 +34,14 @@ func spell(fs *pflag.FlagSet) {
 		if f.Value.Type() != "bool" || f.Name == "version" || f.Name == "help" {
 			return
 		}
-		if fs.Lookup("no-"+f.Name) == nil {
-			fs.Var(negated{f.Value}, "no-"+f.Name, "")
-			fs.Lookup("no-" + f.Name).NoOptDefVal = "true"
-			fs.MarkHidden("no-" + f.Name)
+		opposite, is := strings.CutPrefix(f.Name, "no-")
+		if !is {
+			opposite = "no-" + f.Name
+		}
+		if fs.Lookup(opposite) == nil {
+			fs.Var(negated{f.Value}, opposite, "")
+			fs.Lookup(opposite).NoOptDefVal = "true"
+			fs.MarkHidden(opposite)
 		}
 	})
 	// Last, for it looks at the names that are there.
@@ -65,7 +69,7 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 	}
 	if asked, _ := fs.GetBool("help"); asked {
 		if c := findCommand(commandOf(fs)); c != nil {
-			fmt.Fprint(stdout, commandHelp(c, widthOf(stdout)))
+			fmt.Fprint(stdout, commandHelp(c, programName(stderr), widthOf(stdout)))
 		}
 		return exitOK, true
 	}

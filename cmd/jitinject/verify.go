@@ -150,7 +150,7 @@ func (o *verifyOutput) complaint(c verify.Complaint) {
 	if !o.advised[c.Rule] {
 		o.advised[c.Rule] = true
 		if r, ok := verify.Explain(c.Rule); ok {
-			fmt.Fprintf(o.w, "    %s\n    %s\n    %s\n", r.Statement, r.Cause, r.Advice)
+			fmt.Fprintf(o.w, "    Rule: %s\n    Usual cause: %s\n    Advice: %s\n", r.Statement, r.Cause, r.Advice)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (b *bench) large(base string) error {
 	if err := syscall.Statfs(base, &st); err != nil {
 		return err
 	}
-	if free := int64(st.Bavail) * st.Bsize; free < largeRoom {
+	if free := int64(st.Bavail) * int64(st.Bsize); free < largeRoom {
 		fmt.Fprintf(os.Stderr, "SKIPPED: a dump of 4 GB and its objects need %d GB, and %s has %d GB\n", largeRoom>>30, base, free>>30)
 		return nil
 	}

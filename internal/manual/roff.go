@@ -14,9 +14,11 @@ func (p *Page) Roff(date, source string) string {
 	b.WriteString(".nh\n.ad l\n") // names of files and options are not to be broken
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escape(p.Name), escape(p.Brief))
 	for _, s := range p.Sections {
-		if s.Title != "" {
-			fmt.Fprintf(&b, ".SH %s\n", quoted(strings.ToUpper(s.Title)))
+		title := s.Title
+		if title == "" {
+			title = "DESCRIPTION"
 		}
+		fmt.Fprintf(&b, ".SH %s\n", quoted(strings.ToUpper(title)))
 		for i, block := range s.Blocks {
 			block.roff(&b, i == 0 || s.Blocks[i-1].Kind == Subheading, i > 0 && close(s.Blocks[i-1].Kind, block.Kind))
 		}
@@ -31,19 +33,19 @@ func (block *Block) roff(b *strings.Builder, first, tight bool) {
 		if !first {
 			b.WriteString(".PP\n")
 		}
-		b.WriteString(line(block.Text))
+		b.WriteString(lines(block.Text))
 	case Subheading:
 		fmt.Fprintf(b, ".SS %s\n", quoted(unmarked(block.Text)))
 	case Item:
 		if tight {
 			b.WriteString(".PD 0\n")
 		}
-		b.WriteString(".IP \\(bu 2\n" + line(block.Text))
+		b.WriteString(".IP \\(bu 2\n" + lines(block.Text))
 		if tight {
 			b.WriteString(".PD\n")
 		}
 	case Definition:
-		b.WriteString(".TP\n" + line(block.Term) + line(block.Text))
+		b.WriteString(".TP\n" + line(block.Term) + lines(block.Text))
 	case Code:
 		if !first {
 			b.WriteString(".PP\n")
@@ -61,9 +63,12 @@ func (block *Block) roff(b *strings.Builder, first, tight bool) {
 }
 
 // line is text with marks as one line of roff.
-func line(text string) string {
+func line(text string) string { return shield(marks(text)) + "\n" }
+
+// marks is text with marks in the fonts of roff.
+func marks(text string) string {
 	var b strings.Builder
-	for _, s := range spans(text) {
+	for _, s := range spans(strings.TrimSpace(text)) {
 		switch s.style {
 		case bold:
 			b.WriteString(`\fB` + escape(s.text) + `\fR`)
@@ -73,7 +78,26 @@ func line(text string) string {
 			b.WriteString(escape(s.text))
 		}
 	}
-	return shield(strings.TrimSpace(b.String())) + "\n"
+	return b.String()
+}
+
+// lines is text with marks in lines that people can read and compare.
+func lines(text string) string {
+	const width = 76
+	var b strings.Builder
+	now := ""
+	for word := range strings.FieldsSeq(marks(text)) {
+		if now != "" && len(now)+1+len(word) > width {
+			b.WriteString(shield(now) + "\n")
+			now = ""
+		}
+		if now != "" {
+			now += " "
+		}
+		now += word
+	}
+	b.WriteString(shield(now) + "\n")
+	return b.String()
 }
 
 // shield keeps a line of text from being taken for a request.

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/arch/arm/armasm"
@@ -87,12 +89,63 @@ func x86(mode int) disassembler {
 				return 4, "endbr32"
 			}
 		}
+		if mode == 64 {
+			if size, text := disassembleVEX(code, pc); size > 0 {
+				return size, negative(text)
+			}
+		}
 		inst, err := x86asm.Decode(code, mode)
 		if err != nil {
 			return 0, ""
 		}
-		return inst.Len, x86asm.GNUSyntax(inst, pc, nil)
+		return inst.Len, negative(todays(inst, x86asm.GNUSyntax(inst, pc, nil)))
 	}
+}
+
+// negative gives a distance of 32 bits in front of a parenthesis its sign, which the
+// library takes for a bit like the others.
+func negative(text string) string {
+	end := strings.IndexByte(text, '(')
+	if end < 10 || text[end-10:end-8] != "0x" {
+		return text
+	}
+	n, err := strconv.ParseUint(text[end-8:end], 16, 32)
+	if err != nil || n < 1<<31 {
+		return text
+	}
+	return fmt.Sprintf("%s-%#x%s", text[:end-10], 1<<32-n, text[end:])
+}
+
+// todays is an instruction as objdump spells it now: the library does as objdump did
+// before 2.36.
+func todays(inst x86asm.Inst, text string) string {
+	mnemonic, rest, _ := strings.Cut(text, " ")
+	switch mnemonic {
+	case "retq", "callq", "jmpq", "leaveq", "retl", "calll", "leavel":
+		mnemonic = mnemonic[:len(mnemonic)-1]
+	case "cdqe":
+		mnemonic = "cltq"
+	case "cwde":
+		mnemonic = "cwtl"
+	case "cdq":
+		mnemonic = "cltd"
+	case "movsxd":
+		mnemonic = "movslq"
+	case "mov":
+		if inst.Len < 10 {
+			return text
+		}
+		if _, wide := inst.Args[1].(x86asm.Imm); !wide || inst.DataSize != 64 {
+			return text
+		}
+		mnemonic = "movabs"
+	default:
+		return text
+	}
+	if rest == "" {
+		return mnemonic
+	}
+	return mnemonic + " " + rest
 }
 
 func disassembleARM64(code []byte, pc uint64) (int, string) {
@@ -106,7 +159,7 @@ func disassembleARM64(code []byte, pc uint64) (int, string) {
 			if inst.Op == arm64asm.ADRP {
 				pc &^= 0xfff
 			}
-			return 4, target(text, arg, pc+uint64(rel))
+			return 4, leadsTo(text, pc+uint64(rel))
 		}
 	}
 	return 4, text
@@ -120,7 +173,7 @@ func disassembleARM(code []byte, pc uint64) (int, string) {
 	text := armasm.GNUSyntax(inst)
 	for _, arg := range inst.Args {
 		if rel, ok := arg.(armasm.PCRel); ok {
-			return inst.Len, target(text, arg, uint64(uint32(pc)+8+uint32(rel)))
+			return inst.Len, leadsTo(text, uint64(uint32(pc)+8+uint32(rel)))
 		}
 	}
 	return inst.Len, text
@@ -139,7 +192,8 @@ func disassembleRISCV(code []byte, pc uint64) (int, string) {
 	if err != nil {
 		return 0, ""
 	}
-	return inst.Len, riscv64asm.GNUSyntax(inst)
+	return inst.Len, branchFrom(pc, riscv64asm.GNUSyntax(inst), "j", "jal", "b", "beq", "bne", "blt", "bge", "bltu", "bgeu",
+		"beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgt", "ble", "bgtu", "bleu")
 }
 
 func disassembleLoong(code []byte, pc uint64) (int, string) {
@@ -147,15 +201,28 @@ func disassembleLoong(code []byte, pc uint64) (int, string) {
 	if err != nil {
 		return 0, ""
 	}
-	return 4, loong64asm.GNUSyntax(inst)
+	return 4, branchFrom(pc, loong64asm.GNUSyntax(inst), "b", "bl", "beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez", "bceqz", "bcnez",
+		"blez", "bgez", "bltz", "bgtz", "bgt", "ble", "bgtu", "bleu")
 }
 
-// target adds the address that a distance leads to.
-func target(text string, distance fmt.Stringer, addr uint64) string {
-	if s := distance.String(); strings.HasSuffix(text, s) {
-		return fmt.Sprintf("%s%#x", strings.TrimSuffix(text, s), addr)
+// branchFrom replaces the distance that ends one of the given instructions by the address
+// that it leads to.
+func branchFrom(pc uint64, text string, branches ...string) string {
+	mnemonic, _, _ := strings.Cut(text, " ")
+	if !slices.Contains(branches, mnemonic) {
+		return text
 	}
-	return fmt.Sprintf("%s  # %#x", text, addr)
+	last := text[strings.LastIndexAny(text, " ,")+1:]
+	distance, err := strconv.ParseInt(last, 0, 64)
+	if err != nil {
+		return text
+	}
+	return leadsTo(text, pc+uint64(distance))
+}
+
+// leadsTo puts an address in the place of the last operand, which is a distance.
+func leadsTo(text string, addr uint64) string {
+	return fmt.Sprintf("%s%#x", text[:strings.LastIndexAny(text, " ,")+1], addr)
 }
 
 // dataText is how bytes are shown that are no instruction.

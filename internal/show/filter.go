@@ -47,12 +47,7 @@ func (f *Filter) typed(name string) bool {
 	return len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return isType(name, t) })
 }
 
-// any reports whether anything is set that a record may fail.
-func (f *Filter) any() bool {
-	return len(f.Types) > 0 || f.picky()
-}
-
-// picky is any without types.
+// picky reports whether anything but types is set that a record may fail.
 func (f *Filter) picky() bool {
 	return len(f.PIDs) > 0 || len(f.Names) > 0 || f.Address.Set || f.Time.Set
 }

@@ -12,16 +12,17 @@ type form interface {
 	begin(it item)
 	end()
 
-	num(name string, v uint64)                // a count, a size, a number that people read
-	signed(name string, v int64)              //
-	hex(name string, v uint64)                // an address, an id, bits
-	str(name string, v []byte)                // from the file: is escaped
-	word(name, v string)                      // of ours
-	named(name string, v uint64, word string) // a number that has a name, which may be ""
-	time(name string, ns uint64)              // seconds with nine decimals
-	words(name string, v []string)            // of ours
-	id(name string, v []byte)                 // bytes that people compare: a build id
-	place(file []byte, line, column uint64)   // in source code; 0 is unknown
+	num(name string, v uint64)                 // a count, a size, a number that people read
+	signed(name string, v int64)               //
+	hex(name string, v uint64)                 // an address, an id, bits
+	str(name string, v []byte)                 // from the file: is escaped
+	word(name, v string)                       // of ours
+	named(name string, v uint64, word string)  // a number that has a name, which may be ""
+	time(name string, ns uint64)               // seconds with nine decimals
+	words(name string, v []string)             // of ours
+	id(name string, v []byte)                  // bytes that people compare: a build id
+	place(file []byte, line, column uint64)    // in source code; 0 is unknown
+	calledAt(file []byte, line, column uint64) // where an inlined call stands in its caller
 
 	// An array holds plain values, all in a line.
 	array(name string)

@@ -15,7 +15,6 @@ type dumpViewer struct {
 	waiting waiting
 	chosen  map[dumpCode]bool // functions whose moves are of interest, too
 	listing *dumpListing      // with -d
-	info2   jitdump.DebugInfo2
 }
 
 // A dumpCode is what a producer calls a function by.
@@ -57,7 +56,11 @@ func (d *dumpViewer) header(h *jitdump.Header) {
 	o.word("order", orderName(h.Order))
 	o.named("elf_mach", uint64(h.Machine), machineName(h.Machine))
 	o.num("pid", uint64(h.PID))
-	o.time("timestamp", h.Timestamp)
+	if h.Flags&jitdump.ArchTimestamps != 0 {
+		o.num("ticks", h.Timestamp)
+	} else {
+		o.time("timestamp", h.Timestamp)
+	}
 	o.words("flags", bitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
 	if h.Pad != 0 {
 		o.hex("pad1", uint64(h.Pad))

@@ -15,7 +15,11 @@ const prefix = 16
 // show shows a record.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
 	rec, err := raw.Decode()
-	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: true})
+	ticks := d.reader.Header().Flags&jitdump.ArchTimestamps != 0
+	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: !ticks})
+	if ticks { // of a clock whose rate nobody says
+		d.out.num("ticks", raw.Timestamp)
+	}
 	var later error
 	if err == nil {
 		switch rec := rec.(type) {
@@ -24,7 +28,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 		case *jitdump.Move:
 			d.move(rec)
 		case *jitdump.DebugInfo:
-			later = d.debugInfo(rec)
+			later = d.debugInfo(raw, rec)
 		case *jitdump.Unwinding:
 			d.unwinding(raw, rec)
 		case *jitdump.DebugInfo2:
@@ -55,7 +59,7 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 			d.out.hex("id", uint64(rec.ID))
 		}
 	}
-	d.rawBytes(raw, err != nil)
+	d.rawBytes(raw)
 	d.out.end()
 	if err == nil {
 		err = later
@@ -65,12 +69,8 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	}
 }
 
-// maxUnknown bounds how much of a record is shown that nobody understands, unless all
-// is asked for.
-const maxUnknown = 256
-
 // rawBytes shows the record's bytes if that is asked for.
-func (d *dumpViewer) rawBytes(raw *jitdump.Raw, broken bool) {
+func (d *dumpViewer) rawBytes(raw *jitdump.Raw) {
 	if !d.opts.Hex {
 		return
 	}
@@ -117,28 +117,6 @@ func (d *dumpViewer) move(m *jitdump.Move) {
 	o.num("code_size", m.CodeSize)
 	o.num("code_index", m.CodeIndex)
 	d.extra(m.Extra)
-}
-
-func (d *dumpViewer) debugInfo(info *jitdump.DebugInfo) error {
-	o := d.out
-	o.hex("code_addr", info.CodeAddr)
-	o.num("nr_entry", info.Count)
-	o.list("entries")
-	defer o.endList()
-	var name []byte
-	for e, err := range info.Entries() {
-		if err != nil {
-			return err
-		}
-		if string(e.Name) != jitdump.RepeatName {
-			name = e.Name
-		}
-		o.row()
-		o.at("addr", e.Addr)
-		// The last field has no fixed meaning; most write columns there.
-		o.place(name, uint64(e.Line), uint64(e.Discrim))
-	}
-	return nil
 }
 
 func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
@@ -215,7 +193,11 @@ func (d *dumpViewer) debugInfo2(info *jitdump.DebugInfo2) error {
 func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32) []byte) {
 	o := d.out
 	o.list("inline_calls")
-	next := uint64(0) // of the ranges
+	next := uint64(0)      // of the ranges
+	files := [][]byte{nil} // of the function itself and of the calls around the next one
+	if len(info.Functions) > 0 {
+		files[0] = pick(info.Files, info.Functions[0].File)
+	}
 	for _, c := range info.Calls {
 		o.row()
 		o.depth(uint64(c.Depth))
@@ -226,13 +208,9 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 			name = pick(info.Names, callee.Name)
 		}
 		o.label("function", name)
-		if c.Line != 0 {
-			o.num("call_line", uint64(c.Line))
-			if col := column(c.Column); col != 0 {
-				o.num("call_column", col)
-			}
-		}
-		o.place(pick(info.Files, callee.File), uint64(callee.Line), column(callee.Column))
+		files = append(files[:min(int64(c.Depth)+1, int64(len(files)))], pick(info.Files, callee.File))
+		o.place(files[len(files)-1], uint64(callee.Line), column(callee.Column))
+		o.calledAt(files[len(files)-2], uint64(c.Line), column(c.Column))
 		o.array("ranges")
 		for end := min(next+uint64(c.RangeCount), uint64(len(info.Ranges))); next < end; next++ {
 			r := info.Ranges[next]

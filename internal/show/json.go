@@ -115,6 +115,17 @@ func (j *jsonForm) place(file []byte, line, column uint64) {
 	}
 }
 
+func (j *jsonForm) calledAt(file []byte, line, column uint64) {
+	if line == 0 {
+		return
+	}
+	j.str("call_file", file)
+	j.num("call_line", line)
+	if column != 0 {
+		j.num("call_column", column)
+	}
+}
+
 func (j *jsonForm) array(name string) {
 	j.key(name)
 	j.b = append(j.b, '[')

@@ -62,7 +62,7 @@ func (l *listing) show(o form, order binary.ByteOrder) {
 	for off := uint64(0); off < uint64(len(l.code)) && o.lost() == nil; {
 		stack = slices.DeleteFunc(stack, func(c inlinedCall) bool { return c.end <= off })
 		for ; nextCall < len(l.calls) && l.calls[nextCall].first <= off; nextCall++ {
-			if l.calls[nextCall].end > off {
+			if l.calls[nextCall].end > off && len(stack) < maxTreeDepth {
 				stack = append(stack, l.calls[nextCall])
 			}
 		}
@@ -115,10 +115,7 @@ func (p *placeWriter) at(line *listedLine, stack []inlinedCall) {
 				t.b = append(t.b, " >"...)
 			}
 			t.label("", []byte(c.function))
-			if c.line != 0 {
-				t.b = append(t.b, " called at"...)
-				t.place([]byte(c.file), c.line, c.column)
-			}
+			t.calledAt([]byte(c.file), c.line, c.column)
 		}
 		if len(stack) == 0 {
 			t.b = append(t.b, " the function itself"...)
@@ -163,9 +160,7 @@ func (p *placeWriter) done(line *listedLine, stack []inlinedCall) {
 	for _, c := range stack {
 		p.out.row()
 		p.out.label("function", []byte(c.function))
-		if c.line != 0 {
-			p.out.place([]byte(c.file), c.line, c.column)
-		}
+		p.out.calledAt([]byte(c.file), c.line, c.column)
 	}
 	p.out.endList()
 }

@@ -254,9 +254,7 @@ func (v *objectViewer) tree(calls []inlinedCall) {
 		o.row()
 		o.depth(uint64(c.depth))
 		o.label("function", []byte(c.function))
-		if c.line != 0 {
-			o.place([]byte(c.file), c.line, c.column)
-		}
+		o.calledAt([]byte(c.file), c.line, c.column)
 		o.array("ranges")
 		for id := c.id; i < len(calls) && calls[i].id == id; i++ {
 			o.elemRange(calls[i].first, calls[i].end)
@@ -316,9 +314,9 @@ func (v *objectViewer) unwind() {
 
 // frameWanted reports whether an FDE is of a function that the filter lets through.
 func (v *objectViewer) frameWanted(first, size uint64) bool {
-	for i := range v.symbols {
-		s := &v.symbols[i]
-		if first <= s.Value && s.Value-first < max(size, 1) && v.wanted(s) {
+	i, _ := slices.BinarySearchFunc(v.symbols, first, func(s elf.Symbol, addr uint64) int { return cmp.Compare(s.Value, addr) })
+	for ; i < len(v.symbols) && v.symbols[i].Value-first < max(size, 1); i++ {
+		if v.wanted(&v.symbols[i]) {
 			return true
 		}
 	}

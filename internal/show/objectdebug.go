@@ -13,7 +13,7 @@ import (
 // An objectDebug is what the DWARF of an object says of its code.
 type objectDebug struct {
 	lines []objectLine  // by address
-	calls []inlinedCall // with addresses instead of offsets; those of one call together
+	calls []inlinedCall // with addresses instead of offsets, by the first
 }
 
 // An objectLine is a row of a line table; end marks where a run of rows ends.
@@ -49,6 +49,7 @@ func readDebug(f *elf.File) (*objectDebug, error) {
 		return nil, fmt.Errorf("DWARF: %w", err)
 	}
 	d := &objectDebug{}
+	defer d.sort()
 	r := data.Reader()
 	for {
 		e, err := r.Next()
@@ -65,6 +66,12 @@ func readDebug(f *elf.File) (*objectDebug, error) {
 		}
 		r.SkipChildren()
 	}
+	return d, nil
+}
+
+// sort puts lines and calls into the order of addresses.
+func (d *objectDebug) sort() {
+	slices.SortStableFunc(d.calls, func(a, b inlinedCall) int { return cmp.Compare(a.first, b.first) })
 	slices.SortStableFunc(d.lines, func(a, b objectLine) int {
 		if c := cmp.Compare(a.addr, b.addr); c != 0 {
 			return c
@@ -77,7 +84,6 @@ func readDebug(f *elf.File) (*objectDebug, error) {
 		}
 		return 0
 	})
-	return d, nil
 }
 
 // unit reads one unit.
@@ -206,13 +212,15 @@ func (d *objectDebug) linesOf(start, size uint64) (lines []listedLine) {
 	return lines
 }
 
-// callsOf returns the inlined calls of a function, with offsets from its start.
+// callsOf returns the inlined calls of a function, with offsets from its start, in the
+// order of the tree; the runs of one call follow each other.
 func (d *objectDebug) callsOf(start, size uint64) (calls []inlinedCall) {
-	for _, c := range d.calls {
-		if c.first >= start && c.first-start < size {
-			c.first, c.end = c.first-start, c.end-start
-			calls = append(calls, c)
-		}
+	i, _ := slices.BinarySearchFunc(d.calls, start, func(c inlinedCall, addr uint64) int { return cmp.Compare(c.first, addr) })
+	for ; i < len(d.calls) && d.calls[i].first-start < size; i++ {
+		c := d.calls[i]
+		c.first, c.end = c.first-start, c.end-start
+		calls = append(calls, c)
 	}
+	slices.SortStableFunc(calls, func(a, b inlinedCall) int { return cmp.Compare(a.id, b.id) })
 	return calls
 }

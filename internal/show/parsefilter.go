@@ -93,15 +93,12 @@ func parseTime(s string) (lo, hi uint64, ok bool) {
 		n, err := strconv.ParseUint(digits, 10, 64)
 		return n, n, err == nil
 	}
-	whole, frac, _ := strings.Cut(strings.TrimSuffix(s, "s"), ".")
+	whole, frac, decimals := strings.Cut(strings.TrimSuffix(s, "s"), ".")
 	sec, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil || sec > math.MaxUint64/1_000_000_000-1 || len(frac) > 9 {
+	if err != nil || sec > math.MaxUint64/1_000_000_000-1 || len(frac) > 9 || decimals && frac == "" {
 		return 0, 0, false
 	}
 	lo = sec * 1_000_000_000
-	if frac == "" && !strings.Contains(s, ".") {
-		return lo, lo + 999_999_999, true
-	}
 	unit := uint64(1_000_000_000)
 	for _, c := range frac {
 		if c < '0' || c > '9' {
@@ -116,8 +113,7 @@ func parseTime(s string) (lo, hi uint64, ok bool) {
 // ParseType reads the type of a record, with or without what all types of its format
 // begin with, in any case; one without a name as a number.
 func ParseType(s string) (string, error) {
-	known := Types()
-	for _, k := range known {
+	for _, k := range Types() {
 		if isType(k, s) {
 			return s, nil
 		}
@@ -125,7 +121,7 @@ func ParseType(s string) (string, error) {
 	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
 		return fmt.Sprintf("type %d", n), nil
 	}
-	return "", fmt.Errorf("there are no such records; types are %s, or the number of one without a name", strings.ToLower(strings.Join(known, ", ")))
+	return "", fmt.Errorf("there are no such records; types are called as the output shows them, like load, debug_info, mmap2 or sample; those without a name have a number")
 }
 
 // isType reports whether a type is what was written.

@@ -18,7 +18,6 @@ type recordingViewer struct {
 	events  events
 	layouts *perfdata.Layouts
 	names   []string // of the files of a directory
-	traced  uint64   // payload still to come
 }
 
 func showRecording(v *viewer) error {
@@ -176,8 +175,13 @@ func (r *recordingViewer) payload(b *perfdata.Block) {
 // record shows a record if it is wanted.
 func (r *recordingViewer) record(b *perfdata.Block, pos int, rec perfdata.Record) {
 	f := &r.opts.Filter
-	if rec.Type == perfdata.RecordHeaderAttr {
+	switch rec.Type {
+	case perfdata.RecordHeaderAttr:
 		r.takeAttr(rec)
+	case perfdata.RecordHeaderFeature:
+		if id, content, ok := perfdata.HeaderFeature(r.order, rec); ok && id == perfdata.FeatureEventDesc {
+			r.nameEvents(content)
+		}
 	}
 	if rec.Type == perfdata.RecordSample && f.NoSamples || len(f.Types) > 0 && !f.typed(perfType(rec.Type)) {
 		return

@@ -163,7 +163,12 @@ func (r *recordingViewer) describeEvents(f *perfdata.File) {
 	if err != nil {
 		return // it is shown as damaged
 	}
-	c := r.featureCursor(feature.ID, content)
+	r.nameEvents(content)
+}
+
+// nameEvents takes names of events from the content of EVENT_DESC.
+func (r *recordingViewer) nameEvents(content []byte) {
+	c := r.featureCursor(perfdata.FeatureEventDesc, content)
 	i := 0
 	_ = walkEventDesc(&c, func(name, _ []byte, _ int) {
 		if i < len(r.events.list) {

@@ -40,7 +40,7 @@ var plainRecords = map[perfdata.RecordType][]plainField{
 	17:                        {{"addr", hex64}, {"len", decimal32}, {"ksym_type", decimal16}, {"flags", hex16}, {"name", text}},
 	18:                        {{"bpf_type", decimal16}, {"flags", hex16}, {"bpf_id", decimal32}, {"tag", hex64}},
 	19:                        {{"cgroup", hex64}, {"path", text}},
-	20:                        {{"addr", hex64}, {"old_len", decimal16}, {"new_len", decimal16}, {"bytes", rest}},
+	20:                        {{"addr", hex64}, {"old_len", decimal16}, {"new_len", decimal16}, {"code", rest}},
 	21:                        {{"hw_id", hex64}},
 
 	perfdata.RecordEventType:     {{"event_id", hex64}, {"name", text}},

@@ -77,7 +77,8 @@ func (t *sourceTexts) of(name string) *sourceText {
 }
 
 // ReadSource reads a source file for Options.Sources. Names come from files that anyone
-// may have written: only a regular file is read, and only one that is not huge.
+// may have written: only a regular file is read, and only one that is not huge. Files of
+// /proc, some of which lose what is read, say that they are empty.
 func ReadSource(name string) ([]byte, bool) {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -85,7 +86,7 @@ func ReadSource(name string) ([]byte, bool) {
 	}
 	defer f.Close()
 	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxSourceSize {
+	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 || st.Size() > maxSourceSize {
 		return nil, false
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxSourceSize))

@@ -12,13 +12,15 @@ type textForm struct {
 	page
 	lists int  // that the row is in
 	sep   bool // a space is wanted before the next element of an array
+	rows  bool // there have been some in the item
+	tail  bool // a list with rows has ended
 	hexed bool // data is shown, too
 }
 
 const typeWidth = 16
 
 func (t *textForm) begin(it item) {
-	t.lists = 0
+	t.lists, t.rows, t.tail = 0, false, false
 	if it.offset < 0 { // about the whole file
 		t.b = append(t.b, it.typ...)
 		return
@@ -54,6 +56,9 @@ func (t *textForm) key(name string) {
 }
 
 func (t *textForm) space() {
+	if t.tail {
+		t.row()
+	}
 	if n := len(t.b); n > 0 && t.b[n-1] != ' ' {
 		t.b = append(t.b, ' ')
 	}
@@ -121,6 +126,14 @@ func (t *textForm) place(file []byte, line, column uint64) {
 	t.b = appendPlace(t.b, file, line, column)
 }
 
+func (t *textForm) calledAt(file []byte, line, column uint64) {
+	if line != 0 {
+		t.space()
+		t.b = append(t.b, "called at"...)
+		t.place(file, line, column)
+	}
+}
+
 func (t *textForm) array(name string) {
 	t.key(name)
 	t.b = append(t.b, '[')
@@ -150,8 +163,9 @@ func (t *textForm) list(string) { t.lists++ }
 
 func (t *textForm) row() {
 	t.full()
+	t.rows, t.tail = true, false
 	t.b = append(t.b, '\n')
-	for range t.lists {
+	for range max(t.lists, 1) {
 		t.b = append(t.b, "    "...)
 	}
 }
@@ -172,7 +186,10 @@ func (t *textForm) depth(v uint64) {
 	}
 }
 
-func (t *textForm) endList() { t.lists-- }
+func (t *textForm) endList() {
+	t.lists--
+	t.tail = t.lists == 0 && t.rows
+}
 
 // instructionBytes is how many bytes of an instruction stand in a line.
 const instructionBytes = 8

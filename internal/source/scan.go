@@ -138,6 +138,9 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 			d.problem(raw.Offset, "%v; the record is left out", err)
 		}
 	}
+	if d.Watch != nil {
+		d.Watch(d.reader.Offset())
+	}
 	d.findQuirks()
 	return nil
 }

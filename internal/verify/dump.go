@@ -3,13 +3,11 @@ package verify
 import (
 	"context"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -29,7 +27,7 @@ type dumpCheck struct {
 	header  *jitdump.Header
 	machine elf.Machine
 	habits  habits
-	now     uint64
+	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
 	functions []function
 	byIndex   map[indexKey]int32 // the latest function of a number
@@ -42,6 +40,7 @@ type dumpCheck struct {
 	records   int
 	first     uint64 // time of the first record that has one
 	latest    uint64
+	previous  uint64 // of the record before
 	closed    bool
 	epochSaid bool
 	afterSaid bool
@@ -52,7 +51,8 @@ type dumpCheck struct {
 type function struct {
 	addr, size, index uint64
 	time              uint64
-	offset            int64
+	offset            int64 // of its record
+	end               int64 // of the record with its code, which is last in that
 	pid               uint32
 	gone              bool // other code lies at its place
 }
@@ -73,7 +73,10 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	if err != nil {
 		return err
 	}
-	c := &dumpCheck{reporter: r, src: f, size: st.Size(), now: opts.Now}
+	c := newDumpCheck(r, f, st.Size())
+	if age := time.Since(st.ModTime()); opts.Now != 0 && age >= 0 && uint64(age) < opts.Now {
+		c.changed = opts.Now - uint64(age)
+	}
 	if err := c.check(ctx, filepath.Base(path)); err != nil {
 		return err
 	}
@@ -83,12 +86,16 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	return c.besideRecording(ctx, path, opts.Recording)
 }
 
+func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
+	return &dumpCheck{
+		reporter: r, src: src, size: size,
+		byIndex: make(map[indexKey]int32), places: make(places), wrongPIDs: make(map[uint32]bool),
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
+	}
+}
+
 // check walks the dump. The error is of reading, or ctx's.
 func (c *dumpCheck) check(ctx context.Context, base string) (err error) {
-	c.byIndex = make(map[indexKey]int32)
-	c.places = make(places)
-	c.wrongPIDs = make(map[uint32]bool)
-	c.lines.byAddr = make(map[uint64]*lineRecord)
 	ok, err := c.checkHeader(base)
 	if err != nil || !ok {
 		return err
@@ -104,98 +111,6 @@ func (c *dumpCheck) check(ctx context.Context, base string) (err error) {
 	}
 	c.end()
 	return nil
-}
-
-// checkHeader checks the file header, and mends in c.src what would keep the reader
-// from the records. ok is false if there is no way to them.
-func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
-	c.result.Holds = "nothing"
-	var b [dumpHeaderSize]byte
-	n, err := c.src.ReadAt(b[:], 0)
-	if err != nil && err != io.EOF {
-		return false, plainError(err)
-	}
-	if n < dumpHeaderSize {
-		c.broken("dump/header-cut", 0, "the file ends after %d bytes of its header", n)
-		return false, nil
-	}
-	order := binary.ByteOrder(binary.LittleEndian)
-	switch {
-	case binary.LittleEndian.Uint32(b[:]) == 0x4A695444:
-	case binary.BigEndian.Uint32(b[:]) == 0x4A695444:
-		order = binary.BigEndian
-	default:
-		c.broken("dump/magic", 0, "the file begins with % x", b[:4])
-		return false, nil
-	}
-	mended := b
-	switch v := order.Uint32(b[4:]); {
-	case v > 2:
-		c.broken("dump/version", 4, "the version is %d", v)
-		order.PutUint32(mended[4:], 1)
-	case v != 1:
-		c.broken("dump/version-not-1", 4, "the version is %d", v)
-	}
-	switch size := order.Uint32(b[8:]); {
-	case size < dumpHeaderSize || size > 1<<20 || int64(size) > c.size:
-		c.broken("dump/header-size", 8, "the header says that it has %d bytes; the file has %d", size, c.size)
-		order.PutUint32(mended[8:], dumpHeaderSize)
-	case size > dumpHeaderSize:
-		c.broken("dump/header-long", 8, "the header has %d bytes, %d more than its fields need", size, size-dumpHeaderSize)
-	}
-	machine := order.Uint32(b[12:])
-	if c.machine = elf.Machine(machine); machine == 0 || machine > 0xffff || strings.HasPrefix(c.machine.String(), "elf.Machine(") || isNumber(c.machine.String()) {
-		c.broken("dump/machine", 12, "elf_mach is %d, which is no machine", machine)
-	}
-	if pad := order.Uint32(b[16:]); pad != 0 {
-		c.broken("dump/pad", 16, "pad1 is %#x", pad)
-	}
-	pid := order.Uint32(b[20:])
-	if pid == 0 {
-		c.broken("dump/pid", 20, "the process is number 0")
-	} else if n, ok := numberOfDump(base); ok && n != pid {
-		c.broken("dump/pid-name", 20, "the process is number %d, the file's name has %d", pid, n)
-	}
-	flags := order.Uint64(b[32:])
-	if flags&^1 != 0 {
-		c.broken("dump/flags", 32, "flags are %#x", flags)
-	}
-	if flags&1 != 0 {
-		c.broken("dump/tsc", 32, "times are counts of the processor")
-	}
-	c.src = &mendedFile{c.src, mended}
-	c.header = &jitdump.Header{Order: order, Machine: machine, PID: pid, Timestamp: order.Uint64(b[24:]), Flags: jitdump.Flags(flags)}
-	return true, nil
-}
-
-// isNumber reports whether s is one: what debug/elf prints for machines it has no name
-// for.
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 0, 64)
-	return err == nil
-}
-
-// numberOfDump returns the number in the name jit-NUMBER.dump.
-func numberOfDump(base string) (uint32, bool) {
-	base, ok := strings.CutPrefix(base, "jit-")
-	digits, found := strings.CutSuffix(base, ".dump")
-	n, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(n), ok && found && err == nil
-}
-
-// A mendedFile is a dump whose header is put right.
-type mendedFile struct {
-	io.ReaderAt
-	header [dumpHeaderSize]byte
-}
-
-// ReadAt implements io.ReaderAt.
-func (m *mendedFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := m.ReaderAt.ReadAt(p, off)
-	if off >= 0 && off < dumpHeaderSize {
-		copy(p[:n], m.header[off:])
-	}
-	return n, err
 }
 
 // walk goes through the records.
@@ -264,7 +179,7 @@ func (c *dumpCheck) record(raw *jitdump.Raw) {
 		c.afterSaid = true
 		c.broken("dump/after-close", raw.Offset, "%s after JIT_CODE_CLOSE", raw.ID)
 	}
-	c.time(raw)
+	c.checkTime(raw)
 	switch raw.ID {
 	case jitdump.IDLoad:
 		l, err := raw.Load()
@@ -349,8 +264,8 @@ func allZero(b []byte) bool {
 // for 31 years.
 const realTime = 1e18
 
-// time checks the time of a record.
-func (c *dumpCheck) time(raw *jitdump.Raw) {
+// checkTime checks the time of a record.
+func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 	t := raw.Timestamp
 	if t == 0 {
 		c.broken("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
@@ -363,15 +278,19 @@ func (c *dumpCheck) time(raw *jitdump.Raw) {
 	if c.first == 0 {
 		c.first = t
 	}
-	if t < c.latest {
-		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than a record before it", raw.ID, c.latest-t)
+	if t < c.previous {
+		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than the record before it", raw.ID, c.previous-t)
 	}
-	c.latest = max(c.latest, t)
+	c.previous, c.latest = t, max(c.latest, t)
 }
 
 // headerTimeGap is how much older than its first record the header of a dump may be:
 // 10 days without compiling anything.
 const headerTimeGap = 10 * 24 * 3600 * 1e9
+
+// changedSlack is how much later than its file a record may be: file systems take their
+// times from a coarser clock.
+const changedSlack = 1e9
 
 // end checks what can be told only at the end.
 func (c *dumpCheck) end() {
@@ -388,8 +307,8 @@ func (c *dumpCheck) end() {
 	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && c.header.Flags&jitdump.ArchTimestamps == 0 {
 		c.broken("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
 	}
-	if c.now != 0 && c.latest > c.now && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
-		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s, and CLOCK_MONOTONIC is at %d.%09d s", c.latest/1e9, c.latest%1e9, c.now/1e9, c.now%1e9)
+	if c.changed != 0 && c.latest > c.changed+changedSlack && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
+		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
-	c.result.Holds = fmt.Sprintf("%d records, %d functions", c.records, len(c.functions))
+	c.result.Holds = counted(c.records, "record") + ", " + counted(len(c.functions), "function")
 }

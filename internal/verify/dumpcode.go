@@ -24,7 +24,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 		c.broken("dump/name-text", raw.Offset, "the name %s is no text", quoted(l.Name))
 	}
 	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
-	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, pid: l.PID}
+	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, end: raw.Offset + raw.Size(), pid: l.PID}
 	sound := c.address(raw, f.addr, f.size)
 	if f.size == 0 {
 		c.broken("dump/size-zero", raw.Offset, "%s has no code", quoted(l.Name))
@@ -126,9 +126,13 @@ func pagesOf(f *function) (first, last uint64) {
 	return f.addr >> placePage, (f.addr + max(f.size, 1) - 1) >> placePage
 }
 
+// maxPlaced is the size of the largest function that is looked at for overlaps: no code
+// is larger, but moves of such a function would cost pages for each.
+const maxPlaced = 1 << 20
+
 // each calls yield for the functions in the pages of f.
 func (p places) each(f *function, yield func(int32)) {
-	if f.size == 0 {
+	if f.size == 0 || f.size > maxPlaced {
 		return
 	}
 	for page, last := pagesOf(f); page <= last; page++ {
@@ -141,7 +145,7 @@ func (p places) each(f *function, yield func(int32)) {
 // add adds a function, and forgets those that are gone.
 func (p places) add(functions []function, i int32) {
 	f := &functions[i]
-	if f.size == 0 {
+	if f.size == 0 || f.size > maxPlaced {
 		return
 	}
 	for page, last := pagesOf(f); page <= last; page++ {

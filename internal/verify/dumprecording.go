@@ -22,6 +22,10 @@ type witness struct {
 	samples int
 	marker  bool
 	object  bool // it was injected: the marker is gone
+
+	// A process may have another number in its own pid namespace, which is the dump's.
+	other   uint32 // some process that has objects
+	several bool   // and it is not the only one
 }
 
 // besideRecording holds a dump against the recording it belongs to.
@@ -31,12 +35,20 @@ func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string)
 	if err != nil {
 		return fmt.Errorf("the recording %s: %w", recording, err)
 	}
-	if !w.marker {
-		if !w.object {
-			c.broken("dump/marker", -1, "no mapping in the recording names %s", quoted(filepath.Base(path)))
-			return nil
+	if !w.marker && !w.object && w.other != 0 {
+		if w.several {
+			return nil // nobody can say which of them it is
 		}
-		w.pid = c.header.PID
+		w.pid, w.object = w.other, true
+	}
+	if !w.marker && !w.object {
+		c.broken("dump/marker", -1, "no mapping in the recording names %s", quoted(filepath.Base(path)))
+		return nil
+	}
+	if w.object {
+		if err := c.injectedCode(ctx, recording, w.pid); err != nil {
+			return err
+		}
 	}
 	if c.header.Flags&jitdump.ArchTimestamps != 0 {
 		return nil // said already: dump/tsc
@@ -72,7 +84,11 @@ func (w *witness) record(rec *recordingFile, r perfdata.Record, base string) {
 			return
 		}
 		name := string(m.Filename)
-		w.object = w.object || isJITObject(name) && m.PID == w.pid
+		if isJITObject(name) {
+			w.object = w.object || m.PID == w.pid
+			w.several = w.several || w.other != 0 && w.other != m.PID
+			w.other = m.PID
+		}
 		if filepath.Base(name) == base && isMarker(name) && !w.marker {
 			w.marker, w.pid = true, m.PID
 			w.since, _ = rec.Time(r)

@@ -65,7 +65,7 @@ func (o *object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 	}
 	if low < o.text.Addr || high > o.text.Addr+o.text.Size || low > high {
 		o.broken("object/unit", at, "a unit is about %#x to %#x, .text is at %#x to %#x", low, high, o.text.Addr, o.text.Addr+o.text.Size)
-		return low, high, false
+		return o.text.Addr, o.text.Addr + o.text.Size, false
 	}
 	return low, high, true
 }
@@ -122,8 +122,8 @@ type treeCheck struct {
 	reader *dwarf.Reader
 }
 
-// children checks the children of an entry whose code is in ranges around, and reports
-// whether to go on.
+// children checks the children of an entry whose code is in ranges around, which are
+// sorted, and reports whether to go on.
 func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 	var taken [][2]uint64
 	for {
@@ -152,7 +152,8 @@ func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 			if e.Tag == dwarf.TagInlinedSubroutine && e.Val(dwarf.AttrAbstractOrigin) == nil {
 				return t.broken(e, "an inlined call does not say of what")
 			}
-			inner = ranges
+			inner = slices.DeleteFunc(ranges, func(r [2]uint64) bool { return r[0] == r[1] })
+			slices.SortFunc(inner, byStart)
 		}
 		if e.Children {
 			if depth == maxTreeDepth {
@@ -163,7 +164,7 @@ func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 			}
 		}
 	}
-	slices.SortFunc(taken, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	slices.SortFunc(taken, byStart)
 	for i := 1; i < len(taken); i++ {
 		if taken[i-1][1] > taken[i][0] {
 			return t.broken(nil, "code at %#x is of two entries of one depth", taken[i][0])
@@ -181,7 +182,15 @@ func (t *treeCheck) broken(e *dwarf.Entry, format string, args ...any) bool {
 	return false
 }
 
-// within reports whether one of the ranges contains r.
+func byStart(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) }
+
+// within reports whether one of the ranges, which are sorted, contains r.
 func within(r [2]uint64, ranges [][2]uint64) bool {
-	return slices.ContainsFunc(ranges, func(a [2]uint64) bool { return a[0] <= r[0] && r[1] <= a[1] })
+	behind, _ := slices.BinarySearchFunc(ranges, r[0], func(a [2]uint64, start uint64) int {
+		if a[0] <= start {
+			return -1
+		}
+		return 1
+	})
+	return behind > 0 && r[1] <= ranges[behind-1][1]
 }

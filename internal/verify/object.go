@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -54,7 +53,7 @@ func checkObjectFile(r *reporter, path string) error {
 		abs = path
 	}
 	o := checkObject(r, f, st.Size(), abs, isJITObject(path))
-	r.result.Holds = fmt.Sprintf("%d functions", len(o.symbols))
+	r.result.Holds = counted(len(o.symbols), "function")
 	return nil
 }
 
@@ -250,7 +249,7 @@ func (o *object) note() {
 			return
 		}
 	}
-	o.broken("object/build-id", offset(s), "no PT_NOTE has .note.gnu.build-id")
+	o.broken("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
 }
 
 // frames checks the unwind tables.

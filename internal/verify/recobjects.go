@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"debug/elf"
 	"errors"
 	"io/fs"
 	"os"
@@ -85,6 +86,9 @@ func (c *recordingCheck) object(o *mappedObject, listed []byte) {
 	c.file = own
 	if e.file == nil {
 		return
+	}
+	if e.tables.Size > 0 && e.tables.Flags&elf.SHF_ALLOC == 0 {
+		o.tables = e.tables.Offset
 	}
 	c.compareIDs(o, e.buildID, listed)
 	c.ranges(o, e)

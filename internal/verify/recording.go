@@ -2,9 +2,7 @@ package verify
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -24,13 +22,15 @@ type recordingCheck struct {
 	records int
 	mapped  int // of objects
 	clocked bool
-	seq     int
+	stacks  bool // samples have copies of them
+	lost    bool // records behind a fault
 }
 
 // A mappedObject is an object of jitted functions, as the recording has it.
 type mappedObject struct {
 	path     string
 	mappings []jitMapping
+	tables   uint64 // where its unwind tables are in the file, if they have a place of their own
 }
 
 // A jitMapping is a mapping of an object.
@@ -53,6 +53,11 @@ func checkRecording(ctx context.Context, r *reporter, path string) error {
 		return nil
 	}
 	defer rec.close()
+	return checkOpen(ctx, r, rec)
+}
+
+// checkOpen checks a recording that is open.
+func checkOpen(ctx context.Context, r *reporter, rec *recordingFile) error {
 	c := &recordingCheck{reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.dir // each of its files has an order of its own
 	if rec.file != nil {
@@ -66,6 +71,7 @@ func checkRecording(ctx context.Context, r *reporter, path string) error {
 	if err := c.checkObjects(ctx); err != nil {
 		return err
 	}
+	c.tablePlaces()
 	c.verdict()
 	return nil
 }
@@ -92,6 +98,7 @@ func (c *recordingCheck) attrs() {
 			seen[id] = i
 		}
 	}
+	c.stacks = c.copiesStacks()
 	c.ids = sampleIDsOf(c.rec.order, c.rec.attrs)
 }
 
@@ -110,6 +117,7 @@ func (c *recordingCheck) walk(ctx context.Context) error {
 				return plainError(err)
 			}
 			c.broken("recording/record", faultAt(err, -1), "%v", err)
+			c.lost = true
 			break
 		}
 		for at, rec := range block.Records() {
@@ -178,7 +186,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 		if err != nil {
 			return err
 		}
-		if e.Exec {
+		if e.Exec && c.stacks {
 			c.memory = append(c.memory, memoryEvent{pid: e.PID, time: time, exec: true})
 		}
 	case perfdata.RecordFork, perfdata.RecordExit:
@@ -212,9 +220,11 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
 		c.markers = append(c.markers, name)
 		return
 	case len(name) > 0 && name[0] == '/' && !isAnonymous(name):
-		e.file = name
+		e.file, e.pgoff = name, m.PgOff
 	}
-	c.memory = append(c.memory, e)
+	if c.stacks {
+		c.memory = append(c.memory, e)
+	}
 }
 
 // isMarker reports whether a mapping names a dump.
@@ -234,119 +244,11 @@ func (c *recordingCheck) verdict() {
 		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
 		c.broken("recording/not-injected", -1, "it names %s", quoted(c.markers[0]))
-	case !injected:
+	case !injected && !c.lost:
 		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
 	}
 	if len(c.markers) > 0 && !injected && !c.clocked {
 		c.broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
 	}
-	c.result.Holds = fmt.Sprintf("%d records, %d mappings of %d objects", c.records, c.mapped, len(c.objects))
-}
-
-// rounds knows what readers of a recording have been told that they may use.
-//
-// At the end of a round, perf hands out what is no later than the latest record before
-// the round in front of it ended [perf, ordered_events__flush].
-type rounds struct {
-	off      bool
-	latest   uint64 // of all so far
-	previous uint64 // latest at the end of the last round
-	handed   uint64 // up to this time, records have been handed out
-}
-
-func (r *rounds) finished() {
-	r.handed = max(r.handed, r.previous)
-	r.previous = r.latest
-}
-
-// record returns by how much a record comes too late, or 0.
-func (r *rounds) record(time uint64) uint64 {
-	r.latest = max(r.latest, time)
-	if r.off || time >= r.handed {
-		return 0
-	}
-	return r.handed - time
-}
-
-// sampleIDs knows where records have the id of their event. It is worked out here once
-// more, from [perf_event.h, struct sample_id].
-type sampleIDs struct {
-	order    binary.ByteOrder
-	known    map[uint64]bool
-	trailer  int // bytes; 0 if records have none
-	fromEnd  int // where the id begins; 0 if there is none
-	inSample int // the same in samples, from the start
-	uniform  bool
-}
-
-func sampleIDsOf(order binary.ByteOrder, attrs []perfdata.Attr) (s sampleIDs) {
-	s.order, s.known = order, make(map[uint64]bool)
-	if len(attrs) == 0 {
-		return s
-	}
-	for i := range attrs {
-		a := &attrs[i]
-		for _, id := range a.IDs {
-			s.known[id] = true
-		}
-		if i > 0 && (a.SampleType() != attrs[0].SampleType() || a.Has(perfdata.FlagSampleIDAll) != attrs[0].Has(perfdata.FlagSampleIDAll)) {
-			return sampleIDs{} // perfdata tells them apart
-		}
-	}
-	s.uniform = true
-	t := attrs[0].SampleType()
-	at := 8
-	for _, f := range []perfdata.SampleType{perfdata.FieldIdentifier, perfdata.FieldIP, perfdata.FieldTID, perfdata.FieldTime, perfdata.FieldAddr, perfdata.FieldID} {
-		if t&f == 0 {
-			continue
-		}
-		if s.inSample == 0 && (f == perfdata.FieldIdentifier || f == perfdata.FieldID) {
-			s.inSample = at
-		}
-		at += 8
-	}
-	if !attrs[0].Has(perfdata.FlagSampleIDAll) {
-		return s
-	}
-	var fields []perfdata.SampleType
-	for _, f := range []perfdata.SampleType{perfdata.FieldTID, perfdata.FieldTime, perfdata.FieldID, perfdata.FieldStreamID, perfdata.FieldCPU, perfdata.FieldIdentifier} {
-		if t&f != 0 {
-			fields = append(fields, f)
-		}
-	}
-	s.trailer = 8 * len(fields)
-	for i, f := range fields {
-		if f == perfdata.FieldIdentifier || f == perfdata.FieldID {
-			s.fromEnd = 8 * (len(fields) - i)
-		}
-	}
-	return s
-}
-
-// check returns what is wrong with the id of a record, or "".
-func (s *sampleIDs) check(rec perfdata.Record) string {
-	if !s.uniform {
-		return ""
-	}
-	n := len(rec.Data)
-	at := s.inSample
-	if rec.Type != perfdata.RecordSample {
-		if n < 8+s.trailer {
-			return fmt.Sprintf("%d bytes have no room for the trailer of %d", n, s.trailer)
-		}
-		at = n - s.fromEnd
-	}
-	if n%8 != 0 {
-		return fmt.Sprintf("its size, %d, is no multiple of 8", n)
-	}
-	if at == 0 || at == n || len(s.known) == 0 {
-		return ""
-	}
-	if at+8 > n {
-		return fmt.Sprintf("%d bytes have no room for an id at %d", n, at)
-	}
-	if id := s.order.Uint64(rec.Data[at:]); id != 0 && !s.known[id] {
-		return fmt.Sprintf("no event has the id %d", id)
-	}
-	return ""
+	c.result.Holds = counted(c.records, "record") + ", " + counted(c.mapped, "mapping") + " of " + counted(len(c.objects), "object")
 }

@@ -67,7 +67,8 @@ func newReporter(file string, opts *Options) *reporter {
 // broken says that a rule of the table is broken at an offset of the file, or -1.
 func (r *reporter) broken(rule string, offset int64, format string, args ...any) {
 	known := ruleNamed(rule)
-	r.counts[rule]++
+	n := r.counts[rule] + 1
+	r.counts[rule] = n
 	switch known.Severity {
 	case Error:
 		r.result.Errors++
@@ -76,7 +77,7 @@ func (r *reporter) broken(rule string, offset int64, format string, args ...any)
 	default:
 		r.result.Notes++
 	}
-	if r.emit == nil || !r.all && r.counts[rule] > maxShown {
+	if r.emit == nil || !r.all && n > maxShown {
 		return
 	}
 	r.emit(Complaint{File: r.file, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
@@ -107,4 +108,12 @@ func quoted[T string | []byte](name T) string {
 		return fmt.Sprintf("%q...", string(name[:most]))
 	}
 	return fmt.Sprintf("%q", string(name))
+}
+
+// counted returns a number with what it counts.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -126,7 +126,7 @@ type recordingFile struct {
 	dir    bool
 	close  func() error
 	size   int64
-	src    *os.File
+	src    io.ReaderAt
 }
 
 // openRecording opens a recording and stands at its first record.

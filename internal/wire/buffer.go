@@ -127,7 +127,7 @@ func (b *Buffer) Prefixed32(f func()) {
 	b.U32(0)
 	f()
 	n := len(b.Data) - at - 4
-	if n > math.MaxUint32 && b.err == nil {
+	if uint64(n) > math.MaxUint32 && b.err == nil {
 		b.err = fmt.Errorf("%d bytes do not fit behind a 32-bit length", n)
 	}
 	b.Order().PutUint32(b.Data[at:], uint32(n))

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// What was typed is quoted, and what looks like it is suggested.
+func TestNearMisses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "recording"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--sumary":             "there is no option --sumary; did you mean --summary? see jitinject help inject",
+		"--no-bundel":          "there is no option --no-bundel; did you mean --no-bundle?",
+		"--no-summry":          "there is no option --no-summry; see",
+		"--oupt x":             "there is no option --oupt; did you mean --output?",
+		"--summary jsno":       "--summary jsno: it can be text or json; did you mean json?",
+		"--summary yaml":       "--summary yaml: it can be text or json; see",
+		"--summary":            "--summary needs a value: text or json",
+		"--progress sometimes": "--progress sometimes: it can be auto, always or never; see",
+		"--progress allways":   "did you mean always?",
+		"--clock autp":         "--clock autp: it can be auto, strict, or a number of nanoseconds; did you mean auto?",
+		"-summary json":        "-summary: did you mean --summary, with two dashes?",
+		"-no-bundle":           "-no-bundle: did you mean --no-bundle, with two dashes?",
+		"claen":                "there is no command claen; did you mean clean?",
+		"comletion":            "there is no command comletion; did you mean completion?",
+		"dmup":                 "there is no command dmup; did you mean dump?",
+		"verfy x":              "there is no command verfy; did you mean verify?",
+		"dump --jsno x":        "there is no option --jsno; did you mean --json? see jitinject dump --help",
+		"compl":                "there is no command compl; did you mean completion?",
+		"help exit":            "there is no command or topic exit; did you mean exit-codes?",
+		"--clock str":          "did you mean strict?",
+		"frobnicate":           "there is no command frobnicate; see jitinject help inject",
+		"recording":            "files are named with -i and -o: jitinject -i recording",
+		"perf.data":            "files are named with -i and -o: jitinject -i perf.data",
+		"-f perf.data":         "jitinject -i perf.data",
+		"./x\x1b[2J":           `-i ./x\x1b[2J`,
+		"report":               "report is a command of perf: perf report",
+		"anotate":              "there is no command anotate; did you mean perf annotate?",
+		"clean --dryrun x":     "there is no option --dryrun; did you mean --dry-run? see jitinject clean --help",
+		"clean -dry-run x":     "-dry-run: did you mean --dry-run, with two dashes?",
+		"help clcks":           "there is no command or topic clcks; did you mean clocks?",
+		"help record":          "it is one of perf: perf help record",
+		"help clean clean":     `"clean": help takes one command or topic`,
+		"completion tcsh":      "there is no completion for tcsh: it can be bash, zsh or fish",
+		"completion fihs":      "did you mean fish?",
+		"completion":           "the name of one shell: bash, zsh or fish",
+		"man":                  "the name of one directory",
+		"version 2":            `"2": version takes nothing`,
+	} {
+		code, _, stderr := command(t, dir, strings.Fields(args)...)
+		if code != exitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "jitinject: ") {
+			t.Errorf("%q: exit code %d, want %q:\n%s", args, code, want, stderr)
+		}
+	}
+}
+
+// Every command reads options as perf does.
+func TestSharedSpelling(t *testing.T) {
+	for _, args := range []string{"clean --dry --no-dry-run --no-for nowhere", "clean --verb --verb -q nowhere"} {
+		if code, _, stderr := command(t, t.TempDir(), strings.Fields(args)...); code != exitFailed || !strings.Contains(stderr, "there is no such file") {
+			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
+	}
+	for _, args := range []string{"help --he", "clean --hel", "version -h", "inject -h", "man --help", "completion --help", "--help"} {
+		if code, stdout, stderr := command(t, t.TempDir(), append(strings.Fields(args), "--help")...); code != exitOK || !strings.HasPrefix(stdout, "usage: jitinject") || stderr != "" {
+			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1}, {"ac", "abc", 1},
+		{"abc", "acb", 1}, {"dmup", "dump", 1}, {"kitten", "sitting", 3}, {strings.Repeat("x", 100), "x", 64},
+	} {
+		if got := distance(c.a, c.b); got != c.want || got != distance(c.b, c.a) {
+			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+	if got := nearest("fo", []string{"for", "foo"}); got != "" {
+		t.Errorf("%s, though there are two", got)
+	}
+}
+
+// All that is said about an option comes from its description: it is in the help, the
+// manual page and the completions, and so are the words that it takes.
+func TestOptionsEverywhere(t *testing.T) {
+	bash, zsh, fish := bashCompletion(), zshCompletion(), fishCompletion()
+	dir := t.TempDir()
+	if err := writeManual(dir, manualDate); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commands() {
+		_, help, _ := command(t, dir, "help", c.name)
+		_, same, _ := command(t, dir, c.name, "--help")
+		if help != same || !strings.HasPrefix(help, "usage: "+c.synopsis("jitinject")) {
+			t.Errorf("help %s is not %s --help", c.name, c.name)
+		}
+		page := ""
+		if c.flags != nil {
+			name := "jitinject-" + c.name
+			if c.name == "inject" {
+				name = "jitinject"
+			}
+			b, err := os.ReadFile(filepath.Join(dir, "man1", name+".1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			page = string(b)
+		}
+		for _, f := range visible(c.options()) {
+			for _, s := range spellings(f) {
+				if !strings.Contains(help, s) {
+					t.Errorf("help %s has no %s", c.name, s)
+				}
+				if page != "" && !strings.Contains(page, strings.ReplaceAll(s, "-", `\-`)) {
+					t.Errorf("the manual page of %s has no %s", c.name, s)
+				}
+				if !strings.Contains(bash, s) || !strings.Contains(zsh, s+"[") && !strings.Contains(zsh, s+"=") && !strings.Contains(zsh, s+"+") && !strings.Contains(zsh, s+"-") {
+					t.Errorf("completion for bash or zsh has no %s", s)
+				}
+			}
+			if !strings.Contains(fish, " -l "+f.Name+" ") || f.Shorthand != "" && !strings.Contains(fish, " -s "+f.Shorthand+" -l "+f.Name+" ") {
+				t.Errorf("completion for fish has no --%s", f.Name)
+			}
+			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") || strings.Count(f.Usage, "`")%2 != 0 {
+				t.Errorf("%s --%s: usage %q", c.name, f.Name, f.Usage)
+			}
+			if words, _ := values(f); len(words) > 0 && (!strings.Contains(bash, singly(strings.Join(words, " "))) || !strings.Contains(fish, singly(strings.Join(words, " ")))) {
+				t.Errorf("completion has no words for --%s", f.Name)
+			}
+		}
+		for _, text := range []string{bash, zsh, fish} {
+			if !strings.Contains(text, c.name) {
+				t.Errorf("completion has no %s", c.name)
+			}
+		}
+	}
+}
+
+// What help files say about options is true in so far as there are such options.
+func TestHelpNamesRealOptions(t *testing.T) {
+	known := make(map[string]bool)
+	for _, c := range commands() {
+		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	}
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--jit-kind", "--profile", "--mount-proc", "--jit"} {
+		known[foreign] = true
+	}
+	for _, name := range helpWords() {
+		p, _ := helpText(name)
+		for _, s := range p.Sections {
+			for _, b := range s.Blocks {
+				for _, word := range strings.FieldsFunc(b.Text, func(r rune) bool {
+					return r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+				}) {
+					if len(word) > 2 && strings.HasPrefix(word, "--") && word != "--no-" && !known[word] {
+						t.Errorf("%s.md speaks of %s, which is nobody's", name, word)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every topic has a line that says what it is, and a text that fits a terminal.
+func TestTopics(t *testing.T) {
+	if len(topics()) < 5 {
+		t.Fatal(topics())
+	}
+	_, all, _ := command(t, t.TempDir(), "help")
+	for _, name := range topics() {
+		code, stdout, stderr := command(t, t.TempDir(), "help", name)
+		if p, _ := helpText(name); code != exitOK || stderr != "" || p.Name != name || p.Brief == "" || !strings.Contains(all, "  "+name+" ") {
+			t.Errorf("%s: exit code %d, page %s: %s\n%s", name, code, p.Name, p.Brief, stderr)
+		}
+		for line := range strings.Lines(stdout) {
+			if len(line) > 81 || strings.ContainsAny(line, "\t`") {
+				t.Errorf("%s: line %q", name, line)
+			}
+		}
+	}
+}
+
+// Text fits a narrow terminal, and is not drawn out on a wide one.
+func TestWidth(t *testing.T) {
+	tty := openTerminal(t)
+	for cols, want := range map[uint16]int{0: 80, 20: 40, 50: 50, 80: 80, 200: 80} {
+		if err := unix.IoctlSetWinsize(int(tty.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}); err != nil {
+			t.Fatal(err)
+		}
+		if got := widthOf(tty.slave); got != want {
+			t.Errorf("%d columns: %d, want %d", cols, got, want)
+		}
+	}
+	if got := widthOf(nil); got != 80 {
+		t.Error(got)
+	}
+	for _, c := range commands() {
+		for line := range strings.Lines(commandHelp(&c, "jitinject", 50)) {
+			if len(line) > 51 && !strings.HasPrefix(line, "      ") && !strings.HasPrefix(line, "usage") { // but commands that are to be typed
+				t.Errorf("%s: line %q", c.name, line)
+			}
+		}
+	}
+}
+
+// As a command of perf it calls itself one, and perf finds it in PATH.
+func TestPerfJitinject(t *testing.T) {
+	var errs strings.Builder
+	if code := run([]string{"/usr/bin/perf-jitinject", "--sumary"}, nil, nil, &errs); code != exitUsage ||
+		errs.String() != "perf jitinject: there is no option --sumary; did you mean --summary? see perf jitinject help inject\n" {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+	errs.Reset()
+	if code := run([]string{"perf-jitinject", "x.data"}, nil, nil, &errs); code != exitUsage || !strings.Contains(errs.String(), ": perf jitinject -i x.data; see perf jitinject help") {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+	program, err := os.Executable() // which is the program if it is told so
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, "perf-jitinject")); err != nil {
+		t.Fatal(err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		dir := testrec.Place(t, "php")
+		for args, want := range map[string]string{
+			"-i perf.data -o out.data": "out.data: 44 mappings",
+			"help":                     "usage: perf jitinject [inject]",
+			"clean --help":             "usage: perf jitinject clean [options]",
+			"--version":                "jitinject version ",
+		} {
+			cmd := testrec.Command(t, dir, perf, append([]string{"jitinject"}, strings.Fields(args)...)...)
+			cmd.Args[0] = "perf" // with a directory, perf would look there first
+			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"), beProgram+"=1")
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("perf %s jitinject %s: %v\n%s", version, args, err, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// completions are command lines, and what is offered for their last word: all of it,
+// or, behind "...", at least that.
+var completions = []struct{ line, want string }{
+	{"jitinject cl", "clean"},
+	{"jitinject ", "clean completion help inject man version ..."},
+	{"jitinject --su", "--summary"},
+	{"perf-jitinject --su", "--summary"},
+	{"jitinject inject --emb", "--embed-sources"},
+	{"jitinject -f --sam", "--sampled"},
+	{"jitinject clean --d", "--dry-run"},
+	{"jitinject --summary ", "json text"},
+	{"jitinject --progress a", "always auto"},
+	{"jitinject -i d/", "d/bundle d/jit-1.dump d/perf.data"},
+	{"jitinject clean d/p", "d/perf.data"},
+	{"jitinject --objects d/", "d/bundle"},
+	{"jitinject man d/b", "d/bundle"},
+	{"jitinject help cl", "clean clocks"},
+	{"jitinject completion z", "zsh"},
+}
+
+// completionDir is a directory with files that are of interest, and one that is not.
+func completionDir(t *testing.T, shell, script string) (dir, path string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "d", "bundle"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "completion."+shell)
+	for name, text := range map[string]string{path: script, filepath.Join(dir, "d", "perf.data"): "", filepath.Join(dir, "d", "jit-1.dump"): "", filepath.Join(dir, "d", "notes.txt"): ""} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, path
+}
+
+// offered checks what a shell offers.
+func offered(t *testing.T, line string, got []string, want string) {
+	t.Helper()
+	for i := range got {
+		got[i] = strings.TrimSuffix(got[i], "/")
+	}
+	slices.Sort(got)
+	words, more := strings.CutSuffix(want, " ...")
+	for _, w := range strings.Fields(words) {
+		if !slices.Contains(got, w) {
+			more, words = false, want+" (no "+w+")"
+		}
+	}
+	if !more && strings.Join(got, " ") != words {
+		t.Errorf("%q: %q, want %q", line, got, words)
+	}
+}
+
+func TestCompletionBash(t *testing.T) {
+	bash := testrec.Tool(t, "bash")
+	code, script, stderr := command(t, t.TempDir(), "completion", "bash")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	dir, path := completionDir(t, "bash", script)
+	// As readline calls it: the words of the line, the last one being typed.
+	const drive = `source "$1"; shift
+		f=$(complete -p "$1") || exit 1; f=${f#*-F }; f=${f%% *}
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); $f "$1" "${@:$#}" "${@:$#-1:1}"; printf '%s\n' "${COMPREPLY[@]}"`
+	for _, c := range append(completions, struct{ line, want string }{"jitinject --summary = j", "json"}, struct{ line, want string }{"jitinject --summary =", "json text"}) {
+		words := strings.Split(c.line, " ")
+		cmd := testrec.Command(t, dir, bash, append([]string{"--norc", "-c", drive, "bash", path}, words...)...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", c.line, err)
+		}
+		offered(t, c.line, strings.Fields(string(out)), c.want)
+	}
+}
+
+func TestCompletionFish(t *testing.T) {
+	fish := testrec.Tool(t, "fish")
+	dir, path := completionDir(t, "fish", fishCompletion())
+	for _, c := range append(completions, struct{ line, want string }{"jitinject --summary=j", "--summary=json"}, struct{ line, want string }{"jitinject --input=d/p", "--input=d/perf.data"}) {
+		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, c.line)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", c.line, err, out)
+		}
+		var got []string
+		for line := range strings.Lines(string(out)) {
+			word, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			got = append(got, word)
+			if strings.HasPrefix(word, "--") && text == "" {
+				t.Errorf("%s has no description", word)
+			}
+		}
+		offered(t, c.line, got, c.want)
+	}
+}
+
+// zsh is asked as a user does it: with the keys that list what may come.
+func TestCompletionZsh(t *testing.T) {
+	zsh := testrec.Tool(t, "zsh")
+	for _, how := range []string{"source", "fpath"} {
+		t.Run(how, func(t *testing.T) {
+			dir, path := completionDir(t, "zsh", zshCompletion())
+			setup := `autoload -Uz compinit; compinit -u -D; source ` + path
+			if how == "fpath" {
+				// As packages install it.
+				if err := os.Rename(path, filepath.Join(dir, "_jitinject")); err != nil {
+					t.Fatal(err)
+				}
+				setup = `fpath=(` + dir + ` $fpath); autoload -Uz compinit; compinit -u -D`
+			}
+			tty := openTerminal(t)
+			cmd := testrec.Command(t, dir, zsh, "-f", "-i")
+			cmd.Env = append(cmd.Env, "TERM=dumb", "PS1=> ")
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = tty.slave, tty.slave, tty.slave
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { cmd.Process.Kill(); cmd.Wait() }()
+			ask := func(keys, until string) string {
+				before := len(tty.raw())
+				tty.master.WriteString(keys)
+				return tty.wait(t, until, func(raw string) bool { return strings.Contains(raw[before:], until) })[before:]
+			}
+			// Hits are written as the shell adds them, however it would show them.
+			ask(setup+"\n", "\n")
+			ask(`bindkey -e; hits=(); compadd() { if [[ ${@[1,(i)(-|--)]} == *-[OAD]* ]]; then builtin compadd "$@"; else local -a h; builtin compadd -O h "$@"; hits+=($h); builtin compadd "$@"; fi }`+"\n", "\n")
+			ask(`show() { print -r -- "[[${hits}]]"; hits=(); zle kill-buffer; zle reset-prompt }; zle -N show; bindkey '^X' show; print -r re"ad"y`+"\n", "ready")
+			for i, c := range completions {
+				if strings.Contains(c.want, "d/") || how == "fpath" && i > 2 {
+					continue // paths below: zsh completes them part by part
+				}
+				raw := ask(c.line+"\x04\x18", "]]")
+				_, hits, _ := strings.Cut(raw, "[[")
+				hits, _, _ = strings.Cut(hits, "]]")
+				offered(t, c.line, strings.Fields(hits), c.want)
+			}
+			for line, want := range map[string][]string{
+				"jitinject -i d/":        {"jit-1.dump", "perf.data"},
+				"jitinject --input=d/":   {"jit-1.dump", "perf.data"},
+				"jitinject clean d/":     {"jit-1.dump", "perf.data"},
+				"jitinject --objects d/": {"bundle"},
+			} {
+				raw := ask(line+"\x04\x18", "]]")
+				_, hits, _ := strings.Cut(raw, "[[")
+				hits, _, _ = strings.Cut(hits, "]]")
+				for _, w := range want {
+					if !slices.Contains(strings.Fields(hits), w) {
+						t.Errorf("%q: %q, want %q", line, hits, w)
+					}
+				}
+				if strings.Contains(hits, "notes.txt") {
+					t.Errorf("%q: %q", line, hits)
+				}
+			}
+			if out, err := exec.Command(zsh, "-n", "-c", zshCompletion()).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// dumped runs jitinject dump in the current directory with its output in a file.
+func dumped(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	code, stderr = start(open(t, os.DevNull), out, append([]string{"dump"}, args...)...)
+	b, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(b), stderr
+}
+
+func TestDumpCommand(t *testing.T) {
+	t.Chdir(testrec.Unpack(t, "lli-hot"))
+	dump, err := os.ReadFile("jit-585.dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("cut.dump", dump[:len(dump)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("text", []byte("\x1b[31mred\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args   string
+		code   int
+		stdout string // contains
+		stderr string
+	}{
+		{"jit-585.dump", exitOK, "JIT_CODE_LOAD", ""},
+		{"-d --name /^hot$/ jit-585.dump", exitOK, "cmp $0x2,%esi", ""},
+		{"-x --records load jit-585.dump", exitOK, "  |....", ""},
+		{"perf.data", exitOK, "SAMPLE ", ""},
+		{"--json perf.data jit-585.dump", exitOK, `"type":"JIT_CODE_LOAD"`, ""},
+		{"cut.dump", exitIncomplete, "error ", "cut.dump: jitdump: JIT_CODE_LOAD at offset"},
+		{"cut.dump jit-585.dump", exitIncomplete, "name=jit-585.dump", "cut.dump: "},
+		{"text perf.data", exitFailed, "SAMPLE ", "text: it is no jitdump, perf.data or ELF file: it begins with 1b 5b"},
+		{"nowhere", exitFailed, "", "nowhere: there is no such file"},
+		{"", exitUsage, "", "dump needs the name of a jitdump, a recording or an object"},
+		{"--frob x", exitUsage, "", "there is no option --frob"},
+		{"--pid x y", exitUsage, "", "--pid x: it takes the number of a process"},
+		{"--time 2-1 y", exitUsage, "", "--time 2-1: it ends before it begins"},
+		{"--address zz y", exitUsage, "", "--address zz: it takes an address"},
+		{"--name /(/ y", exitUsage, "", "--name /(/: that is no regular expression"},
+		{"--records smaple y", exitUsage, "", "--records smaple: there are no such records"},
+		{"--help", exitOK, "usage: jitinject dump", ""},
+	} {
+		code, stdout, stderr := dumped(t, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stdout, c.stdout) || c.stderr == "" && stderr != "" || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("dump %s: exit code %d, want %d\n%.300s\n%s", c.args, code, c.code, stdout, stderr)
+		}
+		if strings.Contains(stderr, "\x1b") {
+			t.Errorf("dump %s: an escape sequence in %q", c.args, stderr)
+		}
+	}
+	_, stdout, _ := dumped(t, "--json", "perf.data", "jit-585.dump")
+	for line := range strings.Lines(stdout) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no JSON: %s", line)
+		}
+	}
+}
+
+// Who reads may stop reading: the program ends, silently and at once.
+func TestDumpIntoClosedPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := (testrec.Made{Functions: 20000}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "dump", testrec.Dumps(t, dir)[0])
+	cmd.Env = append(os.Environ(), beProgram+"=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, 100)
+	if _, err := io.ReadFull(out, first); err != nil || !bytes.HasPrefix(first, []byte("file name=")) {
+		t.Errorf("%q, %v", first, err)
+	}
+	out.Close()
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v: %s", err, stderr.String())
+	}
+}
+
+// terminal returns both ends of a pseudo terminal.
+func terminal(t *testing.T) (here, there *os.File) {
+	t.Helper()
+	here, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("SKIPPED: no terminals here: %v", err)
+	}
+	t.Cleanup(func() { here.Close() })
+	if err := unix.IoctlSetPointerInt(int(here.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(here.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return here, there
+}
+
+// On a terminal the output goes through a pager; errors come behind it.
+func TestPager(t *testing.T) {
+	dir := testrec.Unpack(t, "lli-hot")
+	large := t.TempDir()
+	if err := (testrec.Made{Functions: 20000}).Write(large); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env    string // separated by ;
+		args   []string
+		stdout string // how it begins
+		stderr string
+	}{
+		"ours first":    {"JITINJECT_PAGER=sed s/^/paged:/;PAGER=false", []string{"jit-585.dump"}, "paged:file name=", ""},
+		"PAGER":         {"PAGER=sed s/^/paged:/", []string{"jit-585.dump"}, "paged:file name=", ""},
+		"less":          {"LESS=", []string{"--records", "header", "jit-585.dump"}, "", ""},
+		"--no-pager":    {"PAGER=sed s/^/paged:/", []string{"--no-pager", "jit-585.dump"}, "file name=", ""},
+		"JSON":          {"PAGER=sed s/^/paged:/", []string{"--json", "jit-585.dump"}, `{"type":"file"`, ""},
+		"none":          {"PAGER=", []string{"jit-585.dump"}, "file name=", ""},
+		"cat":           {"PAGER=cat", []string{"jit-585.dump"}, "file name=", ""},
+		"missing":       {"PAGER=/no/such/pager", []string{"jit-585.dump"}, "", `the pager "/no/such/pager" cannot be run; name another in JITINJECT_PAGER`},
+		"left at once":  {"PAGER=head -1", []string{testrec.Dumps(t, large)[0]}, "file name=", ""},
+		"takes nothing": {"PAGER=true", []string{testrec.Dumps(t, large)[0]}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "less" {
+				testrec.Tool(t, "less")
+			}
+			here, there := terminal(t)
+			var stderr bytes.Buffer
+			cmd := exec.CommandContext(t.Context(), program, append([]string{"dump"}, c.args...)...)
+			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, there, &stderr
+			cmd.Env = append(os.Environ(), beProgram+"=1", "TERM=xterm")
+			if c.env == "LESS=" {
+				c.env = "PAGER=less -FRX"
+			}
+			cmd.Env = append(cmd.Env, strings.Split(c.env, ";")...)
+			shown := make(chan string)
+			go func() {
+				b, _ := io.ReadAll(here) // an error at the end: nobody has the other end open
+				shown <- string(b)
+			}()
+			began := time.Now()
+			err := cmd.Run()
+			there.Close()
+			out := <-shown
+			if err != nil || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
+				t.Errorf("%v: %s", err, stderr.String())
+			}
+			if !strings.HasPrefix(out, c.stdout) || name == "less" && !strings.Contains(out, "elf_mach=62(x86-64)") {
+				t.Errorf("%.200q", out)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}

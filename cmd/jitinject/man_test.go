@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// overstrike is how a teletype prints bold.
+var overstrike = regexp.MustCompile(".\x08")
+
+// The manual is what man and mandoc like: neither has anything to say about it.
+func TestManualPages(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, stderr := command(t, dir, "man", dir); code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*.?"))
+	if err != nil || len(pages) < 4 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			src, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.HasPrefix(src, []byte(".so ")) {
+				if _, err := os.Stat(filepath.Join(dir, strings.TrimSpace(string(src[4:])))); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			for _, tool := range [][]string{
+				{"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", page},
+				{"groff", "-ww", "-man", "-Tutf8", page},
+				{"mandoc", "-Tlint", "-Wstyle", page},
+			} {
+				cmd := testrec.Command(t, dir, testrec.Tool(t, tool[0]), tool[1:]...)
+				cmd.Env = append(cmd.Env, "MANWIDTH=80", "MANPAGER=cat")
+				var stdout, stderr bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				err := cmd.Run()
+				said, text := stderr.String(), overstrike.ReplaceAllString(stdout.String(), "")
+				if tool[0] == "mandoc" {
+					said += stdout.String()
+				} else if !strings.Contains(text, "\nNAME\n") || !strings.Contains(text, "\nSEE ALSO\n") {
+					t.Errorf("%s renders\n%s", tool[0], text)
+				}
+				if err != nil || said != "" {
+					t.Errorf("%s: %v\n%s", strings.Join(tool, " "), err, said)
+				}
+			}
+		})
+	}
+}
+
+// The same sources give the same pages.
+func TestManualDate(t *testing.T) {
+	if got := dateOf("86400"); got != "1970-01-02" {
+		t.Error(got)
+	}
+	for _, epoch := range []string{"", "soon"} {
+		if got := dateOf(epoch); got != manualDate {
+			t.Error(got)
+		}
+	}
+	for _, p := range manualPages() {
+		if text := p.Roff(dateOf(""), "x"); !strings.HasPrefix(text, ".TH ") || !strings.Contains(text, manualDate) {
+			t.Errorf("%.60s", text)
+		}
+	}
+}
+
+func TestManualCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "man1"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, dir, "man", dir); code != exitFailed || !strings.Contains(stderr, "man1") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}

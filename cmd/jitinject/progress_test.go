@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// A slowRun is the program, reading a recording from a FIFO that nobody fills but the
+// test, with its messages on a terminal.
+type slowRun struct {
+	*terminal
+	cmd       *exec.Cmd
+	fifo      *os.File
+	recording []byte
+}
+
+func startSlow(t *testing.T, env []string, args ...string) *slowRun {
+	t.Helper()
+	program, err := os.Executable() // which is the program if it is told so
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := testrec.Unpack(t, "node-pipe")
+	r := &slowRun{terminal: openTerminal(t)}
+	if r.recording, err = os.ReadFile(filepath.Join(dir, "perf.pipe.data")); err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.cmd = testrec.Command(t, dir, program, append([]string{"-i", "fifo", "-o", "out.data"}, args...)...)
+	r.cmd.Env = append(append(r.cmd.Env, beProgram+"=1", "TERM=xterm"), env...)
+	r.cmd.Stderr = r.slave
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.cmd.Process.Kill() })
+	if r.fifo, err = os.OpenFile(fifo, os.O_WRONLY, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.fifo.Close() })
+	return r
+}
+
+// feed writes a part of the recording.
+func (r *slowRun) feed(t *testing.T, from, to int) {
+	t.Helper()
+	if _, err := r.fifo.Write(r.recording[from:to]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const someBytes = 70000
+
+// finish feeds the rest and returns what is on the screen then.
+func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
+	t.Helper()
+	r.feed(t, someBytes, len(r.recording))
+	r.fifo.Close()
+	if err := r.cmd.Wait(); err != nil {
+		t.Errorf("%v\n%q", err, r.raw())
+	}
+	raw = r.close()
+	lines, x := screenOf(t, raw)
+	if x != 0 || strings.Contains(raw, "\x1b[?25") {
+		t.Errorf("the cursor is in column %d, or was hidden: %q", x, raw)
+	}
+	return lines, raw
+}
+
+func TestBar(t *testing.T) {
+	r := startSlow(t, nil, "-v")
+	r.feed(t, 0, someBytes)
+	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") && strings.Contains(raw, "B/s") })
+	lines, x := screenOf(t, raw[:strings.LastIndex(raw, "\n")+1])
+	if n := len(lines); n < 2 || !strings.Contains(lines[n-2], "injecting") || lines[n-1] != "" || x != 0 {
+		t.Errorf("%q in column %d", lines, x)
+	}
+
+	// The terminal becomes narrower, and the bar with it.
+	const narrow = 24
+	if err := unix.IoctlSetWinsize(int(r.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: narrow}); err != nil {
+		t.Fatal(err)
+	}
+	from := len(r.raw())
+	raw = r.wait(t, "another bar", func(raw string) bool { return strings.Count(raw[from:], "\n") > 3 })
+	frames := strings.Split(raw, "\n")
+	last := strings.TrimSpace(strings.TrimPrefix(frames[len(frames)-2], "\x1b[1A\x1b[J"))
+	if n := utf8.RuneCountInString(last); n > narrow || !strings.HasPrefix(last, "injecting") {
+		t.Errorf("%d columns in %d: %q", n, narrow, last)
+	}
+
+	lines, _ = r.finish(t)
+	text := strings.Join(lines, "\n")
+	if strings.Contains(text, "injecting") || !strings.Contains(text, "out.data: 2,208 mappings") {
+		t.Errorf("on the screen:\n%s", text)
+	}
+}
+
+// Messages come before the bar, and whole.
+func TestMessagesBesideBar(t *testing.T) {
+	tty := openTerminal(t)
+	t.Setenv("TERM", "xterm")
+	c := newConsole("jitinject", tty.slave)
+	var progress engine.Progress
+	stop := showProgress(c, "always", false, &progress)
+	for i := range 5 {
+		c.mu.Lock()
+		c.meter.show(engine.ProgressState{Phase: engine.PhaseObjects, Done: int64(i) * 10, Total: 50}, time.Now())
+		c.mu.Unlock()
+		time.Sleep(150 * time.Millisecond)
+		if _, err := c.Write([]byte("message\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	raw := tty.close()
+	if !strings.Contains(raw, "making objects [=") || !strings.Contains(raw, "80%") {
+		t.Errorf("no bar: %q", raw)
+	}
+	if lines, _ := screenOf(t, raw); strings.Join(lines, "\n") != strings.Repeat("message\n", 5) {
+		t.Errorf("on the screen: %q", lines)
+	}
+}
+
+// Where a bar would be in the way there is none.
+func TestNoBar(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  []string
+		args []string
+	}{
+		"a terminal that moves no cursor": {env: []string{"TERM=dumb"}},
+		"never":                           {args: []string{"--progress", "never"}},
+		"quiet":                           {args: []string{"-q"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startSlow(t, c.env, c.args...)
+			r.feed(t, 0, someBytes)
+			time.Sleep(barDelay + 5*barTick)
+			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") {
+				t.Errorf("%q", raw)
+			}
+		})
+	}
+	t.Run("a short run", func(t *testing.T) {
+		tty := openTerminal(t)
+		t.Setenv("TERM", "xterm")
+		t.Chdir(testrec.Place(t, "php"))
+		began := time.Now()
+		if code := run([]string{"jitinject"}, nil, nil, tty.slave); code != exitOK {
+			t.Errorf("exit code %d", code)
+		}
+		took := time.Since(began)
+		if raw := tty.close(); !strings.Contains(raw, "44 mappings") || took < barDelay && strings.Contains(raw, "\x1b") {
+			t.Errorf("after %v: %q", took, raw)
+		}
+	})
+	t.Run("no terminal", func(t *testing.T) {
+		var stderr bytes.Buffer
+		if stop := showProgress(newConsole("jitinject", &stderr), "auto", false, new(engine.Progress)); stop == nil {
+			t.Fatal()
+		}
+		time.Sleep(2 * barTick)
+		if stderr.Len() > 0 {
+			t.Errorf("%q", stderr.String())
+		}
+	})
+}
+
+// Where it is asked for and there is no terminal, there are lines.
+func TestProgressLines(t *testing.T) {
+	r := startSlow(t, []string{"TERM=dumb"}, "--progress", "always")
+	r.feed(t, 0, someBytes)
+	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "injecting: ") })
+	if strings.Contains(raw, "\x1b") {
+		t.Errorf("%q", raw)
+	}
+	if lines, _ := r.finish(t); !strings.Contains(strings.Join(lines, "\n"), "out.data: 2,208 mappings") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// A signal leaves no part of a bar behind.
+func TestInterruptedBar(t *testing.T) {
+	r := startSlow(t, nil)
+	r.feed(t, 0, someBytes)
+	r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
+	r.slave.WriteString("^C") // as the terminal shows it
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.cmd.Wait()
+	raw := r.close()
+	if lines, x := screenOf(t, raw); strings.Join(lines, "\n") != "jitinject: interrupted; nothing was written\n" || x != 0 || strings.Contains(raw, "\x1b[?25") {
+		t.Errorf("%q\n%q", lines, raw)
+	}
+}
+
+func TestGauge(t *testing.T) {
+	var g gauge
+	start := time.Now()
+	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * 1e9)) }
+	step := func(seconds float64, s engine.ProgressState, want string) {
+		t.Helper()
+		g.update(s, at(seconds))
+		left, right := g.text(s)
+		if got := left + ": " + right; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	survey := func(done int64) engine.ProgressState {
+		return engine.ProgressState{Phase: engine.PhaseSurvey, Done: done << 20, Total: 1000 << 20}
+	}
+	step(0, survey(0), "reading the recording:   0%")
+	step(0.2, survey(20), "reading the recording:   2%  100 MB/s")
+	step(1, survey(100), "reading the recording:  10%  9 s left  100 MB/s")
+	step(2, survey(200), "reading the recording:  20%  8 s left  100 MB/s")
+	for i := range 100 { // it has become slower
+		g.update(survey(200+int64(i)), at(2.1+float64(i)))
+	}
+	if mb := g.rate / (1 << 20); mb < 0.9 || mb > 1.1 {
+		t.Errorf("%.2f MB/s, long after it has slowed down to 1", mb)
+	}
+	step(103, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10}, "making objects:   0%")
+	step(104, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
+	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "injecting: 0 bytes, 0 bytes/s")
+	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 29 kB, 29 kB/s")
+	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
+		if got := remaining(seconds); got != want {
+			t.Errorf("%v: %s, want %s", seconds, got, want)
+		}
+	}
+}

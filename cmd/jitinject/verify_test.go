@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// verifyCommand runs jitinject verify in a directory.
+func verifyCommand(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(dir)
+	out, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	code, stderr = start(nil, out, append([]string{"verify"}, args...)...)
+	b, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(b), stderr
+}
+
+// The command says what is wrong, and its exit code whether anything is.
+func TestVerifyCommand(t *testing.T) {
+	dir := testrec.Place(t, "lli-hot")
+	if code, _, stderr := command(t, dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	step := func(args string, want int, texts ...string) string {
+		t.Helper()
+		code, stdout, stderr := verifyCommand(t, dir, strings.Fields(args)...)
+		if code != want {
+			t.Errorf("%q: exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
+		}
+		for _, text := range texts {
+			if !strings.Contains(stdout+stderr, text) {
+				t.Errorf("%q says %q, want %q", args, stdout+stderr, text)
+			}
+		}
+		return stdout
+	}
+	step("", exitUsage, "verify needs the names", "jitinject verify --help")
+	step("--frob perf.data", exitUsage, "there is no option --frob")
+	step("--explain dump/nonsense", exitUsage, `there is no rule "dump/nonsense"`)
+	step("--explain dump/lines-skewed", exitOK, "dump/lines-skewed (error)", "Usual cause: ", "Advice: Write the addresses as they are.")
+	step("--rules", exitOK, "dump/magic", "recording/order", "object/frame-header")
+	step("--help", exitOK, "usage: jitinject verify", "--recording")
+	step("nowhere.data", exitFailed, "nowhere.data: no such file")
+	step("hot.c", exitFailed, "neither a jitdump")
+	step("perf.jit.data", exitOK, "perf.jit.data: perf.data, ", "2 mappings of 2 objects: nothing to complain about")
+	step("jitted-585-1.so", exitOK, "ELF object, 1 function: nothing to complain about")
+	step("perf.data", exitOK, "[recording/not-injected]", "0 errors, 0 warnings, 1 note")
+	out := step("jit-585.dump", exitIncomplete, "jit-585.dump:0x28: warning: ", "are 0x40 too high", "jitdump, 4 records, 2 functions: 2 errors, 3 warnings, ")
+	if n := strings.Count(out, "Write the addresses as they are."); n != 1 {
+		t.Errorf("the advice is given %d times:\n%s", n, out)
+	}
+	if out := step("-q jit-585.dump", exitIncomplete); strings.Contains(out, "warning") || strings.Contains(out, "records") {
+		t.Errorf("-q says %s", out)
+	}
+	// A note is about a machine that has not been up for as long as the recorded one.
+	for line := range strings.Lines(step("--json jit-585.dump", exitIncomplete)) {
+		var c struct {
+			File, Rule, Severity, Text, Advice string
+			Offset                             *int64
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil || c.File != "jit-585.dump" || c.Rule == "" || c.Text == "" || c.Advice == "" || c.Offset == nil || !slices.Contains([]string{"error", "warning", "note"}, c.Severity) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	step("-q perf.jit.data jit-585.dump nowhere", exitFailed, "nowhere: no such file")
+	if err := os.Remove(filepath.Join(dir, "jitted-585-1.so")); err != nil {
+		t.Fatal(err)
+	}
+	step("perf.jit.data", exitIncomplete, "[recording/object-missing]")
+}
+
+// A dump beside its recording, and beside one that is not its own.
+func TestVerifyBeside(t *testing.T) {
+	dir, other := testrec.Place(t, "toyjit"), testrec.Place(t, "php")
+	dump := filepath.Base(testrec.Dumps(t, dir)[0])
+	if code, stdout, _ := verifyCommand(t, dir, "perf.data", dump); code != exitOK || !strings.Contains(stdout, "13 functions: ") || strings.Contains(stdout, "warning: ") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	if code, stdout, _ := verifyCommand(t, dir, "--recording", filepath.Join(other, "perf.data"), dump); code != exitIncomplete || !strings.Contains(stdout, "[dump/marker]") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+}

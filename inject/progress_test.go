@@ -1,0 +1,126 @@
+package inject
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// What the engine says of itself while it runs: each phase comes to its end, and is told in
+// the unit that it says.
+func TestProgress(t *testing.T) {
+	for _, options := range []Options{{}, {Bundle: true, Sampled: true}} {
+		dir := testrec.Place(t, "erlang")
+		input := filepath.Join(dir, "perf.data")
+		size := int64(recordsEnd(t, input))
+		opts := options
+		var p Progress
+		if s := p.State(); s != (ProgressState{}) {
+			t.Errorf("before: %+v", s)
+		}
+		seen := make(map[string]ProgressState)
+		opts.Input, opts.Output, opts.Progress = input, filepath.Join(dir, "out.data"), &p
+		opts.Log = func(level int, line string) {
+			what, _, _ := strings.Cut(line, ":")
+			seen[what] = p.State()
+		}
+		sum, err := Run(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := func(what string, phase Phase, total int64) {
+			t.Helper()
+			s, ok := seen[what]
+			if !ok || s.Phase != phase || s.Total != total || s.Done != total {
+				t.Errorf("%+v, %s: %+v, want %d of phase %d", options, what, s, total, phase)
+			}
+		}
+		dump, err := os.Stat(sum.Dumps[0].Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole("surveyed", PhaseSurvey, size)
+		if options.Bundle {
+			whole("planned", PhaseSamples, size)
+		} else {
+			whole("scanned", PhaseScan, dump.Size())
+		}
+		functions := int64(sum.Dumps[0].Functions - sum.Dumps[0].Untouched)
+		whole("made", PhaseObjects, functions)
+		whole("rewritten", PhaseWrite, size)
+	}
+}
+
+// A stream has no end until it is there; a directory's files are walked side by side.
+func TestProgressForms(t *testing.T) {
+	dir := testrec.Unpack(t, "node-pipe")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	stream, err := os.ReadFile(filepath.Join(dir, "perf.pipe.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		w.Write(stream)
+		w.Close()
+	}()
+	var p Progress
+	if _, err := Run(t.Context(), Options{Input: "-", Stdin: r, Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.State(); s.Phase != PhaseStream || s.Total != 0 || s.Done < int64(len(stream))*9/10 || s.Done > int64(len(stream)) {
+		t.Errorf("%+v of %d bytes", s, len(stream))
+	}
+}
+
+// Telling costs no memory, whether anyone wants to know or not.
+func TestProgressAllocates(t *testing.T) {
+	block := &perfdata.Block{Data: make([]byte, 100)}
+	for _, p := range []*Progress{nil, new(Progress)} {
+		walk := pass{progress: p}
+		if n := testing.AllocsPerRun(100, func() {
+			p.begin(PhaseObjects, 10)
+			p.set(5)
+			p.add(1)
+			walk.read(block)
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	}
+}
+
+func TestPhaseNames(t *testing.T) {
+	seen := make(map[string]bool)
+	for p := PhaseOpen; p <= PhaseStream; p++ {
+		if name := p.String(); name == "working" || seen[name] {
+			t.Errorf("%d is called %q", p, name)
+		}
+		seen[p.String()] = true
+	}
+}
+
+// recordsEnd is where the records of a file end.
+func recordsEnd(t *testing.T, path string) uint64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := perfdata.Open(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Header.Data.Offset + file.Header.Data.Size
+}

@@ -1,0 +1,120 @@
+package manual
+
+import (
+	"strings"
+	"testing"
+)
+
+const page = "# prog(1): do a thing\n\nBefore `any` *heading*,\nin **two** lines.\n\n## FIRST PART\n\n* an item\n  that goes on\n* another\n\n" +
+	"    code -x\n\n      'more' ~ of ^it\n\n.dot and \\slash\n\n### Below\n\nlast\n"
+
+func TestParse(t *testing.T) {
+	p := Parse(page)
+	if p.Name != "prog" || p.Section != "1" || p.Brief != "do a thing" || len(p.Sections) != 2 {
+		t.Fatalf("%+v", p)
+	}
+	want := []Block{
+		{Kind: Item, Text: "an item that goes on"}, {Kind: Item, Text: "another"},
+		{Kind: Code, Text: "code -x\n\n  'more' ~ of ^it"},
+		{Text: `.dot and \slash`}, {Kind: Subheading, Text: "Below"}, {Text: "last"},
+	}
+	got := p.Sections[1].Blocks
+	if p.Sections[1].Title != "FIRST PART" || len(got) != len(want) {
+		t.Fatalf("%+v", p.Sections[1])
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("block %d is %+v, want %+v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestParseWithoutName(t *testing.T) {
+	for _, src := range []string{"", "text", "## ONLY\n", "# no brief\n"} {
+		if p := Parse(src); p.Name != "" {
+			t.Errorf("%q has the name %q", src, p.Name)
+		}
+	}
+	if p := Parse("# topic: what it is\ntext"); p.Name != "topic" || p.Section != "" || p.Brief != "what it is" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestText(t *testing.T) {
+	const want = `  Before any heading, in two
+  lines.
+
+FIRST PART
+  * an item that goes on
+  * another
+
+      code -x
+
+        'more' ~ of ^it
+
+  .dot and \slash
+
+  Below
+  last
+`
+	if got := Text(Parse(page).Sections, 30); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestOption(t *testing.T) {
+	for _, c := range []struct {
+		o    Option
+		want string
+	}{
+		{Option{Long: "quiet", Short: "q", Text: "say nothing"}, "  -q, --quiet             say nothing\n"},
+		{Option{Long: "input", Short: "i", Value: "FILE", Text: "read FILE", Default: "perf.data"}, "  -i, --input FILE        read FILE (default: perf.data)\n"},
+		{Option{Long: "level", Short: "z", Value: "N", Optional: true, Text: "x"}, "  -z, --level[=N]         x\n"},
+		{Option{Long: "a-very-long-name-of-it", Value: "a|b|N", Text: "x"}, "  --a-very-long-name-of-it a|b|N\n                          x\n"},
+	} {
+		if got := Text([]Section{{Blocks: []Block{c.o.Block()}}}, 80); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if got, want := (Option{Long: "clock", Value: "auto|NS"}).Block().Term, "`--clock` `auto`|*NS*"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestRoff(t *testing.T) {
+	const want = `.TH PROG 1 2026-01-02 "prog 1\-x" "Manual of jitinject"
+.nh
+.ad l
+.SH NAME
+prog \- do a thing
+.SH "DESCRIPTION"
+Before \fBany\fR \fIheading\fR, in \fBtwo\fR lines.
+.SH "FIRST PART"
+.IP \(bu 2
+an item that goes on
+.PD 0
+.IP \(bu 2
+another
+.PD
+.PP
+.RS 4
+.nf
+code \-x
+.sp
+  \(aqmore\(aq \(ti of \(hait
+.fi
+.RE
+.PP
+\&.dot and \(rsslash
+.SS "Below"
+last
+`
+	if got := Parse(page).Roff("2026-01-02", "prog 1-x"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for line := range strings.Lines(Parse("# x(1): y\n\n"+strings.Repeat("'word' .dot ", 50)).Roff("", "")) {
+		if len(line) > 80 || line[0] == '\'' || line[0] == '.' && strings.Contains(line, "word") {
+			t.Errorf("line %q", line)
+		}
+	}
+}

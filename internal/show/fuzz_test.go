@@ -1,0 +1,99 @@
+package show_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// seeds are files of all formats, real ones where they are small.
+func seeds(t testing.TB) (list [][]byte) {
+	t.Helper()
+	list = append(list, fromHex(t, "../../jitdump/testdata/spec.hex"), fromHex(t, "../../jitdump/testdata/debuginfo2.hex"), smallRecording().Bytes())
+	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
+		dir := testrec.Unpack(t, name)
+		for _, path := range shownFiles(t, dir) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(b) > 16<<10 {
+				b = b[:16<<10]
+			}
+			list = append(list, b)
+			if swapped, err := testrec.SwapFile(b); err == nil {
+				list = append(list, swapped)
+			}
+		}
+	}
+	objects, err := filepath.Glob("testdata/*.so")
+	if err != nil || len(objects) == 0 {
+		t.Fatal("no objects in testdata", err)
+	}
+	for _, path := range objects {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// Whatever is in a file, it is shown or refused, without a panic and without much
+// memory; all lines of JSON are JSON, and text has nothing that a terminal obeys.
+func FuzzShow(f *testing.F) {
+	ways := []show.Options{
+		{}, {JSON: true, Hex: true, Disassemble: true}, {Disassemble: true, Hex: true},
+		{JSON: true, Filter: show.Filter{Names: []show.Name{{Part: "a"}}, Address: show.Range{Set: true, First: 1, Last: 1 << 63}}},
+	}
+	for _, s := range seeds(f) {
+		for way := range ways {
+			f.Add(s, uint8(way))
+		}
+	}
+	path := filepath.Join(f.TempDir(), "fuzzed")
+	f.Fuzz(func(t *testing.T, content []byte, way uint8) {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opts := ways[int(way)%len(ways)]
+		var out bytes.Buffer
+		err := show.File(limited{&out}, path, &opts)
+		var lost *show.LostOutput
+		if errors.As(err, &lost) {
+			return // there is a lot to be shown
+		}
+		for line := range bytes.Lines(out.Bytes()) {
+			if opts.JSON && !json.Valid(line) {
+				t.Fatalf("no JSON: %q", line)
+			}
+		}
+		for _, c := range out.Bytes() {
+			if c < ' ' && c != '\n' || c == 0x7f {
+				t.Fatalf("byte %#x in the output", c)
+			}
+		}
+		if !utf8.Valid(out.Bytes()) {
+			t.Fatal("the output is not UTF-8")
+		}
+	})
+}
+
+// limited takes 256 KB and no more.
+type limited struct{ out *bytes.Buffer }
+
+func (l limited) Write(p []byte) (int, error) {
+	if l.out.Len() > 256<<10 {
+		return 0, io.ErrShortWrite
+	}
+	return l.out.Write(p)
+}

@@ -1,0 +1,103 @@
+package verify
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// checkHeader checks the file header, and mends in c.src what would keep the reader
+// from the records. ok is false if there is no way to them.
+func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
+	c.result.Holds = "nothing"
+	var b [dumpHeaderSize]byte
+	n, err := c.src.ReadAt(b[:], 0)
+	if err != nil && err != io.EOF {
+		return false, plainError(err)
+	}
+	if n < dumpHeaderSize {
+		c.broken("dump/header-cut", 0, "the file ends after %d bytes of its header", n)
+		return false, nil
+	}
+	order := binary.ByteOrder(binary.LittleEndian)
+	switch {
+	case binary.LittleEndian.Uint32(b[:]) == 0x4A695444:
+	case binary.BigEndian.Uint32(b[:]) == 0x4A695444:
+		order = binary.BigEndian
+	default:
+		c.broken("dump/magic", 0, "the file begins with % x", b[:4])
+		return false, nil
+	}
+	mended := b
+	switch v := order.Uint32(b[4:]); {
+	case v > 2:
+		c.broken("dump/version", 4, "the version is %d", v)
+		order.PutUint32(mended[4:], 1)
+	case v != 1:
+		c.broken("dump/version-not-1", 4, "the version is %d", v)
+	}
+	switch size := order.Uint32(b[8:]); {
+	case size < dumpHeaderSize || size > 1<<20 || int64(size) > c.size:
+		c.broken("dump/header-size", 8, "the header says that it has %d bytes; the file has %d", size, c.size)
+		order.PutUint32(mended[8:], dumpHeaderSize)
+	case size > dumpHeaderSize:
+		c.broken("dump/header-long", 8, "the header has %d bytes, %d more than its fields need", size, size-dumpHeaderSize)
+	}
+	machine := order.Uint32(b[12:])
+	if c.machine = elf.Machine(machine); machine == 0 || machine > 0xffff || !hasName(c.machine) {
+		c.broken("dump/machine", 12, "elf_mach is %d, which is no machine", machine)
+	}
+	if pad := order.Uint32(b[16:]); pad != 0 {
+		c.broken("dump/pad", 16, "pad1 is %#x", pad)
+	}
+	pid := order.Uint32(b[20:])
+	if pid == 0 {
+		c.broken("dump/pid", 20, "the process is number 0")
+	} else if n, ok := numberOfDump(base); ok && n != pid {
+		c.broken("dump/pid-name", 20, "the process is number %d, the file's name has %d", pid, n)
+	}
+	flags := order.Uint64(b[32:])
+	if flags&^1 != 0 {
+		c.broken("dump/flags", 32, "flags are %#x", flags)
+	}
+	if flags&1 != 0 {
+		c.broken("dump/tsc", 32, "times are counts of the processor")
+	}
+	c.src = &mendedFile{c.src, mended}
+	c.header = &jitdump.Header{Order: order, Machine: machine, PID: pid, Timestamp: order.Uint64(b[24:]), Flags: jitdump.Flags(flags)}
+	return true, nil
+}
+
+// hasName reports whether debug/elf has a name for a machine. For others it prints
+// numbers, or the difference to one that has a name.
+func hasName(m elf.Machine) bool {
+	name := m.String()
+	return strings.HasPrefix(name, "EM_") && !strings.Contains(name, "+")
+}
+
+// numberOfDump returns the number in the name jit-NUMBER.dump.
+func numberOfDump(base string) (uint32, bool) {
+	base, ok := strings.CutPrefix(base, "jit-")
+	digits, found := strings.CutSuffix(base, ".dump")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && found && err == nil
+}
+
+// A mendedFile is a dump whose header is put right.
+type mendedFile struct {
+	io.ReaderAt
+	header [dumpHeaderSize]byte
+}
+
+// ReadAt implements io.ReaderAt.
+func (m *mendedFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := m.ReaderAt.ReadAt(p, off)
+	if off >= 0 && off < dumpHeaderSize {
+		copy(p[:n], m.header[off:])
+	}
+	return n, err
+}

@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A dump beside the recording that it was injected into: what the mappings show has to
+// be the dump's code.
+
+// A shownCode is a mapping of an object of jitted functions.
+type shownCode struct {
+	addr, len, pgoff uint64
+	path             string
+}
+
+// injectedCode compares the functions of the dump with what mappings show where they
+// are. Functions without a mapping were left out on purpose (--sampled).
+func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32) error {
+	var shown []shownCode
+	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+		if r.Type != perfdata.RecordMmap && r.Type != perfdata.RecordMmap2 {
+			return
+		}
+		if m, err := rec.Mmap(r); err == nil && m.PID == pid && m.Len > 0 && isJITObject(string(m.Filename)) {
+			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(shown, func(a, b shownCode) int { return cmp.Compare(a.addr, b.addr) })
+	ends := make([]uint64, len(shown)) // the highest end up to each
+	high := uint64(0)
+	for i, s := range shown {
+		high = max(high, s.addr+s.len)
+		ends[i] = high
+	}
+	var object openObject
+	defer object.close()
+	var code, there []byte
+	for i := range c.functions {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f := &c.functions[i]
+		if f.size == 0 {
+			continue
+		}
+		code = slices.Grow(code[:0], int(f.size))[:f.size]
+		if _, err := c.src.ReadAt(code, f.end-int64(f.size)); err != nil {
+			return plainError(err)
+		}
+		n, _ := slices.BinarySearchFunc(shown, f.addr, func(s shownCode, addr uint64) int {
+			if s.addr <= addr {
+				return -1
+			}
+			return 1
+		})
+		other := -1 // a mapping that shows something else
+		for j := n - 1; j >= 0 && ends[j] > f.addr; j-- {
+			s := &shown[j]
+			// What is at the place of code that was there before or after is somebody
+			// else's; so a mapping has to have room for all of it.
+			if f.addr-s.addr >= s.len || f.size > s.len-(f.addr-s.addr) {
+				continue
+			}
+			there = slices.Grow(there[:0], int(f.size))[:f.size]
+			if !object.read(s.path, there, int64(s.pgoff+f.addr-s.addr)) {
+				continue // said where the recording is checked
+			}
+			if other = j; bytes.Equal(code, there) {
+				other = -1
+				break
+			}
+		}
+		if other >= 0 && !f.gone { // or other code came to its place
+			c.broken("dump/injected-code", f.offset, "the recording shows other code at %#x, from %s", f.addr, quoted(shown[other].path))
+		}
+	}
+	return nil
+}
+
+// An openObject is the file that was read last.
+type openObject struct {
+	path string
+	file *os.File
+}
+
+func (o *openObject) close() {
+	if o.file != nil {
+		o.file.Close()
+	}
+}
+
+// read fills b from a file, and reports whether it could.
+func (o *openObject) read(path string, b []byte, at int64) bool {
+	if o.path != path {
+		o.close()
+		o.path = path
+		var err error
+		if o.file, err = openChecked(path); err != nil {
+			o.file = nil
+		}
+	}
+	if o.file == nil || at < 0 {
+		return false
+	}
+	n, err := o.file.ReadAt(b, at)
+	return n == len(b) && (err == nil || err == io.EOF)
+}

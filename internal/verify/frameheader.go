@@ -1,0 +1,74 @@
+package verify
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// checkFrameHeader checks an .eh_frame_hdr at an address against the FDEs there are.
+func checkFrameHeader(order binary.ByteOrder, addrSize int, data []byte, at, framesAt uint64, frames []frameEntry) error {
+	if !isFrameHeader(data) {
+		return errors.New(".eh_frame_hdr is none")
+	}
+	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", data[4:], order, 0), base: at + 4, addrSize: addrSize}
+	if data[1] != peOmit {
+		to, err := e.headerPointer(data[1], at)
+		if err != nil {
+			return fmt.Errorf(".eh_frame_hdr: %w", err)
+		}
+		if to != framesAt && len(frames) > 0 { // where there are none, V8 points somewhere
+			return fmt.Errorf(".eh_frame_hdr points at %#x, .eh_frame is at %#x", to, framesAt)
+		}
+	}
+	if data[2] == peOmit || data[3] == peOmit {
+		return fmt.Errorf(".eh_frame_hdr has no table for %d FDEs", len(frames))
+	}
+	count, err := e.headerPointer(data[2], at)
+	if err != nil {
+		return fmt.Errorf(".eh_frame_hdr: %w", err)
+	}
+	if count != uint64(len(frames)) {
+		return fmt.Errorf(".eh_frame_hdr has a table of %d, .eh_frame %d FDEs", count, len(frames))
+	}
+	byAddr := make(map[uint64]uint64, len(frames))
+	for _, f := range frames {
+		byAddr[f.at] = f.low
+	}
+	var last uint64
+	for i := range count {
+		pc, err := e.headerPointer(data[3], at)
+		if err != nil {
+			return fmt.Errorf(".eh_frame_hdr: %w", err)
+		}
+		to, err := e.headerPointer(data[3], at)
+		if err != nil {
+			return fmt.Errorf(".eh_frame_hdr: %w", err)
+		}
+		low, ok := byAddr[to]
+		switch {
+		case i > 0 && pc < last:
+			return fmt.Errorf("the table of .eh_frame_hdr has %#x behind %#x", pc, last)
+		case !ok:
+			return fmt.Errorf("the table of .eh_frame_hdr has an FDE at %#x, where there is none", to)
+		case low != pc:
+			return fmt.Errorf("the table of .eh_frame_hdr has an FDE for %#x, which is about %#x", pc, low)
+		}
+		last = pc
+	}
+	return nil
+}
+
+// headerPointer reads a pointer, which may count from the start of the header.
+func (e *entryReader) headerPointer(encoding byte, header uint64) (uint64, error) {
+	if encoding&0xf0 != peDataRel {
+		return e.pointer(encoding)
+	}
+	v, err := e.pointer(encoding & 0x0f)
+	if v += header; e.addrSize == 4 {
+		v &= 0xffffffff
+	}
+	return v, err
+}

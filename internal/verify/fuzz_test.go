@@ -1,0 +1,86 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// FuzzVerify: whatever the bytes are, nothing panics, and every complaint is about a
+// rule of the table. The first byte says what they are taken for.
+func FuzzVerify(f *testing.F) {
+	for _, name := range []string{"toyjit", "lli-hot"} {
+		dir := f.TempDir()
+		if err := testrec.UnpackTo(name, dir); err != nil {
+			f.Fatal(err)
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		for _, path := range files {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			switch {
+			case filepath.Ext(path) == ".dump":
+				f.Add(append([]byte{0}, b[:min(len(b), 8<<10)]...))
+			case filepath.Base(path) == "perf.data":
+				f.Add(append([]byte{1}, b[:min(len(b), 8<<10)]...))
+			}
+		}
+	}
+	r := testrec.NewRecording()
+	r.SampleType |= testrec.StackUser | testrec.ID
+	r.Mmap2(1, 5, 0x1000, 0x9000, 0, "/bin/prog")
+	r.Mmap2(1, 10, 0x2000, 0x100, 0x80, "/nowhere/jitted-1-1.so")
+	r.Round()
+	r.Comm(1, 20, "x", true)
+	r.Sample(1, 20, 0x2000)
+	f.Add(append([]byte{1}, r.Bytes()...))
+	b, err := jitobj.NewBuilder(jitcode.Target{Machine: uint32(elf.EM_X86_64), Order: binary.LittleEndian}, jitobj.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	row := jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: 8}, Saved: []jitcode.SavedReg{{Reg: 16, Offset: -8}}}
+	o, err := b.Build(&jitcode.Function{
+		Name: []byte("f"), Code: make([]byte, 32), Files: []string{"a"}, Lines: []jitcode.Line{{Line: 1}},
+		Origins: []jitcode.Origin{{Name: []byte("f")}, {Name: []byte("g")}}, Inlines: []jitcode.Inline{{Parent: -1, Origin: 1, Last: 1}}, Ranges: []jitcode.Range{{Offset: 4, Size: 4}},
+		Unwind: jitcode.Unwind{CIE: jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16}, Initial: row, Rows: []jitcode.FrameRow{row}},
+	}, jitobj.Place{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(append([]byte{2}, o.Bytes...))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) == 0 || len(in) > 64<<10 {
+			return
+		}
+		opts := Options{Emit: func(c Complaint) {
+			if _, ok := rulesByName[c.Rule]; !ok || c.Text == "" {
+				t.Errorf("%+v", c)
+			}
+		}}
+		r, src, size, ctx := newReporter("x", &opts), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
+		switch in[0] % 3 {
+		case 0:
+			if err := newDumpCheck(r, src, size).check(ctx, "jit-1.dump"); err != nil {
+				t.Error(err)
+			}
+		case 1:
+			rec := &recordingFile{src: src, size: size}
+			if rec.open("", false) == nil {
+				_ = checkOpen(ctx, r, rec)
+			}
+		default:
+			checkObject(r, src, size, "/x/jitted-1-1.so", true)
+		}
+		r.finish("x")
+	})
+}

@@ -1,0 +1,306 @@
+package verify_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+var update = flag.Bool("update", false, "write docs/verify.md anew")
+
+// A known is a complaint that a runtime's dumps or recordings get, and why.
+type known struct {
+	runtime, rule string
+	why           string // it is there
+	should        string // what the runtime ought to do
+}
+
+// knowns explain every complaint about the recordings of testdata.
+var knowns = []known{
+	{"Node.js 20 (V8)", "dump/pad", "V8 writes 0xdeadbeef into the field.", "Write 0."},
+	{"Node.js 20 (V8)", "dump/header-time", "`LinuxPerfJitLogger::LogWriteHeader` takes the time of the day, in microseconds since 1970.", "Take the time that the records get, `GetTimestamp()`. Nobody reads the field, so nothing is lost."},
+	{"Node.js 20 (V8)", "dump/lines-skewed", "V8 adds 0x40, the size of an ELF header, to every address, which perf needed up to Linux 5.8. perf inject shows each line 64 bytes too late; jitinject notices and moves them back.", "Write the address as it is."},
+	{"Node.js 20 (V8)", "dump/lines-bytecode", "Code of the baseline compiler, Sparkplug, has the source positions of its bytecode: offsets in that are written where addresses belong. jitinject leaves these functions without lines.", "Walk the bytecode offset table of the baseline code and write addresses, or leave the record out."},
+	{"Node.js 20 (V8)", "dump/file-freed", "The names of script files are written from memory that has been freed: the allocator's links, with NULs in them, are in the first 16 bytes. perf inject reads garbage from there on; jitinject finds the name in the function's own.", "Keep the memory of the name until the record is written."},
+	{"Erlang/OTP 25 (BeamAsm)", "dump/load-tid", "The tid is the handle of a pthread, and no number of the kernel.", "Write `gettid()`."},
+	{"Erlang/OTP 25 (BeamAsm)", "dump/line-zero", "The last entry of each function has line 0 and the address of its end.", "Leave the entry out; a function ends where its size says."},
+	{"Erlang/OTP 25 (BeamAsm)", "dump/lines-outside", "The first entry is at the function's header (its name, arity and breakpoint), up to 0x37 bytes in front of code_addr.", "Give the first entry the address of the code."},
+	{"CPython 3.14", "dump/header-time", "`perf_map_jit_write_header` takes `gettimeofday`, in microseconds since 1970.", "Take `get_current_monotonic_ticks()`, as the records do."},
+	{"LLVM 14 (lli, MCJIT)", "dump/vma", "`PerfJITEventListener` leaves vma 0.", "Write code_addr."},
+	{"LLVM 14 (lli, MCJIT)", "dump/line-zero", "LLVM's line tables have line 0 for code that comes from no line, and the listener passes it on.", "Leave such entries out, unless they end a line that came before: readers take line 0 for none."},
+	{"LLVM 14 (lli, MCJIT)", "dump/lines-skewed", "The listener adds 0x40, as V8 does. ORC's `PerfSupportPlugin` does so, too.", "Write the address as it is."},
+}
+
+// runtimes are the recordings of testdata whose dumps are checked, and whose they are.
+var runtimes = []struct {
+	name, runtime string
+	data          string // "perf.data" if empty
+}{
+	{"node-fp", "Node.js 20 (V8)", ""},
+	{"node-forks", "Node.js 20 (V8)", ""},
+	{"node-dwarf", "Node.js 20 (V8)", ""},
+	{"node-hot", "Node.js 20 (V8)", ""},
+	{"node-noclock", "Node.js 20 (V8)", ""},
+	{"node-pidns", "Node.js 20 (V8)", ""},
+	{"node-zstd", "Node.js 20 (V8)", ""},
+	{"node-pipe", "Node.js 20 (V8)", "perf.pipe.data"},
+	{"node-threads", "Node.js 20 (V8)", "perf.data.dir"},
+	{"erlang", "Erlang/OTP 25 (BeamAsm)", ""},
+	{"php", "PHP 8.2", ""},
+	{"php-dwarf", "PHP 8.2", ""},
+	{"python", "CPython 3.14", ""},
+	{"lli-hot", "LLVM 14 (lli, MCJIT)", ""},
+	{"toyjit", "testdata/toyjit", ""},
+	{"toyjit-dwarf", "testdata/toyjit", ""},
+}
+
+// told is how often a rule is broken in a recording's dumps and in the recording
+// itself.
+type told struct{ recording, runtime, rule string }
+
+func countsOf(t *testing.T, counts map[told]int, key told, path string, opts verify.Options) {
+	t.Helper()
+	opts.All = true
+	opts.Emit = func(c verify.Complaint) {
+		key.rule = c.Rule
+		counts[key]++
+	}
+	if _, err := verify.File(context.Background(), path, opts); err != nil {
+		t.Errorf("%s: %v", path, err)
+	}
+}
+
+// TestRuntimes: docs/verify.md says what the dumps and recordings of real runtimes get,
+// and why.
+func TestRuntimes(t *testing.T) {
+	counts := make(map[told]int)
+	for _, r := range runtimes {
+		dir := t.TempDir()
+		if err := testrec.UnpackTo(r.name, dir); err != nil {
+			t.Fatal(err)
+		}
+		recording := filepath.Join(dir, cmp.Or(r.data, "perf.data"))
+		key := told{recording: r.name, runtime: r.runtime}
+		for _, dump := range testrec.Dumps(t, dir) {
+			countsOf(t, counts, key, dump, verify.Options{Recording: recording})
+		}
+		countsOf(t, counts, key, recording, verify.Options{})
+	}
+	explained := make(map[[2]string]known)
+	for _, k := range knowns {
+		explained[[2]string{k.runtime, k.rule}] = k
+	}
+	found := make(map[[2]string]bool)
+	for k := range counts {
+		if aboutRecording[k.rule] != "" {
+			continue
+		}
+		found[[2]string{k.runtime, k.rule}] = true
+		if _, ok := explained[[2]string{k.runtime, k.rule}]; !ok {
+			t.Errorf("%s: %s is broken %d times, and nobody says why", k.recording, k.rule, counts[k])
+		}
+	}
+	for _, k := range knowns {
+		if !found[[2]string{k.runtime, k.rule}] {
+			t.Errorf("%s does not break %s any more", k.runtime, k.rule)
+		}
+	}
+	want := document(counts)
+	path := filepath.Join("..", "..", "docs", "verify.md")
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("docs/verify.md is not what the rules and recordings say: go test ./internal/verify -run Runtimes -update (%v)", err)
+	}
+}
+
+// aboutRecording are complaints that depend on how a recording was made, and not on the
+// runtime.
+var aboutRecording = map[string]string{
+	"recording/not-injected": "They are as perf record left them.",
+	"recording/no-clock":     "Made without `-k mono` on purpose.",
+	"dump/recording-clock":   "The same, as seen from the dump.",
+}
+
+// document returns docs/verify.md.
+func document(counts map[told]int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`# jitinject verify: the rules, and what real runtimes get
+
+    jitinject verify FILE...
+
+checks dumps, recordings and the objects that they refer to, and ELF objects by themselves. A recording among the FILEs is
+held beside the dumps. This page is made from the table of rules in internal/verify and from the recordings in testdata
+(` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
+
+An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
+readers cope with. A **note** is something to know.
+`)
+	for _, kind := range []struct{ prefix, title string }{
+		{"dump/", "Rules for dumps"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
+	} {
+		fmt.Fprintf(&b, "\n## %s\n", kind.title)
+		for _, r := range verify.Rules {
+			if strings.HasPrefix(r.Name, kind.prefix) {
+				fmt.Fprintf(&b, "\n### %s\n\n%s: %s\n\n- Usual cause: %s\n- Advice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
+			}
+		}
+	}
+	b.WriteString(`
+## What real runtimes get
+
+The recordings of testdata, each dump held beside its recording. What jitinject makes of them gets no complaint at all, in any
+mode; a test holds that, too.
+
+| recording | runtime | complaints |
+|---|---|---|
+`)
+	for _, r := range runtimes {
+		var cells []string
+		for _, rule := range verify.Rules {
+			if n := counts[told{r.name, r.runtime, rule.Name}]; n > 0 {
+				cells = append(cells, fmt.Sprintf("%s %d", rule.Name, n))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, cmp.Or(strings.Join(cells, ", "), "none"))
+	}
+	runtime := ""
+	for _, k := range knowns {
+		if k.runtime != runtime {
+			runtime = k.runtime
+			fmt.Fprintf(&b, "\n### %s\n\n", runtime)
+		}
+		fmt.Fprintf(&b, "- **%s**: %s What it should do: %s\n", k.rule, k.why, k.should)
+	}
+	b.WriteString("\n### All recordings\n\n")
+	var rules []string
+	for rule := range aboutRecording {
+		rules = append(rules, rule)
+	}
+	slices.Sort(rules)
+	for _, rule := range rules {
+		fmt.Fprintf(&b, "- **%s**: %s\n", rule, aboutRecording[rule])
+	}
+	b.WriteString("\n## What results of perf inject get\n\nperf 6.1 to 7.2, from the same recordings:\n\n")
+	for _, p := range perfs {
+		fmt.Fprintf(&b, "- **%s**: %s\n", p.rule, p.why)
+	}
+	return b.Bytes()
+}
+
+// TestResults: what jitinject makes gets no complaint.
+func TestResults(t *testing.T) {
+	for _, name := range testrec.Names {
+		for _, mode := range []string{"default", "bundle", "sampled", "dwarf4"} {
+			if name == "erlang" && mode == "default" && testing.Short() || mode == "dwarf4" && name != "toyjit" && name != "lli-hot" {
+				continue
+			}
+			t.Run(name+"-"+mode, func(t *testing.T) {
+				dir := testrec.Place(t, name)
+				opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Bundle: mode == "bundle", Sampled: mode == "sampled"}
+				if mode == "dwarf4" {
+					opts.DWARF = 4
+				}
+				checkResult(t, dir, opts)
+			})
+		}
+	}
+}
+
+// TestResultForms: nor does it in other forms than a file of records as they are.
+func TestResultForms(t *testing.T) {
+	for name, input := range map[string]string{"python": "perf.data", "node-zstd": "perf.data", "node-pipe": "perf.pipe.data", "node-threads": "perf.data.dir", "node-pidns": "perf.data"} {
+		t.Run(name, func(t *testing.T) {
+			dir := testrec.Unpack(t, name)
+			checkResult(t, dir, inject.Options{Input: filepath.Join(dir, input), Sampled: true})
+			checkResult(t, dir, inject.Options{Input: filepath.Join(dir, input), Sampled: true, Compress: 1})
+		})
+	}
+	t.Run("tight", func(t *testing.T) { // the place that perf with libdw has a rule of its own for
+		dir, objects := testrec.Place(t, "toyjit-dwarf"), "/tmp"
+		if files, _ := filepath.Glob(filepath.Join(objects, "jitted-23097-*.so")); len(files) > 0 {
+			t.Skip("SKIPPED: somebody else's objects are there")
+		}
+		t.Cleanup(func() {
+			files, _ := filepath.Glob(filepath.Join(objects, "jitted-23097-*.so"))
+			for _, f := range files {
+				os.Remove(f)
+			}
+		})
+		checkResult(t, dir, inject.Options{Input: filepath.Join(dir, "perf.data"), Objects: objects})
+	})
+}
+
+// checkResult injects and checks what comes out.
+func checkResult(t *testing.T, dir string, opts inject.Options) {
+	t.Helper()
+	opts.Output, opts.Force = filepath.Join(dir, "out.data"), true
+	sum, err := inject.Run(context.Background(), opts)
+	if err != nil || sum.Objects == 0 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if rules, all := verified(t, opts.Output, verify.Options{}); len(rules) > 0 {
+		t.Errorf("%v: %+v", rules, all[:min(5, len(all))])
+	}
+	for _, dump := range testrec.Dumps(t, dir) {
+		_, all := verified(t, dump, verify.Options{Recording: opts.Output})
+		for _, c := range all {
+			if c.Rule == "dump/injected-code" || c.Rule == "dump/marker" {
+				t.Fatalf("%+v", c)
+			}
+		}
+	}
+}
+
+// perfs are the complaints that results of perf inject get, and why.
+var perfs = []struct{ rule, why string }{
+	{"recording/over-file", "With `--call-graph dwarf`: V8's embedded builtins are mapped over node's own text. perf with libdw (7.x) then loses the stacks."},
+	{"recording/build-id-missing", "In pipes and with perf 7: nothing in the recording says which objects it is about."},
+	{"object/sh-info", "It is 0; readelf warns."},
+	{"object/base", "PT_LOAD begins at 0x80 with an alignment of 8: outside of /tmp, libdw looks for frames 0x80 bytes off."},
+	{"object/note-segment", "There is no PT_NOTE."},
+	{"object/frame-segment", "There is no PT_GNU_EH_FRAME, where there are tables."},
+	{"object/unit", "The unit has no DW_AT_low_pc: only binutils finds the lines."},
+	{"object/lines", "The sequence ends at the last entry, whose line is lost; with V8 and LLVM, rows are 0x40 too late and may lie behind the code."},
+}
+
+// TestPerf: the verifier finds in results of perf inject what is known to be wrong with
+// them, and nothing else.
+func TestPerf(t *testing.T) {
+	for version, perf := range testrec.Perfs(t) {
+		for name, must := range map[string][]string{
+			"lli-hot":    {"object/base", "object/lines", "object/note-segment", "object/sh-info", "object/unit"},
+			"node-dwarf": {"object/frame-segment", "recording/over-file"},
+		} {
+			dir := testrec.Place(t, name)
+			testrec.Run(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "out.data")
+			rules, all := verified(t, filepath.Join(dir, "out.data"), verify.Options{})
+			for _, c := range all {
+				if !slices.ContainsFunc(perfs, func(k struct{ rule, why string }) bool { return k.rule == c.Rule }) {
+					t.Errorf("perf %s, %s: nobody knows of %+v", version, name, c)
+				}
+			}
+			for _, rule := range must {
+				if !slices.Contains(rules, rule) {
+					t.Errorf("perf %s, %s: it breaks %v, not %s", version, name, rules, rule)
+				}
+			}
+		}
+	}
+}
