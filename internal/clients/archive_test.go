@@ -25,6 +25,19 @@ func (r *result) at(home, perf string, args ...string) string {
 	return string(out)
 }
 
+// hottestLine asks perf annotate for the line with most samples of the hot function. It
+// is "" if perf crashes over that, as some versions do.
+func (r *result) hottestLine(home, perf string) string {
+	r.t.Helper()
+	cmd := testrec.Command(r.t, r.dir, perf, "annotate", "--objdump="+testrec.Tool(r.t, "objdump"), "--stdio", "-l", "-f", "-i", "out.data", hotFunction)
+	cmd.Env = append(cmd.Env, "HOME="+home)
+	out, err := cmd.Output()
+	if first := hottest.FindStringSubmatch(string(out)); err == nil && first != nil {
+		return first[1]
+	}
+	return ""
+}
+
 // A recording is packed up with perf archive, unpacked on what could be another machine,
 // without the objects, and shows what it showed.
 func TestArchive(t *testing.T) {
@@ -44,6 +57,7 @@ func TestArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.run(testrec.Tool(t, "tar"), "xf", packed[0], "-C", filepath.Join(other, ".debug"))
+		annotates := perf == archiver || r.hottestLine(empty, perf) != ""
 		if err := os.RemoveAll(r.path("objects")); err != nil {
 			t.Fatal(err)
 		}
@@ -53,9 +67,8 @@ func TestArchive(t *testing.T) {
 				t.Errorf("with home %s, %d samples are in the hot function, want %d", home, n, want)
 			}
 		}
-		out := r.at(other, perf, "annotate", "--stdio", "-l", "-f", "-i", "out.data", hotFunction)
-		if first := hottest.FindStringSubmatch(out); first == nil || first[1] != "hot.js:13" {
-			t.Errorf("the hottest line is %q, want hot.js:13\n%.2000s", first, out)
+		if line := r.hottestLine(other, perf); annotates && line != "hot.js:13" {
+			t.Errorf("the hottest line is %q, want hot.js:13", line)
 		}
 	})
 }
