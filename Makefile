@@ -5,6 +5,7 @@
 # make interop    what takes longer: other perfs, every object, long fuzzing
 # make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
+# make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make man        manual pages into build/man, completions for shells into build/completions
@@ -21,7 +22,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify ./internal/show:FuzzShow
 
-.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man install clean
+.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions install clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.buildVersion=$(VERSION)") -o bin/jitinject ./cmd/jitinject
@@ -56,6 +57,9 @@ bench: build
 
 growth: build
 	$(GO) run ./internal/bench -growth -plot docs/growth.svg -write docs/benchmarks.md
+
+sessions:
+	script/sessions $(SESSIONS)
 
 fuzz:
 	@set -e; for t in $(FUZZ); do \

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -116,28 +113,6 @@ func TestDumpIntoClosedPipe(t *testing.T) {
 	}
 }
 
-// terminal returns both ends of a pseudo terminal.
-func terminal(t *testing.T) (here, there *os.File) {
-	t.Helper()
-	here, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("SKIPPED: no terminals here: %v", err)
-	}
-	t.Cleanup(func() { here.Close() })
-	if err := unix.IoctlSetPointerInt(int(here.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(here.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return here, there
-}
-
 // On a terminal the output goes through a pager; errors come behind it.
 func TestPager(t *testing.T) {
 	dir := testrec.Unpack(t, "lli-hot")
@@ -170,24 +145,18 @@ func TestPager(t *testing.T) {
 			if name == "less" {
 				testrec.Tool(t, "less")
 			}
-			here, there := terminal(t)
+			tty := openTerminal(t)
 			var stderr bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), program, append([]string{"dump"}, c.args...)...)
-			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, there, &stderr
+			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, tty.slave, &stderr
 			cmd.Env = append(os.Environ(), beProgram+"=1", "TERM=xterm")
 			if c.env == "LESS=" {
 				c.env = "PAGER=less -FRX"
 			}
 			cmd.Env = append(cmd.Env, strings.Split(c.env, ";")...)
-			shown := make(chan string)
-			go func() {
-				b, _ := io.ReadAll(here) // an error at the end: nobody has the other end open
-				shown <- string(b)
-			}()
 			began := time.Now()
 			err := cmd.Run()
-			there.Close()
-			out := <-shown
+			out := tty.close()
 			if err != nil || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
 				t.Errorf("%v: %s", err, stderr.String())
 			}

@@ -63,6 +63,7 @@ var allowed = map[string][]string{
 	"internal/bench":          {"internal/testrec"},
 	"internal/hostile":        {},
 	"internal/clients":        {},
+	"internal/sessions":       {"internal/testrec"},
 }
 
 func TestImports(t *testing.T) {

@@ -173,7 +173,7 @@ func (m *medium) touchMemory() error {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	chunk := make([]byte, 1<<20)
-	for n := 0; n < touched && err == nil; n += len(chunk) {
+	for n := int64(0); n < touched && err == nil; n += int64(len(chunk)) {
 		_, err = f.Write(chunk)
 	}
 	return err

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The messages that troubleshooting.md explains are those that the program has.
+func TestMessagesExist(t *testing.T) {
+	var texts []string
+	for _, dir := range []string{"inject", "internal/source", "cmd/jitinject"} {
+		files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if !strings.HasSuffix(path, "_test.go") {
+				texts = append(texts, stringsIn(t, path)...)
+			}
+		}
+	}
+	all := strings.Join(texts, "\n")
+	doc, err := os.ReadFile(filepath.Join(top, "docs/troubleshooting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(doc), "\n## Messages\n")
+	if !found {
+		t.Fatal("there is no section about messages")
+	}
+	messages := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range inSpan.FindAllStringSubmatch(cells[1], -1) {
+			messages++
+			if !strings.Contains(all, m[1]) {
+				t.Errorf("jitinject never says %q", m[1])
+			}
+		}
+	}
+	if messages < 15 {
+		t.Errorf("%d messages were found", messages)
+	}
+}
+
+// stringsIn returns the strings in a Go file.
+func stringsIn(t *testing.T, path string) (texts []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if s, err := strconv.Unquote(lit.Value); err == nil {
+				texts = append(texts, s)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+// All repairs that the summary may count are explained.
+func TestRepairsAreExplained(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join(top, "docs/usage.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(filepath.Join(top, "internal/source/quirks.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?:\{|= )"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(code), -1)
+	if len(names) < 8 {
+		t.Fatalf("%d repairs were found", len(names))
+	}
+	for _, m := range names {
+		if !strings.Contains(string(doc), "| `"+m[1]+"` |") {
+			t.Errorf("docs/usage.md does not explain %s", m[1])
+		}
+	}
+}

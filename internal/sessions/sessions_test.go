@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// built returns a directory with the program.
+func built(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "jitinject"), "./cmd/jitinject")
+	cmd.Dir = top
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Symlink("jitinject", filepath.Join(dir, "perf-jitinject")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+const top = "../.."
+
+// eachDocument calls f for all documents that may have sessions.
+func eachDocument(t *testing.T, f func(t *testing.T, path, text string)) {
+	for _, path := range documents(top) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := filepath.Rel(top, path)
+		t.Run(name, func(t *testing.T) { f(t, path, string(text)) })
+	}
+}
+
+// What documents show are the commands that are run, and names tell sessions apart.
+func TestSessionsAreShown(t *testing.T) {
+	seen := make(map[string]bool)
+	eachDocument(t, func(t *testing.T, _, text string) {
+		sessions, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sessions {
+			if want, shown := s.commands(); !slices.Equal(want, shown) {
+				t.Errorf("session %s shows\n%s\nand is\n%s; run make sessions", s.name, strings.Join(shown, "\n"), strings.Join(want, "\n"))
+			}
+			if seen[s.name] {
+				t.Errorf("there are two sessions %s", s.name)
+			}
+			seen[s.name] = true
+		}
+	})
+	if len(seen) < 20 {
+		t.Errorf("%d sessions, so this test does not see the most of them", len(seen))
+	}
+}
+
+// Sessions on recorded data work as they are shown, and where they depend on nothing
+// but jitinject, print what is shown.
+func TestSessionsWork(t *testing.T) {
+	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
+	if dir, err := os.MkdirTemp(r.work, "session-"); err != nil {
+		r.work = t.TempDir()
+	} else {
+		os.Remove(dir)
+	}
+	ran := 0
+	eachDocument(t, func(t *testing.T, _, text string) {
+		sessions, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sessions {
+			if s.records {
+				continue
+			}
+			for _, tool := range s.needs {
+				testrec.Tool(t, tool)
+			}
+			got, err := r.run(s)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			ran++
+			if s.onlyOurs() && !sameBut(got, s.shown) {
+				t.Errorf("session %s prints\n%s\nand it is shown as\n%s; run make sessions", s.name, got, s.shown)
+			}
+		}
+	})
+	if ran < 5 {
+		t.Errorf("%d sessions were run", ran)
+	}
+}
+
+const sample = `text
+<!-- session one recording=node-hot needs=perf,node records
+: hidden
+$ echo a  b
+| first 1
+$ false
+= 1
+-->
+` + "```console" + `
+$ echo a  b
+a 12 b
+$ false
+` + "```" + `
+<!-- /session -->
+more
+`
+
+func TestParse(t *testing.T) {
+	sessions, err := parse(sample)
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	s := sessions[0]
+	want := []step{{"hidden", true, "", 0}, {"echo a  b", false, "first 1", 0}, {"false", false, "", 1}}
+	if s.name != "one" || s.recording != "node-hot" || !slices.Equal(s.needs, []string{"perf", "node"}) || !s.records || !slices.Equal(s.steps, want) {
+		t.Errorf("%+v", s)
+	}
+	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") || !sameBut("in 1.5 s", "in 20 ms") || sameBut("in 1.5 s", "in 20 m") {
+		t.Errorf("it shows %q", s.shown)
+	}
+	if got := paste(sample, map[*session]string{s: s.shown}, sessions); got != sample {
+		t.Errorf("pasted again:\n%s", got)
+	}
+	if got := paste(sample, map[*session]string{s: "$ new\n"}, sessions); !strings.Contains(got, "```console\n$ new\n```\n"+endMark+"\nmore") {
+		t.Errorf("pasted:\n%s", got)
+	}
+	for _, bad := range []string{
+		"<!-- session \n-->\n" + endMark,
+		"<!-- session a colour=red\n-->\n" + endMark,
+		"<!-- session a\nls\n-->\n" + endMark,
+		"<!-- session a\n$ ls\n-->\n",
+		"<!-- session a\n$ ls\n-->\n<!-- session b\n-->\n" + endMark,
+	} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%q is taken for a document", bad)
+		}
+	}
+}
+
+// A command with another exit code than the document says fails the session, and so
+// does a tool that is not there, in another way.
+func TestRunComplains(t *testing.T) {
+	r := &runner{top: top, bin: t.TempDir(), work: t.TempDir()}
+	text, err := r.run(&session{name: "fine", steps: []step{{command: "printf 'a\\nb\\nc\\n' >&2", filter: "first 2"}, {command: "false", code: 1}, {command: "pwd"}}})
+	if want := "$ printf 'a\\nb\\nc\\n' >&2\na\nb\n...\n$ false\n$ pwd\n" + shownDir + "\n"; err != nil || text != want {
+		t.Errorf("%q, %v, want %q", text, err, want)
+	}
+	if _, err := r.run(&session{name: "wrong", steps: []step{{command: "false"}}}); err == nil {
+		t.Error("a command that fails is taken for one that does not")
+	}
+	var missing missingError
+	if _, err := r.run(&session{name: "missing", needs: []string{"no-such-tool"}}); !errors.As(err, &missing) {
+		t.Errorf("a tool that is not there: %v", err)
+	}
+}
+
+// Each runtime's page shows that it was tried, or says that it was not; and the table of
+// runtimes has it.
+func TestRuntimesAreTried(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(top, "docs/runtimes/*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatal(pages, err)
+	}
+	index, err := os.ReadFile(filepath.Join(top, "docs/runtimes/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range pages {
+		name := filepath.Base(path)
+		if name == "README.md" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := slices.ContainsFunc(sessions, func(s *session) bool { return s.records })
+		switch said := strings.Contains(string(text), "Not tried by us") || strings.Contains(string(text), "Tried on"); {
+		case !recorded && !said:
+			t.Errorf("%s shows no session, and does not say that it was not tried", name)
+		case recorded && !strings.Contains(string(text), "\n## Versions tried\n"):
+			t.Errorf("%s does not say which versions were tried", name)
+		}
+		if !strings.Contains(string(index), "("+name+")") {
+			t.Errorf("the table of runtimes does not have %s", name)
+		}
+	}
+}
