@@ -101,7 +101,7 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 			}
 		}
 	} else if did == created {
-		m.created = append(m.created, b.number)
+		m.created = append(m.created, createdFile{b.number, b.file.ino})
 	}
 }
 

@@ -21,6 +21,7 @@ type cleaner struct {
 	fd   int
 	err  error           // of opening it
 	pids map[uint32]bool // whose objects were removed from it
+	some bool            // objects were removed from it
 }
 
 // object removes one object, if it is what the recording says.
@@ -34,12 +35,13 @@ func (c *cleaner) object(o *referredObject) {
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size
+		if c.pids == nil {
+			c.pids = make(map[uint32]bool)
+		}
 		if pid, ok := objectPID(filepath.Base(o.path)); ok {
-			if c.pids == nil {
-				c.pids = make(map[uint32]bool)
-			}
 			c.pids[pid] = true
 		}
+		c.some = true
 		if c.opts.Log != nil {
 			c.opts.Log(o.path)
 		}
@@ -137,10 +139,36 @@ func (c *cleaner) leave() {
 		for pid := range c.pids {
 			c.index(pid)
 		}
+		if c.some {
+			c.partials()
+		}
 		unix.Close(c.fd)
 	}
 	clear(c.pids)
+	c.some = false
 	c.dir, c.err = "", nil
+}
+
+// partials removes what runs that were killed have left of objects. There is nothing in
+// the recording about it.
+func (c *cleaner) partials() {
+	if c.opts.DryRun {
+		return
+	}
+	fd, err := unix.Openat(c.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	dir := os.NewFile(uintptr(fd), c.dir)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		for _, prefix := range []string{objectPrefix, bundlePrefix, indexPrefix} {
+			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, partialSuffix) {
+				removeStale(c.fd, name)
+			}
+		}
+	}
 }
 
 // index removes the index of a process's objects: it counts for all of them or for none.

@@ -40,20 +40,28 @@ func openOutputDir(opts *Options, in *input) (*output, error) {
 			}
 		}
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	o := &output{path: path, dir: true}
+	err := o.create(func() (err error) {
+		o.temp, err = createPartialDir(o.parent, filepath.Base(path))
+		return err
+	})
 	if err != nil {
 		return nil, outputError(path, err)
 	}
-	o := &output{path: path, temp: temp, dir: true}
-	if o.file, err = os.OpenFile(filepath.Join(temp, "data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if o.file, err = os.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		o.abandon()
 		return nil, outputError(path, err)
 	}
-	if err := copyOthers(temp, in); err != nil {
+	if err := copyOthers(o.inside(""), in); err != nil {
 		o.abandon()
 		return nil, outputError(path, err)
 	}
 	return o, nil
+}
+
+// inside returns the path of a file in the directory that is being written.
+func (o *output) inside(name string) string {
+	return filepath.Join(filepath.Dir(o.path), o.temp.name, name)
 }
 
 // isRecordingDir checks that a directory is a recording and nothing else is in it:
@@ -116,7 +124,7 @@ func newDirSink(in *input, out *output) (sink, error) {
 	}
 	s := &dirSink{fileSink: fileSink{Writer: w, features: slices.Clone(in.file.Features), dir: true}}
 	for _, name := range in.dirNames[1:] {
-		f, err := os.OpenFile(filepath.Join(out.temp, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(out.inside(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			s.close()
 			return nil, outputError(out.path, err)

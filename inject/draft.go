@@ -3,7 +3,6 @@ package inject
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -15,25 +14,20 @@ import (
 type draft struct {
 	store   *store
 	file    *os.File
-	temp    string // its name until then
+	partial *partial
 	done    bool
 	mu      sync.Mutex
 	written int64 // bytes
+	ino     uint64
 }
 
 // draft begins a file, which is called like prefix until it is complete.
 func (s *store) draft(prefix string, mode uint32) (*draft, error) {
-	for i := 0; ; i++ {
-		temp := fmt.Sprintf(".%s.%d.%d", prefix, os.Getpid(), i)
-		fd, err := unix.Openat(s.fd, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
-		if errors.Is(err, unix.EEXIST) && i < 100 {
-			continue
-		}
-		if err != nil {
-			return nil, &storeError{err}
-		}
-		return &draft{store: s, file: os.NewFile(uintptr(fd), temp), temp: temp}, nil
+	file, p, err := createPartial(s.fd, prefix, mode)
+	if err != nil {
+		return nil, &storeError{err}
 	}
+	return &draft{store: s, file: file, partial: p}, nil
 }
 
 // WriteAt writes to the file; what is never written is zero.
@@ -49,7 +43,7 @@ func (d *draft) WriteAt(p []byte, off int64) (int, error) {
 func (d *draft) abandon() {
 	if !d.done {
 		d.file.Close()
-		d.store.remove(d.temp)
+		d.partial.remove()
 		d.done = true
 	}
 }
@@ -62,14 +56,22 @@ func (d *draft) commit(name string) (outcome, error) {
 		there := os.NewFile(uintptr(fd), name)
 		same := equalFiles(there, d.file)
 		there.Close()
-		if same {
+		if same && d.store.alone {
 			return unchanged, nil
 		}
-		did = replaced
+		if did = replaced; same {
+			did = unchanged
+		}
 	} else if !errors.Is(err, unix.ENOENT) {
 		did = replaced
 	}
-	if err := unix.Renameat(d.store.fd, d.temp, d.store.fd, name); err != nil {
+	var st unix.Stat_t
+	if unix.Fstat(int(d.file.Fd()), &st) == nil {
+		d.ino = st.Ino
+	}
+	if err := d.partial.rename(name); did == unchanged && err != nil {
+		return unchanged, nil
+	} else if err != nil {
 		return 0, err
 	}
 	d.done = true

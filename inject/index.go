@@ -38,7 +38,10 @@ type index struct {
 const minIndexed = 1000
 
 // indexName returns the name of the index of a process's objects.
-func indexName(pid uint32) string { return fmt.Sprintf(".jitinject-%d.index", pid) }
+func indexName(pid uint32) string { return fmt.Sprintf(".%s%d.index", indexPrefix, pid) }
+
+// indexPrefix is what it begins with, behind the dot.
+const indexPrefix = "jitinject-"
 
 // openIndexes returns the indexes of the dumps of a plan, by their numbers. There is
 // none, nil, for dumps that are not worth it, or of which it cannot be said beforehand
@@ -91,7 +94,7 @@ func (x *index) makeKey(opts *Options) bool {
 func (o *Options) fingerprint() string {
 	f := *o
 	f.Input, f.Output, f.Stdin, f.Stdout = "", "", nil, nil
-	f.Objects, f.DumpDirs, f.Dumps, f.Clock = "", nil, nil, ""
+	f.Objects, f.DumpDirs, f.Dumps, f.Clock, f.BuildIDCache = "", nil, nil, "", ""
 	f.Force, f.Strict, f.Compress, f.Jobs, f.Log = false, false, 0, 0, nil
 	return fmt.Sprintf("%+v", f)
 }

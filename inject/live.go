@@ -86,6 +86,10 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err := l.run(); err != nil {
 		return err
 	}
+	l.stores.report(sum)
+	if err := cacheObjects(ctx, l.plan, l.stores, opts, sum); err != nil {
+		return err
+	}
 	sum.BytesWritten = out.size(sum.BytesWritten)
 	return out.commit()
 }

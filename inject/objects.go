@@ -35,7 +35,7 @@ type objectWriter struct {
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
 	problems []Problem
-	created  []int // objects whose files were not there before
+	created  []createdFile
 }
 
 // A failure groups errors of the same kind: a full disk fails thousands of files.
@@ -81,12 +81,25 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	return w, err
 }
 
-// undo removes the files that were not there before. Those that were replaced
-// stay: nothing that an earlier result refers to is lost with them.
+// A createdFile is an object whose file was not there before.
+type createdFile struct {
+	object int // of the plan
+	ino    uint64
+}
+
+// undo removes the files that were not there before, where no other run can count on
+// them. Those that were replaced stay: nothing that an earlier result refers to is lost
+// with them.
 func (w *objectWriter) undo() {
-	for _, i := range w.created {
-		o := &w.plan.objects[i]
-		w.stores[o.dump.objects].remove(string(o.appendName(nil)))
+	may := make(map[*store]bool)
+	for _, s := range w.stores {
+		may[s] = s.mayUndo()
+	}
+	for _, c := range w.created {
+		o := &w.plan.objects[c.object]
+		if s := w.stores[o.dump.objects]; may[s] {
+			s.takeBack(string(o.appendName(nil)), c.ino)
+		}
 	}
 }
 
@@ -126,7 +139,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 				continue
 			}
 			if did == created {
-				m.created = append(m.created, i)
+				m.created = append(m.created, createdFile{i, m.stamp.Ino})
 			}
 			w.stamp(i, m.stamp)
 		}
@@ -155,7 +168,7 @@ type maker struct {
 	unchanged int
 	replaced  int
 	bytes     int64
-	created   []int
+	created   []createdFile
 	problems  []Problem
 }
 
@@ -299,7 +312,10 @@ func (w *objectWriter) fail(i, functions int, err error) {
 	var se *storeError
 	if errors.As(err, &se) {
 		f = failure{o.dump.objects, true}
-		advice = adviceStore(se.err)
+		text = withoutPath(se.err).Error() // not that of a temporary file
+		if advice = adviceStore(se.err); advice != adviceRoom {
+			text = string(o.appendName(nil)) + ": " + text
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,6 +28,11 @@ type Options struct {
 	// that uses its libraries or programs, read no lines from such objects.
 	EmbedSources bool
 
+	// BuildIDCache is a build-id cache, as perf keeps one in ~/.debug, into which the
+	// objects are put as well: from there perf archive packs them up with the recording,
+	// and perf finds them when those in Objects are gone. Empty fills none.
+	BuildIDCache string
+
 	// Bundle makes one object for each stretch of memory with code, instead of one for
 	// each function. A stream that can be read only once gets one for each function all
 	// the same.

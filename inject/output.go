@@ -16,10 +16,11 @@ import (
 type output struct {
 	path   string
 	file   *os.File
-	temp   string // where it is being written; empty for a device or a pipe
-	stream bool   // it gets the pipe format
-	dir    bool   // it is a directory; file is data in it
-	keep   bool   // it stays open
+	parent int      // descriptor of the directory that path is in
+	temp   *partial // where it is being written; nil for a device or a pipe
+	stream bool     // it gets the pipe format
+	dir    bool     // it is a directory; file is data in it
+	keep   bool     // it stays open
 }
 
 // openOutput starts the output. It refuses what would destroy the input or a dump.
@@ -68,11 +69,26 @@ func openOutput(opts *Options, in *input, dumps []*dump) (*output, error) {
 		}
 	}
 	// As perf does, only the owner may read it: a recording holds addresses.
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	o := &output{path: path}
+	err := o.create(func() (err error) {
+		o.file, o.temp, err = createPartial(o.parent, filepath.Base(path), 0o600)
+		return err
+	})
 	if err != nil {
 		return nil, outputError(path, err)
 	}
-	return &output{path: path, file: f, temp: f.Name()}, nil
+	return o, nil
+}
+
+// create has something made in the directory that the output is to be in.
+func (o *output) create(do func() error) (err error) {
+	if o.parent, err = unix.Open(filepath.Dir(o.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return err
+	}
+	if err = do(); err != nil {
+		unix.Close(o.parent)
+	}
+	return err
 }
 
 // openSpecial deals with outputs that exist and are no regular files: a device,
@@ -121,10 +137,10 @@ func outputError(path string, err error) error {
 // size returns how many bytes have been written, where written is how many went into a
 // pipe or device.
 func (o *output) size(written int64) int64 {
-	if o.temp == "" {
+	if o.temp == nil {
 		return written
 	}
-	return sizeOf(o.temp)
+	return sizeOf(o.inside(""))
 }
 
 // commit puts the finished file in its place. What was there becomes PATH.old,
@@ -133,39 +149,67 @@ func (o *output) commit() error {
 	if o.keep {
 		return nil
 	}
-	if o.temp == "" {
+	if o.temp == nil {
 		return o.file.Close()
 	}
 	if err := o.file.Close(); err != nil {
 		return outputError(o.path, err)
 	}
-	old := o.path + ".old"
-	st, err := os.Lstat(o.path)
-	kept := err == nil && st.Size() > 0
+	name := filepath.Base(o.path)
+	old := name + ".old"
+	var st unix.Stat_t
+	kept := unix.Fstatat(o.parent, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Size > 0
 	if kept {
 		if o.dir {
-			os.RemoveAll(old) // a directory in its place would be in the way
+			removePartialDir(o.parent, old) // a directory in its place would be in the way
 		}
-		if err := os.Rename(o.path, old); err != nil {
-			return outputError(old, err)
+		if err := o.keepOld(name, old); err != nil {
+			return outputError(o.path+".old", err)
 		}
 	}
-	if err := os.Rename(o.temp, o.path); err != nil {
+	if err := o.temp.rename(name); err != nil {
 		if kept {
-			os.Rename(old, o.path)
+			unix.Renameat(o.parent, old, o.parent, name)
 		}
 		return outputError(o.path, err)
 	}
-	o.temp = ""
 	return nil
 }
 
-// abandon removes what has been written. After commit it does nothing.
+// keepOld gives the file name the name old. Where there are hard links it has both for
+// a moment, so that there is never none.
+func (o *output) keepOld(name, old string) error {
+	for i := range guessed {
+		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
+		removeStale(o.parent, second)
+		err := unix.Linkat(o.parent, name, o.parent, second, 0)
+		if errors.Is(err, unix.EEXIST) {
+			continue
+		}
+		if err == nil {
+			if err = unix.Renameat(o.parent, second, o.parent, old); err == nil {
+				// Two names of one file stay two names.
+				unix.Unlinkat(o.parent, second, 0)
+				return nil
+			}
+			unix.Unlinkat(o.parent, second, 0)
+		}
+		break
+	}
+	return unix.Renameat(o.parent, name, o.parent, old)
+}
+
+// abandon removes what has been written. After commit it removes nothing.
 func (o *output) abandon() {
-	if !o.keep {
+	if !o.keep && o.file != nil {
 		o.file.Close()
 	}
-	if o.temp != "" {
-		os.RemoveAll(o.temp)
+	if o.temp == nil {
+		return
 	}
+	if o.dir && o.temp.name != "" {
+		removePartialDir(o.parent, o.temp.name)
+	}
+	o.temp.remove()
+	unix.Close(o.parent)
 }

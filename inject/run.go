@@ -120,6 +120,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
+			stores.report(sum)
+			if err == nil {
+				err = cacheObjects(ctx, plan, stores, opts, sum)
+			}
 			counting.finish(sum, err)
 			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +22,8 @@ type store struct {
 	fd   int
 	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
+
+	alone bool // no other run was using it when this one began to
 }
 
 // objectMode is what files are created with, less the umask.
@@ -34,11 +39,11 @@ func (d *dump) mode() uint32 {
 	return uint32(st.Mode().Perm())&objectMode | 0o600
 }
 
-// openStore opens a directory, making it first if create is set, and checks that
-// files can be made in it.
-func openStore(path string, create bool) (*store, error) {
+// openStore opens a directory and checks that files can be made in it. With create, it
+// is made first if it is not there; with foreign, links on the way to it may be anybody's.
+func openStore(path string, create, foreign bool) (*store, error) {
 	s := &store{path: path, fd: -1, uid: uint32(os.Geteuid())}
-	err := s.open(create)
+	err := s.open(create, foreign)
 	if err != nil {
 		s.close()
 		s.removeMade()
@@ -47,8 +52,37 @@ func openStore(path string, create bool) (*store, error) {
 	return s, nil
 }
 
-func (s *store) open(create bool) (err error) {
+func (s *store) open(create, foreign bool) (err error) {
+	for range 3 { // another run may be taking the directory away that it had made
+		if err = s.openDir(create, foreign); err != nil {
+			return err
+		}
+		s.alone = s.share()
+		if isStill(s.path, s.fd) {
+			break
+		}
+		s.close()
+	}
+	if s.fd < 0 {
+		return unix.ENOENT
+	}
+	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return err
+	}
+	// Root may write anywhere, except where nobody can: in /proc, say.
+	f, p, err := createPartial(s.fd, "jitinject", objectMode)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	p.remove()
+	return nil
+}
+
+// openDir opens the directory.
+func (s *store) openDir(create, foreign bool) (err error) {
 	if create {
+		s.made = nil
 		for dir := s.path; ; dir = filepath.Dir(dir) {
 			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 				break
@@ -59,19 +93,10 @@ func (s *store) open(create bool) (err error) {
 			return errors.Unwrap(err)
 		}
 	}
-	if s.fd, err = unix.Open(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-		return err
-	}
-	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
-		return err
-	}
-	// Root may write anywhere, except where nobody can: in /proc, say.
-	for i := range 100 {
-		name := fmt.Sprintf(".jitinject.%d.%d", os.Getpid(), i)
-		if _, err = s.create(name, nil, objectMode); err != unix.EEXIST {
-			s.remove(name)
-			break
-		}
+	if foreign {
+		s.fd, err = unix.Open(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	} else {
+		s.fd, err = openDirAt(s.path)
 	}
 	return err
 }
@@ -87,6 +112,7 @@ func (s *store) removeMade() {
 func (s *store) close() {
 	if s.fd >= 0 {
 		unix.Close(s.fd)
+		s.fd = -1
 	}
 }
 
@@ -109,34 +135,42 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 		return created, as, scratch, err
 	}
 	same, as, scratch := s.holds(name, content, scratch)
-	if same {
+	if same && s.alone {
 		return unchanged, as, scratch, nil
 	}
-	as, err = s.replace(name, content, mode)
+	own, err := s.replace(name, content, mode)
+	if same {
+		if err == nil {
+			as = own
+		}
+		return unchanged, as, scratch, nil
+	}
+	as = own
 	return replaced, as, scratch, err
 }
 
 // replace puts a new file in the place of what is there.
 func (s *store) replace(name string, content []byte, mode uint32) (stamp, error) {
-	for i := 0; ; i++ {
-		temp := fmt.Sprintf(".%s.%d.%d", name, os.Getpid(), i)
-		written, err := s.create(temp, content, mode)
-		if err == unix.EEXIST && i < 100 {
-			continue
-		}
-		if err != nil {
-			return stamp{}, err
-		}
-		if err = unix.Renameat(s.fd, temp, s.fd, name); err != nil {
-			unix.Unlinkat(s.fd, temp, 0)
-			return stamp{}, err
-		}
-		as := s.look(name)
-		if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
-			return stamp{}, nil
-		}
-		return as, nil
+	f, p, err := createPartial(s.fd, name, mode)
+	if err != nil {
+		return stamp{}, err
 	}
+	defer p.remove()
+	written, err := s.write(int(f.Fd()), content)
+	if cerr := f.Close(); err == nil {
+		err = withoutPath(cerr)
+	}
+	if err == nil {
+		err = p.rename(name)
+	}
+	if err != nil {
+		return stamp{}, err
+	}
+	as := s.look(name)
+	if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
+		return stamp{}, nil
+	}
+	return as, nil
 }
 
 // create writes a file that is not there yet, and leaves none if it fails.
@@ -145,6 +179,18 @@ func (s *store) create(name string, content []byte, mode uint32) (as stamp, err 
 	if err != nil {
 		return as, err
 	}
+	as, err = s.write(fd, content)
+	if cerr := unix.Close(fd); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		unix.Unlinkat(s.fd, name, 0)
+	}
+	return as, err
+}
+
+// write fills a new file, which stays open.
+func (s *store) write(fd int, content []byte) (as stamp, err error) {
 	for len(content) > 0 && err == nil {
 		var n int
 		n, err = unix.Write(fd, content)
@@ -156,12 +202,6 @@ func (s *store) create(name string, content []byte, mode uint32) (as stamp, err 
 	var st unix.Stat_t
 	if err == nil && unix.Fstat(fd, &st) == nil {
 		as = s.stampOf(&st)
-	}
-	if cerr := unix.Close(fd); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		unix.Unlinkat(s.fd, name, 0)
 	}
 	return as, err
 }
@@ -191,11 +231,14 @@ func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte
 	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
 }
 
-// remove deletes a file that put created.
-func (s *store) remove(name string) { unix.Unlinkat(s.fd, name, 0) }
-
 // stores are the directories in use, by path.
 type stores map[string]*store
+
+// isWhereRecorded reports whether the recording says where the dump is, as opposed to
+// the user.
+func (d *dump) isWhereRecorded() bool {
+	return d.path == strings.TrimSuffix(d.markers[0].path, deletedSuffix)
+}
 
 // openStores opens the directories for the objects of dumps. A directory that
 // cannot be written costs its dumps, and if it was asked for, the run.
@@ -207,7 +250,7 @@ func openStores(dumps []*dump, opts *Options, sum *Summary) (s stores, usable []
 			return s, nil, err
 		}
 		if s[d.objects] == nil && !failed[d.objects] {
-			st, err := openStore(d.objects, opts.Objects != "")
+			st, err := openStore(d.objects, opts.Objects != "", opts.Objects != "" || !d.isWhereRecorded())
 			if err != nil && opts.Objects != "" {
 				return s, nil, fmt.Errorf("%w; name another directory with --objects DIR", err)
 			} else if err != nil {
@@ -226,6 +269,16 @@ func openStores(dumps []*dump, opts *Options, sum *Summary) (s stores, usable []
 	return s, usable, nil
 }
 
+// report says which of the directories are not any more where the result says that
+// the objects are.
+func (s stores) report(sum *Summary) {
+	for _, path := range slices.Sorted(maps.Keys(s)) {
+		if !isStill(path, s[path].fd) {
+			sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", Printable(path))})
+		}
+	}
+}
+
 func (s stores) close() {
 	for _, st := range s {
 		st.close()
@@ -235,6 +288,8 @@ func (s stores) close() {
 // removeMade removes what was made for the stores and is empty.
 func (s stores) removeMade() {
 	for _, st := range s {
-		st.removeMade()
+		if st.mayUndo() {
+			st.removeMade()
+		}
 	}
 }

@@ -32,6 +32,7 @@ type Summary struct {
 	Objects     int   `json:"objects"`      // files made or found as they should be
 	Unchanged   int   `json:"unchanged"`    // of them, those that were there
 	Replaced    int   `json:"replaced"`     // of them, those that were there with another content
+	Cached      int   `json:"cached"`       // of them, those that are in Options.BuildIDCache
 	ObjectBytes int64 `json:"object_bytes"` // of all of them, those that were there included
 
 	Elapsed      time.Duration `json:"elapsed_ns"`

@@ -29,6 +29,7 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		Sampled:      o.sampled,
 		Bundle:       o.bundle,
 		Sources:      o.sources,
+		BuildIDCache: o.cache,
 		EmbedSources: o.embed,
 		CFI:          o.frames,
 		DumpDirs:     o.dumpDirs,

@@ -6,5 +6,9 @@ package main
 import "os"
 
 func main() {
+	if err := enoughFiles(); err != nil {
+		complain(os.Stderr, err)
+		os.Exit(exitFailed)
+	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

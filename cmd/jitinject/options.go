@@ -22,6 +22,7 @@ type options struct {
 	quiet         bool
 	objects       string
 	sources       string
+	cache         string
 	sampled       bool
 	bundle        bool
 	embed         bool
@@ -73,6 +74,8 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
+	fs.StringVar(&o.cache, "buildid-cache", "", "put the objects into perf's build-id cache `DIR` as well, ~/.debug if none is named, so that perf archive packs them up")
+	fs.Lookup("buildid-cache").NoOptDefVal = defaultCache
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
@@ -133,6 +136,9 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	}
 	for _, name := range fs.Args() {
 		return strayWord(name)
+	}
+	if err := o.findCache(); err != nil {
+		return err
 	}
 	for _, d := range o.dumps {
 		pid, file, _ := strings.Cut(d, "=")

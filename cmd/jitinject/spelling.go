@@ -86,7 +86,7 @@ func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
 	if strings.HasSuffix(err.Error(), "?") {
 		end = " " // it has asked something
 	}
-	fmt.Fprintf(stderr, "jitinject: %v%ssee %s\n", err, end, more)
+	fmt.Fprintf(stderr, "jitinject: %s%ssee %s\n", engine.Printable(err.Error()), end, more)
 	return exitUsage
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -27,10 +28,15 @@ type failedRun struct {
 
 // writeJSON writes a summary and reports whether that went well.
 func writeJSON(stdout, stderr io.Writer, v any) bool {
-	enc := json.NewEncoder(stdout)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = stdout.Write(forTerminals(b.Bytes()))
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "jitinject: the summary could not be written: %v\n", err)
 		return false
 	}
@@ -103,6 +109,9 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, ", %s of %s already there", number(int64(s.Unchanged)), number(int64(s.Objects)))
 	}
 	fmt.Fprintf(w, "\nread %s, wrote %s in %s\n", size(s.BytesRead), size(s.BytesWritten), duration(s.Elapsed))
+	if s.Cached > 0 {
+		fmt.Fprintf(w, "%s in the build-id cache as well\n", were(s.Cached, "object is", "objects are"))
+	}
 	if s.Replaced > 0 {
 		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
 			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])

@@ -1,0 +1,174 @@
+package inject
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// perf keeps files that recordings refer to in a cache of its own, from which perf
+// archive packs them up, and in which every perf command looks first: DIR/PATH/ID/elf,
+// where PATH is that of the file, and DIR/.build-id/ID, a link to that, with a slash
+// behind the first two digits. That is how perf buildid-cache --add lays it out, looked
+// at with perf 6.1, 6.12 and 7.2.
+
+// A buildIDCache is such a directory. Nothing in it is changed that is there: a build
+// id is that of one content.
+type buildIDCache struct {
+	root *os.Root
+	sum  *Summary
+
+	mu     sync.Mutex
+	failed int
+	text   string // why the first one failed
+}
+
+// cacheObjects puts the objects of a result into the build-id cache that opts name.
+// What cannot be put there is a problem.
+func cacheObjects(ctx context.Context, p *plan, stores stores, opts *Options, sum *Summary) error {
+	if opts.BuildIDCache == "" {
+		return nil
+	}
+	err := os.MkdirAll(opts.BuildIDCache, 0o755)
+	c := buildIDCache{sum: sum}
+	if err == nil {
+		c.root, err = os.OpenRoot(opts.BuildIDCache)
+	}
+	if err != nil {
+		sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", Printable(opts.BuildIDCache), withoutPath(err))})
+		return nil
+	}
+	defer c.root.Close()
+	jobs := opts.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var next, added atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range jobs {
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(p.objects) {
+					break
+				}
+				o := &p.objects[i]
+				if !o.made {
+					continue
+				}
+				if err := c.add(o, stores[o.dump.objects]); err != nil {
+					c.fail(err)
+					continue
+				}
+				added.Add(1)
+			}
+			return ctx.Err()
+		})
+	}
+	err = group.Wait()
+	sum.Cached = int(added.Load())
+	if c.failed > 0 {
+		sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", Printable(opts.BuildIDCache), c.failed, c.text)})
+	}
+	return err
+}
+
+func (c *buildIDCache) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed++; c.failed == 1 {
+		c.text = withoutPath(err).Error()
+		var le *os.LinkError
+		if errors.As(err, &le) {
+			c.text = le.Err.Error()
+		}
+	}
+}
+
+// add puts one object into the cache, unless it is there.
+func (c *buildIDCache) add(o *object, s *store) error {
+	id := hex.EncodeToString(o.buildID[:])
+	dir := path.Join(strings.TrimPrefix(filepath.Clean(string(o.appendPath(nil))), "/"), id)
+	link := path.Join(".build-id", id[:2], id[2:])
+	if _, err := c.root.Stat(path.Join(link, "elf")); err == nil {
+		return nil
+	}
+	if err := c.root.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := c.copy(path.Join(dir, "elf"), string(o.appendName(nil)), s, o.bundle != nil); err != nil {
+		return err
+	}
+	if err := c.root.MkdirAll(path.Dir(link), 0o755); err != nil {
+		return err
+	}
+	target := path.Join("..", "..", dir)
+	err := c.root.Symlink(target, link)
+	if errors.Is(err, fs.ErrExist) { // it leads to nothing that is there, or did a moment ago
+		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
+			return nil
+		}
+		c.root.Remove(link)
+		err = c.root.Symlink(target, link)
+		if errors.Is(err, fs.ErrExist) { // by another run
+			err = nil
+		}
+	}
+	return err
+}
+
+// copy makes an object known under another name. Bundles, which have holes, get a second
+// name where that is possible. Others are copied: their time of change counts for the
+// index, and a name more changes it.
+func (c *buildIDCache) copy(to, name string, s *store, second bool) error {
+	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	from, err := regularFile(fd, name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	dir, err := c.root.OpenFile(path.Dir(to), unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if second {
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
+		if err == nil || errors.Is(err, unix.EEXIST) {
+			return nil
+		}
+	}
+	st, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	out, p, err := createPartial(int(dir.Fd()), path.Base(to), uint32(st.Mode().Perm())&objectMode|0o600)
+	if err != nil {
+		return err
+	}
+	defer p.remove()
+	_, err = io.Copy(out, from)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return p.rename(path.Base(to))
+}

@@ -1,0 +1,162 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A partial is a file, or a directory, that is being written beside the place where it
+// will be: .NAME.NUMBER.partial. As long as someone writes it, it is locked. What is
+// not locked was left by a run that was killed, and the next one with the same NAME
+// takes it away.
+type partial struct {
+	dir  int // descriptor of its directory; whoever asked for it closes that
+	name string
+	lock int // descriptor that holds the lock
+}
+
+// partialSuffix is how their names end.
+const partialSuffix = ".partial"
+
+// Numbers beyond guessed are random: who can foretell names can take them.
+const (
+	guessed     = 16
+	maxPartials = 64
+)
+
+// createPartial makes a file in the directory dir, open for reading and writing, that
+// will be called name.
+func createPartial(dir int, name string, mode uint32) (*os.File, *partial, error) {
+	fd, p, err := newPartial(dir, name, func(temp string) (int, error) {
+		return unix.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fd), p.name), p, nil
+}
+
+// createPartialDir makes a directory in the directory dir that will be called name.
+func createPartialDir(dir int, name string) (*partial, error) {
+	fd, p, err := newPartial(dir, name, func(temp string) (int, error) {
+		if err := unix.Mkdirat(dir, temp, 0o700); err != nil {
+			return -1, err
+		}
+		return unix.Openat(dir, temp, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	unix.Close(fd)
+	return p, nil
+}
+
+// newPartial finds a name for which create works, and takes away what earlier runs
+// left on the way.
+func newPartial(dir int, name string, create func(temp string) (int, error)) (int, *partial, error) {
+	name = strings.TrimPrefix(name, ".")
+	name = name[:min(len(name), 200)] // a file's name has 255 bytes
+	for i := 0; ; i++ {
+		number := strconv.Itoa(i)
+		if i >= guessed {
+			number = fmt.Sprintf("%016x", rand.Uint64())
+		}
+		p := &partial{dir: dir, name: "." + name + "." + number + partialSuffix, lock: -1}
+		removeStale(dir, p.name)
+		fd, err := create(p.name)
+		if errors.Is(err, unix.EEXIST) && i < maxPartials {
+			continue
+		}
+		if err != nil {
+			return -1, nil, err
+		}
+		if p.hold(fd) {
+			return fd, p, nil
+		}
+		unix.Close(fd)
+	}
+}
+
+// hold takes the lock on what fd is open for. It fails only if another run has found
+// the file before it was locked, and takes it away. A file system without locks has
+// nobody who takes away anything.
+func (p *partial) hold(fd int) bool {
+	lock, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) // fd is closed before the file has its name
+	if err != nil {
+		return true
+	}
+	p.lock = lock
+	if err := unix.Flock(lock, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		p.release()
+		return false
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(lock, &st); err == nil && st.Nlink == 0 {
+		p.release()
+		return false
+	}
+	return true
+}
+
+// removeStale removes what a run of the same user has left under such a name.
+func removeStale(dir int, temp string) {
+	fd, err := unix.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	var st, named unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || int(st.Uid) != os.Geteuid() || unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	if unix.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || named.Dev != st.Dev || named.Ino != st.Ino {
+		return
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		unix.Unlinkat(dir, temp, 0)
+	case unix.S_IFDIR:
+		removePartialDir(dir, temp)
+	}
+}
+
+// removePartialDir removes a directory that was being written, without following links.
+func removePartialDir(dir int, temp string) {
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	root.RemoveAll(temp)
+}
+
+// rename gives the file its name.
+func (p *partial) rename(name string) error {
+	err := unix.Renameat(p.dir, p.name, p.dir, name)
+	if err == nil {
+		p.name = ""
+		p.release()
+	}
+	return err
+}
+
+// remove takes the file away, unless it has its name.
+func (p *partial) remove() {
+	if p.name != "" {
+		unix.Unlinkat(p.dir, p.name, 0)
+	}
+	p.release()
+}
+
+func (p *partial) release() {
+	if p.lock >= 0 {
+		unix.Close(p.lock)
+		p.lock = -1
+	}
+}
