@@ -123,7 +123,7 @@ func goLicense() (use, error) {
 	file := filepath.Join(string(bytes.TrimSpace(root)), "LICENSE")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return use{}, err
+		return use{}, fmt.Errorf("no license of Go where its archives have it: %w", err)
 	}
 	n, _, err := noticeFor(string(text), "")
 	if err != nil {
