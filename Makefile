@@ -1,4 +1,4 @@
-# make            build bin/jitinject and bin/perf-jitinject; VERSION=1.2.3 where git does not tell it
+# make            build bin/jitinject and bin/perf-jitinject; VERSION=1.2.3 for another one than script/version's
 # make agent      build bin/libjitinject-jvmti.so, the agent for Java (gcc, a JDK's headers)
 # make demo       record a real program, inject, show the result
 # make check      install what the tests need, then lint, test and fuzz for seconds
@@ -9,7 +9,9 @@
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make man        manual pages into build/man, completions for shells into build/completions
-# make install    all of that into DESTDIR/PREFIX
+# make install    all of that into DESTDIR/PREFIX; install-agent adds the agent, uninstall removes both
+# make packages   .deb and .rpm for amd64 and arm64 into build/packages
+# make copyright  write packaging/debian/copyright anew, after a change in go.mod
 
 GO       ?= go
 PREFIX   ?= /usr/local
@@ -18,14 +20,21 @@ FUZZTIME ?= 1000000x
 # GO=... from the outside reaches scripts, too.
 export GO
 
+# Where agent and install-files have their files: those for another processor lie elsewhere.
+BIN = bin
+
+VERSION   ?= $(shell script/version)
+GO_LDFLAGS = -X main.buildVersion=$(VERSION)
+
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify ./internal/show:FuzzShow
 
-.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions install clean
+.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions \
+        install install-files install-agent uninstall packages copyright clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags "-X main.buildVersion=$(VERSION)") -o bin/jitinject ./cmd/jitinject
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(GO_LDFLAGS)' -o bin/jitinject ./cmd/jitinject
 	ln -sf jitinject bin/perf-jitinject
 
 # JAVA_HOME, or the JDK whose javac is first in PATH.
@@ -34,8 +43,8 @@ AGENT_CFLAGS  = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -pthread -Wall -Wext
 
 agent:
 	@test -f "$(JDK)/include/jvmti.h" || { echo "no include/jvmti.h of a JDK: set JAVA_HOME"; exit 1; }
-	@mkdir -p bin
-	$(CC) $(AGENT_CFLAGS) $(CFLAGS) -I"$(JDK)/include" -I"$(JDK)/include/linux" -shared -o bin/libjitinject-jvmti.so agent/jvmti/*.c
+	@mkdir -p $(BIN)
+	$(CC) $(CPPFLAGS) $(AGENT_CFLAGS) $(CFLAGS) -I"$(JDK)/include" -I"$(JDK)/include/linux" -shared $(LDFLAGS) -o $(BIN)/libjitinject-jvmti.so agent/jvmti/*.c
 
 demo: build
 	script/demo
@@ -88,16 +97,45 @@ man: build
 	bin/jitinject completion zsh >build/completions/_jitinject
 	bin/jitinject completion fish >build/completions/jitinject.fish
 
-SHARE = $(DESTDIR)$(PREFIX)/share
+# Where things go, below DESTDIR. Distributions have their own ideas of some.
+BINDIR   = $(PREFIX)/bin
+MANDIR   = $(PREFIX)/share/man
+BASHDIR  = $(PREFIX)/share/bash-completion/completions
+ZSHDIR   = $(PREFIX)/share/zsh/site-functions
+FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
+AGENTDIR = $(PREFIX)/lib/jitinject
+
 install: man
-	install -D -m 755 bin/jitinject $(DESTDIR)$(PREFIX)/bin/jitinject
-	ln -sf jitinject $(DESTDIR)$(PREFIX)/bin/perf-jitinject
-	for f in $$(cd build/man && find . -type f); do install -D -m 644 build/man/$$f $(SHARE)/man/$$f; done
-	install -D -m 644 build/completions/jitinject.bash $(SHARE)/bash-completion/completions/jitinject
-	ln -sf jitinject $(SHARE)/bash-completion/completions/perf-jitinject
-	install -D -m 644 build/completions/_jitinject $(SHARE)/zsh/site-functions/_jitinject
-	install -D -m 644 build/completions/jitinject.fish $(SHARE)/fish/vendor_completions.d/jitinject.fish
-	ln -sf jitinject.fish $(SHARE)/fish/vendor_completions.d/perf-jitinject.fish
+	$(MAKE) install-files
+
+install-files:
+	install -D -m 755 $(BIN)/jitinject "$(DESTDIR)$(BINDIR)/jitinject"
+	ln -sf jitinject "$(DESTDIR)$(BINDIR)/perf-jitinject"
+	for page in build/man/man*/*; do install -D -m 644 $$page "$(DESTDIR)$(MANDIR)/$${page#build/man/}" || exit; done
+	install -D -m 644 build/completions/jitinject.bash "$(DESTDIR)$(BASHDIR)/jitinject"
+	ln -sf jitinject "$(DESTDIR)$(BASHDIR)/perf-jitinject"
+	install -D -m 644 build/completions/_jitinject "$(DESTDIR)$(ZSHDIR)/_jitinject"
+	install -D -m 644 build/completions/jitinject.fish "$(DESTDIR)$(FISHDIR)/jitinject.fish"
+	ln -sf jitinject.fish "$(DESTDIR)$(FISHDIR)/perf-jitinject.fish"
+
+install-agent: agent
+	install -D -m 755 $(BIN)/libjitinject-jvmti.so "$(DESTDIR)$(AGENTDIR)/libjitinject-jvmti.so"
+
+uninstall:
+	cd "$(DESTDIR)/" && rm -f $(addprefix .,$(BINDIR)/jitinject $(BINDIR)/perf-jitinject \
+		$(BASHDIR)/jitinject $(BASHDIR)/perf-jitinject $(ZSHDIR)/_jitinject \
+		$(FISHDIR)/jitinject.fish $(FISHDIR)/perf-jitinject.fish \
+		$(MANDIR)/man1/jitinject.1 $(MANDIR)/man1/jitinject-*.1 $(MANDIR)/man1/perf-jitinject.1 $(MANDIR)/man5/jitdump.5 \
+		$(AGENTDIR)/libjitinject-jvmti.so)
+	cd "$(DESTDIR)/" && [ ! -d .$(AGENTDIR) ] || rmdir --ignore-fail-on-non-empty .$(AGENTDIR)
+
+packages:
+	script/packages
+
+copyright:
+	@mkdir -p build
+	$(GO) run ./internal/licenses >build/copyright
+	mv build/copyright packaging/debian/copyright
 
 clean:
 	rm -rf bin build

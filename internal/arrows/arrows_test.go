@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"internal/hostile":        {},
 	"internal/clients":        {},
 	"internal/sessions":       {"internal/testrec"},
+	"internal/licenses":       {},
 }
 
 func TestImports(t *testing.T) {

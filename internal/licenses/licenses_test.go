@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// What packages say about copyright is about what is linked now.
+func TestCopyrightIsUpToDate(t *testing.T) {
+	t.Chdir(root)
+	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("SKIPPED: ", err) // a distribution's Go
+	}
+	var now bytes.Buffer
+	if err := run(nil, &now); err != nil {
+		t.Fatal(err)
+	}
+	there, err := os.ReadFile("packaging/debian/copyright")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(there, now.Bytes()) {
+		t.Error("packaging/debian/copyright is not about what is linked: make copyright")
+	}
+	for _, want := range []string{
+		"\nFiles: vendor/github.com/klauspost/compress/internal/snapref/*\nCopyright: 2011 The Snappy-Go Authors\n",
+		"\nFiles: vendor/github.com/klauspost/compress/zstd/internal/xxhash/*\nCopyright: 2016 Caleb Spare\nLicense: Expat-compress-xxhash\n",
+		" Copyright 2009 The Go Authors\n",
+	} {
+		if !strings.Contains(now.String(), want) {
+			t.Errorf("nothing of %q", want)
+		}
+	}
+	// Each license that is named is there.
+	texts := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^License: (.*)\n `).FindAllStringSubmatch(now.String(), -1) {
+		texts[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)^License: (.*)$`).FindAllStringSubmatch(now.String(), -1) {
+		if !texts[m[1]] {
+			t.Errorf("no text of the license %s", m[1])
+		}
+	}
+}
+
+// The spec names all licenses, and the version that the changelog is about, which is
+// the one that the packages have.
+func TestSpecAgrees(t *testing.T) {
+	t.Chdir(root)
+	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("SKIPPED: ", err)
+	}
+	spec, err := os.ReadFile("packaging/rpm/jitinject.spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spdx bytes.Buffer
+	if err := run([]string{"-spdx"}, &spdx); err != nil {
+		t.Fatal(err)
+	}
+	field := func(name string) string {
+		m := regexp.MustCompile(`(?m)^` + name + `: +(.*)$`).FindSubmatch(spec)
+		if m == nil {
+			t.Fatalf("the spec has no %s", name)
+		}
+		return string(m[1])
+	}
+	if got, want := field("License"), strings.TrimSpace(spdx.String()); got != want {
+		t.Errorf("License: %s\nwant: %s", got, want)
+	}
+	changelog, err := os.ReadFile("packaging/debian/changelog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`^jitinject \((.*)-(\d+)\) `).FindSubmatch(changelog)
+	if m == nil {
+		t.Fatal("packaging/debian/changelog does not begin with a version")
+	}
+	if got := field("Version"); got != string(m[1]) {
+		t.Errorf("Version: %s in the spec, %s in packaging/debian/changelog", got, m[1])
+	}
+	if !regexp.MustCompile(`(?m)^%changelog\n\* .* - ` + regexp.QuoteMeta(string(m[1])) + `-1$`).Match(spec) {
+		t.Errorf("the newest entry of the spec's changelog is not about %s", m[1])
+	}
+}
+
+func TestNotices(t *testing.T) {
+	const mit = "Copyright (c) 2015 A. Author\n\nPermission is hereby granted, free of charge, to any\nperson … substantial portions of the Software.\n"
+	const bsd = "Copyright 2011 The Authors. All rights reserved.\n\nRedistribution and use in source and\nbinary forms … to endorse or promote products …\n"
+	parts := mit + "\n------------------\n\nFiles: a/*\nFiles: b/c/*\n\n" + bsd
+	for _, c := range []struct {
+		name, file, subdir string
+		section, id, whose string
+	}{
+		{"one", mit, "x", "", "MIT", "2015 A. Author"},
+		{"rights", bsd, "x", "", "BSD-3-Clause", "2011 The Authors"},
+		{"of another directory", parts, "x", "", "MIT", "2015 A. Author"},
+		{"of a directory", parts, "a", "a", "BSD-3-Clause", "2011 The Authors"},
+		{"below a directory", parts, "b/c/d", "b/c", "BSD-3-Clause", "2011 The Authors"},
+		{"beside a directory", parts, "b/cd", "", "MIT", "2015 A. Author"},
+	} {
+		n, section, err := noticeFor(c.file, c.subdir)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if section != c.section || n.kind.spdx != c.id || strings.Join(n.copyright, ";") != c.whose {
+			t.Errorf("%s: %q, %s, %q", c.name, section, n.kind.spdx, n.copyright)
+		}
+		if strings.Contains(n.text, "Copyright") || strings.Contains(n.text, "Files:") {
+			t.Errorf("%s: text is %q", c.name, n.text)
+		}
+	}
+	for _, text := range []string{"GNU GENERAL PUBLIC LICENSE\nVersion 2, June 1991\n", "", "All rights reserved.\n"} {
+		if _, err := parseNotice(text); !errors.Is(err, errUnknown) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A module without a license must not get into a package unseen.
+func TestNoLicense(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := pkg{module: "example.org/m", version: "v1.0.0", path: "example.org/m/a/b", dir: sub}
+	if _, _, err := licenseFile(p); err == nil || !strings.Contains(err.Error(), "example.org/m v1.0.0") {
+		t.Errorf("error is %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a", "COPYING"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, subdir, err := licenseFile(p)
+	if err != nil || subdir != "a" || filepath.Base(file) != "COPYING" {
+		t.Errorf("%s, %s, %v", file, subdir, err)
+	}
+}
