@@ -105,7 +105,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	s.untouched(before)
 	s.run("-i", "ro/perf.data", "-o", "out.data", "--objects", "objects").wants(allInjected)
 	s.shows("out.data", 3)
-	s.run("-i", "out.data", "-o", "again.data").wants(allInjected, "injected already")
+	s.run("-i", "out.data", "-o", "again.data").wants(allInjected, "it is the result of an earlier run")
 }
 
 // A folder of somebody else.

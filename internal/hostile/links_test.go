@@ -45,7 +45,7 @@ func TestLinkedOutput(t *testing.T) {
 	victim := s.victim()
 	s.link(victim, "out.data")
 	s.link(victim, "out.data.old")
-	s.inject().wants(allInjected, "3 functions")
+	s.inject().wants(allInjected, "3 mappings")
 	s.spared()
 	s.regular("out.data")
 	s.shows("out.data", 3)

@@ -118,7 +118,7 @@ func TestManyEmptyFunctions(t *testing.T) {
 	s.must(w.Flush())
 	s.must(f.Close())
 	r, peak, took := s.measured()
-	r.wants(allInjected, "without code")
+	r.wants(allInjected, "no code")
 	s.shows("out.data", 3)
 	t.Logf("%d functions: %v, %d MB", n, took.Round(time.Millisecond), peak>>20)
 	if limit := int64(100<<20 + 600*n); peak > limit {

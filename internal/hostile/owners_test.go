@@ -34,7 +34,7 @@ func TestForeignDump(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, dumpName)
-	s.inject().wants(allInjected, "3 functions")
+	s.inject().wants(allInjected, "3 mappings")
 	s.shows("out.data", 3)
 }
 
