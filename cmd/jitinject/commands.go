@@ -116,6 +116,9 @@ func notACommand(word string) error {
 
 // strayWord says how files are named.
 func strayWord(word string) error {
+	if findCommand(word) != nil {
+		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
+	}
 	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject -i %s", word, typed(word)))
 }
 

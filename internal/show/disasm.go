@@ -119,6 +119,7 @@ func negative(text string) string {
 // todays is an instruction as objdump spells it now: the library does as objdump did
 // before 2.36.
 func todays(inst x86asm.Inst, text string) string {
+	text = strings.Replace(text, "(%r12,%riz)", "(%r12)", 1) // what follows r12 is there only because it must be
 	mnemonic, rest, _ := strings.Cut(text, " ")
 	switch mnemonic {
 	case "retq", "callq", "jmpq", "leaveq", "retl", "calll", "leavel":
