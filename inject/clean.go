@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,18 +97,7 @@ func referredObjects(ctx context.Context, in *input) (objects []referredObject, 
 	}
 	mapped := make(map[string][]string) // ids by path
 	var table []byte                    // of build ids, as records tell them in pipe format
-	blocks, err := in.blocks()
-	if err != nil {
-		return nil, err
-	}
-	for {
-		block, err := blocks.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
+	for block, err := range in.walk(ctx, phaseNone) {
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -115,23 +114,10 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 	if len(of) == 0 {
 		return nil
 	}
-	blocks, err := rec.in.blocks()
-	if err != nil {
-		return err
-	}
-	pass := rec.in.pass(PhaseSamples, blocks)
-	for {
-		block, err := blocks.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
+	for block, err := range rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
 			return err
 		}
-		pass.read(&block)
 		for _, r := range block.Records() {
 			switch r.Type {
 			case perfdata.RecordSample:

@@ -2,7 +2,6 @@ package inject
 
 import (
 	"context"
-	"io"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -56,19 +55,8 @@ func isUser(rec perfdata.Record) bool { return rec.Misc&7 == perfdata.MiscUser }
 
 // walk counts all samples.
 func (t *tally) walk(ctx context.Context) error {
-	blocks, err := t.rec.in.blocks()
-	if err != nil {
-		return err
-	}
 	t.seen = make([]seenSample, 1<<13)
-	for {
-		block, err := blocks.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
+	for block, err := range t.rec.in.walk(ctx, phaseNone) {
 		if err != nil {
 			return err
 		}
@@ -85,6 +73,7 @@ func (t *tally) walk(ctx context.Context) error {
 			}
 		}
 	}
+	return nil
 }
 
 // latestTime stands for that of samples without.

@@ -23,6 +23,9 @@ const (
 	PhaseStream               // doing all of this at once, while a stream comes; bytes of it
 )
 
+// phaseNone is that of a walk beside another one, which nobody follows.
+const phaseNone Phase = -1
+
 // String says what is done, in the words of a message.
 func (p Phase) String() string {
 	switch p {
@@ -117,10 +120,10 @@ type pass struct {
 
 // pass begins to follow a walk.
 func (in *input) pass(phase Phase, blocks perfdata.Stream) pass {
-	p := pass{progress: in.progress}
-	if in.progress == nil {
-		return p
+	if in.progress == nil || phase == phaseNone {
+		return pass{}
 	}
+	p := pass{progress: in.progress}
 	var total int64
 	switch {
 	case in.once:

@@ -2,7 +2,6 @@ package inject
 
 import (
 	"context"
-	"io"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -29,10 +28,6 @@ func (rec *recording) eachTouch(ctx context.Context, bounds func(pid uint32) (lo
 	if why := rec.untold(); why != "" {
 		return unknowable(why)
 	}
-	blocks, err := rec.in.blocks()
-	if err != nil {
-		return err
-	}
 	var t perfdata.Touches
 	var last struct { // what bounds said
 		pid    uint32
@@ -41,19 +36,10 @@ func (rec *recording) eachTouch(ctx context.Context, bounds func(pid uint32) (lo
 	}
 	last.lo, last.hi, last.ok = bounds(0)
 	onWord := func(addr uint64) { f(t.PID, t.Time, addr) }
-	pass := rec.in.pass(PhaseSamples, blocks)
-	for {
-		block, err := blocks.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
+	for block, err := range rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
 			return err
 		}
-		pass.read(&block)
 		for _, r := range block.Records() {
 			if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
 				continue
@@ -80,6 +66,7 @@ func (rec *recording) eachTouch(ctx context.Context, bounds func(pid uint32) (lo
 			t.WordsWithin(last.lo, last.hi, onWord)
 		}
 	}
+	return nil
 }
 
 // untold says what keeps the samples of a recording from telling which code it is
