@@ -95,7 +95,7 @@ func (o *Options) fingerprint() string {
 	f := *o
 	f.Input, f.Output, f.Stdin, f.Stdout = "", "", nil, nil
 	f.Objects, f.DumpDirs, f.Dumps, f.Clock, f.BuildIDCache = "", nil, nil, "", ""
-	f.Force, f.Strict, f.Compress, f.Jobs, f.Log = false, false, 0, 0, nil
+	f.Force, f.Strict, f.NoCount, f.Compress, f.Jobs, f.Log, f.Progress = false, false, false, 0, 0, nil, nil
 	return fmt.Sprintf("%+v", f)
 }
 

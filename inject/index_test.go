@@ -49,6 +49,7 @@ func (w *world) writeMany(seed byte, entries uint64) {
 // index. The summary is returned without what says so.
 func (w *world) lastly() (known bool, sum string) {
 	w.t.Helper()
+	w.opts.Progress = new(inject.Progress) // another one each time, as the command has it
 	w.opts.Log = func(_ int, line string) { known = known || strings.HasSuffix(line, "its objects are there already") }
 	s, err := injectAgain(w)
 	if err != nil {

@@ -14,13 +14,17 @@ import (
 // randomization that tells apart what names and numbers do not, such as the
 // jit-1.dump of one container from that of another.
 type process struct {
-	since  uint64             // its earliest record
-	comm   string             // its name, the latest that it has
-	mount  perfdata.Namespace // where its paths count; zero if the recording does not say
-	memory ranges             // executable memory that code may have been made in
-	latest uint64             // when it was last given some
-	files  ranges             // executable parts of files
-	used   ranges             // all that it is known to have mapped
+	since uint64             // its earliest record
+	comm  string             // its name, the latest that it has
+	named uint64             // when it got that
+	mount perfdata.Namespace // where its paths count; zero if the recording does not say
+
+	mounted uint64 // when it was that
+
+	memory ranges // executable memory that code may have been made in
+	latest uint64 // when it was last given some
+	files  ranges // executable parts of files
+	used   ranges // all that it is known to have mapped
 
 	fileMaps []fileMap // executable mappings, as they came
 	others   []fileMap // data, as far as the recording tells, and parts of deleted files

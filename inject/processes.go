@@ -94,6 +94,32 @@ func (g *genealogy) descends(pid uint32, time uint64, is func(pid uint32) bool) 
 	return false
 }
 
+// An ancestor is a process whose memory another one began with, and until when.
+type ancestor struct {
+	pid  uint32
+	time uint64
+}
+
+// heritage returns the process that is pid at a time, and those from which its memory
+// comes: the line of its forebears up to an exec.
+func (g *genealogy) heritage(pid uint32, time uint64) []ancestor {
+	line := []ancestor{{pid, time}}
+	for len(line) < maxGenerations {
+		b, ok := g.birth(pid, time)
+		if !ok || b.time < g.lastExec(pid, time) {
+			break
+		}
+		pid, time = b.parent, b.time
+		line = append(line, ancestor{pid, time})
+	}
+	return line
+}
+
+// holds reports whether what came into a process at a time was still there.
+func (g *genealogy) holds(a ancestor, pid uint32, time uint64) bool {
+	return pid == a.pid && time <= a.time && time >= max(g.lastExec(a.pid, a.time), g.born(a.pid, a.time))
+}
+
 // line returns processes and those that they may have come from, at any time.
 func (g *genealogy) line(pids ...uint32) []uint32 {
 	line := slices.Clone(pids)

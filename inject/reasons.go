@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,12 +64,16 @@ func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum 
 		add(Reason{Kind: ReasonNoSamples, Text: "there are no samples in it", Advice: "was the program running, and may perf see it? perf record -k mono -g -e cpu-clock PROGRAM"})
 		return nil
 	case len(suspects) == 0:
-		r := Reason{Kind: ReasonNoJittedCode, Text: fmt.Sprintf("none of its %d samples is in code that was made while a program ran; nothing is missing", t.total)}
+		r := Reason{Kind: ReasonNoJittedCode, Text: fmt.Sprintf("no sample, of %d, is in code that was made while a program ran; callers are not counted", t.total)}
 		for _, pid := range rec.pids() {
-			if p := rec.processes[pid]; p.runtimeOf() != nil {
-				r.Text += fmt.Sprintf(" (%s has a JIT compiler: was it off?)", nameOf(pid, p.comm))
+			if how := rec.processes[pid].runtimeOf(); how != nil {
+				r.Text += fmt.Sprintf("; but %s can make such code", nameOf(pid, rec.processes[pid].comm))
+				r.Advice = how.advice()
 				break
 			}
+		}
+		if r.Advice == "" {
+			r.Text += "; nothing is missing"
 		}
 		add(r)
 		return nil
@@ -118,7 +123,7 @@ func (rec *recording) suspects(t *tally) (list []suspect) {
 	for _, pid := range rec.pids() {
 		p := rec.processes[pid]
 		s := suspect{pid: pid, process: p}
-		if slices.ContainsFunc(rec.markers, func(m marker) bool { return slices.Contains(rec.genealogy.line(pid), m.pid) }) {
+		if rec.hasDump(pid) {
 			continue
 		}
 		if t == nil {
@@ -136,6 +141,25 @@ func (rec *recording) suspects(t *tally) (list []suspect) {
 	}
 	slices.SortStableFunc(list, func(a, b suspect) int { return cmp.Compare(b.strays, a.strays) })
 	return list
+}
+
+// hasDump reports whether the last program that a process runs has a marker, or began with
+// the memory of one that had.
+func (rec *recording) hasDump(pid uint32) bool {
+	line := rec.genealogy.heritage(pid, math.MaxUint64)
+	return slices.ContainsFunc(rec.markers, func(m marker) bool {
+		return slices.ContainsFunc(line, func(a ancestor) bool { return rec.genealogy.holds(a, m.pid, m.time) })
+	})
+}
+
+// dumpingForebear returns a process with a marker from which another one comes, or 0.
+func (rec *recording) dumpingForebear(pid uint32) uint32 {
+	for _, from := range rec.genealogy.line(pid)[1:] {
+		if slices.ContainsFunc(rec.markers, func(m marker) bool { return m.pid == from }) {
+			return from
+		}
+	}
+	return 0
 }
 
 // hasFiles reports whether the recording tells what a process has mapped. If it does not,
@@ -159,7 +183,9 @@ func nameOf(pid uint32, comm string) string {
 func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason, error) {
 	who := nameOf(s.pid, s.comm)
 	if s.strays > 0 {
-		who += fmt.Sprintf(" has %d samples in code that it made", s.strays)
+		who += fmt.Sprintf(" has %s in code that it made", samplesOf(s.strays))
+	} else {
+		who += " can make code, and nobody has counted whether it did"
 	}
 	r := Reason{PID: s.pid, Command: s.comm, Samples: s.strays}
 	path, empty, err := rec.unmarkedDump(ctx, f, s)
@@ -171,7 +197,7 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 	case path != "":
 		r.Kind = ReasonNoMarker
 		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but the recording does not say that it was mapped: its file system may be mounted noexec, the runtime may map it without PROT_EXEC, or perf came too late", who, Printable(path))
-		r.Advice = fmt.Sprintf("jitinject --dump %d=%s", s.pid, shellWord(path))
+		r.Advice = fmt.Sprintf("%s --dump %d=%s", f.opts.commandLine(), s.pid, shellWord(path))
 		return r, nil
 	case empty != "":
 		r.Kind = ReasonNoDump
@@ -186,27 +212,23 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
 		r.Advice = "look in its documentation for jitdump, or for perf; who writes a JIT compiler finds in docs/producers.md how to"
 		return r, nil
+	case how.given(rec.cmdline) != "" && rec.dumpingForebear(s.pid) != 0:
+		r.Kind = ReasonFlagMissing
+		r.Text = fmt.Sprintf("%s, and wrote no dump; process %d, from which it comes, has one, but it must be told by itself", who, rec.dumpingForebear(s.pid))
 	case how.given(rec.cmdline) != "":
 		r.Kind = ReasonNoDump
 		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, Printable(how.given(rec.cmdline)))
-		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: jitinject --dump %d=FILE", s.pid, s.pid)
+		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: %s --dump %d=FILE", s.pid, f.opts.commandLine(), s.pid)
 		return r, nil
 	default:
 		r.Kind = ReasonFlagMissing
 		r.Text = who + ", and wrote no dump"
 		if len(rec.cmdline) > 0 && how.asks(rec.cmdline) {
-			r.Text += ": " + how.flags[0] + " is not on its command line"
+			r.Text += ": as far as its command line tells, nobody has asked for one"
 		}
 	}
-	switch {
-	case how == nil:
-	case how.start == "":
-		r.Advice = how.note
-	default:
-		r.Advice = "perf record -k mono -g " + how.start
-		if how.note != "" {
-			r.Advice += "  # " + how.note
-		}
+	if how != nil && (r.Kind != ReasonPerfMap || how.given(rec.cmdline) == "") {
+		r.Advice = how.advice()
 	}
 	return r, nil
 }
@@ -268,10 +290,33 @@ func (r *jitRuntime) asks(cmdline []string) bool {
 	})
 }
 
-// shellWord quotes what a shell would take apart.
+// samplesOf is a number of samples in words.
+func samplesOf(n int64) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", n)
+}
+
+// commandLine is the command with the names of files that it was given.
+func (o *Options) commandLine() string {
+	line := "jitinject"
+	if o.Input != "perf.data" {
+		line += " -i " + shellWord(o.Input)
+	}
+	if o.Output != "perf.jit.data" {
+		line += " -o " + shellWord(o.Output)
+	}
+	return line
+}
+
+// shellWord quotes what a shell would take apart, and what a terminal would obey.
 func shellWord(s string) string {
+	if Printable(s) != s {
+		return "$" + "'" + strings.ReplaceAll(Printable(s), "'", `\'`) + "'"
+	}
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") == "" {
 		return s
 	}
-	return "'" + strings.ReplaceAll(Printable(s), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -79,7 +79,7 @@ func TestReasons(t *testing.T) {
 	}{
 		{"no samples", inject.ReasonNoSamples, func(w *world) { w.Comm(pid, 900, "node", true) }, "no samples", "perf record -k mono"},
 		{"no JIT", inject.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "ls", "/bin/ls", 0) }, "nothing is missing", ""},
-		{"a JIT that is off", inject.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "php", "/usr/bin/php8.2", 0) }, "process 777000002 (php) has a JIT compiler: was it off?", ""},
+		{"a JIT that is off", inject.ReasonNoJittedCode, func(w *world) { w.jitting(pid, "php", "/usr/bin/php8.2", 0) }, "but process 777000002 (php) can make such code", "opcache.jit_debug=32"},
 		{"a few samples at the start", inject.ReasonNoJittedCode, func(w *world) {
 			w.jitting(pid, "ls", "/bin/ls", 1)
 			for i := range 1000 {
@@ -90,7 +90,7 @@ func TestReasons(t *testing.T) {
 		{"a dump without marker", inject.ReasonNoMarker, func(w *world) {
 			w.jitting(pid, "node", "/usr/bin/node", 30)
 			w.dump(dump, x86(pid), loaded(1500))
-		}, "noexec", "jitinject --dump 777000002="},
+		}, "noexec", "out.data --dump 777000002="},
 		{"a dump with another name", inject.ReasonNoMarker, func(w *world) {
 			w.jitting(pid, "bun", "/usr/bin/bun", 30)
 			w.dump("jit-5-"+dump[len("jit-"):], x86(pid), loaded(1500))
@@ -121,7 +121,7 @@ func TestReasons(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			if c.kind == inject.ReasonNoMarker { // what is said helps
-				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: strings.TrimPrefix(r[0].Advice, fmt.Sprintf("jitinject --dump %d=", pid))}}
+				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: r[0].Advice[strings.LastIndexByte(r[0].Advice, '=')+1:]}}
 				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
 					t.Errorf("%+v, %v", sum, err)
 				}
@@ -229,5 +229,43 @@ func TestReasonsOfStreams(t *testing.T) {
 		if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || sum.Reasons[0].PID != 9960 || sum.Reasons[0].Samples < 60 {
 			t.Errorf("once %v: %+v, %v", once, sum, err)
 		}
+	}
+}
+
+// A child of a process with a dump that runs a program of its own must be told by itself.
+func TestReasonsOfSpawned(t *testing.T) {
+	w := newWorld(t)
+	w.mark(100, 1000, "jit-100.dump")
+	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
+	w.Fork(777_000_001, 100, 1800)
+	w.Comm(777_000_001, 1900, "node", true)
+	w.Mmap2(777_000_001, 1901, 0x400000, 0x1000, 0, "/usr/bin/node")
+	for i := range 40 {
+		w.Sample(777_000_001, uint64(2000+i), 0x7f1200000000)
+	}
+	w.Fork(777_000_002, 100, 3000) // and this one has its parent's
+	for i := range 40 {
+		w.Sample(777_000_002, uint64(4000+i), 0x7f1200000000)
+	}
+	sum, err := w.run()
+	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != inject.ReasonFlagMissing || !strings.Contains(sum.Reasons[0].Advice, "node --perf-prof") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if s := sum.Samples; s.Resolved != 40 || s.WithoutDump != 40 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Records are in order within one CPU only: a process is called what it was called last,
+// and not what stands last.
+func TestNamesByTime(t *testing.T) {
+	w := newWorld(t)
+	w.Comm(100, 900, "last", true)
+	w.Comm(100, 800, "first", true)
+	w.Marker(100, 1000, w.path("jit-100.dump"))
+	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x10000, "function", code(64, 1)))
+	w.expect(100, 2000, 0x10004, "function+0x4")
+	if sum, err := w.run(); err != nil || len(sum.Dumps) != 1 || sum.Dumps[0].Command != "last" {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }

@@ -67,6 +67,17 @@ func (p *process) runtimeOf() *jitRuntime {
 	return nil
 }
 
+// advice is what to type to have a dump.
+func (r *jitRuntime) advice() string {
+	switch {
+	case r.start == "":
+		return r.note
+	case r.note != "":
+		return "perf record -k mono -g " + r.start + "  # " + r.note
+	}
+	return "perf record -k mono -g " + r.start
+}
+
 // given returns which of the runtime's flags is on a command line, or "".
 func (r *jitRuntime) given(cmdline []string) string {
 	for _, arg := range cmdline {

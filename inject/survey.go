@@ -152,11 +152,17 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 			if c.Exec {
 				s.genealogy.exec(c.PID, time)
 			}
-			s.processes.seen(c.PID, time).comm = string(c.Name)
+			// Records are in order within one CPU only.
+			if p := s.processes.seen(c.PID, time); p.comm == "" || time >= p.named {
+				p.comm, p.named = string(c.Name), time
+			}
 		}
 	case perfdata.RecordNamespaces:
 		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {
-			s.processes.seen(n.PID, s.time(rec)).mount = n.Of(perfdata.NamespaceMount)
+			time := s.time(rec)
+			if p := s.processes.seen(n.PID, time); time >= p.mounted {
+				p.mount, p.mounted = n.Of(perfdata.NamespaceMount), time
+			}
 		}
 	case perfdata.RecordTimeConv:
 		if c, err := s.layouts.TimeConv(rec); err == nil && c.Mult != 0 {

@@ -14,7 +14,7 @@ type walls struct{ files, code []addrRange }
 // wallsOf returns the walls for the bundles of a dump, whenever they are there.
 func (b *bundler) wallsOf(d *dump) (w walls) {
 	seen := []*dump{d}
-	for _, pid := range b.rec.genealogy.line(b.pids[d]...) {
+	for _, pid := range b.company(d) {
 		if p := b.rec.processes[pid]; p != nil {
 			for i := range p.fileMaps {
 				if m := &p.fileMaps[i]; m.name != "" {
@@ -37,6 +37,20 @@ func (b *bundler) wallsOf(d *dump) (w walls) {
 	}
 	w.files, w.code = apart(w.files), apart(w.code)
 	return w
+}
+
+// company returns the processes that have a dump's functions, and those whose memory they
+// began with.
+func (b *bundler) company(d *dump) []uint32 {
+	pids := slices.Clone(b.pids[d])
+	for _, m := range d.markers {
+		for _, a := range b.rec.genealogy.heritage(m.pid, m.time) {
+			if !slices.Contains(pids, a.pid) {
+				pids = append(pids, a.pid)
+			}
+		}
+	}
+	return pids
 }
 
 // apart sorts ranges and joins those that touch each other, so that one search finds

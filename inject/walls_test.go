@@ -128,3 +128,30 @@ func TestBundlesAfterExec(t *testing.T) {
 		w.check()
 	})
 }
+
+// A child that runs a program of its own has no memory of its parent's functions: they
+// tear no holes into its bundles.
+func TestBundlesOfSpawned(t *testing.T) {
+	withAndWithoutStacks(t, func(w *world) {
+		for i, pid := range []uint32{100, 101} {
+			if i > 0 {
+				w.Fork(pid, 100, 1500)
+			}
+			began := uint64(1000 + 1000*i)
+			name := fmt.Sprintf("jit-%d.dump", pid)
+			w.mark(pid, began, name)
+			var recs []timed
+			for f := range uint64(20) {
+				addr := 0x10000 + 64*f
+				recs = append(recs, load(began+100+f, pid, f, addr, fmt.Sprintf("own%d_%d", i, f), code(64, byte(f))))
+				w.expect(pid, 9000+f, addr+4, fmt.Sprintf("own%d_%d+0x4", i, f))
+			}
+			w.dump(name, x86(pid), recs...)
+		}
+		w.check()
+		w.opts.Bundle = true
+		if sum, err := w.run(); err != nil || sum.Objects != 2 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+}
