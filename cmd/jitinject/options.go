@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
@@ -168,46 +166,4 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
 	return nil
-}
-
-// streams completes the options with what standard input and output are. As with
-// perf, a bare jitinject stands in a pipeline; but only where there is one: an
-// input that was named, and a terminal or /dev/null on the other side, make it a
-// program for files.
-func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File) {
-	if !fs.Changed("input") && isRecording(stdin) {
-		o.input = "-"
-	}
-	if !fs.Changed("output") && o.summary != "json" && (isPipe(stdout) || o.input == "-" && isStream(stdout)) {
-		o.output = "-"
-	}
-}
-
-// isStream reports whether f is a pipe, or a file that the shell redirected.
-func isStream(f *os.File) bool { return isPipe(f) || hasMode(f, unix.S_IFREG) }
-
-// isRecording reports whether f is a pipe, or a recording in a file: standard input
-// is also the script that a shell reads.
-func isRecording(f *os.File) bool {
-	var magic [8]byte
-	if isPipe(f) {
-		return !isOver(f)
-	}
-	n, _ := f.ReadAt(magic[:], 0)
-	return hasMode(f, unix.S_IFREG) && n == 8 && (string(magic[:]) == "PERFILE2" || string(magic[:]) == "2ELIFREP")
-}
-
-func isPipe(f *os.File) bool { return hasMode(f, unix.S_IFIFO) || hasMode(f, unix.S_IFSOCK) }
-
-// isOver reports whether nothing has come and will come from a pipe: what starts
-// programs without a terminal may give them one like that.
-func isOver(f *os.File) bool {
-	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 0)
-	return err == nil && n == 1 && fds[0].Revents&unix.POLLIN == 0 && fds[0].Revents&unix.POLLHUP != 0
-}
-
-func hasMode(f *os.File, mode uint32) bool {
-	var st unix.Stat_t
-	return f != nil && unix.Fstat(int(f.Fd()), &st) == nil && st.Mode&unix.S_IFMT == mode
 }

@@ -221,7 +221,7 @@ func TestGauge(t *testing.T) {
 		}
 	}
 	survey := func(done int64) engine.ProgressState {
-		return engine.ProgressState{Phase: engine.PhaseSurvey, Done: done << 20, Total: 1000 << 20}
+		return engine.ProgressState{Phase: engine.PhaseSurvey, Done: done * 1e6, Total: 1000e6}
 	}
 	step(0, survey(0), "reading the recording:   0%")
 	step(0.2, survey(20), "reading the recording:   2%  100 MB/s")
@@ -230,13 +230,13 @@ func TestGauge(t *testing.T) {
 	for i := range 100 { // it has become slower
 		g.update(survey(200+int64(i)), at(2.1+float64(i)))
 	}
-	if mb := g.rate / (1 << 20); mb < 0.9 || mb > 1.1 {
+	if mb := g.rate / 1e6; mb < 0.9 || mb > 1.1 {
 		t.Errorf("%.2f MB/s, long after it has slowed down to 1", mb)
 	}
 	step(103, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10}, "making objects:   0%")
 	step(104, engine.ProgressState{Phase: engine.PhaseObjects, Total: 10, Done: 20}, "making objects: 100%  0 s left  20 functions/s")
 	step(105, engine.ProgressState{Phase: engine.PhaseStream}, "injecting: 0 bytes, 0 bytes/s")
-	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 29 kB, 29 kB/s")
+	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 30 kB, 30 kB/s")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
 		if got := remaining(seconds); got != want {
 			t.Errorf("%v: %s, want %s", seconds, got, want)

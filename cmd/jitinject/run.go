@@ -38,7 +38,7 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(flags, levels(args), stdout, stderr); done {
 		return code
 	}
-	o.streams(flags, stdin, stdout)
+	o.streams(flags, stdin, stdout, stderr)
 	if err := o.check(flags); err != nil {
 		return refuse(flags, stderr, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,6 +138,11 @@ func TestRedirected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pipeDir := testrec.Unpack(t, "node-pipe")
+	recorded, err := os.ReadFile(filepath.Join(pipeDir, "perf.pipe.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	over, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +160,10 @@ func TestRedirected(t *testing.T) {
 		"a file, output named":     {func(t *testing.T) *os.File { return open(t, "perf.data") }, "-o perf.jit.data", false},
 		"a file, but another one":  {func(t *testing.T) *os.File { return open(t, os.Args[0]) }, "-i perf.data", false},
 		"standard output is named": {func(*testing.T) *os.File { return null }, "-i perf.data -o -", true},
+		"a recording in a pipe":    {func(t *testing.T) *os.File { return piped(t, recorded, true) }, "--dump-dir " + pipeDir, true},
+		"a list in a pipe":         {func(t *testing.T) *os.File { return piped(t, []byte("one\ntwo\n"), true) }, "", false},
+		"a list that goes on":      {func(t *testing.T) *os.File { return piped(t, []byte("PERFECT\n"), false) }, "", false},
+		"a short list":             {func(t *testing.T) *os.File { return piped(t, []byte("PERF"), true) }, "", false},
 		"it is for the summary":    {func(t *testing.T) *os.File { return open(t, "perf.data") }, "--summary json", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,6 +188,59 @@ func TestRedirected(t *testing.T) {
 				t.Error("the recording has changed")
 			}
 		})
+	}
+}
+
+// piped returns a pipe with something in it, which may be all that will come.
+func piped(t *testing.T, content []byte, all bool) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	go func() {
+		w.Write(content[:min(3, len(content))]) // it comes in pieces
+		w.Write(content[min(3, len(content)):])
+		if all {
+			w.Close()
+		}
+	}()
+	return r
+}
+
+// Started by a script, a bare command has pipes that are nobody's recordings. What a loop
+// goes through stays for the loop.
+func TestBareInScripts(t *testing.T) {
+	t.Chdir(testrec.Place(t, "php"))
+	list := piped(t, []byte("one\ntwo\n"), true)
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	code, stderr := start(list, w)
+	w.Close()
+	said, _ := io.ReadAll(out)
+	left, _ := io.ReadAll(list)
+	if _, err := os.Stat("perf.jit.data"); err != nil || code != exitOK || len(said) > 0 || string(left) != "one\ntwo\n" || !strings.Contains(stderr, "standard input is no recording; reading perf.data") {
+		t.Errorf("exit code %d, %v, %q on standard output, %q left\n%s", code, err, said, left, stderr)
+	}
+	// As with perf inject, the result of an input that is named goes into a pipe.
+	out, w, err = os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	result := make(chan []byte)
+	go func() {
+		b, _ := io.ReadAll(out)
+		result <- b
+	}()
+	code, stderr = start(open(t, os.DevNull), w, "-i", "perf.data")
+	w.Close()
+	if b := <-result; code != exitOK || !bytes.HasPrefix(b, []byte("PERFILE2\x10")) {
+		t.Errorf("exit code %d, %.20q\n%s", code, b, stderr)
 	}
 }
 

@@ -61,6 +61,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	for i := range s.Dumps {
 		dumps[i] = &s.Dumps[i]
 	}
+	slices.SortStableFunc(dumps, func(a, b *engine.DumpSummary) int { return cmp.Compare(a.PID, b.PID) })
 	var more []*engine.DumpSummary
 	if len(dumps) > maxDumps && !all {
 		slices.SortStableFunc(dumps, func(a, b *engine.DumpSummary) int {
@@ -145,11 +146,15 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if d.Note != "" {
 		note("%s", d.Note)
 	}
-	if d.Cut >= 0 {
+	s := samplesOf(d)
+	switch unresolved := s.InJIT - s.Resolved; {
+	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
+	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
-	}
-	if s := samplesOf(d); s.InJIT-s.Resolved > s.InJIT/10 {
-		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(s.InJIT-s.Resolved))
+	case s.Resolved == 0 && unresolved >= fewSamples:
+		note("none of its %s samples is in one of its functions: is it the dump of another run?", number(unresolved))
+	case unresolved > s.InJIT/10:
+		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
 	}
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
 		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Repaired)), number(int64(u.Derived)), number(int64(u.Unplaced)))
@@ -163,7 +168,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		}
 	}
 	if len(repairs) > 0 {
-		note("repaired: %s", strings.Join(repairs, ", "))
+		note("repaired: %s (-v explains)", strings.Join(repairs, ", "))
 	}
 	return notes
 }
@@ -210,7 +215,12 @@ var columns = []column{
 	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
 	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},
 	{"unwind", false, func(d *engine.DumpSummary) string { return positive(d.Unwind.Sent + d.Unwind.Derived) }},
-	{"samples", false, func(d *engine.DumpSummary) string { return positive(int(samplesOf(d).InJIT)) }},
+	{"samples", false, func(d *engine.DumpSummary) string { // 0 says something
+		if d.Samples == nil {
+			return ""
+		}
+		return number(d.Samples.InJIT)
+	}},
 	{"resolved", false, func(d *engine.DumpSummary) string { return share(samplesOf(d)) }},
 }
 
@@ -348,10 +358,10 @@ func number(n int64) string {
 
 func size(n int64) string {
 	switch {
-	case n >= 10<<20:
-		return number(n>>20) + " MB"
-	case n >= 10<<10:
-		return number(n>>10) + " kB"
+	case n >= 10e6:
+		return number(n/1e6) + " MB"
+	case n >= 10e3:
+		return number(n/1e3) + " kB"
 	}
 	return number(n) + " bytes"
 }
