@@ -64,7 +64,7 @@ func readHeader(r io.ReaderAt) (*Header, error) {
 	case n == 0:
 		return nil, fmt.Errorf("%w: it is empty", ErrNotJitdump)
 	default:
-		return nil, fmt.Errorf("%w: it begins with % x, not with the magic \"JiTD\"", ErrNotJitdump, buf[:min(n, 4)])
+		return nil, fmt.Errorf("%w: it begins with % x, not with the magic \"DTiJ\" (little-endian) or \"JiTD\"", ErrNotJitdump, buf[:min(n, 4)])
 	}
 	c := wire.NewCursor(FormatName, "file header", buf[:n], h.Order, 0)
 	c.U32("magic")
