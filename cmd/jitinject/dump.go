@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -113,6 +114,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, problems []error) {
 	restore := noBrokenPipe()
 	defer restore()
+	matched, unmatched := false, false
 	for _, name := range o.files {
 		err := show.File(out, name, opts)
 		var lost *show.LostOutput
@@ -121,6 +123,11 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 		if name == "-" {
 			shown = "standard input"
 		}
+		if errors.Is(err, show.ErrNoMatch) {
+			unmatched = true
+			continue
+		}
+		matched = matched || err == nil || errors.As(err, &damaged)
 		switch {
 		case err == nil:
 		case errors.As(err, &lost):
@@ -137,7 +144,41 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 			code = exitFailed
 		}
 	}
+	if unmatched && !matched {
+		problems = append(problems, o.noMatch())
+	}
 	return code, problems
+}
+
+// noMatch says that nothing was shown because of the options that choose.
+func (o *dumpOptions) noMatch() error {
+	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" && !o.noSamples {
+		quoted := make([]string, len(o.names))
+		for i, name := range o.names {
+			quoted[i] = `"` + engine.Printable(name) + `"`
+		}
+		return errors.New("no record has a name with " + strings.Join(quoted, " or "))
+	}
+	var b strings.Builder
+	for _, option := range []struct {
+		name   string
+		values []string
+	}{{"pid", o.pids}, {"name", o.names}, {"address", []string{o.address}}, {"time", []string{o.time}}, {"records", o.records}} {
+		for _, v := range option.values {
+			if v != "" {
+				b.WriteString(" --" + option.name + " " + engine.Printable(v))
+			}
+		}
+	}
+	if o.noSamples {
+		b.WriteString(" --no-samples")
+	}
+	return errors.New("no record satisfies" + b.String())
+}
+
+// isRegexp reports whether --name takes a value for a regular expression.
+func isRegexp(name string) bool {
+	return strings.HasPrefix(name, "/") && strings.HasSuffix(name, "/") && len(name) > 2
 }
 
 // printable is err without what a terminal must not see.

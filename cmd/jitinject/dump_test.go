@@ -64,6 +64,10 @@ func TestDumpCommand(t *testing.T) {
 		{"--address zz y", exitUsage, "", "--address zz: it takes an address"},
 		{"--name /(/ y", exitUsage, "", "--name /(/: that is no regular expression"},
 		{"--records smaple y", exitUsage, "", "--records smaple: there are no such records"},
+		{"-d --name coldd jit-585.dump", exitOK, "", `no record has a name with "coldd"`},
+		{"--json --name coldd --name /c.ld/ --pid 7 jit-585.dump perf.data", exitOK, "", "no record satisfies --pid 7 --name coldd --name /c.ld/"},
+		{"--name coldd nowhere jit-585.dump", exitFailed, "", `no record has a name with "coldd"`},
+		{"--name coldd cut.dump jit-585.dump", exitIncomplete, "file name=cut.dump", "cut.dump: jitdump"},
 		{"--help", exitOK, "usage: jitinject dump", ""},
 	} {
 		code, stdout, stderr := dumped(t, strings.Fields(c.args)...)
@@ -72,6 +76,14 @@ func TestDumpCommand(t *testing.T) {
 		}
 		if strings.Contains(stderr, "\x1b") {
 			t.Errorf("dump %s: an escape sequence in %q", c.args, stderr)
+		}
+	}
+	// Of many files, those with nothing to show are not named.
+	for _, form := range []string{"--json", "--no-pager"} {
+		_, one, _ := dumped(t, form, "--records", "load", "--name", "hot", "jit-585.dump")
+		code, many, stderr := dumped(t, form, "--records", "load", "--name", "hot", "perf.data", "perf.data", "jit-585.dump", "perf.data")
+		if code != exitOK || stderr != "" || many != one || !strings.Contains(one, "hot") {
+			t.Errorf("%s: exit code %d, %s\n%s\nand not\n%s", form, code, stderr, many, one)
 		}
 	}
 	_, stdout, _ := dumped(t, "--json", "perf.data", "jit-585.dump")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jitinject/jitinject/internal/manual"
@@ -39,6 +40,17 @@ func dateOf(epoch string) string {
 	return manualDate
 }
 
+// shortVersion is what of a version fits beside the date in the footer of a page that is
+// 80 columns wide: of a commit between releases, the release.
+func shortVersion(v string) string {
+	for _, end := range []string{"~", "+", "-"} {
+		if short, _, _ := strings.Cut(v, end); len(v) > 15 && short != "" {
+			v = short
+		}
+	}
+	return v
+}
+
 // runMan is the command man.
 func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 	fs := newFlagSet("man")
@@ -58,7 +70,7 @@ func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 // writeManual writes the pages into man1 and man5 below dir.
 func writeManual(dir, date string) error {
 	for _, p := range manualPages() {
-		if err := writePage(dir, p.Section, p.Name, p.Roff(date, "jitinject "+version())); err != nil {
+		if err := writePage(dir, p.Section, p.Name, p.Roff(date, "jitinject "+shortVersion(version()))); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,30 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
+// What stands in the footer leaves room for the date.
+func TestManualFooter(t *testing.T) {
+	for v, want := range map[string]string{
+		"0.1.0": "0.1.0", "1.22.333": "1.22.333", "unknown": "unknown", "0-0123456789ab": "0-0123456789ab", "0-0123456789ab+dirty": "0-0123456789ab",
+		"0.1.0~git20261122.012219.3ef897ea": "0.1.0", "0.1.0~git20261122.012219.3ef897ea.changed": "0.1.0",
+		"0.1.1-0.20261122012219-3ef897ea1234": "0.1.1", "0.1.1-0.20261122012219-3ef897ea1234+dirty": "0.1.1",
+	} {
+		if got := shortVersion(v); got != want {
+			t.Errorf("%s becomes %s, not %s", v, got, want)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "jitinject-verify.1")
+	p := commandPage(findCommand("verify"))
+	if err := os.WriteFile(page, []byte(p.Roff("2026-11-22", "jitinject "+shortVersion("0.1.0~git20261122.012219.3ef897ea"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := testrec.Command(t, t.TempDir(), testrec.Tool(t, "man"), "-l", "-Tutf8", page)
+	cmd.Env = append(cmd.Env, "MANWIDTH=80", "MANPAGER=cat")
+	out, err := cmd.Output()
+	if err != nil || !bytes.Contains(out, []byte("\njitinject 0.1.0  ")) || !bytes.Contains(out, []byte("  2026-11-22  ")) {
+		t.Errorf("%v: the footer is %q", err, out[max(0, len(out)-200):])
+	}
+}
+
 // The same sources give the same pages.
 func TestManualDate(t *testing.T) {
 	if got := dateOf("86400"); got != "1970-01-02" {

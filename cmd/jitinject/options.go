@@ -77,11 +77,11 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
-	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils cannot read such objects")
-	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; as it is, only if the recording has stacks to unwind")
+	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils read no lines then")
+	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; by default, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
-	fs.StringArrayVar(&o.dumps, "dump", nil, "take `PID=FILE`: FILE is the dump of process PID of the recording; may be repeated")
+	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
@@ -92,7 +92,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.MarkHidden("count") // what it is without is worth a word
 	fs.Var(negated{fs.Lookup("count").Value}, "no-count", "do not count the samples in jitted code, which may take another walk through a long recording")
 	fs.Lookup("no-count").NoOptDefVal, fs.Lookup("no-count").DefValue = "true", "false"
-	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; as it is, on a terminal that no pipeline shares, for what takes more than a second")
+	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; by default, on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")

@@ -6,6 +6,9 @@
 // JSON for programs (text.go, json.go), so what one shows the other shows, too. A new
 // format is one more entry in formats, in show.go.
 //
+// With a filter, a file has its line only if something of it is shown: the page of the
+// form holds that line until there is another item.
+//
 // Everything is printed as it is read: nothing is kept but what a record of the file
 // refers to, and that within bounds. Whatever comes from a file is escaped. Damage
 // becomes an item of type "error" at the place where it is, and reading goes on where

@@ -52,6 +52,9 @@ func (f *Filter) picky() bool {
 	return len(f.PIDs) > 0 || len(f.Names) > 0 || f.Address.Set || f.Time.Set
 }
 
+// chooses reports whether a file may have nothing that is shown.
+func (f *Filter) chooses() bool { return f.picky() || len(f.Types) > 0 }
+
 func (f *Filter) pid(pid uint32) bool {
 	return len(f.PIDs) == 0 || slices.Contains(f.PIDs, pid)
 }

@@ -47,6 +47,8 @@ type form interface {
 	// data shows bytes that are at an offset of the file.
 	data(name string, b []byte, at int64)
 
+	hold() // the item that was begun, until the next
+	holds() bool
 	flush() // what is pending
 	lost() error
 }
@@ -62,15 +64,26 @@ type item struct {
 
 // A page collects output for few large writes.
 type page struct {
-	w   io.Writer
-	b   []byte
-	err error
+	w    io.Writer
+	b    []byte
+	held bool // nothing is written before the next item
+	err  error
 }
 
 // pageSize is how much is collected. What a terminal shows first is less.
 const pageSize = 32 << 10
 
+// hold keeps the item that was begun until there is another; without one, it is not
+// written at all.
+func (p *page) hold() { p.held = true }
+
+// holds reports whether that is so.
+func (p *page) holds() bool { return p.held }
+
 func (p *page) flush() {
+	if p.held {
+		return
+	}
 	if p.err == nil && len(p.b) > 0 {
 		_, p.err = p.w.Write(p.b)
 	}

@@ -16,7 +16,7 @@ type jsonForm struct {
 
 func (j *jsonForm) begin(it item) {
 	j.b = append(j.b, '{')
-	j.comma, j.rows = false, j.rows[:0]
+	j.comma, j.rows, j.held = false, j.rows[:0], false
 	if it.offset >= 0 {
 		j.num("offset", uint64(it.offset))
 	}

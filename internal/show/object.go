@@ -288,6 +288,9 @@ func (v *objectViewer) unwind() {
 	if len(filter.PIDs) > 0 || filter.Time.Set {
 		return
 	}
+	if filter.picky() && !slices.ContainsFunc(v.symbols, func(s elf.Symbol) bool { return v.wanted(&s) }) {
+		return
+	}
 	s := v.file.Section(".eh_frame")
 	if s == nil || s.Type == elf.SHT_NOBITS || s.FileSize > maxSection || int64(s.Offset) > v.size {
 		return

@@ -22,7 +22,9 @@ func shown(t testing.TB, path string, opts show.Options) string {
 	var out bytes.Buffer
 	err := show.File(&out, path, &opts)
 	var damaged *show.Damaged
-	if err != nil && !errors.As(err, &damaged) {
+	if nothing := errors.Is(err, show.ErrNoMatch); nothing && out.Len() > 0 {
+		t.Errorf("%s: nothing to show is %q", path, out.String())
+	} else if err != nil && !nothing && !errors.As(err, &damaged) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return out.String()

@@ -28,6 +28,10 @@ type Options struct {
 // test for it with errors.Is.
 var ErrUnknown = errors.New("it is no jitdump, perf.data or ELF file")
 
+// ErrNoMatch says that a file has nothing that the filter lets through, and that nothing
+// was written. Callers test for it with errors.Is.
+var ErrNoMatch = errors.New("it has no record that satisfies the filter")
+
 // Damaged is the error of a file of which something could not be read. What could was
 // shown, and so was each problem, where it is.
 type Damaged struct {
@@ -75,8 +79,8 @@ type viewer struct {
 }
 
 // File shows a file, a directory of perf record, or for "-" what comes through
-// Options.Stdin. It returns nil, *Damaged, *LostOutput, or an error about a file of
-// which nothing could be shown, which wraps ErrUnknown if it is of another format.
+// Options.Stdin. It returns nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a
+// file of which nothing could be shown, which wraps ErrUnknown if it is of another format.
 func File(w io.Writer, path string, opts *Options) error {
 	v := &viewer{opts: opts, path: path, texts: &sourceTexts{read: opts.Sources}}
 	if opts.JSON {
@@ -100,6 +104,8 @@ func File(w io.Writer, path string, opts *Options) error {
 		return err
 	case v.damage.Problems > 0:
 		return &v.damage
+	case v.out.holds():
+		return ErrNoMatch
 	}
 	return nil
 }
@@ -168,9 +174,13 @@ func (v *viewer) needsFile(format string) error {
 	return nil
 }
 
-// begun shows what the file is: the first item of all.
+// begun shows what the file is: the first item of all. With a filter, that is worth
+// a line only if there is another.
 func (v *viewer) begun(format string) {
 	v.out.begin(item{offset: -1, typ: "file", size: -1})
+	if v.opts.Filter.chooses() {
+		v.out.hold()
+	}
 	v.out.str("name", []byte(v.path))
 	v.out.word("format", format)
 }

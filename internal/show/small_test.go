@@ -134,6 +134,13 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: shown are %q, not %q", c.name, got, c.want)
 		}
 	}
+	so := filepath.Join("testdata", "toyjit.so")
+	if got := shown(t, so, filter(t, func(f *show.Filter) { f.Names = mustName(t, "nowhere") })); got != "" {
+		t.Errorf("of an object without the function is shown %s", got)
+	}
+	if got := shown(t, so, filter(t, func(f *show.Filter) { f.Names = mustName(t, "deep") })); !strings.HasPrefix(got, `{"type":"file"`) {
+		t.Errorf("of an object with the function is shown %.100s", got)
+	}
 	toyjit := testrec.Dumps(t, testrec.Unpack(t, "toyjit"))[0]
 	got := kinds(t, shown(t, toyjit, filter(t, func(f *show.Filter) { f.Names = mustName(t, "/^deep$/") })))
 	if want := []string{"SAMPLY_JIT_CODE_DEBUG_INFO2 deep", "JIT_CODE_LOAD deep"}; !slices.Equal(got, want) {

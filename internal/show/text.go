@@ -20,7 +20,7 @@ type textForm struct {
 const typeWidth = 16
 
 func (t *textForm) begin(it item) {
-	t.lists, t.rows, t.tail = 0, false, false
+	t.lists, t.rows, t.tail, t.held = 0, false, false, false
 	if it.offset < 0 { // about the whole file
 		t.b = append(t.b, it.typ...)
 		return
