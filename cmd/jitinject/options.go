@@ -68,7 +68,7 @@ var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlin
 func newFlags(o *options) *pflag.FlagSet {
 	fs := newFlagSet("inject")
 	fs.StringVarP(&o.input, "input", "i", "perf.data", "read the recording from `FILE`")
-	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; into a pipe, if standard output is one")
+	fs.StringVarP(&o.output, "output", "o", "perf.jit.data", "write the result to `FILE`; to standard output, if the input is - or named and a pipe stands there")
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
