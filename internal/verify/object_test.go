@@ -138,6 +138,10 @@ var objectBreaches = []breach{
 	patched("object/build-id", func(p *elfPatch) { clear(p.section(".note.gnu.build-id")[16:]) }),
 	patched("object/note-segment", func(p *elfPatch) { le.PutUint32(p.segment(elf.PT_NOTE), 0) }),
 	patched("object/unit", func(p *elfPatch) { p.replace(".debug_info", 0x80, 0x50000) }),
+	patched("object/elf", func(p *elfPatch) { // the last number has no end
+		info := p.section(".debug_info")
+		info[len(info)-1] = 0xff
+	}),
 	patched("object/lines", func(p *elfPatch) { p.replace(".debug_line", 0x80, 0x81) }),
 	patched("object/tree", func(p *elfPatch) { p.replace(".debug_info", 0x95, 0x9595) }),
 	patched("object/frames", func(p *elfPatch) { le.PutUint32(p.section(".eh_frame"), 0x5000) }),

@@ -110,7 +110,7 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	case KindRecording:
 		err = checkRecording(ctx, r, path)
 	default:
-		err = checkObjectFile(r, path)
+		err = checkObjectFile(ctx, r, path)
 	}
 	r.finish(path)
 	return r.result, err
