@@ -89,7 +89,7 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
 	return &dumpCheck{
 		reporter: r, src: src, size: size,
-		byIndex: make(map[indexKey]int32), places: make(places), wrongPIDs: make(map[uint32]bool),
+		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
 		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
 	}
 }
@@ -279,7 +279,7 @@ func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 		c.first = t
 	}
 	if t < c.previous {
-		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than the record before it", raw.ID, c.previous-t)
+		c.broken("dump/time-goes-back", raw.Offset, "%s is %s older than the record before it", raw.ID, span(c.previous-t))
 	}
 	c.previous, c.latest = t, max(c.latest, t)
 }

@@ -331,6 +331,13 @@ var dumpBreaches = []breach{
 		b := a + 0x100
 		d.lines(b, entry{b, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}, entry{b + 4, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}).load(b, "JS:*g /dir/prog.js:1:1")
 	}),
+	built("dump/file-freed", func(d *dump) { // and all are 0x40 too high
+		name := "\x01\x02\x00\x00\x00\x00/prog.js"
+		for i := range u64(3) {
+			b := a + i*0x100
+			d.lines(b, entry{b + 0x40, 1, name}, entry{b + 0x55, 2, name}).load(b, "JS:*g /dir/prog.js:1:1")
+		}
+	}, "dump/lines-skewed"),
 	changed("dump/file-repeat", func(d *dump) {
 		b := a + 0x100
 		d.lines(b, entry{b, 1, "\xff"}).load(b, "g")
@@ -431,7 +438,7 @@ func TestLimit(t *testing.T) {
 	var got []verify.Complaint
 	opts.Emit = func(c verify.Complaint) { got = append(got, c) }
 	result, err := verify.File(context.Background(), path, opts)
-	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more" || result.Errors != 25 {
+	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
 		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)
 	}
 }

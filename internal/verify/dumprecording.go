@@ -152,6 +152,14 @@ type lateLoad struct {
 	first   uint64 // time of the first of them
 }
 
+// are returns a number of things, and that they are.
+func are(n int, noun string) string {
+	if n == 1 {
+		return counted(n, noun) + " is"
+	}
+	return counted(n, noun) + " are"
+}
+
 // lateLoads looks for samples that are in code before it was loaded, where no other
 // code of the dump was at that time.
 func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness) error {
@@ -214,7 +222,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 	slices.Sort(found)
 	for _, i := range found {
 		f, l := &c.functions[i], late[i]
-		c.broken("dump/load-late", f.offset, "%d samples are in the code at %#x before it is loaded, the first %d ns before", l.samples, f.addr, f.time-l.first)
+		c.broken("dump/load-late", f.offset, "%s in the code at %#x before it is loaded, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
 	}
 	return nil
 }

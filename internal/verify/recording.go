@@ -171,7 +171,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 	time, timed := c.rec.Time(rec)
 	if timed {
 		if late := c.rounds.record(time); late > 0 {
-			c.broken("recording/order", at, "%s of the time %d.%09d s is %d ns older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, late)
+			c.broken("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, span(late))
 		}
 	}
 	switch rec.Type {
