@@ -77,13 +77,30 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	if age := time.Since(st.ModTime()); opts.Now != 0 && age >= 0 && uint64(age) < opts.Now {
 		c.changed = opts.Now - uint64(age)
 	}
-	if err := c.check(ctx, filepath.Base(path)); err != nil {
+	recordings := []string{opts.Recording}
+	if opts.Recording == "" {
+		recordings = nil
+		if reader, err := jitdump.NewReader(f); err == nil && len(opts.Recordings) > 0 {
+			pid := reader.Header().PID
+			if recordings, err = recordingsOf(ctx, pid, filepath.Base(path), opts.Recordings); err != nil {
+				return err
+			}
+			if len(recordings) == 0 {
+				c.result.Holds = "not checked"
+				c.broken("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
+				return nil
+			}
+		}
+	}
+	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
 	}
-	if opts.Recording == "" || c.header == nil {
-		return nil
+	for _, recording := range recordings {
+		if err := c.besideRecording(ctx, path, recording); err != nil {
+			return err
+		}
 	}
-	return c.besideRecording(ctx, path, opts.Recording)
+	return nil
 }
 
 func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {

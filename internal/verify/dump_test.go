@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -393,6 +394,13 @@ var dumpBreaches = []breach{
 	changed("dump/tier-unknown", func(d *dump) { d.tree(func(t *tree) { t.flags |= 3 << 24 }).load(a+0x100, "poly") }),
 
 	beside("dump/marker", func(r *testrec.Recording, marker string) { r.Sample(dumpPID, 6_000_000, 1) }),
+	{"dump/other-process", func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Sample(12, 6_000_000, 1)
+		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
+		return path, opts
+	}, nil},
 	beside("dump/recording-clock", func(r *testrec.Recording, marker string) {
 		r.ClockID = -1
 		r.Marker(dumpPID, 5_000_000, marker)
@@ -418,6 +426,37 @@ func beside(rule string, record func(r *testrec.Recording, marker string)) breac
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
 	}, nil}
+}
+
+// TestRecordings: a dump is held against the recordings that know its process, however
+// many there are, and against no other.
+func TestRecordings(t *testing.T) {
+	dir := t.TempDir()
+	path, _ := full().file(t, dir)
+	made := func(name string, pid u32, time u64, marker bool) string {
+		r := testrec.NewRecording()
+		if marker {
+			r.Marker(pid, time, "/elsewhere/jit-4711.dump")
+		}
+		r.Sample(pid, time+1_000_000, 1)
+		return write(t, dir, name, r.Bytes())
+	}
+	good, foreign := made("good.data", dumpPID, 4_000_000, true), made("foreign.data", 12, 4_000_000, false)
+	late, unmarked := made("late.data", dumpPID, 900e9, true), made("unmarked.data", dumpPID, 4_000_000, false)
+	for _, test := range []struct {
+		recordings []string
+		want       []string
+	}{
+		{[]string{good}, nil},
+		{[]string{foreign, good}, nil},
+		{[]string{foreign}, []string{"dump/other-process"}},
+		{[]string{good, late}, []string{"dump/recording-time"}},
+		{[]string{unmarked, foreign, good}, []string{"dump/marker"}},
+	} {
+		if rules, all := verified(t, path, verify.Options{Recordings: test.recordings}); !slices.Equal(rules, test.want) {
+			t.Errorf("beside %v: %v, want %v: %+v", test.recordings, rules, test.want, all)
+		}
+	}
 }
 
 func goodBeside(t *testing.T, dir string) (string, verify.Options) {

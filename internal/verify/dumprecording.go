@@ -28,6 +28,42 @@ type witness struct {
 	several bool   // and it is not the only one
 }
 
+// recordingsOf returns the recordings that know a process, or have a marker of its dump,
+// whose name is base.
+func recordingsOf(ctx context.Context, pid uint32, base string, recordings []string) (known []string, err error) {
+	for _, path := range recordings {
+		w := witness{pid: pid}
+		found := false
+		_, err := walkRecording(ctx, path, func(rec *recordingFile, r perfdata.Record) {
+			if found {
+				return
+			}
+			w.record(rec, r, base)
+			switch r.Type {
+			case perfdata.RecordMmap, perfdata.RecordMmap2:
+				m, err := rec.Mmap(r)
+				found = w.marker || err == nil && m.PID == pid
+			case perfdata.RecordComm:
+				e, err := rec.Comm(r)
+				found = err == nil && e.PID == pid
+			case perfdata.RecordFork:
+				e, err := rec.Task(r)
+				found = err == nil && e.PID == pid
+			case perfdata.RecordSample:
+				s, ok := rec.Sample(r)
+				found = ok && s.PID == pid
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the recording %s: %w", path, err)
+		}
+		if found {
+			known = append(known, path)
+		}
+	}
+	return known, nil
+}
+
 // besideRecording holds a dump against the recording it belongs to.
 func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string) error {
 	w := witness{pid: c.header.PID}
