@@ -28,12 +28,12 @@ type verifyOptions struct {
 
 func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	fs := newFlagSet("verify")
-	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE` they belong to; not needed if it is one of the files to be checked")
-	fs.BoolVar(&o.json, "json", false, "write complaints as JSON, one object on each line")
+	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE`, which they belong to; not needed if it is one of the files to be checked and has their processes")
+	fs.BoolVar(&o.json, "json", false, "write complaints, or rules, as JSON, one object on each line")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "tell of errors only, and count nothing")
 	fs.BoolVar(&o.all, "all", false, "tell of every complaint, and not of ten about each rule")
 	fs.BoolVar(&o.rules, "rules", false, "list all rules")
-	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do")
+	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do; names of more rules may follow")
 	return fs
 }
 

@@ -243,7 +243,7 @@ func (c *recordingCheck) verdict() {
 	case injected && len(c.markers) > 0:
 		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
-		c.broken("recording/not-injected", -1, "it names %s", quoted(c.markers[0]))
+		c.broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", quoted(c.markers[0]), c.file)
 	case !injected && !c.lost:
 		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
 	}

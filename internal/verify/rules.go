@@ -382,7 +382,7 @@ var Rules = []Rule{
 	{"recording/not-injected", Note,
 		"The jitted functions were put into the recording.",
 		"It has markers of dumps, and was not injected yet.",
-		"Run jitinject -i FILE."},
+		"Inject it with jitinject, and check what comes out."},
 	{"recording/marker-left", Warning,
 		"No marker of a dump is left in a recording that was injected.",
 		"A dump could not be read when it was injected, so its functions are missing.",
