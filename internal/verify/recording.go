@@ -180,7 +180,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 		if err != nil {
 			return err
 		}
-		c.mmap(&m, time, at)
+		c.mmap(&m, rec, time, at)
 	case perfdata.RecordComm:
 		e, err := c.rec.Comm(rec)
 		if err != nil {
@@ -197,8 +197,16 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 	return nil
 }
 
+// What a mapping of code is like: PERF_RECORD_MISC_CPUMODE_MASK and
+// PERF_RECORD_MISC_USER of [perf_event.h], and PROT_EXEC of mmap(2).
+const (
+	cpuMode     = 7
+	cpuModeUser = 2
+	protExec    = 4
+)
+
 // mmap takes in a mapping.
-func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
+func (c *recordingCheck) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
 	if m.OfKernel() {
 		return
 	}
@@ -206,6 +214,11 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
 	e := memoryEvent{pid: m.PID, time: time, at: at, addr: m.Addr, len: m.Len}
 	switch {
 	case isJITObject(name):
+		if mode := rec.Misc & cpuMode; mode != cpuModeUser {
+			c.broken("recording/object-mode", at, "the mapping of %s is of cpumode %d, not of user space", quoted(name), mode)
+		} else if rec.Type == perfdata.RecordMmap2 && m.Prot&protExec == 0 {
+			c.broken("recording/object-mode", at, "the mapping of %s is not executable: its protection is %#x", quoted(name), m.Prot)
+		}
 		o := c.objects[name]
 		if o == nil {
 			o = &mappedObject{path: name}

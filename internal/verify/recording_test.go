@@ -184,6 +184,20 @@ var recordingBreaches = []breach{
 		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
 	}),
 	recorded("recording/no-jit", func(w *world) { w.Sample(dumpPID, 100, 1) }),
+	{"recording/object-mode", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		w.object(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.path))-68]-- // misc: the kernel's
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}, nil},
+	{"recording/object-mode", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		w.object(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.path))-8] = 1 // PROT_READ
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}, nil},
 	recorded("recording/object-missing", func(w *world) {
 		w.object(200)
 		os.Remove(w.path)
