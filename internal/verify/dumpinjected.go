@@ -18,21 +18,26 @@ import (
 type shownCode struct {
 	addr, len, pgoff uint64
 	path             string
+	time             uint64
 }
 
 // injectedCode compares the functions of the dump with what mappings show where they
 // are. Functions without a mapping were left out on purpose (--sampled).
-func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32) error {
+func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
 	var shown []shownCode
 	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordMmap && r.Type != perfdata.RecordMmap2 {
 			return
 		}
 		if m, err := rec.Mmap(r); err == nil && m.PID == pid && m.Len > 0 && isJITObject(string(m.Filename)) {
-			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename)})
+			time, _ := rec.Time(r)
+			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename), time})
 		}
 	})
 	if err != nil {
+		return err
+	}
+	if err := c.injectedPlaces(ctx, recording, pid, shown, monotonic); err != nil {
 		return err
 	}
 	slices.SortFunc(shown, func(a, b shownCode) int { return cmp.Compare(a.addr, b.addr) })

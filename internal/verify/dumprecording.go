@@ -82,7 +82,7 @@ func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string)
 		return nil
 	}
 	if w.object {
-		if err := c.injectedCode(ctx, recording, w.pid); err != nil {
+		if err := c.injectedCode(ctx, recording, w.pid, monotonic && c.header.Flags&jitdump.ArchTimestamps == 0); err != nil {
 			return err
 		}
 	}

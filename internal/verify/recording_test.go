@@ -125,7 +125,21 @@ func TestInjectedDump(t *testing.T) {
 	}
 }
 
+// unmapped is a dump beside a recording with a sample in its code, of which the mapping
+// comes late, or elsewhere.
+func unmapped(time, addr uint64) breach {
+	return breach{"dump/not-mapped", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		mapObject(w.Recording, time, addr, 0x30, 0x80, w.path, w.id)
+		w.Sample(dumpPID, 6_000_000, a+8)
+		opts := verify.Options{Recording: write(t, dir, "perf.data", w.Bytes())}
+		return write(t, dir, "jit-4711.dump", newDump().loadIndex(0, a, "f", code()).b), opts
+	}, nil}
+}
+
 var recordingBreaches = []breach{
+	unmapped(7_000_000, a),
+	unmapped(5_000_100, a+0x100000),
 	{"dump/injected-code", func(t *testing.T, dir string) (string, verify.Options) {
 		other := code()
 		other[9]++
