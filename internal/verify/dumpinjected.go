@@ -69,7 +69,7 @@ func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint
 			return 1
 		})
 		other := -1 // a mapping that shows something else
-		for j := n - 1; j >= 0 && ends[j] > f.addr; j-- {
+		for j := n - 1; j >= 0 && ends[j] > f.addr && n-j <= maxUnder; j-- {
 			s := &shown[j]
 			// What is at the place of code that was there before or after is somebody
 			// else's; so a mapping has to have room for all of it.

@@ -54,6 +54,21 @@ func (m *mappedRanges) at(addr, end, time uint64) (r *mappedRange, sure bool) {
 	return nil, true
 }
 
+// lastExec returns when the process began to run the program that wrote the dump, or 0.
+func (c *dumpCheck) lastExec(ctx context.Context, recording string, pid uint32) (exec uint64, err error) {
+	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+		if r.Type != perfdata.RecordComm {
+			return
+		}
+		if e, err := rec.Comm(r); err == nil && e.Exec && e.PID == pid {
+			if t, ok := rec.Time(r); ok && t <= c.first {
+				exec = max(exec, t)
+			}
+		}
+	})
+	return exec, err
+}
+
 // always is a time at which everything is there that ever was.
 const always = ^uint64(0)
 
@@ -67,11 +82,15 @@ func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid ui
 		}
 	}
 	code := sortRanges(functions)
+	exec, err := c.lastExec(ctx, recording, pid)
+	if err != nil {
+		return err
+	}
 	mapped := make([]mappedRange, 0, len(shown))
 	for i := range shown {
 		s := &shown[i]
-		if s.addr+s.len <= s.addr {
-			continue
+		if s.addr+s.len <= s.addr || monotonic && s.time < exec {
+			continue // a new program has none of what was mapped
 		}
 		mapped = append(mapped, mappedRange{s.addr, s.addr + s.len, s.time, int32(i)})
 	}
@@ -98,7 +117,7 @@ func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid ui
 		return err
 	}
 	ofFiles := sortRanges(files)
-	err := samples(func(s *perfdata.Sample) {
+	err = samples(func(s *perfdata.Sample) {
 		time := s.Time
 		if !monotonic {
 			time = always

@@ -229,6 +229,9 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		})
 		soonest, at := int32(-1), uint64(math.MaxUint64)
 		for i := n - 1; i >= 0 && ends[i] > s.IP; i-- {
+			if n-i > maxUnder {
+				return
+			}
 			f := &c.functions[byAddr[i]]
 			if s.IP >= f.addr+f.size {
 				continue

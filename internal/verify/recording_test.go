@@ -130,6 +130,7 @@ func TestInjectedDump(t *testing.T) {
 func unmapped(time, addr uint64) breach {
 	return breach{"dump/not-mapped", func(t *testing.T, dir string) (string, verify.Options) {
 		w := newWorld(t, dir, nil)
+		w.Comm(dumpPID, 1_000_000, "program", true)
 		mapObject(w.Recording, time, addr, 0x30, 0x80, w.path, w.id)
 		w.Sample(dumpPID, 6_000_000, a+8)
 		opts := verify.Options{Recording: write(t, dir, "perf.data", w.Bytes())}
@@ -139,6 +140,7 @@ func unmapped(time, addr uint64) breach {
 
 var recordingBreaches = []breach{
 	unmapped(7_000_000, a),
+	unmapped(900_000, a), // before the program
 	unmapped(5_000_100, a+0x100000),
 	{"dump/injected-code", func(t *testing.T, dir string) (string, verify.Options) {
 		other := code()
