@@ -410,6 +410,17 @@ var dumpBreaches = []breach{
 		r.Marker(dumpPID, 900e9, marker)
 		r.Sample(dumpPID, 901e9, 1)
 	}),
+	{"dump/recording-time", func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Marker(dumpPID, 4_000_000, "/elsewhere/jit-4711.dump")
+		for i := range u64(20) {
+			r.Sample(dumpPID, 4_500_000+i, a+0x20)
+		}
+		r.Sample(dumpPID, 6_000_000, a+0x20)
+		opts.Recording = write(t, dir, "perf.data", r.Bytes())
+		return path, opts
+	}, []string{"dump/load-late"}},
 	beside("dump/load-late", func(r *testrec.Recording, marker string) {
 		r.Marker(dumpPID, 4_000_000, marker)
 		r.Sample(dumpPID, 4_500_000, a+0x20)

@@ -182,6 +182,9 @@ func walkRecording(ctx context.Context, path string, yield func(*recordingFile, 
 	return len(rec.attrs) > 0, nil
 }
 
+// manyEarly is how many samples before their code are no chance, if they are most.
+const manyEarly = 10
+
 // A lateLoad is a function that was executed before its load.
 type lateLoad struct {
 	samples int
@@ -213,6 +216,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		ends[i] = high
 	}
 	late := make(map[int32]*lateLoad)
+	early, inTime := 0, 0 // samples in code
 	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordSample {
 			return
@@ -237,6 +241,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 				continue
 			}
 			if f.time <= s.Time {
+				inTime++
 				return
 			}
 			if f.time < at {
@@ -250,9 +255,13 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 			late[soonest] = &lateLoad{first: s.Time}
 		}
 		late[soonest].samples++
+		early++
 	})
 	if err != nil {
 		return err
+	}
+	if early > inTime && early >= manyEarly {
+		c.broken("dump/recording-time", c.functions[0].offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
 	}
 	found := make([]int32, 0, len(late))
 	for f := range late {
