@@ -167,6 +167,9 @@ func (o *object) symbolTable() {
 		if o.file.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
 			o.broken("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", quoted(s.Name), s.Size, s.Value, quoted(in.Name), in.Addr, in.Addr+in.Size)
 		}
+		if in == o.text && o.jit && (s.Name == "" || s.Size == 0) {
+			o.broken("object/symbols", offset(table), "the function %s at %#x has %d bytes", quoted(s.Name), s.Value, s.Size)
+		}
 		if in == o.text {
 			o.symbols = append(o.symbols, s)
 		}

@@ -450,7 +450,7 @@ var Rules = []Rule{
 		"perf inject writes 0 there, behind which readelf warns, and strict linkers stop.",
 		"Inject with jitinject."},
 	{"object/symbols", Error,
-		"Symbols of functions lie in their section.",
+		"Symbols of functions lie in their section; those of jitted ones have a name and a size.",
 		"A writer has mixed up addresses and offsets.",
 		"Report it to the author of the program that wrote the file."},
 	{"object/text", Error,
