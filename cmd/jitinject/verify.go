@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
@@ -26,12 +28,12 @@ type verifyOptions struct {
 
 func newVerifyFlags(o *verifyOptions) *pflag.FlagSet {
 	fs := newFlagSet("verify")
-	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE` they belong to; not needed if it is one of the files to be checked")
-	fs.BoolVar(&o.json, "json", false, "write complaints as JSON, one object on each line")
+	fs.StringVar(&o.recording, "recording", "", "hold dumps against the recording `FILE`, which they belong to; not needed if it is one of the files to be checked and has their processes")
+	fs.BoolVar(&o.json, "json", false, "write complaints, or rules, as JSON, one object on each line")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "tell of errors only, and count nothing")
 	fs.BoolVar(&o.all, "all", false, "tell of every complaint, and not of ten about each rule")
 	fs.BoolVar(&o.rules, "rules", false, "list all rules")
-	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do")
+	fs.StringVar(&o.explain, "explain", "", "say what the rule `RULE` is about, why it is usually broken, and what to do; names of more rules may follow")
 	return fs
 }
 
@@ -48,14 +50,14 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	switch {
 	case o.rules:
-		for _, r := range verify.Rules {
-			fmt.Fprintf(stdout, "%-26s %-8s %s\n", r.Name, r.Severity, r.Statement)
-		}
-		return exitOK
+		return explainRules(verify.Rules, o.json, false, stdout, stderr)
 	case o.explain != "":
-		r, _ := verify.Explain(o.explain)
-		fmt.Fprintf(stdout, "%s (%s)\n\n%s\n\nUsual cause: %s\n\nAdvice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
-		return exitOK
+		var rules []verify.Rule
+		for _, name := range append([]string{o.explain}, o.files...) {
+			r, _ := verify.Explain(name)
+			rules = append(rules, r)
+		}
+		return explainRules(rules, o.json, true, stdout, stderr)
 	}
 	ctx, stop := interruptible(false)
 	defer stop()
@@ -64,22 +66,64 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 
 // check finds what is wrong with the options.
 func (o *verifyOptions) check() error {
-	if _, ok := verify.Explain(o.explain); o.explain != "" && !ok {
-		return usageError(fmt.Sprintf("there is no rule %q; jitinject verify --rules lists them", o.explain))
+	if o.explain != "" {
+		for _, name := range append([]string{o.explain}, o.files...) {
+			if _, ok := verify.Explain(name); !ok {
+				return usageError(fmt.Sprintf("there is no rule %q; %s", name, likeRule(name)))
+			}
+		}
+		return nil
 	}
-	if len(o.files) == 0 && !o.rules && o.explain == "" {
+	if o.rules && len(o.files) > 0 {
+		return usageError("--rules lists all rules and takes no files; --explain RULE... is about some")
+	}
+	if len(o.files) == 0 && !o.rules {
 		return usageError("verify needs the names of dumps, recordings or objects")
 	}
 	return nil
 }
 
+// likeRule says which rule may be meant by a name that none has.
+func likeRule(name string) string {
+	var like []string
+	for _, r := range verify.Rules {
+		if _, short, _ := strings.Cut(r.Name, "/"); strings.EqualFold(short, name) {
+			like = append(like, r.Name)
+		}
+	}
+	if len(like) == 0 {
+		return "jitinject verify --rules lists them"
+	}
+	return "did you mean " + strings.Join(like, " or ") + "?"
+}
+
+// explainRules prints rules, with all that is said of them or on a line each.
+func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stderr io.Writer) int {
+	out := &verifyOutput{w: bufio.NewWriter(stdout)}
+	for i, r := range rules {
+		switch {
+		case asJSON:
+			out.writeJSON(map[string]any{"rule": r.Name, "severity": r.Severity, "text": r.Statement, "cause": r.Cause, "advice": r.Advice})
+		case whole:
+			if i > 0 {
+				fmt.Fprintln(out.w)
+			}
+			fmt.Fprintf(out.w, "%s (%s)\n\n%s\n\nUsual cause: %s\n\nAdvice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
+		default:
+			fmt.Fprintf(out.w, "%-26s %-8s %s\n", r.Name, r.Severity, r.Statement)
+		}
+	}
+	if err := out.w.Flush(); err != nil {
+		fmt.Fprintf(stderr, "jitinject: writing the rules: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
-	if o.recording == "" {
-		o.recording = onlyRecording(o.files)
-	}
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, advised: make(map[string]bool)}
-	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording}
+	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording, Recordings: recordingsAmong(o.files)}
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
@@ -110,17 +154,14 @@ func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr 
 	return code
 }
 
-// onlyRecording returns the recording among files, if there is one and only one.
-func onlyRecording(files []string) (recording string) {
+// recordingsAmong returns the recordings among files.
+func recordingsAmong(files []string) (recordings []string) {
 	for _, file := range files {
 		if kind, err := verify.KindOf(file); err == nil && kind == verify.KindRecording {
-			if recording != "" {
-				return ""
-			}
-			recording = file
+			recordings = append(recordings, file)
 		}
 	}
-	return recording
+	return recordings
 }
 
 // A verifyOutput prints complaints.
@@ -135,11 +176,7 @@ func (o *verifyOutput) complaint(c verify.Complaint) {
 		return
 	}
 	if o.json {
-		b, err := json.Marshal(c)
-		if err != nil {
-			return
-		}
-		o.w.Write(append(b, '\n'))
+		o.writeJSON(c)
 		return
 	}
 	fmt.Fprint(o.w, engine.Printable(c.File))
@@ -152,6 +189,16 @@ func (o *verifyOutput) complaint(c verify.Complaint) {
 		if r, ok := verify.Explain(c.Rule); ok {
 			fmt.Fprintf(o.w, "    Rule: %s\n    Usual cause: %s\n    Advice: %s\n", r.Statement, r.Cause, r.Advice)
 		}
+	}
+}
+
+// writeJSON writes an object on a line of its own.
+func (o *verifyOutput) writeJSON(v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) == nil {
+		o.w.Write(forTerminals(b.Bytes()))
 	}
 }
 

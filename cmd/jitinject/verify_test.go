@@ -51,13 +51,23 @@ func TestVerifyCommand(t *testing.T) {
 	step("--frob perf.data", exitUsage, "there is no option --frob")
 	step("--explain dump/nonsense", exitUsage, `there is no rule "dump/nonsense"`)
 	step("--explain dump/lines-skewed", exitOK, "dump/lines-skewed (error)", "Usual cause: ", "Advice: Write the addresses as they are.")
+	step("--explain lines-skewed", exitUsage, `did you mean dump/lines-skewed?`)
+	step("--explain dump/pad nonsense", exitUsage, `there is no rule "nonsense"`)
+	step("--explain dump/pad dump/vma", exitOK, "dump/pad (note)", "dump/vma (warning)")
+	step("--rules perf.data", exitUsage, "takes no files")
+	for line := range strings.Lines(step("--rules --json", exitOK, `"rule":"dump/magic"`)) {
+		var rule map[string]string
+		if err := json.Unmarshal([]byte(line), &rule); err != nil || rule["severity"] == "" || rule["advice"] == "" {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
 	step("--rules", exitOK, "dump/magic", "recording/order", "object/frame-header")
 	step("--help", exitOK, "usage: jitinject verify", "--recording")
 	step("nowhere.data", exitFailed, "nowhere.data: no such file")
 	step("hot.c", exitFailed, "neither a jitdump")
 	step("perf.jit.data", exitOK, "perf.jit.data: perf.data, ", "2 mappings of 2 objects: nothing to complain about")
 	step("jitted-585-1.so", exitOK, "ELF object, 1 function: nothing to complain about")
-	step("perf.data", exitOK, "[recording/not-injected]", "0 errors, 0 warnings, 1 note")
+	step("perf.data", exitOK, "jitinject -i perf.data puts the functions in [recording/not-injected]", "0 errors, 0 warnings, 1 note")
 	out := step("jit-585.dump", exitIncomplete, "jit-585.dump:0x28: warning: ", "are 0x40 too high", "jitdump, 4 records, 2 functions: 2 errors, 3 warnings, ")
 	if n := strings.Count(out, "Write the addresses as they are."); n != 1 {
 		t.Errorf("the advice is given %d times:\n%s", n, out)
@@ -75,6 +85,11 @@ func TestVerifyCommand(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
+	odd := "jit-\u009b31m<.dump"
+	if err := os.WriteFile(filepath.Join(dir, odd), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step("--json "+odd, exitIncomplete, `"file":"jit-\u009b31m<.dump"`)
 	step("-q perf.jit.data jit-585.dump nowhere", exitFailed, "nowhere: no such file")
 	if err := os.Remove(filepath.Join(dir, "jitted-585-1.so")); err != nil {
 		t.Fatal(err)
@@ -87,6 +102,12 @@ func TestVerifyBeside(t *testing.T) {
 	dir, other := testrec.Place(t, "toyjit"), testrec.Place(t, "php")
 	dump := filepath.Base(testrec.Dumps(t, dir)[0])
 	if code, stdout, _ := verifyCommand(t, dir, "perf.data", dump); code != exitOK || !strings.Contains(stdout, "13 functions: ") || strings.Contains(stdout, "warning: ") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	if code, stdout, _ := verifyCommand(t, dir, filepath.Join(other, "perf.data"), dump); code != exitOK || !strings.Contains(stdout, "[dump/other-process]") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	if code, stdout, _ := verifyCommand(t, dir, filepath.Join(other, "perf.data"), "perf.data", dump); code != exitOK || !strings.Contains(stdout, "13 functions: ") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 	if code, stdout, _ := verifyCommand(t, dir, "--recording", filepath.Join(other, "perf.data"), dump); code != exitIncomplete || !strings.Contains(stdout, "[dump/marker]") {

@@ -51,13 +51,19 @@ func readDebug(f *elf.File) (*objectDebug, error) {
 	d := &objectDebug{}
 	defer d.sort()
 	r := data.Reader()
-	for {
+	size := f.Section(".debug_info").Size
+	for n := uint64(0); ; n++ {
 		e, err := r.Next()
 		if err != nil {
 			return d, fmt.Errorf("DWARF: %w", err)
 		}
 		if e == nil {
 			break
+		}
+		// An entry has a byte at least. debug/dwarf stays where it is for ever at a
+		// LEB128 that the end of the section cuts.
+		if n > size {
+			return d, errors.New("DWARF: the last entry of .debug_info ends inside a number")
 		}
 		if e.Tag == dwarf.TagCompileUnit {
 			if err := d.unit(data, r, e, lineSection, f); err != nil {

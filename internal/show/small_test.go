@@ -2,6 +2,7 @@ package show_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"os"
@@ -226,5 +227,41 @@ func TestNothingToShow(t *testing.T) {
 		if err := show.File(&out, filepath.Join(dir, name), &show.Options{}); err == nil || errors.Is(err, show.ErrUnknown) || out.Len() > 0 {
 			t.Errorf("%s: %v, and %d bytes of output", name, err, out.Len())
 		}
+	}
+}
+
+// TestCutNumber: a last entry of .debug_info whose number has no end does not hold the
+// reader for ever.
+func TestCutNumber(t *testing.T) {
+	objects, err := filepath.Glob("testdata/*.so")
+	if err != nil || len(objects) == 0 {
+		t.Fatal("no objects in testdata", err)
+	}
+	cut := 0
+	for _, path := range objects {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := elf.NewFile(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := f.Section(".debug_info")
+		if info == nil {
+			continue
+		}
+		b[info.Offset+info.FileSize-1] = 0xff
+		path = filepath.Join(t.TempDir(), "jitted-1-1.so")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := show.File(&out, path, &show.Options{}); err != nil && strings.Contains(err.Error(), "ends inside a number") {
+			cut++
+		}
+	}
+	if cut == 0 {
+		t.Error("nobody notices")
 	}
 }

@@ -77,19 +77,36 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 	if age := time.Since(st.ModTime()); opts.Now != 0 && age >= 0 && uint64(age) < opts.Now {
 		c.changed = opts.Now - uint64(age)
 	}
-	if err := c.check(ctx, filepath.Base(path)); err != nil {
+	recordings := []string{opts.Recording}
+	if opts.Recording == "" {
+		recordings = nil
+		if reader, err := jitdump.NewReader(f); err == nil && len(opts.Recordings) > 0 {
+			pid := reader.Header().PID
+			if recordings, err = recordingsOf(ctx, pid, filepath.Base(path), opts.Recordings); err != nil {
+				return err
+			}
+			if len(recordings) == 0 {
+				c.result.Holds = "not checked"
+				c.broken("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
+				return nil
+			}
+		}
+	}
+	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
 		return err
 	}
-	if opts.Recording == "" || c.header == nil {
-		return nil
+	for _, recording := range recordings {
+		if err := c.besideRecording(ctx, path, recording); err != nil {
+			return err
+		}
 	}
-	return c.besideRecording(ctx, path, opts.Recording)
+	return nil
 }
 
 func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
 	return &dumpCheck{
 		reporter: r, src: src, size: size,
-		byIndex: make(map[indexKey]int32), places: make(places), wrongPIDs: make(map[uint32]bool),
+		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
 		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
 	}
 }
@@ -279,7 +296,7 @@ func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 		c.first = t
 	}
 	if t < c.previous {
-		c.broken("dump/time-goes-back", raw.Offset, "%s is %d ns older than the record before it", raw.ID, c.previous-t)
+		c.broken("dump/time-goes-back", raw.Offset, "%s is %s older than the record before it", raw.ID, span(c.previous-t))
 	}
 	c.previous, c.latest = t, max(c.latest, t)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -331,6 +332,13 @@ var dumpBreaches = []breach{
 		b := a + 0x100
 		d.lines(b, entry{b, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}, entry{b + 4, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}).load(b, "JS:*g /dir/prog.js:1:1")
 	}),
+	built("dump/file-freed", func(d *dump) { // and all are 0x40 too high
+		name := "\x01\x02\x00\x00\x00\x00/prog.js"
+		for i := range u64(3) {
+			b := a + i*0x100
+			d.lines(b, entry{b + 0x40, 1, name}, entry{b + 0x55, 2, name}).load(b, "JS:*g /dir/prog.js:1:1")
+		}
+	}, "dump/lines-skewed"),
 	changed("dump/file-repeat", func(d *dump) {
 		b := a + 0x100
 		d.lines(b, entry{b, 1, "\xff"}).load(b, "g")
@@ -386,6 +394,13 @@ var dumpBreaches = []breach{
 	changed("dump/tier-unknown", func(d *dump) { d.tree(func(t *tree) { t.flags |= 3 << 24 }).load(a+0x100, "poly") }),
 
 	beside("dump/marker", func(r *testrec.Recording, marker string) { r.Sample(dumpPID, 6_000_000, 1) }),
+	{"dump/other-process", func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Sample(12, 6_000_000, 1)
+		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
+		return path, opts
+	}, nil},
 	beside("dump/recording-clock", func(r *testrec.Recording, marker string) {
 		r.ClockID = -1
 		r.Marker(dumpPID, 5_000_000, marker)
@@ -395,6 +410,17 @@ var dumpBreaches = []breach{
 		r.Marker(dumpPID, 900e9, marker)
 		r.Sample(dumpPID, 901e9, 1)
 	}),
+	{"dump/recording-time", func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Marker(dumpPID, 4_000_000, "/elsewhere/jit-4711.dump")
+		for i := range u64(20) {
+			r.Sample(dumpPID, 4_500_000+i, a+0x20)
+		}
+		r.Sample(dumpPID, 6_000_000, a+0x20)
+		opts.Recording = write(t, dir, "perf.data", r.Bytes())
+		return path, opts
+	}, []string{"dump/load-late"}},
 	beside("dump/load-late", func(r *testrec.Recording, marker string) {
 		r.Marker(dumpPID, 4_000_000, marker)
 		r.Sample(dumpPID, 4_500_000, a+0x20)
@@ -411,6 +437,37 @@ func beside(rule string, record func(r *testrec.Recording, marker string)) breac
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
 	}, nil}
+}
+
+// TestRecordings: a dump is held against the recordings that know its process, however
+// many there are, and against no other.
+func TestRecordings(t *testing.T) {
+	dir := t.TempDir()
+	path, _ := full().file(t, dir)
+	made := func(name string, pid u32, time u64, marker bool) string {
+		r := testrec.NewRecording()
+		if marker {
+			r.Marker(pid, time, "/elsewhere/jit-4711.dump")
+		}
+		r.Sample(pid, time+1_000_000, 1)
+		return write(t, dir, name, r.Bytes())
+	}
+	good, foreign := made("good.data", dumpPID, 4_000_000, true), made("foreign.data", 12, 4_000_000, false)
+	late, unmarked := made("late.data", dumpPID, 900e9, true), made("unmarked.data", dumpPID, 4_000_000, false)
+	for _, test := range []struct {
+		recordings []string
+		want       []string
+	}{
+		{[]string{good}, nil},
+		{[]string{foreign, good}, nil},
+		{[]string{foreign}, []string{"dump/other-process"}},
+		{[]string{good, late}, []string{"dump/recording-time"}},
+		{[]string{unmarked, foreign, good}, []string{"dump/marker"}},
+	} {
+		if rules, all := verified(t, path, verify.Options{Recordings: test.recordings}); !slices.Equal(rules, test.want) {
+			t.Errorf("beside %v: %v, want %v: %+v", test.recordings, rules, test.want, all)
+		}
+	}
 }
 
 func goodBeside(t *testing.T, dir string) (string, verify.Options) {
@@ -431,7 +488,7 @@ func TestLimit(t *testing.T) {
 	var got []verify.Complaint
 	opts.Emit = func(c verify.Complaint) { got = append(got, c) }
 	result, err := verify.File(context.Background(), path, opts)
-	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more" || result.Errors != 25 {
+	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
 		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)
 	}
 }

@@ -25,7 +25,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	c.extra(raw, len(l.Extra), len(raw.Body)-len(l.Code))
 	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, end: raw.Offset + raw.Size(), pid: l.PID}
-	sound := c.address(raw, f.addr, f.size)
+	f.gone = !c.address(raw, f.addr, f.size)
 	if f.size == 0 {
 		c.broken("dump/size-zero", raw.Offset, "%s has no code", quoted(l.Name))
 	}
@@ -35,7 +35,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	c.byIndex[key] = int32(len(c.functions))
 	c.functions = append(c.functions, f)
-	if sound {
+	if !f.gone {
 		c.place(int32(len(c.functions)-1), raw)
 	}
 	c.linesOf(raw, l)
@@ -89,7 +89,10 @@ func (c *dumpCheck) move(raw *jitdump.Raw, m *jitdump.Move) {
 	if !c.address(raw, m.NewCodeAddr, f.size) {
 		return
 	}
-	c.places.remove(c.functions, i)
+	if !f.gone {
+		c.places.remove(f)
+		f.gone = true
+	}
 	moved := *f
 	moved.addr, moved.time, moved.offset, moved.gone = m.NewCodeAddr, raw.Timestamp, raw.Offset, false
 	c.byIndex[indexKey{m.CodeIndex, m.PID}] = int32(len(c.functions))
@@ -103,64 +106,15 @@ func (c *dumpCheck) move(raw *jitdump.Raw, m *jitdump.Move) {
 func (c *dumpCheck) place(i int32, raw *jitdump.Raw) {
 	f := &c.functions[i]
 	said := false
-	c.places.each(f, func(other int32) {
+	c.places.put(c.functions, i, func(other int32) {
 		o := &c.functions[other]
-		if o.gone || o.pid != f.pid || o.addr >= f.addr+f.size || f.addr >= o.addr+o.size {
-			return
-		}
 		if o.addr != f.addr && !said {
 			said = true
 			c.broken("dump/overlap", raw.Offset, "%d bytes of code at %#x lie over a part of %d bytes at %#x, from offset %#x", f.size, f.addr, o.size, o.addr, o.offset)
 		}
 		o.gone = true
 	})
-	c.places.add(c.functions, i)
 }
-
-// places are the functions that are there, by page.
-type places map[uint64][]int32
-
-const placePage = 12 // bits
-
-func pagesOf(f *function) (first, last uint64) {
-	return f.addr >> placePage, (f.addr + max(f.size, 1) - 1) >> placePage
-}
-
-// maxPlaced is the size of the largest function that is looked at for overlaps: no code
-// is larger, but moves of such a function would cost pages for each.
-const maxPlaced = 1 << 20
-
-// each calls yield for the functions in the pages of f.
-func (p places) each(f *function, yield func(int32)) {
-	if f.size == 0 || f.size > maxPlaced {
-		return
-	}
-	for page, last := pagesOf(f); page <= last; page++ {
-		for _, other := range p[page] {
-			yield(other)
-		}
-	}
-}
-
-// add adds a function, and forgets those that are gone.
-func (p places) add(functions []function, i int32) {
-	f := &functions[i]
-	if f.size == 0 || f.size > maxPlaced {
-		return
-	}
-	for page, last := pagesOf(f); page <= last; page++ {
-		kept := p[page][:0]
-		for _, other := range p[page] {
-			if !functions[other].gone {
-				kept = append(kept, other)
-			}
-		}
-		p[page] = append(kept, i)
-	}
-}
-
-// remove says that a function is not where it was.
-func (p places) remove(functions []function, i int32) { functions[i].gone = true }
 
 // isText reports whether a name is UTF-8 without control characters.
 func isText(name []byte) bool {

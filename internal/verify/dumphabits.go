@@ -50,6 +50,7 @@ func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h ha
 		skews = []*skewEvidence{{skew: 0x34}, {skew: 0x40}}
 	}
 	waiting := make(map[uint64][]uint64)
+	freed := make(map[uint64]*jitdump.DebugInfo) // whose entries only the function's name tells apart
 	baseline, misfitting := 0, 0
 	for skews[0].tables < habitTables && reader.Offset() < habitBytes {
 		if ctx.Err() != nil {
@@ -68,17 +69,31 @@ func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h ha
 		switch raw.ID {
 		case jitdump.IDDebugInfo:
 			if d, err := raw.DebugInfo(); err == nil && len(waiting) < 4*habitTables {
+				delete(freed, d.CodeAddr)
+				delete(waiting, d.CodeAddr)
 				if t, whole := walkLines(&d, raw.Order); whole && t.entries > 0 {
 					waiting[d.CodeAddr] = t.addrs
+				} else if !whole && d.Count <= uint64(len(d.Area))/jitdump.DebugEntryHead && len(d.Area) < 1<<20 && len(freed) < habitTables {
+					d.Area = bytes.Clone(d.Area)
+					freed[d.CodeAddr] = &d
 				}
 			}
 		case jitdump.IDLoad:
 			l, err := raw.Load()
-			if err != nil || waiting[l.CodeAddr] == nil {
+			if err != nil {
 				continue
 			}
 			addrs := waiting[l.CodeAddr]
 			delete(waiting, l.CodeAddr)
+			if d := freed[l.CodeAddr]; d != nil {
+				delete(freed, l.CodeAddr)
+				if stride := strideOf(d, l.Name); stride > 0 {
+					addrs = strideAddrs(d, stride, raw.Order)
+				}
+			}
+			if len(addrs) == 0 {
+				continue
+			}
 			starts := instructionStarts(machine, l.Code)
 			if isBaseline(l.Name) {
 				baseline++

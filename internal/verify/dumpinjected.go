@@ -18,21 +18,26 @@ import (
 type shownCode struct {
 	addr, len, pgoff uint64
 	path             string
+	time             uint64
 }
 
 // injectedCode compares the functions of the dump with what mappings show where they
 // are. Functions without a mapping were left out on purpose (--sampled).
-func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32) error {
+func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
 	var shown []shownCode
 	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordMmap && r.Type != perfdata.RecordMmap2 {
 			return
 		}
 		if m, err := rec.Mmap(r); err == nil && m.PID == pid && m.Len > 0 && isJITObject(string(m.Filename)) {
-			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename)})
+			time, _ := rec.Time(r)
+			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename), time})
 		}
 	})
 	if err != nil {
+		return err
+	}
+	if err := c.injectedPlaces(ctx, recording, pid, shown, monotonic); err != nil {
 		return err
 	}
 	slices.SortFunc(shown, func(a, b shownCode) int { return cmp.Compare(a.addr, b.addr) })
@@ -64,7 +69,7 @@ func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint
 			return 1
 		})
 		other := -1 // a mapping that shows something else
-		for j := n - 1; j >= 0 && ends[j] > f.addr; j-- {
+		for j := n - 1; j >= 0 && ends[j] > f.addr && n-j <= maxUnder; j-- {
 			s := &shown[j]
 			// What is at the place of code that was there before or after is somebody
 			// else's; so a mapping has to have room for all of it.

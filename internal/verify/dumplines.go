@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/jitinject/jitinject/jitdump"
@@ -161,21 +162,17 @@ func (c *dumpCheck) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	delete(c.lines.byAddr, l.CodeAddr)
 	c.lines.addrs -= len(r.addrs)
-	if r.freed != nil {
-		c.freedNames(r, l)
-		return
-	}
-	if len(r.addrs) == 0 {
+	if r.freed != nil && !c.freedNames(r, l, raw.Order) || len(r.addrs) == 0 {
 		return
 	}
 	if c.habits.bytecode && isBaseline(l.Name) {
-		c.broken("dump/lines-bytecode", r.offset, "the %d entries of %s are offsets in its bytecode", len(r.addrs), quoted(l.Name))
+		c.broken("dump/lines-bytecode", r.offset, "the %d entries of %s are offsets in its bytecode", len(r.addrs), nameOf(l))
 		return
 	}
 	skew := c.habits.skew
 	low := slices.Min(r.addrs)
 	if skew > 0 {
-		c.broken("dump/lines-skewed", r.offset, "the %d entries of %s are %#x too high: the first is at %#x, the code at %#x", len(r.addrs), quoted(l.Name), skew, low, l.CodeAddr)
+		c.broken("dump/lines-skewed", r.offset, "the %d entries of %s are %#x too high: the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), skew, low, l.CodeAddr)
 	}
 	outside := 0
 	for i, a := range r.addrs {
@@ -186,28 +183,58 @@ func (c *dumpCheck) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 		}
 	}
 	if outside > 0 {
-		c.broken("dump/lines-outside", r.offset, "%d of the %d entries of %s are outside of its code, %#x to %#x; the first is at %#x", outside, len(r.addrs), quoted(l.Name), l.CodeAddr, l.CodeAddr+l.CodeSize, r.addrs[0])
+		c.broken("dump/lines-outside", r.offset, "%d of the %d entries of %s are outside of its code, %#x to %#x; the first is at %#x", outside, len(r.addrs), nameOf(l), l.CodeAddr, l.CodeAddr+l.CodeSize, r.addrs[0])
 	}
 }
 
-// freedNames says what is wrong with entries that cannot be walked. V8's have all the
-// same length, and NULs at its multiples.
-func (c *dumpCheck) freedNames(r *lineRecord, l *jitdump.Load) {
+// freedNames says what is wrong with entries that cannot be walked, and reports whether
+// their addresses are known nevertheless; r has them then.
+func (c *dumpCheck) freedNames(r *lineRecord, l *jitdump.Load, order binary.ByteOrder) bool {
 	d := r.freed
+	stride := strideOf(d, l.Name)
+	if stride == 0 {
+		c.broken("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, nameOf(l), len(d.Area))
+		return false
+	}
+	r.addrs = strideAddrs(d, stride, order)
+	c.broken("dump/file-freed", r.offset, "the names in the %d entries of %s begin with %s", d.Count, nameOf(l), quoted(d.Area[jitdump.DebugEntryHead:min(stride, jitdump.DebugEntryHead+8)]))
+	return true
+}
+
+// strideOf returns the length of the entries of V8's optimized code, whose names were
+// freed: all have the same one, and NULs at its multiples. For others it returns 0.
+func strideOf(d *jitdump.DebugInfo, name []byte) int {
 	n := int(d.Count)
-	if n > 0 && bytes.HasPrefix(l.Name, []byte("JS:")) {
-		for stride := len(d.Area) / n; stride > jitdump.DebugEntryHead && (n*stride+7)&^7 >= len(d.Area); stride-- {
-			ends := true
-			for i := 1; ends && i <= n; i++ {
-				ends = d.Area[i*stride-1] == 0
-			}
-			if ends {
-				c.broken("dump/file-freed", r.offset, "the names in the %d entries of %s begin with %s", n, quoted(l.Name), quoted(d.Area[jitdump.DebugEntryHead:min(stride, jitdump.DebugEntryHead+8)]))
-				return
-			}
+	if n <= 0 || n > len(d.Area) || !bytes.HasPrefix(name, []byte("JS:")) {
+		return 0
+	}
+	for stride := len(d.Area) / n; stride > jitdump.DebugEntryHead && (n*stride+7)&^7 >= len(d.Area); stride-- {
+		ends := true
+		for i := 1; ends && i <= n; i++ {
+			ends = d.Area[i*stride-1] == 0
+		}
+		if ends {
+			return stride
 		}
 	}
-	c.broken("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, quoted(l.Name), len(d.Area))
+	return 0
+}
+
+// strideAddrs returns the addresses of entries of one length.
+func strideAddrs(d *jitdump.DebugInfo, stride int, order binary.ByteOrder) []uint64 {
+	addrs := make([]uint64, d.Count)
+	for i := range addrs {
+		addrs[i] = order.Uint64(d.Area[i*stride:])
+	}
+	return addrs
+}
+
+// nameOf returns what a function is called, or where it is if it is not.
+func nameOf(l *jitdump.Load) string {
+	if len(l.Name) == 0 {
+		return fmt.Sprintf("the function at %#x", l.CodeAddr)
+	}
+	return quoted(l.Name)
 }
 
 // drop forgets a record whose load did not come.

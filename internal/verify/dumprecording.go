@@ -28,6 +28,42 @@ type witness struct {
 	several bool   // and it is not the only one
 }
 
+// recordingsOf returns the recordings that know a process, or have a marker of its dump,
+// whose name is base.
+func recordingsOf(ctx context.Context, pid uint32, base string, recordings []string) (known []string, err error) {
+	for _, path := range recordings {
+		w := witness{pid: pid}
+		found := false
+		_, err := walkRecording(ctx, path, func(rec *recordingFile, r perfdata.Record) {
+			if found {
+				return
+			}
+			w.record(rec, r, base)
+			switch r.Type {
+			case perfdata.RecordMmap, perfdata.RecordMmap2:
+				m, err := rec.Mmap(r)
+				found = w.marker || err == nil && m.PID == pid
+			case perfdata.RecordComm:
+				e, err := rec.Comm(r)
+				found = err == nil && e.PID == pid
+			case perfdata.RecordFork:
+				e, err := rec.Task(r)
+				found = err == nil && e.PID == pid
+			case perfdata.RecordSample:
+				s, ok := rec.Sample(r)
+				found = ok && s.PID == pid
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the recording %s: %w", path, err)
+		}
+		if found {
+			known = append(known, path)
+		}
+	}
+	return known, nil
+}
+
 // besideRecording holds a dump against the recording it belongs to.
 func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string) error {
 	w := witness{pid: c.header.PID}
@@ -46,7 +82,7 @@ func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string)
 		return nil
 	}
 	if w.object {
-		if err := c.injectedCode(ctx, recording, w.pid); err != nil {
+		if err := c.injectedCode(ctx, recording, w.pid, monotonic && c.header.Flags&jitdump.ArchTimestamps == 0); err != nil {
 			return err
 		}
 	}
@@ -146,10 +182,21 @@ func walkRecording(ctx context.Context, path string, yield func(*recordingFile, 
 	return len(rec.attrs) > 0, nil
 }
 
+// manyEarly is how many samples before their code are no chance, if they are most.
+const manyEarly = 10
+
 // A lateLoad is a function that was executed before its load.
 type lateLoad struct {
 	samples int
 	first   uint64 // time of the first of them
+}
+
+// are returns a number of things, and that they are.
+func are(n int, noun string) string {
+	if n == 1 {
+		return counted(n, noun) + " is"
+	}
+	return counted(n, noun) + " are"
 }
 
 // lateLoads looks for samples that are in code before it was loaded, where no other
@@ -169,6 +216,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		ends[i] = high
 	}
 	late := make(map[int32]*lateLoad)
+	early, inTime := 0, 0 // samples in code
 	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordSample {
 			return
@@ -185,11 +233,15 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		})
 		soonest, at := int32(-1), uint64(math.MaxUint64)
 		for i := n - 1; i >= 0 && ends[i] > s.IP; i-- {
+			if n-i > maxUnder {
+				return
+			}
 			f := &c.functions[byAddr[i]]
 			if s.IP >= f.addr+f.size {
 				continue
 			}
 			if f.time <= s.Time {
+				inTime++
 				return
 			}
 			if f.time < at {
@@ -203,9 +255,13 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 			late[soonest] = &lateLoad{first: s.Time}
 		}
 		late[soonest].samples++
+		early++
 	})
 	if err != nil {
 		return err
+	}
+	if early > inTime && early >= manyEarly {
+		c.broken("dump/recording-time", c.functions[0].offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
 	}
 	found := make([]int32, 0, len(late))
 	for f := range late {
@@ -214,7 +270,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 	slices.Sort(found)
 	for _, i := range found {
 		f, l := &c.functions[i], late[i]
-		c.broken("dump/load-late", f.offset, "%d samples are in the code at %#x before it is loaded, the first %d ns before", l.samples, f.addr, f.time-l.first)
+		c.broken("dump/load-late", f.offset, "%s in the code at %#x before it is loaded, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
 	}
 	return nil
 }

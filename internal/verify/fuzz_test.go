@@ -58,6 +58,12 @@ func FuzzVerify(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(append([]byte{2}, o.Bytes...))
+	if file, err := elf.NewFile(bytes.NewReader(o.Bytes)); err == nil {
+		info := file.Section(".debug_info")
+		cut := bytes.Clone(o.Bytes)
+		cut[info.Offset+info.FileSize-1] = 0xff
+		f.Add(append([]byte{2}, cut...))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
 			return
@@ -79,7 +85,7 @@ func FuzzVerify(f *testing.F) {
 				_ = checkOpen(ctx, r, rec)
 			}
 		default:
-			checkObject(r, src, size, "/x/jitted-1-1.so", true)
+			checkObject(ctx, r, src, size, "/x/jitted-1-1.so", true)
 		}
 		r.finish("x")
 	})

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"context"
 	"debug/dwarf"
 	"errors"
 	"io"
@@ -14,7 +15,7 @@ import (
 const maxTreeDepth = 1000
 
 // debug checks units, line tables and inlined calls.
-func (o *object) debug() {
+func (o *object) debug(ctx context.Context) {
 	info := o.file.Section(".debug_info")
 	if info == nil || o.text == nil {
 		return
@@ -25,7 +26,8 @@ func (o *object) debug() {
 		return
 	}
 	r := data.Reader()
-	for {
+	tables := make(map[int64]bool) // line tables that were looked at
+	for n := uint64(0); ctx.Err() == nil; n++ {
 		e, err := r.Next()
 		if err != nil {
 			o.broken("object/unit", offset(info), "%v", err)
@@ -34,12 +36,21 @@ func (o *object) debug() {
 		if e == nil {
 			return
 		}
+		// An entry has a byte at least. debug/dwarf stays where it is for ever at a
+		// LEB128 that the end of the section cuts.
+		if n > info.Size {
+			o.broken("object/elf", offset(info), "the last entry ends inside a number")
+			return
+		}
 		if e.Tag != dwarf.TagCompileUnit {
 			r.SkipChildren()
 			continue
 		}
 		low, high, ok := o.unit(data, e)
-		o.lineTable(data, e, low, high)
+		if at, _ := e.Val(dwarf.AttrStmtList).(int64); !tables[at] {
+			tables[at] = true
+			o.lineTable(data, e, low, high)
+		}
 		if !ok || !e.Children {
 			r.SkipChildren()
 			continue

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"context"
 	"debug/elf"
 	"errors"
 	"io"
@@ -38,7 +39,7 @@ func isJITObject(path string) bool {
 
 // checkObjectFile checks an ELF file. If its name says that it is of jitted functions,
 // the rules for those hold, too.
-func checkObjectFile(r *reporter, path string) error {
+func checkObjectFile(ctx context.Context, r *reporter, path string) error {
 	f, err := openChecked(path)
 	if err != nil {
 		return err
@@ -52,14 +53,14 @@ func checkObjectFile(r *reporter, path string) error {
 	if err != nil {
 		abs = path
 	}
-	o := checkObject(r, f, st.Size(), abs, isJITObject(path))
+	o := checkObject(ctx, r, f, st.Size(), abs, isJITObject(path))
 	r.result.Holds = counted(len(o.symbols), "function")
 	return nil
 }
 
 // checkObject checks an ELF file. What is known of it is in the result, of which file
 // is nil if it is none.
-func checkObject(r *reporter, src io.ReaderAt, size int64, path string, jit bool) (o *object) {
+func checkObject(ctx context.Context, r *reporter, src io.ReaderAt, size int64, path string, jit bool) (o *object) {
 	o = &object{reporter: r, path: path, src: src, size: size, jit: jit}
 	// debug/elf and debug/dwarf promise nothing about hostile files.
 	defer func() {
@@ -85,7 +86,7 @@ func checkObject(r *reporter, src io.ReaderAt, size int64, path string, jit bool
 	o.jitLayout()
 	o.note()
 	o.frames()
-	o.debug()
+	o.debug(ctx)
 	return o
 }
 
@@ -165,6 +166,9 @@ func (o *object) symbolTable() {
 		}
 		if o.file.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
 			o.broken("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", quoted(s.Name), s.Size, s.Value, quoted(in.Name), in.Addr, in.Addr+in.Size)
+		}
+		if in == o.text && o.jit && (s.Name == "" || s.Size == 0) {
+			o.broken("object/symbols", offset(table), "the function %s at %#x has %d bytes", quoted(s.Name), s.Value, s.Size)
 		}
 		if in == o.text {
 			o.symbols = append(o.symbols, s)

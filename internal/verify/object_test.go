@@ -125,6 +125,8 @@ var objectBreaches = []breach{
 	patched("object/segments", func(p *elfPatch) { le.PutUint64(p.segment(elf.PT_NOTE)[pFilesz:], 1<<40) }),
 	patched("object/sh-info", func(p *elfPatch) { le.PutUint32(p.header(".symtab")[shInfo:], 0) }),
 	patched("object/symbols", func(p *elfPatch) { le.PutUint64(p.section(".symtab")[24+symValue:], 0x5000) }),
+	patched("object/symbols", func(p *elfPatch) { le.PutUint64(p.section(".symtab")[24+symSize:], 0) }),
+	patched("object/symbols", func(p *elfPatch) { le.PutUint32(p.section(".symtab")[24:], 0) }), // no name
 	patched("object/text", func(p *elfPatch) { le.PutUint64(p.header(".text")[shFlags:], uint64(elf.SHF_ALLOC)) }),
 	patched("object/no-symbol", func(p *elfPatch) { p.section(".symtab")[24+symInfo] = 0x10 }),
 	patched("object/load", func(p *elfPatch) { le.PutUint32(p.segment(elf.PT_LOAD)[pFlags:], uint32(elf.PF_R)) }),
@@ -138,6 +140,10 @@ var objectBreaches = []breach{
 	patched("object/build-id", func(p *elfPatch) { clear(p.section(".note.gnu.build-id")[16:]) }),
 	patched("object/note-segment", func(p *elfPatch) { le.PutUint32(p.segment(elf.PT_NOTE), 0) }),
 	patched("object/unit", func(p *elfPatch) { p.replace(".debug_info", 0x80, 0x50000) }),
+	patched("object/elf", func(p *elfPatch) { // the last number has no end
+		info := p.section(".debug_info")
+		info[len(info)-1] = 0xff
+	}),
 	patched("object/lines", func(p *elfPatch) { p.replace(".debug_line", 0x80, 0x81) }),
 	patched("object/tree", func(p *elfPatch) { p.replace(".debug_info", 0x95, 0x9595) }),
 	patched("object/frames", func(p *elfPatch) { le.PutUint32(p.section(".eh_frame"), 0x5000) }),

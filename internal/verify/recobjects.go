@@ -32,7 +32,7 @@ func (c *recordingCheck) checkObjects(ctx context.Context) error {
 			return err
 		}
 		c.file = own
-		c.object(o, table[o.path])
+		c.object(ctx, o, table[o.path])
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (c *recordingCheck) buildIDs() map[string][]byte {
 }
 
 // object checks one object: the file, and what the recording says of it.
-func (c *recordingCheck) object(o *mappedObject, listed []byte) {
+func (c *recordingCheck) object(ctx context.Context, o *mappedObject, listed []byte) {
 	first := &o.mappings[0]
 	st, err := os.Lstat(o.path)
 	switch {
@@ -82,7 +82,7 @@ func (c *recordingCheck) object(o *mappedObject, listed []byte) {
 	defer f.Close()
 	own := c.file
 	c.file = o.path
-	e := checkObject(c.reporter, f, st.Size(), o.path, true)
+	e := checkObject(ctx, c.reporter, f, st.Size(), o.path, true)
 	c.file = own
 	if e.file == nil {
 		return

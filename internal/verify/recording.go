@@ -171,7 +171,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 	time, timed := c.rec.Time(rec)
 	if timed {
 		if late := c.rounds.record(time); late > 0 {
-			c.broken("recording/order", at, "%s of the time %d.%09d s is %d ns older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, late)
+			c.broken("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, span(late))
 		}
 	}
 	switch rec.Type {
@@ -180,7 +180,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 		if err != nil {
 			return err
 		}
-		c.mmap(&m, time, at)
+		c.mmap(&m, rec, time, at)
 	case perfdata.RecordComm:
 		e, err := c.rec.Comm(rec)
 		if err != nil {
@@ -197,8 +197,16 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 	return nil
 }
 
+// What a mapping of code is like: PERF_RECORD_MISC_CPUMODE_MASK and
+// PERF_RECORD_MISC_USER of [perf_event.h], and PROT_EXEC of mmap(2).
+const (
+	cpuMode     = 7
+	cpuModeUser = 2
+	protExec    = 4
+)
+
 // mmap takes in a mapping.
-func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
+func (c *recordingCheck) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
 	if m.OfKernel() {
 		return
 	}
@@ -206,6 +214,11 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, time uint64, at int64) {
 	e := memoryEvent{pid: m.PID, time: time, at: at, addr: m.Addr, len: m.Len}
 	switch {
 	case isJITObject(name):
+		if mode := rec.Misc & cpuMode; mode != cpuModeUser {
+			c.broken("recording/object-mode", at, "the mapping of %s is of cpumode %d, not of user space", quoted(name), mode)
+		} else if rec.Type == perfdata.RecordMmap2 && m.Prot&protExec == 0 {
+			c.broken("recording/object-mode", at, "the mapping of %s is not executable: its protection is %#x", quoted(name), m.Prot)
+		}
 		o := c.objects[name]
 		if o == nil {
 			o = &mappedObject{path: name}
@@ -243,7 +256,7 @@ func (c *recordingCheck) verdict() {
 	case injected && len(c.markers) > 0:
 		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
-		c.broken("recording/not-injected", -1, "it names %s", quoted(c.markers[0]))
+		c.broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", quoted(c.markers[0]), c.file)
 	case !injected && !c.lost:
 		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
 	}

@@ -125,7 +125,23 @@ func TestInjectedDump(t *testing.T) {
 	}
 }
 
+// unmapped is a dump beside a recording with a sample in its code, of which the mapping
+// comes late, or elsewhere.
+func unmapped(time, addr uint64) breach {
+	return breach{"dump/not-mapped", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		w.Comm(dumpPID, 1_000_000, "program", true)
+		mapObject(w.Recording, time, addr, 0x30, 0x80, w.path, w.id)
+		w.Sample(dumpPID, 6_000_000, a+8)
+		opts := verify.Options{Recording: write(t, dir, "perf.data", w.Bytes())}
+		return write(t, dir, "jit-4711.dump", newDump().loadIndex(0, a, "f", code()).b), opts
+	}, nil}
+}
+
 var recordingBreaches = []breach{
+	unmapped(7_000_000, a),
+	unmapped(900_000, a), // before the program
+	unmapped(5_000_100, a+0x100000),
 	{"dump/injected-code", func(t *testing.T, dir string) (string, verify.Options) {
 		other := code()
 		other[9]++
@@ -184,6 +200,20 @@ var recordingBreaches = []breach{
 		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
 	}),
 	recorded("recording/no-jit", func(w *world) { w.Sample(dumpPID, 100, 1) }),
+	{"recording/object-mode", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		w.object(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.path))-68]-- // misc: the kernel's
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}, nil},
+	{"recording/object-mode", func(t *testing.T, dir string) (string, verify.Options) {
+		w := newWorld(t, dir, nil)
+		w.object(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.path))-8] = 1 // PROT_READ
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}, nil},
 	recorded("recording/object-missing", func(w *world) {
 		w.object(200)
 		os.Remove(w.path)

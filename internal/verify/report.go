@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // A Severity says how bad it is to break a rule.
@@ -97,7 +98,7 @@ func (r *reporter) finish(file string) {
 	slices.Sort(rules)
 	for _, rule := range rules {
 		known, more := ruleNamed(rule), r.counts[rule]-maxShown
-		r.emit(Complaint{File: file, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more", more), Advice: known.Advice, More: more})
+		r.emit(Complaint{File: file, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
 	}
 }
 
@@ -116,4 +117,16 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// span returns a length of time, given in nanoseconds, with three digits.
+func span(ns uint64) string {
+	v, unit := float64(ns), "ns"
+	for _, next := range []string{"µs", "ms", "s"} {
+		if v < 1000 {
+			break
+		}
+		v, unit = v/1000, next
+	}
+	return strconv.FormatFloat(v, 'g', max(3, len(strconv.Itoa(int(v)))), 64) + " " + unit
 }

@@ -28,6 +28,11 @@ type Options struct {
 	// against its markers, clock and samples.
 	Recording string
 
+	// Recordings are paths of recordings that dumps may belong to, if Recording is
+	// empty. A dump is held against each that knows its process; of one that none
+	// knows, only that is said.
+	Recordings []string
+
 	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for dumps that were made
 	// on it, or 0.
 	Now uint64
@@ -110,7 +115,7 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	case KindRecording:
 		err = checkRecording(ctx, r, path)
 	default:
-		err = checkObjectFile(r, path)
+		err = checkObjectFile(ctx, r, path)
 	}
 	r.finish(path)
 	return r.result, err

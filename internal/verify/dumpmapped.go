@@ -1,0 +1,150 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A dump beside the recording that it was injected into: what samples touch of its code
+// has to be mapped by then, and what is mapped has to be its code.
+
+// maxUnder bounds how many ranges are looked at that may hold an address: compilers use
+// a place again, but not as often.
+const maxUnder = 1000
+
+// A mappedRange is something at an address for some time.
+type mappedRange struct {
+	addr, end uint64
+	time      uint64 // from when on
+	what      int32
+}
+
+// ranges are sorted by address.
+type mappedRanges struct {
+	list []mappedRange
+	ends []uint64 // the highest end up to each
+}
+
+func sortRanges(list []mappedRange) mappedRanges {
+	slices.SortFunc(list, func(a, b mappedRange) int { return cmp.Compare(a.addr, b.addr) })
+	m := mappedRanges{list, make([]uint64, len(list))}
+	high := uint64(0)
+	for i := range list {
+		high = max(high, list[i].end)
+		m.ends[i] = high
+	}
+	return m
+}
+
+// at returns what is somewhere in addr to end at a time, or nil. sure is false if there
+// is too much to look at.
+func (m *mappedRanges) at(addr, end, time uint64) (r *mappedRange, sure bool) {
+	n, _ := slices.BinarySearchFunc(m.list, end, func(r mappedRange, end uint64) int { return cmp.Compare(r.addr, end) })
+	for i := n - 1; i >= 0 && m.ends[i] > addr; i-- {
+		if n-i > maxUnder {
+			return nil, false
+		}
+		if m.list[i].end > addr && m.list[i].time <= time {
+			return &m.list[i], true
+		}
+	}
+	return nil, true
+}
+
+// lastExec returns when the process began to run the program that wrote the dump, or 0.
+func (c *dumpCheck) lastExec(ctx context.Context, recording string, pid uint32) (exec uint64, err error) {
+	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+		if r.Type != perfdata.RecordComm {
+			return
+		}
+		if e, err := rec.Comm(r); err == nil && e.Exec && e.PID == pid {
+			if t, ok := rec.Time(r); ok && t <= c.first {
+				exec = max(exec, t)
+			}
+		}
+	})
+	return exec, err
+}
+
+// always is a time at which everything is there that ever was.
+const always = ^uint64(0)
+
+// injectedPlaces compares where code is with where it is mapped. Times are compared
+// only if they are of one clock.
+func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid uint32, shown []shownCode, monotonic bool) error {
+	functions := make([]mappedRange, 0, len(c.functions))
+	for i := range c.functions {
+		if f := &c.functions[i]; f.size > 0 && f.addr+f.size > f.addr {
+			functions = append(functions, mappedRange{f.addr, f.addr + f.size, f.time, int32(i)})
+		}
+	}
+	code := sortRanges(functions)
+	exec, err := c.lastExec(ctx, recording, pid)
+	if err != nil {
+		return err
+	}
+	mapped := make([]mappedRange, 0, len(shown))
+	for i := range shown {
+		s := &shown[i]
+		if s.addr+s.len <= s.addr || monotonic && s.time < exec {
+			continue // a new program has none of what was mapped
+		}
+		mapped = append(mapped, mappedRange{s.addr, s.addr + s.len, s.time, int32(i)})
+	}
+	objects := sortRanges(mapped)
+	var files []mappedRange
+	missing := make(map[int32]int) // samples, by function
+	samples := func(yield func(s *perfdata.Sample)) error {
+		_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+			switch r.Type {
+			case perfdata.RecordMmap, perfdata.RecordMmap2:
+				if m, err := rec.Mmap(r); err == nil && yield == nil && m.PID == pid && len(m.Filename) > 0 && m.Filename[0] == '/' && m.Addr+m.Len > m.Addr &&
+					!isJITObject(string(m.Filename)) && !isAnonymous(string(m.Filename)) {
+					files = append(files, mappedRange{m.Addr, m.Addr + m.Len, 0, 0})
+				}
+			case perfdata.RecordSample:
+				if s, ok := rec.Sample(r); ok && yield != nil && s.PID == pid {
+					yield(&s)
+				}
+			}
+		})
+		return err
+	}
+	if err := samples(nil); err != nil {
+		return err
+	}
+	ofFiles := sortRanges(files)
+	err = samples(func(s *perfdata.Sample) {
+		time := s.Time
+		if !monotonic {
+			time = always
+		}
+		f, _ := code.at(s.IP, s.IP+1, time)
+		if f == nil {
+			return
+		}
+		if o, sure := objects.at(s.IP, s.IP+1, time); o != nil || !sure {
+			return
+		}
+		if o, sure := ofFiles.at(s.IP, s.IP+1, always); o != nil || !sure {
+			return // it is left to the file
+		}
+		missing[f.what]++
+	})
+	if err != nil {
+		return err
+	}
+	found := make([]int32, 0, len(missing))
+	for i := range missing {
+		found = append(found, i)
+	}
+	slices.Sort(found)
+	for _, i := range found {
+		f := &c.functions[i]
+		c.broken("dump/not-mapped", f.offset, "%s in the code at %#x, which is not mapped then", are(missing[i], "sample"), f.addr)
+	}
+	return nil
+}
