@@ -62,7 +62,11 @@ var foreignOptions = map[string]string{
 	"ignore-vmlinux":      "perf inject --ignore-vmlinux",
 	"convert-callchain":   "perf inject --convert-callchain",
 	"aslr":                "perf inject --aslr",
+	"unwind-style":        "perf inject --unwind-style",
 }
+
+// sharedOptions are those of perf inject that are ours, too.
+var sharedOptions = []string{"input", "output", "jit", "force", "verbose"}
 
 var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlinux": "k", "mmap2-buildids": "B"}
 
