@@ -141,6 +141,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	for _, name := range fs.Args() {
 		return strayWord(name)
 	}
+	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir"} {
+		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || name == "dump-dir" && slices.Contains(o.dumpDirs, "")) {
+			return usageError(fmt.Sprintf("--%s: the name is empty", name))
+		}
+	}
 	if err := o.findCache(); err != nil {
 		return err
 	}
