@@ -177,15 +177,47 @@ func TestNoBar(t *testing.T) {
 		}
 	})
 	t.Run("no terminal", func(t *testing.T) {
-		var stderr bytes.Buffer
-		if stop := showProgress(newConsole("jitinject", &stderr), "auto", false, new(engine.Progress)); stop == nil {
-			t.Fatal()
-		}
-		time.Sleep(2 * barTick)
-		if stderr.Len() > 0 {
-			t.Errorf("%q", stderr.String())
+		t.Parallel()
+		messages := filepath.Join(t.TempDir(), "messages")
+		r := startSlowAs(t, func(cmd *exec.Cmd, _ *slowRun) {
+			var err error
+			if cmd.Stderr, err = os.Create(messages); err != nil {
+				t.Fatal(err)
+			}
+		}, nil)
+		r.feed(t, 0, someBytes)
+		time.Sleep(barDelay + 5*barTick)
+		r.finish(t)
+		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("injecting")) || !bytes.Contains(b, []byte("2,208 mappings")) {
+			t.Errorf("%q, %v", b, err)
 		}
 	})
+	// Others of a pipeline write to the terminal, too.
+	for name, args := range map[string][]string{"a pipe comes in": {"-i", "-"}, "a pipe goes out": {"-o", "-"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startSlowAs(t, func(cmd *exec.Cmd, _ *slowRun) {
+				if args[0] == "-i" {
+					in, err := os.OpenFile(filepath.Join(cmd.Dir, "fifo"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+					if err == nil {
+						err = syscall.SetNonblock(int(in.Fd()), false)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					cmd.Stdin = in
+					t.Cleanup(func() { in.Close() })
+				} else {
+					cmd.Stdout = new(bytes.Buffer) // through a pipe
+				}
+			}, nil, args...)
+			r.feed(t, 0, someBytes)
+			time.Sleep(barDelay + 5*barTick)
+			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
+				t.Errorf("%q", raw)
+			}
+		})
+	}
 }
 
 // A job of a shell shows a bar while the terminal is its own, and goes on without one
