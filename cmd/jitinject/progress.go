@@ -107,7 +107,7 @@ func (m *meter) show(s engine.ProgressState, now time.Time) {
 	}
 	if m.bars == nil {
 		m.width = width
-		m.bars = mpb.New(mpb.WithOutput(barWriter{m.terminal}), mpb.WithAutoRefresh(), mpb.WithWidth(width), mpb.WithRefreshRate(barTick))
+		m.bars = mpb.New(mpb.WithOutput(barWriter{m.terminal, width}), mpb.WithAutoRefresh(), mpb.WithWidth(width), mpb.WithRefreshRate(barTick))
 		m.bar = m.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
 			mpb.BarWidth(30), mpb.BarFillerTrim(),
 			mpb.BarFillerMiddleware(unlessEndless),
@@ -142,13 +142,19 @@ func (m *meter) hide() {
 // first what takes the one before off the screen. On the terminal, the cursor stays at the
 // beginning of the bar, where a terminal that becomes narrower and breaks the line in
 // two leaves it, and where it is found again after the keyboard has said ^C.
-type barWriter struct{ terminal *os.File }
+type barWriter struct {
+	terminal *os.File
+	width    int // that frames are made for
+}
 
 func (w barWriter) Write(frame []byte) (int, error) {
 	if !inForeground(w.terminal) { // the terminal belongs to others
 		return len(frame), nil
 	}
 	line := bytes.TrimSuffix(bytes.TrimPrefix(frame, []byte("\x1b[1A\x1b[J")), []byte("\n"))
+	if columnsOf(w.terminal) != w.width { // it would be broken in two; show makes another
+		line = nil
+	}
 	if _, err := fmt.Fprintf(w.terminal, "\r\x1b[J%s\r", line); err != nil {
 		return 0, err
 	}
