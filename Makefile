@@ -111,7 +111,9 @@ install: man
 install-files:
 	install -D -m 755 $(BIN)/jitinject "$(DESTDIR)$(BINDIR)/jitinject"
 	ln -sf jitinject "$(DESTDIR)$(BINDIR)/perf-jitinject"
-	for page in build/man/man*/*; do install -D -m 644 $$page "$(DESTDIR)$(MANDIR)/$${page#build/man/}" || exit; done
+	for page in build/man/man*/*; do \
+		[ -L $$page ] || install -D -m 644 $$page "$(DESTDIR)$(MANDIR)/$${page#build/man/}" || exit; done
+	ln -sf jitinject.1 "$(DESTDIR)$(MANDIR)/man1/perf-jitinject.1"
 	install -D -m 644 build/completions/jitinject.bash "$(DESTDIR)$(BASHDIR)/jitinject"
 	ln -sf jitinject "$(DESTDIR)$(BASHDIR)/perf-jitinject"
 	install -D -m 644 build/completions/_jitinject "$(DESTDIR)$(ZSHDIR)/_jitinject"

@@ -26,11 +26,11 @@ end
 
 function __jitinject_files
 	set -l token (commandline -ct | string replace -r '^-[^=]*=' '')
-	for f in $token*
-		if test -d $f
-			echo $f/
-		else if string match -qr -- '` + fishPattern() + `' (string replace -r '.*/' '' -- $f)
-			echo $f
+	# What fish itself offers, which knows of ~, variables and quotes.
+	for f in (complete -C "__fish_command_without_completions $token")
+		set -l path (string split -f 1 \t -- $f)
+		if string match -q -- '*/' $path; or string match -qr -- '` + fishPattern() + `' (string replace -r '.*/' '' -- $path)
+			echo $path
 		end
 	end
 end

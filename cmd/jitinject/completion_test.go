@@ -108,6 +108,39 @@ func TestCompletionFish(t *testing.T) {
 	}
 }
 
+// Names are completed however they are written.
+func TestCompletionFishQuotes(t *testing.T) {
+	fish := testrec.Tool(t, "fish")
+	dir, path := completionDir(t, "fish", fishCompletion())
+	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "my d")); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"bundle/", "jit-1.dump", "perf.data"}
+	for line, before := range map[string]string{
+		`jitinject -i ~/my\ d/`:         "~/my d/",
+		`jitinject -i $HOME/my\ d/`:     "$HOME/my d/",
+		`jitinject -i my\ d/`:           "my d/",
+		`jitinject -i "my d/`:           "my d/",
+		`jitinject -i 'my d/`:           "my d/",
+		`jitinject --input=~/"my d"/`:   "--input=~/my d/",
+		`perf-jitinject clean ~/my\ d/`: "~/my d/",
+	} {
+		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, line)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", line, err, out)
+		}
+		var got []string
+		for line := range strings.Lines(string(out)) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			got = append(got, strings.TrimPrefix(word, before))
+		}
+		if !slices.Equal(got, files) {
+			t.Errorf("%s: %q, want %q behind %s", line, got, files, before)
+		}
+	}
+}
+
 // zsh is asked as a user does it: with the keys that list what may come.
 func TestCompletionZsh(t *testing.T) {
 	zsh := testrec.Tool(t, "zsh")

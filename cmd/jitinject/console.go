@@ -80,3 +80,19 @@ func (c *console) terminal() *os.File {
 	}
 	return f
 }
+
+// inForeground reports whether a terminal is ours to draw on: another job of a shell that
+// writes there draws over what is typed, or is stopped (stty tostop). Where there are no
+// jobs, as on a terminal that does not control us, it is ours.
+func inForeground(terminal *os.File) bool {
+	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// columnsOf is how many columns a terminal has.
+func columnsOf(terminal *os.File) int {
+	if size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+		return int(size.Col)
+	}
+	return 80
+}

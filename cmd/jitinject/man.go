@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,14 +55,14 @@ func shortVersion(v string) string {
 
 // runMan is the command man.
 func runMan(args []string, stdout *os.File, stderr io.Writer) int {
-	fs := newFlagSet("man")
-	if code, done := parse(fs, args, stdout, stderr); done {
+	flags := newFlagSet("man")
+	if code, done := parse(flags, args, stdout, stderr); done {
 		return code
 	}
-	if fs.NArg() != 1 {
-		return refuse(fs, stderr, usageError("man needs the name of one directory, as /usr/local/share/man"))
+	if flags.NArg() != 1 {
+		return refuse(flags, stderr, usageError("man needs the name of one directory, as /usr/local/share/man"))
 	}
-	if err := writeManual(fs.Arg(0), dateOf(os.Getenv("SOURCE_DATE_EPOCH"))); err != nil {
+	if err := writeManual(flags.Arg(0), dateOf(os.Getenv("SOURCE_DATE_EPOCH"))); err != nil {
 		complain(stderr, err)
 		return exitFailed
 	}
@@ -75,7 +77,15 @@ func writeManual(dir, date string) error {
 		}
 	}
 	// perf jitinject --help is perf's for: man perf-jitinject.
-	return writePage(dir, "1", "perf-jitinject", ".so man1/jitinject.1\n")
+	link := filepath.Join(dir, "man1", "perf-jitinject.1")
+	err := os.Remove(link)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.Symlink("jitinject.1", link)
+	}
+	if err != nil {
+		return fmt.Errorf("the manual page could not be written: %w", err)
+	}
+	return nil
 }
 
 func writePage(dir, section, name, text string) error {

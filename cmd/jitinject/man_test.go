@@ -20,22 +20,19 @@ func TestManualPages(t *testing.T) {
 	if code, _, stderr := command(t, dir, "man", dir); code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
+	// A second time nothing is in the way.
+	if code, _, stderr := command(t, dir, "man", dir); code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "man1", "perf-jitinject.1")); to != "jitinject.1" {
+		t.Error(to, err)
+	}
 	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*.?"))
 	if err != nil || len(pages) < 4 {
 		t.Fatal(pages, err)
 	}
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			src, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bytes.HasPrefix(src, []byte(".so ")) {
-				if _, err := os.Stat(filepath.Join(dir, strings.TrimSpace(string(src[4:])))); err != nil {
-					t.Error(err)
-				}
-				return
-			}
 			for _, tool := range [][]string{
 				{"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", page},
 				{"groff", "-ww", "-man", "-Tutf8", page},

@@ -60,7 +60,11 @@ var foreignOptions = map[string]string{
 	"ignore-vmlinux":      "perf inject --ignore-vmlinux",
 	"convert-callchain":   "perf inject --convert-callchain",
 	"aslr":                "perf inject --aslr",
+	"unwind-style":        "perf inject --unwind-style",
 }
+
+// sharedOptions are those of perf inject that are ours, too.
+var sharedOptions = []string{"input", "output", "jit", "force", "verbose"}
 
 var foreignShort = map[string]string{"build-ids": "b", "sched-stat": "s", "vmlinux": "k", "mmap2-buildids": "B"}
 
@@ -72,8 +76,8 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVarP(&o.jit, "jit", "j", true, "as with perf inject; always on")
 	fs.BoolVarP(&o.force, "force", "f", false, "read a recording that belongs to someone else")
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
-	fs.StringVar(&o.cache, "buildid-cache", "", "put the objects into perf's build-id cache `DIR` as well, ~/.debug if none is named, so that perf archive packs them up")
-	fs.Lookup("buildid-cache").NoOptDefVal = defaultCache
+	fs.StringVar(&o.cache, "buildid-cache", "", "put the objects into perf's build-id cache `DIR` as well, if none is named into the one that perf is configured to use, usually ~/.debug, so that perf archive packs them up")
+	fs.Lookup("buildid-cache").NoOptDefVal = perfsCache
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
@@ -134,6 +138,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	}
 	for _, name := range fs.Args() {
 		return strayWord(name)
+	}
+	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir"} {
+		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || name == "dump-dir" && slices.Contains(o.dumpDirs, "")) {
+			return usageError(fmt.Sprintf("--%s: the name is empty", name))
+		}
 	}
 	if err := o.findCache(); err != nil {
 		return err

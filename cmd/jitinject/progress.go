@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -34,6 +35,7 @@ type meter struct {
 	// What follows is used under the console's lock.
 	gauge gauge
 	bars  *mpb.Progress // nil while there is no bar
+	width int           // of the terminal, in columns, when it was made
 	bar   *mpb.Bar
 	last  time.Time // when a line was written
 	text  atomic.Pointer[[2]string]
@@ -98,10 +100,14 @@ func (m *meter) show(s engine.ProgressState, now time.Time) {
 		}
 		return
 	}
-	// Where the keyboard has said ^C, the cursor is not where mpb has left it.
-	m.text.Store(&[2]string{"\r" + left + " ", " " + right})
+	m.text.Store(&[2]string{left + " ", " " + right})
+	width := columnsOf(m.terminal)
+	if m.bars != nil && width != m.width {
+		m.hide()
+	}
 	if m.bars == nil {
-		m.bars = mpb.New(mpb.WithOutput(m.terminal), mpb.WithRefreshRate(barTick))
+		m.width = width
+		m.bars = mpb.New(mpb.WithOutput(barWriter{m.terminal, width}), mpb.WithAutoRefresh(), mpb.WithWidth(width), mpb.WithRefreshRate(barTick))
 		m.bar = m.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
 			mpb.BarWidth(30), mpb.BarFillerTrim(),
 			mpb.BarFillerMiddleware(unlessEndless),
@@ -129,8 +135,30 @@ func (m *meter) hide() {
 	}
 	m.bar.Abort(true)
 	m.bars.Wait()
-	io.WriteString(m.terminal, "\r\x1b[K") // see show
 	m.bars, m.bar = nil, nil
+}
+
+// A barWriter is what mpb writes to: whole frames, each a line, and before all but the
+// first what takes the one before off the screen. On the terminal, the cursor stays at the
+// beginning of the bar, where a terminal that becomes narrower and breaks the line in
+// two leaves it, and where it is found again after the keyboard has said ^C.
+type barWriter struct {
+	terminal *os.File
+	width    int // that frames are made for
+}
+
+func (w barWriter) Write(frame []byte) (int, error) {
+	if !inForeground(w.terminal) { // the terminal belongs to others
+		return len(frame), nil
+	}
+	line := bytes.TrimSuffix(bytes.TrimPrefix(frame, []byte("\x1b[1A\x1b[J")), []byte("\n"))
+	if columnsOf(w.terminal) != w.width { // it would be broken in two; show makes another
+		line = nil
+	}
+	if _, err := fmt.Fprintf(w.terminal, "\r\x1b[J%s\r", line); err != nil {
+		return 0, err
+	}
+	return len(frame), nil
 }
 
 // A gauge knows how fast a phase goes.

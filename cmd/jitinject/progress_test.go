@@ -28,6 +28,12 @@ type slowRun struct {
 
 func startSlow(t *testing.T, env []string, args ...string) *slowRun {
 	t.Helper()
+	return startSlowAs(t, func(*exec.Cmd, *slowRun) {}, env, args...)
+}
+
+// startSlowAs changes how it is started.
+func startSlowAs(t *testing.T, change func(cmd *exec.Cmd, r *slowRun), env []string, args ...string) *slowRun {
+	t.Helper()
 	program, err := os.Executable() // which is the program if it is told so
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +50,7 @@ func startSlow(t *testing.T, env []string, args ...string) *slowRun {
 	r.cmd = testrec.Command(t, dir, program, append([]string{"-i", "fifo", "-o", "out.data"}, args...)...)
 	r.cmd.Env = append(append(r.cmd.Env, beProgram+"=1", "TERM=xterm"), env...)
 	r.cmd.Stderr = r.slave
+	change(r.cmd, r)
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +92,8 @@ func TestBar(t *testing.T) {
 	r := startSlow(t, nil, "-v")
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") && strings.Contains(raw, "B/s") })
-	lines, x := screenOf(t, raw[:strings.LastIndex(raw, "\n")+1])
-	if n := len(lines); n < 2 || !strings.Contains(lines[n-2], "injecting") || lines[n-1] != "" || x != 0 {
+	lines, x := screenOf(t, raw[:strings.LastIndex(raw, "\r")+1])
+	if n := len(lines); n < 1 || !strings.Contains(lines[n-1], "injecting") || x != 0 {
 		t.Errorf("%q in column %d", lines, x)
 	}
 
@@ -96,9 +103,9 @@ func TestBar(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := len(r.raw())
-	raw = r.wait(t, "another bar", func(raw string) bool { return strings.Count(raw[from:], "\n") > 3 })
-	frames := strings.Split(raw, "\n")
-	last := strings.TrimSpace(strings.TrimPrefix(frames[len(frames)-2], "\x1b[1A\x1b[J"))
+	raw = r.wait(t, "another bar", func(raw string) bool { return strings.Count(raw[from:], "\x1b[J") > 5 })
+	frames := strings.Split(raw, "\r\x1b[J")
+	last := strings.TrimSpace(frames[len(frames)-2])
 	if n := utf8.RuneCountInString(last); n > narrow || !strings.HasPrefix(last, "injecting") {
 		t.Errorf("%d columns in %d: %q", n, narrow, last)
 	}
@@ -170,15 +177,80 @@ func TestNoBar(t *testing.T) {
 		}
 	})
 	t.Run("no terminal", func(t *testing.T) {
-		var stderr bytes.Buffer
-		if stop := showProgress(newConsole("jitinject", &stderr), "auto", false, new(engine.Progress)); stop == nil {
-			t.Fatal()
-		}
-		time.Sleep(2 * barTick)
-		if stderr.Len() > 0 {
-			t.Errorf("%q", stderr.String())
+		t.Parallel()
+		messages := filepath.Join(t.TempDir(), "messages")
+		r := startSlowAs(t, func(cmd *exec.Cmd, _ *slowRun) {
+			var err error
+			if cmd.Stderr, err = os.Create(messages); err != nil {
+				t.Fatal(err)
+			}
+		}, nil)
+		r.feed(t, 0, someBytes)
+		time.Sleep(barDelay + 5*barTick)
+		r.finish(t)
+		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("injecting")) || !bytes.Contains(b, []byte("2,208 mappings")) {
+			t.Errorf("%q, %v", b, err)
 		}
 	})
+	// Others of a pipeline write to the terminal, too.
+	for name, args := range map[string][]string{"a pipe comes in": {"-i", "-"}, "a pipe goes out": {"-o", "-"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startSlowAs(t, func(cmd *exec.Cmd, _ *slowRun) {
+				if args[0] == "-i" {
+					in, err := os.OpenFile(filepath.Join(cmd.Dir, "fifo"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+					if err == nil {
+						err = syscall.SetNonblock(int(in.Fd()), false)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					cmd.Stdin = in
+					t.Cleanup(func() { in.Close() })
+				} else {
+					cmd.Stdout = new(bytes.Buffer) // through a pipe
+				}
+			}, nil, args...)
+			r.feed(t, 0, someBytes)
+			time.Sleep(barDelay + 5*barTick)
+			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
+				t.Errorf("%q", raw)
+			}
+		})
+	}
+}
+
+// A job of a shell shows a bar while the terminal is its own, and goes on without one
+// while it is not, be it that a terminal stops those who write there then.
+func TestBarOfJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		bar    bool
+	}{
+		"in the foreground": {`set -m; "$@"`, true},
+		"in the background": {`set -m; stty tostop; "$@" & wait $!`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shell := testrec.Tool(t, "bash")
+			r := startSlowAs(t, func(cmd *exec.Cmd, r *slowRun) {
+				cmd.Args = append([]string{shell, "-c", c.script, shell, cmd.Path}, cmd.Args[1:]...)
+				cmd.Path, cmd.Stdin = shell, r.slave
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			}, nil, "-q", "--progress", "always")
+			r.feed(t, 0, someBytes)
+			if c.bar {
+				r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
+			} else {
+				time.Sleep(5 * barTick)
+			}
+			over := time.AfterFunc(20*time.Second, func() { syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
+			defer over.Stop()
+			if _, raw := r.finish(t); strings.Contains(raw, "injecting") != c.bar {
+				t.Errorf("%q", raw)
+			}
+		})
+	}
 }
 
 // Where it is asked for and there is no terminal, there are lines.

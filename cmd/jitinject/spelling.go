@@ -31,7 +31,7 @@ func spell(fs *pflag.FlagSet) {
 		fs.BoolP("help", "h", false, "print this text")
 	}
 	fs.VisitAll(func(f *pflag.Flag) {
-		if f.Value.Type() != "bool" || f.Name == "version" || f.Name == "help" {
+		if kind := f.Value.Type(); kind != "bool" && kind != "count" || f.Name == "version" || f.Name == "help" {
 			return
 		}
 		opposite, is := strings.CutPrefix(f.Name, "no-")
@@ -91,21 +91,30 @@ func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
 }
 
 // unabbreviate returns the one name that begins with the given one, or that
-// itself. Options of perf inject that are none of ours count only where none of
-// ours begins so.
+// itself. What is enough for perf inject is enough here; otherwise, its options that
+// are none of ours count only where none of ours begins so.
 func unabbreviate(names []string, name string) string {
 	if name == "" || slices.Contains(names, name) {
 		return name
 	}
-	var ours, foreign []string
+	perfs := slices.Contains(names, "jit") // they are those of the command inject
+	var ours, foreign, shared []string
 	for _, n := range names {
-		if _, is := foreignOptions[n]; strings.HasPrefix(n, name) && is {
+		if !strings.HasPrefix(n, name) {
+			continue
+		}
+		if _, is := foreignOptions[n]; is {
 			foreign = append(foreign, n)
-		} else if strings.HasPrefix(n, name) {
-			ours = append(ours, n)
+			continue
+		}
+		ours = append(ours, n)
+		if perfs && slices.Contains(sharedOptions, strings.TrimPrefix(n, "no-")) {
+			shared = append(shared, n)
 		}
 	}
 	switch {
+	case len(shared) == 1 && len(foreign) == 0:
+		return shared[0]
 	case len(ours) == 1:
 		return ours[0]
 	case len(ours) == 0 && len(foreign) == 1:
@@ -114,10 +123,13 @@ func unabbreviate(names []string, name string) string {
 	return name // pflag says that it does not know it
 }
 
-// negated is --no-OPTION for a switch.
+// negated is --no-OPTION for a switch, or for one that counts.
 type negated struct{ pflag.Value }
 
 func (n negated) Set(s string) error {
+	if n.Value.Type() == "count" {
+		return n.Value.Set("0")
+	}
 	if s == "false" {
 		return n.Value.Set("true")
 	}
