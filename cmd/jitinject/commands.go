@@ -99,7 +99,7 @@ func notACommand(word string) error {
 		return usageError(fmt.Sprintf("%s is a command of perf: perf %s", word, word))
 	}
 	if st, err := os.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
-		return strayWord(word)
+		return strayWord(word, false)
 	}
 	var names []string
 	for _, c := range commands() {
@@ -115,11 +115,15 @@ func notACommand(word string) error {
 }
 
 // strayWord says how files are named.
-func strayWord(word string) error {
+func strayWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
 		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
 	}
-	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject -i %s", word, typed(word)))
+	option := "-i"
+	if inputNamed {
+		option = "-o"
+	}
+	return usageError(fmt.Sprintf("%q is not an option; files are named with -i and -o: jitinject %s %s", word, option, typed(word)))
 }
 
 // runVersion is the command version.

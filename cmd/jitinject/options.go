@@ -137,7 +137,7 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		}
 	}
 	for _, name := range fs.Args() {
-		return strayWord(name)
+		return strayWord(name, fs.Changed("input"))
 	}
 	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir"} {
 		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || name == "dump-dir" && slices.Contains(o.dumpDirs, "")) {
