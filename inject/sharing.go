@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -30,6 +31,20 @@ func (s *store) share() (alone bool) {
 		}
 	}
 	return false
+}
+
+// lockForRemoving takes the exclusive lock on a directory, which is open as fd: nobody
+// makes objects in it until that is closed. It waits a while for who does, and reports
+// false if that was not enough. Where there are no locks, there is nobody to wait for.
+func lockForRemoving(ctx context.Context, fd int) bool {
+	for end := time.Now().Add(lockPatience); ; time.Sleep(time.Millisecond) {
+		if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return true
+		}
+		if time.Now().After(end) || ctx.Err() != nil {
+			return false
+		}
+	}
 }
 
 // mayUndo reports whether files can be taken back that nobody else counts on. From then
