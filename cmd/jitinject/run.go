@@ -58,7 +58,7 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 func interruptible(stream bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endingSignals()...)
 	go func() {
 		for sig := range signals {
 			if stream && sig == os.Interrupt {
@@ -71,6 +71,19 @@ func interruptible(stream bool) (context.Context, func()) {
 		}
 	}()
 	return ctx, cancel
+}
+
+// endingSignals are the signals that end the program. One that is ignored when it starts
+// stays so: nohup, and shells that put it into the background, say with that whom a
+// hangup or the keyboard is not to end.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{syscall.SIGTERM}
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signals = append(signals, sig)
+		}
+	}
+	return signals
 }
 
 // readsPipe reports whether the recording comes from a pipe.
