@@ -95,7 +95,11 @@ func (w *objectWriter) undo() {
 	for _, s := range w.stores {
 		may[s] = s.mayUndo()
 	}
-	for _, c := range w.created {
+	w.opts.Progress.begin(PhaseUndo, int64(len(w.created)))
+	for i, c := range w.created {
+		if i%batch == 0 {
+			w.opts.Progress.set(int64(i))
+		}
 		o := &w.plan.objects[c.object]
 		if s := w.stores[o.dump.objects]; may[s] {
 			s.takeBack(string(o.appendName(nil)), c.ino)

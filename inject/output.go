@@ -1,12 +1,14 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -132,6 +134,15 @@ func outputError(path string, err error) error {
 		err = le.Err
 	}
 	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", Printable(path), err)
+}
+
+// giveUp has a pipe that nobody empties keep the run from its end no longer than until
+// ctx is cancelled. The caller calls what it returns when no more is written.
+func (o *output) giveUp(ctx context.Context) (stop func() bool) {
+	if !o.stream {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) }) // standard output may have none
 }
 
 // size returns how many bytes have been written, where written is how many went into a

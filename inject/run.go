@@ -47,6 +47,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	} else {
 		err = runTwice(ctx, in, &opts, sum)
 	}
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // whatever that broke off
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +93,8 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	defer out.abandon()
+	opts.Progress.write()
+	defer out.giveUp(ctx)()
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
 	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {

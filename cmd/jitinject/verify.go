@@ -57,7 +57,7 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "%s (%s)\n\n%s\n\nUsual cause: %s\n\nAdvice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
 		return exitOK
 	}
-	ctx, stop := interruptible(false)
+	ctx, stop := interruptible(false, nil)
 	defer stop()
 	return verifyFiles(ctx, &o, stdout, stderr)
 }

@@ -78,3 +78,33 @@ func TestIgnoredSignals(t *testing.T) {
 		r.wait().wants(notWritten, "interrupted")
 	}
 }
+
+// However long it takes to remove what was made, an interrupted run does, and a second
+// interrupt does not keep it from that.
+func TestLongUndo(t *testing.T) {
+	s := newStage(t, 20000)
+	amid := 0
+	for try := 0; try < 5 && amid == 0; try++ {
+		r := s.startSlow()
+		all := s.countObjects()
+		r.cmd.Process.Signal(syscall.SIGINT)
+		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
+		}
+		r.cmd.Process.Signal(syscall.SIGSTOP)
+		r.cmd.Process.Signal(syscall.SIGINT)
+		if s.countObjects() > 0 {
+			amid++
+			time.Sleep(4 * time.Second)
+		}
+		r.cmd.Process.Signal(syscall.SIGCONT)
+		if result := r.wait(); amid > 0 {
+			result.wants(notWritten, "being taken back", "interrupted; nothing was written")
+		}
+		if n := s.countObjects(); n > 0 {
+			t.Errorf("%d objects are left", n)
+		}
+	}
+	if amid == 0 {
+		t.Error("it was never stopped in the middle")
+	}
+}
