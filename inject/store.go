@@ -134,19 +134,18 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 	if err != unix.EEXIST {
 		return created, as, scratch, err
 	}
-	same, as, scratch := s.holds(name, content, scratch)
-	if same && s.alone {
+	same, safe, as, scratch := s.holds(name, content, scratch)
+	if safe && s.alone {
 		return unchanged, as, scratch, nil
 	}
 	own, err := s.replace(name, content, mode)
-	if same {
-		if err == nil {
-			as = own
-		}
+	switch {
+	case err != nil && safe: // another run's
 		return unchanged, as, scratch, nil
+	case same:
+		return unchanged, own, scratch, err
 	}
-	as = own
-	return replaced, as, scratch, err
+	return replaced, own, scratch, err
 }
 
 // replace puts a new file in the place of what is there.
@@ -164,7 +163,7 @@ func (s *store) replace(name string, content []byte, mode uint32) (stamp, error)
 		err = p.rename(name)
 	}
 	if err != nil {
-		return stamp{}, err
+		return stamp{}, s.whose(name, err)
 	}
 	as := s.look(name)
 	if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
@@ -206,16 +205,31 @@ func (s *store) write(fd int, content []byte) (as stamp, err error) {
 	return as, err
 }
 
-// holds reports whether the file name is a regular file with the given content.
-func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte) {
+// whose adds to an error of replacing a file to whom that belongs.
+func (s *store) whose(name string, err error) error {
+	var st unix.Stat_t
+	if !errors.Is(err, unix.EPERM) || unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
+		return err
+	}
+	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
+}
+
+// isSafe reports whether a file can be changed by nobody but the user and root.
+func (s *store) isSafe(st *unix.Stat_t) bool {
+	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
+}
+
+// holds reports whether the file name is a regular file with the given content, and if
+// so, whether nobody else may change it afterwards.
+func (s *store) holds(name string, content, scratch []byte) (same, safe bool, as stamp, buf []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, stamp{}, scratch
+		return false, false, stamp{}, scratch
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != int64(len(content)) {
-		return false, stamp{}, scratch
+		return false, false, stamp{}, scratch
 	}
 	if cap(scratch) < len(content) {
 		scratch = make([]byte, len(content))
@@ -224,11 +238,12 @@ func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte
 	for got < len(content) {
 		n, err := unix.Read(fd, scratch[got:len(content)])
 		if n <= 0 || err != nil {
-			return false, stamp{}, scratch
+			return false, false, stamp{}, scratch
 		}
 		got += n
 	}
-	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
+	same = bytes.Equal(scratch[:got], content)
+	return same, same && s.isSafe(&st), s.stampOf(&st), scratch
 }
 
 // stores are the directories in use, by path.
