@@ -192,7 +192,7 @@ func (o *output) commit() error {
 func (o *output) keepOld(name, old string) error {
 	for i := range guessed {
 		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
-		removeStale(o.parent, second)
+		removeStale(o.parent, second, unix.S_IFREG)
 		err := unix.Linkat(o.parent, name, o.parent, second, 0)
 		if errors.Is(err, unix.EEXIST) {
 			continue
