@@ -76,8 +76,9 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	if !opts.DryRun {
 		held, err := holdDirs(ctx, objects)
 		defer func() {
-			for _, fd := range held {
-				unix.Close(fd)
+			for _, lock := range held {
+				lock.close()
+				unix.Close(lock.dir)
 			}
 		}()
 		if ctx.Err() != nil {
@@ -101,7 +102,7 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 // holdDirs locks the directories of objects, so that no run makes or counts on what is
 // removed from them. The caller closes what it returns. What cannot be opened is left
 // out: nothing is removed from there.
-func holdDirs(ctx context.Context, objects []referredObject) (held []int, err error) {
+func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, err error) {
 	last := ""
 	for _, o := range objects {
 		dir := filepath.Dir(o.path)
@@ -113,8 +114,10 @@ func holdDirs(ctx context.Context, objects []referredObject) (held []int, err er
 		if err != nil {
 			continue
 		}
-		held = append(held, fd)
-		if !lockForRemoving(ctx, fd) {
+		lock, ok := lockForRemoving(ctx, fd)
+		lock.dir = fd
+		held = append(held, lock)
+		if !ok {
 			if err := ctx.Err(); err != nil {
 				return held, err
 			}

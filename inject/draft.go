@@ -51,7 +51,7 @@ func (d *draft) abandon() {
 // commit gives the file a name, unless what has it already is the same.
 func (d *draft) commit(name string) (outcome, error) {
 	defer d.abandon()
-	did, safe := created, false
+	did, safe, fresh := created, false, d.store.isFresh(name)
 	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
 		there := os.NewFile(uintptr(fd), name)
 		var st unix.Stat_t
@@ -77,6 +77,9 @@ func (d *draft) commit(name string) (outcome, error) {
 		return 0, d.store.whose(name, err)
 	}
 	d.done = true
+	if fresh {
+		did = created
+	}
 	return did, d.file.Close()
 }
 

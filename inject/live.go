@@ -95,17 +95,22 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		err = out.commit()
 	}
 	if err != nil && out.temp != nil { // what has gone into a pipe may be of use, and needs its objects
-		l.undo()
+		if left := l.undo(); left != "" {
+			err = &leftError{err, left}
+		}
+	} else {
+		l.stores.mark()
 	}
 	return err
 }
 
 // undo takes back what was made.
-func (l *live) undo() {
+func (l *live) undo() (left string) {
 	w := objectWriter{plan: l.plan, opts: l.opts, stores: l.stores, created: l.maker.created}
-	w.undo()
+	left = w.undo()
 	l.sources.undo()
 	l.stores.removeMade()
+	return left
 }
 
 func (l *live) close() {

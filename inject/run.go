@@ -48,6 +48,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		err = runTwice(ctx, in, &opts, sum)
 	}
 	if err != nil && ctx.Err() != nil {
+		if left := Left(err); left != "" {
+			return nil, &leftError{ctx.Err(), left}
+		}
 		return nil, ctx.Err() // whatever that broke off
 	}
 	if err != nil {
@@ -145,12 +148,15 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	if err != nil {
 		if objects != nil {
-			objects.undo()
+			if left := objects.undo(); left != "" {
+				err = &leftError{err, left}
+			}
 		}
 		sources.undo()
 		stores.removeMade()
 		return err
 	}
+	stores.mark()
 	remember()
 	sum.BytesRead = in.size()
 	addFindings(rec, dumps, sum)

@@ -23,7 +23,9 @@ type store struct {
 	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
 
+	lock  dirLock
 	alone bool // no other run was using it when this one began to
+	late  bool // it is used without a lock, which another run did not give back
 }
 
 // objectMode is what files are created with, less the umask.
@@ -42,7 +44,7 @@ func (d *dump) mode() uint32 {
 // openStore opens a directory and checks that files can be made in it. With create, it
 // is made first if it is not there; with foreign, links on the way to it may be anybody's.
 func openStore(path string, create, foreign bool) (*store, error) {
-	s := &store{path: path, fd: -1, uid: uint32(os.Geteuid())}
+	s := &store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
 	err := s.open(create, foreign)
 	if err != nil {
 		s.close()
@@ -110,6 +112,7 @@ func (s *store) removeMade() {
 }
 
 func (s *store) close() {
+	s.lock.close()
 	if s.fd >= 0 {
 		unix.Close(s.fd)
 		s.fd = -1
@@ -138,10 +141,13 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 	if safe && s.alone {
 		return unchanged, as, scratch, nil
 	}
+	fresh := s.isFresh(name)
 	own, err := s.replace(name, content, mode)
 	switch {
 	case err != nil && safe: // another run's
 		return unchanged, as, scratch, nil
+	case err == nil && fresh:
+		return created, own, scratch, nil
 	case same:
 		return unchanged, own, scratch, err
 	}
@@ -294,6 +300,13 @@ func (s stores) report(sum *Summary) {
 	}
 }
 
+// mark says that the result is there.
+func (s stores) mark() {
+	for _, st := range s {
+		st.mark()
+	}
+}
+
 func (s stores) close() {
 	for _, st := range s {
 		st.close()
@@ -303,7 +316,8 @@ func (s stores) close() {
 // removeMade removes what was made for the stores and is empty.
 func (s stores) removeMade() {
 	for _, st := range s {
-		if st.mayUndo() {
+		if len(st.made) > 0 && st.mayUndo() {
+			st.lock.close()
 			st.removeMade()
 		}
 	}

@@ -53,10 +53,16 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		if o.output == "-" {
 			what = "what was written is not complete"
 		}
+		if left := engine.Left(err); left != "" {
+			what = "there is no result, but " + left
+		}
 		fmt.Fprintf(stderr, "jitinject: interrupted; %s\n", what)
 		return exitFailed
 	case err != nil:
 		complain(stderr, err)
+		if left := engine.Left(err); left != "" {
+			fmt.Fprintf(stderr, "jitinject: %s\n", left)
+		}
 		if o.summary == "json" {
 			writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
 		}
