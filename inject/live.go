@@ -88,9 +88,6 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	err = l.run()
 	if err == nil {
 		l.stores.report(sum)
-		err = cacheObjects(ctx, l.plan, l.stores, opts, sum)
-	}
-	if err == nil {
 		sum.BytesWritten = out.size(sum.BytesWritten)
 		err = out.commit()
 	}
@@ -100,6 +97,9 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		}
 	} else {
 		l.stores.mark()
+	}
+	if err == nil {
+		cacheObjects(ctx, l.plan, l.stores, opts, sum)
 	}
 	return err
 }

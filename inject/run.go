@@ -109,9 +109,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		defer sources.close()
 	}
 	var objects *objectWriter
+	var plan *plan
 	var remember func()
 	if err == nil {
-		var plan *plan
 		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
 			for _, d := range dumps {
 				sources.place(d, sum)
@@ -129,9 +129,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
-			if err == nil {
-				err = cacheObjects(ctx, plan, stores, opts, sum)
-			}
 			counting.finish(sum, err)
 			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)
@@ -158,6 +155,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	stores.mark()
 	remember()
+	cacheObjects(ctx, plan, stores, opts, sum)
 	sum.BytesRead = in.size()
 	addFindings(rec, dumps, sum)
 	return nil
