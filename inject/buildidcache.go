@@ -37,10 +37,11 @@ type buildIDCache struct {
 }
 
 // cacheObjects puts the objects of a result into the build-id cache that opts name.
-// What cannot be put there is a problem.
-func cacheObjects(ctx context.Context, p *plan, stores stores, opts *Options, sum *Summary) error {
+// What cannot be put there is a problem. It comes after the result: the cache is shared
+// with everything else that perf does, and nothing is taken back from it.
+func cacheObjects(ctx context.Context, p *plan, stores stores, opts *Options, sum *Summary) {
 	if opts.BuildIDCache == "" {
-		return nil
+		return
 	}
 	err := os.MkdirAll(opts.BuildIDCache, 0o755)
 	c := buildIDCache{sum: sum}
@@ -49,7 +50,7 @@ func cacheObjects(ctx context.Context, p *plan, stores stores, opts *Options, su
 	}
 	if err != nil {
 		sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", Printable(opts.BuildIDCache), withoutPath(err))})
-		return nil
+		return
 	}
 	defer c.root.Close()
 	jobs := opts.Jobs
@@ -80,10 +81,12 @@ func cacheObjects(ctx context.Context, p *plan, stores stores, opts *Options, su
 	}
 	err = group.Wait()
 	sum.Cached = int(added.Load())
+	if err != nil {
+		sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", Printable(opts.BuildIDCache)), Advice: "inject again"})
+	}
 	if c.failed > 0 {
 		sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", Printable(opts.BuildIDCache), c.failed, c.text)})
 	}
-	return err
 }
 
 func (c *buildIDCache) fail(err error) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -46,7 +48,8 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // any other one that refers to them: when they are gone, perf does not know its
 // functions any more.
 //
-// The error is of reading Input, and nothing has been removed then; or ctx's.
+// The error is of reading Input, or of a directory that a run makes objects in, which
+// may be the same ones, and nothing has been removed then; or ctx's.
 func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	if opts.Input == "-" {
 		return nil, errors.New("clean does not read standard input; name the recording's file")
@@ -70,6 +73,21 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 		return nil, inputError(in.path, err)
 	}
 	sum := &CleanSummary{Input: opts.Input, Objects: len(objects), Kept: []Problem{}}
+	if !opts.DryRun {
+		held, err := holdDirs(ctx, objects)
+		defer func() {
+			for _, lock := range held {
+				lock.close()
+				unix.Close(lock.dir)
+			}
+		}()
+		if ctx.Err() != nil {
+			return sum, ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	c := cleaner{opts: &opts, sum: sum}
 	defer c.leave()
 	for _, o := range objects {
@@ -79,6 +97,34 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 		c.object(&o)
 	}
 	return sum, nil
+}
+
+// holdDirs locks the directories of objects, so that no run makes or counts on what is
+// removed from them. The caller closes what it returns. What cannot be opened is left
+// out: nothing is removed from there.
+func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, err error) {
+	last := ""
+	for _, o := range objects {
+		dir := filepath.Dir(o.path)
+		if dir == last || !filepath.IsAbs(dir) {
+			continue
+		}
+		last = dir
+		fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		lock, ok := lockForRemoving(ctx, fd)
+		lock.dir = fd
+		held = append(held, lock)
+		if !ok {
+			if err := ctx.Err(); err != nil {
+				return held, err
+			}
+			return held, fmt.Errorf("%s: it is being written into, and what would be removed may be what that run needs; nothing was removed, clean again when it has ended", Printable(dir))
+		}
+	}
+	return held, nil
 }
 
 // A referredObject is a file that a recording refers to, with the build ids that it

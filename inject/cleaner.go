@@ -165,7 +165,7 @@ func (c *cleaner) partials() {
 	for _, name := range names {
 		for _, prefix := range []string{objectPrefix, bundlePrefix, indexPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, partialSuffix) {
-				removeStale(c.fd, name)
+				removeStale(c.fd, name, unix.S_IFREG)
 			}
 		}
 	}

@@ -82,11 +82,17 @@ func isRecordingDir(path string) error {
 		return err
 	}
 	for _, e := range entries {
-		if _, ok := perfdata.DirFile(e.Name()); !ok && e.Name() != "data" && e.Name() != "kcore_dir" {
+		if !isRecordingPart(e.Name()) {
 			return fmt.Errorf("it has %s in it, which is no part of a recording", Printable(e.Name()))
 		}
 	}
 	return nil
+}
+
+// isRecordingPart reports whether a name is one of those in a directory that is a recording.
+func isRecordingPart(name string) bool {
+	_, ok := perfdata.DirFile(name)
+	return ok || name == "data" || name == "kcore_dir"
 }
 
 // copyOthers copies what is in the input's directory and no part of the recording

@@ -51,12 +51,14 @@ func (d *draft) abandon() {
 // commit gives the file a name, unless what has it already is the same.
 func (d *draft) commit(name string) (outcome, error) {
 	defer d.abandon()
-	did := created
+	did, safe, fresh := created, false, d.store.isFresh(name)
 	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
 		there := os.NewFile(uintptr(fd), name)
+		var st unix.Stat_t
 		same := equalFiles(there, d.file)
+		safe = same && unix.Fstat(fd, &st) == nil && d.store.isSafe(&st)
 		there.Close()
-		if same && d.store.alone {
+		if safe && d.store.alone {
 			return unchanged, nil
 		}
 		if did = replaced; same {
@@ -69,12 +71,15 @@ func (d *draft) commit(name string) (outcome, error) {
 	if unix.Fstat(int(d.file.Fd()), &st) == nil {
 		d.ino = st.Ino
 	}
-	if err := d.partial.rename(name); did == unchanged && err != nil {
+	if err := d.partial.rename(name); safe && err != nil {
 		return unchanged, nil
 	} else if err != nil {
-		return 0, err
+		return 0, d.store.whose(name, err)
 	}
 	d.done = true
+	if fresh {
+		did = created
+	}
 	return did, d.file.Close()
 }
 

@@ -317,6 +317,23 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// A run without a result puts nothing into the build-id cache.
+func TestNoCacheWithoutResult(t *testing.T) {
+	w := ready(t)
+	dump := read(t, w.path("jit-100.dump"))
+	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
+	w.opts.Strict = true
+	w.opts.BuildIDCache = w.path("cache")
+	w.fails("jit-100.dump: it ends inside a record, at offset", "--strict")
+	if _, err := os.Stat(w.opts.BuildIDCache); err == nil {
+		t.Error("there is a cache")
+	}
+	w.opts.Strict = false
+	if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Cached != sum.Objects || sum.Cached == 0 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
 // With Strict, what a cut dump does not hold is missing.
 func TestStrictCut(t *testing.T) {
 	w := ready(t)

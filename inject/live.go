@@ -65,6 +65,8 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		return err
 	}
 	defer out.abandon()
+	opts.Progress.write()
+	defer out.giveUp(ctx)()
 	dst, err := newSink(in, out, opts.Compress)
 	if err != nil {
 		return err
@@ -83,15 +85,32 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	}
 	l.maker.opts, l.maker.compDir = opts, l.sources.compDir()
 	defer l.close()
-	if err := l.run(); err != nil {
-		return err
+	err = l.run()
+	if err == nil {
+		l.stores.report(sum)
+		sum.BytesWritten = out.size(sum.BytesWritten)
+		err = out.commit()
 	}
-	l.stores.report(sum)
-	if err := cacheObjects(ctx, l.plan, l.stores, opts, sum); err != nil {
-		return err
+	if err != nil && out.temp != nil { // what has gone into a pipe may be of use, and needs its objects
+		if left := l.undo(); left != "" {
+			err = &leftError{err, left}
+		}
+	} else {
+		l.stores.mark()
 	}
-	sum.BytesWritten = out.size(sum.BytesWritten)
-	return out.commit()
+	if err == nil {
+		cacheObjects(ctx, l.plan, l.stores, opts, sum)
+	}
+	return err
+}
+
+// undo takes back what was made.
+func (l *live) undo() (left string) {
+	w := objectWriter{plan: l.plan, opts: l.opts, stores: l.stores, created: l.maker.created}
+	left = w.undo()
+	l.sources.undo()
+	l.stores.removeMade()
+	return left
 }
 
 func (l *live) close() {

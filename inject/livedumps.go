@@ -160,7 +160,11 @@ func (l *live) extend(d *plannedDump) {
 	}
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]
-		if _, err := l.maker.object(o, l.stores[o.dump.objects]); err != nil {
+		did, err := l.maker.object(o, l.stores[o.dump.objects])
+		if err == nil && did == created {
+			l.maker.created = append(l.maker.created, createdFile{i, l.maker.stamp.Ino})
+		}
+		if err != nil {
 			p := Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: adviceVerify(d.path)}
 			if errors.As(err, new(*storeError)) {
 				p.Advice = adviceStore(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -89,18 +90,29 @@ type createdFile struct {
 
 // undo removes the files that were not there before, where no other run can count on
 // them. Those that were replaced stay: nothing that an earlier result refers to is lost
-// with them.
-func (w *objectWriter) undo() {
-	may := make(map[*store]bool)
+// with them. It returns what had to stay, in words.
+func (w *objectWriter) undo() (left string) {
+	may, stays := make(map[*store]bool), make(map[string]int)
 	for _, s := range w.stores {
 		may[s] = s.mayUndo()
 	}
-	for _, c := range w.created {
+	w.opts.Progress.begin(PhaseUndo, int64(len(w.created)))
+	for i, c := range w.created {
+		if i%batch == 0 {
+			w.opts.Progress.set(int64(i))
+		}
 		o := &w.plan.objects[c.object]
 		if s := w.stores[o.dump.objects]; may[s] {
 			s.takeBack(string(o.appendName(nil)), c.ino)
+		} else {
+			stays[o.dump.objects]++
 		}
 	}
+	var parts []string
+	for _, dir := range slices.Sorted(maps.Keys(stays)) {
+		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s, which another run uses", stays[dir], Printable(dir)))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // work makes objects until there are none left.

@@ -1,12 +1,14 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -134,6 +136,15 @@ func outputError(path string, err error) error {
 	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", Printable(path), err)
 }
 
+// giveUp has a pipe that nobody empties keep the run from its end no longer than until
+// ctx is cancelled. The caller calls what it returns when no more is written.
+func (o *output) giveUp(ctx context.Context) (stop func() bool) {
+	if !o.stream {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) }) // standard output may have none
+}
+
 // size returns how many bytes have been written, where written is how many went into a
 // pipe or device.
 func (o *output) size(written int64) int64 {
@@ -181,7 +192,7 @@ func (o *output) commit() error {
 func (o *output) keepOld(name, old string) error {
 	for i := range guessed {
 		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
-		removeStale(o.parent, second)
+		removeStale(o.parent, second, unix.S_IFREG)
 		err := unix.Linkat(o.parent, name, o.parent, second, 0)
 		if errors.Is(err, unix.EEXIST) {
 			continue

@@ -3,6 +3,8 @@ package inject
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -33,7 +35,7 @@ const (
 // createPartial makes a file in the directory dir, open for reading and writing, that
 // will be called name.
 func createPartial(dir int, name string, mode uint32) (*os.File, *partial, error) {
-	fd, p, err := newPartial(dir, name, func(temp string) (int, error) {
+	fd, p, err := newPartial(dir, name, unix.S_IFREG, func(temp string) (int, error) {
 		return unix.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	})
 	if err != nil {
@@ -44,7 +46,7 @@ func createPartial(dir int, name string, mode uint32) (*os.File, *partial, error
 
 // createPartialDir makes a directory in the directory dir that will be called name.
 func createPartialDir(dir int, name string) (*partial, error) {
-	fd, p, err := newPartial(dir, name, func(temp string) (int, error) {
+	fd, p, err := newPartial(dir, name, unix.S_IFDIR, func(temp string) (int, error) {
 		if err := unix.Mkdirat(dir, temp, 0o700); err != nil {
 			return -1, err
 		}
@@ -58,8 +60,8 @@ func createPartialDir(dir int, name string) (*partial, error) {
 }
 
 // newPartial finds a name for which create works, and takes away what earlier runs
-// left on the way.
-func newPartial(dir int, name string, create func(temp string) (int, error)) (int, *partial, error) {
+// of that kind left on the way.
+func newPartial(dir int, name string, kind uint32, create func(temp string) (int, error)) (int, *partial, error) {
 	name = strings.TrimPrefix(name, ".")
 	name = name[:min(len(name), 200)] // a file's name has 255 bytes
 	for i := 0; ; i++ {
@@ -68,7 +70,7 @@ func newPartial(dir int, name string, create func(temp string) (int, error)) (in
 			number = fmt.Sprintf("%016x", rand.Uint64())
 		}
 		p := &partial{dir: dir, name: "." + name + "." + number + partialSuffix, lock: -1}
-		removeStale(dir, p.name)
+		removeStale(dir, p.name, kind)
 		fd, err := create(p.name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {
 			continue
@@ -104,8 +106,11 @@ func (p *partial) hold(fd int) bool {
 	return true
 }
 
-// removeStale removes what a run of the same user has left under such a name.
-func removeStale(dir int, temp string) {
+// removeStale removes what a run of the same user has left under such a name, if it is of
+// the kind S_IFREG or S_IFDIR. Anybody who may write to the directory can give such a name
+// to a directory of the user's, with all that is in it: so a directory goes only where one
+// was to be made, and only if it is the beginning of a recording.
+func removeStale(dir int, temp string, kind uint32) {
 	fd, err := unix.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
@@ -118,12 +123,43 @@ func removeStale(dir int, temp string) {
 	if unix.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || named.Dev != st.Dev || named.Ino != st.Ino {
 		return
 	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
+	switch {
+	case st.Mode&unix.S_IFMT != kind:
+	case kind == unix.S_IFREG:
 		unix.Unlinkat(dir, temp, 0)
-	case unix.S_IFDIR:
+	case isRecordingBegun(fd):
 		removePartialDir(dir, temp)
 	}
+}
+
+// isRecordingBegun reports whether a directory holds nothing but what a run puts into one
+// that is its output.
+func isRecordingBegun(fd int) bool {
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if !isRecordingPart(e.Name()) || e.IsDir() != (e.Name() == "kcore_dir") {
+			return false
+		}
+	}
+	if len(entries) == 0 {
+		return true
+	}
+	f, err := root.OpenFile("data", os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var magic [8]byte // zero, if no more was written: the header comes last
+	n, err := f.ReadAt(magic[:], 0)
+	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || string(magic[:]) == "PERFILE2" || string(magic[:]) == "2ELIFREP")
 }
 
 // removePartialDir removes a directory that was being written, without following links.

@@ -21,6 +21,7 @@ const (
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording
 	PhaseStream               // doing all of this at once, while a stream comes; bytes of it
+	PhaseUndo                 // taking back what was made, because of an error; files
 )
 
 // phaseNone is that of a walk beside another one, which nobody follows.
@@ -43,6 +44,8 @@ func (p Phase) String() string {
 		return "writing the result"
 	case PhaseStream:
 		return "injecting"
+	case PhaseUndo:
+		return "taking back what was made"
 	}
 	return "working"
 }
@@ -59,8 +62,28 @@ type ProgressState struct {
 // some dozen functions, which costs nothing that could be measured, and allocates
 // nothing. Its zero value is ready; it belongs to one run.
 type Progress struct {
-	mu  sync.Mutex
-	now ProgressState
+	mu     sync.Mutex
+	now    ProgressState
+	writes bool
+}
+
+// Writes reports whether the run has begun to make files. When it is cancelled it takes
+// them back, which may take as long as making them did: who ends the program before Run
+// returns leaves them behind.
+func (p *Progress) Writes() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.writes
+}
+
+// write says that files are made from now on.
+func (p *Progress) write() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.writes = true
+	p.mu.Unlock()
 }
 
 // State returns how far the run is.

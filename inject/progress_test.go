@@ -98,7 +98,7 @@ func TestProgressAllocates(t *testing.T) {
 
 func TestPhaseNames(t *testing.T) {
 	seen := make(map[string]bool)
-	for p := PhaseOpen; p <= PhaseStream; p++ {
+	for p := PhaseOpen; p <= PhaseUndo; p++ {
 		if name := p.String(); name == "working" || seen[name] {
 			t.Errorf("%d is called %q", p, name)
 		}

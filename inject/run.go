@@ -47,6 +47,12 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	} else {
 		err = runTwice(ctx, in, &opts, sum)
 	}
+	if err != nil && ctx.Err() != nil {
+		if left := Left(err); left != "" {
+			return nil, &leftError{ctx.Err(), left}
+		}
+		return nil, ctx.Err() // whatever that broke off
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +96,8 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	defer out.abandon()
+	opts.Progress.write()
+	defer out.giveUp(ctx)()
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
 	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {
@@ -101,9 +109,9 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		defer sources.close()
 	}
 	var objects *objectWriter
+	var plan *plan
 	var remember func()
 	if err == nil {
-		var plan *plan
 		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
 			for _, d := range dumps {
 				sources.place(d, sum)
@@ -121,9 +129,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
-			if err == nil {
-				err = cacheObjects(ctx, plan, stores, opts, sum)
-			}
 			counting.finish(sum, err)
 			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)
@@ -140,13 +145,17 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	if err != nil {
 		if objects != nil {
-			objects.undo()
+			if left := objects.undo(); left != "" {
+				err = &leftError{err, left}
+			}
 		}
 		sources.undo()
 		stores.removeMade()
 		return err
 	}
+	stores.mark()
 	remember()
+	cacheObjects(ctx, plan, stores, opts, sum)
 	sum.BytesRead = in.size()
 	addFindings(rec, dumps, sum)
 	return nil

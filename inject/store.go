@@ -23,7 +23,9 @@ type store struct {
 	uid  uint32   // the user's
 	made []string // directories that were made for it, outermost first
 
+	lock  dirLock
 	alone bool // no other run was using it when this one began to
+	late  bool // it is used without a lock, which another run did not give back
 }
 
 // objectMode is what files are created with, less the umask.
@@ -42,7 +44,7 @@ func (d *dump) mode() uint32 {
 // openStore opens a directory and checks that files can be made in it. With create, it
 // is made first if it is not there; with foreign, links on the way to it may be anybody's.
 func openStore(path string, create, foreign bool) (*store, error) {
-	s := &store{path: path, fd: -1, uid: uint32(os.Geteuid())}
+	s := &store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
 	err := s.open(create, foreign)
 	if err != nil {
 		s.close()
@@ -110,6 +112,7 @@ func (s *store) removeMade() {
 }
 
 func (s *store) close() {
+	s.lock.close()
 	if s.fd >= 0 {
 		unix.Close(s.fd)
 		s.fd = -1
@@ -134,19 +137,21 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 	if err != unix.EEXIST {
 		return created, as, scratch, err
 	}
-	same, as, scratch := s.holds(name, content, scratch)
-	if same && s.alone {
+	same, safe, as, scratch := s.holds(name, content, scratch)
+	if safe && s.alone {
 		return unchanged, as, scratch, nil
 	}
+	fresh := s.isFresh(name)
 	own, err := s.replace(name, content, mode)
-	if same {
-		if err == nil {
-			as = own
-		}
+	switch {
+	case err != nil && safe: // another run's
 		return unchanged, as, scratch, nil
+	case err == nil && fresh:
+		return created, own, scratch, nil
+	case same:
+		return unchanged, own, scratch, err
 	}
-	as = own
-	return replaced, as, scratch, err
+	return replaced, own, scratch, err
 }
 
 // replace puts a new file in the place of what is there.
@@ -164,7 +169,7 @@ func (s *store) replace(name string, content []byte, mode uint32) (stamp, error)
 		err = p.rename(name)
 	}
 	if err != nil {
-		return stamp{}, err
+		return stamp{}, s.whose(name, err)
 	}
 	as := s.look(name)
 	if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
@@ -206,16 +211,31 @@ func (s *store) write(fd int, content []byte) (as stamp, err error) {
 	return as, err
 }
 
-// holds reports whether the file name is a regular file with the given content.
-func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte) {
+// whose adds to an error of replacing a file to whom that belongs.
+func (s *store) whose(name string, err error) error {
+	var st unix.Stat_t
+	if !errors.Is(err, unix.EPERM) || unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
+		return err
+	}
+	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
+}
+
+// isSafe reports whether a file can be changed by nobody but the user and root.
+func (s *store) isSafe(st *unix.Stat_t) bool {
+	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
+}
+
+// holds reports whether the file name is a regular file with the given content, and if
+// so, whether nobody else may change it afterwards.
+func (s *store) holds(name string, content, scratch []byte) (same, safe bool, as stamp, buf []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, stamp{}, scratch
+		return false, false, stamp{}, scratch
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != int64(len(content)) {
-		return false, stamp{}, scratch
+		return false, false, stamp{}, scratch
 	}
 	if cap(scratch) < len(content) {
 		scratch = make([]byte, len(content))
@@ -224,11 +244,12 @@ func (s *store) holds(name string, content, scratch []byte) (bool, stamp, []byte
 	for got < len(content) {
 		n, err := unix.Read(fd, scratch[got:len(content)])
 		if n <= 0 || err != nil {
-			return false, stamp{}, scratch
+			return false, false, stamp{}, scratch
 		}
 		got += n
 	}
-	return bytes.Equal(scratch[:got], content), s.stampOf(&st), scratch
+	same = bytes.Equal(scratch[:got], content)
+	return same, same && s.isSafe(&st), s.stampOf(&st), scratch
 }
 
 // stores are the directories in use, by path.
@@ -279,6 +300,13 @@ func (s stores) report(sum *Summary) {
 	}
 }
 
+// mark says that the result is there.
+func (s stores) mark() {
+	for _, st := range s {
+		st.mark()
+	}
+}
+
 func (s stores) close() {
 	for _, st := range s {
 		st.close()
@@ -288,7 +316,8 @@ func (s stores) close() {
 // removeMade removes what was made for the stores and is empty.
 func (s stores) removeMade() {
 	for _, st := range s {
-		if st.mayUndo() {
+		if len(st.made) > 0 && st.mayUndo() {
+			st.lock.close()
 			st.removeMade()
 		}
 	}

@@ -37,7 +37,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
 	}
-	ctx, stop := interruptible(false)
+	ctx, stop := interruptible(false, nil)
 	defer stop()
 	code := exitOK
 	for _, file := range o.files {

@@ -12,12 +12,11 @@ import (
 )
 
 // inject does the main job and says what came of it.
-func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.Writer) int {
+func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, stdout *os.File, stderr io.Writer) int {
 	mode := o.progress
 	if o.quiet && mode == "auto" {
 		mode = "never"
 	}
-	progress := new(engine.Progress)
 	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
 	sum, err := runUntil(ctx, engine.Options{
 		Progress:     progress,
@@ -54,10 +53,16 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 		if o.output == "-" {
 			what = "what was written is not complete"
 		}
+		if left := engine.Left(err); left != "" {
+			what = "there is no result, but " + left
+		}
 		fmt.Fprintf(stderr, "jitinject: interrupted; %s\n", what)
 		return exitFailed
 	case err != nil:
 		complain(stderr, err)
+		if left := engine.Left(err); left != "" {
+			fmt.Fprintf(stderr, "jitinject: %s\n", left)
+		}
 		if o.summary == "json" {
 			writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
 		}
@@ -89,7 +94,8 @@ func inject(ctx context.Context, o *options, stdin, stdout *os.File, stderr io.W
 }
 
 // runUntil runs the engine. When ctx is cancelled, the engine may be waiting for
-// someone to open, fill or empty a pipe, and is left alone after a moment.
+// someone to open, fill or empty a pipe, and is left alone after a moment; but once it
+// makes files, it has all the time that it takes to remove them.
 func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error) {
 	type result struct {
 		sum *engine.Summary
@@ -105,13 +111,17 @@ func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error)
 		return r.sum, r.err
 	case <-ctx.Done():
 	}
-	select {
-	case r := <-done:
-		return r.sum, r.err
-	case <-time.After(patience):
-		return nil, ctx.Err()
+	for tired := time.Tick(patience); ; {
+		select {
+		case r := <-done:
+			return r.sum, r.err
+		case <-tired:
+			if s := opts.Progress.State(); !opts.Progress.Writes() || opts.Output == "-" && s.Phase != engine.PhaseUndo {
+				return nil, ctx.Err()
+			}
+		}
 	}
 }
 
-// patience is how long the engine may take to clean up.
+// patience is how long the engine may wait for a pipe.
 const patience = 3 * time.Second

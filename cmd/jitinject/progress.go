@@ -190,8 +190,11 @@ func (g *gauge) update(s engine.ProgressState, now time.Time) {
 // text says what is done, and how far, how fast and how long.
 func (g *gauge) text(s engine.ProgressState) (left, right string) {
 	speed := size(int64(g.rate)) + "/s"
-	if s.Phase == engine.PhaseObjects {
+	switch s.Phase {
+	case engine.PhaseObjects:
 		speed = number(int64(g.rate)) + " functions/s"
+	case engine.PhaseUndo:
+		speed = number(int64(g.rate)) + " files/s"
 	}
 	if s.Total <= 0 {
 		return s.Phase.String(), fmt.Sprintf("%s, %s", size(s.Done), speed)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -401,7 +402,18 @@ func TestMain(m *testing.M) {
 	if os.Getenv(beProgram) != "" {
 		os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
+	heed(os.Interrupt, syscall.SIGHUP)
 	os.Exit(m.Run())
+}
+
+// heed has programs that tests start obey signals, where the tests themselves were
+// started to ignore them.
+func heed(signals ...os.Signal) {
+	for _, sig := range signals {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 // An interrupt from the keyboard goes to all of a pipeline: what perf record has

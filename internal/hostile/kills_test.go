@@ -67,26 +67,36 @@ func (k *killing) kill(sig syscall.Signal, args ...string) (code int, stderr str
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	k.must(cmd.Start())
+	kill := time.AfterFunc(within, func() { cmd.Process.Kill() })
+	ended, sent := make(chan bool), make(chan bool)
+	soon, wait := k.rnd.IntN(2) == 0, k.takes
+	if soon { // every other one comes when it is known that something is half done
+		wait /= 4
+	}
+	wait = time.Duration(k.rnd.Int64N(int64(wait)))
 	go func() {
-		// Every other one comes when it is known that something is half done.
-		if k.rnd.IntN(2) == 0 {
-			for end := time.Now().Add(within); time.Now().Before(end) && !k.exists(".out.data.0.partial") && k.read("out.data") == k.out; {
-				time.Sleep(50 * time.Microsecond)
+		defer close(sent)
+		for over := false; soon && !over && !k.exists(".out.data.0.partial"); {
+			select {
+			case <-ended:
+				over = true
+			case <-time.After(50 * time.Microsecond):
 			}
 		}
-		time.Sleep(time.Duration(k.rnd.Int64N(int64(k.takes))))
-		cmd.Process.Signal(sig)
-	}()
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		if err != nil && !errors.As(err, new(*exec.ExitError)) {
-			k.t.Fatal(err)
+		select {
+		case <-ended:
+		case <-time.After(wait):
+			cmd.Process.Signal(sig)
 		}
-	case <-time.After(within):
-		cmd.Process.Kill()
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-sent
+	if !kill.Stop() {
 		k.t.Fatalf("it does not end after signal %v", sig)
+	}
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		k.t.Fatal(err)
 	}
 	return cmd.ProcessState.ExitCode(), out.String()
 }
@@ -140,7 +150,7 @@ func TestInterrupts(t *testing.T) {
 		layouts := [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}}
 		k := newKilling(t, uint64(i), layouts[0]...)
 		stopped := 0
-		for range times(8) {
+		for i := 0; i < times(8) || stopped == 0 && i < 30*times(8); i++ {
 			k.reset()
 			code, stderr := k.kill(sig, layouts[0]...)
 			written := k.intact(sig.String())
@@ -210,7 +220,7 @@ func TestKills(t *testing.T) {
 	for i, args := range [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}} {
 		k := newKilling(t, uint64(i)+10, args...)
 		stopped, left := 0, 0
-		for range times(14) {
+		for i := 0; i < times(14) || (stopped == 0 || left == 0) && i < 30*times(14); i++ {
 			k.reset()
 			code, _ := k.kill(syscall.SIGKILL, args...)
 			if written := k.intact("SIGKILL"); code == allInjected && !written {

@@ -98,6 +98,46 @@ func TestStickyDirectory(t *testing.T) {
 	}
 }
 
+// A file of another user is not believed even if it is right: that user may change it
+// afterwards. Nor is one that others may write to.
+func TestForeignObject(t *testing.T) {
+	root(t)
+	const other = nobody - 1
+	for _, args := range [][]string{{}, {"--bundle"}} {
+		s := newStage(t, 3)
+		s.must(os.Chmod(s.dir, 0o777|os.ModeSticky))
+		s.inject(args...).wants(allInjected)
+		names := s.objectNames("out.data")
+		for _, name := range names {
+			s.must(os.Lchown(name, nobody, nobody))
+		}
+		s.inject(args...).wants(allInjected)
+		for _, name := range names {
+			if info, err := os.Stat(name); err != nil || owner(info) != 0 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+			s.must(os.Chmod(name, 0o666))
+		}
+		s.inject(args...).wants(allInjected)
+		for _, name := range names {
+			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o644 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+		}
+		s.shows("out.data", 3)
+
+		// Who cannot replace it goes without; root's is as good as one's own.
+		s.chown(other, "perf.data", dumpName)
+		s.as(other, append(args, "-i", "perf.data", "-o", "theirs.data")...).wants(allInjected)
+		s.shows("theirs.data", 3)
+		s.must(os.Lchown(names[0], nobody, nobody))
+		r := s.as(other, append(args, "-i", "perf.data", "-o", "fewer.data")...)
+		if r.code == allInjected || !strings.Contains(r.stderr, fmt.Sprintf("belongs to user %d", nobody)) {
+			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
+		}
+	}
+}
+
 // An index tells which objects need not be made, so only one's own is believed.
 func TestForeignIndex(t *testing.T) {
 	root(t)

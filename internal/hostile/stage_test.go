@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,11 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(sig) { // programs that are started would do so, too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	dir, err := os.MkdirTemp("", "jitinject-hostile-")
 	if err != nil {
 		panic(err)

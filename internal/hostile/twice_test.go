@@ -3,6 +3,7 @@ package hostile
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,6 +87,87 @@ func TestAtOnceInterrupted(t *testing.T) {
 		if interrupted == 0 {
 			t.Errorf("%v: no run was interrupted", args)
 		}
+	}
+}
+
+// Runs over one directory that are all interrupted leave nothing.
+func TestAllInterrupted(t *testing.T) {
+	for _, args := range [][]string{{}, {"--bundle"}} {
+		s := newStage(t, 3000)
+		interrupted := 0
+		for i := range 6 {
+			var wg sync.WaitGroup
+			results := make([]*result, 2)
+			for j := range results {
+				cmd := exec.Command(program, append([]string{"-i", "perf.data", "-o", fmt.Sprintf("%d.data", j), "--objects", "objects"}, args...)...)
+				cmd.Dir = s.dir
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				s.must(cmd.Start())
+				time.AfterFunc(time.Duration(5+15*i)*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGINT) })
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					cmd.Wait()
+					results[j] = &result{t, fmt.Sprint(j), cmd.ProcessState.ExitCode(), "", stderr.String()}
+				}()
+			}
+			wg.Wait()
+			if results[0].code == notWritten && results[1].code == notWritten {
+				interrupted++
+				if n := s.countObjects(); n > 0 {
+					t.Errorf("%v: %d files are left\n%s%s", args, n, results[0].stderr, results[1].stderr)
+				}
+			}
+			s.must(os.RemoveAll(s.path("objects")))
+		}
+		t.Logf("%v: %d of 6 times both were interrupted", args, interrupted)
+	}
+}
+
+// Who cannot wait for the others says what stays.
+func TestInterruptedBesideOther(t *testing.T) {
+	s := newStage(t, 1200)
+	first := s.startSlow()
+	second := exec.Command(program, "-q", "-i", "perf.data", "-o", "slow", "--objects", "objects")
+	second.Dir = s.dir
+	var stderr bytes.Buffer
+	second.Stderr = &stderr
+	s.must(second.Start())
+	time.Sleep(time.Second)
+	first.cmd.Process.Signal(syscall.SIGINT)
+	first.cmd.Wait()
+	if !strings.Contains(stderr.String()+first.stderr.String(), "the 1200 objects that were made stay in ") {
+		t.Errorf("it says %s", first.stderr.String())
+	}
+	if n := s.countObjects(); n < 1200 {
+		t.Errorf("%d objects are left", n)
+	}
+	go io.Copy(io.Discard, first.pipe)
+	s.must(second.Wait())
+	first.pipe.Close()
+}
+
+// Another user can lock the directory, but not what runs lock.
+func TestForeignLock(t *testing.T) {
+	root(t)
+	s := newStage(t, 1200)
+	s.must(os.Mkdir(s.path("objects"), 0o777))
+	s.must(os.Chmod(s.path("objects"), 0o777|os.ModeSticky))
+	planted := filepath.Join("objects", ".jitinject-0.lock.0.partial")
+	s.put(planted, precious)
+	s.chown(nobody, planted)
+	for _, name := range []string{"objects", planted} {
+		f, err := os.Open(s.path(name))
+		s.must(err)
+		defer f.Close()
+		s.must(syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	}
+	r := s.startSlow()
+	r.cmd.Process.Signal(syscall.SIGINT)
+	r.wait().wants(notWritten, "interrupted; nothing was written")
+	if n := s.countObjects(); n != 1 || s.read(planted) != precious {
+		t.Errorf("%d files are left", n)
 	}
 }
 

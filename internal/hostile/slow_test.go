@@ -1,0 +1,110 @@
+package hostile
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Runs that are kept at their work.
+
+// A slowRun has made its objects, in the directory objects, and writes its result into a
+// pipe that nobody empties.
+type slowRun struct {
+	s      *stage
+	cmd    *exec.Cmd
+	pipe   *os.File
+	stderr bytes.Buffer
+}
+
+// startSlow starts such a run of the stage, which needs a thousand functions for that,
+// through another program if one is named.
+func (s *stage) startSlow(via ...string) *slowRun {
+	s.t.Helper()
+	if err := syscall.Mkfifo(s.path("slow"), 0o600); err != nil && err != syscall.EEXIST {
+		s.t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(s.path("slow"), os.O_RDWR, 0)
+	s.must(err)
+	s.t.Cleanup(func() { pipe.Close() })
+	argv := append(append([]string{}, via...), program, "-q", "-i", "perf.data", "-o", "slow", "--objects", "objects")
+	r := &slowRun{s: s, cmd: exec.Command(argv[0], argv[1:]...), pipe: pipe}
+	r.cmd.Dir = s.dir
+	r.cmd.Stderr = &r.stderr
+	s.must(r.cmd.Start())
+	s.must(pipe.SetReadDeadline(time.Now().Add(within)))
+	_, err = pipe.Read(make([]byte, 1)) // now it writes
+	s.must(err)
+	s.must(pipe.SetReadDeadline(time.Time{}))
+	return r
+}
+
+// end empties the pipe and waits for the end.
+func (r *slowRun) end() *result {
+	r.s.t.Helper()
+	go io.Copy(io.Discard, r.pipe)
+	return r.wait()
+}
+
+// wait waits for the end.
+func (r *slowRun) wait() *result {
+	r.s.t.Helper()
+	late := time.AfterFunc(within, func() { r.cmd.Process.Kill() })
+	defer late.Stop()
+	r.cmd.Wait()
+	r.pipe.Close()
+	return &result{r.s.t, r.cmd.String(), r.cmd.ProcessState.ExitCode(), "", r.stderr.String()}
+}
+
+// nohup, and the shell for what runs in the background of a script, say which signals
+// are not to end a program: they ignore them before it starts.
+func TestIgnoredSignals(t *testing.T) {
+	s := newStage(t, 1200)
+	for _, test := range []struct {
+		sig     syscall.Signal
+		ignored string
+	}{{syscall.SIGHUP, "HUP"}, {syscall.SIGINT, "INT"}} {
+		r := s.startSlow("sh", "-c", "trap '' "+test.ignored+`; exec "$0" "$@"`)
+		r.cmd.Process.Signal(test.sig)
+		time.Sleep(100 * time.Millisecond)
+		r.end().wants(allInjected)
+
+		r = s.startSlow("sh", "-c", `exec "$0" "$@"`)
+		r.cmd.Process.Signal(test.sig)
+		r.wait().wants(notWritten, "interrupted")
+	}
+}
+
+// However long it takes to remove what was made, an interrupted run does, and a second
+// interrupt does not keep it from that.
+func TestLongUndo(t *testing.T) {
+	s := newStage(t, 20000)
+	amid := 0
+	for try := 0; try < 5 && amid == 0; try++ {
+		r := s.startSlow()
+		all := s.countObjects()
+		r.cmd.Process.Signal(syscall.SIGINT)
+		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
+		}
+		r.cmd.Process.Signal(syscall.SIGSTOP)
+		r.cmd.Process.Signal(syscall.SIGINT)
+		if s.countObjects() > 0 {
+			amid++
+			time.Sleep(4 * time.Second)
+		}
+		r.cmd.Process.Signal(syscall.SIGCONT)
+		if result := r.wait(); amid > 0 {
+			result.wants(notWritten, "being taken back", "interrupted; nothing was written")
+		}
+		if n := s.countObjects(); n > 0 {
+			t.Errorf("%d objects are left", n)
+		}
+	}
+	if amid == 0 {
+		t.Error("it was never stopped in the middle")
+	}
+}
