@@ -55,8 +55,10 @@ func startSlowAs(t *testing.T, change func(cmd *exec.Cmd, r *slowRun), env []str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.cmd.Process.Kill() })
-	if r.fifo, err = os.OpenFile(fifo, os.O_WRONLY, 0); err != nil {
-		t.Fatal(err)
+	if r.fifo == nil {
+		if r.fifo, err = os.OpenFile(fifo, os.O_WRONLY, 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() { r.fifo.Close() })
 	return r
@@ -65,6 +67,9 @@ func startSlowAs(t *testing.T, change func(cmd *exec.Cmd, r *slowRun), env []str
 // feed writes a part of the recording.
 func (r *slowRun) feed(t *testing.T, from, to int) {
 	t.Helper()
+	if err := r.fifo.SetWriteDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.fifo.Write(r.recording[from:to]); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +201,7 @@ func TestNoBar(t *testing.T) {
 	for name, args := range map[string][]string{"a pipe comes in": {"-i", "-"}, "a pipe goes out": {"-o", "-"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := startSlowAs(t, func(cmd *exec.Cmd, _ *slowRun) {
+			r := startSlowAs(t, func(cmd *exec.Cmd, r *slowRun) {
 				if args[0] == "-i" {
 					in, err := os.OpenFile(filepath.Join(cmd.Dir, "fifo"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 					if err == nil {
@@ -207,6 +212,10 @@ func TestNoBar(t *testing.T) {
 					}
 					cmd.Stdin = in
 					t.Cleanup(func() { in.Close() })
+					// A program that reads where nobody writes yet finds the end.
+					if r.fifo, err = os.OpenFile(in.Name(), os.O_WRONLY, 0); err != nil {
+						t.Fatal(err)
+					}
 				} else {
 					cmd.Stdout = new(bytes.Buffer) // through a pipe
 				}
