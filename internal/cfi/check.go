@@ -148,11 +148,11 @@ func (r *reader) cie(start int) {
 		c.Bad("version", "%d, want 1 or 3", v)
 		return
 	} else if augmentation := c.CString("augmentation"); c.Err() == nil {
-		cie := jitcode.FrameCIE{CodeAlign: uleb(c, "code alignment factor"), DataAlign: sleb(c, "data alignment factor")}
+		cie := jitcode.FrameCIE{CodeAlign: c.Uleb("code alignment factor"), DataAlign: c.Sleb("data alignment factor")}
 		if v == 1 {
 			cie.ReturnReg = uint64(c.U8("return address register"))
 		} else {
-			cie.ReturnReg = uleb(c, "return address register")
+			cie.ReturnReg = c.Uleb("return address register")
 		}
 		more := cieExtra{}
 		r.augment(string(augmentation), &cie, &more)
@@ -186,7 +186,7 @@ func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) 
 		return
 	}
 	more.augmented = true
-	data := c.Bytes("augmentation data", uleb(c, "augmentation length"))
+	data := c.Bytes("augmentation data", c.Uleb("augmentation length"))
 	if c.Err() != nil {
 		return
 	}
@@ -236,7 +236,7 @@ func (r *reader) fde(cie, idAt int) {
 		c.Bad("pc range", "%d bytes of a function of %d", size, r.place.CodeSize)
 	}
 	if more.augmented {
-		c.Bytes("augmentation data", uleb(c, "augmentation length"))
+		c.Bytes("augmentation data", c.Uleb("augmentation length"))
 	}
 	p := more.program
 	p.cie, p.size, p.initial, p.saved = &r.table.CIEs[cie], size, p.now, slices.Clone(p.saved)

@@ -27,7 +27,7 @@ func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
 		}
 		return c.U64(field)
 	case peUleb:
-		return uleb(c, field)
+		return c.Uleb(field)
 	case peUdata2:
 		return uint64(c.U16(field))
 	case peUdata4:
@@ -35,7 +35,7 @@ func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
 	case peUdata8, peSdata8:
 		return c.U64(field)
 	case peSleb:
-		return uint64(sleb(c, field))
+		return uint64(c.Sleb(field))
 	case peSdata2:
 		return uint64(int64(int16(c.U16(field))))
 	case peSdata4:
@@ -43,37 +43,4 @@ func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
 	}
 	c.Fail(field, "nobody knows the pointer encoding %#x", encoding)
 	return 0
-}
-
-// uleb reads an unsigned LEB128 number [DWARF5 7.6].
-func uleb(c *wire.Cursor, field string) (v uint64) {
-	for shift := 0; ; shift += 7 {
-		b := c.U8(field)
-		if shift > 63 || shift == 63 && b > 1 {
-			c.Bad(field, "a number of more than 64 bits")
-			return 0
-		}
-		v |= uint64(b&0x7f) << shift
-		if b&0x80 == 0 {
-			return v
-		}
-	}
-}
-
-// sleb reads a signed one.
-func sleb(c *wire.Cursor, field string) (v int64) {
-	for shift := 0; ; shift += 7 {
-		b := c.U8(field)
-		if shift > 62 {
-			c.Bad(field, "a number of more than 63 bits")
-			return 0
-		}
-		v |= int64(b&0x7f) << shift
-		if b&0x80 == 0 {
-			if b&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v
-		}
-	}
 }

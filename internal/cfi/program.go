@@ -74,7 +74,7 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.advance(c, uint64(op&0x3f))
 		return
 	case 2:
-		p.offset(uint64(op&0x3f), p.factored(uleb(c, "offset")))
+		p.offset(uint64(op&0x3f), p.factored(c.Uleb("offset")))
 		return
 	case 3:
 		p.restore(uint64(op & 0x3f))
@@ -91,10 +91,10 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.advance(c, uint64(c.U32("delta")))
 	case 0x05: // offset_extended
 		r := p.register(c)
-		p.offset(r, p.factored(uleb(c, "offset")))
+		p.offset(r, p.factored(c.Uleb("offset")))
 	case 0x14: // val_offset
 		p.elsewhere(p.register(c))
-		uleb(c, "offset")
+		c.Uleb("offset")
 	case 0x06: // restore_extended
 		p.restore(p.register(c))
 	case 0x07: // undefined
@@ -121,13 +121,13 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.now, p.saved = p.saved[last], p.saved[:last]
 	case 0x0c: // def_cfa
 		p.base(c)
-		p.cfa(int64(uleb(c, "offset")))
+		p.cfa(int64(c.Uleb("offset")))
 	case 0x0d: // def_cfa_register
 		p.needCFA(c)
 		p.base(c)
 	case 0x0e: // def_cfa_offset
 		p.needCFA(c)
-		p.cfa(int64(uleb(c, "offset")))
+		p.cfa(int64(c.Uleb("offset")))
 	case 0x0f: // def_cfa_expression
 		p.expression(c)
 		p.now.cfa, p.now.computed = true, true
@@ -136,22 +136,22 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 		p.expression(c)
 	case 0x11: // offset_extended_sf
 		r := p.register(c)
-		p.offset(r, sleb(c, "offset")*p.cie.DataAlign)
+		p.offset(r, c.Sleb("offset")*p.cie.DataAlign)
 	case 0x15: // val_offset_sf
 		p.elsewhere(p.register(c))
-		sleb(c, "offset")
+		c.Sleb("offset")
 	case 0x12: // def_cfa_sf
 		p.base(c)
-		p.cfa(sleb(c, "offset") * p.cie.DataAlign)
+		p.cfa(c.Sleb("offset") * p.cie.DataAlign)
 	case 0x13: // def_cfa_offset_sf
 		p.needCFA(c)
-		p.cfa(sleb(c, "offset") * p.cie.DataAlign)
+		p.cfa(c.Sleb("offset") * p.cie.DataAlign)
 	case 0x2d: // GNU_window_save, or AARCH64_negate_ra_state
 	case 0x2e: // GNU_args_size
-		uleb(c, "size")
+		c.Uleb("size")
 	case 0x2f: // GNU_negative_offset_extended
 		r := p.register(c)
-		p.offset(r, -p.factored(uleb(c, "offset")))
+		p.offset(r, -p.factored(c.Uleb("offset")))
 	default:
 		c.Bad("instruction", "nobody knows %#x", op)
 	}
@@ -184,7 +184,7 @@ func (p *program) restore(reg uint64) {
 }
 
 func (p *program) register(c *wire.Cursor) uint64 {
-	r := uleb(c, "register")
+	r := c.Uleb("register")
 	if r >= maxRegister {
 		c.Bad("register", "%d", r)
 	}
@@ -193,14 +193,14 @@ func (p *program) register(c *wire.Cursor) uint64 {
 
 // base reads the register that the CFA counts from.
 func (p *program) base(c *wire.Cursor) {
-	if r := uleb(c, "CFA register"); r >= p.place.registers() {
+	if r := c.Uleb("CFA register"); r >= p.place.registers() {
 		c.Bad("CFA register", "%d, of %d", r, p.place.registers())
 	}
 }
 
 // expression reads an expression [DWARF5 2.5]. One that can jump may never end.
 func (p *program) expression(c *wire.Cursor) {
-	b := c.Bytes("expression", uleb(c, "length of the expression"))
+	b := c.Bytes("expression", c.Uleb("length of the expression"))
 	if c.Err() != nil {
 		return
 	}
@@ -220,12 +220,12 @@ func (p *program) expression(c *wire.Cursor) {
 		case op == 0x0e || op == 0x0f:
 			e.Bytes("operand", 8)
 		case op == 0x10 || op == 0x23 || op == 0x90: // constu, plus_uconst, regx
-			uleb(&e, "operand")
+			e.Uleb("operand")
 		case op == 0x11 || op >= 0x70 && op <= 0x8f: // consts, breg0 to breg31
-			sleb(&e, "operand")
+			e.Sleb("operand")
 		case op == 0x92: // bregx
-			uleb(&e, "operand")
-			sleb(&e, "operand")
+			e.Uleb("operand")
+			e.Sleb("operand")
 		case op == 0x06 || op >= 0x12 && op <= 0x6f || op == 0x96:
 		default:
 			e.Bad("operation", "nobody knows %#x", op)

@@ -110,17 +110,17 @@ func (t *frameTable) cie(c *wire.Cursor, at int64, length uint32) {
 	e := &cieEntry{encoding: pointerAbsolute}
 	version := c.U8("version")
 	augmentation := c.CString("augmentation")
-	e.code = uleb(c)
-	e.data = sleb(c)
+	e.code = c.Uleb("LEB128")
+	e.data = c.Sleb("LEB128")
 	var ret uint64
 	if version == 1 {
 		ret = uint64(c.U8("return register"))
 	} else {
-		ret = uleb(c)
+		ret = c.Uleb("LEB128")
 	}
 	if len(augmentation) > 0 && augmentation[0] == 'z' {
 		e.augmented = true
-		size := uleb(c)
+		size := c.Uleb("LEB128")
 		data := wire.NewCursor(".eh_frame", "CIE", c.Bytes("augmentation data", size), t.order, 0)
 		for _, letter := range augmentation[1:] {
 			switch letter {
@@ -170,7 +170,7 @@ func (t *frameTable) fde(c *wire.Cursor, at, cieAt int64, length uint32) {
 	}
 	size := uint64(t.pointer(c, e.encoding&0x0f))
 	if e.augmented {
-		c.Bytes("augmentation data", uleb(c))
+		c.Bytes("augmentation data", c.Uleb("LEB128"))
 	}
 	instructions := c.Rest()
 	if c.Err() != nil || t.choose != nil && !t.choose(first, size) {
@@ -208,7 +208,7 @@ func (t *frameTable) pointer(c *wire.Cursor, encoding byte) int64 {
 		}
 		return int64(c.U64("pointer"))
 	case 0x01:
-		return int64(uleb(c))
+		return int64(c.Uleb("LEB128"))
 	case 0x02:
 		return int64(c.U16("pointer"))
 	case 0x03:
@@ -216,7 +216,7 @@ func (t *frameTable) pointer(c *wire.Cursor, encoding byte) int64 {
 	case 0x04, 0x0c:
 		return int64(c.U64("pointer"))
 	case 0x09:
-		return sleb(c)
+		return c.Sleb("LEB128")
 	case 0x0a:
 		return int64(int16(c.U16("pointer")))
 	case 0x0b:
@@ -225,40 +225,6 @@ func (t *frameTable) pointer(c *wire.Cursor, encoding byte) int64 {
 		return 0
 	}
 	c.Fail("pointer", "in the encoding %#x, which nobody knows", encoding)
-	return 0
-}
-
-// uleb and sleb read LEB128 numbers [DWARF5 7.6].
-func uleb(c *wire.Cursor) uint64 {
-	var v uint64
-	for shift := 0; shift < 70; shift += 7 {
-		b := c.U8("LEB128")
-		if shift < 64 {
-			v |= uint64(b&0x7f) << shift
-		}
-		if b < 0x80 {
-			return v
-		}
-	}
-	c.Fail("LEB128", "more than 64 bits")
-	return 0
-}
-
-func sleb(c *wire.Cursor) int64 {
-	var v int64
-	for shift := 0; shift < 70; shift += 7 {
-		b := c.U8("LEB128")
-		if shift < 64 {
-			v |= int64(b&0x7f) << shift
-		}
-		if b < 0x80 {
-			if shift < 57 && b&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v
-		}
-	}
-	c.Fail("LEB128", "more than 64 bits")
 	return 0
 }
 

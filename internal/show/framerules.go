@@ -78,7 +78,7 @@ func (p *frameProgram) run(instructions []byte, r *frameRules, pc *uint64) {
 			advance(low)
 			continue
 		case 2:
-			r.set(low, offset(int64(uleb(&c))))
+			r.set(low, offset(int64(c.Uleb("LEB128"))))
 			continue
 		case 3:
 			p.restore(r, low)
@@ -99,17 +99,17 @@ func (p *frameProgram) run(instructions []byte, r *frameRules, pc *uint64) {
 		case 0x04:
 			advance(uint64(c.U32("delta")))
 		case 0x05: // offset_extended
-			reg := uleb(&c)
-			r.set(reg, offset(int64(uleb(&c))))
+			reg := c.Uleb("LEB128")
+			r.set(reg, offset(int64(c.Uleb("LEB128"))))
 		case 0x06:
-			p.restore(r, uleb(&c))
+			p.restore(r, c.Uleb("LEB128"))
 		case 0x07:
-			r.set(uleb(&c), "undefined")
+			r.set(c.Uleb("LEB128"), "undefined")
 		case 0x08:
-			r.set(uleb(&c), "same")
+			r.set(c.Uleb("LEB128"), "same")
 		case 0x09:
-			reg := uleb(&c)
-			r.set(reg, p.table.register(uleb(&c)))
+			reg := c.Uleb("LEB128")
+			r.set(reg, p.table.register(c.Uleb("LEB128")))
 		case 0x0a:
 			if len(stack) < maxRemembered {
 				stack = append(stack, r.clone())
@@ -119,39 +119,39 @@ func (p *frameProgram) run(instructions []byte, r *frameRules, pc *uint64) {
 				*r, stack = stack[n-1], stack[:n-1]
 			}
 		case 0x0c:
-			r.cfaReg, r.cfaText = uleb(&c), ""
-			r.cfaOffset = int64(uleb(&c))
+			r.cfaReg, r.cfaText = c.Uleb("LEB128"), ""
+			r.cfaOffset = int64(c.Uleb("LEB128"))
 		case 0x0d:
-			r.cfaReg, r.cfaText = uleb(&c), ""
+			r.cfaReg, r.cfaText = c.Uleb("LEB128"), ""
 		case 0x0e:
-			r.cfaOffset = int64(uleb(&c))
+			r.cfaOffset = int64(c.Uleb("LEB128"))
 		case 0x0f:
 			r.cfaText = "expression"
-			c.Bytes("expression", uleb(&c))
+			c.Bytes("expression", c.Uleb("LEB128"))
 		case 0x10, 0x16: // expression, val_expression
-			reg := uleb(&c)
+			reg := c.Uleb("LEB128")
 			r.set(reg, "expression")
-			c.Bytes("expression", uleb(&c))
+			c.Bytes("expression", c.Uleb("LEB128"))
 		case 0x11:
-			reg := uleb(&c)
-			r.set(reg, offset(sleb(&c)))
+			reg := c.Uleb("LEB128")
+			r.set(reg, offset(c.Sleb("LEB128")))
 		case 0x12:
-			r.cfaReg, r.cfaText = uleb(&c), ""
-			r.cfaOffset = sleb(&c) * p.cie.data
+			r.cfaReg, r.cfaText = c.Uleb("LEB128"), ""
+			r.cfaOffset = c.Sleb("LEB128") * p.cie.data
 		case 0x13:
-			r.cfaOffset = sleb(&c) * p.cie.data
+			r.cfaOffset = c.Sleb("LEB128") * p.cie.data
 		case 0x14, 0x15: // val_offset, val_offset_sf
-			reg := uleb(&c)
+			reg := c.Uleb("LEB128")
 			n := int64(0)
 			if op == 0x14 {
-				n = int64(uleb(&c))
+				n = int64(c.Uleb("LEB128"))
 			} else {
-				n = sleb(&c)
+				n = c.Sleb("LEB128")
 			}
 			r.set(reg, "CFA"+signed(n*p.cie.data))
 		case 0x2d: // GNU_window_save; on arm64, negate_ra_state
 		case 0x2e: // GNU_args_size
-			uleb(&c)
+			c.Uleb("LEB128")
 		default:
 			c.Bad("instruction", "%#x is none that is known", op)
 		}

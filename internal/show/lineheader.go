@@ -48,10 +48,10 @@ func soundLineHeader(order binary.ByteOrder, section []byte, at int64) error {
 func skipEntries(c *wire.Cursor, field string, wide bool) {
 	var forms []uint64
 	for range c.U8(field) {
-		uleb(c)
-		forms = append(forms, uleb(c))
+		c.Uleb("LEB128")
+		forms = append(forms, c.Uleb("LEB128"))
 	}
-	n := uleb(c)
+	n := c.Uleb("LEB128")
 	if n > uint64(c.Len()) {
 		c.Fail(field, "%d entries, with %d bytes left", n, c.Len())
 	}
@@ -84,9 +84,9 @@ func skipForm(c *wire.Cursor, form uint64, wide bool) {
 	case 0x1e:
 		c.Bytes("data16", 16)
 	case 0x0f: // udata
-		uleb(c)
+		c.Uleb("LEB128")
 	case 0x09: // block
-		c.Bytes("block", uleb(c))
+		c.Bytes("block", c.Uleb("LEB128"))
 	default:
 		c.Fail("form", "%#x is none that a line table has", form)
 	}

@@ -127,6 +127,39 @@ func (c *Cursor) U64(field string) uint64 {
 	return 0
 }
 
+// Uleb reads an unsigned LEB128 number [DWARF5 7.6] of up to 64 bits.
+func (c *Cursor) Uleb(field string) (v uint64) {
+	for shift := 0; ; shift += 7 {
+		b := c.U8(field)
+		if shift > 63 || shift == 63 && b > 1 {
+			c.Bad(field, "a number of more than 64 bits")
+			return 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			return v
+		}
+	}
+}
+
+// Sleb reads a signed one of up to 63 bits, which nothing that is meant exceeds.
+func (c *Cursor) Sleb(field string) (v int64) {
+	for shift := 0; ; shift += 7 {
+		b := c.U8(field)
+		if shift > 62 {
+			c.Bad(field, "a number of more than 63 bits")
+			return 0
+		}
+		v |= int64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			if b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+}
+
 // Bytes returns the next n bytes, aliasing the cursor's data. A count that came
 // from a file goes in unchecked: n is compared with what is there first.
 func (c *Cursor) Bytes(field string, n uint64) []byte {

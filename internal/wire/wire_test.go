@@ -77,6 +77,20 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
+// A number that has no end, or too much of it, is an error.
+func TestLEB128Limits(t *testing.T) {
+	for _, b := range [][]byte{{}, {0x80}, bytes.Repeat([]byte{0x80}, 20), append(bytes.Repeat([]byte{0xff}, 10), 1)} {
+		u := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
+		s := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
+		if u.Uleb("field"); u.Err() == nil {
+			t.Errorf("% x is an unsigned number", b)
+		}
+		if s.Sleb("field"); s.Err() == nil {
+			t.Errorf("% x is a signed number", b)
+		}
+	}
+}
+
 // The numbers are the examples of DWARF 5, tables 7.3 and 7.4.
 func TestLEB128(t *testing.T) {
 	unsigned := map[uint64][]byte{2: {2}, 127: {127}, 128: {0x80, 1}, 129: {0x81, 1}, 12857: {0xb9, 0x64}}
@@ -85,12 +99,20 @@ func TestLEB128(t *testing.T) {
 		if b.Uleb(v); !bytes.Equal(b.Data, want) {
 			t.Errorf("uleb %d = % x, want % x", v, b.Data, want)
 		}
+		c := wire.NewCursor("test", "record", want, binary.LittleEndian, 0)
+		if got := c.Uleb("field"); got != v || c.Len() > 0 || c.Err() != nil {
+			t.Errorf("% x = uleb %d, %d left, %v; want %d", want, got, c.Len(), c.Err(), v)
+		}
 	}
 	signed := map[int64][]byte{2: {2}, -2: {0x7e}, 127: {0xff, 0}, -127: {0x81, 0x7f}, 128: {0x80, 1}, -128: {0x80, 0x7f}, 129: {0x81, 1}, -129: {0xff, 0x7e}}
 	for v, want := range signed {
 		var b wire.Buffer
 		if b.Sleb(v); !bytes.Equal(b.Data, want) {
 			t.Errorf("sleb %d = % x, want % x", v, b.Data, want)
+		}
+		c := wire.NewCursor("test", "record", want, binary.LittleEndian, 0)
+		if got := c.Sleb("field"); got != v || c.Len() > 0 || c.Err() != nil {
+			t.Errorf("% x = sleb %d, %d left, %v; want %d", want, got, c.Len(), c.Err(), v)
 		}
 	}
 }
