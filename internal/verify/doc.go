@@ -2,7 +2,7 @@
 // write, the recordings that perf and jitinject write, and the ELF objects of jitted
 // functions.
 //
-// Each complaint breaks a rule, and rules.go is the table of all of them: what has to
+// Each complaint breaks a rule, and dumprules.go and filerules.go are the table of all of them: what has to
 // hold, what the usual cause is when it does not, and what to do. docs/verify.md is
 // made from that table.
 //
