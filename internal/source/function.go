@@ -35,6 +35,16 @@ func (d *Jitdump) Reader() *Reader {
 	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string), places: make(map[string]int)}
 }
 
+// Functions is Reader, as a Dump has it.
+func (d *Jitdump) Functions() FunctionReader { return d.Reader() }
+
+// TakeProblems returns Problems, and empties it.
+func (r *Reader) TakeProblems() []Problem {
+	taken := r.Problems
+	r.Problems = nil
+	return taken
+}
+
 func (r *Reader) problem(off int64, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
