@@ -25,6 +25,9 @@ var allowed = map[string][]string{
 	"jitdump":          {"internal/wire"},
 	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
 	"internal/elfcore": {"internal/wire"},
+	"jitdump":          {"internal/wire"},
+	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
