@@ -62,6 +62,11 @@ type Options struct {
 	// of processes of which it does not say that they have one.
 	Dumps []NamedDump
 
+	// CodeFrom are files that have the code of processes whose dumps tell only where it
+	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
+	// later ones fill what these lack.
+	CodeFrom []string
+
 	// Force reads an Input that belongs to someone else.
 	Force bool
 

@@ -87,6 +87,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	code := openCode(rec, opts, sum)
+	defer code.close()
+	for _, d := range dumps {
+		code.give(d, opts)
+	}
+	code.report(sum)
 	for _, d := range dumps {
 		d.startDigest(opts)
 	}

@@ -34,6 +34,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		DumpDirs:     o.dumpDirs,
 		Clock:        o.clock,
 		Dumps:        o.named,
+		CodeFrom:     o.codeFrom,
 		Force:        o.force,
 		Strict:       o.strict,
 		DWARF:        o.dwarf,
