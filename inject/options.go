@@ -74,6 +74,11 @@ type Options struct {
 	// PID is the process of logs that do not say whose they are; 0 finds out.
 	PID uint32
 
+	// CodeFrom are files that have the code of processes whose dumps tell only where it
+	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
+	// later ones fill what these lack.
+	CodeFrom []string
+
 	// Force reads an Input that belongs to someone else.
 	Force bool
 

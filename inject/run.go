@@ -86,6 +86,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
 	}
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	code := openCode(rec, opts, sum)
+	defer code.close()
+	for _, d := range dumps {
+		code.give(d, opts)
+	}
+	code.report(sum)
 	for _, d := range dumps {
 		d.startDigest(opts)
 	}

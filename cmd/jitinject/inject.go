@@ -37,6 +37,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Mono:         o.logs,
 		MonoAOT:      o.monoAOT,
 		PID:          o.pid,
+		CodeFrom:     o.codeFrom,
 		Force:        o.force,
 		Strict:       o.strict,
 		DWARF:        o.dwarf,

@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
+		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/elfcore",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},

@@ -42,11 +42,14 @@ type MonoLog struct {
 	nameOf  [][]byte       // of each function
 	places  map[uint64]int // the function that is at an address, of those so far
 	methods monoMethods
-	memory  jitcode.Memory // has the code, or nil
+	memory  codeMemory
 	derive  bool
 }
 
-var _ Dump = (*MonoLog)(nil)
+var (
+	_ Dump     = (*MonoLog)(nil)
+	_ Codeless = (*MonoLog)(nil)
+)
 
 // OpenMonoLog reads the header of a log, plain or packed by gzip. It fails where nothing
 // can be read at all.

@@ -11,10 +11,12 @@ import (
 
 // CodeFrom says where the bytes of functions are. It must not run while functions are
 // read.
-func (m *MonoLog) CodeFrom(memory jitcode.Memory) { m.memory = memory }
+func (m *MonoLog) CodeFrom(mem jitcode.Memory) {
+	m.memory = newCodeMemory(mem, m.Events, len(m.nameOf))
+}
 
-// HasMemory reports whether anything says what the bytes of functions are.
-func (m *MonoLog) HasMemory() bool { return m.memory != nil }
+// HasCode reports whether the bytes of the i-th function are known.
+func (m *MonoLog) HasCode(i int) bool { return m.memory.has(i, m.Events[i].Addr, m.Events[i].Size) }
 
 // DeriveFrames says that functions whose code is known get unwind tables that are
 // derived from it. It must not run while functions are read.
@@ -49,18 +51,11 @@ func (r *monoReader) Function(i int) (*jitcode.Function, error) {
 
 // bytes returns the code of the i-th function, nil if nobody knows it.
 func (r *monoReader) bytes(i int) []byte {
-	e := &r.m.Events[i]
-	if r.m.memory == nil {
-		return nil
+	code := r.m.memory.read(i, r.m.Events[i].Addr, r.m.Events[i].Size, r.code)
+	if code != nil {
+		r.code = code
 	}
-	if uint64(cap(r.code)) < e.Size {
-		r.code = make([]byte, e.Size)
-	}
-	r.code = r.code[:e.Size]
-	if err := r.m.memory.ReadCode(e.Addr, r.code); err != nil {
-		return nil
-	}
-	return r.code
+	return code
 }
 
 // Targets calls f for every direct branch in the i-th function that leads out of it.
