@@ -36,6 +36,7 @@ func NewMerger(threads []Thread) *Merger {
 		h := &head{stack: newStack(t, &m.room), index: i}
 		if s, ok := t.(Sleeper); ok {
 			h.asleep, h.Time = true, s.Begins()
+			h.stack.last = h.Time
 		} else if !m.advance(h) {
 			continue
 		}
