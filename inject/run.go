@@ -96,7 +96,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		d.startDigest(opts)
 	}
 
-	traces, err := openTraces(ctx, rec, dumps, opts, sum)
+	traces, err := openTraces(ctx, rec, dumps, code, opts, sum)
 	if err != nil {
 		return err
 	}

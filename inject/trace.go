@@ -21,7 +21,7 @@ type trace struct {
 
 // openTraces opens the traces that opts name. Those that cannot be used become problems.
 // The caller closes the others.
-func openTraces(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) ([]*trace, error) {
+func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
 		traces = append(traces, &trace{t, clock, len(sum.Traces)})
@@ -39,6 +39,11 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, opts *Option
 			continue
 		}
 		add(t, clock, match)
+	}
+	err := monoTraces(ctx, rec, dumps, code, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
+	if err != nil {
+		closeTraces(traces)
+		return nil, err
 	}
 	return rec.usableTraces(traces, sum), nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -222,4 +224,16 @@ func (t *monoThread) place(method, time uint64) uint64 {
 	}
 	*r = recentMethod{method, p.addr}
 	return p.addr
+}
+
+// Packed reports whether the log is compressed.
+func (m *MonoLog) Packed() bool {
+	var head [2]byte
+	n, _ := m.src.src.ReadAt(head[:], 0)
+	return n == 2 && head[0] == 0x1f && head[1] == 0x8b
+}
+
+// Unpack returns the log without its compression, from its beginning on.
+func (m *MonoLog) Unpack() (io.Reader, error) {
+	return gzip.NewReader(&countingReader{src: m.src.src})
 }

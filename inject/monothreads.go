@@ -1,0 +1,256 @@
+package inject
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Which thread of the recording is one of a Mono log? The log calls threads by their
+// pthread_self, an address. A core dump of the process says which thread that is. Else it
+// is found out by what both files tell of threads: when they began and ended, and what
+// they were called. Where that may be any of several, nobody knows; such threads are put
+// in under numbers that no thread can have, so that at least their calls are not mixed.
+
+// A taskLife is what a recording tells of a thread.
+type taskLife struct {
+	tid        uint32
+	born, died uint64 // math.MaxUint64 if it outlives the recording
+	names      []taskName
+}
+
+// A taskName is a name that a thread was given, other than that of the program.
+type taskName struct {
+	name string
+	time uint64
+}
+
+// tasksOf returns the threads that a process has from a time on, the first thread first.
+func (rec *recording) tasksOf(ctx context.Context, pid uint32, since uint64) ([]*taskLife, error) {
+	first := &taskLife{tid: pid, born: rec.programStart(pid, since), died: math.MaxUint64}
+	tasks := []*taskLife{first}
+	alive := map[uint32]*taskLife{pid: first}
+	for block, err := range rec.in.walk(ctx, PhaseSamples) {
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range block.Records() {
+			switch r.Type {
+			case perfdata.RecordFork, perfdata.RecordExit:
+				t, err := rec.layouts.Task(r)
+				if err != nil || t.PID != pid {
+					continue
+				}
+				if old := alive[t.TID]; r.Type == perfdata.RecordExit {
+					if old != nil && t.Time >= old.born {
+						old.died = t.Time
+					}
+				} else if t.TID != pid && t.PID == t.ParentPID && (old == nil || t.Time > old.born) {
+					task := &taskLife{tid: t.TID, born: t.Time, died: math.MaxUint64}
+					if len(tasks) < maxTasks {
+						tasks = append(tasks, task)
+						alive[t.TID] = task
+					}
+				}
+			case perfdata.RecordComm:
+				c, err := rec.layouts.Comm(r)
+				if err != nil || c.PID != pid || c.Exec {
+					continue
+				}
+				time := rec.time(r)
+				task := alive[c.TID]
+				if task == nil && time == 0 && len(tasks) < maxTasks { // it was there before the recording
+					task = &taskLife{tid: c.TID, died: math.MaxUint64}
+					tasks = append(tasks, task)
+					alive[c.TID] = task
+				}
+				if task != nil && time >= task.born && time > 0 {
+					task.names = append(task.names, taskName{string(c.Name), time})
+				}
+			}
+		}
+	}
+	return tasks, nil
+}
+
+// maxTasks bounds how many threads of a process are looked at.
+const maxTasks = 1 << 16
+
+// A threadMatch finds the threads of a log in a recording.
+type threadMatch struct {
+	clock   func(uint64) uint64
+	slack   uint64 // by how much times may be wrong, in nanoseconds
+	threads []*source.MonoThread
+	tasks   []*taskLife
+	task    map[*source.MonoThread]*taskLife // what has been found
+	taken   map[*taskLife]*source.MonoThread
+}
+
+func newThreadMatch(d *dump, threads []*source.MonoThread, tasks []*taskLife) *threadMatch {
+	m := &threadMatch{
+		clock: d.clock, slack: threadSlack, threads: threads, tasks: tasks,
+		task: make(map[*source.MonoThread]*taskLife), taken: make(map[*taskLife]*source.MonoThread),
+	}
+	if d.match.Kind != ClockMonotonic {
+		m.slack = looseSlack
+	}
+	return m
+}
+
+const (
+	threadSlack = 50e3 // a thread is told of when it is all but gone
+	looseSlack  = 20e6 // the clock is an estimate
+	nameSlack   = 2e6  // between the renaming of a thread and what the log says of it
+	commLength  = 15   // what the kernel keeps of a name
+	clearly     = 3    // how many times better than the next one the best must be
+)
+
+func (m *threadMatch) set(t *source.MonoThread, task *taskLife) {
+	m.task[t], m.taken[task] = task, t
+}
+
+// useCore takes in what a core dump says: the threads that were there at the end.
+func (m *threadMatch) useCore(tids map[uint64]uint32) {
+	for i := len(m.threads) - 1; i >= 0; i-- {
+		t := m.threads[i]
+		tid, ok := tids[t.Self]
+		if !ok {
+			continue
+		}
+		delete(tids, t.Self) // an earlier one with that pthread_self was another
+		for j := len(m.tasks) - 1; j >= 0; j-- {
+			if m.tasks[j].tid == tid {
+				if m.taken[m.tasks[j]] == nil {
+					m.set(t, m.tasks[j])
+				}
+				break
+			}
+		}
+	}
+}
+
+// distance says how far a thread of the log is from one of the recording: how long it was
+// there without a word in the log. ok is false if they cannot be the same.
+func (m *threadMatch) distance(t *source.MonoThread, task *taskLife) (d uint64, ok bool) {
+	first, last := m.clock(t.First), m.clock(t.Last)
+	if first+m.slack < task.born || task.died != math.MaxUint64 && last > task.died+m.slack {
+		return 0, false
+	}
+	if t.Name != "" || len(task.names) > 0 {
+		return m.nameDistance(t, task)
+	}
+	if first > task.born {
+		d = first - task.born
+	}
+	if task.died != math.MaxUint64 && last < task.died {
+		d += task.died - last
+	}
+	return d, true
+}
+
+// nameDistance is distance where either has a name: both must have it since the same time.
+func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint64, ok bool) {
+	named := m.clock(t.NamedAt)
+	for _, n := range task.names {
+		if t.Name == "" || n.name != t.Name[:min(len(t.Name), commLength)] {
+			continue
+		}
+		if apart := max(n.time, named) - min(n.time, named); apart <= nameSlack+m.slack && (!ok || apart < d) {
+			d, ok = apart, true
+		}
+	}
+	return d, ok
+}
+
+// match finds what is certain, or as good as that.
+func (m *threadMatch) match() {
+	for changed := true; changed; {
+		changed = false
+		for _, t := range m.threads {
+			if m.task[t] != nil {
+				continue
+			}
+			if task := m.best(t); task != nil && m.bestFor(task) == t {
+				m.set(t, task)
+				changed = true
+			}
+		}
+	}
+}
+
+// best returns the only thread of the recording that one of the log can be, or that which
+// is clearly nearer than others; nil if there is none.
+func (m *threadMatch) best(t *source.MonoThread) (best *taskLife) {
+	var nearest, next uint64 = math.MaxUint64, math.MaxUint64
+	for _, task := range m.tasks {
+		if m.taken[task] != nil {
+			continue
+		}
+		if d, ok := m.distance(t, task); ok && d < nearest {
+			best, nearest, next = task, d, nearest
+		} else if ok {
+			next = min(next, d)
+		}
+	}
+	if next/clearly < nearest {
+		return nil
+	}
+	return best
+}
+
+// bestFor is best the other way round.
+func (m *threadMatch) bestFor(task *taskLife) (best *source.MonoThread) {
+	var nearest, next uint64 = math.MaxUint64, math.MaxUint64
+	for _, t := range m.threads {
+		if m.task[t] != nil {
+			continue
+		}
+		if d, ok := m.distance(t, task); ok && d < nearest {
+			best, nearest, next = t, d, nearest
+		} else if ok {
+			next = min(next, d)
+		}
+	}
+	if next/clearly < nearest {
+		return nil
+	}
+	return best
+}
+
+// A madeThread is one of a log whose number in the recording nobody knows.
+type madeThread struct {
+	tid  uint32
+	name string
+}
+
+// madeTIDs is where numbers are that no thread can have: PID_MAX_LIMIT of Linux.
+const madeTIDs = 1<<22 + 1
+
+// threadNumbers gives a number to each thread of the log that has logged calls: its own,
+// or one that is made up.
+func (m *threadMatch) threadNumbers() (tids map[*source.MonoThread]uint32, made []madeThread) {
+	tids = make(map[*source.MonoThread]uint32)
+	threads := slices.Clone(m.threads)
+	slices.SortStableFunc(threads, func(a, b *source.MonoThread) int { return cmp.Compare(a.First, b.First) })
+	for _, t := range threads {
+		if !t.Calls() {
+			continue
+		}
+		if task := m.task[t]; task != nil {
+			tids[t] = task.tid
+			continue
+		}
+		tid := madeTIDs + uint32(len(made))
+		name := t.Name
+		if name == "" {
+			name = "mono-thread"
+		}
+		made = append(made, madeThread{tid, name})
+		tids[t] = tid
+	}
+	return tids, made
+}
