@@ -29,56 +29,70 @@ type taskName struct {
 	time uint64
 }
 
+// A taskEvent is one of those that a recording tells of a thread.
+type taskEvent struct {
+	time uint64
+	typ  perfdata.RecordType
+	tid  uint32
+	name string
+}
+
 // tasksOf returns the threads that a process has from a time on, the first thread first.
 func (rec *recording) tasksOf(ctx context.Context, pid uint32, since uint64) ([]*taskLife, error) {
-	first := &taskLife{tid: pid, born: rec.programStart(pid, since), died: math.MaxUint64}
-	tasks := []*taskLife{first}
-	alive := map[uint32]*taskLife{pid: first}
+	var events []taskEvent
 	for block, err := range rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range block.Records() {
+			if len(events) == maxTaskEvents {
+				break
+			}
 			switch r.Type {
 			case perfdata.RecordFork, perfdata.RecordExit:
-				t, err := rec.layouts.Task(r)
-				if err != nil || t.PID != pid {
-					continue
-				}
-				if old := alive[t.TID]; r.Type == perfdata.RecordExit {
-					if old != nil && t.Time >= old.born {
-						old.died = t.Time
-					}
-				} else if t.TID != pid && t.PID == t.ParentPID && (old == nil || t.Time > old.born) {
-					task := &taskLife{tid: t.TID, born: t.Time, died: math.MaxUint64}
-					if len(tasks) < maxTasks {
-						tasks = append(tasks, task)
-						alive[t.TID] = task
-					}
+				if t, err := rec.layouts.Task(r); err == nil && t.PID == pid && (r.Type == perfdata.RecordExit || t.PID == t.ParentPID) {
+					events = append(events, taskEvent{t.Time, r.Type, t.TID, ""})
 				}
 			case perfdata.RecordComm:
-				c, err := rec.layouts.Comm(r)
-				if err != nil || c.PID != pid || c.Exec {
-					continue
-				}
-				time := rec.time(r)
-				task := alive[c.TID]
-				if task == nil && time == 0 && len(tasks) < maxTasks { // it was there before the recording
-					task = &taskLife{tid: c.TID, died: math.MaxUint64}
-					tasks = append(tasks, task)
-					alive[c.TID] = task
-				}
-				if task != nil && time >= task.born && time > 0 {
-					task.names = append(task.names, taskName{string(c.Name), time})
+				if c, err := rec.layouts.Comm(r); err == nil && c.PID == pid && !c.Exec {
+					events = append(events, taskEvent{rec.time(r), r.Type, c.TID, string(c.Name)})
 				}
 			}
+		}
+	}
+	slices.SortStableFunc(events, func(a, b taskEvent) int { return cmp.Compare(a.time, b.time) })
+	first := &taskLife{tid: pid, born: rec.programStart(pid, since), died: math.MaxUint64}
+	tasks := []*taskLife{first}
+	alive := map[uint32]*taskLife{pid: first}
+	begin := func(e *taskEvent) {
+		task := &taskLife{tid: e.tid, born: e.time, died: math.MaxUint64}
+		tasks = append(tasks, task)
+		alive[e.tid] = task
+	}
+	for i := range events {
+		e := &events[i]
+		task := alive[e.tid]
+		switch {
+		case e.time < first.born && e.time > 0: // of another program
+		case e.typ == perfdata.RecordFork:
+			if e.tid != pid {
+				begin(e)
+			}
+		case e.typ == perfdata.RecordExit:
+			if task != nil {
+				task.died = e.time
+			}
+		case task == nil && e.time == 0: // it was there before the recording
+			begin(e)
+		case task != nil && e.time > 0:
+			task.names = append(task.names, taskName{e.name, e.time})
 		}
 	}
 	return tasks, nil
 }
 
-// maxTasks bounds how many threads of a process are looked at.
-const maxTasks = 1 << 16
+// maxTaskEvents bounds how much is looked at.
+const maxTaskEvents = 1 << 18
 
 // A threadMatch finds the threads of a log in a recording.
 type threadMatch struct {
@@ -140,7 +154,7 @@ func (m *threadMatch) distance(t *source.MonoThread, task *taskLife) (d uint64, 
 	if first+m.slack < task.born || task.died != math.MaxUint64 && last > task.died+m.slack {
 		return 0, false
 	}
-	if t.Name != "" || len(task.names) > 0 {
+	if len(task.names) > 0 { // Mono calls some threads by names that they have nowhere else
 		return m.nameDistance(t, task)
 	}
 	if first > task.born {
@@ -152,7 +166,8 @@ func (m *threadMatch) distance(t *source.MonoThread, task *taskLife) (d uint64, 
 	return d, true
 }
 
-// nameDistance is distance where either has a name: both must have it since the same time.
+// nameDistance is distance where the recording has a name: the log must have it since the
+// same time.
 func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint64, ok bool) {
 	named := m.clock(t.NamedAt)
 	for _, n := range task.names {

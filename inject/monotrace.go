@@ -30,7 +30,7 @@ func (t *monoTrace) Close() error {
 }
 
 // monoTraces returns the traces of those dumps that are Mono's logs with calls in them.
-func monoTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, sum *Summary, add func(*monoTrace, *dump)) error {
+func monoTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary, add func(*monoTrace, *dump)) error {
 	for _, d := range dumps {
 		log, ok := d.source.(*source.MonoLog)
 		if !ok || !log.HasCalls() {
@@ -40,7 +40,7 @@ func monoTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 			sum.problem(Problem{File: d.path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: adviceClock})
 			continue
 		}
-		t, err := openMonoTrace(ctx, rec, d, log, code)
+		t, err := openMonoTrace(ctx, rec, d, log, code, opts)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -53,7 +53,7 @@ func monoTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 	return nil
 }
 
-func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.MonoLog, code *codeFiles) (*monoTrace, error) {
+func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.MonoLog, code *codeFiles, opts *Options) (*monoTrace, error) {
 	t := new(monoTrace)
 	var src io.ReaderAt = d.file
 	if log.Packed() {
@@ -71,6 +71,16 @@ func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.Mon
 	m := newThreadMatch(d, log.Threads(), tasks)
 	m.useCore(code.threadsOf(d))
 	m.match()
+	for _, t := range log.Threads() {
+		tid := uint32(0)
+		if task := m.task[t]; task != nil {
+			tid = task.tid
+		}
+		opts.logf(3, "%s: thread %#x %q from %d to %d is %d", Printable(d.path), t.Self, t.Name, d.clock(t.First), d.clock(t.Last), tid)
+	}
+	for _, task := range tasks {
+		opts.logf(3, "%s: thread %d of the recording from %d to %d %v", Printable(rec.in.path), task.tid, task.born, task.died, task.names)
+	}
 	var tids map[*source.MonoThread]uint32
 	tids, t.made = m.threadNumbers()
 	t.MonoTrace = log.Trace(src, d.path, d.pid, tids)

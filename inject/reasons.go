@@ -57,6 +57,8 @@ func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum 
 	switch {
 	case len(rec.markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
 		return nil
+	case len(suspects) == 0 && len(sum.Traces) > 0: // there is something in the result
+		return nil
 	case t == nil && len(suspects) == 0:
 		add(Reason{Kind: ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
 		return nil

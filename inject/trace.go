@@ -23,7 +23,18 @@ type trace struct {
 // The caller closes the others.
 func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
+	names := rec.eventNames()
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
+		switch {
+		case !rec.timed:
+			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
+			t.Close()
+			return
+		case names[t.Name()]:
+			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(rec.in.path), t.Name(), Printable(t.Path())))
+			t.Close()
+			return
+		}
 		traces = append(traces, &trace{t, clock, len(sum.Traces)})
 		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: t.Name(), Clock: match}
 		if p := rec.processes[t.PID()]; p != nil {
@@ -40,12 +51,12 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		}
 		add(t, clock, match)
 	}
-	err := monoTraces(ctx, rec, dumps, code, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
+	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
 	if err != nil {
 		closeTraces(traces)
 		return nil, err
 	}
-	return rec.usableTraces(traces, sum), nil
+	return traces, nil
 }
 
 // traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
@@ -63,24 +74,6 @@ func (s *recording) traceClock(opts *Options) (func(uint64) uint64, Clock, error
 	return shifted(0), Clock{Kind: ClockMonotonic}, nil
 }
 
-// usableTraces returns those of the traces that the recording has a place for.
-func (s *recording) usableTraces(traces []*trace, sum *Summary) (usable []*trace) {
-	names := s.eventNames()
-	for _, t := range traces {
-		switch {
-		case !s.timed:
-			sum.problem(Problem{File: s.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
-		case names[t.Name()]:
-			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(s.in.path), t.Name(), Printable(t.Path())))
-		default:
-			usable = append(usable, t)
-			continue
-		}
-		t.Close()
-	}
-	return usable
-}
-
 func closeTraces(traces []*trace) {
 	for _, t := range traces {
 		t.Close()
@@ -95,19 +88,20 @@ type TraceSummary struct {
 	PID       uint32 `json:"pid"`
 	Command   string `json:"command,omitempty"`
 	Path      string `json:"path"`
-	Event     string `json:"event"`     // the name of the event that its samples have
-	Threads   int64  `json:"threads"`   // that logged anything
-	Calls     int64  `json:"calls"`     // samples of the event
-	Notes     int64  `json:"notes"`     // what the program said itself, in samples of another event
-	Inferred  int64  `json:"inferred"`  // calls whose end follows from others, and is not logged
-	Unmatched int64  `json:"unmatched"` // ends of calls whose beginnings are not logged
-	Gaps      int64  `json:"gaps"`      // places where a thread's log is missing
-	Backward  int64  `json:"backward"`  // entries that were older than the one before
-	TooDeep   int64  `json:"too_deep"`  // stacks that were given up
-	Cut       int64  `json:"cut"`       // callchains that lost their outermost entries, and notes that lost their ends
-	Traced    uint64 `json:"traced_ns"` // the sum of exclusive times
-	Early     int64  `json:"early"`     // samples before all that the recording has times of
-	Late      int64  `json:"late"`      // and behind that
+	Event     string `json:"event"`           // the name of the event that its samples have
+	Threads   int64  `json:"threads"`         // that logged anything
+	Unknown   int    `json:"unknown_threads"` // of them, those with made-up numbers, because nobody knows their own
+	Calls     int64  `json:"calls"`           // samples of the event
+	Notes     int64  `json:"notes"`           // what the program said itself, in samples of another event
+	Inferred  int64  `json:"inferred"`        // calls whose end follows from others, and is not logged
+	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
+	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
+	Backward  int64  `json:"backward"`        // entries that were older than the one before
+	TooDeep   int64  `json:"too_deep"`        // stacks that were given up
+	Cut       int64  `json:"cut"`             // callchains that lost their outermost entries, and notes that lost their ends
+	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
+	Early     int64  `json:"early"`           // samples before all that the recording has times of
+	Late      int64  `json:"late"`            // and behind that
 	Clock     Clock  `json:"clock"`
 }
 

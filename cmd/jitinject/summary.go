@@ -52,7 +52,7 @@ const maxDumps = 20
 
 // writeSummary says what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
-	if s.Markers == 0 {
+	if s.Markers == 0 && len(s.Traces) == 0 {
 		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
 		writeReasons(w, s)
 		return
@@ -83,6 +83,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
+	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
 }

@@ -143,6 +143,10 @@ func (m *MonoLog) placeUnplaced() {
 	slices.SortStableFunc(m.methods.all, compareMethods)
 	m.methods.sorted = true
 	made := make(map[uint64]int32) // the place of a method
+	began := m.Began()
+	for _, t := range m.calls.threads { // the header is written a little later than the first calls
+		began = min(began, t.First)
+	}
 	for _, u := range m.calls.unplaced {
 		at := m.placedMethod(u)
 		if at < 0 {
@@ -153,7 +157,7 @@ func (m *MonoLog) placeUnplaced() {
 				addr := unplacedBase + uint64(m.Made)*unplacedSize
 				m.Made++
 				m.nameOf = append(m.nameOf, u.name)
-				m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int(at), Time: m.Began(), Index: uint64(at), Addr: addr, Size: unplacedSize})
+				m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int(at), Time: began, Index: uint64(at), Addr: addr, Size: unplacedSize})
 				made[u.method] = at
 			}
 		}
