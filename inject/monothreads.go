@@ -181,60 +181,109 @@ func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint
 	return d, ok
 }
 
-// match finds what is certain, or as good as that.
-func (m *threadMatch) match() {
-	for changed := true; changed; {
-		changed = false
+// match finds what is certain, or as good as that: threads that are clearly nearest to each
+// other, and then those for which only one is left that they can be.
+func (m *threadMatch) match(whole bool) {
+	for {
+		changed := false
 		for _, t := range m.threads {
 			if m.task[t] != nil {
 				continue
 			}
-			if task := m.best(t); task != nil && m.bestFor(task) == t {
+			if task, _ := m.best(t); task != nil && m.bestFor(task) == t {
 				m.set(t, task)
 				changed = true
 			}
 		}
+		if !changed && !(whole && m.matchOnly()) {
+			return
+		}
 	}
 }
 
-// best returns the only thread of the recording that one of the log can be, or that which
-// is clearly nearer than others; nil if there is none.
-func (m *threadMatch) best(t *source.MonoThread) (best *taskLife) {
-	var nearest, next uint64 = math.MaxUint64, math.MaxUint64
-	for _, task := range m.tasks {
-		if m.taken[task] != nil {
-			continue
-		}
-		if d, ok := m.distance(t, task); ok && d < nearest {
-			best, nearest, next = task, d, nearest
-		} else if ok {
-			next = min(next, d)
-		}
-	}
-	if next/clearly < nearest {
-		return nil
-	}
-	return best
-}
-
-// bestFor is best the other way round.
-func (m *threadMatch) bestFor(task *taskLife) (best *source.MonoThread) {
-	var nearest, next uint64 = math.MaxUint64, math.MaxUint64
+// matchOnly sets the threads that can be no other than one, if the same is true of none
+// else. That is so only if the recording tells of all threads.
+func (m *threadMatch) matchOnly() (changed bool) {
+	only := make(map[*taskLife]*source.MonoThread)
 	for _, t := range m.threads {
 		if m.task[t] != nil {
 			continue
 		}
-		if d, ok := m.distance(t, task); ok && d < nearest {
-			best, nearest, next = t, d, nearest
-		} else if ok {
-			next = min(next, d)
+		if task, n := m.best(t); task != nil && n == 1 {
+			if _, again := only[task]; again {
+				only[task] = nil
+			} else {
+				only[task] = t
+			}
 		}
 	}
-	if next/clearly < nearest {
+	for task, t := range only {
+		if t != nil {
+			m.set(t, task)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// best returns the thread of the recording that one of the log is clearly nearest to, or
+// nil; and how many it can be.
+func (m *threadMatch) best(t *source.MonoThread) (best *taskLife, n int) {
+	var near nearness
+	for _, task := range m.tasks {
+		if m.taken[task] != nil {
+			continue
+		}
+		if d, ok := m.distance(t, task); ok {
+			n++
+			if near.add(d) {
+				best = task
+			}
+		}
+	}
+	if !near.clear() {
+		best = nil
+	}
+	return best, n
+}
+
+// bestFor is best the other way round.
+func (m *threadMatch) bestFor(task *taskLife) (best *source.MonoThread) {
+	var near nearness
+	for _, t := range m.threads {
+		if m.task[t] != nil {
+			continue
+		}
+		if d, ok := m.distance(t, task); ok && near.add(d) {
+			best = t
+		}
+	}
+	if !near.clear() {
 		return nil
 	}
 	return best
 }
+
+// A nearness tells whether the nearest is much nearer than all others.
+type nearness struct {
+	n             int
+	nearest, next uint64
+}
+
+// add takes in a distance, and reports whether it is the nearest so far.
+func (s *nearness) add(d uint64) bool {
+	s.n++
+	if s.n == 1 || d < s.nearest {
+		s.nearest, s.next = d, s.nearest
+		return true
+	}
+	if s.n == 2 || d < s.next {
+		s.next = d
+	}
+	return false
+}
+
+func (s *nearness) clear() bool { return s.n < 2 || s.next/clearly >= s.nearest }
 
 // A madeThread is one of a log whose number in the recording nobody knows.
 type madeThread struct {

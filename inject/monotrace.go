@@ -70,7 +70,7 @@ func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.Mon
 	}
 	m := newThreadMatch(d, log.Threads(), tasks)
 	m.useCore(code.threadsOf(d))
-	m.match()
+	m.match(!rec.lost)
 	for _, t := range log.Threads() {
 		tid := uint32(0)
 		if task := m.task[t]; task != nil {

@@ -111,7 +111,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer out.giveUp(ctx)()
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {
+	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 && len(traces) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
 	var sources *sourceTree

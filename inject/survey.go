@@ -29,6 +29,7 @@ type recording struct {
 	stretches stretches
 	census    *census  // nil if nobody asks
 	cmdline   []string // of perf record; nil if the recording does not say
+	traces    []*trace // that are put in
 	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
 
 	machine     string       // as uname(2) has it, or ""

@@ -56,7 +56,30 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		closeTraces(traces)
 		return nil, err
 	}
+	rec.traces = traces
 	return traces, nil
+}
+
+// eachCalled calls f for the functions that traces tell of, each any number of times.
+func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, addr uint64)) error {
+	for _, t := range s.traces {
+		threads, err := t.Threads(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
+		}
+		var step calls.Step
+		for _, thread := range threads {
+			for n := 1; thread.Next(&step) == nil; n++ {
+				if step.Kind == calls.Enter {
+					f(t.PID(), t.clock(step.Time), step.Function)
+				}
+				if n%(64<<10) == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where

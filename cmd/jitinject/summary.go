@@ -152,6 +152,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
+	case d.Nowhere > 0 && unresolved > 0: // that was said
 	case s.Resolved == 0 && unresolved >= fewSamples:
 		note("none of its %s samples is in one of its functions: is it the dump of another run?", number(unresolved))
 	case unresolved > s.InJIT/10:

@@ -124,7 +124,8 @@ func (c *monoCalls) end(self uint64) {
 // process has anything, so that their calls have names all the same.
 
 // unplacedBase is above all memory that processes have, on every machine, and below what
-// perf takes for the kernel's; it reads "MONO". Each method has unplacedSize bytes.
+// perf takes for the kernel's; it reads "MONO". Each method has unplacedSize bytes, and
+// as many are free behind it: an address behind a function may be meant for that one.
 const (
 	unplacedBase = 0x4d4f4e4f_00000000
 	unplacedSize = 16
@@ -154,7 +155,7 @@ func (m *MonoLog) placeUnplaced() {
 				at = i
 			} else {
 				at = int32(len(m.nameOf))
-				addr := unplacedBase + uint64(m.Made)*unplacedSize
+				addr := unplacedBase + uint64(m.Made)*2*unplacedSize
 				m.Made++
 				m.nameOf = append(m.nameOf, u.name)
 				m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int(at), Time: began, Index: uint64(at), Addr: addr, Size: unplacedSize})
