@@ -28,6 +28,8 @@ type recording struct {
 	stretches stretches
 	census    *census  // nil if nobody asks
 	cmdline   []string // of perf record; nil if the recording does not say
+
+	refusedLogs []refusedLog // of Mono
 }
 
 // A marker is a mapping that names a dump.
@@ -40,6 +42,12 @@ type marker struct {
 	addr   uint64
 	len    uint64
 	file   perfdata.FileIdentity // zero if the recording does not say
+
+	// Of logs that the recording does not tell of: the file, how it was found, and when it
+	// may have been begun, 0 if nobody knows.
+	log   *sideFile
+	place string
+	began uint64
 }
 
 // surveyRecording walks the whole recording once. Everything in it that is about
@@ -157,6 +165,10 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 				p.comm, p.named = string(c.Name), time
 			}
 		}
+	case perfdata.RecordExit:
+		if t, err := s.layouts.Task(rec); err == nil && t.PID == t.TID {
+			s.processes.seen(t.PID, t.Time).exited = t.Time
+		}
 	case perfdata.RecordNamespaces:
 		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {
 			time := s.time(rec)
@@ -182,7 +194,7 @@ func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	switch {
 	case ok:
 		s.processes.seen(m.PID, time)
-		s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos, m.Addr, m.Len, m.File})
+		s.markers = append(s.markers, marker{pid: m.PID, number: number, time: time, path: string(m.Filename), pos: pos, addr: m.Addr, len: m.Len, file: m.File})
 	case isObject(m.Filename):
 		s.injected++
 	default:

@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"jitdump":          {"internal/wire"},
 	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
 	"internal/elfcore": {"internal/wire"},
+	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -32,7 +33,7 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/source":  {"jitdump", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/source":  {"jitdump", "format/monolog", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
