@@ -62,11 +62,6 @@ type Options struct {
 	// of processes of which it does not say that they have one.
 	Dumps []NamedDump
 
-	// CodeFrom are files that have the code of processes whose dumps tell only where it
-	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
-	// later ones fill what these lack.
-	CodeFrom []string
-
 	// Mono names logs of Mono's log profiler. Where the PID is 0, whose a log is is found
 	// out: by its header, and by where its code is. Logs that perf record's command line
 	// tells of are found without.
@@ -78,6 +73,11 @@ type Options struct {
 
 	// PID is the process of logs that do not say whose they are; 0 finds out.
 	PID uint32
+
+	// CodeFrom are files that have the code of processes whose dumps tell only where it
+	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
+	// later ones fill what these lack.
+	CodeFrom []string
 
 	// Force reads an Input that belongs to someone else.
 	Force bool

@@ -207,6 +207,8 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 	case rec.perfMap(s.pid) != "":
 		r.Kind = ReasonPerfMap
 		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, Printable(rec.perfMap(s.pid)))
+	case how.isMono() && rec.tellMono(f, s, who, &r):
+		return r, nil
 	case how == nil:
 		r.Kind = ReasonUnknownRuntime
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"

@@ -30,11 +30,11 @@ type options struct {
 	clock         string
 	dumps         []string           // PID=FILE
 	named         []engine.NamedDump // what they mean
-	codeFrom      []string
 	mono          []string           // [PID=]FILE
 	logs          []engine.NamedDump // what they mean
 	monoAOT       bool
 	pid           uint32
+	codeFrom      []string
 	dwarf         int
 	jobs          int
 	strict        bool
@@ -91,10 +91,10 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
-	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where perf record's command line names it")
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
 	fs.Uint32Var(&o.pid, "pid", 0, "logs that do not say whose they are, are of process `PID`")
+	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"

@@ -42,7 +42,7 @@ type MonoLog struct {
 	nameOf  [][]byte       // of each function
 	places  map[uint64]int // the function that is at an address, of those so far
 	methods monoMethods
-	code    codeMemory
+	memory  codeMemory
 	derive  bool
 }
 

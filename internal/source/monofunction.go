@@ -11,15 +11,12 @@ import (
 
 // CodeFrom says where the bytes of functions are. It must not run while functions are
 // read.
-func (m *MonoLog) CodeFrom(memory jitcode.Memory) {
-	m.code = newCodeMemory(memory, m.Events, len(m.nameOf))
+func (m *MonoLog) CodeFrom(mem jitcode.Memory) {
+	m.memory = newCodeMemory(mem, m.Events, len(m.nameOf))
 }
 
 // HasCode reports whether the bytes of the i-th function are known.
-func (m *MonoLog) HasCode(i int) bool {
-	e := &m.Events[i]
-	return m.code.has(i, e.Addr, e.Size)
-}
+func (m *MonoLog) HasCode(i int) bool { return m.memory.has(i, m.Events[i].Addr, m.Events[i].Size) }
 
 // DeriveFrames says that functions whose code is known get unwind tables that are
 // derived from it. It must not run while functions are read.
@@ -54,8 +51,7 @@ func (r *monoReader) Function(i int) (*jitcode.Function, error) {
 
 // bytes returns the code of the i-th function, nil if nobody knows it.
 func (r *monoReader) bytes(i int) []byte {
-	e := &r.m.Events[i]
-	code := r.m.code.read(i, e.Addr, e.Size, r.code)
+	code := r.m.memory.read(i, r.m.Events[i].Addr, r.m.Events[i].Size, r.code)
 	if code != nil {
 		r.code = code
 	}
