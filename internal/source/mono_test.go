@@ -243,6 +243,22 @@ func TestMonoAbsurd(t *testing.T) {
 	}
 }
 
+// Short names are those without parameters.
+func TestMonoShortNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"App:IsPrime (int)": "App:IsPrime",
+		"(wrapper runtime-invoke) object:runtime_invoke_void (object,intptr)":          "(wrapper runtime-invoke) object:runtime_invoke_void",
+		"System.Linq.Enumerable/WhereSelectEnumerableIterator`2<int, int>:MoveNext ()": "System.Linq.Enumerable/WhereSelectEnumerableIterator`2<int, int>:MoveNext",
+		"(trampoline vcall)": "(trampoline vcall)",
+		"(wrapper ":          "(wrapper ",
+		"App:.ctor":          "App:.ctor",
+	} {
+		if got := string(source.ShortMonoName([]byte(name))); got != want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
 // What a real log has, its map has, too; mprof-report's text of the same log was counted.
 func TestMonoReal(t *testing.T) {
 	dir := testrec.Unpack(t, "mono")
