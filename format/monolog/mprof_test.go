@@ -31,7 +31,7 @@ var (
 	mprofMonitors = [...]string{"invalid", "contended", "acquired", "not taken"}
 	mprofHandles  = [...]string{"weak", "weaktrack", "normal", "pinned"}
 	mprofClauses  = map[uint64]string{0: "catch", 1: "filter", 2: "finally", 4: "fault"}
-	mprofRoots    = [...]string{"stack", "finalizer", "handle", "other", "misc"}
+	mprofRoots    = map[uint64]string{1: "stack", 2: "finalizer", 4: "handle", 8: "other", 16: "misc"}
 	mprofSyncs    = [...]string{"periodic", "world stop", "world start"}
 	mprofHelpers  = map[uint64]string{
 		HelperMethod: "method", HelperMethodTrampoline: "method trampoline", HelperUnboxTrampoline: "unbox trampoline",

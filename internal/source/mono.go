@@ -102,7 +102,7 @@ func (m *MonoLog) Scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "")
 			continue
 		}
 		m.at = buffer.Offset
@@ -137,7 +137,7 @@ func (m *MonoLog) buffer(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "; what stands behind it in its buffer is left out")
 			return nil
 		}
 		switch e.Kind {
@@ -222,7 +222,7 @@ func (m *MonoLog) helper(e *monolog.Event) {
 
 // damaged makes a problem of an error. That the log ends inside a buffer is usual: its
 // process was killed, or still writes.
-func (m *MonoLog) damaged(err error) {
+func (m *MonoLog) damaged(err error, cost string) {
 	off := int64(-1)
 	var at *wire.Error
 	if errors.As(err, &at) {
@@ -232,7 +232,7 @@ func (m *MonoLog) damaged(err error) {
 		m.Cut = max(off, m.at)
 		return
 	}
-	m.problem(off, "%v; what stands behind it in its buffer is left out", err)
+	m.problem(off, "%v%s", err, cost)
 }
 
 // Began returns when the log was begun: what its header says, or else its first time.
