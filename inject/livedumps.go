@@ -67,6 +67,8 @@ func (l *live) open(m marker, record []byte) bool {
 // openLogs opens the logs of Mono, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.rec.markers)
+	l.code = openCode(l.rec, l.opts, l.sum)
+	defer l.code.report(l.sum)
 	f := &finder{rec: l.rec, opts: l.opts}
 	var opened []*dump
 	defer func() { f.closeOthers(opened) }()
@@ -122,6 +124,7 @@ func (l *live) begin(m marker, d *dump) bool {
 		l.sum.problem(problem)
 		return false
 	}
+	l.code.give(d, l.opts)
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
 		l.sum.problem(problemOf("", err, adviceObjects))

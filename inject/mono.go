@@ -113,6 +113,7 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 	if !ok {
 		return nil, nil, source.ErrNotMonoLog
 	}
+	log.Short = f.opts.MonoShort
 	return s, log, nil
 }
 
