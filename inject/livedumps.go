@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The dumps of a live run: opened when their markers come by, and followed as
@@ -90,6 +92,9 @@ func (l *live) openLogs() error {
 		}
 		if f.settle([]*claim{c}); c.dump != nil && l.begin(m, c.dump) {
 			opened = append(opened, c.dump)
+			if log, ok := c.dump.source.(*source.MonoLog); ok && log.HasCalls() {
+				l.sum.problem(problemOf(c.dump.path, fmt.Errorf("the calls in it are left out: %w", errTraceOnce), ""))
+			}
 		}
 	}
 	return nil
