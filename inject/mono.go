@@ -106,6 +106,9 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 		return nil, nil, err
 	}
 	s, err := f.sideFile(file, path)
+	if errors.Is(err, source.ErrNotJitdump) {
+		return nil, nil, source.ErrNotMonoLog
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,14 +116,12 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 	if !ok {
 		return nil, nil, source.ErrNotMonoLog
 	}
-	log.Short = f.opts.MonoShort
 	return s, log, nil
 }
 
 // markLog makes a marker for the process of a log. Memory without a file is jitted code's
 // from the start of its program on; the log was begun when its profiler was loaded.
 func (rec *recording) markLog(pid uint32, s *sideFile, log *source.MonoLog, place string) {
-	log.SetTarget(rec.machine, rec.in.order)
 	began := uint64(0)
 	if rec.clockError() == "" {
 		began = log.Began()
