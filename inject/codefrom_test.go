@@ -79,6 +79,9 @@ func TestCodeFromCore(t *testing.T) {
 			if with < 600 || without == 0 || without > 40 {
 				t.Errorf("%d functions with code, %d without; threads %v", with, without, core.Threads())
 			}
+			if sum.Dumps[0].Codeless != without {
+				t.Errorf("the summary says that %d are without code, %d are", sum.Dumps[0].Codeless, without)
+			}
 		})
 	}
 }
