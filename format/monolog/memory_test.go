@@ -142,7 +142,7 @@ func TestEndlessEvents(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		r, err := monolog.NewReader(&repeated{head: append(bytes.Clone(head.Bytes()), event.start...), tail: bytes.Repeat(event.tail, 1000), left: 16 << 20})
+		r, err := monolog.NewReader(&repeated{head: append(bytes.Clone(head.Bytes()), event.start...), tail: bytes.Repeat(event.tail, 1000), left: 4 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
