@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -359,6 +360,9 @@ func FuzzMonoLog(f *testing.F) {
 	b.helper(monolog.HelperSpecificTrampoline, 0x40000200, 14, "vcall")
 	b.buffer()
 	b.jit(2, 0x1020, 0, 0, "App:Lost ()")
+	for i, kind := range []monolog.Kind{monolog.KindEnter, monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave} {
+		b.event(&monolog.Event{Kind: kind, Time: logStart + 3e6 + uint64(i), Method: 0x1020 - 16*uint64(i%2)})
+	}
 	f.Add(b.bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := source.OpenMonoLog(bytes.NewReader(data))
@@ -378,5 +382,28 @@ func FuzzMonoLog(f *testing.F) {
 			}
 		}
 		m.MethodAt(0x1000, logStart)
+		tids := make(map[*source.MonoThread]uint32)
+		for _, thread := range m.Threads() {
+			tids[thread] = 1
+		}
+		threads, err := m.Trace(bytes.NewReader(data), "", 1, tids).Threads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		merger, last, sum := calls.NewMerger(threads), uint64(0), uint64(0)
+		for {
+			e, err := merger.Next()
+			if err != nil {
+				break
+			}
+			if e.Time < last || e.Exclusive > e.Inclusive {
+				t.Fatalf("%+v, after %d", e, last)
+			}
+			last = e.Time
+			sum += e.Exclusive
+		}
+		if c := merger.Counts(); c.Traced != sum || len(merger.Errs()) > 0 {
+			t.Fatalf("%+v, %d, %v", c, sum, merger.Errs())
+		}
 	})
 }
