@@ -24,7 +24,6 @@ type MonoTrace struct {
 	tids     map[*MonoThread]uint32
 	methods  map[uint64]methodPlace
 	problems []calls.Problem
-	more     int // problems beyond those
 	unknown  map[uint64]bool
 }
 
