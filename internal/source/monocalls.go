@@ -55,7 +55,7 @@ type unplacedMethod struct {
 }
 
 // maxMonoThreads bounds how many threads are told apart.
-const maxMonoThreads = 1 << 14
+const maxMonoThreads = 1 << 15
 
 // begin takes in the header of a buffer.
 func (c *monoCalls) begin(b *monolog.BufferHeader) {
