@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
+	"internal/calls":   {},
 	"internal/source":  {"jitdump", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 	"internal/xraymap": {"github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
