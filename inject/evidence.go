@@ -87,7 +87,7 @@ func newEvidence(rec *recording, d *dump) *evidence {
 	e.end = rec.genealogy.lifeEnd(d.pid, e.marker)
 
 	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.pid || pid == d.source.PID() }
-	events := d.source.Events
+	events := d.source.Scanned().Events
 	some := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return isOwn(ev.PID) })
 	for i := range events {
 		ev := &events[i]

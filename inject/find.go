@@ -30,7 +30,7 @@ type sideFile struct {
 	live   bool   // that path is gone when its process is
 	file   *os.File
 	info   os.FileInfo
-	source *source.Jitdump
+	source source.Dump
 
 	scanned bool
 	settled bool // whose it is, or that nobody can tell
@@ -118,7 +118,7 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 	if !s.scanned {
 		if !f.rec.in.once { // or else it goes on as the stream does
 			f.opts.Progress.begin(PhaseScan, s.info.Size())
-			s.source.Watch = f.opts.Progress.set
+			s.source.Scanned().Watch = f.opts.Progress.set
 		}
 		if err := s.source.Scan(ctx); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -72,7 +73,11 @@ func (x *index) makeKey(opts *Options) bool {
 		return false
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %x %q %v %o %v %v\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), x.dump.source.Host())
+	var host *jitcode.FrameRow
+	if tracer, ok := x.dump.source.(source.Tracer); ok {
+		host = tracer.Host()
+	}
+	fmt.Fprintf(h, "%x %x %q %v %o %v %v\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), host)
 	var b []byte
 	for i := range x.objects {
 		o := &x.objects[i]

@@ -49,7 +49,7 @@ func (l *live) open(m marker, record []byte) bool {
 		problem = p
 	case d == nil:
 		problem = f.missing(c)
-	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
+	case len(d.source.Scanned().Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
 		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError(), Advice: adviceClock} // its clock cannot be told before there is a record
 	default:
 		return l.begin(m, d)

@@ -175,7 +175,7 @@ func (d *dump) fits(rec *recording) confidence {
 	for _, m := range d.markers {
 		known = known || rec.knowsMemory(m)
 	}
-	events := d.source.Events
+	events := d.source.Scanned().Events
 	for i := 0; i < len(events); i += 1 + len(events)/maxEvidence {
 		addr := events[i].Addr
 		switch {

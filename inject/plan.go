@@ -204,11 +204,11 @@ func (p *planner) add(d *dump) *plannedDump {
 // finish adds what is to be said of the dumps as a whole.
 func (p *planner) finish() {
 	for _, d := range p.dumps {
-		p.sum.Dumps[d.number].Cut = d.source.Cut
-		for _, q := range d.source.Problems {
+		p.sum.Dumps[d.number].Cut = d.source.Scanned().Cut
+		for _, q := range d.source.Scanned().Problems {
 			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text, Advice: adviceVerify(d.path)})
 		}
-		if n := d.source.Dropped; n > 0 {
+		if n := d.source.Scanned().Dropped; n > 0 {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: adviceVerify(d.path)})
 		}
 		for _, text := range d.attribution.problems() {
@@ -232,7 +232,7 @@ func (o *Options) objectDir(d *dump) (string, error) {
 // extend plans the events that d's source has read since it was called last. The
 // mappings come in the order of their times, behind those that were there.
 func (p *planner) extend(d *plannedDump) {
-	events := d.source.Events[d.events:]
+	events := d.source.Scanned().Events[d.events:]
 	if len(events) == 0 {
 		return
 	}
@@ -262,13 +262,13 @@ func (p *planner) extend(d *plannedDump) {
 		}
 		p.objects = append(p.objects, o)
 	}
-	d.neighbours = newNeighbours(d.source.Events)
+	d.neighbours = newNeighbours(d.source.Scanned().Events)
 	if p.rec.copiesStacks() {
 		p.rooms.look(d.dump, events)
 	}
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
 		d.places = newPlaces(&p.rec.genealogy)
-		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
+		p.mapEvents(d, d.source.Scanned().Events[:d.events-len(events)], false)
 	}
 	p.mappings = slices.Grow(p.mappings, len(events))
 	p.mapEvents(d, events, true)

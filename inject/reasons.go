@@ -260,7 +260,7 @@ func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (p
 		if err := f.candidate(ctx, c, file, path, "", possible); err != nil {
 			return "", "", err
 		}
-		if len(c.candidates) == 1 && c.candidates[0].confidence != refuted && len(c.candidates[0].source.Events) > 0 {
+		if len(c.candidates) == 1 && c.candidates[0].confidence != refuted && len(c.candidates[0].source.Scanned().Events) > 0 {
 			return path, "", nil
 		}
 	}

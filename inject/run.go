@@ -91,6 +91,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		d.startDigest(opts)
 	}
 
+	traces, err := openTraces(ctx, rec, dumps, opts, sum)
+	if err != nil {
+		return err
+	}
+	defer closeTraces(traces)
+
 	out, err := openOutput(opts, in, dumps)
 	if err != nil {
 		return err
@@ -125,7 +131,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			opts.logf(2, "made: %d objects", sum.Objects)
 			remember = objects.prepare()
 			counting := startCount(ctx, plan.tally, dumps)
-			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)

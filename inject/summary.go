@@ -17,6 +17,7 @@ type Summary struct {
 	Input    string         `json:"input"`
 	Output   string         `json:"output"`
 	Dumps    []DumpSummary  `json:"dumps"`
+	Traces   []TraceSummary `json:"traces,omitempty"`
 	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
 	Problems []Problem      `json:"problems"`
 	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, or nothing of a process

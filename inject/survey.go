@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type recording struct {
 	stretches stretches
 	census    *census  // nil if nobody asks
 	cmdline   []string // of perf record; nil if the recording does not say
+	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
 }
 
 // A marker is a mapping that names a dump.
@@ -136,8 +138,11 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordAuxtrace:
 		s.traced = true
 	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(s.in.order, rec); ok && id == perfdata.FeatureCmdline {
+		switch id, content, ok := perfdata.HeaderFeature(s.in.order, rec); {
+		case ok && id == perfdata.FeatureCmdline:
 			s.cmdline = perfdata.Cmdline(s.in.order, content)
+		case ok && id == perfdata.FeatureEventDesc:
+			s.described = bytes.Clone(content)
 		}
 	case perfdata.RecordLost:
 		s.lost = true

@@ -22,9 +22,10 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":        {"internal/wire"},
-	"perfdata":       {"internal/wire", "github.com/klauspost/compress/zstd"},
-	"format/xrayfdr": {"internal/wire"},
+	"jitdump":          {"internal/wire"},
+	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore": {"internal/wire"},
+	"format/xrayfdr":   {"internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -47,7 +48,7 @@ var allowed = map[string][]string{
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
+		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/xraymap", "internal/calls",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},
