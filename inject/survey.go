@@ -27,9 +27,10 @@ type recording struct {
 	timeConv  *perfdata.TimeConv
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
-	census    *census  // nil if nobody asks
-	cmdline   []string // of perf record; nil if the recording does not say
-	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
+	census    *census           // nil if nobody asks
+	cmdline   []string          // of perf record; nil if the recording does not say
+	owners    map[uint32]uint32 // the processes of threads, by their numbers
+	described []byte            // of a pipe: what it says its events are called (EVENT_DESC)
 }
 
 // A marker is a mapping that names a dump.
@@ -147,12 +148,20 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordLost:
 		s.lost = true
 	case perfdata.RecordFork:
-		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
+		t, err := s.layouts.Task(rec)
+		if err == nil {
+			s.owns(t.PID, t.TID)
+		}
+		if err == nil && t.PID != t.ParentPID {
 			s.genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
 			s.processes.seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
-		if c, err := s.layouts.Comm(rec); err == nil && (c.Exec || c.PID == c.TID) {
+		c, err := s.layouts.Comm(rec)
+		if err == nil {
+			s.owns(c.PID, c.TID)
+		}
+		if err == nil && (c.Exec || c.PID == c.TID) {
 			time := s.time(rec)
 			if c.Exec {
 				s.genealogy.exec(c.PID, time)
@@ -175,6 +184,14 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 		}
 	}
 	return nil
+}
+
+// owns notes whose a thread is: the latest that had its number.
+func (s *recording) owns(pid, tid uint32) {
+	if s.owners == nil {
+		s.owners = make(map[uint32]uint32)
+	}
+	s.owners[tid] = pid
 }
 
 // mmap keeps what a mapping says about dumps and about memory.

@@ -40,8 +40,20 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, opts *Option
 		}
 		add(t, clock, match)
 	}
+	xrays, err := openXRays(rec, opts, sum)
+	for _, x := range xrays {
+		add(x, x.clock, x.match)
+		sum.Traces[len(sum.Traces)-1].XRay = &x.summary
+	}
+	if err != nil {
+		closeTraces(traces)
+		return nil, err
+	}
 	return rec.usableTraces(traces, sum), nil
 }
+
+// hasTraces reports whether there are traces to be put in.
+func (o *Options) hasTraces() bool { return len(o.traces)+len(o.XRay) > 0 }
 
 // traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
 // nothing but the recording and the options says so.
@@ -104,6 +116,8 @@ type TraceSummary struct {
 	Early     int64  `json:"early"`     // samples before all that the recording has times of
 	Late      int64  `json:"late"`      // and behind that
 	Clock     Clock  `json:"clock"`
+
+	XRay *XRaySummary `json:"xray,omitempty"` // what only traces of XRay have
 }
 
 // reportTrace puts into the summary what came of a trace.

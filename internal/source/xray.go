@@ -86,8 +86,63 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	return x, nil
 }
 
+// DropXRayTwins leaves out buffers that are in several traces: a process that was forked has
+// its parent's buffers, too, and writes them into its own trace again. The longer one of
+// two stays.
+func DropXRayTwins(traces []*XRay) {
+	type buffer struct {
+		pid, tid uint32
+		count    uint64
+		time     int64
+	}
+	key := func(b *xrayfdr.Block) buffer { return buffer{b.PID, b.TID, b.TSC, b.WallTime()} }
+	longest := make(map[buffer]*xrayfdr.Block)
+	each := func(visit func(p *XRayProcess, t *XRayThread)) {
+		for _, x := range traces {
+			for _, p := range x.Processes {
+				for i := range p.Threads {
+					visit(p, &p.Threads[i])
+				}
+			}
+		}
+	}
+	each(func(_ *XRayProcess, t *XRayThread) {
+		for i := range t.blocks {
+			b := &t.blocks[i]
+			if other := longest[key(b)]; other == nil || b.Size > other.Size {
+				longest[key(b)] = b
+			}
+		}
+	})
+	each(func(p *XRayProcess, t *XRayThread) {
+		kept := make([]xrayfdr.Block, 0, len(t.blocks))
+		for i := range t.blocks {
+			if b := &t.blocks[i]; longest[key(b)] == b {
+				kept = append(kept, *b)
+			}
+		}
+		p.Buffers -= len(t.blocks) - len(kept)
+		t.blocks = kept
+	})
+	for _, x := range traces {
+		for _, p := range x.Processes {
+			p.Threads = slices.DeleteFunc(p.Threads, func(t XRayThread) bool { return len(t.blocks) == 0 })
+		}
+		x.Processes = slices.DeleteFunc(x.Processes, func(p *XRayProcess) bool { return len(p.Threads) == 0 })
+	}
+}
+
 // maxSeconds is a time that no machine is up for: 292 years.
 const maxSeconds = 1 << 33
+
+// Began returns when the process's first buffer began, in CLOCK_MONOTONIC nanoseconds.
+func (p *XRayProcess) Began() uint64 {
+	began := p.Threads[0].First
+	for i := range p.Threads {
+		began = min(began, p.Threads[i].First)
+	}
+	return began
+}
 
 // HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
 // of the processor's always say 0.
@@ -107,7 +162,10 @@ type XRayPlace struct {
 	PID      uint32                                    // of the process in the recording
 	TID      func(tid uint32) uint32                   // of a thread of it
 	Function func(id uint32) (addr uint64, known bool) // where a function is in its memory
-	Time     func(monotonic uint64) uint64             // in the recording
+	Args     bool                                      // some functions log their arguments
+
+	// Time makes times of counts, in place of the trace's own clock; nil for that.
+	Time func(count uint64) uint64
 }
 
 // Trace returns the process as a trace of calls.
@@ -146,6 +204,9 @@ func (t *XRayTrace) PID() uint32 { return t.at.PID }
 
 // HasCPU reports whether steps say where their thread ran.
 func (t *XRayTrace) HasCPU() bool { return t.process.x.HasCPU() }
+
+// HasArgs reports whether steps may have arguments.
+func (t *XRayTrace) HasArgs() bool { return t.at.Args }
 
 // Close does nothing: the file is the caller's.
 func (t *XRayTrace) Close() error { return nil }

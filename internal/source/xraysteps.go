@@ -157,13 +157,14 @@ const maxXRayArgs = 64
 // at returns the time of a count in the recording.
 func (s *xraySteps) at(count uint64) uint64 {
 	clock := s.trace.process.x.Clock
-	t := clock.Time(count)
-	if s.base != 0 {
-		t = shift(s.base, float64(count)*clock.rate)
+	switch {
+	case s.base != 0:
+		count = clock.count + uint64(int64((float64(s.base)-float64(clock.time))/clock.rate)) + count
 	}
 	if s.trace.at.Time != nil {
-		t = s.trace.at.Time(t)
+		s.time = s.trace.at.Time(count)
+	} else {
+		s.time = clock.Time(count)
 	}
-	s.time = t
-	return t
+	return s.time
 }

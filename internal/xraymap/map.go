@@ -23,6 +23,9 @@ type Map struct {
 	// Indexed says that xray_fn_idx gave the numbers.
 	Indexed bool
 
+	// LogsArguments says that calls of some functions are logged with an argument.
+	LogsArguments bool
+
 	functions []uint64 // addresses of the functions 1, 2, …
 	loads     []elf.ProgHeader
 }
@@ -41,7 +44,7 @@ func Read(r io.ReaderAt) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN}
+	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			m.loads = append(m.loads, p.ProgHeader)

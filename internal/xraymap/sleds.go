@@ -13,6 +13,7 @@ type sleds struct {
 	addr, end uint64   // of the section, in the program's address space
 	size      uint64   // of an entry
 	functions []uint64 // of each entry
+	arguments bool     // there are sleds of the kind that logs an argument
 }
 
 // maxSleds bounds how many entries a table has, and with it the memory for them. Browsers
@@ -44,7 +45,8 @@ func readSleds(f *elf.File) (*sleds, error) {
 			return nil, fmt.Errorf("section xray_instr_map: entry at offset %#x: %w", at-s.Addr, err)
 		}
 		function := getWord(f, entry[word:])
-		version := entry[2*word+2]
+		kind, version := entry[2*word], entry[2*word+2]
+		m.arguments = m.arguments || kind == kindEnterArgs
 		switch {
 		case version >= 2:
 			function += at + word
@@ -68,6 +70,9 @@ func readSleds(f *elf.File) (*sleds, error) {
 	}
 	return m, nil
 }
+
+// kindEnterArgs is the kind of the sled at an entry that logs an argument.
+const kindEnterArgs = 3
 
 // unrelocated marks an address that a relocation may have to say more about. No program
 // has addresses that use this bit: user space of 64-bit machines is the lower half.
