@@ -41,6 +41,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 	if err := f.listDirs(); err != nil {
 		return nil, err
 	}
+	if err := f.monoLogs(ctx, sum); err != nil {
+		return nil, err
+	}
+	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
 	for _, c := range claims {
 		if err := f.search(ctx, c); err != nil {

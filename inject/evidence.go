@@ -80,7 +80,7 @@ func newEvidence(rec *recording, d *dump) *evidence {
 	e := &evidence{marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: rec.counting(), ambiguous: make(map[int]bool)}
 	for _, m := range d.markers {
 		if m.pos < 0 {
-			m.time = 0 // nobody knows
+			m.time = m.began
 		}
 		e.marker = min(e.marker, m.time)
 	}
@@ -101,6 +101,9 @@ func newEvidence(rec *recording, d *dump) *evidence {
 		if ev.Size > 0 {
 			e.places = append(e.places, usedPlace{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
 		}
+	}
+	if b, ok := d.source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
+		e.first = min(e.first, b.Began())
 	}
 	e.low = int64(e.marker - e.first)
 	e.sortPlaces()

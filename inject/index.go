@@ -57,7 +57,7 @@ func openIndexes(p *plan, stores stores, sources *sourceTree) []*index {
 		for len(indexes) <= d.number {
 			indexes = append(indexes, nil)
 		}
-		if last-first >= minIndexed && sources == nil && d.digest != nil && !slices.ContainsFunc(p.objects[first:last], func(o object) bool { return o.bundle != nil }) {
+		if last-first >= minIndexed && sources == nil && d.digest != nil && d.bringsCode() && !slices.ContainsFunc(p.objects[first:last], func(o object) bool { return o.bundle != nil }) {
 			indexes[d.number] = &index{dump: d, store: stores[d.objects], objects: p.objects[first:last:last], first: first, before: d.source.RepairCounts()}
 		}
 		first = last

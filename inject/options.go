@@ -72,6 +72,23 @@ type Options struct {
 	// names are gone or are other builds by now.
 	XRayBinary []string
 
+	// Mono names logs of Mono's log profiler. Where the PID is 0, whose a log is is found
+	// out: by its header, and by where its code is. Logs that perf record's command line
+	// tells of are found without.
+	Mono []NamedDump
+
+	// MonoAOT puts names from Mono's logs also over code that was compiled ahead of time
+	// and lies in a file. Otherwise it is left to the symbols of that file.
+	MonoAOT bool
+
+	// PID is the process of logs that do not say whose they are; 0 finds out.
+	PID uint32
+
+	// CodeFrom are files that have the code of processes whose dumps tell only where it
+	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
+	// later ones fill what these lack.
+	CodeFrom []string
+
 	// Force reads an Input that belongs to someone else.
 	Force bool
 

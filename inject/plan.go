@@ -135,6 +135,7 @@ type planner struct {
 	dumps []*plannedDump
 
 	bundling bool // the plan is going to be one with bundles
+	overlay  bool // functions of Mono that lie in files are named, too
 }
 
 // A plannedDump is a dump as far as it is part of the plan.
@@ -159,7 +160,7 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 // makePlan makes the plan for all dumps.
 func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
-	p.bundling = opts.Bundle
+	p.bundling, p.overlay = opts.Bundle, opts.MonoAOT
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
@@ -195,7 +196,11 @@ func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
 // add takes in a dump without any events yet.
 func (p *planner) add(d *dump) *plannedDump {
 	d.number = len(p.dumps)
-	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
+	kind := KindJitdump
+	if isMono(d.source) {
+		kind = KindMono
+	}
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Kind: kind, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
@@ -205,6 +210,7 @@ func (p *planner) add(d *dump) *plannedDump {
 func (p *planner) finish() {
 	for _, d := range p.dumps {
 		p.sum.Dumps[d.number].Cut = d.source.Scanned().Cut
+		d.reportMono(p.sum)
 		for _, q := range d.source.Scanned().Problems {
 			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text, Advice: adviceVerify(d.path)})
 		}
@@ -253,6 +259,10 @@ func (p *planner) extend(d *plannedDump) {
 		}
 		pid, _, ok := d.attribution.of(e)
 		if !ok || d.leftOut[e.Function] {
+			continue
+		}
+		if !p.overlay && isMono(d.source) && p.files.holds(pid, d.clock(e.Time), e.Addr, e.Size) {
+			ds.InImages++
 			continue
 		}
 		d.objectOf[e.Function] = len(p.objects)

@@ -76,17 +76,22 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		sum.problem(cutProblem(in, rec.cut))
 	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
-	sum.Markers = len(rec.markers)
 	sum.AlreadyInjected = rec.injected
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 {
-		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
-	}
 	dumps, err := findDumps(ctx, rec, opts, sum)
 	if err != nil {
 		return err
 	}
 	defer func() { closeDumps(dumps) }()
+	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 {
+		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
+	}
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	code := openCode(rec, opts, sum)
+	defer code.close()
+	for _, d := range dumps {
+		code.give(d, opts)
+	}
+	code.report(sum)
 	for _, d := range dumps {
 		d.startDigest(opts)
 	}

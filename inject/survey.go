@@ -31,6 +31,8 @@ type recording struct {
 	cmdline   []string          // of perf record; nil if the recording does not say
 	owners    map[uint32]uint32 // the processes of threads, by their numbers
 	described []byte            // of a pipe: what it says its events are called (EVENT_DESC)
+
+	refusedLogs []refusedLog // of Mono
 }
 
 // A marker is a mapping that names a dump.
@@ -43,6 +45,12 @@ type marker struct {
 	addr   uint64
 	len    uint64
 	file   perfdata.FileIdentity // zero if the recording does not say
+
+	// Of logs that the recording does not tell of: the file, how it was found, and when it
+	// may have been begun, 0 if nobody knows.
+	log   *sideFile
+	place string
+	began uint64
 }
 
 // surveyRecording walks the whole recording once. Everything in it that is about
@@ -171,6 +179,10 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 				p.comm, p.named = string(c.Name), time
 			}
 		}
+	case perfdata.RecordExit:
+		if t, err := s.layouts.Task(rec); err == nil && t.PID == t.TID {
+			s.processes.seen(t.PID, t.Time).exited = t.Time
+		}
 	case perfdata.RecordNamespaces:
 		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {
 			time := s.time(rec)
@@ -204,7 +216,7 @@ func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	switch {
 	case ok:
 		s.processes.seen(m.PID, time)
-		s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos, m.Addr, m.Len, m.File})
+		s.markers = append(s.markers, marker{pid: m.PID, number: number, time: time, path: string(m.Filename), pos: pos, addr: m.Addr, len: m.Len, file: m.File})
 	case isObject(m.Filename):
 		s.injected++
 	default:

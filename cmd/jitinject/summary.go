@@ -188,6 +188,7 @@ func sumOf(dumps []*engine.DumpSummary) *engine.DumpSummary {
 		all.Functions += d.Functions
 		all.Moved += d.Moved
 		all.Empty += d.Empty
+		all.InImages += d.InImages
 		all.Untouched += d.Untouched
 		all.WithLines += d.WithLines
 		all.Inlining += d.Inlining
@@ -211,6 +212,7 @@ var columns = []column{
 	{"functions", true, func(d *engine.DumpSummary) string { return positive(d.Functions) }},
 	{"moved", false, func(d *engine.DumpSummary) string { return positive(d.Moved) }},
 	{"no code", false, func(d *engine.DumpSummary) string { return positive(d.Empty) }},
+	{"in images", false, func(d *engine.DumpSummary) string { return positive(d.InImages) }},
 	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Untouched) }},
 	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
 	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},

@@ -2,7 +2,9 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -97,4 +99,24 @@ func (l *Listing) problem(off int64, format string, args ...any) {
 		return
 	}
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// Open opens a side file of any format. It fails with ErrNotJitdump where it is
+// none of them, and otherwise where nothing can be read at all. src is used until the Dump is no longer.
+func Open(src io.ReaderAt) (Dump, error) {
+	d, err := OpenJitdump(src)
+	if err == nil {
+		return d, nil
+	}
+	if !errors.Is(err, ErrNotJitdump) {
+		return nil, err
+	}
+	m, monoErr := OpenMonoLog(src)
+	switch {
+	case monoErr == nil:
+		return m, nil
+	case errors.Is(monoErr, ErrNotMonoLog):
+		return nil, err
+	}
+	return nil, monoErr
 }

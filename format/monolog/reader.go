@@ -1,0 +1,271 @@
+package monolog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/klauspost/compress/gzip"
+)
+
+// ErrCut says that the log ends inside something: its process was killed, or
+// still runs, or its gzip stream is cut. What came before is good.
+var ErrCut = errors.New("the log ends here")
+
+// A Reader reads a log, buffer by buffer and event by event, in memory of a
+// fixed size.
+type Reader struct {
+	src     io.Reader
+	srcErr  error // why src gives no more
+	header  Header
+	version uint8
+	mask    uint64 // of addresses
+
+	// The window: buf[pos:end] was read from src and not yet looked at. What is
+	// before lim belongs to the current buffer, and left more bytes of it follow
+	// those in the window.
+	buf           []byte
+	pos, lim, end int
+	left          uint64
+	base          int64 // offset of buf[0]
+
+	buffer BufferHeader
+	in     bool // in a buffer
+	bad    bool // nothing more can be read from it
+	told   bool // the end of a cut source was reported
+
+	time, method uint64 // sums
+	event        Event
+	full         bool // event has more than the first fields
+	text         []byte
+	err          *wire.Error
+}
+
+const (
+	windowSize       = 128 << 10
+	bufferHeaderSize = 48
+)
+
+// A BufferHeader stands in front of a buffer: events of one thread, in the
+// order of their times, except that writers of versions from 11 on put JIT
+// events there that were made elsewhere.
+type BufferHeader struct {
+	Offset     int64  // of the header in the unpacked log
+	Len        uint32 // bytes of events behind the header
+	Time       uint64 // nanoseconds; the first event's time counts from here
+	PtrBase    uint64 // addresses count from here
+	ObjBase    uint64 // an address divided by 8; addresses of objects, divided by 8, count from here
+	Thread     uint64 // pthread_self
+	MethodBase uint64 // the first MonoMethod* counts from here, the others each from the one before
+}
+
+// NewReader reads a log's header from src, which may be compressed by gzip. The
+// reader looks ahead in src. Errors are ErrNotMonoLog, of src, or say what in the header cannot be.
+func NewReader(src io.Reader) (*Reader, error) {
+	br := bufio.NewReaderSize(src, 32<<10)
+	src = br
+	if head, _ := br.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			return nil, fmt.Errorf("%s: gzip: %w", FormatName, err)
+		}
+		src = z
+	}
+	r := &Reader{src: src, buf: make([]byte, windowSize)}
+	r.left = 1 << 62 // the header is as long as it is
+	if err := r.readHeader(); err != nil {
+		return nil, err
+	}
+	r.start(&r.header)
+	return r, nil
+}
+
+// ReadBufferAt returns a reader whose first NextBuffer gives the buffer whose
+// header is at an offset of src, an unpacked log with the given header. It goes on with those behind.
+func ReadBufferAt(src io.ReaderAt, h *Header, off int64) (*Reader, error) {
+	if off < 0 {
+		return nil, fmt.Errorf("%s: a buffer at offset %d", FormatName, off)
+	}
+	r := &Reader{src: io.NewSectionReader(src, off, 1<<62), header: *h, base: off, buf: make([]byte, windowSize)}
+	r.start(h)
+	return r, nil
+}
+
+func (r *Reader) start(h *Header) {
+	r.version = h.Version
+	r.mask = ^uint64(0)
+	if h.PtrSize == 4 {
+		r.mask = 1<<32 - 1
+	}
+	r.limit(0)
+}
+
+// Header returns the log's header, which stays the reader's.
+func (r *Reader) Header() *Header { return &r.header }
+
+// NextBuffer moves to the next buffer, past what is left of the current one,
+// and returns its header, which is valid until the next call. At the end of the log it returns io.EOF.
+//
+// Any other error is about damage, and the next call goes on behind it: bytes
+// where a buffer's header should be, which are searched for the next one, or,
+// once, an end inside a buffer or a header (ErrCut), or an error of the source.
+func (r *Reader) NextBuffer() (*BufferHeader, error) {
+	if r.in {
+		r.skip()
+	}
+	r.in, r.bad = false, true
+	off := r.offset()
+	r.limit(bufferHeaderSize)
+	if !r.fill(bufferHeaderSize) {
+		n := r.end - r.pos
+		r.pos, r.left = r.end, 0
+		r.limit(0)
+		return nil, r.atEnd(off, n)
+	}
+	if b := r.buf[r.pos:]; binary.LittleEndian.Uint32(b) != magicBuffer {
+		id := binary.LittleEndian.Uint32(b)
+		skipped := r.search(off)
+		return nil, &wire.Error{Format: FormatName, Record: "buffer header", Field: "bufid", Offset: off,
+			Text: fmt.Sprintf("is %#08x, expected %#08x; %d bytes are left out", id, uint32(magicBuffer), skipped)}
+	}
+	r.takeHeader(r.buf[r.pos:r.pos+bufferHeaderSize], off)
+	r.pos += bufferHeaderSize
+	r.limit(uint64(r.buffer.Len))
+	r.time, r.method = r.buffer.Time, r.buffer.MethodBase
+	r.in, r.bad = true, false
+	return &r.buffer, nil
+}
+
+func (r *Reader) takeHeader(b []byte, off int64) {
+	le := binary.LittleEndian
+	r.buffer = BufferHeader{
+		Offset: off, Len: le.Uint32(b[4:]), Time: le.Uint64(b[8:]), PtrBase: le.Uint64(b[16:]),
+		ObjBase: le.Uint64(b[24:]), Thread: le.Uint64(b[32:]), MethodBase: le.Uint64(b[40:]),
+	}
+}
+
+// atEnd says that there is no header any more; n bytes are there behind off.
+func (r *Reader) atEnd(off int64, n int) error {
+	if r.told {
+		return io.EOF
+	}
+	r.told = true
+	switch {
+	case r.srcErr != io.EOF:
+		return r.sourceError(off)
+	case n == 0:
+		return io.EOF
+	}
+	return fmt.Errorf("%s: buffer header at offset %#x: %w: it needs %d bytes, %d are there", FormatName, off, ErrCut, bufferHeaderSize, n)
+}
+
+// sourceError says why src gave no more, other than by its end.
+func (r *Reader) sourceError(off int64) error {
+	if errors.Is(r.srcErr, io.ErrUnexpectedEOF) || errors.Is(r.srcErr, gzip.ErrChecksum) || errors.Is(r.srcErr, gzip.ErrHeader) {
+		return fmt.Errorf("%s: offset %#x: %w: the gzip stream around it is damaged (%w)", FormatName, off, ErrCut, r.srcErr)
+	}
+	return fmt.Errorf("%s: offset %#x: %w", FormatName, off, r.srcErr)
+}
+
+// skip moves behind the current buffer, or to a header inside it that shows that
+// its length is wrong.
+func (r *Reader) skip() {
+	for {
+		if i := r.findHeader(r.buf[r.pos:r.lim]); i >= 0 {
+			r.pos += i
+			return
+		}
+		if r.left == 0 {
+			r.pos = r.lim
+			return
+		}
+		r.pos = max(r.pos, r.lim-bufferHeaderSize+1) // a header may begin here
+		if !r.fill(r.lim - r.pos + 1) {
+			r.pos = r.lim
+			return
+		}
+	}
+}
+
+// findHeader looks for the whole header of a buffer of the same program, and
+// returns where it begins, or -1.
+func (r *Reader) findHeader(b []byte) int {
+	for at := 0; ; at++ {
+		i := bytes.Index(b[at:], magicBytes)
+		if i < 0 || len(b)-at-i < bufferHeaderSize {
+			return -1
+		}
+		at += i
+		if h := b[at:]; int64(binary.LittleEndian.Uint64(h[8:])-r.buffer.Time)+searchTime < 2*searchTime &&
+			int64(binary.LittleEndian.Uint64(h[8:])-r.buffer.Time)+searchTime > 0 {
+			return at
+		}
+	}
+}
+
+var magicBytes = []byte{0x01, 0x4c, 0x50, 0x4d}
+
+// searchTime is how far, in nanoseconds, times of buffers one behind the other may be apart for
+// a header to be believed that is not where it should be: a day.
+const searchTime = 24 * 3600 * 1e9
+
+// search moves to the next bytes that a buffer begins with, or to the end, and returns
+// by how many.
+func (r *Reader) search(from int64) int64 {
+	r.limit(1 << 62)
+	r.pos++
+	for {
+		if i := bytes.Index(r.buf[r.pos:r.lim], magicBytes); i >= 0 {
+			r.pos += i
+			break
+		}
+		r.pos = max(r.pos, r.lim-len(magicBytes)+1)
+		if !r.fill(r.lim - r.pos + 1) {
+			r.pos = r.lim
+			break
+		}
+	}
+	n := r.offset() - from
+	r.limit(0)
+	return n
+}
+
+// offset returns the offset of the next byte.
+func (r *Reader) offset() int64 { return r.base + int64(r.pos) }
+
+// limit says that the next n bytes belong together.
+func (r *Reader) limit(n uint64) {
+	have := uint64(r.end - r.pos)
+	take := min(have, n)
+	r.lim = r.pos + int(take)
+	r.left = n - take
+}
+
+// fill sees to it that n bytes are in the window before lim, and reports whether
+// they are. It moves what is in the window to its front.
+func (r *Reader) fill(n int) bool {
+	if r.lim-r.pos >= n {
+		return true
+	}
+	if r.left == 0 {
+		return false
+	}
+	if r.pos > 0 {
+		copy(r.buf, r.buf[r.pos:r.end])
+		r.base += int64(r.pos)
+		r.lim -= r.pos
+		r.end -= r.pos
+		r.pos = 0
+	}
+	for r.lim < n && r.srcErr == nil && r.end < len(r.buf) {
+		m, err := r.src.Read(r.buf[r.end:])
+		r.end += m
+		r.srcErr = err
+		r.limit(uint64(r.lim-r.pos) + r.left)
+	}
+	return r.lim-r.pos >= n
+}
