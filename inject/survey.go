@@ -27,12 +27,13 @@ type recording struct {
 	timeConv  *perfdata.TimeConv
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
-	census    *census           // nil if nobody asks
-	cmdline   []string          // of perf record; nil if the recording does not say
-	owners    map[uint32]uint32 // the processes of threads, by their numbers
-	described []byte            // of a pipe: what it says its events are called (EVENT_DESC)
+	census    *census  // nil if nobody asks
+	cmdline   []string // of perf record; nil if the recording does not say
+	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
 
 	refusedLogs []refusedLog // of Mono
+
+	owners map[uint32]uint32 // the processes of threads, by their numbers
 }
 
 // A marker is a mapping that names a dump.

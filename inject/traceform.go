@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -31,8 +32,11 @@ type traceForm struct {
 	events []traceEvent
 }
 
+// notesSuffix makes the name of the event for notes out of that for calls.
+const notesSuffix = "-notes"
+
 // newTraceForm adds two events for each name of a trace: one for calls, and one for what
-// the program says itself.
+// the program says itself, if it says anything.
 func newTraceForm(rec *recording, traces []*trace) (*traceForm, error) {
 	relay, err := perfdata.NewRelay(rec.in.order, rec.attrs)
 	if err != nil {
@@ -50,17 +54,24 @@ func newTraceForm(rec *recording, traces []*trace) (*traceForm, error) {
 	}
 	ids := relay.FreeIDs(2 * len(names))
 	for i, name := range names {
-		fields := callFields
+		fields, notes := callFields, false
 		for _, t := range traces {
-			if t.Name() == name && t.HasCPU() {
+			if t.Name() != name {
+				continue
+			}
+			if t.HasCPU() {
 				fields |= perfdata.FieldCPU
 			}
-			if a, ok := t.Trace.(interface{ HasArgs() bool }); ok && t.Name() == name && a.HasArgs() {
+			d, ok := t.Trace.(calls.Describer)
+			if ok && d.HasArgs() {
 				fields |= perfdata.FieldRaw
 			}
+			notes = notes || !ok || d.HasNotes()
 		}
 		f.add(rec, name, perfdata.ConfigDummy, fields, ids[2*i])
-		f.add(rec, name+"-notes", perfdata.ConfigBPFOutput, noteFields|fields, ids[2*i+1])
+		if notes {
+			f.add(rec, name+notesSuffix, perfdata.ConfigBPFOutput, noteFields|fields, ids[2*i+1])
+		}
 	}
 	return f, nil
 }

@@ -77,7 +77,7 @@ func newTraceSink(ctx context.Context, rec *recording, traces []*trace, out *out
 			switch e := &form.events[i]; e.name {
 			case t.Name():
 				f.calls = e
-			case t.Name() + "-notes":
+			case t.Name() + notesSuffix:
 				f.says = e
 			}
 		}
@@ -205,6 +205,8 @@ func (s *traceSink) sample(f *traceFeed) {
 		f.sum.Cut++
 	}
 	switch {
+	case e.Kind == calls.Note && f.says == nil: // it says that it has none
+		return
 	case e.Kind == calls.Note:
 		event = f.says
 		n.Addr, n.Period, n.Raw = uint64(e.Type), 1, e.Payload

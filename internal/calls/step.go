@@ -58,6 +58,13 @@ type Trace interface {
 	Close() error
 }
 
+// A Describer is a Trace that knows what there may be in it before it is read. Without
+// that, a trace has no arguments, and may have notes.
+type Describer interface {
+	HasArgs() bool
+	HasNotes() bool
+}
+
 // A Problem is something that is missing in a trace, or may be.
 type Problem struct {
 	Offset int64  // in the trace's file, or -1
