@@ -139,7 +139,7 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 		xrays = append(xrays, &xray{
 			XRayTrace: p.Trace(source.XRayPlace{
 				Path: f.path, PID: program.pid, TID: s.xrayThreads(p, program.pid), Time: counts,
-				Function: program.address, Args: program.functions.LogsArguments,
+				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
 			}),
 			clock: clock, match: match, file: f,
 			summary: XRaySummary{

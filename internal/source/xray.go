@@ -162,7 +162,8 @@ type XRayPlace struct {
 	PID      uint32                                    // of the process in the recording
 	TID      func(tid uint32) uint32                   // of a thread of it
 	Function func(id uint32) (addr uint64, known bool) // where a function is in its memory
-	Args     bool                                      // some functions log their arguments
+	Args     bool                                      // some functions log an argument
+	Notes    bool                                      // the program logs events
 
 	// Time makes times of counts, in place of the trace's own clock; nil for that.
 	Time func(count uint64) uint64
@@ -191,7 +192,10 @@ const (
 	maxUnknown      = 1000
 )
 
-var _ calls.Trace = (*XRayTrace)(nil)
+var (
+	_ calls.Trace     = (*XRayTrace)(nil)
+	_ calls.Describer = (*XRayTrace)(nil)
+)
 
 // Path returns the file that the trace is in.
 func (t *XRayTrace) Path() string { return t.at.Path }
@@ -207,6 +211,9 @@ func (t *XRayTrace) HasCPU() bool { return t.process.x.HasCPU() }
 
 // HasArgs reports whether steps may have arguments.
 func (t *XRayTrace) HasArgs() bool { return t.at.Args }
+
+// HasNotes reports whether steps may be notes.
+func (t *XRayTrace) HasNotes() bool { return t.at.Notes }
 
 // Close does nothing: the file is the caller's.
 func (t *XRayTrace) Close() error { return nil }

@@ -23,8 +23,9 @@ type Map struct {
 	// Indexed says that xray_fn_idx gave the numbers.
 	Indexed bool
 
-	// LogsArguments says that calls of some functions are logged with an argument.
-	LogsArguments bool
+	// LogsArguments says that calls of some functions are logged with an argument, LogsEvents
+	// that the program logs events of its own.
+	LogsArguments, LogsEvents bool
 
 	functions []uint64 // addresses of the functions 1, 2, …
 	loads     []elf.ProgHeader
@@ -44,7 +45,7 @@ func Read(r io.ReaderAt) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments}
+	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			m.loads = append(m.loads, p.ProgHeader)

@@ -13,7 +13,8 @@ type sleds struct {
 	addr, end uint64   // of the section, in the program's address space
 	size      uint64   // of an entry
 	functions []uint64 // of each entry
-	arguments bool     // there are sleds of the kind that logs an argument
+	arguments bool     // there are sleds that log an argument
+	events    bool     // there are sleds of events
 }
 
 // maxSleds bounds how many entries a table has, and with it the memory for them. Browsers
@@ -47,6 +48,7 @@ func readSleds(f *elf.File) (*sleds, error) {
 		function := getWord(f, entry[word:])
 		kind, version := entry[2*word], entry[2*word+2]
 		m.arguments = m.arguments || kind == kindEnterArgs
+		m.events = m.events || kind == kindCustomEvent || kind == kindTypedEvent
 		switch {
 		case version >= 2:
 			function += at + word
@@ -71,8 +73,12 @@ func readSleds(f *elf.File) (*sleds, error) {
 	return m, nil
 }
 
-// kindEnterArgs is the kind of the sled at an entry that logs an argument.
-const kindEnterArgs = 3
+// Kinds of sleds: at an entry that logs an argument, and where events are logged.
+const (
+	kindEnterArgs   = 3
+	kindCustomEvent = 4
+	kindTypedEvent  = 5
+)
 
 // unrelocated marks an address that a relocation may have to say more about. No program
 // has addresses that use this bit: user space of 64-bit machines is the lower half.
