@@ -57,15 +57,13 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 	p.state, p.tsc, p.cpu, p.payloads = r.state, r.tsc, r.cpu, how
 	p.other, p.repairs = true, Repairs{}
 	p.seek(r.offset())
+	s.reached = p.end
 	var calls callStack
 	now := r.tsc
 	for {
 		rec, err := p.Next()
 		if err == io.EOF {
-			if r.version() == 1 {
-				s.reached = p.offset()
-			}
-			s.odd += int(p.repairs[CutRecord] + p.repairs[NoEndOfBuffer] + p.repairs[LateEndOfBuffer]) + calls.n
+			s.odd += int(p.repairs[CutRecord]+p.repairs[NoEndOfBuffer]+p.repairs[LateEndOfBuffer]) + calls.n
 			return s, nil
 		}
 		if err != nil {
@@ -82,6 +80,8 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 				s.odd++
 			}
 			now = rec.TSC
+		case EndOfBuffer:
+			s.reached = rec.Offset
 		case NewCPU, TSCWrap:
 			if rec.TSC < now {
 				s.odd++
