@@ -90,6 +90,9 @@ func (r *Reader) event(d []byte, to state) (*Record, error) {
 	} else {
 		rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
 	}
+	if rec.Kind == TypedEvent {
+		r.typed++
+	}
 	r.tsc = tsc
 	r.pos += step
 	r.state = to

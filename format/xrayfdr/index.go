@@ -2,6 +2,7 @@ package xrayfdr
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 )
@@ -145,19 +146,23 @@ func (r *Reader) last() (tsc uint64, cpu uint16, err error) {
 // thread's block before. For this it reads all the file's blocks once.
 func (r *Reader) carry() error {
 	if r.carried == nil {
+		r.carried = make(map[int64]Block)
 		x, err := ReadIndex(r.src, r.size)
-		if err != nil {
+		if errors.Is(err, errTooMany) {
+			x = &Index{}
+		} else if err != nil {
 			return err
 		}
-		r.carried = make(map[int64]Block)
 		for _, b := range x.Blocks {
 			if b.Base != OwnBase {
 				r.carried[b.Offset] = b
 			}
 		}
 	}
-	if b, ok := r.carried[r.block.Offset]; ok {
-		r.block.TSC, r.block.CPU, r.block.Base = b.TSC, b.CPU, b.Base
+	b := r.carried[r.block.Offset]
+	r.block.TSC, r.block.CPU, r.block.Base = b.TSC, b.CPU, b.Base
+	if b.Base == OwnBase { // it is not there
+		r.block.Base = NoBase
 	}
 	return nil
 }

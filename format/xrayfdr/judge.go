@@ -30,19 +30,20 @@ func (r *Reader) judge() error {
 // sense is how much sense a way of reading a block makes.
 type sense struct {
 	broken  bool
-	reached int64 // broken: where
 	odd     int   // things that runtimes do not do, or seldom
+	reached int64 // where it is broken, or EndOfBuffer stands
 }
 
-// better prefers whole blocks, then fewer oddities, then what goes further.
+// better prefers whole blocks, then fewer oddities, then what goes further: the
+// bytes of a record that is read in the wrong place may look like EndOfBuffer.
 func (s sense) better(o sense) bool {
 	switch {
 	case s.broken != o.broken:
 		return o.broken
-	case s.broken && s.reached != o.reached:
-		return s.reached > o.reached
+	case s.odd != o.odd && !s.broken:
+		return s.odd < o.odd
 	}
-	return s.odd < o.odd
+	return s.reached > o.reached
 }
 
 // try reads the rest of the block with the event's data kept or overwritten.
@@ -56,12 +57,13 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 	p.state, p.tsc, p.cpu, p.payloads = r.state, r.tsc, r.cpu, how
 	p.other, p.repairs = true, Repairs{}
 	p.seek(r.offset())
+	s.reached = p.end
 	var calls callStack
 	now := r.tsc
 	for {
 		rec, err := p.Next()
 		if err == io.EOF {
-			s.odd += int(p.repairs[CutRecord])
+			s.odd += int(p.repairs[CutRecord]+p.repairs[NoEndOfBuffer]+p.repairs[LateEndOfBuffer]) + calls.n
 			return s, nil
 		}
 		if err != nil {
@@ -73,10 +75,13 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 		}
 		switch rec.Kind {
 		case Enter, EnterArgs, Exit, TailExit:
-			if rec.Function == 0 || !calls.step(rec) {
+			s.odd += calls.step(rec)
+			if rec.Function == 0 {
 				s.odd++
 			}
 			now = rec.TSC
+		case EndOfBuffer:
+			s.reached = rec.Offset
 		case NewCPU, TSCWrap:
 			if rec.TSC < now {
 				s.odd++
@@ -97,17 +102,21 @@ type callStack struct {
 	n   int
 }
 
-// step notes a function record and says whether calls are in order with it: an
-// exit is that of the innermost call, or of one whose entry was not seen.
-func (c *callStack) step(rec *Record) bool {
+// step notes a function record and returns how much is odd about it: an exit
+// whose entry was not seen while others were, or the entries without exit that
+// it goes past. Exceptions leave some of those.
+func (c *callStack) step(rec *Record) (odd int) {
 	if rec.Kind == Enter || rec.Kind == EnterArgs {
 		c.ids[c.n%len(c.ids)] = rec.Function
 		c.n++
-		return true
+		return 0
 	}
-	if c.n == 0 {
-		return true
+	for i := c.n - 1; i >= max(c.n-len(c.ids), 0); i-- {
+		if c.ids[i%len(c.ids)] == rec.Function {
+			odd = c.n - 1 - i
+			c.n = i
+			return odd
+		}
 	}
-	c.n--
-	return c.ids[c.n%len(c.ids)] == rec.Function
+	return min(c.n, 1)
 }

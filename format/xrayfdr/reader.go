@@ -39,7 +39,10 @@ type Reader struct {
 	told     payloads // of the last block whose records could tell
 	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
-	repairs  Repairs
+
+	typed      int64 // typed events of the block
+	typedShort bool  // a block's extents did not count the markers of its typed events
+	repairs    Repairs
 }
 
 // NewReader reads the file header and returns a reader that stands in front of
@@ -117,7 +120,7 @@ func (r *Reader) nextListed() (*Block, error) {
 
 // begin makes Next start with the block's first record.
 func (r *Reader) begin() {
-	r.state, r.payloads = atStart, unknown
+	r.state, r.payloads, r.typed = atStart, unknown, 0
 	r.tsc, r.cpu = r.block.TSC, r.block.CPU
 }
 
@@ -296,13 +299,32 @@ func (r *Reader) finish() (*Record, error) {
 	if r.version() == 1 && !r.block.Cut {
 		r.repairs[NoEndOfBuffer]++
 	}
+	if r.typedShort && r.typed > 0 {
+		r.repairs[TypedExtents]++
+	} else {
+		r.typed = 0
+	}
 	r.state = atEnd
 	return nil, io.EOF
 }
 
+// Missing returns how many bytes of records are known to be missing at the end
+// of the block, after Next has returned io.EOF: what the thread did between the
+// last record and its next block is not in the file. See TypedExtents.
+func (r *Reader) Missing() int64 {
+	if r.state != atEnd || !r.typedShort {
+		return 0
+	}
+	return r.typed * metadataSize
+}
+
 // cut ends the block inside a record.
 func (r *Reader) cut() (*Record, error) {
-	if !r.block.Cut {
+	switch {
+	case r.block.Cut:
+	case r.typed > 0:
+		r.typedShort = true
+	default:
 		r.repairs[CutRecord]++
 	}
 	return r.finish()

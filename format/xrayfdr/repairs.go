@@ -30,9 +30,14 @@ const (
 	LateEndOfBuffer
 	// NoPID: a block of version 3 or later without PidEntry.
 	NoPID
-	// CutRecord: a block whose last record is not whole: its extents are too
+	// CutRecord: a block whose last record is not whole, as its extents are too
 	// small.
 	CutRecord
+	// TypedExtents: a block whose extents do not count the markers of its typed
+	// events (LLVM 14), so that its last 16 bytes for each are not in the file. It
+	// is noticed where that cuts a record, and believed of all later blocks with
+	// typed events. See Reader.Missing.
+	TypedExtents
 	// CutFile: the file ends inside a block.
 	CutFile
 	// WrongExtents: a block that ends elsewhere than its extents say, as the next
@@ -48,7 +53,8 @@ const (
 var repairNames = [numRepairs]string{
 	"event data overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
 	"thread id of four bytes", "garbage in reserved bytes", "no EndOfBuffer", "EndOfBuffer in a later version", "no PidEntry",
-	"record cut by the buffer's end", "file ends inside a buffer", "wrong buffer extents", "buffer found by searching",
+	"record cut by the buffer's end",
+	"buffer extents without the markers of typed events", "file ends inside a buffer", "wrong buffer extents", "buffer found by searching",
 }
 
 // String returns a short name in plain words.
