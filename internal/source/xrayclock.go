@@ -229,7 +229,7 @@ func lowest(points []point, slope float64) float64 {
 }
 
 // spread bounds the error of the line with a slope: how far above it the lowest points of
-// each part of the time are.
+// each part of the time are, and as much again for what is late in all of them.
 func spread(points []point, slope, low float64) int64 {
 	const parts = 4
 	span := points[len(points)-1].x
@@ -250,5 +250,5 @@ func spread(points []point, slope, low float64) int64 {
 			worst = max(worst, l)
 		}
 	}
-	return int64(math.Ceil(min(worst, math.MaxInt64/4))) + microsecond
+	return int64(math.Ceil(min(2*worst, math.MaxInt64/4))) + microsecond
 }
