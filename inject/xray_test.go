@@ -217,7 +217,7 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs, seen, inside, runtime := 0, 0, 0, 0
+	pairs, seen, inside, elsewhere := 0, 0, 0, 0
 	var missed []string
 	for _, thread := range threads {
 		var mine []shownCall
@@ -225,9 +225,10 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 			if s.event != "cpu-clock" || s.tid != int(thread.TID()) {
 				continue
 			}
-			// XRay's runtime has no frame pointers: callchains from inside it end there.
-			if slices.ContainsFunc(s.chain, func(name string) bool { return strings.HasPrefix(name, "__xray") }) {
-				runtime++
+			// Libraries have no frame pointers, and XRay's runtime and that of exceptions have
+			// none: callchains from inside them end there, or lack callers.
+			if len(s.chain) == 0 || !slices.Contains(names, s.chain[0]) {
+				elsewhere++
 				continue
 			}
 			mine = append(mine, s)
@@ -256,10 +257,10 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 		}
 		inside += len(in)
 	}
-	if share := float64(seen) / float64(pairs); pairs < 500 || share < 0.99 {
-		t.Errorf("perf %s: in %d of %d cases a sample has the function in its callchain that ran by the log, in %d samples: %.2f %%\n%s", version, seen, pairs, inside, 100*share, strings.Join(missed, "\n"))
+	if share := float64(seen) / float64(pairs); pairs < 500 || share < 0.99 || elsewhere > inside/4 {
+		t.Errorf("perf %s: in %d of %d cases a sample has the function in its callchain that ran by the log, in %d samples, %d more in other code: %.2f %%\n%s", version, seen, pairs, inside, elsewhere, 100*share, strings.Join(missed, "\n"))
 	} else {
-		t.Logf("perf %s: in %d of %d cases (%.2f %%) a sample has the function in its callchain that ran by the log, in %d samples; %d more in XRay's runtime", version, seen, pairs, 100*share, inside, runtime)
+		t.Logf("perf %s: in %d of %d cases (%.2f %%) a sample has the function in its callchain that ran by the log, in %d samples; %d more in other code", version, seen, pairs, 100*share, inside, elsewhere)
 	}
 }
 

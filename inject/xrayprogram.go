@@ -3,9 +3,11 @@ package inject
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/xraymap"
@@ -17,6 +19,7 @@ type xrayProgram struct {
 	path      string
 	functions *xraymap.Map
 	bias      uint64 // how far above its own addresses the program was
+	since     uint64 // when it was mapped
 }
 
 // address returns where a function is in the process.
@@ -52,18 +55,22 @@ func readXRayBinaries(opts *Options) (binaries []*xrayBinary, err error) {
 
 // findXRayProgram finds a process of a trace in the recording, and its program.
 func (s *recording) findXRayProgram(p *source.XRayProcess, clock func(uint64) uint64, binaries []*xrayBinary, opts *Options) (*xrayProgram, error) {
+	began := clock(p.Began())
 	pid, err := s.xrayPID(p, opts)
 	if err == nil {
-		return s.xrayProgramOf(pid, clock(p.Began()), binaries, opts)
+		var program *xrayProgram
+		if program, err = s.xrayProgramOf(pid, began, binaries, opts); err == nil || !errors.Is(err, xraymap.ErrNoMap) {
+			return program, err
+		}
 	}
-	// In a pid namespace of its own it had other numbers. Then it is the only one that has
-	// such a program.
+	// In a pid namespace of its own it had another number. Then it is the only one that had
+	// such a program at that time.
 	var found *xrayProgram
 	for pid := range s.processes {
-		switch program, no := s.xrayProgramOf(pid, clock(p.Began()), binaries, opts); {
-		case no != nil:
+		switch program, no := s.xrayProgramOf(pid, began, binaries, opts); {
+		case no != nil || program.since > began:
 		case found != nil:
-			return nil, advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it; record with perf record --namespaces outside, or name its process with --pid PID")
+			return nil, advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with --pid PID")
 		default:
 			found = program
 		}
@@ -108,18 +115,21 @@ func (s *recording) xrayPID(p *source.XRayProcess, opts *Options) (uint32, error
 // is instrumented.
 func (s *recording) xrayProgramOf(pid uint32, time uint64, binaries []*xrayBinary, opts *Options) (*xrayProgram, error) {
 	maps := s.fileMapsOf(pid, time)
+	if len(maps) == 0 { // the trace is of another time, and that will be said
+		maps = s.fileMapsOf(pid, math.MaxUint64)
+	}
 	var names []string
 	var why error
 	for i := range maps {
 		m := &maps[i]
-		if m.name == "" || slices.Contains(names, m.name) {
+		if !strings.HasPrefix(m.name, "/") || slices.Contains(names, m.name) {
 			continue
 		}
 		names = append(names, m.name)
-		path, functions, err := s.instrumented(m, binaries, opts)
+		path, functions, err := s.instrumented(m, binaries, len(names) == 1, opts)
 		switch {
 		case err == nil:
-			program := &xrayProgram{pid: pid, path: path, functions: functions}
+			program := &xrayProgram{pid: pid, path: path, functions: functions, since: m.time}
 			return program, program.place(maps, m)
 		case errors.Is(err, xraymap.ErrNoMap) && len(names) > 1:
 		case why == nil:
@@ -138,15 +148,16 @@ var (
 )
 
 // instrumented returns the functions of a mapped file: of one that opts names, of the file
-// itself, or of one of its name beside the recording or in the directories for dumps.
-func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, opts *Options) (string, *xraymap.Map, error) {
+// itself, or of one of its name beside the recording or in the directories for dumps. The
+// first file of a process is the program itself.
+func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, first bool, opts *Options) (string, *xraymap.Map, error) {
 	want := m.buildID
 	if want == "" {
 		want = s.buildID(m.name)
 	}
 	base := filepath.Base(m.name)
 	for _, b := range binaries {
-		named := want == "" && (filepath.Base(b.path) == base || len(binaries) == 1)
+		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries) == 1)
 		if named || want != "" && b.functions.BuildID == want {
 			return b.path, b.functions, nil
 		}
@@ -157,6 +168,9 @@ func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, opts *Optio
 		places = append(places, filepath.Join(dir, base))
 	}
 	for i, path := range places {
+		if i > 0 && path == m.name {
+			continue
+		}
 		file, f := openELF(path)
 		if f == nil {
 			continue
