@@ -64,6 +64,35 @@ func (l *live) open(m marker, record []byte) bool {
 	return false
 }
 
+// openLogs opens the logs of Mono, at the end of a stream. The error is ctx's.
+func (l *live) openLogs() error {
+	before := len(l.rec.markers)
+	f := &finder{rec: l.rec, opts: l.opts}
+	var opened []*dump
+	defer func() { f.closeOthers(opened) }()
+	err := f.listDirs()
+	if err == nil {
+		err = f.monoLogs(l.ctx, l.sum)
+	}
+	if err != nil {
+		if l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		l.sum.problem(Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+	}
+	for _, m := range l.rec.markers[before:] {
+		l.sum.Markers++
+		c := &claim{path: m.path, markers: []marker{m}}
+		if err := f.search(l.ctx, c); err != nil {
+			return err
+		}
+		if f.settle([]*claim{c}); c.dump != nil && l.begin(m, c.dump) {
+			opened = append(opened, c.dump)
+		}
+	}
+	return nil
+}
+
 // isUnwritten reports whether a dump is still without a header: producers write
 // into a buffer of their own first.
 func isUnwritten(path string) bool {

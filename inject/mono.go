@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/source"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Logs of Mono's log profiler. Nothing in a recording says which file a process wrote
@@ -120,7 +119,7 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 // markLog makes a marker for the process of a log. Memory without a file is jitted code's
 // from the start of its program on; the log was begun when its profiler was loaded.
 func (rec *recording) markLog(pid uint32, s *sideFile, log *source.MonoLog, place string) {
-	log.SetTarget(rec.machine(), rec.in.order)
+	log.SetTarget(rec.machine, rec.in.order)
 	began := uint64(0)
 	if rec.clockError() == "" {
 		began = log.Began()
@@ -162,28 +161,14 @@ func (rec *recording) profilerLoaded(pid uint32, upTo uint64) (time uint64) {
 // monoProfiler is in the name of the library that is the log profiler.
 const monoProfiler = "libmono-profiler-log"
 
-// machine returns the machine that was recorded, as uname(2) has it, or "".
-func (rec *recording) machine() string {
-	if rec.in.file == nil {
-		return ""
-	}
-	f := rec.in.file.Feature(perfdata.FeatureArch)
-	if f == nil {
-		return ""
-	}
-	content, err := f.Bytes()
-	if err != nil || len(content) < 4 || uint64(rec.in.order.Uint32(content)) > uint64(len(content)-4) {
-		return ""
-	}
-	name, _, _ := strings.Cut(string(content[4:4+rec.in.order.Uint32(content)]), "\x00")
-	return name
-}
-
 // monoDirs are where a log may be that was called by a relative path.
 func (f *finder) monoDirs() []string {
 	dirs := []string{".", f.rec.in.dir}
 	for i, dir := range f.opts.DumpDirs {
 		dirs = append(dirs, dir)
+		if i >= len(f.subdirs) {
+			continue // nobody has looked for any
+		}
 		for _, sub := range f.subdirs[i] {
 			dirs = append(dirs, filepath.Join(dir, sub))
 		}
@@ -196,6 +181,9 @@ func (f *finder) monoDirs() []string {
 func (f *finder) monoPaths() (paths []string) {
 	outputs := f.rec.monoOutputs()
 	for _, o := range outputs {
+		if o.gone {
+			continue
+		}
 		var patterns []string
 		if filepath.IsAbs(o.pattern) {
 			patterns = append(patterns, o.pattern)

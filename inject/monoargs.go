@@ -15,7 +15,7 @@ import (
 type monoOutput struct {
 	pattern string // for filepath.Match
 	option  string // what says so
-	gone    bool   // it went into a program or a descriptor
+	gone    bool   // it went into a program, or a descriptor
 }
 
 // defaultOutput is what Mono calls a log.
@@ -63,7 +63,7 @@ func outputsOf(arg string) (outputs []monoOutput) {
 			value = "=log"
 		}
 		name, args, _ := strings.Cut(strings.TrimPrefix(value, "="), ":")
-		if value[0] == '=' && name == "log" {
+		if value[0] == '=' && strings.HasPrefix(name, "log") {
 			outputs = append(outputs, outputOf(option+value, args))
 		}
 	}

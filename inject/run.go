@@ -82,9 +82,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	defer func() { closeDumps(dumps) }()
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 {
-		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
-	}
 	opts.logf(2, "scanned: %d dumps", len(dumps))
 	code := openCode(rec, opts, sum)
 	defer code.close()
@@ -96,11 +93,14 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		d.startDigest(opts)
 	}
 
-	traces, err := openTraces(ctx, rec, dumps, opts, sum)
+	traces, err := openTraces(ctx, rec, dumps, code, opts, sum)
 	if err != nil {
 		return err
 	}
 	defer closeTraces(traces)
+	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 {
+		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
+	}
 
 	out, err := openOutput(opts, in, dumps)
 	if err != nil {
@@ -111,7 +111,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer out.giveUp(ctx)()
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {
+	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 && len(traces) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
 	var sources *sourceTree

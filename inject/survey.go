@@ -29,8 +29,10 @@ type recording struct {
 	stretches stretches
 	census    *census  // nil if nobody asks
 	cmdline   []string // of perf record; nil if the recording does not say
+	traces    []*trace // that are put in
 	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
 
+	machine     string       // as uname(2) has it, or ""
 	refusedLogs []refusedLog // of Mono
 
 	owners map[uint32]uint32 // the processes of threads, by their numbers
@@ -111,15 +113,29 @@ func newRecording(in *input) (s *recording, err error) {
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
-		if f := in.file.Feature(perfdata.FeatureCmdline); f != nil {
-			if content, err := f.Bytes(); err == nil {
-				s.cmdline = perfdata.Cmdline(in.order, content)
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch} {
+			if f := in.file.Feature(id); f != nil {
+				if content, err := f.Bytes(); err == nil {
+					s.feature(id, content)
+				}
 			}
 		}
 	} else {
 		s.layouts = perfdata.NoLayouts(in.order)
 	}
 	return s, err
+}
+
+// feature takes in what perf record says of itself and the machine.
+func (s *recording) feature(id perfdata.FeatureID, content []byte) {
+	switch id {
+	case perfdata.FeatureCmdline:
+		s.cmdline = perfdata.Cmdline(s.in.order, content)
+	case perfdata.FeatureArch:
+		s.machine = perfdata.Text(s.in.order, content)
+	case perfdata.FeatureEventDesc:
+		s.described = bytes.Clone(content)
+	}
 }
 
 // addAttr takes in an event that a pipe tells of.
@@ -148,11 +164,8 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordAuxtrace:
 		s.traced = true
 	case perfdata.RecordHeaderFeature:
-		switch id, content, ok := perfdata.HeaderFeature(s.in.order, rec); {
-		case ok && id == perfdata.FeatureCmdline:
-			s.cmdline = perfdata.Cmdline(s.in.order, content)
-		case ok && id == perfdata.FeatureEventDesc:
-			s.described = bytes.Clone(content)
+		if id, content, ok := perfdata.HeaderFeature(s.in.order, rec); ok {
+			s.feature(id, content)
 		}
 	case perfdata.RecordLost:
 		s.lost = true

@@ -21,9 +21,20 @@ type trace struct {
 
 // openTraces opens the traces that opts name. Those that cannot be used become problems.
 // The caller closes the others.
-func openTraces(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) ([]*trace, error) {
+func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
+	names := rec.eventNames()
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
+		switch {
+		case !rec.timed:
+			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
+			t.Close()
+			return
+		case names[t.Name()]:
+			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(rec.in.path), t.Name(), Printable(t.Path())))
+			t.Close()
+			return
+		}
 		traces = append(traces, &trace{t, clock, len(sum.Traces)})
 		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: t.Name(), Clock: match}
 		if p := rec.processes[t.PID()]; p != nil {
@@ -40,16 +51,44 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, opts *Option
 		}
 		add(t, clock, match)
 	}
-	xrays, err := openXRays(rec, opts, sum)
-	for _, x := range xrays {
-		add(x, x.clock, x.match)
-		sum.Traces[len(sum.Traces)-1].XRay = &x.summary
+	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
+	if err == nil {
+		var xrays []*xray
+		xrays, err = openXRays(rec, opts, sum)
+		for _, x := range xrays {
+			if n := len(traces); add(x, x.clock, x.match); len(traces) > n {
+				sum.Traces[len(sum.Traces)-1].XRay = &x.summary
+			}
+		}
 	}
 	if err != nil {
 		closeTraces(traces)
 		return nil, err
 	}
-	return rec.usableTraces(traces, sum), nil
+	rec.traces = traces
+	return traces, nil
+}
+
+// eachCalled calls f for the functions that traces tell of, each any number of times.
+func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, addr uint64)) error {
+	for _, t := range s.traces {
+		threads, err := t.Threads(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
+		}
+		var step calls.Step
+		for _, thread := range threads {
+			for n := 1; thread.Next(&step) == nil; n++ {
+				if step.Kind == calls.Enter {
+					f(t.PID(), t.clock(step.Time), step.Function)
+				}
+				if n%(64<<10) == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // hasTraces reports whether there are traces to be put in.
@@ -70,24 +109,6 @@ func (s *recording) traceClock(opts *Options) (func(uint64) uint64, Clock, error
 	return shifted(0), Clock{Kind: ClockMonotonic}, nil
 }
 
-// usableTraces returns those of the traces that the recording has a place for.
-func (s *recording) usableTraces(traces []*trace, sum *Summary) (usable []*trace) {
-	names := s.eventNames()
-	for _, t := range traces {
-		switch {
-		case !s.timed:
-			sum.problem(Problem{File: s.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
-		case names[t.Name()]:
-			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(s.in.path), t.Name(), Printable(t.Path())))
-		default:
-			usable = append(usable, t)
-			continue
-		}
-		t.Close()
-	}
-	return usable
-}
-
 func closeTraces(traces []*trace) {
 	for _, t := range traces {
 		t.Close()
@@ -102,19 +123,20 @@ type TraceSummary struct {
 	PID       uint32 `json:"pid"`
 	Command   string `json:"command,omitempty"`
 	Path      string `json:"path"`
-	Event     string `json:"event"`     // the name of the event that its samples have
-	Threads   int64  `json:"threads"`   // that logged anything
-	Calls     int64  `json:"calls"`     // samples of the event
-	Notes     int64  `json:"notes"`     // what the program said itself, in samples of another event
-	Inferred  int64  `json:"inferred"`  // calls whose end follows from others, and is not logged
-	Unmatched int64  `json:"unmatched"` // ends of calls whose beginnings are not logged
-	Gaps      int64  `json:"gaps"`      // places where a thread's log is missing
-	Backward  int64  `json:"backward"`  // entries that were older than the one before
-	TooDeep   int64  `json:"too_deep"`  // stacks that were given up
-	Cut       int64  `json:"cut"`       // callchains that lost their outermost entries, and notes that lost their ends
-	Traced    uint64 `json:"traced_ns"` // the sum of exclusive times
-	Early     int64  `json:"early"`     // samples before all that the recording has times of
-	Late      int64  `json:"late"`      // and behind that
+	Event     string `json:"event"`           // the name of the event that its samples have
+	Threads   int64  `json:"threads"`         // that logged anything
+	Unknown   int    `json:"unknown_threads"` // of them, those with made-up numbers, because nobody knows their own
+	Calls     int64  `json:"calls"`           // samples of the event
+	Notes     int64  `json:"notes"`           // what the program said itself, in samples of another event
+	Inferred  int64  `json:"inferred"`        // calls whose end follows from others, and is not logged
+	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
+	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
+	Backward  int64  `json:"backward"`        // entries that were older than the one before
+	TooDeep   int64  `json:"too_deep"`        // stacks that were given up
+	Cut       int64  `json:"cut"`             // callchains that lost their outermost entries, and notes that lost their ends
+	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
+	Early     int64  `json:"early"`           // samples before all that the recording has times of
+	Late      int64  `json:"late"`            // and behind that
 	Clock     Clock  `json:"clock"`
 
 	XRay *XRaySummary `json:"xray,omitempty"` // what only traces of XRay have

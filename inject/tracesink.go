@@ -42,6 +42,7 @@ type traceFeed struct {
 	event       *calls.Event // the next one; nil at the end
 	time        uint64       // of it, by the recording's clock
 	calls, says *traceEvent
+	made        []madeThread // that nobody has been told of yet
 	sum         *TraceSummary
 }
 
@@ -80,6 +81,10 @@ func newTraceSink(ctx context.Context, rec *recording, traces []*trace, out *out
 			case t.Name() + notesSuffix:
 				f.says = e
 			}
+		}
+		if m, ok := t.Trace.(interface{ MadeThreads() []madeThread }); ok {
+			f.made = m.MadeThreads()
+			f.sum.Unknown = len(f.made)
 		}
 		f.advance()
 		s.feeds = append(s.feeds, f)
@@ -170,6 +175,9 @@ func (s *traceSink) samplesBefore(time uint64) {
 			if f.event == nil || f.time != s.next {
 				continue
 			}
+			if f.made != nil {
+				s.introduce(f)
+			}
 			s.sample(f)
 			switch {
 			case !s.began:
@@ -188,6 +196,15 @@ func (s *traceSink) samplesBefore(time uint64) {
 			}
 		}
 	}
+}
+
+// introduce tells of threads that the recording does not have.
+func (s *traceSink) introduce(f *traceFeed) {
+	trailer := perfdata.TrailerOf(trackingAttr(s.form.attrs))
+	for _, m := range f.made {
+		s.buf = perfdata.AppendComm(s.buf, s.rec.in.order, &perfdata.Comm{PID: f.PID(), TID: m.tid, Name: []byte(m.name)}, f.time, &trailer)
+	}
+	f.made = nil
 }
 
 // sample appends the sample of a feed's next event.

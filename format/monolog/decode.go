@@ -1,6 +1,7 @@
 package monolog
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -36,24 +37,46 @@ func (r *Reader) Next() (*Event, error) {
 		r.text = r.text[:0]
 		r.full = false
 	}
+	if r.call(e) {
+		return e, nil
+	}
+	r.full = true
 	e.Offset = r.offset()
 	first := r.buf[r.pos]
 	r.pos++
-	e.Type, e.Info, e.Kind = Type(first&15), first>>4, KindNone
-	if e.Type == TypeMethod && e.Info >= exLeave && e.Info <= exExcLeave {
-		e.Kind = KindLeave + Kind(e.Info-exLeave)
-		r.stamp()
-		e.Method = r.methodDelta("method")
-	} else {
-		r.full = true
-		e.Method = 0
-		r.decode(e)
-	}
+	e.Type, e.Info, e.Kind, e.Method = Type(first&15), first>>4, KindNone, 0
+	r.decode(e)
 	if r.err != nil {
 		return nil, r.failure()
 	}
 	e.Length = r.offset() - e.Offset
 	return e, nil
+}
+
+// call reads an event that says that a method was entered or left, if it lies
+// in the window and has no number of more than 8 bytes: nearly all events of a log of calls
+// are these, so this is where reading spends its time. It says whether there was one.
+func (r *Reader) call(e *Event) bool {
+	b := r.buf[r.pos:r.lim]
+	if len(b) < 1+8+8 || b[0]&15 != byte(TypeMethod) {
+		return false
+	}
+	info := b[0] >> 4
+	diff, n := leb8(binary.LittleEndian.Uint64(b[1:]))
+	if info-exLeave > exExcLeave-exLeave || n > 8 {
+		return false
+	}
+	method, m := leb8(binary.LittleEndian.Uint64(b[1+n:]))
+	if m > 8 {
+		return false
+	}
+	r.time += diff
+	r.method = (r.method + extend(method, m)) & r.mask
+	e.Offset, e.Length = r.base+int64(r.pos), int64(1+n+m)
+	e.Time, e.Method = r.time, r.method
+	e.Type, e.Info, e.Kind = TypeMethod, info, KindLeave+Kind(info-exLeave)
+	r.pos += 1 + n + m
+	return true
 }
 
 // lookAhead is how much of an event is in the window before it is looked at, if
@@ -379,7 +402,13 @@ func (r *Reader) metadata(e *Event) {
 }
 
 func (r *Reader) methodEvent(e *Event) {
-	if e.Info != exJIT { // the others are read by Next
+	if e.Info >= exLeave && e.Info <= exExcLeave {
+		e.Kind = KindLeave + Kind(e.Info-exLeave)
+		r.stamp()
+		e.Method = r.methodDelta("method")
+		return
+	}
+	if e.Info != exJIT {
 		r.unknown(e)
 		return
 	}

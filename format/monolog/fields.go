@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -98,60 +99,80 @@ func (r *Reader) u64(field string) uint64 {
 
 const maxLeb = 10 // bytes of a number of 64 bits
 
+// leb8 decodes the LEB128 number that the 8 bytes of x begin with. It returns its
+// 7*n bits and n, its bytes; if it is longer than 8, n is 9 and the bits are of no use.
+func leb8(x uint64) (v uint64, n int) {
+	stop := ^x & 0x8080808080808080 // the last byte is the first without this bit
+	v = x & 0x7f7f7f7f7f7f7f7f & (stop ^ (stop - 1))
+	v = v&0x007f007f007f007f | v&0x7f007f007f007f00>>1 // pairs of 7 bits, then of 14, then of 28
+	v = v&0x00003fff00003fff | v&0x3fff00003fff0000>>2
+	return v&0x0fffffff | v>>32<<28, bits.TrailingZeros64(stop)>>3 + 1
+}
+
+// extend extends the sign of a number of n bytes, up to 9.
+func extend(v uint64, n int) uint64 {
+	shift := (64 - 7*n) & 63
+	return uint64(int64(v<<shift) >> shift)
+}
+
+// leb reads a number of up to 8 bytes. n is 0 if it is longer, or near the end of the buffer.
+func (r *Reader) leb() (v uint64, n int) {
+	if r.lim-r.pos < maxLeb && !r.fill(maxLeb) || r.err != nil {
+		return 0, 0
+	}
+	if v, n = leb8(binary.LittleEndian.Uint64(r.buf[r.pos:])); n > 8 {
+		return 0, 0
+	}
+	r.pos += n
+	return v, n
+}
+
 // uleb reads an unsigned LEB128 number of up to 64 bits.
-func (r *Reader) uleb(field string) (v uint64) {
-	if r.err != nil {
-		return 0
+func (r *Reader) uleb(field string) uint64 {
+	v, n := r.leb()
+	if n == 0 {
+		v, _ = r.longLeb(field, 1)
 	}
-	r.fill(maxLeb)
-	b := r.buf[r.pos:r.lim]
-	for i := 0; i < len(b) && i < maxLeb; i++ {
-		c := b[i]
-		v |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			if i == maxLeb-1 && c > 1 {
-				break
-			}
-			r.pos += i + 1
-			return v
-		}
-	}
-	r.badLeb(field, len(b))
-	return 0
+	return v
 }
 
 // sleb reads a signed one.
 func (r *Reader) sleb(field string) uint64 {
-	if r.err != nil {
-		return 0
+	v, n := r.leb()
+	if n == 0 {
+		v, n = r.longLeb(field, 0x7f)
 	}
-	r.fill(maxLeb)
-	b := r.buf[r.pos:r.lim]
-	var v uint64
-	for i := 0; i < len(b) && i < maxLeb; i++ {
-		c := b[i]
-		v |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			if i == maxLeb-1 && c != 0 && c != 0x7f {
-				break
-			}
-			if c&0x40 != 0 && i < maxLeb-1 {
-				v |= ^uint64(0) << (7*i + 7)
-			}
-			r.pos += i + 1
-			return v
-		}
+	if n < maxLeb {
+		v = extend(v, n)
 	}
-	r.badLeb(field, len(b))
-	return 0
+	return v
 }
 
-func (r *Reader) badLeb(field string, n int) {
-	if n < maxLeb {
-		r.short(field, n+1)
-		return
+// longLeb reads a number that leb does not. The tenth byte of one holds a
+// single bit, the sign's copies above it: it is 0 or all.
+func (r *Reader) longLeb(field string, all byte) (v uint64, n int) {
+	if r.err != nil {
+		return 0, 0
 	}
-	r.failAt(r.offset(), field, "a number of more than 64 bits")
+	b := r.buf[r.pos:r.lim]
+	for n < len(b) && n < maxLeb {
+		c := b[n]
+		if n == maxLeb-1 && c != 0 && c != all {
+			break
+		}
+		v |= uint64(c&0x7f) << (7 * n)
+		n++
+		if c < 0x80 {
+			r.pos += n
+			return v, n
+		}
+	}
+	if n < maxLeb-1 || len(b) == maxLeb-1 {
+		r.short(field, n+1)
+	} else {
+		r.failAt(r.offset(), field, "a number of more than 64 bits")
+	}
+	return 0, 0
 }
 
 // ptr reads an address, a difference from ptr_base.

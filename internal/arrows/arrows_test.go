@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/calls":   {},
-	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
 	"internal/xraymap": {"github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},

@@ -3,33 +3,44 @@ package calls
 import "io"
 
 // A Merger puts the events of several threads into the order of time; those of the
-// same time, in the order of the threads. It holds the next event of each.
+// same time, in the order of the threads. It holds the next event of each that has begun
+// and not ended.
 type Merger struct {
 	heap  []*head // the first is the next one
-	all   []*Stack
-	taken bool // the first has been handed out
+	taken bool    // the first has been handed out
+	ended Counts
 	errs  []error
 	room  int
 }
 
 type head struct {
 	Event
-	stack *Stack
-	index int
+	stack  *Stack
+	index  int
+	asleep bool // nothing has been read yet; Event.Time is when it begins
+}
+
+// A Sleeper is a Thread that knows when it begins. It is not read before that time is
+// reached: so of many threads that live one after the other, few are open at a time.
+type Sleeper interface {
+	Begins() uint64 // no step is older than this
 }
 
 // maxErrors bounds how many threads' errors are kept.
 const maxErrors = 10
 
-// NewMerger reads as far as the first event of each thread.
+// NewMerger reads as far as the first event of each thread that is no Sleeper.
 func NewMerger(threads []Thread) *Merger {
 	m := &Merger{room: maxFrames}
 	for i, t := range threads {
 		h := &head{stack: newStack(t, &m.room), index: i}
-		m.all = append(m.all, h.stack)
-		if m.advance(h) {
-			m.heap = append(m.heap, h)
+		if s, ok := t.(Sleeper); ok {
+			h.asleep, h.Time = true, s.Begins()
+			h.stack.last = h.Time
+		} else if !m.advance(h) {
+			continue
 		}
+		m.heap = append(m.heap, h)
 	}
 	for i := len(m.heap)/2 - 1; i >= 0; i-- {
 		m.down(i)
@@ -39,11 +50,11 @@ func NewMerger(threads []Thread) *Merger {
 
 // Next returns the next event, valid until the following call, or io.EOF.
 func (m *Merger) Next() (*Event, error) {
-	if m.taken {
+	for m.taken || len(m.heap) > 0 && m.heap[0].asleep {
 		m.taken = false
 		if !m.advance(m.heap[0]) {
 			last := len(m.heap) - 1
-			m.heap[0] = m.heap[last]
+			m.heap[0], m.heap[last] = m.heap[last], nil
 			m.heap = m.heap[:last]
 		}
 		m.down(0)
@@ -56,9 +67,10 @@ func (m *Merger) Next() (*Event, error) {
 }
 
 // Counts returns what was counted so far, of all threads.
-func (m *Merger) Counts() (c Counts) {
-	for _, s := range m.all {
-		c.Add(s.counts)
+func (m *Merger) Counts() Counts {
+	c := m.ended
+	for _, h := range m.heap {
+		c.Add(h.stack.counts)
 	}
 	return c
 }
@@ -68,7 +80,11 @@ func (m *Merger) Errs() []error { return m.errs }
 
 // advance gets the next event of a thread, if there is one.
 func (m *Merger) advance(h *head) bool {
+	h.asleep = false
 	err := h.stack.Next(&h.Event)
+	if err != nil {
+		m.ended.Add(h.stack.counts)
+	}
 	if err != nil && err != io.EOF && len(m.errs) < maxErrors {
 		m.errs = append(m.errs, err)
 	}

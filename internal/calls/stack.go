@@ -103,10 +103,11 @@ func (s *Stack) Next(e *Event) error {
 // tick gives the time up to the new step to whom it belongs.
 func (s *Stack) tick() {
 	t := s.step.Time
-	switch {
-	case !s.began:
+	if !s.began {
 		s.began = true
 		s.counts.Threads++
+	}
+	switch {
 	case s.step.Kind == Gap: // nobody knows whose the time is
 		return
 	case t < s.last:

@@ -17,6 +17,27 @@ type script struct {
 	err   error
 }
 
+// A sleeper is a script that is opened when its time has come.
+type sleeper struct {
+	script
+	begins uint64
+	open   *int
+}
+
+func (s *sleeper) Begins() uint64 { return s.begins }
+
+func (s *sleeper) Next(step *Step) error {
+	if s.begins != 0 {
+		*s.open++
+		s.begins = 0
+	}
+	err := s.script.Next(step)
+	if err != nil {
+		*s.open--
+	}
+	return err
+}
+
 func (s *script) TID() uint32 { return s.tid }
 
 func (s *script) Next(step *Step) error {
@@ -287,6 +308,32 @@ func TestMergerOrder(t *testing.T) {
 	}
 	if first := run(); len(first) < 1000 || !slices.Equal(first, run()) {
 		t.Errorf("%d events, and not the same twice", len(first))
+	}
+}
+
+// Threads that live one after the other are read one after the other.
+func TestMergerSleepers(t *testing.T) {
+	open := 0
+	var threads []Thread
+	for i := range uint64(100) {
+		at := 1000 - i*10
+		threads = append(threads, &sleeper{script{tid: uint32(i), steps: steps(fmt.Sprintf("%d+1 %d-1 %d+1 %d-1", at, at+2, at+4, at+15))}, at, &open})
+	}
+	m := NewMerger(threads)
+	last, events := uint64(0), 0
+	for {
+		e, err := m.Next()
+		if err != nil {
+			break
+		}
+		if e.Time < last || open > 3 {
+			t.Fatalf("%d after %d, %d threads open", e.Time, last, open)
+		}
+		last = e.Time
+		events++
+	}
+	if c := m.Counts(); events != 200 || c.Threads != 100 || c.Calls != 200 || open != 0 {
+		t.Errorf("%d events, %+v, %d open", events, c, open)
 	}
 }
 

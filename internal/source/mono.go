@@ -28,6 +28,7 @@ type MonoLog struct {
 	// Addressless counts methods of which the log does not say where they are. Merged
 	// counts those that came under two names; see monoMerge.
 	Addressless int
+	Made        int // of them, those that have a made-up place, because the log has calls
 	Merged      int
 
 	header  *monolog.Header
@@ -42,6 +43,7 @@ type MonoLog struct {
 	nameOf  [][]byte       // of each function
 	places  map[uint64]int // the function that is at an address, of those so far
 	methods monoMethods
+	calls   monoCalls
 	memory  codeMemory
 	derive  bool
 }
@@ -107,10 +109,14 @@ func (m *MonoLog) Scan(ctx context.Context) error {
 		}
 		m.at = buffer.Offset
 		m.latest = max(m.latest, buffer.Time)
-		if err := m.buffer(ctx); err != nil {
+		m.calls.begin(buffer)
+		err = m.buffer(ctx, buffer.Thread)
+		m.calls.end(buffer.Thread)
+		if err != nil {
 			return err
 		}
 	}
+	m.placeUnplaced()
 	m.scanned = true
 	m.places = nil
 	return m.pause(ctx)
@@ -125,7 +131,7 @@ func (m *MonoLog) pause(ctx context.Context) error {
 }
 
 // buffer reads the events of one buffer.
-func (m *MonoLog) buffer(ctx context.Context) error {
+func (m *MonoLog) buffer(ctx context.Context, thread uint64) error {
 	for n := 1; ; n++ {
 		if n%(64<<10) == 0 {
 			if err := m.pause(ctx); err != nil {
@@ -146,6 +152,7 @@ func (m *MonoLog) buffer(ctx context.Context) error {
 		case monolog.KindJITHelper:
 			m.helper(e)
 		}
+		m.calls.see(e, thread)
 		m.latest = max(m.latest, e.Time)
 	}
 }
@@ -167,6 +174,7 @@ func (m *MonoLog) checked(e *monolog.Event) bool {
 func (m *MonoLog) jitted(e *monolog.Event) {
 	if e.Code == 0 || e.Size == 0 {
 		m.Addressless++
+		m.calls.unplaced = append(m.calls.unplaced, unplacedMethod{e.Method, e.Time, m.names.keep(e.Name)})
 		m.methods.add(e.Method, e.Time, -1)
 		return
 	}
