@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/perfdata"
@@ -35,7 +36,8 @@ type recording struct {
 	machine     string       // as uname(2) has it, or ""
 	refusedLogs []refusedLog // of Mono
 
-	owners map[uint32]uint32 // the processes of threads, by their numbers
+	owners   map[uint32]uint32 // the processes of threads, by their numbers
+	earliest uint64            // of all times in it that are not 0
 }
 
 // A marker is a mapping that names a dump.
@@ -85,6 +87,9 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
 				latest = max(latest, time)
+				if time != 0 && time < s.earliest {
+					s.earliest = time
+				}
 				if !s.timed && rec.Type == perfdata.RecordSample {
 					s.began, s.timed = time, true
 				}
@@ -109,7 +114,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 
 // newRecording returns what is known of a recording before its first record.
 func newRecording(in *input) (s *recording, err error) {
-	s = &recording{in: in, cut: -1}
+	s = &recording{in: in, cut: -1, earliest: math.MaxUint64}
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)

@@ -56,7 +56,9 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		var xrays []*xray
 		xrays, err = openXRays(rec, opts, sum)
 		for _, x := range xrays {
-			if n := len(traces); add(x, x.clock, x.match); len(traces) > n {
+			n := len(traces)
+			add(x, x.clock, x.match)
+			if len(traces) > n {
 				sum.Traces[len(sum.Traces)-1].XRay = &x.summary
 			}
 		}
