@@ -36,8 +36,9 @@ type recording struct {
 	machine     string       // as uname(2) has it, or ""
 	refusedLogs []refusedLog // of Mono
 
-	owners   map[uint32]uint32 // the processes of threads, by their numbers
-	earliest uint64            // of all times in it that are not 0
+	owners map[uint32]uint32 // the processes of threads, by their numbers
+
+	earliest, latest uint64 // of all times in it that are not 0
 }
 
 // A marker is a mapping that names a dump.
@@ -87,6 +88,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
 				latest = max(latest, time)
+				s.latest = max(s.latest, time)
 				if time != 0 && time < s.earliest {
 					s.earliest = time
 				}

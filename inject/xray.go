@@ -19,8 +19,9 @@ type XRaySummary struct {
 	Buffers   int     `json:"buffers"`      // of the process
 	Program   string  `json:"program"`      // where functions were looked up
 	Functions int     `json:"functions"`    // that it has, called or not
-	Frequency float64 `json:"frequency_hz"` // of the counts
-	Measured  bool    `json:"measured"`     // the frequency is not the one that the trace claims, but what its times show
+	Claimed   uint64  `json:"claimed_hz"`   // of the counts, as the trace says, or 0
+	Frequency float64 `json:"frequency_hz"` // as it is
+	Measured  bool    `json:"measured"`     // that is not what the trace says, but what its times show
 	Emulated  bool    `json:"emulated"`     // the counts are nanoseconds of CLOCK_REALTIME
 	Anchors   int     `json:"anchors"`      // places where the trace tells a count and a time
 }
@@ -144,7 +145,7 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 			clock: clock, match: match, file: f,
 			summary: XRaySummary{
 				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
-				Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
+				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},
 		})
 	}

@@ -74,15 +74,16 @@ func TestXRayProcess(t *testing.T) {
 		name    string
 		version uint16
 		change  func(*xrayfdr.Block)
-		opts    func(*inject.Options)
 		pid     uint32 // in the option
 		problem string
 	}{
 		{name: "version 2", version: 2},
 		{name: "version 2, named", version: 2, change: func(b *xrayfdr.Block) { b.TID += 1000 }, pid: 1},
-		{name: "version 2, of nobody", version: 2, change: func(b *xrayfdr.Block) { b.TID += 100_000 }, problem: ""},
+		{name: "version 2, of nobody that is known, but of the only such program", version: 2, change: func(b *xrayfdr.Block) { b.TID += 100_000 }},
 		{name: "in a pid namespace", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID = b.TID-b.PID+1, 1 }},
 		{name: "of an earlier run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds-60 },
+			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
+		{name: "of a later run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds+60 },
 			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
 		{name: "version 2, of an earlier run", version: 2, change: func(b *xrayfdr.Block) { b.Seconds -= 60 },
 			problem: "all of its calls came before the recording; is it of another run?"},

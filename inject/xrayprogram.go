@@ -68,7 +68,7 @@ func (s *recording) findXRayProgram(p *source.XRayProcess, clock func(uint64) ui
 	var found *xrayProgram
 	for pid := range s.processes {
 		switch program, no := s.xrayProgramOf(pid, began, binaries, opts); {
-		case no != nil || program.since > began:
+		case no != nil || program.since > began || began > s.latest:
 		case found != nil:
 			return nil, advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with --pid PID")
 		default:

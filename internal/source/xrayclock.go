@@ -23,7 +23,8 @@ type XRayClock struct {
 	rate  float64 // nanoseconds for each count
 
 	Emulated  bool    // the counts are nanoseconds of CLOCK_REALTIME
-	Frequency float64 // counts in a second, as used
+	Claimed   uint64  // counts in a second, as the header says; 0 if it does not
+	Frequency float64 // as used
 	Measured  bool    // by the anchors, which contradict what the header says, or that says nothing
 	Anchors   int     // how many there were
 	Odd       int     // of them, those that were earlier than all others allow, and left aside
@@ -66,7 +67,7 @@ func newXRayClock(frequency uint64, anchors []anchor) (*XRayClock, error) {
 	slices.SortFunc(anchors, func(a, b anchor) int {
 		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.time, b.time))
 	})
-	c := &XRayClock{Emulated: frequency == emulatedFrequency, Anchors: len(anchors)}
+	c := &XRayClock{Claimed: frequency, Emulated: frequency == emulatedFrequency, Anchors: len(anchors)}
 	points := make([]point, len(anchors))
 	for i, a := range anchors {
 		points[i] = point{float64(a.count - anchors[0].count), float64(int64(a.time - anchors[0].time))}
