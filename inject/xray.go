@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -39,6 +40,17 @@ type xray struct {
 func (x *xray) Close() error {
 	x.file.release()
 	return nil
+}
+
+// Problems returns what is wrong with the trace. What damage is about, verify tells.
+func (x *xray) Problems() []calls.Problem {
+	problems := x.XRayTrace.Problems()
+	for i := range problems {
+		if problems[i].Advice == "" {
+			problems[i].Advice = adviceVerify(x.Path())
+		}
+	}
+	return problems
 }
 
 // openXRays opens the traces that opts names. Those that cannot be used become problems. The
@@ -123,7 +135,7 @@ func dropTwins(files []*xrayFile) {
 func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
-		sum.problem(Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: "let the program end, and copy its trace again"})
+		sum.problem(Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(f.path)})
 	}
 	opts.logf(2, "%s: counts of %.0f Hz, times are right to %d ns", Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
 	clock, match, counts, err := s.xrayClock(trace, opts)

@@ -3,6 +3,8 @@ package inject_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -248,5 +250,104 @@ func TestXRayContainer(t *testing.T) {
 	}
 	if pid := int(sum.Traces[0].PID); len(tids) != 2 || tids[pid] != all/2 || tids[1] != 0 {
 		t.Errorf("calls by thread: %v, process %d", tids, pid)
+	}
+}
+
+// madeXRay puts a made-up trace of process 100 into a world where that runs the program of a
+// recording, 0x100000 above its own addresses. It returns the name and address of function 1.
+func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr.Writer)) {
+	t.Helper()
+	program := filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls")
+	w.Mmap2(100, 900, 0x103000, 0x21000, 0x3000, program)
+	w.Sample(100, 1000, 0x103000)
+	w.Sample(100, 3000, 0x103000)
+	var out bytes.Buffer
+	xw, err := xrayfdr.NewWriter(&out, &header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(xw)
+	if err := xw.End(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, w.path("xray.log"), out.Bytes())
+	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+}
+
+// Recorded without -k mono, a recording may say what counts of the processor's clock are in
+// its own; then what the trace says of times does not matter.
+func TestXRayTimeConv(t *testing.T) {
+	w := newWorld(t)
+	w.ClockID = -1
+	conv := make([]byte, 24)
+	for i, v := range []uint64{1, 4, 10} { // (count * 4 >> 1) + 10
+		binary.LittleEndian.PutUint64(conv[8*i:], v)
+	}
+	w.Raw(79, 0, conv)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_500_000_000, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
+		xw.Function(xrayfdr.Enter, 2, 600)
+		xw.Function(xrayfdr.Enter, 1, 700)
+		xw.Function(xrayfdr.Exit, 1, 750)
+		xw.Function(xrayfdr.Exit, 2, 900)
+	})
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != inject.ClockTSC {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	for _, perf := range testrec.Perfs(t) {
+		var calls []string
+		for _, s := range shownCalls(t, perf, w.opts.Output) {
+			if s.event == "xray" {
+				calls = append(calls, fmt.Sprintf("%d %d %s", s.time, s.period, strings.Join(s.chain, " ")))
+			}
+		}
+		if got := strings.Join(calls, ", "); got != "1510 100 leaf branch, 1810 500 branch" {
+			t.Errorf("%s: %s", perf, got)
+		}
+	}
+	// Nanoseconds of CLOCK_REALTIME are no counts of the processor.
+	w = newWorld(t)
+	w.ClockID = -1
+	w.Raw(79, 0, conv)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: xrayfdr.EmulatedFrequency, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
+		xw.Function(xrayfdr.Enter, 2, 600)
+	})
+	if sum, err = w.run(); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "-k mono") {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// Damage in one thread's buffer is told with its offset, and costs the rest of that buffer.
+func TestXRayDamage(t *testing.T) {
+	w := newWorld(t)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		for i := range uint64(2) {
+			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
+			for n := range uint64(3) {
+				xw.Function(xrayfdr.Enter, 1, 1000+100*i+10*n)
+				xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
+			}
+		}
+		xw.Function(xrayfdr.Enter, 4000, 1200)
+	})
+	path := w.path("xray.log")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = 32 + 5*16 + 3*8 // the second exit of the first buffer
+	copy(file[at:], "\x7f\x7f\x7f\x7f")
+	put(t, path, file)
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 2 || sum.Traces[0].Calls != 5 || sum.Traces[0].Gaps != 1 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
+		t.Errorf("%+v", p)
+	}
+	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 call of function 4000, which the program does not have, is left out; name") {
+		t.Errorf("%+v", p)
 	}
 }

@@ -66,7 +66,7 @@ type shownCall struct {
 	chain  []string // the innermost first
 }
 
-var scriptLine = regexp.MustCompile(`^\S.*?\s+(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s+([\w-]+):`)
+var scriptLine = regexp.MustCompile(`^ *[^\s]+.*?\s+(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s+([\w-]+):`)
 
 // shownCalls asks perf script, with names without parameters.
 func shownCalls(t *testing.T, perf, path string) (samples []shownCall) {

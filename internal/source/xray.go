@@ -245,6 +245,9 @@ func (t *XRayTrace) Problems() []calls.Problem {
 			least, most = min(least, id), max(most, id)
 		}
 		text := fmt.Sprintf("%d calls of functions that the program does not have (numbers %d to %d) are left out", n, least, most)
+		if n == 1 {
+			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
+		}
 		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
 		if least >= 1<<24 {
 			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)

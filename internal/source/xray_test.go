@@ -363,7 +363,7 @@ func TestXRaySteps(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%v:\n%s", order, strings.Join(got, "\n"))
 		}
-		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 calls of functions that the program does not have (numbers 77 to 77)") {
+		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 call of function 77, which the program does not have, is left out") {
 			t.Errorf("%+v", p)
 		}
 		if again, _ := stepsOf(t, x.Processes[0], 3); !slices.Equal(again, want) {
