@@ -31,6 +31,9 @@ type MonoLog struct {
 	Made        int // of them, those that have a made-up place, because the log has calls
 	Merged      int
 
+	// Short leaves the parameters out of the names of functions.
+	Short bool
+
 	header  *monolog.Header
 	src     *countingReader
 	reader  *monolog.Reader
@@ -104,7 +107,7 @@ func (m *MonoLog) Scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "")
 			continue
 		}
 		m.at = buffer.Offset
@@ -143,7 +146,7 @@ func (m *MonoLog) buffer(ctx context.Context, thread uint64) error {
 			return nil
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "; what stands behind it in its buffer is left out")
 			return nil
 		}
 		switch e.Kind {
@@ -230,7 +233,7 @@ func (m *MonoLog) helper(e *monolog.Event) {
 
 // damaged makes a problem of an error. That the log ends inside a buffer is usual: its
 // process was killed, or still writes.
-func (m *MonoLog) damaged(err error) {
+func (m *MonoLog) damaged(err error, cost string) {
 	off := int64(-1)
 	var at *wire.Error
 	if errors.As(err, &at) {
@@ -240,7 +243,7 @@ func (m *MonoLog) damaged(err error) {
 		m.Cut = max(off, m.at)
 		return
 	}
-	m.problem(off, "%v; what stands behind it in its buffer is left out", err)
+	m.problem(off, "%v%s", err, cost)
 }
 
 // Began returns when the log was begun: what its header says, or else its first time.

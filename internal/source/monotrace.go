@@ -89,7 +89,7 @@ func (t *MonoTrace) Close() error { return nil }
 func (t *MonoTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := len(t.unknown); n > 0 {
-		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d methods are called of which it does not say what they are; their calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("of %d methods there are calls, and nothing says what they are; these calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
 	}
 	return problems
 }
