@@ -64,6 +64,14 @@ type Options struct {
 	// of processes of which it does not say that they have one.
 	Dumps []NamedDump
 
+	// XRay names traces of XRay's flight data recorder. Whose they are they say themselves,
+	// except those of LLVM 5 and 6: the recording tells by the numbers of their threads.
+	XRay []string
+
+	// XRayBinary names programs that wrote such traces, where those that the recording
+	// names are gone or are other builds by now.
+	XRayBinary []string
+
 	// Mono names logs of Mono's log profiler. Where the PID is 0, whose a log is is found
 	// out: by its header, and by where its code is. Logs that perf record's command line
 	// tells of are found without.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/perfdata"
@@ -34,6 +35,10 @@ type recording struct {
 
 	machine     string       // as uname(2) has it, or ""
 	refusedLogs []refusedLog // of Mono
+
+	owners map[uint32]uint32 // the processes of threads, by their numbers
+
+	earliest, latest uint64 // of all times in it that are not 0
 }
 
 // A marker is a mapping that names a dump.
@@ -83,6 +88,10 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
 				latest = max(latest, time)
+				s.latest = max(s.latest, time)
+				if time != 0 && time < s.earliest {
+					s.earliest = time
+				}
 				if !s.timed && rec.Type == perfdata.RecordSample {
 					s.began, s.timed = time, true
 				}
@@ -107,7 +116,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 
 // newRecording returns what is known of a recording before its first record.
 func newRecording(in *input) (s *recording, err error) {
-	s = &recording{in: in, cut: -1}
+	s = &recording{in: in, cut: -1, earliest: math.MaxUint64}
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
@@ -168,12 +177,20 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordLost:
 		s.lost = true
 	case perfdata.RecordFork:
-		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
+		t, err := s.layouts.Task(rec)
+		if err == nil {
+			s.owns(t.PID, t.TID)
+		}
+		if err == nil && t.PID != t.ParentPID {
 			s.genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
 			s.processes.seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
-		if c, err := s.layouts.Comm(rec); err == nil && (c.Exec || c.PID == c.TID) {
+		c, err := s.layouts.Comm(rec)
+		if err == nil {
+			s.owns(c.PID, c.TID)
+		}
+		if err == nil && (c.Exec || c.PID == c.TID) {
 			time := s.time(rec)
 			if c.Exec {
 				s.genealogy.exec(c.PID, time)
@@ -200,6 +217,14 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 		}
 	}
 	return nil
+}
+
+// owns notes whose a thread is: the latest that had its number.
+func (s *recording) owns(pid, tid uint32) {
+	if s.owners == nil {
+		s.owners = make(map[uint32]uint32)
+	}
+	s.owners[tid] = pid
 }
 
 // mmap keeps what a mapping says about dumps and about memory.

@@ -54,6 +54,17 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		add(t, clock, match)
 	}
 	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
+	if err == nil {
+		var xrays []*xray
+		xrays, err = openXRays(rec, opts, sum)
+		for _, x := range xrays {
+			n := len(traces)
+			add(x, x.clock, x.match)
+			if len(traces) > n {
+				sum.Traces[len(sum.Traces)-1].XRay = &x.summary
+			}
+		}
+	}
 	if err != nil {
 		closeTraces(traces)
 		return nil, err
@@ -88,6 +99,9 @@ func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, add
 	}
 	return nil
 }
+
+// hasTraces reports whether there are traces to be put in.
+func (o *Options) hasTraces() bool { return len(o.traces)+len(o.XRay) > 0 }
 
 // traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
 // nothing but the recording and the options says so.
@@ -133,6 +147,8 @@ type TraceSummary struct {
 	Early     int64  `json:"early"`           // samples before all that the recording has times of
 	Late      int64  `json:"late"`            // and behind that
 	Clock     Clock  `json:"clock"`
+
+	XRay *XRaySummary `json:"xray,omitempty"` // what only traces of XRay have
 }
 
 // reportTrace puts into the summary what came of a trace.

@@ -25,8 +25,7 @@ type traceSink struct {
 	feeds   []*traceFeed
 	next    uint64 // the time of the earliest sample that waits
 	buf     []byte
-	attrs   int // that have come, of a pipe
-	began   bool
+	attrs   int    // that have come, of a pipe
 	first   uint64 // times of samples
 	last    uint64
 	sum     *Summary
@@ -125,7 +124,6 @@ func (s *traceSink) Write(p []byte) (int, error) {
 				}
 				s.samplesBefore(time)
 			}
-			s.began = true
 			if rec.Type == perfdata.RecordSample {
 				s.first, s.last = min(s.first, time), max(s.last, time)
 			}
@@ -179,7 +177,7 @@ func (s *traceSink) samplesBefore(time uint64) {
 			}
 			s.sample(f)
 			switch {
-			case !s.began:
+			case f.time < s.rec.earliest:
 				f.sum.Early++
 			case time == math.MaxUint64:
 				f.sum.Late++

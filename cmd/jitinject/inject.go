@@ -35,6 +35,8 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Clock:        o.clock,
 		Dumps:        o.named,
 		Mono:         o.logs,
+		XRay:         o.xray,
+		XRayBinary:   o.xrayBinary,
 		MonoAOT:      o.monoAOT,
 		MonoShort:    o.monoNames == "short",
 		PID:          o.pid,

@@ -34,6 +34,8 @@ type options struct {
 	logs          []engine.NamedDump // what they mean
 	monoAOT       bool
 	monoNames     string
+	xray          []string
+	xrayBinary    []string
 	pid           uint32
 	codeFrom      []string
 	dwarf         int
@@ -95,6 +97,8 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where perf record's command line names it")
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
 	fs.StringVar(&o.monoNames, "mono-names", "full", "call Mono's methods as Mono does, `full|short`, with parameters or without")
+	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls that XRay's flight data recorder logged in `FILE`; may be repeated")
+	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "the program that wrote them is `FILE`, if that in the recording is gone; may be repeated")
 	fs.Uint32Var(&o.pid, "pid", 0, "logs that do not say whose they are, are of process `PID`")
 	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
@@ -150,8 +154,9 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	for _, name := range fs.Args() {
 		return strayWord(name, fs.Changed("input"))
 	}
-	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir"} {
-		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || name == "dump-dir" && slices.Contains(o.dumpDirs, "")) {
+	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir", "xray", "xray-binary"} {
+		lists := map[string][]string{"dump-dir": o.dumpDirs, "xray": o.xray, "xray-binary": o.xrayBinary}
+		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || slices.Contains(lists[name], "")) {
 			return usageError(fmt.Sprintf("--%s: the name is empty", name))
 		}
 	}

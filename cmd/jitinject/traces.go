@@ -20,6 +20,9 @@ func writeTraces(w io.Writer, s *engine.Summary) {
 	}
 }
 
+// badClock is what times may be off without a word, in nanoseconds: a sample or two.
+const badClock = 500_000
+
 // traceNotes says what is special about a trace.
 func traceNotes(t *engine.TraceSummary) (notes []string) {
 	note := func(n int64, one, many string) {
@@ -29,6 +32,16 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 	}
 	if text := clockText(t.Clock); text != "" {
 		notes = append(notes, text)
+	}
+	if x := t.XRay; x != nil && x.Measured {
+		claimed := "says nothing of that"
+		if x.Claimed != 0 {
+			claimed = fmt.Sprintf("claims %.3f MHz", float64(x.Claimed)/1e6)
+		}
+		notes = append(notes, fmt.Sprintf("its clock counted %.3f MHz, by the times in it; it %s", x.Frequency/1e6, claimed))
+	}
+	if x := t.XRay; x != nil && t.Clock.Error > badClock {
+		notes = append(notes, fmt.Sprintf("its times are right to %s only, by the beginnings of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
 	}
 	note(t.Notes, "thing was said by the program itself, in event "+t.Event+"-notes", "things were said by the program itself, in event "+t.Event+"-notes")
 	note(t.Inferred, "call has no end in the log, and ended when its caller did, or its thread's log", "calls have no ends in the log, and ended when their callers did, or their threads' logs")
