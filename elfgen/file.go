@@ -46,7 +46,8 @@ type Section struct {
 	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
 
 	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
-	// caller writes.
+	// caller writes. Of type SHT_NOBITS it is to have nothing in the file; so that offsets
+	// stay addresses, its place is kept there all the same, for what nobody is to read.
 	Data   []byte
 	Pieces [][]byte
 	Room   uint64
@@ -59,6 +60,14 @@ func (s *Section) size() uint64 {
 		n += uint64(len(p))
 	}
 	return n
+}
+
+// fileSize returns how much of the file belongs to it, in bytes.
+func (s *Section) fileSize() uint64 {
+	if s.Type == elf.SHT_NOBITS {
+		return 0
+	}
+	return s.size()
 }
 
 // A Segment is a program header over consecutive sections.
@@ -234,7 +243,8 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	if s.FromStart {
 		offset, addr = 0, 0
 	}
-	size := last.offset + last.size() - offset
+	fileSize := last.offset + last.fileSize() - offset
+	memSize := last.addr + last.size() - addr
 	word := f.target.wordSize()
 	b.U32(uint32(s.Type))
 	if word == 8 { // the flags stand elsewhere in 32-bit files
@@ -243,8 +253,8 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	b.Word(offset, word)
 	b.Word(addr, word) // p_vaddr
 	b.Word(addr, word) // p_paddr
-	b.Word(size, word) // p_filesz
-	b.Word(size, word) // p_memsz
+	b.Word(fileSize, word)
+	b.Word(memSize, word)
 	if word == 4 {
 		b.U32(uint32(s.Flags))
 	}

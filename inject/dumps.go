@@ -2,6 +2,7 @@ package inject
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,7 @@ type dump struct {
 	pid     uint32   // the process in the recording that mapped it
 	markers []marker // that named it; the first is that process's
 	file    *os.File
-	source  *source.Jitdump
+	source  source.Dump
 	clock   func(uint64) uint64 // from its times to the recording's
 	match   Clock               // how that was found
 
@@ -41,6 +42,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 	if err := f.listDirs(); err != nil {
 		return nil, err
 	}
+	if err := f.monoLogs(ctx, sum); err != nil {
+		return nil, err
+	}
+	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
 	for _, c := range claims {
 		if err := f.search(ctx, c); err != nil {
@@ -56,6 +61,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			} else if !c.gone {
 				sum.problem(f.missing(c))
 			}
+			continue
+		}
+		if d.source.Target().Machine == uint32(elf.EM_NONE) {
+			sum.problem(Problem{File: d.path, Offset: -1, Text: "neither it nor the recording says what machine its code is for", Advice: "record into a file: perf record -o FILE"})
 			continue
 		}
 		if err := d.matchClock(rec, opts.Clock); err != nil {
@@ -93,12 +102,12 @@ func (d *dump) isRecordings() error {
 	for _, m := range d.markers {
 		since = min(since, m.time)
 	}
-	for i := range d.source.Events {
-		if d.clock(d.source.Events[i].Time) >= since {
+	for i := range d.source.Scanned().Events {
+		if d.clock(d.source.Scanned().Events[i].Time) >= since {
 			return nil
 		}
 	}
-	if len(d.source.Events) == 0 {
+	if len(d.source.Scanned().Events) == 0 {
 		return nil
 	}
 	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.pid)

@@ -22,8 +22,11 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":  {"internal/wire"},
-	"perfdata": {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"jitdump":          {"internal/wire"},
+	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore": {"internal/wire"},
+	"format/xrayfdr":   {"internal/wire"},
+	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -31,20 +34,22 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/source":  {"jitdump", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/calls":   {},
+	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
+	"internal/xraymap": {"github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
+		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/elfcore", "internal/xraymap", "internal/calls",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},

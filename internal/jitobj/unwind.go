@@ -23,10 +23,10 @@ const tablesAlign = 8
 // libunwind follows frame pointers where a table has no entry, and gives up where there
 // is no table.
 func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables) (elfgen.SectionID, error) {
-	if place.None || len(fn.Code) == 0 || fn.Unwind.Empty() && place.Away == 0 {
+	if place.None || fn.Size == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
 	}
-	offset, away := tablesPlace(uint64(len(fn.Code)), place)
+	offset, away := tablesPlace(fn.Size, place)
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
 	b.cies.reset()
 	b.addFrames(fn)
@@ -90,7 +90,7 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 			continue
 		}
 		b.rows, b.saved = b.rows[:0], b.saved[:0]
-		start, end := u.Rows[i].Offset, uint64(len(fn.Code))
+		start, end := u.Rows[i].Offset, fn.Size
 		for ; i < len(u.Rows); i++ {
 			if !u.Rows[i].Known {
 				end = u.Rows[i].Offset

@@ -28,7 +28,7 @@ func Types() []string {
 			names = append(names, name)
 		}
 	}
-	return append(names, objectTypes...)
+	return append(append(names, objectTypes...), coreTypes...)
 }
 
 var sampleFields = []string{

@@ -1,0 +1,3 @@
+// Package xrayfdr reads and writes traces of LLVM's XRay in flight data recorder
+// mode.
+package xrayfdr
