@@ -249,11 +249,12 @@ func (w *Writer) End() error {
 	}
 	w.open = false
 	b := &w.block
+	var rest int64 // zeros behind
 	if w.h.Version == 1 {
 		w.metadata(&Record{Kind: EndOfBuffer}, 0)
 		w.left = w.left[min(len(w.left), metadataSize):]
 		b.Bytes(w.left)
-		b.Zeros(int(int64(w.h.BufferSize) - int64(b.Len())))
+		rest = int64(w.h.BufferSize) - int64(b.Len())
 	} else {
 		b.Bytes(w.left)
 		b.Zeros(int(w.used - int64(b.Len())))
@@ -267,5 +268,8 @@ func (w *Writer) End() error {
 		}
 	}
 	_, w.err = w.dst.Write(b.Data)
+	for zeros := make([]byte, min(rest, blockWindowSize)); w.err == nil && rest > 0; rest -= int64(len(zeros)) {
+		_, w.err = w.dst.Write(zeros[:min(rest, int64(len(zeros)))])
+	}
 	return w.err
 }
