@@ -40,6 +40,8 @@ type Reader struct {
 	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
 
+	head [patternSize]byte // for headAt
+
 	typed      int64 // typed events of the block
 	typedShort bool  // a block's extents did not count the markers of its typed events
 	repairs    Repairs

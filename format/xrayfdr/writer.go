@@ -30,6 +30,7 @@ type Writer struct {
 	used  int64  // what the extents count
 	left  []byte // data that was not stepped over and is there still
 	tsc   uint64
+	cpu   uint16
 	err   error
 }
 
@@ -58,7 +59,7 @@ func (w *Writer) Begin(b *Block) error {
 	if w.h.Version >= versions[PID].first {
 		w.Record(&Record{Kind: PID, PID: b.PID})
 	}
-	w.tsc = b.TSC
+	w.tsc, w.cpu = b.TSC, b.CPU
 	if b.Base == OwnBase {
 		return w.CPU(b.CPU, b.TSC)
 	}
@@ -104,6 +105,7 @@ func (w *Writer) TypedEvent(typ uint16, tsc uint64, payload []byte) error {
 }
 
 func (w *Writer) event(rec Record) error {
+	rec.CPU = w.cpu
 	if w.h.Version >= 5 {
 		if err := w.wrap(rec.TSC, math.MaxInt32); err != nil {
 			return err
@@ -203,7 +205,7 @@ func (w *Writer) metadata(rec *Record, size int) {
 	case NewCPU:
 		b.U16(rec.CPU)
 		b.U64(rec.TSC)
-		w.tsc = rec.TSC
+		w.tsc, w.cpu = rec.TSC, rec.CPU
 	case TSCWrap:
 		b.U64(rec.TSC)
 		w.tsc = rec.TSC
