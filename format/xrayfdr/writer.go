@@ -78,15 +78,20 @@ func (w *Writer) Function(kind Kind, id uint32, tsc uint64) error {
 	if w.h.Version >= 5 {
 		limit = math.MaxInt32 // as runtimes of that version do
 	}
-	if err := w.wrap(tsc, limit); err != nil {
+	if err := w.wrap(tsc, limit, functionSize); err != nil {
 		return err
 	}
 	return w.Record(&Record{Kind: kind, Function: id, Delta: int64(tsc - w.tsc)})
 }
 
-func (w *Writer) wrap(tsc, limit uint64) error {
+// wrap writes a TSCWrap where the ticks up to tsc are more than limit. size is
+// that of the record to come: either both fit into the block or none is written.
+func (w *Writer) wrap(tsc, limit uint64, size int) error {
 	if tsc-w.tsc <= limit { // time that runs backwards wraps as well
 		return nil
+	}
+	if w.open && !w.fits(metadataSize+size) {
+		return fmt.Errorf("%s: %v: %w", FormatName, TSCWrap, ErrFull)
 	}
 	return w.Record(&Record{Kind: TSCWrap, TSC: tsc})
 }
@@ -107,7 +112,7 @@ func (w *Writer) TypedEvent(typ uint16, tsc uint64, payload []byte) error {
 func (w *Writer) event(rec Record) error {
 	rec.CPU = w.cpu
 	if w.h.Version >= 5 {
-		if err := w.wrap(rec.TSC, math.MaxInt32); err != nil {
+		if err := w.wrap(rec.TSC, math.MaxInt32, metadataSize+len(rec.Payload)); err != nil {
 			return err
 		}
 		rec.Delta = int64(rec.TSC - w.tsc)
@@ -146,7 +151,7 @@ func (w *Writer) Record(rec *Record) error {
 	if rec.Kind.IsFunction() {
 		size = functionSize
 	}
-	if w.h.BufferSize > 0 && w.used+int64(size)+w.reserve() > int64(w.h.BufferSize) {
+	if !w.fits(size) {
 		return fmt.Errorf("%s: %v: %w", FormatName, rec.Kind, ErrFull)
 	}
 	if len(payload) > maxPayload {
@@ -171,12 +176,13 @@ func (w *Writer) Record(rec *Record) error {
 	return nil
 }
 
-// reserve returns what a block must have room for at its end.
-func (w *Writer) reserve() int64 {
+// fits says whether the block has room for size bytes, and for EndOfBuffer
+// behind them.
+func (w *Writer) fits(size int) bool {
 	if w.h.Version == 1 {
-		return metadataSize
+		size += metadataSize
 	}
-	return 0
+	return w.h.BufferSize == 0 || w.used+int64(size) <= int64(w.h.BufferSize)
 }
 
 func (w *Writer) fail(format string, args ...any) error {
