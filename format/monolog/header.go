@@ -26,7 +26,7 @@ const (
 )
 
 // ErrNotMonoLog says that a file does not begin as a Mono log does.
-var ErrNotMonoLog = errors.New("not a log of Mono's profiler: it begins neither with 01 5a 50 4d nor is it such a file in gzip")
+var ErrNotMonoLog = errors.New("not a log of Mono's profiler: neither the file nor what gzip unpacks of it begins with 01 5a 50 4d")
 
 // A Header is what stands in front of a log. Which of its fields are there
 // depends on Major, as it does in Mono's own reader; see the package comment.

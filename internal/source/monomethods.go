@@ -38,12 +38,13 @@ func (m *MonoLog) MethodAt(method, time uint64) (function int, ok bool) {
 		slices.SortStableFunc(s.all, compareMethods)
 		s.sorted = true
 	}
-	n, found := slices.BinarySearchFunc(s.all, monoMethod{method: method, time: time}, compareMethods)
-	if found { // the last one of that time
-		for n+1 < len(s.all) && s.all[n+1].method == method && s.all[n+1].time == time {
-			n++
+	n, _ := slices.BinarySearchFunc(s.all, monoMethod{method: method, time: time}, func(e, at monoMethod) int {
+		if compareMethods(e, at) <= 0 { // the last one of that time
+			return -1
 		}
-	} else if n > 0 && s.all[n-1].method == method {
+		return 1
+	})
+	if n > 0 && s.all[n-1].method == method {
 		n--
 	}
 	// What comes before the first event is of that, too: threads write theirs a little
