@@ -30,7 +30,7 @@ var monoCallCounts = map[string]int{
 // What a recording with Mono's calls must show.
 func TestMonoCalls(t *testing.T) {
 	t.Run("recorded", func(t *testing.T) {
-		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), "")
+		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(*inject.Options) {})
 	})
 	t.Run("fresh", func(t *testing.T) {
 		testrec.CanRecord(t)
@@ -43,29 +43,30 @@ func TestMonoCalls(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "calls.txt"), []byte(report), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		checkMonoCalls(t, dir, "")
+		checkMonoCalls(t, dir, func(*inject.Options) {})
 	})
 	t.Run("compressed", func(t *testing.T) {
 		dir := testrec.Unpack(t, "mono-calls")
 		testrec.Run(t, dir, testrec.Tool(t, "gzip"), "app.mlpd")
-		checkMonoCalls(t, dir, "app.mlpd.gz")
+		checkMonoCalls(t, dir, func(o *inject.Options) { o.Mono = []inject.NamedDump{{Path: filepath.Join(dir, "app.mlpd.gz")}} })
+	})
+	t.Run("sampled bundles", func(t *testing.T) { // what is called is touched
+		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(o *inject.Options) { o.Sampled, o.Bundle = true, true })
 	})
 }
 
-// checkMonoCalls injects a recording with its log, which is found without being named
-// unless it has another name than in the recording.
-func checkMonoCalls(t *testing.T, dir, log string) {
+// checkMonoCalls injects a recording with its log, which is found without being named.
+func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
-	if log != "" {
-		opts.Mono = []inject.NamedDump{{Path: filepath.Join(dir, log)}}
-	} else {
-		log = "app.mlpd"
+	log := filepath.Join(dir, "app.mlpd")
+	if set(&opts); len(opts.Mono) > 0 {
+		log = opts.Mono[0].Path
 	}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
-	want := tracedThreads(t, filepath.Join(dir, log))
+	want := tracedThreads(t, log)
 	c := sum.Traces[0]
 	if c.Inferred != 0 || c.Unmatched != 0 || c.Gaps != 0 || c.Unknown != 0 || c.Event != "mono" || int(c.Threads) != len(want) {
 		t.Errorf("summary %+v, and %d threads have logged calls", c, len(want))

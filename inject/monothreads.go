@@ -26,7 +26,7 @@ type taskLife struct {
 // A taskName is a name that a thread was given, other than that of the program.
 type taskName struct {
 	name string
-	time uint64
+	time uint64 // 0 if it had it before the recording
 }
 
 // A taskEvent is one of those that a recording tells of a thread.
@@ -64,6 +64,7 @@ func (rec *recording) tasksOf(ctx context.Context, pid uint32, since uint64) ([]
 	first := &taskLife{tid: pid, born: rec.programStart(pid, since), died: math.MaxUint64}
 	tasks := []*taskLife{first}
 	alive := map[uint32]*taskLife{pid: first}
+	program := ""
 	begin := func(e *taskEvent) {
 		task := &taskLife{tid: e.tid, born: e.time, died: math.MaxUint64}
 		tasks = append(tasks, task)
@@ -82,11 +83,19 @@ func (rec *recording) tasksOf(ctx context.Context, pid uint32, since uint64) ([]
 			if task != nil {
 				task.died = e.time
 			}
-		case task == nil && e.time == 0: // it was there before the recording
-			begin(e)
-		case task != nil && e.time > 0:
+		case e.time == 0: // it was there before the recording
+			if e.tid == pid {
+				program = e.name
+			} else if task == nil {
+				begin(e)
+				alive[e.tid].names = []taskName{{e.name, 0}}
+			}
+		case task != nil:
 			task.names = append(task.names, taskName{e.name, e.time})
 		}
+	}
+	for _, task := range tasks { // what threads are called that have no name of their own
+		task.names = slices.DeleteFunc(task.names, func(n taskName) bool { return n.time == 0 && n.name == program })
 	}
 	return tasks, nil
 }
@@ -119,6 +128,7 @@ const (
 	threadSlack = 50e3 // a thread is told of when it is all but gone
 	looseSlack  = 20e6 // the clock is an estimate
 	nameSlack   = 2e6  // between the renaming of a thread and what the log says of it
+	oldName     = 1e3  // what counts as that where nobody knows when it was
 	commLength  = 15   // what the kernel keeps of a name
 	clearly     = 3    // how many times better than the next one the best must be
 )
@@ -174,7 +184,11 @@ func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint
 		if t.Name == "" || n.name != t.Name[:min(len(t.Name), commLength)] {
 			continue
 		}
-		if apart := max(n.time, named) - min(n.time, named); apart <= nameSlack+m.slack && (!ok || apart < d) {
+		apart := max(n.time, named) - min(n.time, named)
+		if n.time == 0 { // nobody knows since when
+			apart = oldName
+		}
+		if apart <= nameSlack+m.slack && (!ok || apart < d) {
 			d, ok = apart, true
 		}
 	}
@@ -184,6 +198,7 @@ func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint
 // match finds what is certain, or as good as that: threads that are clearly nearest to each
 // other, and then those for which only one is left that they can be.
 func (m *threadMatch) match(whole bool) {
+	m.matchMain()
 	for {
 		changed := false
 		for _, t := range m.threads {
@@ -198,6 +213,29 @@ func (m *threadMatch) match(whole bool) {
 		if !changed && !(whole && m.matchOnly()) {
 			return
 		}
+	}
+}
+
+// mainThread is what Mono calls the first thread of a program, which it does not tell the
+// kernel.
+const mainThread = "Main"
+
+// matchMain sets the first thread, if only one is called so.
+func (m *threadMatch) matchMain() {
+	var main *source.MonoThread
+	for _, t := range m.threads {
+		if t.Name == mainThread {
+			if main != nil {
+				return
+			}
+			main = t
+		}
+	}
+	if main == nil || m.task[main] != nil || m.taken[m.tasks[0]] != nil || len(m.tasks[0].names) > 0 {
+		return
+	}
+	if _, ok := m.distance(main, m.tasks[0]); ok {
+		m.set(main, m.tasks[0])
 	}
 }
 

@@ -212,11 +212,9 @@ func TestTrace(t *testing.T) {
 func TestTraceForms(t *testing.T) {
 	for _, form := range []struct{ name, input, output string }{
 		{"node-zstd", "perf.data", "out.data"},
-		{"node-threads", "perf.data.dir", "out.data"},
 		{"node-threads", "perf.data.dir", "out.dir/"},
 		{"node-pipe", "perf.pipe.data", "out.data"},
 		{"node-pipe", "perf.pipe.data", "-"},
-		{"node-dwarf", "perf.data", "out.data"},
 		{"node-dwarf", "perf.data", "-"},
 	} {
 		t.Run(form.name+" to "+form.output, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (f *traceFeed) advance() {
 		f.event = nil
 		return
 	}
-	f.time = f.clock(f.event.Time)
+	f.time = min(f.clock(f.event.Time), latestTime)
 }
 
 // setNext finds the earliest sample that waits.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
@@ -31,7 +32,7 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 		}
 	}
 	if text := clockText(t.Clock); text != "" {
-		notes = append(notes, text)
+		notes = append(notes, strings.Replace(text, "functions may be there", "calls may have ended", 1))
 	}
 	if x := t.XRay; x != nil && x.Measured {
 		claimed := "says nothing of that"
