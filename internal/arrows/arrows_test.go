@@ -22,8 +22,9 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":  {"internal/wire"},
-	"perfdata": {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"jitdump":        {"internal/wire"},
+	"perfdata":       {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
