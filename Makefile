@@ -27,8 +27,8 @@ VERSION   ?= $(shell script/version)
 GO_LDFLAGS = -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZ        = ./jitdump:FuzzReader ./format/monolog:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
-              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify ./internal/show:FuzzShow
+FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
+              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/verify:FuzzVerify ./internal/show:FuzzShow ./format/xrayfdr:FuzzReader ./format/monolog:FuzzReader
 
 .PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions \
         install install-files install-agent uninstall packages copyright clean

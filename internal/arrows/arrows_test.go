@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"jitdump":        {"internal/wire"},
 	"perfdata":       {"internal/wire", "github.com/klauspost/compress/zstd"},
 	"format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"format/xrayfdr": {"internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},

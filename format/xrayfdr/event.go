@@ -1,0 +1,100 @@
+package xrayfdr
+
+// payloads says what became of the data of a block's events.
+type payloads uint8
+
+const (
+	unknown     payloads = iota
+	kept                 // they stand behind their markers
+	overwritten          // the next record does
+)
+
+// lastOverwriting is the last version that real runtimes wrote without stepping
+// over an event's data: LLVM 5 wrote 1, LLVM 6 wrote 2, LLVM 7 wrote 3. The
+// error was found while 3 was in use, so that 3 occurs with and without it.
+const lastOverwriting = 3
+
+// event decodes the marker of an event, whose data is d, and finds its payload.
+func (r *Reader) event(d []byte, to state) (*Record, error) {
+	rec, o := &r.rec, r.header.Order
+	size := int32(o.Uint32(d))
+	if size < 0 || size > maxPayload {
+		return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d; 0 to %d can be believed", size, maxPayload))
+	}
+	rec.PayloadSize = uint32(size)
+	// The layouts behind the size:
+	//	custom 1-3   u64 tsc
+	//	custom 4     u64 tsc, u16 cpu
+	//	custom 5     i32 delta
+	//	typed  3-4   u64 tsc, u16 type
+	//	typed  5     i32 delta, u16 type
+	tsc, used := r.tsc, 4
+	if r.version() >= 5 {
+		rec.Delta = int64(int32(o.Uint32(d[used:])))
+		tsc += uint64(rec.Delta)
+		used += 4
+	} else {
+		rec.TSC = o.Uint64(d[used:])
+		used += 8
+	}
+	rec.CPU = r.cpu
+	switch {
+	case rec.Kind == TypedEvent:
+		rec.Type = o.Uint16(d[used:])
+		used += 2
+	case r.version() == 4:
+		rec.CPU = o.Uint16(d[used:])
+		used += 2
+	}
+	if r.version() >= 5 {
+		rec.TSC = tsc
+	}
+	garbage := !isZero(d[used:])
+
+	if r.payloads == unknown && r.version() <= lastOverwriting && size > 0 {
+		if err := r.judge(); err != nil {
+			return r.fail(err)
+		}
+	}
+	step := metadataSize + int(size)
+	lost := r.payloads == overwritten && size > 0
+	if lost && r.version() >= 2 {
+		// The used part of a buffer was counted with the data that was not stepped
+		// over, so that as many bytes at its end mean nothing. Behind the last
+		// record they are the data of an event in front.
+		r.claimed -= int64(size)
+		if r.claimed == r.offset()+metadataSize {
+			lost = false
+		} else {
+			r.end = min(r.end, r.claimed)
+		}
+	}
+	if lost {
+		step = metadataSize
+	}
+	n, err := r.fill(step)
+	if err != nil {
+		return r.fail(err)
+	}
+	if n < step {
+		if r.version() == 1 && !r.block.Cut || r.header.BufferSize > 0 && uint64(size) > r.header.BufferSize {
+			return r.fail(r.bad(rec.Kind.String(), "event_size", 1, "is %d, but the buffer ends after %d bytes", size, max(n-metadataSize, 0)))
+		}
+		return r.cut()
+	}
+	if garbage {
+		r.repairs[ReservedBytes]++
+	}
+	if lost {
+		r.repairs[OverwrittenPayload]++
+	} else {
+		rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
+	}
+	if rec.Kind == TypedEvent {
+		r.typed++
+	}
+	r.tsc = tsc
+	r.pos += step
+	r.state = to
+	return rec, nil
+}

@@ -1,0 +1,136 @@
+package xrayfdr
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"testing"
+)
+
+// Whatever the bytes are, reading ends; records lie one behind the other within
+// their block; an index finds the same blocks, and reading them one by one gives
+// the same records; and what is written of them reads the same again.
+func FuzzReader(f *testing.F) {
+	for _, name := range realTraces(f) {
+		file := unpacked(f, name+".xray")
+		f.Add(file[:min(len(file), 6000)])
+	}
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			f.Add(everything(f, version, order))
+			for _, lose := range []bool{false, version <= lastOverwriting} {
+				file, _ := chatty(f, version, order, lose, 4, func(i int) []byte { return make([]byte, 8*i+3) })
+				f.Add(file)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		src, size := bytes.NewReader(file), int64(len(file))
+		r, err := NewReader(src, size)
+		if err != nil {
+			if _, err := ReadIndex(src, size); err == nil {
+				t.Fatal("a file without header has an index")
+			}
+			return
+		}
+		x, err := ReadIndex(src, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := x.Blocks
+		var out bytes.Buffer
+		free := *r.Header()
+		if free.Version > 1 {
+			free.BufferSize = 0
+		} else {
+			free.BufferSize = min(free.BufferSize, 1<<16) // all its blocks are as large
+		}
+		w, err := NewWriter(&out, &free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for calls := 0; ; {
+			b, err := r.NextBlock()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				if !isViolation(err) {
+					t.Fatal(err)
+				}
+				if calls++; calls > len(file) {
+					t.Fatal("reading does not end")
+				}
+				continue
+			}
+			if len(blocks) == 0 || blocks[0] != *b {
+				t.Fatalf("block %+v, the index has %+v", *b, blocks)
+			}
+			alone := ReadBlockAt(src, x.Header, blocks[0])
+			blocks = blocks[1:]
+			if _, err := alone.NextBlock(); err != nil {
+				t.Fatal(err)
+			}
+			checkBlock(t, r, alone, *b, w)
+		}
+		if len(blocks) > 0 {
+			t.Fatalf("the index has %+v more", blocks)
+		}
+	})
+}
+
+// checkBlock reads a block with two readers at once, and writes it.
+func checkBlock(t *testing.T, r, alone *Reader, b Block, w *Writer) {
+	at := b.Offset
+	for {
+		rec, err := r.Next()
+		again, err2 := alone.Next()
+		if r.payloads != alone.payloads {
+			// Where a block cannot tell whether data was overwritten, others do.
+			r.state, alone.state = atEnd, atEnd
+			return
+		}
+		if (err == nil) != (err2 == nil) || (err == io.EOF) != (err2 == io.EOF) {
+			t.Fatalf("block %+v: %v, read alone %v", b, err, err2)
+		}
+		if err != nil {
+			if err != io.EOF && !isViolation(err) {
+				t.Fatal(err)
+			}
+			if rec, err := r.Next(); err != io.EOF {
+				t.Fatalf("behind the end: %v, %v", rec, err)
+			}
+			return
+		}
+		p, q := rec.Payload, again.Payload
+		c, d := *rec, *again
+		c.Payload, d.Payload = nil, nil
+		if c.Offset != d.Offset || c.Kind != d.Kind || c.TSC != d.TSC || !bytes.Equal(p, q) {
+			t.Fatalf("block %+v: %+v, read alone %+v", b, rec, again)
+		}
+		if rec.Offset < at || rec.Offset+recordLen(rec) > b.Offset+b.Size {
+			t.Fatalf("block %+v: %+v", b, rec)
+		}
+		at = rec.Offset + recordLen(rec)
+		if rec.Payload != nil && len(rec.Payload) != int(rec.PayloadSize) {
+			t.Fatalf("%+v", rec)
+		}
+		if rec.Kind == EndOfBuffer {
+			continue
+		}
+		had := slices.Clone(w.block.Data)
+		if err := w.Record(rec); err != nil {
+			continue // full
+		}
+		if rec.Kind.IsFunction() && !bytes.HasPrefix(w.block.Data, had) {
+			t.Fatal("writing changes what is written")
+		}
+	}
+}
+
+func recordLen(rec *Record) int64 {
+	if rec.Kind.IsFunction() {
+		return functionSize
+	}
+	return metadataSize + int64(len(rec.Payload))
+}

@@ -1,0 +1,140 @@
+package xrayfdr
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// FormatName is the format's name in errors.
+const FormatName = "XRay FDR"
+
+// ErrNotXRay says that a file is no flight data recorder trace of XRay. Callers
+// test for it with errors.Is.
+var ErrNotXRay = errors.New("not an XRay flight data recorder trace")
+
+// HeaderSize is the size of the file header in bytes.
+const HeaderSize = 32
+
+// MaxVersion is the newest version of the format that the package knows; LLVM 8
+// to 22 write it.
+const MaxVersion = 5
+
+// EmulatedFrequency is the cycle frequency of a trace whose time stamps are no
+// TSC but nanoseconds of CLOCK_REALTIME: the runtime found no TSC, or not its
+// rate.
+const EmulatedFrequency = 1_000_000_000
+
+// typeFDR is the header's type of flight data recorder traces.
+const typeFDR = 1
+
+// A Header is the file header.
+type Header struct {
+	Order   binary.ByteOrder // of all fields of the file
+	Version uint16           // 1 to MaxVersion
+	// ConstantTSC and NonstopTSC are promises about the time stamp counter. Real
+	// runtimes set both without looking.
+	ConstantTSC, NonstopTSC bool
+	// OtherFlags is the bitfield with the two flags cleared.
+	OtherFlags uint32
+	// CycleFrequency is how often TSC counts in a second. Some runtimes take the
+	// CPU's highest frequency for it. 0 says nothing.
+	CycleFrequency uint64
+	// BufferSize is the size of a thread's buffer in bytes: in version 1 of every
+	// block of the file, from version 2 on what no block exceeds.
+	BufferSize uint64
+	Reserved   [8]byte // real runtimes write whatever was on their stack
+}
+
+// Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
+func (h *Header) Emulated() bool { return h.CycleFrequency == EmulatedFrequency }
+
+// flagBits returns the two bits of the bitfield: the first bit of the field is the
+// lowest on little-endian machines and the highest on big-endian ones.
+func flagBits(order binary.ByteOrder) (constant, nonstop uint32) {
+	if order == binary.BigEndian {
+		return 1 << 31, 1 << 30
+	}
+	return 1, 2
+}
+
+// ParseHeader reads the file header in b. It finds the byte order by version
+// and type, both small. An error wraps ErrNotXRay, unless it is about the
+// version or type of an XRay log.
+func ParseHeader(b []byte) (*Header, error) {
+	if len(b) < HeaderSize {
+		return nil, fmt.Errorf("%w: a file header has %d bytes, the file %d", ErrNotXRay, HeaderSize, len(b))
+	}
+	h := &Header{Order: binary.LittleEndian}
+	if b[0] == 0 && b[2] == 0 {
+		h.Order = binary.BigEndian
+	}
+	c := wire.NewCursor(FormatName, "file header", b[:HeaderSize], h.Order, 0)
+	h.Version = c.U16("version")
+	if h.Version == 0 || h.Version > 255 {
+		return nil, fmt.Errorf("%w: version is %d", ErrNotXRay, h.Version)
+	}
+	if typ := c.U16("type"); typ > 2 {
+		return nil, fmt.Errorf("%w: type is %d", ErrNotXRay, typ)
+	} else if typ != typeFDR {
+		c.Bad("type", "is %d (%s); only flight data recorder traces, type 1, are read: record with XRAY_OPTIONS=xray_mode=xray-fdr",
+			typ, [3]string{"basic mode", "", "profiling mode"}[typ])
+		return nil, c.Err()
+	}
+	if h.Version > MaxVersion {
+		return nil, &wire.Error{Format: FormatName, Record: "file header", Field: "version",
+			Text: fmt.Sprintf("is %d; versions 1 to %d are known", h.Version, MaxVersion)}
+	}
+	flags := c.U32("bitfield")
+	constant, nonstop := flagBits(h.Order)
+	h.ConstantTSC, h.NonstopTSC = flags&constant != 0, flags&nonstop != 0
+	h.OtherFlags = flags &^ (constant | nonstop)
+	h.CycleFrequency = c.U64("cycle_frequency")
+	h.BufferSize = c.U64("buffer_size")
+	copy(h.Reserved[:], c.Bytes("reserved", uint64(len(h.Reserved))))
+	if h.Version == 1 && (h.BufferSize < minBuffer || h.BufferSize > maxBuffer) {
+		return nil, &wire.Error{Format: FormatName, Record: "file header", Field: "buffer_size", Offset: 16,
+			Text: fmt.Sprintf("is %d; a buffer of version 1 has between %d bytes and %d", h.BufferSize, minBuffer, int64(maxBuffer))}
+	}
+	return h, c.Err()
+}
+
+// A buffer holds at least the records that begin one; the other bound keeps
+// offsets from overflowing.
+const (
+	minBuffer = 2 * metadataSize
+	maxBuffer = 1 << 40
+)
+
+// AppendTo appends the header as it is in a file.
+func (h *Header) AppendTo(dst []byte) []byte {
+	w := wire.AppendTo(dst, h.Order)
+	w.U16(h.Version)
+	w.U16(typeFDR)
+	flags := h.OtherFlags
+	constant, nonstop := flagBits(h.Order)
+	if h.ConstantTSC {
+		flags |= constant
+	}
+	if h.NonstopTSC {
+		flags |= nonstop
+	}
+	w.U32(flags)
+	w.U64(h.CycleFrequency)
+	w.U64(h.BufferSize)
+	w.Bytes(h.Reserved[:])
+	return w.Data
+}
+
+// readHeader reads the file header at the start of src.
+func readHeader(src io.ReaderAt) (*Header, error) {
+	var b [HeaderSize]byte
+	n, err := src.ReadAt(b[:], 0)
+	if n < len(b) && err != nil && err != io.EOF {
+		return nil, err
+	}
+	return ParseHeader(b[:n])
+}

@@ -1,0 +1,193 @@
+package xrayfdr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// same compares records.
+func same(a, b Record) bool {
+	p, q := a.Payload, b.Payload
+	a.Payload, b.Payload = nil, nil
+	return reflect.DeepEqual(a, b) && bytes.Equal(p, q)
+}
+
+// TestTruncated cuts traces at every byte: what is read is the beginning of what
+// the whole trace holds.
+func TestTruncated(t *testing.T) {
+	traces := map[string][]byte{}
+	for _, name := range []string{"v2-llvm6", "v5-events", "llvm-arg1", "llvm-version-1"} {
+		traces[name] = unpacked(t, name+".xray")
+	}
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			traces[fmt.Sprintf("v%d %v", version, order)] = everything(t, version, order)
+		}
+	}
+	for name, file := range traces {
+		_, whole, _, _ := readAll(t, file)
+		all := slices.Concat(whole...)
+		for n := HeaderSize; n < len(file); n++ {
+			blocks, records, repairs, problems := readAll(t, file[:n])
+			got := slices.Concat(records...)
+			for i := range got {
+				if !same(got[i], all[i]) {
+					t.Fatalf("%s cut at %d: record %d is %+v, not %+v", name, n, i, got[i], all[i])
+				}
+			}
+			cut := len(blocks) > 0 && blocks[len(blocks)-1].Cut
+			if cut != (repairs[CutFile] == 1) {
+				t.Fatalf("%s cut at %d: %v, %v", name, n, repairs, problems)
+			}
+			if len(problems) > 0 { // only where less than one record of a block is left
+				if len(problems) > 1 || !strings.Contains(problems[0].Error(), "no block begins here") {
+					t.Fatalf("%s cut at %d: %v", name, n, problems)
+				}
+			}
+		}
+		for n := range HeaderSize {
+			if _, err := NewReader(bytes.NewReader(file[:n]), int64(n)); !errors.Is(err, ErrNotXRay) {
+				t.Fatalf("%s cut at %d: %v", name, n, err)
+			}
+		}
+	}
+}
+
+// TestShuffled puts blocks into other orders: each reads as before.
+func TestShuffled(t *testing.T) {
+	for _, name := range []string{"v1-llvm5-threads", "v5-llvm14-small", "v2-llvm6", "v1-llvm5-events"} {
+		file := unpacked(t, name+".xray")
+		blocks, records, want, _ := readAll(t, file)
+		for seed := range uint64(10) {
+			order := rand.New(rand.NewPCG(seed, 1)).Perm(len(blocks))
+			shuffled := slices.Clone(file[:HeaderSize])
+			for _, i := range order {
+				shuffled = append(shuffled, file[blocks[i].Offset:blocks[i].Offset+blocks[i].Size]...)
+			}
+			_, got, repairs, problems := readAll(t, shuffled)
+			if len(problems) > 0 || repairs != want || len(got) != len(records) {
+				t.Fatalf("%s: %v, %v", name, problems, repairs)
+			}
+			for n, i := range order {
+				for j := range got[n] {
+					a, b := got[n][j], records[i][j]
+					a.Offset, b.Offset = 0, 0
+					if !same(a, b) {
+						t.Fatalf("%s: block %d, record %d is %+v, was %+v", name, i, j, a, b)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestHole takes a piece out of a trace: the blocks behind it are found again.
+func TestHole(t *testing.T) {
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			file := everything(t, version, order)
+			holed := slices.Delete(slices.Clone(file), 40, 140)
+			blocks, _, repairs, problems := readAll(t, holed)
+			n := len(blocks)
+			if len(problems) != 1 || repairs[Searched]+repairs[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
+				t.Errorf("version %d, %v: %+v, %v, %v", version, order, blocks, repairs, problems)
+			}
+		}
+	}
+}
+
+// TestMemory: what a file claims costs nothing.
+func TestMemory(t *testing.T) {
+	file := everything(t, 5, binary.LittleEndian)
+	binary.LittleEndian.PutUint64(file[16:], 1<<39)
+	binary.LittleEndian.PutUint64(file[33:], 1<<39)
+	at := bytes.Index(file, []byte("custom")) - metadataSize
+	binary.LittleEndian.PutUint32(file[at+1:], maxPayload)
+	zeros := make([]byte, 1<<20) // version 1 with the smallest buffers, and none of them one
+	copy(zeros, everything(t, 1, binary.LittleEndian)[:HeaderSize])
+	binary.LittleEndian.PutUint64(zeros[16:], minBuffer)
+	for _, file := range [][]byte{file, zeros} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		readAll(t, file)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
+			t.Errorf("%d bytes allocated for a file of %d", got, len(file))
+		}
+	}
+}
+
+// TestNoAllocation: reading costs no allocation per record.
+func TestNoAllocation(t *testing.T) {
+	var out bytes.Buffer
+	w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Begin(&Block{TID: 1, TSC: 1})
+	for i := range uint64(100_000) {
+		w.Function(Kind(i%2), 5, i+2)
+		if i%10 == 0 {
+			w.CustomEvent(i+2, []byte("something"))
+		}
+	}
+	w.End()
+	n := testing.AllocsPerRun(1, func() {
+		r, err := NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records, err := countRecords(r); records != 110_000+5 || err != nil {
+			t.Fatalf("%d records, %v", records, err)
+		}
+	})
+	if n > 20 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
+
+// countRecords reads one block.
+func countRecords(r *Reader) (n int, err error) {
+	if _, err := r.NextBlock(); err != nil {
+		return 0, err
+	}
+	for {
+		if _, err := r.Next(); err != nil {
+			return n, nil
+		}
+		n++
+	}
+}
+
+// TestHeader: what is no trace is said to be none, and other logs of XRay are
+// named.
+func TestHeader(t *testing.T) {
+	file := everything(t, 5, binary.LittleEndian)
+	for _, test := range []struct {
+		name   string
+		change func(b []byte)
+		not    bool
+		want   string
+	}{
+		{"ELF", func(b []byte) { copy(b, "\x7fELF") }, true, "version is"},
+		{"basic mode", func(b []byte) { b[2] = 0 }, false, "basic mode"},
+		{"profiling mode", func(b []byte) { b[2] = 2 }, false, "profiling mode"},
+		{"version 6", func(b []byte) { b[0] = 6 }, false, "versions 1 to 5 are known"},
+		{"a buffer of nothing", func(b []byte) { b[0] = 1; clear(b[16:24]) }, false, "buffer_size"},
+	} {
+		b := slices.Clone(file)
+		test.change(b)
+		_, err := NewReader(bytes.NewReader(b), int64(len(b)))
+		if err == nil || errors.Is(err, ErrNotXRay) != test.not || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package xrayfdr
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+)
+
+// maxBlocks bounds an index. With the smallest buffers that runtimes are
+// configured with, 4 KiB, these are 8 GiB.
+const maxBlocks = 1 << 21
+
+// maxProblems bounds the problems that an index keeps.
+const maxProblems = 100
+
+// An Index says where the blocks of a trace are, so that threads can be gone
+// through side by side: see ReadBlocks.
+type Index struct {
+	Header   *Header
+	Blocks   []Block // in the order of the file
+	Problems []error // places where a block has to begin and does not; the first 100
+	Repairs  Repairs // what was set right to find the blocks
+}
+
+// ReadIndex finds the blocks of a trace. It reads the first records of each and
+// skips the others, except in traces of LLVM 5: a block without NewCPUId begins
+// with the last TSC of its thread's block before, and to know that, the latter
+// is read.
+func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
+	h, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	r := newReader(src, h, size, indexWindowSize)
+	r.next = HeaderSize
+	r.carried = map[int64]Block{} // leave them to resolve
+	x := &Index{Header: h}
+	for {
+		b, err := r.NextBlock()
+		switch {
+		case err == io.EOF:
+			x.Repairs = r.repairs
+			return x, x.resolve(src)
+		case err != nil && !isViolation(err):
+			return nil, err
+		case err != nil:
+			if len(x.Problems) < maxProblems {
+				x.Problems = append(x.Problems, err)
+			}
+			continue
+		case len(x.Blocks) == maxBlocks:
+			return nil, errTooMany
+		}
+		x.Blocks = append(x.Blocks, *b)
+	}
+}
+
+const indexWindowSize = 256
+
+// Threads returns the blocks of each thread in the order of time; threads are
+// in the order of their first block in the file. In traces that hold no process
+// ids, thread ids that the system gave twice are one thread.
+func (x *Index) Threads() [][]Block {
+	var threads [][]Block
+	for _, t := range x.threads() {
+		blocks := make([]Block, len(t))
+		for i, n := range t {
+			blocks[i] = x.Blocks[n]
+		}
+		threads = append(threads, blocks)
+	}
+	return threads
+}
+
+// threads is as Threads, with positions in Blocks.
+func (x *Index) threads() [][]int {
+	type id struct{ pid, tid uint32 }
+	at := make(map[id]int)
+	var threads [][]int
+	for i, b := range x.Blocks {
+		k := id{b.PID, b.TID}
+		t, ok := at[k]
+		if !ok {
+			t = len(threads)
+			at[k] = t
+			threads = append(threads, nil)
+		}
+		threads[t] = append(threads[t], i)
+	}
+	for _, t := range threads {
+		slices.SortStableFunc(t, func(i, j int) int {
+			a, b := &x.Blocks[i], &x.Blocks[j]
+			return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Microseconds, b.Microseconds))
+		})
+	}
+	return threads
+}
+
+// resolve gives a TSC to blocks that have none of their own.
+func (x *Index) resolve(src io.ReaderAt) error {
+	if !slices.ContainsFunc(x.Blocks, func(b Block) bool { return b.Base != OwnBase }) {
+		return nil
+	}
+	r := ReadBlocks(src, x.Header, nil)
+	for _, t := range x.threads() {
+		for i, n := range t {
+			b := &x.Blocks[n]
+			if b.Base == OwnBase {
+				continue
+			}
+			if i == 0 {
+				b.Base = NoBase
+				continue
+			}
+			before := x.Blocks[t[i-1]]
+			r.list = append(r.list[:0], before)
+			tsc, cpu, err := r.last()
+			if err != nil {
+				return err
+			}
+			b.TSC, b.CPU = tsc, cpu
+			b.Base = CarriedBase
+			if before.Base == NoBase {
+				b.Base = NoBase
+			}
+		}
+	}
+	return nil
+}
+
+// last reads one block to its end and returns the state that it leaves behind.
+func (r *Reader) last() (tsc uint64, cpu uint16, err error) {
+	if _, err := r.NextBlock(); err != nil {
+		return 0, 0, err
+	}
+	for {
+		if _, err := r.Next(); err == io.EOF || err != nil && isViolation(err) {
+			return r.tsc, r.cpu, nil
+		} else if err != nil {
+			return 0, 0, err
+		}
+	}
+}
+
+// carry gives the reader's block, which has no TSC of its own, that of its
+// thread's block before. For this it reads all the file's blocks once.
+func (r *Reader) carry() error {
+	if r.carried == nil {
+		r.carried = make(map[int64]Block)
+		x, err := ReadIndex(r.src, r.size)
+		if errors.Is(err, errTooMany) {
+			x = &Index{}
+		} else if err != nil {
+			return err
+		}
+		for _, b := range x.Blocks {
+			if b.Base != OwnBase {
+				r.carried[b.Offset] = b
+			}
+		}
+	}
+	b := r.carried[r.block.Offset]
+	r.block.TSC, r.block.CPU, r.block.Base = b.TSC, b.CPU, b.Base
+	if b.Base == OwnBase { // it is not there
+		r.block.Base = NoBase
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package xrayfdr
+
+import "fmt"
+
+// A Repair is a way in which files of real runtimes differ from the document,
+// or files from whole ones, and which the reader sets right.
+type Repair uint8
+
+const (
+	// OverwrittenPayload: the runtime did not step over an event's data, and the
+	// records behind the marker were written over it (LLVM 5 to 7). Counted once
+	// for each event.
+	OverwrittenPayload Repair = iota
+	// CarriedTSC: a block without NewCPUId (LLVM 5) goes on from the last TSC of
+	// its thread's block before.
+	CarriedTSC
+	// LostTSC: a block without NewCPUId, and without a block before it. Its TSC
+	// counts from 0.
+	LostTSC
+	// PlainArguments: CallArgument after Enter instead of EnterArgs. Counted once
+	// for each argument.
+	PlainArguments
+	// WideThreadID: a thread id that needs more than the two bytes of the document.
+	WideThreadID
+	// ReservedBytes: a record with garbage in bytes that mean nothing.
+	ReservedBytes
+	// NoEndOfBuffer: a block of version 1 that ends without EndOfBuffer.
+	NoEndOfBuffer
+	// LateEndOfBuffer: EndOfBuffer in a version that has none.
+	LateEndOfBuffer
+	// NoPID: a block of version 3 or later without PidEntry.
+	NoPID
+	// CutRecord: a block whose last record is not whole, as its extents are too
+	// small.
+	CutRecord
+	// TypedExtents: a block whose extents do not count the markers of its typed
+	// events (LLVM 14), so that its last 16 bytes for each are not in the file. It
+	// is noticed where that cuts a record, and believed of all later blocks with
+	// typed events. See Reader.Missing.
+	TypedExtents
+	// CutFile: the file ends inside a block.
+	CutFile
+	// WrongExtents: a block that ends elsewhere than its extents say, as the next
+	// one begins elsewhere.
+	WrongExtents
+	// Searched: a block was found by searching, as it did not begin where the one
+	// before it ends.
+	Searched
+
+	numRepairs
+)
+
+var repairNames = [numRepairs]string{
+	"event data overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
+	"thread id of four bytes", "garbage in reserved bytes", "no EndOfBuffer", "EndOfBuffer in a later version", "no PidEntry",
+	"record cut by the buffer's end",
+	"buffer extents without the markers of typed events", "file ends inside a buffer", "wrong buffer extents", "buffer found by searching",
+}
+
+// String returns a short name in plain words.
+func (r Repair) String() string {
+	if int(r) < len(repairNames) {
+		return repairNames[r]
+	}
+	return fmt.Sprintf("Repair(%d)", uint8(r))
+}
+
+// Repairs counts repairs, indexed by Repair.
+type Repairs [numRepairs]uint64
+
+// Add adds the counts of other.
+func (r *Repairs) Add(other *Repairs) {
+	for i, n := range other {
+		r[i] += n
+	}
+}
+
+// Any says whether there was anything to repair. Garbage in reserved bytes and
+// wide thread ids do not count: they are harmless, and the rule.
+func (r *Repairs) Any() bool {
+	for i, n := range r {
+		if n != 0 && Repair(i) != ReservedBytes && Repair(i) != WideThreadID {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+package xrayfdr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+)
+
+// everything writes one block with each kind of record that the version has.
+func everything(t testing.TB, version uint16, order binary.ByteOrder) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := NewWriter(&file, &Header{Order: order, Version: version, ConstantTSC: true, CycleFrequency: 2e9, BufferSize: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tid := uint32(100); tid < 103; tid++ {
+		check(w.Begin(&Block{TID: tid, PID: 77, Seconds: 12, Microseconds: 345678, TSC: 1 << 40, CPU: 3}))
+		tsc := uint64(1 << 40)
+		check(w.Function(Enter, 1, tsc))
+		check(w.Function(EnterArgs, 1<<28-1, tsc+5))
+		check(w.Argument(0x1122334455667788))
+		check(w.CPU(258, tsc+100))
+		check(w.Function(Exit, 1<<28-1, tsc+107))
+		check(w.CustomEvent(tsc+110, []byte("custom")))
+		if version >= 3 {
+			check(w.TypedEvent(0x1234, tsc+120, []byte("typed event")))
+		}
+		check(w.Function(TailExit, 1, tsc+1<<33))
+	}
+	check(w.End())
+	return file.Bytes()
+}
+
+func orders() []binary.ByteOrder { return []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} }
+
+// copyTrace reads a trace and writes what it read.
+func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Repairs) {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := NewWriter(&out, r.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := r.NextBlock(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			seen(rec)
+			if err := w.Record(rec); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.End(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), r.Repairs()
+}
+
+func TestRoundTrip(t *testing.T) {
+	for version := uint16(1); version <= MaxVersion; version++ {
+		for _, order := range orders() {
+			t.Run(fmt.Sprintf("v%d %v", version, order), func(t *testing.T) {
+				file := everything(t, version, order)
+				var last Record
+				n := 0
+				out, repairs := copyTrace(t, file, func(rec *Record) { last = *rec; n++ })
+				if !bytes.Equal(file, out) {
+					t.Errorf("reading and writing changes the file:\n%x\n%x", file, out)
+				}
+				if repairs != (Repairs{}) {
+					t.Errorf("repairs of a file without faults: %v", repairs)
+				}
+				if want := uint64(1<<40 + 1<<33); version > 1 && (last.TSC != want || last.CPU != 258) {
+					t.Errorf("the last record is %+v", last)
+				}
+				if n < 3*11 {
+					t.Errorf("%d records", n)
+				}
+			})
+		}
+	}
+}
+
+// TestFull: a record that does not fit leaves the block as it was, the TSCWrap
+// in front of it included.
+func TestFull(t *testing.T) {
+	for version := uint16(1); version <= MaxVersion; version++ {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: version, BufferSize: 128})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Begin(&Block{TID: 1, TSC: 1})
+		n := 0
+		for err == nil {
+			err = w.Function(Enter, 1, uint64(n))
+			n++
+		}
+		had := w.used
+		for _, err := range []error{err, w.Function(Exit, 1, 1<<50), w.TypedEvent(1, 1<<50, make([]byte, 200))} {
+			if !errors.Is(err, ErrFull) && version >= versions[TypedEvent].first {
+				t.Errorf("version %d: %v", version, err)
+			}
+		}
+		if w.used != had {
+			t.Errorf("version %d: %d bytes, had %d", version, w.used, had)
+		}
+	}
+	w, err := NewWriter(io.Discard, &Header{Order: binary.LittleEndian, Version: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Function(Enter, 1, 1); err == nil {
+		t.Error("a record before any block is written")
+	}
+	if err := w.Begin(&Block{}); err == nil {
+		t.Error("the error does not stick")
+	}
+}
