@@ -46,7 +46,8 @@ type Section struct {
 	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
 
 	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
-	// caller writes.
+	// caller writes. A section of type SHT_NOBITS has Room alone, in memory and not in
+	// the file; what follows it in memory must be Away.
 	Data   []byte
 	Pieces [][]byte
 	Room   uint64
@@ -59,6 +60,14 @@ func (s *Section) size() uint64 {
 		n += uint64(len(p))
 	}
 	return n
+}
+
+// fileSize returns how much of it is in the file.
+func (s *Section) fileSize() uint64 {
+	if s.Type == elf.SHT_NOBITS {
+		return 0
+	}
+	return s.size()
 }
 
 // A Segment is a program header over consecutive sections.
@@ -132,7 +141,7 @@ func (f *File) place() (end uint64) {
 		if s.Flags&elf.SHF_ALLOC != 0 || s.Away != 0 {
 			s.addr = end + s.Away
 		}
-		end += s.size()
+		end += s.fileSize()
 	}
 	return end
 }
@@ -180,7 +189,9 @@ func (f *File) AppendTo(dst []byte) ([]byte, error) {
 			for _, p := range s.Pieces {
 				b.Bytes(p)
 			}
-			b.Zeros(int(s.Room))
+			if s.Type != elf.SHT_NOBITS {
+				b.Zeros(int(s.Room))
+			}
 		}
 	}
 	b.Zeros(int(l.phoff) - (b.Len() - start))
@@ -234,7 +245,8 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	if s.FromStart {
 		offset, addr = 0, 0
 	}
-	size := last.offset + last.size() - offset
+	fileSize := last.offset + last.fileSize() - offset
+	memSize := last.addr + last.size() - addr
 	word := f.target.wordSize()
 	b.U32(uint32(s.Type))
 	if word == 8 { // the flags stand elsewhere in 32-bit files
@@ -243,8 +255,8 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	b.Word(offset, word)
 	b.Word(addr, word) // p_vaddr
 	b.Word(addr, word) // p_paddr
-	b.Word(size, word) // p_filesz
-	b.Word(size, word) // p_memsz
+	b.Word(fileSize, word)
+	b.Word(memSize, word)
 	if word == 4 {
 		b.U32(uint32(s.Flags))
 	}

@@ -31,8 +31,8 @@ func (a *attribution) look() {
 	var aliens []uint32
 	known := make(map[uint32]bool)
 	a.allAlien = true
-	for i := range a.d.source.Events {
-		e := &a.d.source.Events[i]
+	for i := range a.d.source.Scanned().Events {
+		e := &a.d.source.Scanned().Events[i]
 		ok, seen := known[e.PID]
 		if !seen {
 			_, _, ok = a.direct(e)

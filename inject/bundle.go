@@ -26,6 +26,7 @@ type resident struct {
 	time       uint64 // since when
 	generation int
 	shared     bool // others are at its addresses at other times
+	noCode     bool // nobody knows its bytes
 	object     int  // of the new plan
 }
 
@@ -125,7 +126,7 @@ func (b *bundler) settle() {
 		}
 		d := b.old.objects[m.object].dump
 		b.dumps[d] = append(b.dumps[d], r)
-		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time})
+		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time, noCode: !d.hasCode(b.old.objects[m.object].function)})
 	}
 }
 
@@ -303,16 +304,26 @@ func (o *occupied) take(lo, hi uint64) bool {
 }
 
 // addObject adds the object for some residents of one generation, which are in the
-// order of their addresses.
+// order of their addresses. Where the bytes of some are known and those of others are
+// not, it is several objects: no reader may take what is missing for instructions.
 func (b *bundler) addObject(d *dump, members []int) {
-	if len(members) == 0 {
-		return
+	for len(members) > 0 {
+		noCode := b.residents[members[0]].noCode
+		n := slices.IndexFunc(members, func(r int) bool { return b.residents[r].noCode != noCode })
+		if n < 0 {
+			n = len(members)
+		}
+		b.addOne(d, members[:n], noCode)
+		members = members[n:]
 	}
+}
+
+func (b *bundler) addOne(d *dump, members []int, noCode bool) {
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
 	o := object{
 		dump: d, pid: b.old.objects[first.function].pid,
-		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi}},
+		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi, NoCode: noCode}},
 	}
 	o.codeAt = o.bundle.stretch.Base()
 	room := uint64(0)

@@ -79,7 +79,7 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 	case mode == "strict":
 		return advise(errClock{text}, adviceClock)
-	case len(d.source.Events) == 0:
+	case len(d.source.Scanned().Events) == 0:
 		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
 	default:
 		d.evidence = newEvidence(rec, d)

@@ -18,7 +18,7 @@ type dump struct {
 	pid     uint32   // the process in the recording that mapped it
 	markers []marker // that named it; the first is that process's
 	file    *os.File
-	source  *source.Jitdump
+	source  source.Dump
 	clock   func(uint64) uint64 // from its times to the recording's
 	match   Clock               // how that was found
 
@@ -41,6 +41,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 	if err := f.listDirs(); err != nil {
 		return nil, err
 	}
+	if err := f.monoLogs(ctx, sum); err != nil {
+		return nil, err
+	}
+	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
 	for _, c := range claims {
 		if err := f.search(ctx, c); err != nil {
@@ -93,12 +97,12 @@ func (d *dump) isRecordings() error {
 	for _, m := range d.markers {
 		since = min(since, m.time)
 	}
-	for i := range d.source.Events {
-		if d.clock(d.source.Events[i].Time) >= since {
+	for i := range d.source.Scanned().Events {
+		if d.clock(d.source.Scanned().Events[i].Time) >= since {
 			return nil
 		}
 	}
-	if len(d.source.Events) == 0 {
+	if len(d.source.Scanned().Events) == 0 {
 		return nil
 	}
 	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.pid)

@@ -80,14 +80,14 @@ func newEvidence(rec *recording, d *dump) *evidence {
 	e := &evidence{marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: rec.counting(), ambiguous: make(map[int]bool)}
 	for _, m := range d.markers {
 		if m.pos < 0 {
-			m.time = 0 // nobody knows
+			m.time = m.began
 		}
 		e.marker = min(e.marker, m.time)
 	}
 	e.end = rec.genealogy.lifeEnd(d.pid, e.marker)
 
 	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.pid || pid == d.source.PID() }
-	events := d.source.Events
+	events := d.source.Scanned().Events
 	some := slices.ContainsFunc(events, func(ev jitcode.Event) bool { return isOwn(ev.PID) })
 	for i := range events {
 		ev := &events[i]
@@ -101,6 +101,9 @@ func newEvidence(rec *recording, d *dump) *evidence {
 		if ev.Size > 0 {
 			e.places = append(e.places, usedPlace{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
 		}
+	}
+	if b, ok := d.source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
+		e.first = min(e.first, b.Began())
 	}
 	e.low = int64(e.marker - e.first)
 	e.sortPlaces()

@@ -103,20 +103,16 @@ func newFileCode(rec *recording) *fileCode {
 	return &fileCode{rec: rec, of: make(map[program]*programFiles), symbols: make(map[string]*fileSymbols)}
 }
 
-// spread appends m, or, if its function is in a file, mappings at the copies of that
-// part of the file, and at home only if nothing else tells of it there.
-func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
-	if !f.rec.copiesStacks() {
-		return append(spread, m) // nothing will be unwound
-	}
-	key := program{m.pid, max(f.rec.genealogy.lastExec(m.pid, m.time), f.rec.genealogy.born(m.pid, m.time))}
+// files returns the files of the program that a process runs at a time.
+func (f *fileCode) files(pid uint32, time uint64) *programFiles {
+	key := program{pid, max(f.rec.genealogy.lastExec(pid, time), f.rec.genealogy.born(pid, time))}
 	known := 0
-	if p := f.rec.processes[m.pid]; p != nil {
+	if p := f.rec.processes[pid]; p != nil {
 		known = len(p.fileMaps)
 	}
 	files := f.of[key]
 	if files == nil || files.known != known {
-		files = &programFiles{maps: f.rec.fileMapsOf(m.pid, m.time), known: known}
+		files = &programFiles{maps: f.rec.fileMapsOf(pid, time), known: known}
 		for i := range files.maps {
 			if files.maps[i].name != "" {
 				files.extent.add(files.maps[i].lo, files.maps[i].hi)
@@ -124,6 +120,26 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 		}
 		f.of[key] = files
 	}
+	return files
+}
+
+// holds reports whether a function lies in a file at a time.
+func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
+	files := f.files(pid, time)
+	if !files.extent.hold(addr) {
+		return false
+	}
+	_, ok := inForce(files.maps, addr, addr+size, time)
+	return ok
+}
+
+// spread appends m, or, if its function is in a file, mappings at the copies of that
+// part of the file, and at home only if nothing else tells of it there.
+func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
+	if !f.rec.copiesStacks() {
+		return append(spread, m) // nothing will be unwound
+	}
+	files := f.files(m.pid, m.time)
 	if !files.extent.hold(m.addr) {
 		return append(spread, m)
 	}

@@ -30,7 +30,7 @@ type sideFile struct {
 	live   bool   // that path is gone when its process is
 	file   *os.File
 	info   os.FileInfo
-	source *source.Jitdump
+	source source.Dump
 
 	scanned bool
 	settled bool // whose it is, or that nobody can tell
@@ -54,6 +54,9 @@ const recordedPlace = "where it was recorded"
 // recording, in the given directories. The error is ctx's, or of options that
 // cannot be followed.
 func (f *finder) search(ctx context.Context, c *claim) error {
+	if m := &c.markers[0]; m.log != nil {
+		return f.offer(ctx, c, m.log, m.place, certain)
+	}
 	if n, ok := c.named(f.opts.Dumps); ok {
 		file, err := openFile(n.Path)
 		if err != nil {
@@ -103,6 +106,12 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		c.unusable(path, err)
 		return nil
 	}
+	return f.offer(ctx, c, s, place, known)
+}
+
+// offer makes a file that is open a candidate.
+func (f *finder) offer(ctx context.Context, c *claim, s *sideFile, place string, known confidence) error {
+	path := s.path
 	if i := slices.IndexFunc(c.candidates, func(old *candidate) bool { return old.sideFile == s }); i >= 0 {
 		if known != certain || c.candidates[i].confidence == certain {
 			return nil
@@ -115,15 +124,8 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		c.unusable(path, err)
 		return nil
 	}
-	if !s.scanned {
-		if !f.rec.in.once { // or else it goes on as the stream does
-			f.opts.Progress.begin(PhaseScan, s.info.Size())
-			s.source.Watch = f.opts.Progress.set
-		}
-		if err := s.source.Scan(ctx); err != nil {
-			return err
-		}
-		s.scanned = true
+	if err := f.scan(ctx, s); err != nil {
+		return err
 	}
 	cand := &candidate{sideFile: s, place: place, recorded: path == c.path, confidence: known}
 	if known != certain {
@@ -143,6 +145,22 @@ func (f *finder) candidate(ctx context.Context, c *claim, file *os.File, path, p
 		}
 	}
 	c.candidates = append(c.candidates, cand)
+	return nil
+}
+
+// scan scans a file, once.
+func (f *finder) scan(ctx context.Context, s *sideFile) error {
+	if s.scanned {
+		return nil
+	}
+	if !f.rec.in.once { // or else it goes on as the stream does
+		f.opts.Progress.begin(PhaseScan, s.info.Size())
+		s.source.Scanned().Watch = f.opts.Progress.set
+	}
+	if err := s.source.Scan(ctx); err != nil {
+		return err
+	}
+	s.scanned = true
 	return nil
 }
 
@@ -172,7 +190,7 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 			return s, nil
 		}
 	}
-	src, err := source.OpenJitdump(file)
+	src, err := source.Open(file)
 	if err != nil {
 		file.Close()
 		return nil, dumpAdvice(err)

@@ -34,8 +34,8 @@ func (a *attribution) findHeirs() {
 	// What a process has loaded itself is from after the fork, and so is what it
 	// may have loaded.
 	seen := make(map[uint32]bool)
-	for i := range a.d.source.Events {
-		e := &a.d.source.Events[i]
+	for i := range a.d.source.Scanned().Events {
+		e := &a.d.source.Scanned().Events[i]
 		if seen[e.PID] {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The frames that traces of a JIT run in, where they have none of their own.
@@ -20,13 +21,14 @@ const maxFrames = 64 << 20
 // hostFrame returns the frame that traces of a dump run in, or nil if it has none, or
 // nobody knows. Then it says why.
 func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
-	if !d.source.HasTraces() {
+	tracer, ok := d.source.(source.Tracer)
+	if !ok || !tracer.HasTraces() {
 		return nil, ""
 	}
 	why := "the recording does not say which program runs them"
 	time := uint64(0)
-	for i := range d.source.Events {
-		time = max(time, d.clock(d.source.Events[i].Time))
+	for i := range d.source.Scanned().Events {
+		time = max(time, d.clock(d.source.Scanned().Events[i].Time))
 	}
 	seen := make(map[string]bool)
 	for _, m := range rec.fileMapsOf(d.pid, time) {
@@ -34,7 +36,7 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 			continue
 		}
 		seen[m.name] = true
-		row, err := rec.rowOf(&m, d)
+		row, err := rec.rowOf(&m, tracer)
 		switch {
 		case err == nil && row != nil:
 			return row, ""
@@ -46,7 +48,7 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 }
 
 // rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
-func (rec *recording) rowOf(m *fileMap, d *dump) (*jitcode.FrameRow, error) {
+func (rec *recording) rowOf(m *fileMap, d source.Tracer) (*jitcode.FrameRow, error) {
 	file, f := openELF(m.name)
 	if f == nil {
 		return nil, nil // the interpreter may be elsewhere
@@ -68,7 +70,7 @@ func (rec *recording) rowOf(m *fileMap, d *dump) (*jitcode.FrameRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		return d.source.HostFrame(data, s.Addr, y.Value)
+		return d.HostFrame(data, s.Addr, y.Value)
 	}
 	return nil, nil
 }
@@ -97,7 +99,7 @@ const crowd = 16
 // isCrowded reports whether many functions of a dump lie closer together than that.
 // Those in files are left to them, mostly.
 func (rec *recording) isCrowded(d *dump) bool {
-	events := d.source.Events
+	events := d.source.Scanned().Events
 	if p := rec.processes[d.pid]; p != nil {
 		events = slices.DeleteFunc(slices.Clone(events), func(e jitcode.Event) bool { return p.files.hold(e.Addr) })
 	}

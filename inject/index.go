@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -56,7 +57,7 @@ func openIndexes(p *plan, stores stores, sources *sourceTree) []*index {
 		for len(indexes) <= d.number {
 			indexes = append(indexes, nil)
 		}
-		if last-first >= minIndexed && sources == nil && d.digest != nil && !slices.ContainsFunc(p.objects[first:last], func(o object) bool { return o.bundle != nil }) {
+		if last-first >= minIndexed && sources == nil && d.digest != nil && d.bringsCode() && !slices.ContainsFunc(p.objects[first:last], func(o object) bool { return o.bundle != nil }) {
 			indexes[d.number] = &index{dump: d, store: stores[d.objects], objects: p.objects[first:last:last], first: first, before: d.source.RepairCounts()}
 		}
 		first = last
@@ -72,7 +73,11 @@ func (x *index) makeKey(opts *Options) bool {
 		return false
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %x %q %v %o %v %v\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), x.dump.source.Host())
+	var host *jitcode.FrameRow
+	if tracer, ok := x.dump.source.(source.Tracer); ok {
+		host = tracer.Host()
+	}
+	fmt.Fprintf(h, "%x %x %q %v %o %v %v\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), host)
 	var b []byte
 	for i := range x.objects {
 		o := &x.objects[i]

@@ -41,6 +41,10 @@ type live struct {
 	// jitting are the processes that have jitted code, with their dump.
 	jitting map[uint32]*plannedDump
 
+	// Logs of Mono are read when all has come: their processes write most of them in the
+	// end, and nothing tells of what they write before.
+	logs bool // there will be some
+
 	refused error // what ends the run
 }
 
@@ -48,6 +52,9 @@ type live struct {
 func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error {
 	if opts.Strict {
 		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
+	}
+	if opts.hasTraces() {
+		return inputError(in.path, errTraceOnce)
 	}
 	rec, err := newRecording(in)
 	if err != nil {
@@ -74,8 +81,9 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	l := &live{
 		rewriter: rewriter{rec: rec, sum: sum, out: dst, markers: make(map[int64]bool), jit: make(map[uint32][]span), aux: make(map[uint64]uint64)},
 		ctx:      ctx, in: in, opts: opts, stores: make(stores), jitting: make(map[uint32]*plannedDump),
-		planner: newPlanner(rec, sum),
+		planner: newPlanner(rec, sum), logs: len(opts.Mono) > 0,
 	}
+	l.planner.overlay = opts.MonoAOT
 	l.plan = &l.planner.plan
 	if !opts.NoCount {
 		l.tally = &laterTally{tally: newTally(rec)}
@@ -199,7 +207,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 				return err
 			}
 		case perfdata.RecordFinishedRound:
-			if len(l.jitting)+len(l.waiting) > 0 {
+			if len(l.jitting)+len(l.waiting) > 0 || l.logs {
 				if err := part(run, at); err != nil {
 					return err
 				}
@@ -229,6 +237,8 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 		l.markers[m.pos] = l.open(m, bytes.Clone(rec.Data))
 	}
 	switch rec.Type {
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		l.logs = l.logs || bytes.Contains(rec.Data, []byte(monoProfiler))
 	case perfdata.RecordFork:
 		t, err := l.rec.layouts.Task(rec)
 		if err != nil || t.PID == t.ParentPID {
@@ -277,6 +287,9 @@ func (l *live) end(blocks perfdata.Stream) error {
 		return inputError(l.in.path, perfdata.ErrNoData)
 	}
 	l.poll()
+	if err := l.openLogs(); err != nil {
+		return err
+	}
 	for _, w := range l.waiting {
 		l.sum.problem(w.problem)
 		l.out.Write(w.record) // a later run may do better

@@ -49,7 +49,7 @@ func (l *live) open(m marker, record []byte) bool {
 		problem = p
 	case d == nil:
 		problem = f.missing(c)
-	case len(d.source.Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
+	case len(d.source.Scanned().Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
 		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError(), Advice: adviceClock} // its clock cannot be told before there is a record
 	default:
 		return l.begin(m, d)
@@ -62,6 +62,35 @@ func (l *live) open(m marker, record []byte) bool {
 	d = nil
 	l.sum.problem(problem)
 	return false
+}
+
+// openLogs opens the logs of Mono, at the end of a stream. The error is ctx's.
+func (l *live) openLogs() error {
+	before := len(l.rec.markers)
+	f := &finder{rec: l.rec, opts: l.opts}
+	var opened []*dump
+	defer func() { f.closeOthers(opened) }()
+	err := f.listDirs()
+	if err == nil {
+		err = f.monoLogs(l.ctx, l.sum)
+	}
+	if err != nil {
+		if l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		l.sum.problem(Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+	}
+	for _, m := range l.rec.markers[before:] {
+		l.sum.Markers++
+		c := &claim{path: m.path, markers: []marker{m}}
+		if err := f.search(l.ctx, c); err != nil {
+			return err
+		}
+		if f.settle([]*claim{c}); c.dump != nil && l.begin(m, c.dump) {
+			opened = append(opened, c.dump)
+		}
+	}
+	return nil
 }
 
 // isUnwritten reports whether a dump is still without a header: producers write

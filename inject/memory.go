@@ -14,10 +14,11 @@ import (
 // randomization that tells apart what names and numbers do not, such as the
 // jit-1.dump of one container from that of another.
 type process struct {
-	since uint64             // its earliest record
-	comm  string             // its name, the latest that it has
-	named uint64             // when it got that
-	mount perfdata.Namespace // where its paths count; zero if the recording does not say
+	since  uint64             // its earliest record
+	comm   string             // its name, the latest that it has
+	named  uint64             // when it got that
+	exited uint64             // when its first thread ended; 0 for not, as far as the recording tells
+	mount  perfdata.Namespace // where its paths count; zero if the recording does not say
 
 	mounted uint64 // when it was that
 
@@ -175,7 +176,7 @@ func (d *dump) fits(rec *recording) confidence {
 	for _, m := range d.markers {
 		known = known || rec.knowsMemory(m)
 	}
-	events := d.source.Events
+	events := d.source.Scanned().Events
 	for i := 0; i < len(events); i += 1 + len(events)/maxEvidence {
 		addr := events[i].Addr
 		switch {

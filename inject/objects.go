@@ -167,7 +167,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 type maker struct {
 	opts      *Options
 	dump      *dump
-	reader    *source.Reader
+	reader    source.FunctionReader
 	builder   *jitobj.Builder
 	bundler   *jitobj.Builder
 	name      []byte
@@ -246,7 +246,7 @@ func (m *maker) enter(d *dump) (err error) {
 	if m.bundler, err = jitobj.NewBuilder(d.source.Target(), opts); err != nil {
 		return err
 	}
-	m.dump, m.reader, m.mode = d, d.source.Reader(), d.mode()
+	m.dump, m.reader, m.mode = d, d.source.Functions(), d.mode()
 	return nil
 }
 
@@ -305,10 +305,9 @@ func (m *maker) leaveDump() {
 	if m.reader == nil {
 		return
 	}
-	for _, p := range m.reader.Problems {
+	for _, p := range m.reader.TakeProblems() {
 		m.problems = append(m.problems, Problem{File: m.dump.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(m.dump.path)})
 	}
-	m.reader.Problems = nil
 }
 
 // A storeError is an error of writing, as opposed to one of reading a dump.

@@ -3,6 +3,8 @@ package inject
 import (
 	"fmt"
 	"os"
+
+	"github.com/jitinject/jitinject/internal/calls"
 )
 
 // Options say what Run does. Input and Output are required, the zero value of
@@ -62,6 +64,31 @@ type Options struct {
 	// of processes of which it does not say that they have one.
 	Dumps []NamedDump
 
+	// XRay names traces of XRay's flight data recorder. Whose they are they say themselves,
+	// except those of LLVM 5 and 6: the recording tells by the numbers of their threads.
+	XRay []string
+
+	// XRayBinary names programs that wrote such traces, where those that the recording
+	// names are gone or are other builds by now.
+	XRayBinary []string
+
+	// Mono names logs of Mono's log profiler. Where the PID is 0, whose a log is is found
+	// out: by its header, and by where its code is. Logs that perf record's command line
+	// tells of are found without.
+	Mono []NamedDump
+
+	// MonoAOT puts names from Mono's logs also over code that was compiled ahead of time
+	// and lies in a file. Otherwise it is left to the symbols of that file.
+	MonoAOT bool
+
+	// PID is the process of logs that do not say whose they are; 0 finds out.
+	PID uint32
+
+	// CodeFrom are files that have the code of processes whose dumps tell only where it
+	// is: core dumps of them, or files that they had mapped. Earlier ones come first,
+	// later ones fill what these lack.
+	CodeFrom []string
+
 	// Force reads an Input that belongs to someone else.
 	Force bool
 
@@ -89,6 +116,8 @@ type Options struct {
 	// NoCount leaves out how many samples are in jitted code and in functions, which
 	// takes one more walk through Input, beside the writing of Output.
 	NoCount bool
+
+	traces []calls.Trace // that tests put in
 
 	// Log, if it is not nil, gets a line for each step. Level 1 is what a user
 	// may want to follow, higher levels are for finding faults.

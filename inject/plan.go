@@ -135,6 +135,7 @@ type planner struct {
 	dumps []*plannedDump
 
 	bundling bool // the plan is going to be one with bundles
+	overlay  bool // functions of Mono that lie in files are named, too
 }
 
 // A plannedDump is a dump as far as it is part of the plan.
@@ -159,7 +160,7 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 // makePlan makes the plan for all dumps.
 func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
-	p.bundling = opts.Bundle
+	p.bundling, p.overlay = opts.Bundle, opts.MonoAOT
 	for _, d := range dumps {
 		p.extend(p.add(d))
 	}
@@ -195,7 +196,11 @@ func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }
 // add takes in a dump without any events yet.
 func (p *planner) add(d *dump) *plannedDump {
 	d.number = len(p.dumps)
-	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
+	kind := KindJitdump
+	if isMono(d.source) {
+		kind = KindMono
+	}
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Kind: kind, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
@@ -204,11 +209,12 @@ func (p *planner) add(d *dump) *plannedDump {
 // finish adds what is to be said of the dumps as a whole.
 func (p *planner) finish() {
 	for _, d := range p.dumps {
-		p.sum.Dumps[d.number].Cut = d.source.Cut
-		for _, q := range d.source.Problems {
+		p.sum.Dumps[d.number].Cut = d.source.Scanned().Cut
+		d.reportMono(p.sum)
+		for _, q := range d.source.Scanned().Problems {
 			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text, Advice: adviceVerify(d.path)})
 		}
-		if n := d.source.Dropped; n > 0 {
+		if n := d.source.Scanned().Dropped; n > 0 {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: adviceVerify(d.path)})
 		}
 		for _, text := range d.attribution.problems() {
@@ -232,7 +238,7 @@ func (o *Options) objectDir(d *dump) (string, error) {
 // extend plans the events that d's source has read since it was called last. The
 // mappings come in the order of their times, behind those that were there.
 func (p *planner) extend(d *plannedDump) {
-	events := d.source.Events[d.events:]
+	events := d.source.Scanned().Events[d.events:]
 	if len(events) == 0 {
 		return
 	}
@@ -255,6 +261,10 @@ func (p *planner) extend(d *plannedDump) {
 		if !ok || d.leftOut[e.Function] {
 			continue
 		}
+		if !p.overlay && isMono(d.source) && p.files.holds(pid, d.clock(e.Time), e.Addr, e.Size) {
+			ds.InImages++
+			continue
+		}
 		d.objectOf[e.Function] = len(p.objects)
 		o := object{dump: d.dump, function: e.Function, pid: pid, index: e.Index, sent: e.Tables}
 		if !p.bundling { // or else few of them will need one
@@ -262,13 +272,13 @@ func (p *planner) extend(d *plannedDump) {
 		}
 		p.objects = append(p.objects, o)
 	}
-	d.neighbours = newNeighbours(d.source.Events)
+	d.neighbours = newNeighbours(d.source.Scanned().Events)
 	if p.rec.copiesStacks() {
 		p.rooms.look(d.dump, events)
 	}
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
 		d.places = newPlaces(&p.rec.genealogy)
-		p.mapEvents(d, d.source.Events[:d.events-len(events)], false)
+		p.mapEvents(d, d.source.Scanned().Events[:d.events-len(events)], false)
 	}
 	p.mappings = slices.Grow(p.mappings, len(events))
 	p.mapEvents(d, events, true)

@@ -57,6 +57,8 @@ func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum 
 	switch {
 	case len(rec.markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
 		return nil
+	case len(suspects) == 0 && len(sum.Traces) > 0: // there is something in the result
+		return nil
 	case t == nil && len(suspects) == 0:
 		add(Reason{Kind: ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
 		return nil
@@ -207,6 +209,8 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 	case rec.perfMap(s.pid) != "":
 		r.Kind = ReasonPerfMap
 		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, Printable(rec.perfMap(s.pid)))
+	case how.isMono() && rec.tellMono(f, s, who, &r):
+		return r, nil
 	case how == nil:
 		r.Kind = ReasonUnknownRuntime
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
@@ -260,7 +264,7 @@ func (rec *recording) unmarkedDump(ctx context.Context, f *finder, s suspect) (p
 		if err := f.candidate(ctx, c, file, path, "", possible); err != nil {
 			return "", "", err
 		}
-		if len(c.candidates) == 1 && c.candidates[0].confidence != refuted && len(c.candidates[0].source.Events) > 0 {
+		if len(c.candidates) == 1 && c.candidates[0].confidence != refuted && len(c.candidates[0].source.Scanned().Events) > 0 {
 			return path, "", nil
 		}
 	}

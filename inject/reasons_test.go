@@ -48,7 +48,7 @@ func TestReasonRuntimes(t *testing.T) {
 		{"php8.2", "/usr/bin/php8.2", "opcache.jit_debug=32"},
 		{"apache2", "/usr/lib/php/20220829/opcache.so", "opcache.jit_debug=32"},
 		{"python3.13", "/usr/bin/python3.13", "-X perf_jit"},
-		{"mono", "/usr/bin/mono-sgen", "mono --jitmap"},
+		{"mono", "/usr/bin/mono-sgen", "mono --profile=log:nodefaults,jit,output=app.mlpd"},
 		{"julia", "/usr/lib/libjulia-internal.so.1", "ENABLE_JITPROFILING=1"},
 		{"lli-14", "/usr/lib/llvm-14/bin/lli", "lli --jit-kind=mcjit"},
 		{"wasmtime", "/usr/bin/wasmtime", "--profile=jitdump"},

@@ -29,8 +29,14 @@ type rewriter struct {
 }
 
 // rewrite writes the result.
-func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, out *output, level int, sum *Summary) error {
-	dst, err := newSink(rec.in, out, level)
+func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, traces []*trace, out *output, level int, sum *Summary) error {
+	var dst sink
+	var err error
+	if len(traces) > 0 {
+		dst, err = newTraceSink(ctx, rec, traces, out, level, sum)
+	} else {
+		dst, err = newSink(rec.in, out, level)
+	}
 	if err != nil {
 		return err
 	}

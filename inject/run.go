@@ -76,19 +76,30 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		sum.problem(cutProblem(in, rec.cut))
 	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
-	sum.Markers = len(rec.markers)
 	sum.AlreadyInjected = rec.injected
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 {
-		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
-	}
 	dumps, err := findDumps(ctx, rec, opts, sum)
 	if err != nil {
 		return err
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
+	code := openCode(rec, opts, sum)
+	defer code.close()
+	for _, d := range dumps {
+		code.give(d, opts)
+	}
+	code.report(sum)
 	for _, d := range dumps {
 		d.startDigest(opts)
+	}
+
+	traces, err := openTraces(ctx, rec, dumps, code, opts, sum)
+	if err != nil {
+		return err
+	}
+	defer closeTraces(traces)
+	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 {
+		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
 	}
 
 	out, err := openOutput(opts, in, dumps)
@@ -100,7 +111,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer out.giveUp(ctx)()
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 {
+	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 && len(traces) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
 	var sources *sourceTree
@@ -125,7 +136,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			opts.logf(2, "made: %d objects", sum.Objects)
 			remember = objects.prepare()
 			counting := startCount(ctx, plan.tally, dumps)
-			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)

@@ -103,5 +103,5 @@ func (c *claim) note(chosen *candidate) string {
 
 // sameContent reports whether one of two candidates is a copy of the other.
 func sameContent(a, b *candidate) bool {
-	return a.source.PID() == b.source.PID() && slices.Equal(a.source.Events, b.source.Events)
+	return a.source.PID() == b.source.PID() && slices.Equal(a.source.Scanned().Events, b.source.Scanned().Events)
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Source files that dumps bring along, written to where tools that show source
@@ -100,7 +102,11 @@ func (t *sourceTree) undo() {
 // the order of the dump, so that the names do not depend on anything else. What
 // cannot be written is a problem, and stays under the name that it had.
 func (t *sourceTree) place(d *dump, sum *Summary) {
-	all := d.source.Sources()
+	texts, ok := d.source.(source.Texter)
+	if !ok {
+		return
+	}
+	all := texts.Sources()
 	sum.Dumps[d.number].Sources = len(all)
 	if t == nil {
 		return
@@ -111,11 +117,11 @@ func (t *sourceTree) place(d *dump, sum *Summary) {
 			continue
 		}
 		s := &all[d.placed]
-		text, err := d.source.SourceText(d.placed)
+		text, err := texts.SourceText(d.placed)
 		if err == nil {
 			var name string
 			if name, err = t.put(s.Name, text, d.mode()); err == nil {
-				d.source.PlaceSource(d.placed, name)
+				texts.PlaceSource(d.placed, name)
 				continue
 			}
 		}

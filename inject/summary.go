@@ -17,6 +17,7 @@ type Summary struct {
 	Input    string         `json:"input"`
 	Output   string         `json:"output"`
 	Dumps    []DumpSummary  `json:"dumps"`
+	Traces   []TraceSummary `json:"traces,omitempty"`
 	Samples  *SampleSummary `json:"samples"` // nil if they were not counted
 	Problems []Problem      `json:"problems"`
 	Reasons  []Reason       `json:"reasons,omitempty"` // why there was nothing to inject, or nothing of a process
@@ -117,12 +118,16 @@ type JitSamples struct {
 type DumpSummary struct {
 	PID       uint32      `json:"pid"`               // the process in the recording
 	Command   string      `json:"command,omitempty"` // what it is called in the recording
+	Kind      string      `json:"kind"`              // one of the constants below
 	Path      string      `json:"path"`
-	Note      string      `json:"note,omitempty"` // why this file, where it could have been another
-	Objects   string      `json:"objects"`        // the directory of its objects
-	Functions int         `json:"functions"`      // loaded
-	Empty     int         `json:"empty"`          // of them without code, which need no object
-	Untouched int         `json:"untouched"`      // left out by Options.Sampled
+	Note      string      `json:"note,omitempty"`  // why this file, where it could have been another
+	Objects   string      `json:"objects"`         // the directory of its objects
+	Functions int         `json:"functions"`       // loaded
+	Empty     int         `json:"empty"`           // of them without code, which need no object
+	Untouched int         `json:"untouched"`       // left out by Options.Sampled
+	Nowhere   int         `json:"without_address"` // methods of which a Mono log does not say where they are; not among Functions
+	Merged    int         `json:"merged"`          // names of one function more than its first, in a Mono log
+	InImages  int         `json:"in_images"`       // functions of a Mono log that are left to the files they lie in
 	WithLines int         `json:"with_lines"`
 	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined
 	Unwind    Unwind      `json:"unwind"`
@@ -135,6 +140,12 @@ type DumpSummary struct {
 	Cut       int64       `json:"cut"`   // offset of a record that the end of the file cuts, or -1
 	Repairs   []Repair    `json:"repairs"`
 }
+
+// The kinds of side files.
+const (
+	KindJitdump = "jitdump"
+	KindMono    = "mono-log"
+)
 
 // Unwind counts functions by where their unwind tables come from.
 type Unwind struct {

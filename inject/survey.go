@@ -1,9 +1,11 @@
 package inject
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/jitinject/jitinject/perfdata"
@@ -28,6 +30,15 @@ type recording struct {
 	stretches stretches
 	census    *census  // nil if nobody asks
 	cmdline   []string // of perf record; nil if the recording does not say
+	traces    []*trace // that are put in
+	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
+
+	machine     string       // as uname(2) has it, or ""
+	refusedLogs []refusedLog // of Mono
+
+	owners map[uint32]uint32 // the processes of threads, by their numbers
+
+	earliest, latest uint64 // of all times in it that are not 0
 }
 
 // A marker is a mapping that names a dump.
@@ -40,6 +51,12 @@ type marker struct {
 	addr   uint64
 	len    uint64
 	file   perfdata.FileIdentity // zero if the recording does not say
+
+	// Of logs that the recording does not tell of: the file, how it was found, and when it
+	// may have been begun, 0 if nobody knows.
+	log   *sideFile
+	place string
+	began uint64
 }
 
 // surveyRecording walks the whole recording once. Everything in it that is about
@@ -71,6 +88,10 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		for at, rec := range block.Records() {
 			if time, ok := s.layouts.Time(rec); ok {
 				latest = max(latest, time)
+				s.latest = max(s.latest, time)
+				if time != 0 && time < s.earliest {
+					s.earliest = time
+				}
 				if !s.timed && rec.Type == perfdata.RecordSample {
 					s.began, s.timed = time, true
 				}
@@ -95,19 +116,33 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 
 // newRecording returns what is known of a recording before its first record.
 func newRecording(in *input) (s *recording, err error) {
-	s = &recording{in: in, cut: -1}
+	s = &recording{in: in, cut: -1, earliest: math.MaxUint64}
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
-		if f := in.file.Feature(perfdata.FeatureCmdline); f != nil {
-			if content, err := f.Bytes(); err == nil {
-				s.cmdline = perfdata.Cmdline(in.order, content)
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch} {
+			if f := in.file.Feature(id); f != nil {
+				if content, err := f.Bytes(); err == nil {
+					s.feature(id, content)
+				}
 			}
 		}
 	} else {
 		s.layouts = perfdata.NoLayouts(in.order)
 	}
 	return s, err
+}
+
+// feature takes in what perf record says of itself and the machine.
+func (s *recording) feature(id perfdata.FeatureID, content []byte) {
+	switch id {
+	case perfdata.FeatureCmdline:
+		s.cmdline = perfdata.Cmdline(s.in.order, content)
+	case perfdata.FeatureArch:
+		s.machine = perfdata.Text(s.in.order, content)
+	case perfdata.FeatureEventDesc:
+		s.described = bytes.Clone(content)
+	}
 }
 
 // addAttr takes in an event that a pipe tells of.
@@ -136,18 +171,26 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordAuxtrace:
 		s.traced = true
 	case perfdata.RecordHeaderFeature:
-		if id, content, ok := perfdata.HeaderFeature(s.in.order, rec); ok && id == perfdata.FeatureCmdline {
-			s.cmdline = perfdata.Cmdline(s.in.order, content)
+		if id, content, ok := perfdata.HeaderFeature(s.in.order, rec); ok {
+			s.feature(id, content)
 		}
 	case perfdata.RecordLost:
 		s.lost = true
 	case perfdata.RecordFork:
-		if t, err := s.layouts.Task(rec); err == nil && t.PID != t.ParentPID {
+		t, err := s.layouts.Task(rec)
+		if err == nil {
+			s.owns(t.PID, t.TID)
+		}
+		if err == nil && t.PID != t.ParentPID {
 			s.genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
 			s.processes.seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
-		if c, err := s.layouts.Comm(rec); err == nil && (c.Exec || c.PID == c.TID) {
+		c, err := s.layouts.Comm(rec)
+		if err == nil {
+			s.owns(c.PID, c.TID)
+		}
+		if err == nil && (c.Exec || c.PID == c.TID) {
 			time := s.time(rec)
 			if c.Exec {
 				s.genealogy.exec(c.PID, time)
@@ -156,6 +199,10 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 			if p := s.processes.seen(c.PID, time); p.comm == "" || time >= p.named {
 				p.comm, p.named = string(c.Name), time
 			}
+		}
+	case perfdata.RecordExit:
+		if t, err := s.layouts.Task(rec); err == nil && t.PID == t.TID {
+			s.processes.seen(t.PID, t.Time).exited = t.Time
 		}
 	case perfdata.RecordNamespaces:
 		if n, err := s.layouts.Namespaces(rec); err == nil && n.PID == n.TID {
@@ -172,6 +219,14 @@ func (s *recording) record(rec perfdata.Record, pos int64) error {
 	return nil
 }
 
+// owns notes whose a thread is: the latest that had its number.
+func (s *recording) owns(pid, tid uint32) {
+	if s.owners == nil {
+		s.owners = make(map[uint32]uint32)
+	}
+	s.owners[tid] = pid
+}
+
 // mmap keeps what a mapping says about dumps and about memory.
 func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	if m.OfKernel() {
@@ -182,7 +237,7 @@ func (s *recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	switch {
 	case ok:
 		s.processes.seen(m.PID, time)
-		s.markers = append(s.markers, marker{m.PID, number, time, string(m.Filename), pos, m.Addr, m.Len, m.File})
+		s.markers = append(s.markers, marker{pid: m.PID, number: number, time: time, path: string(m.Filename), pos: pos, addr: m.Addr, len: m.Len, file: m.File})
 	case isObject(m.Filename):
 		s.injected++
 	default:

@@ -25,7 +25,7 @@ func (p *plan) touchTargets(ctx context.Context, t *touched) error {
 	}
 	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(p.mappings[i].object, p.mappings[j].object) })
 	heirs := t.heirs()
-	readers := make(map[*dump]*source.Reader)
+	readers := make(map[*dump]source.FunctionReader)
 	var targets []int64 // of last, from the start of its code
 	last := -1
 	for _, i := range from {
@@ -38,7 +38,7 @@ func (p *plan) touchTargets(ctx context.Context, t *touched) error {
 			o := &p.objects[last]
 			r := readers[o.dump]
 			if r == nil {
-				r = o.dump.source.Reader()
+				r = o.dump.source.Functions()
 				readers[o.dump] = r
 			}
 			targets = targets[:0]

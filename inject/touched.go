@@ -37,6 +37,9 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 	if err != nil {
 		return inputError(rec.in.path, err)
 	}
+	if err := rec.eachCalled(ctx, t.touch); err != nil {
+		return err
+	}
 	if err := p.touchTargets(ctx, t); err != nil {
 		return err
 	}

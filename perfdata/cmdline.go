@@ -27,3 +27,17 @@ func Cmdline(order binary.ByteOrder, content []byte) (args []string) {
 	}
 	return args
 }
+
+// Text decodes the content of a feature that is one string, as FeatureArch is. Of one
+// that is cut, it is empty.
+func Text(order binary.ByteOrder, content []byte) string {
+	c := wire.NewCursor(FormatName, "feature", content, order, 0)
+	text := c.Bytes("string", uint64(c.U32("len")))
+	if c.Err() != nil {
+		return ""
+	}
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	return string(text)
+}

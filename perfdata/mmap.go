@@ -134,6 +134,29 @@ func (ls *Layouts) Comm(rec Record) (Comm, error) {
 	return comm, c.Err()
 }
 
+// maxComm is how long names of threads are [linux/sched.h, TASK_COMM_LEN], with a NUL.
+const maxComm = 16
+
+// AppendComm appends a COMM record of a time; longer names are cut, as the kernel does it.
+func AppendComm(dst []byte, order binary.ByteOrder, c *Comm, time uint64, trailer *Trailer) []byte {
+	b := wire.AppendTo(dst, order)
+	misc := uint16(MiscUser)
+	if c.Exec {
+		misc |= MiscCommExec
+	}
+	name := c.Name[:min(len(c.Name), maxComm-1)]
+	padded := (len(name) + 8) &^ 7
+	b.U32(uint32(RecordComm))
+	b.U16(misc)
+	b.U16(uint16(recordHead + 8 + padded + trailer.Size()))
+	b.U32(c.PID)
+	b.U32(c.TID)
+	b.Bytes(name)
+	b.Zeros(padded - len(name))
+	trailer.append(b, SampleID{PID: c.PID, TID: c.TID, Time: time})
+	return b.Data
+}
+
 // A Task is what FORK and EXIT records say about a thread.
 type Task struct {
 	PID, ParentPID uint32

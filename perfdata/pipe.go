@@ -125,6 +125,13 @@ func AppendHeaderFeature(dst []byte, order binary.ByteOrder, f *Feature) ([]byte
 	return b.Data, err
 }
 
+// AppendHeaderAttr appends the record that tells of an event in a pipe.
+func AppendHeaderAttr(dst []byte, order binary.ByteOrder, a *Attr) []byte {
+	b := wire.AppendTo(dst, order)
+	appendHeaderAttr(b, a)
+	return b.Data
+}
+
 func appendHeaderFeature(b *wire.Buffer, id FeatureID, content []byte) {
 	appendHead(b, RecordHeaderFeature, recordHead+8+len(content))
 	b.U64(uint64(id))

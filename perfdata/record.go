@@ -74,6 +74,11 @@ type Block struct {
 	little bool // that, for the hot path
 }
 
+// BlockOf returns whole records as a block.
+func BlockOf(data []byte, order binary.ByteOrder) Block {
+	return Block{Data: data, order: order, little: order == binary.LittleEndian}
+}
+
 // Records yields the records of a block with their positions in Data. An opaque
 // block has none.
 func (b *Block) Records() iter.Seq2[int, Record] {

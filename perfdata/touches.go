@@ -27,7 +27,8 @@ type Touches struct {
 	// (PERF_SAMPLE_AUX), which may lead anywhere.
 	Traced bool
 
-	order binary.ByteOrder
+	order   binary.ByteOrder
+	stackAt int // where in the record the stack's size is; 0 if it has none
 }
 
 // Touches reads what a SAMPLE or a CALLCHAIN_DEFERRED record touches into t. Other
@@ -41,7 +42,7 @@ type Touches struct {
 // The order of the fields is that of PERF_RECORD_SAMPLE in linux/perf_event.h.
 func (ls *Layouts) Touches(rec Record, t *Touches) error {
 	t.PID, t.TID, t.Time, t.Traced = 0, 0, 0, false
-	t.Addrs, t.Stack, t.WordSize, t.order = t.Addrs[:0], nil, 8, ls.order
+	t.Addrs, t.Stack, t.WordSize, t.order, t.stackAt = t.Addrs[:0], nil, 8, ls.order, 0
 	switch rec.Type {
 	case RecordSample:
 		return ls.sampleTouches(rec, t)
@@ -183,6 +184,7 @@ func (ls *Layouts) sampleTouches(rec Record, t *Touches) error {
 		}
 	}
 	if has(FieldStackUser) {
+		t.stackAt = s.at
 		t.Stack = s.stack()
 	}
 	s.skip("weight", tail.words)

@@ -30,6 +30,13 @@ type options struct {
 	clock         string
 	dumps         []string           // PID=FILE
 	named         []engine.NamedDump // what they mean
+	mono          []string           // [PID=]FILE
+	logs          []engine.NamedDump // what they mean
+	monoAOT       bool
+	xray          []string
+	xrayBinary    []string
+	pid           uint32
+	codeFrom      []string
 	dwarf         int
 	jobs          int
 	strict        bool
@@ -86,6 +93,12 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
+	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where perf record's command line names it")
+	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
+	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls that XRay's flight data recorder logged in `FILE`; may be repeated")
+	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "the program that wrote them is `FILE`, if that in the recording is gone; may be repeated")
+	fs.Uint32Var(&o.pid, "pid", 0, "logs that do not say whose they are, are of process `PID`")
+	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
@@ -139,8 +152,9 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	for _, name := range fs.Args() {
 		return strayWord(name, fs.Changed("input"))
 	}
-	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir"} {
-		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || name == "dump-dir" && slices.Contains(o.dumpDirs, "")) {
+	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir", "xray", "xray-binary"} {
+		lists := map[string][]string{"dump-dir": o.dumpDirs, "xray": o.xray, "xray-binary": o.xrayBinary}
+		if f := fs.Lookup(name); f.Changed && (f.Value.String() == "" || slices.Contains(lists[name], "")) {
 			return usageError(fmt.Sprintf("--%s: the name is empty", name))
 		}
 	}
@@ -157,6 +171,18 @@ func (o *options) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
 		}
 		o.named = append(o.named, engine.NamedDump{PID: uint32(n), Path: file})
+	}
+	for _, l := range o.mono {
+		named := engine.NamedDump{Path: l}
+		if pid, file, ok := strings.Cut(l, "="); ok {
+			if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
+				named = engine.NamedDump{PID: uint32(n), Path: file}
+			}
+		}
+		if named.Path == "" {
+			return usageError(fmt.Sprintf("--mono %s: it takes FILE or PID=FILE, a log of Mono's log profiler", typed(l)))
+		}
+		o.logs = append(o.logs, named)
 	}
 	switch {
 	case !o.jit:

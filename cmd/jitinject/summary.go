@@ -52,7 +52,7 @@ const maxDumps = 20
 
 // writeSummary says what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
-	if s.Markers == 0 {
+	if s.Markers == 0 && len(s.Traces) == 0 {
 		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
 		writeReasons(w, s)
 		return
@@ -83,6 +83,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
+	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
 }
@@ -151,6 +152,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
+	case d.Nowhere > 0 && unresolved > 0: // that was said
 	case s.Resolved == 0 && unresolved >= fewSamples:
 		note("none of its %s samples is in one of its functions: is it the dump of another run?", number(unresolved))
 	case unresolved > s.InJIT/10:
@@ -188,6 +190,7 @@ func sumOf(dumps []*engine.DumpSummary) *engine.DumpSummary {
 		all.Functions += d.Functions
 		all.Moved += d.Moved
 		all.Empty += d.Empty
+		all.InImages += d.InImages
 		all.Untouched += d.Untouched
 		all.WithLines += d.WithLines
 		all.Inlining += d.Inlining
@@ -211,6 +214,7 @@ var columns = []column{
 	{"functions", true, func(d *engine.DumpSummary) string { return positive(d.Functions) }},
 	{"moved", false, func(d *engine.DumpSummary) string { return positive(d.Moved) }},
 	{"no code", false, func(d *engine.DumpSummary) string { return positive(d.Empty) }},
+	{"in images", false, func(d *engine.DumpSummary) string { return positive(d.InImages) }},
 	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Untouched) }},
 	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
 	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},

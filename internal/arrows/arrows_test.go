@@ -26,6 +26,11 @@ var allowed = map[string][]string{
 	"perfdata":       {"internal/wire", "github.com/klauspost/compress/zstd"},
 	"format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
 	"format/xrayfdr": {"internal/wire"},
+	"jitdump":          {"internal/wire"},
+	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore": {"internal/wire"},
+	"format/xrayfdr":   {"internal/wire"},
+	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -33,7 +38,9 @@ var allowed = map[string][]string{
 
 	// Meaning.
 	"internal/jitcode": {},
-	"internal/source":  {"jitdump", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/calls":   {},
+	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
+	"internal/xraymap": {"github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
@@ -46,7 +53,7 @@ var allowed = map[string][]string{
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj",
+		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/elfcore", "internal/xraymap", "internal/calls",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},

@@ -62,6 +62,7 @@ var allParts = []part{
 	{"functions", (*bench).functions, true},
 	{"long", (*bench).long, false},
 	{"readers", (*bench).readers, false},
+	{"xray", (*bench).xray, false},
 }
 
 func partNames() []string {

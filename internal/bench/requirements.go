@@ -46,6 +46,8 @@ var requirements = []requirement{
 	{"long", byDefault, "", 100, megabytes},
 	{"readers-erlang", sourceLines + bundle, sourceLines + perfInject, 5, faster},
 	{"readers-functions", sourceLines + bundle, sourceLines + perfInject, 5, faster},
+	{"xray", withXRay, llvmConvert, 5, faster},
+	{"xray-large", withXRay, "", 200, megabytes},
 }
 
 // requirements returns a table of what is required and what was measured; of

@@ -31,9 +31,10 @@ type Event struct {
 // A Function is one piece of jitted code, ready to be written as an object. It
 // belongs to the reader it came from, and so do its slices.
 type Function struct {
-	Name  []byte // as the producer wrote it, possibly mangled; no NUL
-	Addr  uint64 // where it was loaded first
-	Code  []byte
+	Name  []byte   // as the producer wrote it, possibly mangled; no NUL
+	Addr  uint64   // where it was loaded first
+	Size  uint64   // of its code, in bytes
+	Code  []byte   // Size bytes, or none where nobody knows them; see HasCode
 	Thumb bool     // ARM: the code is in the T32 instruction set
 	Files []string // that Lines and Origins refer to
 	Texts []string // what Files hold, by the same index; shorter or empty where that is not known, or long
@@ -45,6 +46,18 @@ type Function struct {
 	Ranges  []Range  // that Inlines refer to
 
 	Unwind Unwind
+}
+
+// HasCode reports whether the bytes of the function's code are known. Some sources
+// have only the place of a function, and its bytes where a Memory gives them.
+func (f *Function) HasCode() bool { return uint64(len(f.Code)) == f.Size }
+
+// A Memory gives the bytes that were at an address of a process, as a core dump or a
+// file that was mapped there has them.
+type Memory interface {
+	// ReadCode fills p with the bytes at addr. An error says what of them is not
+	// known; then what p holds does not count. It is safe for use by several goroutines.
+	ReadCode(addr uint64, p []byte) error
 }
 
 // An Unwind says how an unwinder gets from a function to its caller: as the producer

@@ -21,8 +21,13 @@ import (
 // side, and joined when all are there; how a bundle is divided into parts counts, who
 // makes them does not.
 
-// A Stretch is the memory that a bundle is about.
-type Stretch struct{ Low, High uint64 }
+// A Stretch is the memory that a bundle is about. In one with NoCode nobody knows the
+// bytes of any function; in others all functions have theirs. So a reader never meets
+// holes that are said to be code.
+type Stretch struct {
+	Low, High uint64
+	NoCode    bool
+}
 
 // Base returns the address in memory of what is at TextOffset. Code is aligned in the
 // object as it was in memory.
@@ -85,21 +90,26 @@ func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
 // that the part has so far. If it returns an error, the part is as it was.
 func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	p := &b.part
-	size := uint64(len(fn.Code))
+	size := fn.Size
 	if addr < p.stretch.Low || addr+size > p.stretch.High || addr+size < addr {
 		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", size, addr, p.stretch.Low, p.stretch.High)
 	}
 	b.at = p.stretch.Offset(addr)
 	switch {
+	case !p.stretch.NoCode && !fn.HasCode():
+		return fmt.Errorf("the bytes of the code at %#x are not known, and the bundle is for code of which they are", addr)
 	case b.at < p.end:
 		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
+	case p.stretch.NoCode:
 	case p.text == nil:
 		p.text = elfgen.Fill(p.w, int64(b.at))
 	case len(p.symbols) == 0: // what is in front of it is others'
 		p.text.Reset(p.w, int64(b.at))
 	}
-	p.text.SkipTo(int64(b.at))
-	p.text.Bytes(fn.Code)
+	if !p.stretch.NoCode {
+		p.text.SkipTo(int64(b.at))
+		p.text.Bytes(fn.Code)
+	}
 	p.end = b.at + size
 	p.symbols = append(p.symbols, symbol{len(p.names), b.at, size, fn.Thumb})
 	p.names = append(append(p.names, fn.Name...), 0)
@@ -116,7 +126,7 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 // too long.
 func (b *Builder) EndPart() (*Part, error) {
 	p := &b.part
-	if len(p.symbols) > 0 {
+	if len(p.symbols) > 0 && !p.stretch.NoCode {
 		if err := p.text.Flush(); err != nil {
 			return nil, &WriteError{err}
 		}
@@ -151,11 +161,13 @@ func (b *Builder) Join(w io.WriterAt, s Stretch, place Place, parts []*Part) (Ob
 	f.Reset(b.target, elf.ET_DYN)
 	note := f.Add(b.idNote(&obj))
 	textSize := s.High - s.Base()
-	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Room: textSize})
+	code := textSection(!s.NoCode)
+	code.Room = textSize
+	text := f.Add(code)
 	if at := f.Offset(text); at != TextOffset {
 		return Object{}, fmt.Errorf("the code of a bundle is at %#x, but its parts have written it to %#x", at, TextOffset)
 	}
-	frameHeader, err := b.joinFrames(parts, textSize, place, &obj.Tables)
+	frameHeader, err := b.joinFrames(parts, s, place, &obj.Tables)
 	if err != nil {
 		return Object{}, err
 	}
@@ -171,7 +183,7 @@ func (b *Builder) Join(w io.WriterAt, s Stretch, place Place, parts []*Part) (Ob
 		f.Add(debugSection(s.Name, nil, s.Pieces...))
 	}
 	b.attributes()
-	b.segments(note, text, frameHeader, place)
+	b.segments(segmented{note, text, frameHeader, !s.NoCode}, place)
 	for _, local := range []bool{true, false} {
 		for _, p := range parts {
 			b.addSymbols(p, text, local)
@@ -207,7 +219,7 @@ func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 
 // joinFrames adds the unwind tables of all parts, as unwindTables does it for one
 // function.
-func (b *Builder) joinFrames(parts []*Part, textSize uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
+func (b *Builder) joinFrames(parts []*Part, s Stretch, place Place, tables *Tables) (elfgen.SectionID, error) {
 	n := 0
 	for _, p := range parts {
 		n += len(p.frames.Entries)
@@ -215,7 +227,7 @@ func (b *Builder) joinFrames(parts []*Part, textSize uint64, place Place, tables
 	if place.None || n == 0 && place.Away == 0 {
 		return 0, nil
 	}
-	offset, away := tablesPlace(textSize, place)
+	offset, away := tablesPlace(s.High-s.Base(), !s.NoCode, place)
 	var pieces [][]byte
 	var entries []dwarfgen.FrameEntry
 	end := offset
@@ -237,6 +249,9 @@ func (b *Builder) bundleID(s Stretch, place Place, parts []*Part) (id [BuildIDSi
 	b.hashNumber(s.Low)
 	b.hashNumber(s.High)
 	b.hashFile(place)
+	if s.NoCode {
+		b.hashNumber(6)
+	}
 	for _, p := range parts {
 		b.hashBytes(p.digest[:])
 	}

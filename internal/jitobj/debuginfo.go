@@ -22,7 +22,7 @@ func (b *Builder) debugInfo(fn *jitcode.Function) {
 	}
 	u := &b.unit
 	u.Reset(dwarfgen.Shared(dwarf.AttrProducer, b.opts.Producer))
-	u.Low, u.High = b.at, b.at+uint64(len(fn.Code))
+	u.Low, u.High = b.at, b.at+fn.Size
 	u.Lines.Dir = b.opts.CompDir
 	b.files = b.files[:0]
 	for range fn.Files {
@@ -94,7 +94,7 @@ func (b *Builder) lines(fn *jitcode.Function) {
 		}
 		t.AddRow(row)
 	}
-	rowsUpTo(uint64(len(fn.Code)))
+	rowsUpTo(fn.Size)
 	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
 }
 

@@ -118,7 +118,13 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
 	note := f.Add(b.idNote(&obj))
-	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign, Data: fn.Code})
+	code := textSection(fn.HasCode())
+	if fn.HasCode() {
+		code.Data = fn.Code
+	} else {
+		code.Room = fn.Size
+	}
+	text := f.Add(code)
 	frameHeader, err := b.unwindTables(fn, place, &obj.Tables)
 	if err != nil {
 		return Object{}, err
@@ -127,11 +133,11 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 		f.Add(debugSection(s.Name, s.Data))
 	}
 	b.attributes()
-	b.segments(note, text, frameHeader, place)
+	b.segments(segmented{note, text, frameHeader, fn.HasCode()}, place)
 	if fn.Thumb {
 		f.AddSymbol(mappingSymbol(text, 0, true))
 	}
-	f.AddSymbol(functionSymbol(fn.Name, text, 0, uint64(len(fn.Code)), fn.Thumb))
+	f.AddSymbol(functionSymbol(fn.Name, text, 0, fn.Size, fn.Thumb))
 	if b.out, err = f.AppendTo(b.out[:0]); err != nil {
 		return Object{}, err
 	}
@@ -144,6 +150,17 @@ func (b *Builder) idNote(obj *Object) elfgen.Section {
 	s := elfgen.BuildIDNote(b.note[:0], b.target.Order, obj.BuildID[:])
 	if b.opts.Tight {
 		s.Flags &^= elf.SHF_ALLOC // it lies outside the only PT_LOAD
+	}
+	return s
+}
+
+// textSection returns the section of the code, without what is in it. If nobody knows the
+// bytes, it is one that has none in the file: readers must not take zeros or traps for
+// instructions.
+func textSection(hasCode bool) elfgen.Section {
+	s := elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign}
+	if !hasCode {
+		s.Type = elf.SHT_NOBITS
 	}
 	return s
 }
@@ -183,6 +200,13 @@ func debugSection(name string, data []byte, pieces ...[]byte) elfgen.Section {
 	return s
 }
 
+// A segmented is what goes into segments.
+type segmented struct {
+	note, text  elfgen.SectionID
+	frameHeader elfgen.SectionID // 0 for no unwind tables
+	hasCode     bool
+}
+
 // segments adds the program headers that say what is in memory.
 //
 // perf with libdw takes start - pgoff of a mapping for the place of the file, and
@@ -193,19 +217,23 @@ func debugSection(name string, data []byte, pieces ...[]byte) elfgen.Section {
 //
 // Tables with a place of their own are in no segment: to libdw, a file goes to the end
 // of the last PT_LOAD, and there are other functions in between. Their readers go by
-// section names.
-func (b *Builder) segments(note, text, frameHeader elfgen.SectionID, place Place) {
-	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: note, Last: text, Align: pageSize, FromStart: true}
-	if place.Away == 0 {
-		load.Last = max(text, frameHeader)
+// section names. Those behind code that is not in the file have a PT_LOAD of their own.
+func (b *Builder) segments(s segmented, place Place) {
+	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: s.note, Last: s.text, Align: pageSize, FromStart: true}
+	tables := s.frameHeader != 0 && place.Away == 0
+	if tables && s.hasCode {
+		load.Last = s.frameHeader
 	}
 	if b.opts.Tight {
-		load.First, load.FromStart, load.Align = text, false, textAlign
+		load.First, load.FromStart, load.Align = s.text, false, textAlign
 	}
 	b.file.AddSegment(load)
-	b.file.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: note, Last: note, Align: 4})
-	if frameHeader != 0 && place.Away == 0 {
-		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: frameHeader, Last: frameHeader, Align: 4})
+	if tables && !s.hasCode {
+		b.file.AddSegment(elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R, First: s.frameHeader - 1, Last: s.frameHeader, Align: load.Align})
+	}
+	b.file.AddSegment(elfgen.Segment{Type: elf.PT_NOTE, Flags: elf.PF_R, First: s.note, Last: s.note, Align: 4})
+	if tables {
+		b.file.AddSegment(elfgen.Segment{Type: elf.PT_GNU_EH_FRAME, Flags: elf.PF_R, First: s.frameHeader, Last: s.frameHeader, Align: 4})
 	}
 }
 
@@ -249,6 +277,9 @@ func (b *Builder) hashFunction(fn *jitcode.Function) {
 	}
 	b.hashBytes(fn.Name)
 	b.hashBytes(fn.Code)
+	if !fn.HasCode() {
+		b.hashNumber(fn.Size)
+	}
 	b.hashUnwind(&fn.Unwind)
 }
 

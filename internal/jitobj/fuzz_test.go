@@ -22,7 +22,7 @@ func FuzzBuild(f *testing.F) {
 		if n := bytes.IndexByte(name, 0); n >= 0 {
 			name = name[:n] // what a record cannot hold
 		}
-		fn := &jitcode.Function{Name: name, Addr: 0x1000, Code: code, Files: []string{file, "/other/file"}}
+		fn := &jitcode.Function{Name: name, Addr: 0x1000, Size: uint64(len(code)), Code: code, Files: []string{file, "/other/file"}}
 		off := uint64(0)
 		for ; len(lines) >= 3; lines = lines[3:] {
 			if off += uint64(lines[0]); off >= uint64(len(code)) || len(fn.Lines) == 0 && lines[1] == 0 {

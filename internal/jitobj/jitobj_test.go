@@ -38,6 +38,7 @@ func function() *jitcode.Function {
 	return &jitcode.Function{
 		Name:  []byte("JS:*add /src/prog.js:2:49"),
 		Addr:  0x7f0000001000,
+		Size:  256,
 		Code:  bytes.Repeat([]byte{0, 0, 0, 0}, 64),
 		Files: []string{"/src/unused.js", "/src/prog.js", "/src/inlined.js"},
 		Lines: []jitcode.Line{
@@ -310,7 +311,7 @@ func TestMangledName(t *testing.T) {
 func TestThumb(t *testing.T) {
 	fn := function()
 	fn.Thumb = true
-	fn.Code = []byte{0x70, 0x47, 0x00, 0xbf} // bx lr; nop
+	fn.Size, fn.Code = 4, []byte{0x70, 0x47, 0x00, 0xbf} // bx lr; nop
 	o := build(t, jitcode.Target{Machine: uint32(elf.EM_ARM), Order: binary.LittleEndian, HighAddress: 1 << 20}, jitobj.Options{}, fn)
 	f, err := elf.NewFile(bytes.NewReader(o.Bytes))
 	if err != nil {
@@ -332,6 +333,7 @@ func TestARMAttributes(t *testing.T) {
 			0x11, 0xf1, 0x10, 0xe7, // sdiv r0, r1, r1, ARMv7 with division
 			0xa0, 0x0d, 0x41, 0xf2, // vadd.f32 d16, d17, d16, Advanced SIMD
 		}
+		fn.Size = uint64(len(fn.Code))
 		fn.Lines = nil
 		path := filepath.Join(t.TempDir(), "arm.so")
 		o := build(t, jitcode.Target{Machine: uint32(elf.EM_ARM), Order: order, HighAddress: 1 << 20}, jitobj.Options{}, fn)

@@ -35,6 +35,16 @@ func (d *Jitdump) Reader() *Reader {
 	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string), places: make(map[string]int)}
 }
 
+// Functions is Reader, as a Dump has it.
+func (d *Jitdump) Functions() FunctionReader { return d.Reader() }
+
+// TakeProblems returns Problems, and empties it.
+func (r *Reader) TakeProblems() []Problem {
+	taken := r.Problems
+	r.Problems = nil
+	return taken
+}
+
 func (r *Reader) problem(off int64, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
@@ -47,7 +57,7 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn.Lines = r.inside(fn.Lines[:0], uint64(len(fn.Code)))
+	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
 	r.addTexts(fn)
 	if err := r.addUnwind(fn); err != nil {
 		return nil, err
@@ -88,7 +98,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	start := r.d.codeStart(l.CodeAddr)
 	r.fn = jitcode.Function{
-		Name: l.Name, Addr: start, Code: l.Code, Thumb: start != l.CodeAddr,
+		Name: l.Name, Addr: start, Size: uint64(len(l.Code)), Code: l.Code, Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}

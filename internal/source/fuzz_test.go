@@ -75,7 +75,7 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("function %d: %v", i, err)
 			}
 			for j, l := range fn.Lines {
-				if l.Offset >= uint64(len(fn.Code)) || j > 0 && l.Offset <= fn.Lines[j-1].Offset || l.Line != 0 && l.File >= len(fn.Files) {
+				if l.Offset >= fn.Size || j > 0 && l.Offset <= fn.Lines[j-1].Offset || l.Line != 0 && l.File >= len(fn.Files) {
 					t.Fatalf("function %d: lines %+v of %d files for %d bytes", i, fn.Lines, len(fn.Files), len(fn.Code))
 				}
 			}
@@ -102,7 +102,7 @@ func checkTree(t *testing.T, fn *jitcode.Function) {
 		if c.Parent >= i || c.Origin >= len(fn.Origins) || c.First >= c.Last || c.Last > len(fn.Ranges) {
 			t.Fatalf("call %d is %+v", i, c)
 		}
-		around := []jitcode.Range{{Size: uint64(len(fn.Code))}}
+		around := []jitcode.Range{{Size: fn.Size}}
 		if c.Parent >= 0 {
 			around = fn.Ranges[fn.Inlines[c.Parent].First:fn.Inlines[c.Parent].Last]
 		}

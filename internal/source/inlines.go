@@ -15,7 +15,7 @@ import (
 // it knows lines. A tree that breaks a rule is left out as a whole: code shown inside
 // a call that it is not part of would be worse than none.
 func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
-	size := uint64(len(fn.Code))
+	size := fn.Size
 	info, err := r.decodeTree(raw, size)
 	if info == nil {
 		r.brokenTree(raw, err)

@@ -30,17 +30,8 @@ const maxProblems = 50
 
 // A Jitdump is a jitdump file, scanned as far as Scan was called.
 type Jitdump struct {
-	Events   []jitcode.Event // in the order of the file
-	Problems []Problem
-	Dropped  int // problems beyond those in Problems
-	Unknown  int // records of types we have no use for
-
-	// Cut is the offset of a record that the end of the file cuts, or -1. That is
-	// usual: the producer was killed, or still writes.
-	Cut int64
-
-	// Watch, if it is not nil, is told now and then how far in the file Scan is.
-	Watch func(offset int64)
+	Listing
+	Unknown int // records of types we have no use for
 
 	header      *jitdump.Header
 	src         io.ReaderAt
@@ -85,7 +76,7 @@ func OpenJitdump(src io.ReaderAt) (*Jitdump, error) {
 	if m := r.Header().Machine; m > math.MaxUint16 {
 		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
 	}
-	d := &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Cut: -1}
+	d := &Jitdump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Listing: Listing{Cut: -1}}
 	if f, ok := src.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if st, err := f.Stat(); err == nil {
 			d.size = st.Size()
@@ -143,14 +134,6 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 	}
 	d.findQuirks()
 	return nil
-}
-
-func (d *Jitdump) problem(off int64, format string, args ...any) {
-	if len(d.Problems) == maxProblems {
-		d.Dropped++
-		return
-	}
-	d.Problems = append(d.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
 
 // damaged handles an error of the reader and reports whether there is more to read.

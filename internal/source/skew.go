@@ -56,7 +56,7 @@ func (d *Jitdump) findSkew(r *Reader, with []int) {
 
 func (e *evidence) add(d *Jitdump, r *Reader, fn *jitcode.Function, skew uint64) {
 	e.tables++
-	lo, hi, size := r.rows[0].off, r.rows[len(r.rows)-1].off, int64(len(fn.Code))
+	lo, hi, size := r.rows[0].off, r.rows[len(r.rows)-1].off, int64(fn.Size)
 	switch {
 	case lo < int64(skew):
 		e.con++

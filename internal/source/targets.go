@@ -6,6 +6,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
 // Targets calls f for every direct branch in the i-th function that leads out of it, with
@@ -24,12 +25,17 @@ func (r *Reader) Targets(i int, f func(offset int64)) error {
 	if err != nil {
 		return err
 	}
-	if t := r.d.Target(); elf.Machine(t.Machine) == elf.EM_386 {
-		targets386(l.Code, f)
-	} else {
-		cfi.Targets(t, l.Code, f)
-	}
+	targets(r.d.Target(), l.Code, f)
 	return nil
+}
+
+// targets calls f for every direct branch in code that leads out of it.
+func targets(t jitcode.Target, code []byte, f func(offset int64)) {
+	if elf.Machine(t.Machine) == elf.EM_386 {
+		targets386(code, f)
+	} else {
+		cfi.Targets(t, code, f)
+	}
 }
 
 // targets386 is cfi.Targets for code of 32 bits, which cfi does not know.

@@ -97,7 +97,7 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
-	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, uint64(len(fn.Code)))
+	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
 	place.Machine = elf.Machine(r.d.header.Machine)
 	table, err := cfi.Check(place, frames)
 	inFront := len(header) > 0 && &header[0] == &u.Data[0]

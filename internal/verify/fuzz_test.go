@@ -50,7 +50,7 @@ func FuzzVerify(f *testing.F) {
 	}
 	row := jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: 8}, Saved: []jitcode.SavedReg{{Reg: 16, Offset: -8}}}
 	o, err := b.Build(&jitcode.Function{
-		Name: []byte("f"), Code: make([]byte, 32), Files: []string{"a"}, Lines: []jitcode.Line{{Line: 1}},
+		Name: []byte("f"), Size: 32, Code: make([]byte, 32), Files: []string{"a"}, Lines: []jitcode.Line{{Line: 1}},
 		Origins: []jitcode.Origin{{Name: []byte("f")}, {Name: []byte("g")}}, Inlines: []jitcode.Inline{{Parent: -1, Origin: 1, Last: 1}}, Ranges: []jitcode.Range{{Offset: 4, Size: 4}},
 		Unwind: jitcode.Unwind{CIE: jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16}, Initial: row, Rows: []jitcode.FrameRow{row}},
 	}, jitobj.Place{})

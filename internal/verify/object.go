@@ -205,7 +205,11 @@ func (o *object) jitLayout() {
 		if first == nil {
 			first = p
 		}
-		covered = covered || p.Flags&elf.PF_X != 0 && p.Off <= o.text.Offset && p.Off+p.Filesz >= o.text.Offset+o.text.FileSize && o.text.Addr-p.Vaddr == o.text.Offset-p.Off
+		inFile := p.Filesz
+		if o.text.Type == elf.SHT_NOBITS { // its bytes are not known
+			inFile = p.Memsz
+		}
+		covered = covered || p.Flags&elf.PF_X != 0 && p.Off <= o.text.Offset && p.Off+inFile >= o.text.Offset+o.text.Size && o.text.Addr-p.Vaddr == o.text.Offset-p.Off
 	}
 	if !covered {
 		o.broken("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.text.FileSize, o.text.Offset)

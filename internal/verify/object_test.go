@@ -24,7 +24,7 @@ func objectAt(t *testing.T, place jitobj.Place) jitobj.Object {
 		return jitcode.FrameRow{Offset: offset, Known: true, CFA: jitcode.CFA{Reg: 7, Offset: cfa}, Saved: []jitcode.SavedReg{{Reg: 16, Offset: -8}}}
 	}
 	fn := jitcode.Function{
-		Name: []byte("f"), Addr: a, Code: code(), Files: []string{"/a.js"},
+		Name: []byte("f"), Addr: a, Size: uint64(len(code())), Code: code(), Files: []string{"/a.js"},
 		Lines:   []jitcode.Line{{Offset: 0, Line: 1}, {Offset: 0x15, Line: 2}},
 		Origins: []jitcode.Origin{{Name: []byte("f"), Line: 1}, {Name: []byte("g"), Line: 8}},
 		Inlines: []jitcode.Inline{{Parent: -1, Origin: 1, Line: 2, First: 0, Last: 1}},

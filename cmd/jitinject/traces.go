@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// writeTraces says what came of logs of calls.
+func writeTraces(w io.Writer, s *engine.Summary) {
+	for i := range s.Traces {
+		t := &s.Traces[i]
+		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time, in event %s, from %s\n", t.PID, engine.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
+			precise(t.Traced), t.Event, engine.Printable(t.Path))
+		for _, n := range traceNotes(t) {
+			fmt.Fprintf(w, "    %s\n", n)
+		}
+	}
+}
+
+// badClock is what times may be off without a word, in nanoseconds: a sample or two.
+const badClock = 500_000
+
+// traceNotes says what is special about a trace.
+func traceNotes(t *engine.TraceSummary) (notes []string) {
+	note := func(n int64, one, many string) {
+		if n > 0 {
+			notes = append(notes, were(int(n), one, many))
+		}
+	}
+	if text := clockText(t.Clock); text != "" {
+		notes = append(notes, text)
+	}
+	if x := t.XRay; x != nil && x.Measured {
+		claimed := "says nothing of that"
+		if x.Claimed != 0 {
+			claimed = fmt.Sprintf("claims %.3f MHz", float64(x.Claimed)/1e6)
+		}
+		notes = append(notes, fmt.Sprintf("its clock counted %.3f MHz, by the times in it; it %s", x.Frequency/1e6, claimed))
+	}
+	if x := t.XRay; x != nil && t.Clock.Error > badClock {
+		notes = append(notes, fmt.Sprintf("its times are right to %s only, by the beginnings of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
+	}
+	note(t.Notes, "thing was said by the program itself, in event "+t.Event+"-notes", "things were said by the program itself, in event "+t.Event+"-notes")
+	note(t.Inferred, "call has no end in the log, and ended when its caller did, or its thread's log", "calls have no ends in the log, and ended when their callers did, or their threads' logs")
+	note(t.Unmatched, "call has no beginning in the log, and is left out", "calls have no beginnings in the log, and are left out")
+	note(t.Gaps, "time a part of a thread's log is missing; all of its calls ended there", "times a part of a thread's log is missing; all of its calls ended there")
+	note(t.Backward, "entry of the log is older than the one before, and was taken to be of the same time", "entries of the log are older than the one before, and were taken to be of the same time")
+	note(t.Cut, "callchain or note is longer than fits, and lost its outer end", "callchains or notes are longer than fit, and lost their outer ends")
+	note(int64(t.Unknown), "thread has a made-up number, from 4194305 on: which one of the recording it is cannot be told; a core dump says it, with --code-from",
+		"threads have made-up numbers, from 4194305 on: which ones of the recording they are cannot be told; a core dump says it, with --code-from")
+	if outside := t.Early + t.Late; outside > 0 {
+		notes = append(notes, fmt.Sprintf("%s before the first thing in the recording, %s after the last", number(t.Early), number(t.Late)))
+	}
+	return notes
+}
+
+// precise is a time of nanoseconds as people say it.
+func precise(ns uint64) string {
+	d := time.Duration(min(ns, 1<<62))
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.1f us", float64(d)/1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.3f s", d.Seconds())
+}

@@ -1,0 +1,120 @@
+package inject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// Whose core dump is it? Its number alone does not tell: numbers are used again, and
+// in a container they are others. Where files are mapped tells better, as addresses are
+// random. So both must speak for a process, or the files alone.
+
+// coreMemory returns the memory of a core, if it is of a dump's process. maps are the
+// executable mappings of that.
+func (rec *recording) coreMemory(f *codeFile, d *dump, maps []fileMap) (jitcode.Memory, string, error) {
+	mapped, err := compareMaps(f.core, maps)
+	if err != nil {
+		return nil, "", fmt.Errorf("it is a core dump of another process than %d: %w", d.pid, err)
+	}
+	numbered := isNumbered(f.core, d.pid) || d.source.PID() != 0 && isNumbered(f.core, d.source.PID())
+	pid, known := coreNumber(f.core)
+	switch {
+	case !holdsAny(f.core, d):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, d.pid)
+	case numbered && (mapped || len(f.core.Files()) == 0):
+		return f.core, "", nil
+	case mapped && rec.isOther(pid, d, f.core):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.pid)
+	case mapped:
+		return f.core, fmt.Sprintf("of process %d where it was made; files are mapped as in process", pid), nil
+	case known && numbered:
+		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
+	}
+	return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, d.pid)
+}
+
+// coreNumber returns the process's number as the core has it. known is false if it is
+// only that of a thread.
+func coreNumber(c *elfcore.Core) (pid int, known bool) {
+	if c.PID() != 0 {
+		return c.PID(), true
+	}
+	if threads := c.Threads(); len(threads) > 0 {
+		return threads[0].TID, false
+	}
+	return 0, false
+}
+
+// isNumbered reports whether a core says that it is of a process: by its number, or else
+// by that of its first thread, which may be another thread's number if it crashed.
+func isNumbered(c *elfcore.Core, pid uint32) bool {
+	if c.PID() != 0 {
+		return c.PID() == int(pid)
+	}
+	return slices.ContainsFunc(c.Threads(), func(t elfcore.Thread) bool { return t.TID == int(pid) })
+}
+
+// isOther reports whether the recording has another process with a core's number that it
+// fits as well: one that was forked has its files where its parent has them.
+func (rec *recording) isOther(pid int, d *dump, c *elfcore.Core) bool {
+	if pid <= 0 || rec.processes[uint32(pid)] == nil {
+		return false
+	}
+	mapped, err := compareMaps(c, rec.fileMapsOf(uint32(pid), d.lastTime()))
+	return err == nil && mapped
+}
+
+// compareMaps compares where files are mapped. It fails if they are elsewhere, and
+// returns false if there are none to compare.
+func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
+	agree, differ := 0, 0
+	var first error
+	for i := range maps {
+		m := &maps[i]
+		if m.name == "" || strings.HasPrefix(m.name, "[") {
+			continue
+		}
+		var other *elfcore.File
+		same := false
+		for j := range c.Files() {
+			f := &c.Files()[j]
+			if strings.TrimSuffix(f.Name, deletedSuffix) != m.name {
+				continue
+			}
+			other = f
+			if f.Start-f.Offset == m.lo-m.off {
+				same = true
+				break
+			}
+		}
+		switch {
+		case same:
+			agree++
+		case other != nil:
+			differ++
+			if first == nil {
+				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", Printable(m.name), other.Start-other.Offset, m.lo-m.off)
+			}
+		}
+	}
+	if differ > agree { // a library may have been closed and opened again
+		return false, first
+	}
+	return agree > 0, nil
+}
+
+// holdsAny reports whether a core has memory where functions of a dump are.
+func holdsAny(c *elfcore.Core, d *dump) bool {
+	events := d.source.Scanned().Events
+	var b [1]byte
+	for i := 0; i < len(events); i += 1 + len(events)/maxEvidence {
+		if events[i].Size > 0 && c.ReadCode(events[i].Addr, b[:]) == nil {
+			return true
+		}
+	}
+	return len(events) == 0
+}

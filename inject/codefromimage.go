@@ -1,0 +1,129 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// imageMemory returns the code of a file where a process has it mapped.
+func (rec *recording) imageMemory(f *codeFile, pid uint32, maps []fileMap) (jitcode.Memory, string, error) {
+	mem := imageMemory{file: f.file}
+	path, err := filepath.Abs(f.path)
+	if err != nil {
+		path = f.path
+	}
+	var other error
+	proven := false
+	for i := range maps {
+		m := &maps[i]
+		recorded := rec.isRecorded(m, f.file, f.image)
+		switch {
+		case m.name == "" || !recorded && filepath.Base(m.name) != filepath.Base(path):
+			continue
+		case !recorded && rec.buildIDFor(m) != "":
+			other = fmt.Errorf("its build id is not that of the %s which process %d had mapped", Printable(m.name), pid)
+			continue
+		case !recorded && !sameName(m.name, path):
+			continue // another file of that name
+		}
+		proven = proven || recorded
+		mem.maps = append(mem.maps, *m)
+	}
+	switch {
+	case len(mem.maps) > 0 && proven:
+		return &mem, "", nil
+	case len(mem.maps) > 0:
+		return &mem, "nothing says that it is the file which was recorded, but its name: code of process", nil
+	case other != nil:
+		return nil, "", other
+	}
+	return nil, "", fmt.Errorf("process %d had no such file mapped", pid)
+}
+
+// buildIDFor returns the build id that the recording knows of what was mapped, or "".
+func (rec *recording) buildIDFor(m *fileMap) string {
+	if m.buildID != "" {
+		return m.buildID
+	}
+	return rec.buildID(m.name)
+}
+
+// An imageMemory is a file, and where it was mapped.
+type imageMemory struct {
+	file *os.File
+	maps []fileMap
+}
+
+var errNotMapped = errors.New("no file is mapped there")
+
+// ReadCode is as in jitcode.Memory.
+func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
+	for i := len(m.maps) - 1; i >= 0; i-- {
+		f := &m.maps[i]
+		if addr >= f.lo && addr < f.hi && uint64(len(p)) <= f.hi-addr {
+			_, err := m.file.ReadAt(p, int64(addr-f.lo+f.off))
+			return err
+		}
+	}
+	return errNotMapped
+}
+
+// mappedFiles are the files that a process had mapped, as far as they are still what they
+// were then. They are opened when they are asked for.
+type mappedFiles struct {
+	rec  *recording
+	maps []fileMap
+
+	mu    sync.Mutex
+	files map[string]*os.File // by name; nil for those that are something else now
+}
+
+// ReadCode is as in jitcode.Memory.
+func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
+	for i := len(m.maps) - 1; i >= 0; i-- {
+		f := &m.maps[i]
+		if addr < f.lo || addr >= f.hi {
+			continue
+		}
+		if f.name == "" || uint64(len(p)) > f.hi-addr {
+			return errNotMapped
+		}
+		file := m.open(f)
+		if file == nil {
+			return fmt.Errorf("%s is not what was mapped there", Printable(f.name))
+		}
+		_, err := file.ReadAt(p, int64(addr-f.lo+f.off))
+		return err
+	}
+	return errNotMapped
+}
+
+// open returns the file of a mapping, or nil if it is not the one that was recorded.
+func (m *mappedFiles) open(f *fileMap) *os.File {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, ok := m.files[f.name]
+	if ok {
+		return file
+	}
+	file, image := openELF(f.name)
+	if image != nil && !m.rec.isRecorded(f, file, image) {
+		file.Close()
+		file = nil
+	}
+	m.files[f.name] = file
+	return file
+}
+
+func (m *mappedFiles) close() {
+	for _, f := range m.files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}

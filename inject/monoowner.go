@@ -1,0 +1,97 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Whose a log is. Its header has a pid, in the process's own namespace, or 0 where Mono of
+// 2010 wrote it. The addresses of its methods say more: they lie in memory that the
+// process has, also in images that were compiled before, which are elsewhere in every
+// process.
+
+// A monoOwner is a process whose log it may be.
+type monoOwner struct {
+	pid    uint32
+	start  uint64 // of its program
+	begins bool   // the log begins as one of this program does
+}
+
+// beginning is how soon after the profiler was loaded a log begins.
+const beginning = uint64(time.Second)
+
+// ownerOf returns the process of a log. The error says why there is none, or that there may
+// be several.
+func (rec *recording) ownerOf(log *source.MonoLog) (uint32, error) {
+	if len(log.Events) == 0 {
+		if rec.processes[log.PID()] != nil {
+			return log.PID(), nil
+		}
+		return 0, errors.New("there is nothing in it that says whose it is")
+	}
+	var owners []monoOwner
+	for _, pid := range rec.pids() {
+		if o, ok := rec.mayOwn(pid, log); ok {
+			owners = append(owners, o)
+		}
+	}
+	if i := slices.IndexFunc(owners, func(o monoOwner) bool { return o.pid == log.PID() }); i >= 0 {
+		return owners[i].pid, nil
+	}
+	if len(owners) > 1 {
+		if these := slices.DeleteFunc(slices.Clone(owners), func(o monoOwner) bool { return !o.begins }); len(these) > 0 {
+			owners = these
+		}
+	}
+	switch {
+	case len(owners) == 1:
+		return owners[0].pid, nil
+	case len(owners) > 1:
+		var pids []string
+		for _, o := range owners[:min(len(owners), maxReasons)] {
+			pids = append(pids, fmt.Sprint(o.pid))
+		}
+		return 0, fmt.Errorf("it may be of any of the processes %s", strings.Join(pids, ", "))
+	case log.PID() != 0 && rec.processes[log.PID()] != nil:
+		return 0, fmt.Errorf("it says that it is of process %d, and its code is not where that one had executable memory at that time; was it overwritten by another run?", log.PID())
+	}
+	return 0, errors.New("no process of the recording had executable memory where its code is, at its time; was it overwritten by another run?")
+}
+
+// mayOwn reports whether a log can be of a process.
+func (rec *recording) mayOwn(pid uint32, log *source.MonoLog) (o monoOwner, ok bool) {
+	p := rec.processes[pid]
+	if pid == 0 || p == nil || len(p.fileMaps) == 0 {
+		return o, false
+	}
+	o = monoOwner{pid: pid}
+	at := uint64(latestTime)
+	if rec.clockError() == "" {
+		if _, err := log.Clock(); err == nil {
+			first, last := log.Span()
+			at = first
+			o.start = rec.programStart(pid, first)
+			if p.since > first || o.start > first || p.exited != 0 && p.exited < last || rec.genealogy.lifeEnd(pid, first) < last {
+				return o, false
+			}
+			loaded := rec.profilerLoaded(pid, first)
+			o.begins = loaded > 0 && log.Began()-loaded < beginning
+		}
+	}
+	inside, outside := 0, 0
+	family := rec.family([]marker{{pid: pid, time: min(at, latestTime)}})
+	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/maxEvidence {
+		addr := log.Events[i].Addr
+		if slices.ContainsFunc(family, func(p *process) bool { return p.memory.hold(addr) || p.files.hold(addr) }) {
+			inside++
+		} else {
+			outside++
+		}
+	}
+	return o, inside > 9*outside
+}

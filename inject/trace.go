@@ -1,0 +1,168 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/calls"
+)
+
+// Programs that log their calls give a recording what sampling cannot: when every call
+// ended, and how long it took. Such a log is a trace; its calls become samples of an
+// event of their own, beside those that perf has taken.
+
+// A trace is one that is put into the recording.
+type trace struct {
+	calls.Trace
+	clock  func(uint64) uint64 // from its times to the recording's
+	number int                 // of its line in the summary
+}
+
+// openTraces opens the traces that opts name. Those that cannot be used become problems.
+// The caller closes the others.
+func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
+	var traces []*trace
+	names := rec.eventNames()
+	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
+		switch {
+		case !rec.timed:
+			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
+			t.Close()
+			return
+		case names[t.Name()]:
+			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(rec.in.path), t.Name(), Printable(t.Path())))
+			t.Close()
+			return
+		}
+		traces = append(traces, &trace{t, clock, len(sum.Traces)})
+		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: t.Name(), Clock: match}
+		if p := rec.processes[t.PID()]; p != nil {
+			s.Command = p.comm
+		}
+		sum.Traces = append(sum.Traces, s)
+		opts.logf(1, "%s: calls of process %d", Printable(t.Path()), t.PID())
+	}
+	for _, t := range opts.traces {
+		clock, match, err := rec.traceClock(opts)
+		if err != nil {
+			sum.problem(problemOf(t.Path(), err, adviceClock))
+			continue
+		}
+		add(t, clock, match)
+	}
+	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
+	if err == nil {
+		var xrays []*xray
+		xrays, err = openXRays(rec, opts, sum)
+		for _, x := range xrays {
+			n := len(traces)
+			add(x, x.clock, x.match)
+			if len(traces) > n {
+				sum.Traces[len(sum.Traces)-1].XRay = &x.summary
+			}
+		}
+	}
+	if err != nil {
+		closeTraces(traces)
+		return nil, err
+	}
+	rec.traces = traces
+	return traces, nil
+}
+
+// eachCalled calls f for the functions that traces tell of, each any number of times.
+func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, addr uint64)) error {
+	for _, t := range s.traces {
+		threads, err := t.Threads(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
+		}
+		var step calls.Step
+		for _, thread := range threads {
+			for n := 1; thread.Next(&step) == nil; n++ {
+				if step.Kind == calls.Enter {
+					f(t.PID(), t.clock(step.Time), step.Function)
+				}
+				if n%(64<<10) == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// hasTraces reports whether there are traces to be put in.
+func (o *Options) hasTraces() bool { return len(o.traces)+len(o.XRay) > 0 }
+
+// traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
+// nothing but the recording and the options says so.
+func (s *recording) traceClock(opts *Options) (func(uint64) uint64, Clock, error) {
+	offset, given, err := givenOffset(opts.Clock)
+	switch text := s.clockError(); {
+	case err != nil:
+		return nil, Clock{}, err
+	case given:
+		return shifted(offset), Clock{Kind: ClockGiven, Offset: offset, Error: -1}, nil
+	case text != "":
+		return nil, Clock{}, advise(errClock{text}, adviceClock)
+	}
+	return shifted(0), Clock{Kind: ClockMonotonic}, nil
+}
+
+func closeTraces(traces []*trace) {
+	for _, t := range traces {
+		t.Close()
+	}
+}
+
+// errTraceOnce refuses traces for a stream.
+var errTraceOnce = advise(errors.New("calls are put in by their times, which takes a recording that can be read twice"), "record into a file")
+
+// A TraceSummary is about one log of calls.
+type TraceSummary struct {
+	PID       uint32 `json:"pid"`
+	Command   string `json:"command,omitempty"`
+	Path      string `json:"path"`
+	Event     string `json:"event"`           // the name of the event that its samples have
+	Threads   int64  `json:"threads"`         // that logged anything
+	Unknown   int    `json:"unknown_threads"` // of them, those with made-up numbers, because nobody knows their own
+	Calls     int64  `json:"calls"`           // samples of the event
+	Notes     int64  `json:"notes"`           // what the program said itself, in samples of another event
+	Inferred  int64  `json:"inferred"`        // calls whose end follows from others, and is not logged
+	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
+	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
+	Backward  int64  `json:"backward"`        // entries that were older than the one before
+	TooDeep   int64  `json:"too_deep"`        // stacks that were given up
+	Cut       int64  `json:"cut"`             // callchains that lost their outermost entries, and notes that lost their ends
+	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
+	Early     int64  `json:"early"`           // samples before all that the recording has times of
+	Late      int64  `json:"late"`            // and behind that
+	Clock     Clock  `json:"clock"`
+
+	XRay *XRaySummary `json:"xray,omitempty"` // what only traces of XRay have
+}
+
+// reportTrace puts into the summary what came of a trace.
+func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
+	s := &sum.Traces[t.number]
+	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
+	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
+	for _, err := range errs {
+		sum.problem(problemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))
+	}
+	for _, p := range t.Problems() {
+		sum.problem(Problem{File: t.Path(), Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+	}
+	switch n := s.Calls + s.Notes; {
+	case n > 0 && s.Early == n:
+		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
+	case n > 0 && s.Late == n:
+		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
+	}
+	if s.TooDeep > 0 {
+		sum.problem(Problem{File: t.Path(), Offset: -1, Text: fmt.Sprintf("%d times more than %d calls of a thread were running at once; the stack was given up and begun anew", s.TooDeep, calls.MaxDepth),
+			Advice: "is the end of calls not logged?"})
+	}
+}

@@ -1,0 +1,342 @@
+package inject
+
+import (
+	"context"
+
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A traceSink puts the calls of traces between the records that come to it, by time,
+// and gives these the form that they must have beside the new events.
+//
+// A sample goes in front of the first record that is later than it. So it is never older
+// than anything before it, and what a FINISHED_ROUND has promised stays true; and it is
+// behind the mapping of its function, however little later it came.
+type traceSink struct {
+	sink
+	base    sink // where features are set
+	ctx     context.Context
+	rec     *recording
+	form    *traceForm
+	feeds   []*traceFeed
+	next    uint64 // the time of the earliest sample that waits
+	buf     []byte
+	attrs   int    // that have come, of a pipe
+	first   uint64 // times of samples
+	last    uint64
+	sum     *Summary
+	args    []byte
+	dropped int64 // records that have no room for an id
+	err     error
+}
+
+// A traceFeed is one trace on its way.
+type traceFeed struct {
+	*trace
+	merger      *calls.Merger
+	event       *calls.Event // the next one; nil at the end
+	time        uint64       // of it, by the recording's clock
+	calls, says *traceEvent
+	made        []madeThread // that nobody has been told of yet
+	sum         *TraceSummary
+}
+
+// maxChain is how many calls a callchain shows: what the kernel gives, if nobody asks
+// for more (/proc/sys/kernel/perf_event_max_stack). perf shows no more, either.
+const maxChain = 127
+
+// newTraceSink returns the sink for a result with traces in it.
+func newTraceSink(ctx context.Context, rec *recording, traces []*trace, out *output, level int, sum *Summary) (sink, error) {
+	form, err := newTraceForm(rec, traces)
+	if err != nil {
+		return nil, err
+	}
+	in := *rec.in
+	in.file = form.file(rec, out.stream)
+	base, err := newPlainSink(&in, out)
+	if err != nil {
+		return nil, err
+	}
+	s := &traceSink{sink: base, base: base, ctx: ctx, rec: rec, form: form, sum: sum, first: math.MaxUint64}
+	if level != 0 {
+		if s.sink, err = newPackedSink(base, rec.in.order, level); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range traces {
+		threads, err := t.Threads(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Printable(t.Path()), err)
+		}
+		f := &traceFeed{trace: t, merger: calls.NewMerger(threads), sum: &sum.Traces[t.number]}
+		for i := range form.events {
+			switch e := &form.events[i]; e.name {
+			case t.Name():
+				f.calls = e
+			case t.Name() + notesSuffix:
+				f.says = e
+			}
+		}
+		if m, ok := t.Trace.(interface{ MadeThreads() []madeThread }); ok {
+			f.made = m.MadeThreads()
+			f.sum.Unknown = len(f.made)
+		}
+		f.advance()
+		s.feeds = append(s.feeds, f)
+	}
+	s.setNext()
+	return s, nil
+}
+
+func (f *traceFeed) advance() {
+	var err error
+	if f.event, err = f.merger.Next(); err != nil {
+		f.event = nil
+		return
+	}
+	f.time = f.clock(f.event.Time)
+}
+
+// setNext finds the earliest sample that waits.
+func (s *traceSink) setNext() {
+	s.next = math.MaxUint64
+	for _, f := range s.feeds {
+		if f.event != nil {
+			s.next = min(s.next, f.time)
+		}
+	}
+}
+
+// Write takes whole records.
+func (s *traceSink) Write(p []byte) (int, error) {
+	block := perfdata.BlockOf(p, s.rec.in.order)
+	needed := s.form.relay.Needed()
+	run := 0
+	for at, rec := range block.Records() {
+		if time, ok := s.rec.layouts.Time(rec); ok {
+			if time > s.next {
+				if !needed {
+					s.put(p[run:at])
+					run = at
+				}
+				s.samplesBefore(time)
+			}
+			if rec.Type == perfdata.RecordSample {
+				s.first, s.last = min(s.first, time), max(s.last, time)
+			}
+		}
+		if needed {
+			s.relay(rec)
+		}
+	}
+	if !needed {
+		s.put(p[run:])
+	}
+	s.flushBuf()
+	return len(p), s.Err()
+}
+
+// relay appends a record in its new form.
+func (s *traceSink) relay(rec perfdata.Record) {
+	var err error
+	if s.buf, err = s.form.relay.Append(s.buf, rec); err != nil {
+		s.dropped++
+	}
+	if len(s.buf) > maxHeld {
+		s.flushBuf()
+	}
+}
+
+// put writes records as they are, behind those that wait.
+func (s *traceSink) put(p []byte) {
+	s.flushBuf()
+	if len(p) > 0 {
+		s.sink.Write(p)
+	}
+}
+
+func (s *traceSink) flushBuf() {
+	if len(s.buf) > 0 {
+		s.sink.Write(s.buf)
+		s.buf = s.buf[:0]
+	}
+}
+
+// samplesBefore puts in the samples that are older than a time, or all.
+func (s *traceSink) samplesBefore(time uint64) {
+	for n := 1; s.next < time || s.next != math.MaxUint64 && time == math.MaxUint64; n++ {
+		for _, f := range s.feeds {
+			if f.event == nil || f.time != s.next {
+				continue
+			}
+			if f.made != nil {
+				s.introduce(f)
+			}
+			s.sample(f)
+			switch {
+			case f.time < s.rec.earliest:
+				f.sum.Early++
+			case time == math.MaxUint64:
+				f.sum.Late++
+			}
+			f.advance()
+			break
+		}
+		s.setNext()
+		if len(s.buf) > maxHeld {
+			s.flushBuf()
+			if s.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// introduce tells of threads that the recording does not have.
+func (s *traceSink) introduce(f *traceFeed) {
+	trailer := perfdata.TrailerOf(trackingAttr(s.form.attrs))
+	for _, m := range f.made {
+		s.buf = perfdata.AppendComm(s.buf, s.rec.in.order, &perfdata.Comm{PID: f.PID(), TID: m.tid, Name: []byte(m.name)}, f.time, &trailer)
+	}
+	f.made = nil
+}
+
+// sample appends the sample of a feed's next event.
+func (s *traceSink) sample(f *traceFeed) {
+	e := f.event
+	event := f.calls
+	n := perfdata.NewSample{
+		PID: f.PID(), TID: e.TID, Time: f.time, CPU: e.CPU, Period: e.Exclusive, Stack: e.Stack,
+	}
+	if len(n.Stack) > 0 {
+		n.IP = n.Stack[len(n.Stack)-1]
+	}
+	if len(n.Stack) > maxChain {
+		n.Stack = n.Stack[len(n.Stack)-maxChain:]
+		f.sum.Cut++
+	}
+	switch {
+	case e.Kind == calls.Note && f.says == nil: // it says that it has none
+		return
+	case e.Kind == calls.Note:
+		event = f.says
+		n.Addr, n.Period, n.Raw = uint64(e.Type), 1, e.Payload
+		if len(n.Raw) > perfdata.MaxRaw {
+			f.sum.Cut++
+		}
+	case len(e.Args) > 0:
+		s.args = s.args[:0]
+		for _, a := range e.Args {
+			s.args = append(s.args, 0, 0, 0, 0, 0, 0, 0, 0)
+			s.rec.in.order.PutUint64(s.args[len(s.args)-8:], a)
+		}
+		n.Raw = s.args
+	}
+	n.ID = event.attr.IDs[0]
+	s.buf = perfdata.AppendSample(s.buf, s.rec.in.order, event.fields, &n)
+	s.first, s.last = min(s.first, n.Time), max(s.last, n.Time)
+}
+
+// takes deals with what a pipe says in records of what a header says: of its events.
+func (s *traceSink) takes(rec perfdata.Record) (bool, error) {
+	order := s.rec.in.order
+	switch rec.Type {
+	case perfdata.RecordHeaderAttr:
+		i := s.attrs
+		s.attrs++
+		if i >= len(s.rec.attrs) {
+			return s.sink.takes(rec)
+		}
+		if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.attrs) {
+			return true, err
+		}
+		for i := range s.form.events {
+			if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
+				return true, err
+			}
+		}
+		if s.rec.described == nil {
+			return true, s.tellNames()
+		}
+		return true, nil
+	case perfdata.RecordHeaderFeature:
+		switch id, _, ok := perfdata.HeaderFeature(order, rec); {
+		case ok && id == perfdata.FeatureEventDesc:
+			return true, s.tellNames()
+		case ok && id == perfdata.FeatureSampleTime:
+			return true, nil
+		}
+	}
+	return s.sink.takes(rec)
+}
+
+// tell passes on a record that says what a header says.
+func (s *traceSink) tell(rec []byte) error {
+	s.flushBuf()
+	block := perfdata.BlockOf(rec, s.rec.in.order)
+	for _, r := range block.Records() {
+		if taken, err := s.sink.takes(r); taken || err != nil {
+			return err
+		}
+	}
+	_, err := s.sink.Write(rec)
+	return err
+}
+
+func (s *traceSink) tellNames() error {
+	desc := s.form.eventDesc(s.rec)
+	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.in.order, &desc)
+	if err != nil {
+		return err
+	}
+	return s.tell(rec)
+}
+
+// Err is also that of the context: there may be many samples between two records.
+func (s *traceSink) Err() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return s.sink.Err()
+}
+
+// Offset is behind what waits.
+func (s *traceSink) Offset() int64 {
+	s.flushBuf()
+	return s.sink.Offset()
+}
+
+// finish puts in what is left.
+func (s *traceSink) finish(buildIDs, aux func([]byte) []byte) error {
+	s.samplesBefore(math.MaxUint64)
+	s.flushBuf()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	for _, f := range s.feeds {
+		reportTrace(f.trace, f.merger.Counts(), f.merger.Errs(), s.sum)
+	}
+	if s.dropped > 0 {
+		s.sum.problem(Problem{File: s.rec.in.path, Offset: -1, Text: fmt.Sprintf("%d of its records are as long as any can be, and had no room for the id that they need beside the new events; they are left out", s.dropped),
+			Advice: "record with smaller stacks or traces in samples, or inject without the trace"})
+	}
+	s.setSampleTime()
+	return s.sink.finish(buildIDs, aux)
+}
+
+// setSampleTime makes the feature SAMPLE_TIME true: u64 first, last.
+func (s *traceSink) setSampleTime() {
+	setter, ok := s.base.(interface{ set(perfdata.Feature) })
+	if !ok || s.last == 0 || s.rec.in.file != nil && s.rec.in.file.Feature(perfdata.FeatureSampleTime) == nil {
+		return
+	}
+	var content [16]byte
+	order := s.rec.in.order
+	order.PutUint64(content[:], s.first)
+	order.PutUint64(content[8:], s.last)
+	setter.set(perfdata.NewFeature(perfdata.FeatureSampleTime, content[:]))
+}

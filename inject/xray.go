@@ -1,0 +1,209 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Traces of XRay: programs that clang built with -fxray-instrument log every call of a
+// function by its number and a count of the processor's clock. What the numbers mean is in
+// the program; where that was in memory, the recording knows.
+
+// An XRaySummary is what is special about a trace of XRay.
+type XRaySummary struct {
+	Format    int     `json:"format"`       // the version of the format
+	Buffers   int     `json:"buffers"`      // of the process
+	Program   string  `json:"program"`      // where functions were looked up
+	Functions int     `json:"functions"`    // that it has, called or not
+	Claimed   uint64  `json:"claimed_hz"`   // of the counts, as the trace says, or 0
+	Frequency float64 `json:"frequency_hz"` // as it is
+	Measured  bool    `json:"measured"`     // that is not what the trace says, but what its times show
+	Emulated  bool    `json:"emulated"`     // the counts are nanoseconds of CLOCK_REALTIME
+	Anchors   int     `json:"anchors"`      // places where the trace tells a count and a time
+}
+
+// An xray is the part of a trace that a process of the recording wrote.
+type xray struct {
+	*source.XRayTrace
+	clock   func(uint64) uint64
+	match   Clock
+	summary XRaySummary
+	file    *xrayFile
+}
+
+// Close closes the file, if nobody else uses it.
+func (x *xray) Close() error {
+	x.file.release()
+	return nil
+}
+
+// Problems returns what is wrong with the trace. What damage is about, verify tells.
+func (x *xray) Problems() []calls.Problem {
+	problems := x.XRayTrace.Problems()
+	for i := range problems {
+		if problems[i].Advice == "" {
+			problems[i].Advice = adviceVerify(x.Path())
+		}
+	}
+	return problems
+}
+
+// openXRays opens the traces that opts names. Those that cannot be used become problems. The
+// error is of options that cannot be followed.
+func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
+	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
+		return nil, nil
+	}
+	if len(opts.XRay) == 0 {
+		return nil, errors.New("--xray-binary: there is no trace to which a program could belong; name it with --xray FILE")
+	}
+	binaries, err := readXRayBinaries(opts)
+	if err != nil {
+		return nil, err
+	}
+	var files []*xrayFile
+	defer func() {
+		for _, f := range files {
+			f.release()
+		}
+	}()
+	for _, path := range opts.XRay {
+		file, err := openFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("--xray %s: %w", Printable(path), plainError(err))
+		}
+		f := &xrayFile{path: path, file: file, users: 1}
+		files = append(files, f)
+		if f.trace, err = readXRay(file); err != nil {
+			sum.problem(problemOf(path, err, "name the trace that the recorded program wrote, whole"))
+		}
+	}
+	dropTwins(files)
+	for _, f := range files {
+		if f.trace == nil {
+			continue
+		}
+		more, err := rec.openXRay(f, binaries, opts, sum)
+		if err != nil {
+			sum.problem(problemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
+		}
+		xrays = append(xrays, more...)
+	}
+	return xrays, nil
+}
+
+// A xrayFile is a file that holds a trace, for the processes in it.
+type xrayFile struct {
+	path  string
+	file  *os.File
+	trace *source.XRay // nil if it cannot be used
+	users int
+}
+
+func (f *xrayFile) release() {
+	if f.users--; f.users == 0 {
+		f.file.Close()
+	}
+}
+
+func readXRay(file *os.File) (*source.XRay, error) {
+	st, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return source.ReadXRay(file, st.Size())
+}
+
+// dropTwins leaves out what is in two traces.
+func dropTwins(files []*xrayFile) {
+	var traces []*source.XRay
+	for _, f := range files {
+		if f.trace != nil {
+			traces = append(traces, f.trace)
+		}
+	}
+	source.DropXRayTwins(traces)
+}
+
+// openXRay finds the processes of a trace in the recording. Those that cannot be used become
+// problems; the error is of the trace as a whole.
+func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
+	trace := f.trace
+	for _, p := range trace.Problems {
+		sum.problem(Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(f.path)})
+	}
+	opts.logf(2, "%s: counts of %.0f Hz, times are right to %d ns", Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
+	clock, match, counts, err := s.xrayClock(trace, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range trace.Processes {
+		program, err := s.findXRayProgram(p, clock, binaries, opts)
+		if err != nil {
+			sum.problem(problemOf(f.path, err, "name the program, of the build that was recorded, with --xray-binary FILE"))
+			continue
+		}
+		f.users++
+		xrays = append(xrays, &xray{
+			XRayTrace: p.Trace(source.XRayPlace{
+				Path: f.path, PID: program.pid, TID: s.xrayThreads(p, program.pid), Time: counts,
+				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
+			}),
+			clock: clock, match: match, file: f,
+			summary: XRaySummary{
+				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
+				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
+			},
+		})
+	}
+	return xrays, nil
+}
+
+// xrayClock returns how a trace's times become the recording's. counts is not nil if they
+// do so from its counts.
+func (s *recording) xrayClock(t *source.XRay, opts *Options) (clock func(uint64) uint64, match Clock, counts func(uint64) uint64, err error) {
+	if _, given, _ := givenOffset(opts.Clock); !given && s.clockError() != "" && s.timeConv != nil && !t.Clock.Emulated {
+		return shifted(0), Clock{Kind: ClockTSC}, s.timeConv.Time, nil
+	}
+	if clock, match, err = s.traceClock(opts); err == nil && match.Kind == ClockMonotonic {
+		match.Error = t.Clock.Error
+	}
+	return clock, match, nil, err
+}
+
+// xrayThreads returns how the numbers that a process of a trace has for its threads become
+// those of the recording. Where the process had a number of its own in its pid namespace, so
+// had its threads; in either, threads have numbers in the order in which they came.
+func (s *recording) xrayThreads(p *source.XRayProcess, pid uint32) func(uint32) uint32 {
+	if p.PID == 0 || p.PID == pid {
+		return nil
+	}
+	var tids, known []uint32
+	for i := range p.Threads {
+		tids = append(tids, p.Threads[i].TID)
+	}
+	for tid, of := range s.owners {
+		if of == pid {
+			known = append(known, tid)
+		}
+	}
+	slices.Sort(tids)
+	slices.Sort(known)
+	names := map[uint32]uint32{p.PID: pid}
+	for i, tid := range tids {
+		if len(known) == len(tids) {
+			names[tid] = known[i]
+		}
+	}
+	return func(tid uint32) uint32 {
+		if name, ok := names[tid]; ok {
+			return name
+		}
+		return tid
+	}
+}

@@ -1,0 +1,353 @@
+package inject_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// rewriteXRay writes a trace anew, in another version, with blocks that change changes.
+func rewriteXRay(t *testing.T, path string, version uint16, change func(*xrayfdr.Block)) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := xrayfdr.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := *r.Header()
+	h.Version = version
+	var out bytes.Buffer
+	w, err := xrayfdr.NewWriter(&out, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		b, err := r.NextBlock()
+		if err == io.EOF {
+			break
+		}
+		check(err)
+		block := *b
+		change(&block)
+		check(w.Begin(&block))
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			check(err)
+			switch {
+			case rec.Kind.IsFunction():
+				check(w.Function(rec.Kind, rec.Function, rec.TSC))
+			case rec.Kind == xrayfdr.CallArgument:
+				check(w.Argument(rec.Argument))
+			case rec.Kind == xrayfdr.CustomEvent:
+				check(w.CustomEvent(rec.TSC, rec.Payload))
+			}
+		}
+	}
+	check(w.End())
+	check(os.WriteFile(path, out.Bytes(), 0o600))
+}
+
+// Traces of LLVM 5 and 6 do not say of which process they are: its threads tell. Nor does
+// it matter if the process had another number where it ran.
+func TestXRayProcess(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		version uint16
+		change  func(*xrayfdr.Block)
+		pid     uint32 // in the option
+		problem string
+	}{
+		{name: "version 2", version: 2},
+		{name: "version 2, named", version: 2, change: func(b *xrayfdr.Block) { b.TID += 1000 }, pid: 1},
+		{name: "version 2, of nobody that is known, but of the only such program", version: 2, change: func(b *xrayfdr.Block) { b.TID += 100_000 }},
+		{name: "in a pid namespace", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID = b.TID-b.PID+1, 1 }},
+		{name: "of an earlier run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds-60 },
+			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
+		{name: "of a later run", version: 5, change: func(b *xrayfdr.Block) { b.TID, b.PID, b.Seconds = b.TID-b.PID+1, 1, b.Seconds+60 },
+			problem: "it is of process 1, of which the recording does not tell; name the trace of the recorded run"},
+		{name: "version 2, of an earlier run", version: 2, change: func(b *xrayfdr.Block) { b.Seconds -= 60 },
+			problem: "all of its calls came before the recording; is it of another run?"},
+	} {
+		dir := testrec.Place(t, "xray-tsc")
+		_, all, _ := xrayTruth(t, dir)
+		var pid, other uint32
+		rewriteXRay(t, filepath.Join(dir, "xray-log.calls"), test.version, func(b *xrayfdr.Block) {
+			if pid == 0 || b.PID < b.TID {
+				pid = b.PID
+			}
+			other = max(other, b.TID)
+			if test.change != nil {
+				test.change(b)
+			}
+		})
+		sum := xrayed(t, dir, func(o *inject.Options) {
+			if test.pid != 0 {
+				o.PID = pid
+			}
+		})
+		if test.problem != "" {
+			if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) {
+				t.Errorf("%s: %v", test.name, sum.Problems)
+			}
+			continue
+		}
+		if !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].PID != pid || int(sum.Traces[0].Calls) != all {
+			t.Errorf("%s: %v, %+v; process %d, %d calls", test.name, sum.Problems, sum.Traces, pid, all)
+			continue
+		}
+		if test.name != "in a pid namespace" {
+			continue
+		}
+		for _, perf := range testrec.Perfs(t) {
+			for _, s := range shownCalls(t, perf, filepath.Join(dir, "out.data")) {
+				if s.event == "xray" && s.tid != int(pid) && s.tid != int(other) {
+					t.Fatalf("%s: a call in thread %d, there are %d and %d", test.name, s.tid, pid, other)
+				}
+			}
+		}
+	}
+}
+
+// The program is where it was recorded, beside the recording, or where an option says; and
+// it is the one that was recorded.
+func TestXRayProgram(t *testing.T) {
+	gone := func(t *testing.T, dir string) string {
+		if err := os.Mkdir(filepath.Join(dir, "moved"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		moved := filepath.Join(dir, "moved", "calls")
+		if err := os.Rename(filepath.Join(dir, "calls"), moved); err != nil {
+			t.Fatal(err)
+		}
+		return moved
+	}
+	// Another build has another build id.
+	rebuilt := func(t *testing.T, path string) {
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(file, []byte("\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00"))
+		file[at+20]++
+		if err := os.WriteFile(path, file, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name    string
+		change  func(t *testing.T, dir string, o *inject.Options)
+		problem string
+	}{
+		{"there", func(*testing.T, string, *inject.Options) {}, ""},
+		{"named", func(t *testing.T, dir string, o *inject.Options) { o.XRayBinary = []string{gone(t, dir)} }, ""},
+		{"in a directory for dumps", func(t *testing.T, dir string, o *inject.Options) { o.DumpDirs = []string{filepath.Dir(gone(t, dir))} }, ""},
+		{"gone", func(t *testing.T, dir string, o *inject.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with --xray-binary FILE"},
+		{"rebuilt", func(t *testing.T, dir string, o *inject.Options) { rebuilt(t, filepath.Join(dir, "calls")) }, "this is another build than the one that was recorded; name"},
+		{"another build named", func(t *testing.T, dir string, o *inject.Options) {
+			o.XRayBinary = []string{gone(t, dir)}
+			rebuilt(t, o.XRayBinary[0])
+		}, "moved/calls: this is another build than the one that was recorded; name"},
+		{"without XRay", func(t *testing.T, dir string, o *inject.Options) {
+			path := filepath.Join(dir, "calls")
+			file, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, bytes.ReplaceAll(file, []byte("xray_instr_map"), []byte("xray_instr_mop")), 0o700)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "it was not built with -fxray-instrument"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := testrec.Place(t, "xray-emulated")
+			_, all, _ := xrayTruth(t, dir)
+			sum := xrayed(t, dir, func(o *inject.Options) { test.change(t, dir, o) })
+			switch {
+			case test.problem != "":
+				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
+					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				}
+			case !sum.Complete() || int(sum.Traces[0].Calls) != all:
+				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+			}
+		})
+	}
+}
+
+// What cannot be followed ends the run, with what is wrong.
+func TestXRayOptions(t *testing.T) {
+	dir := testrec.Place(t, "xray-emulated")
+	for _, test := range []struct {
+		xray, binary []string
+		error        string
+	}{
+		{[]string{dir + "/no-log"}, nil, "no-log: there is no such file"},
+		{[]string{dir}, nil, "not a regular file"},
+		{nil, []string{dir + "/calls"}, "name it with --xray FILE"},
+		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data: it is no ELF file"},
+		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh: it has no section xray_instr_map: it was not built with -fxray-instrument"},
+	} {
+		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", XRay: test.xray, XRayBinary: test.binary})
+		if err == nil || !strings.Contains(err.Error(), test.error) {
+			t.Errorf("%v, %v: %v", test.xray, test.binary, err)
+		}
+		if _, err := os.Stat(dir + "/out.data"); err == nil {
+			t.Error("there is a result")
+		}
+	}
+	// A file that is no trace costs only itself.
+	sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = append(o.XRay, dir+"/calls") })
+	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls: ") {
+		t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+	}
+}
+
+// A program in a pid namespace is told by its program, and its threads by their order.
+func TestXRayContainer(t *testing.T) {
+	clang := testrec.Tool(t, "clang++-14")
+	unshare := testrec.Tool(t, "unshare")
+	testrec.CanRecord(t)
+	if exec.Command(unshare, "--pid", "--fork", "--mount-proc", "true").Run() != nil {
+		t.Skip("SKIPPED: no pid namespaces here")
+	}
+	dir := t.TempDir()
+	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("xray", "recorder.cc")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	recordXRay(t, dir, "XRAY_FDR_OPTIONS=func_duration_threshold_us=0 buffer_max=100", unshare, "--pid", "--fork", "--mount-proc", "./calls", "20", "1000", "0")
+	_, all, _ := xrayTruth(t, dir)
+	sum := xrayed(t, dir, nil)
+	if !sum.Complete() || len(sum.Traces) != 1 || int(sum.Traces[0].Calls) != all || sum.Traces[0].Command != "calls" || sum.Traces[0].PID < 10 {
+		t.Fatalf("%v, %+v", sum.Problems, sum.Traces)
+	}
+	tids := make(map[int]int)
+	for _, s := range shownCalls(t, testrec.Tool(t, "perf"), filepath.Join(dir, "out.data")) {
+		if s.event == "xray" {
+			tids[s.tid]++
+		}
+	}
+	if pid := int(sum.Traces[0].PID); len(tids) != 2 || tids[pid] != all/2 || tids[1] != 0 {
+		t.Errorf("calls by thread: %v, process %d", tids, pid)
+	}
+}
+
+// madeXRay puts a made-up trace of process 100 into a world where that runs the program of a
+// recording, 0x100000 above its own addresses. It returns the name and address of function 1.
+func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr.Writer)) {
+	t.Helper()
+	program := filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls")
+	w.Mmap2(100, 900, 0x103000, 0x21000, 0x3000, program)
+	w.Sample(100, 1000, 0x103000)
+	w.Sample(100, 3000, 0x103000)
+	var out bytes.Buffer
+	xw, err := xrayfdr.NewWriter(&out, &header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(xw)
+	if err := xw.End(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, w.path("xray.log"), out.Bytes())
+	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+}
+
+// Recorded without -k mono, a recording may say what counts of the processor's clock are in
+// its own; then what the trace says of times does not matter.
+func TestXRayTimeConv(t *testing.T) {
+	w := newWorld(t)
+	w.ClockID = -1
+	conv := make([]byte, 24)
+	for i, v := range []uint64{1, 4, 10} { // (count * 4 >> 1) + 10
+		binary.LittleEndian.PutUint64(conv[8*i:], v)
+	}
+	w.Raw(79, 0, conv)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_500_000_000, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
+		xw.Function(xrayfdr.Enter, 2, 600)
+		xw.Function(xrayfdr.Enter, 1, 700)
+		xw.Function(xrayfdr.Exit, 1, 750)
+		xw.Function(xrayfdr.Exit, 2, 900)
+	})
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != inject.ClockTSC {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	for _, perf := range testrec.Perfs(t) {
+		var calls []string
+		for _, s := range shownCalls(t, perf, w.opts.Output) {
+			if s.event == "xray" {
+				calls = append(calls, fmt.Sprintf("%d %d %s", s.time, s.period, strings.Join(s.chain, " ")))
+			}
+		}
+		if got := strings.Join(calls, ", "); got != "1510 100 leaf branch, 1810 500 branch" {
+			t.Errorf("%s: %s", perf, got)
+		}
+	}
+	// Nanoseconds of CLOCK_REALTIME are no counts of the processor.
+	w = newWorld(t)
+	w.ClockID = -1
+	w.Raw(79, 0, conv)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: xrayfdr.EmulatedFrequency, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
+		xw.Function(xrayfdr.Enter, 2, 600)
+	})
+	if sum, err = w.run(); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "-k mono") {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// Damage in one thread's buffer is told with its offset, and costs the rest of that buffer.
+func TestXRayDamage(t *testing.T) {
+	w := newWorld(t)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		for i := range uint64(2) {
+			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
+			for n := range uint64(3) {
+				xw.Function(xrayfdr.Enter, 1, 1000+100*i+10*n)
+				xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
+			}
+		}
+		xw.Function(xrayfdr.Enter, 4000, 1200)
+	})
+	path := w.path("xray.log")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = 32 + 5*16 + 3*8 // the second exit of the first buffer
+	copy(file[at:], "\x7f\x7f\x7f\x7f")
+	put(t, path, file)
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 2 || sum.Traces[0].Calls != 5 || sum.Traces[0].Gaps != 1 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
+		t.Errorf("%+v", p)
+	}
+	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 call of function 4000, which the program does not have, is left out; name") {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,214 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/xraymap"
+)
+
+// An xrayProgram says where functions of a process are.
+type xrayProgram struct {
+	pid       uint32
+	path      string
+	functions *xraymap.Map
+	bias      uint64 // how far above its own addresses the program was
+	since     uint64 // when it was mapped
+}
+
+// address returns where a function is in the process.
+func (p *xrayProgram) address(id uint32) (uint64, bool) {
+	addr, ok := p.functions.Address(id)
+	return addr + p.bias, ok
+}
+
+// An xrayBinary is a program that opts names.
+type xrayBinary struct {
+	path      string
+	functions *xraymap.Map
+}
+
+func readXRayBinaries(opts *Options) (binaries []*xrayBinary, err error) {
+	for _, path := range opts.XRayBinary {
+		file, f := openELF(path)
+		if f == nil {
+			if _, err := os.Stat(path); err != nil {
+				return nil, fmt.Errorf("--xray-binary %s: %w", Printable(path), plainError(err))
+			}
+			return nil, fmt.Errorf("--xray-binary %s: it is no ELF file", Printable(path))
+		}
+		m, err := xraymap.Read(file)
+		file.Close()
+		if err != nil {
+			return nil, fmt.Errorf("--xray-binary %s: %w", Printable(path), err)
+		}
+		binaries = append(binaries, &xrayBinary{path, m})
+	}
+	return binaries, nil
+}
+
+// findXRayProgram finds a process of a trace in the recording, and its program.
+func (s *recording) findXRayProgram(p *source.XRayProcess, clock func(uint64) uint64, binaries []*xrayBinary, opts *Options) (*xrayProgram, error) {
+	began := clock(p.Began())
+	pid, err := s.xrayPID(p, opts)
+	if err == nil {
+		var program *xrayProgram
+		if program, err = s.xrayProgramOf(pid, began, binaries, opts); err == nil || !errors.Is(err, xraymap.ErrNoMap) {
+			return program, err
+		}
+	}
+	// In a pid namespace of its own it had another number. Then it is the only one that had
+	// such a program at that time.
+	var found *xrayProgram
+	for pid := range s.processes {
+		switch program, no := s.xrayProgramOf(pid, began, binaries, opts); {
+		case no != nil || program.since > began || began > s.latest:
+		case found != nil:
+			return nil, advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with --pid PID")
+		default:
+			found = program
+		}
+	}
+	if found == nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// xrayPID returns which process of the recording a trace says that it is of, or whose its
+// threads are, in traces that do not say.
+func (s *recording) xrayPID(p *source.XRayProcess, opts *Options) (uint32, error) {
+	if s.processes[p.PID] != nil && p.PID != 0 {
+		return p.PID, nil
+	}
+	if opts.PID != 0 {
+		if s.processes[opts.PID] == nil {
+			return 0, advise(fmt.Errorf("there is no process %d in the recording", opts.PID), "perf script --show-task-events shows which there are")
+		}
+		return opts.PID, nil
+	}
+	if p.PID != 0 {
+		return 0, advise(fmt.Errorf("it is of process %d, of which the recording does not tell", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with --pid PID")
+	}
+	pids := make(map[uint32]int)
+	for i := range p.Threads {
+		if pid, ok := s.owners[p.Threads[i].TID]; ok {
+			pids[pid]++
+		}
+	}
+	if len(pids) != 1 {
+		return 0, advise(fmt.Errorf("it does not say of which process it is, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with --pid PID")
+	}
+	for pid := range pids {
+		return pid, nil
+	}
+	return 0, nil
+}
+
+// xrayProgramOf finds the program that a process ran at a time: the first of its files that
+// is instrumented.
+func (s *recording) xrayProgramOf(pid uint32, time uint64, binaries []*xrayBinary, opts *Options) (*xrayProgram, error) {
+	maps := s.fileMapsOf(pid, time)
+	if len(maps) == 0 { // the trace is of another time, and that will be said
+		maps = s.fileMapsOf(pid, math.MaxUint64)
+	}
+	var names []string
+	var why error
+	for i := range maps {
+		m := &maps[i]
+		if !strings.HasPrefix(m.name, "/") || slices.Contains(names, m.name) {
+			continue
+		}
+		names = append(names, m.name)
+		path, functions, err := s.instrumented(m, binaries, len(names) == 1, opts)
+		switch {
+		case err == nil:
+			program := &xrayProgram{pid: pid, path: path, functions: functions, since: m.time}
+			return program, program.place(maps, m)
+		case errors.Is(err, xraymap.ErrNoMap) && len(names) > 1:
+		case why == nil:
+			why = fmt.Errorf("process %d: %s: %w", pid, Printable(m.name), err)
+		}
+	}
+	if why == nil {
+		why = fmt.Errorf("the recording does not tell of any file that process %d had in memory", pid)
+	}
+	return nil, why
+}
+
+var (
+	errGone       = errors.New("the program is not there any more")
+	errOtherBuild = errors.New("this is another build than the one that was recorded")
+)
+
+// instrumented returns the functions of a mapped file: of one that opts names, of the file
+// itself, or of one of its name beside the recording or in the directories for dumps. The
+// first file of a process is the program itself.
+func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, first bool, opts *Options) (string, *xraymap.Map, error) {
+	want := m.buildID
+	if want == "" {
+		want = s.buildID(m.name)
+	}
+	base := filepath.Base(m.name)
+	for _, b := range binaries {
+		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries) == 1)
+		if named || want != "" && b.functions.BuildID == want {
+			return b.path, b.functions, nil
+		}
+	}
+	why := errGone
+	places := []string{m.name, filepath.Join(s.in.dir, base)}
+	for _, dir := range opts.DumpDirs {
+		places = append(places, filepath.Join(dir, base))
+	}
+	for i, path := range places {
+		if i > 0 && path == m.name {
+			continue
+		}
+		file, f := openELF(path)
+		if f == nil {
+			continue
+		}
+		same := s.isRecorded(m, file, f)
+		if !same && i > 0 && want == "" {
+			same = true // it was copied, and nothing speaks against it
+		}
+		if !same {
+			file.Close()
+			why = errOtherBuild
+			continue
+		}
+		functions, err := xraymap.Read(file)
+		file.Close()
+		return path, functions, err
+	}
+	for _, b := range binaries {
+		if filepath.Base(b.path) == base {
+			return "", nil, fmt.Errorf("%s: %w", Printable(b.path), errOtherBuild)
+		}
+	}
+	return "", nil, why
+}
+
+// place finds out where the program lies.
+func (p *xrayProgram) place(maps []fileMap, file *fileMap) error {
+	for i := range maps {
+		if m := &maps[i]; m.same(file) {
+			if bias, ok := p.functions.Bias(m.lo, m.off); ok {
+				p.bias = bias
+				return nil
+			}
+		}
+	}
+	if !p.functions.Relocated {
+		return nil
+	}
+	return advise(fmt.Errorf("the recording has no mapping of code of %s, so it cannot be told where its functions were", Printable(file.name)),
+		"record the program from its beginning")
+}

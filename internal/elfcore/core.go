@@ -1,0 +1,102 @@
+package elfcore
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// FormatName is how errors call the format.
+const FormatName = "core dump"
+
+// ErrNotCore says that a file is something else.
+var ErrNotCore = errors.New("not an ELF core dump")
+
+// A Core is an open core dump. Its methods are safe for use by several goroutines; what
+// they return must not be changed.
+type Core struct {
+	Class   elf.Class
+	Order   binary.ByteOrder
+	Machine elf.Machine
+
+	// Problems are what is wrong with the notes; the rest of them has been read.
+	Problems []error
+
+	src      io.ReaderAt
+	segments []Segment // in the order of their addresses
+	threads  []Thread
+	files    []File
+	auxv     []Aux
+	process  *Process
+	selector uint32 // i386: GS of the thread whose notes are being read
+}
+
+// A Segment is a run of memory [PT_LOAD].
+type Segment struct {
+	Addr, Size uint64 // in memory, in bytes
+	Offset     int64  // in the core
+	Stored     uint64 // how many bytes are there, from the first on; the rest was left out
+	Flags      elf.ProgFlag
+}
+
+// A Thread is a thread as it stood when the core was made [NT_PRSTATUS]. The first
+// one is that which received the signal, if one did.
+type Thread struct {
+	TID           int    // in the pid namespace of the process, or of the debugger that made the core
+	ThreadPointer uint64 // the thread's register for thread-local storage; 0 where it is not known
+	PC, SP        uint64
+	Signal        int // that made the core, or 0
+}
+
+// A File is a run of a file that was mapped [NT_FILE].
+type File struct {
+	Start, End uint64 // in memory
+	Offset     uint64 // of Start in the file, in bytes
+	Name       string
+}
+
+// An Aux is an entry of the auxiliary vector [NT_AUXV].
+type Aux struct{ Type, Value uint64 }
+
+// A Process is what a core says of the process as a whole [NT_PRPSINFO].
+type Process struct {
+	PID, PPID int    // as with Thread.TID
+	Command   string // up to 15 bytes of the name of the program
+	Args      string // up to 80 bytes of the command line
+}
+
+// Open reads the headers and notes of a core dump. It returns ErrNotCore for what is
+// no core dump, and another error for one whose headers cannot be read. The Core reads
+// from src as long as it is used.
+func Open(src io.ReaderAt) (*Core, error) {
+	c := &Core{src: src}
+	h, err := c.header()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.programHeaders(h)
+}
+
+// PID returns the process's id, or 0 where the core does not say it.
+func (c *Core) PID() int {
+	if c.process == nil {
+		return 0
+	}
+	return c.process.PID
+}
+
+// Process returns what is said of the process, or nil.
+func (c *Core) Process() *Process { return c.process }
+
+// Threads returns the threads, in the order of the core.
+func (c *Core) Threads() []Thread { return c.threads }
+
+// Files returns the mapped files, in the order of their addresses.
+func (c *Core) Files() []File { return c.files }
+
+// Auxv returns the auxiliary vector without its end.
+func (c *Core) Auxv() []Aux { return c.auxv }
+
+// Segments returns the memory of the process, in the order of its addresses.
+func (c *Core) Segments() []Segment { return c.segments }

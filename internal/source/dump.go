@@ -1,0 +1,122 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// A Dump is a side file that tells of jitted code, whatever its format. It is scanned
+// by one goroutine; then its functions are read, by as many as like to.
+type Dump interface {
+	// Scan reads what has been written since it was called last. What is damaged
+	// becomes a Problem; the error is ctx's.
+	Scan(ctx context.Context) error
+
+	// Scanned returns what has been found so far. It belongs to the dump.
+	Scanned() *Listing
+
+	PID() uint32            // the process it says it is of, in that process's own pid namespace; 0 for unknown
+	Clock() (Clock, error)  // of its times
+	Target() jitcode.Target // what its code is made for
+	NumFunctions() int      // functions' numbers, in events and for a Reader, are smaller
+
+	// Functions returns a new reader of the functions. Each goroutine has its own.
+	Functions() FunctionReader
+
+	// Derives reports whether functions get unwind tables that are derived from their
+	// code, which DeriveFrames asks for. host is the frame that traces run in, nil if
+	// there are none, or it is not known.
+	DeriveFrames(host *jitcode.FrameRow)
+	Derives() bool
+
+	// What was repaired of its producer's habits: see Jitdump.
+	Repairs() []Repair
+	RepairCounts() RepairCounts
+	AddRepairs(RepairCounts)
+}
+
+// A FunctionReader reads the functions of a dump, one after the other.
+type FunctionReader interface {
+	// Function returns the i-th function, valid until the next call. It fails where
+	// the function cannot be read again; less damage becomes a Problem.
+	Function(i int) (*jitcode.Function, error)
+
+	// Targets calls f for every direct branch in the i-th function that leads out of
+	// it, with the offset of its target from where the function begins. Only the code
+	// is read; it fails where that cannot be done again.
+	Targets(i int, f func(offset int64)) error
+
+	// TakeProblems returns what was wrong with functions since it was called last.
+	TakeProblems() []Problem
+}
+
+// A Tracer is a Dump of a JIT compiler whose code may run in the frame of an
+// interpreter: see Jitdump.
+type Tracer interface {
+	HasTraces() bool
+	HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
+	Host() *jitcode.FrameRow
+}
+
+// A Texter is a Dump that brings source files along: see Jitdump.
+type Texter interface {
+	Sources() []Source
+	SourceText(i int) ([]byte, error)
+	PlaceSource(i int, name string)
+}
+
+var (
+	_ Dump   = (*Jitdump)(nil)
+	_ Tracer = (*Jitdump)(nil)
+	_ Texter = (*Jitdump)(nil)
+)
+
+// A Listing is what has been found in a side file, as far as it was scanned.
+type Listing struct {
+	Events   []jitcode.Event // in the order of the file
+	Problems []Problem
+	Dropped  int // problems beyond those in Problems
+
+	// Cut is the offset of a record that the end of the file cuts, or -1. That is
+	// usual: the producer was killed, or still writes.
+	Cut int64
+
+	// Watch, if it is not nil, is told now and then how far in the file Scan is.
+	Watch func(offset int64)
+}
+
+// Scanned returns the listing itself.
+func (l *Listing) Scanned() *Listing { return l }
+
+// problem adds a problem, unless there are many.
+func (l *Listing) problem(off int64, format string, args ...any) {
+	if len(l.Problems) == maxProblems {
+		l.Dropped++
+		return
+	}
+	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// Open opens a side file of any format. It fails with ErrNotJitdump where it is
+// none of them, and otherwise where nothing can be read at all. src is used until the Dump is no longer.
+func Open(src io.ReaderAt) (Dump, error) {
+	d, err := OpenJitdump(src)
+	if err == nil {
+		return d, nil
+	}
+	if !errors.Is(err, ErrNotJitdump) {
+		return nil, err
+	}
+	m, monoErr := OpenMonoLog(src)
+	switch {
+	case monoErr == nil:
+		return m, nil
+	case errors.Is(monoErr, ErrNotMonoLog):
+		return nil, err
+	}
+	return nil, monoErr
+}

@@ -1,0 +1,182 @@
+package source
+
+import (
+	"cmp"
+	"container/heap"
+	"math/bits"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// Code of formats that only tell where it was: its bytes come from a memory of the
+// process, which was taken at one time.
+
+// A Codeless is a Dump of a format that has no bytes of code.
+type Codeless interface {
+	// CodeFrom says which memory the bytes of functions come from. It must not run
+	// while functions are read, and comes before HasCode.
+	CodeFrom(jitcode.Memory)
+
+	// HasCode reports whether the bytes of a function are known.
+	HasCode(function int) bool
+}
+
+// A codeMemory reads the bytes of a dump's functions from a memory. The zero value
+// has none. It is safe for use by several goroutines.
+type codeMemory struct {
+	mem  jitcode.Memory
+	gone []bool // by function: a later one has been put in its place
+}
+
+// newCodeMemory returns the code of functions that were loaded by events, as far as mem
+// knows it. Where functions shared addresses, what is there is taken for the latest one:
+// a memory is taken in the end, as a rule.
+func newCodeMemory(mem jitcode.Memory, events []jitcode.Event, functions int) codeMemory {
+	return codeMemory{mem, replaced(events, functions)}
+}
+
+// read reads a function's code into buf, which grows if it must. It returns nil if the
+// bytes are not known.
+func (c *codeMemory) read(function int, addr, size uint64, buf []byte) []byte {
+	if c.mem == nil || size == 0 || size > maxCode || c.gone[function] {
+		return nil
+	}
+	code := slices.Grow(buf[:0], int(size))[:size]
+	if c.mem.ReadCode(addr, code) != nil || isUnwritten(code) {
+		return nil
+	}
+	return code
+}
+
+// maxCode is the longest function whose bytes are looked for.
+const maxCode = 256 << 20
+
+// has reports whether read would find a function's code.
+func (c *codeMemory) has(function int, addr, size uint64) bool {
+	return c.read(function, addr, size, nil) != nil
+}
+
+// unwritten is how many zeros no function begins with: to most machines they are no
+// instructions, and to the others some that nobody writes there.
+const unwritten = 16
+
+// isUnwritten reports whether no code has been written to a place yet.
+func isUnwritten(code []byte) bool {
+	return !slices.ContainsFunc(code[:min(len(code), unwritten)], func(b byte) bool { return b != 0 })
+}
+
+// replaced returns by function whether another one was loaded over some of it later.
+func replaced(events []jitcode.Event, functions int) []bool {
+	gone := make([]bool, functions)
+	list := make([]loaded, 0, len(events))
+	for i := range events {
+		if e := &events[i]; e.Size > 0 && e.Addr+e.Size > e.Addr && e.Function < functions {
+			list = append(list, loaded{e.Addr, e.Addr + e.Size, e.Time, i, e.Function})
+		}
+	}
+	// Of one that was loaded at one place again and again, the last time counts.
+	slices.SortFunc(list, func(a, b loaded) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.function, b.function), cmp.Compare(b.time, a.time), cmp.Compare(b.order, a.order))
+	})
+	list = slices.CompactFunc(list, func(a, b loaded) bool { return a.lo == b.lo && a.function == b.function })
+	// One that lies over another begins in front of it, or in it.
+	var open latestFirst
+	inside := latest{list: list}
+	for i := range list {
+		l := &list[i]
+		for len(open) > 0 && open[0].hi <= l.lo {
+			heap.Pop(&open)
+		}
+		if len(open) > 0 && open[0].after(l) {
+			gone[l.function] = true
+		}
+		n, _ := slices.BinarySearchFunc(list[i+1:], l.hi, func(x loaded, hi uint64) int {
+			if x.lo < hi {
+				return -1
+			}
+			return 1
+		})
+		if n > 0 && inside.of(i+1, i+1+n).after(l) {
+			gone[l.function] = true
+		}
+		heap.Push(&open, l)
+	}
+	return gone
+}
+
+// A loaded is a function at a place, since a time.
+type loaded struct {
+	lo, hi   uint64
+	time     uint64
+	order    int // where times are equal
+	function int
+}
+
+// after reports whether l, which is another one or elsewhere, came after o.
+func (l *loaded) after(o *loaded) bool {
+	return (l.function != o.function || l.lo != o.lo) && later(l, o) == l
+}
+
+// latestFirst is a heap.
+type latestFirst []*loaded
+
+func (h latestFirst) Len() int           { return len(h) }
+func (h latestFirst) Less(i, j int) bool { return later(h[i], h[j]) == h[i] }
+func (h latestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *latestFirst) Push(x any)        { *h = append(*h, x.(*loaded)) }
+func (h *latestFirst) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// A latest finds the latest of a run of functions. For long runs it has levels: level k
+// has the latest of each run of 2^k.
+type latest struct {
+	list   []loaded
+	levels [][]*loaded
+}
+
+// shortRun is how many functions are looked at one by one: there are seldom more that
+// begin in one function.
+const shortRun = 16
+
+// of returns the latest of [i, j), which is not empty.
+func (t *latest) of(i, j int) *loaded {
+	if j-i <= shortRun {
+		l := &t.list[i]
+		for k := i + 1; k < j; k++ {
+			l = later(l, &t.list[k])
+		}
+		return l
+	}
+	if t.levels == nil {
+		t.build()
+	}
+	k := bits.Len(uint(j-i)) - 1
+	return later(t.levels[k][i], t.levels[k][j-1<<k])
+}
+
+func (t *latest) build() {
+	below := make([]*loaded, len(t.list))
+	for i := range t.list {
+		below[i] = &t.list[i]
+	}
+	t.levels = append(t.levels, below)
+	for n := 2; n <= len(t.list); n *= 2 {
+		level := make([]*loaded, len(t.list)-n+1)
+		for i := range level {
+			level[i] = later(below[i], below[i+n/2])
+		}
+		t.levels = append(t.levels, level)
+		below = level
+	}
+}
+
+func later(a, b *loaded) *loaded {
+	if b.time > a.time || b.time == a.time && b.order > a.order {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,193 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// A log in Mono's calls mode tells when methods are entered and left. While a log is
+// scanned, it is noted which buffers have that, and of which thread they are; the calls
+// themselves are read later, all threads side by side (monotrace.go).
+
+// A monoCalls is what the scan notes about calls.
+type monoCalls struct {
+	threads   []*MonoThread
+	current   map[uint64]*MonoThread // by pthread_self
+	left      int                    // threads beyond maxMonoThreads
+	unplaced  []unplacedMethod
+	buffer    monoBuffer // that is being read
+	logged    bool       // it has calls
+	loads     bool       // it says that its thread begins
+	named     []byte
+	namedAt   uint64
+	unloaded  bool
+	lastTime  uint64
+	firstTime uint64
+}
+
+// A MonoThread is a thread of a log. Mono calls it by its pthread_self, which another
+// one may have when it is gone.
+type MonoThread struct {
+	Self        uint64
+	Name        string // what the program, or Mono, called it; "" for none
+	NamedAt     uint64 // when; 0 if it has no name
+	Loaded      bool   // the log says that it began, at First or soon after
+	First, Last uint64 // times of its first and its last event
+
+	buffers []monoBuffer // those with calls
+	ended   bool
+}
+
+// Calls reports whether the thread has logged calls.
+func (t *MonoThread) Calls() bool { return len(t.buffers) > 0 }
+
+type monoBuffer struct {
+	offset int64
+	time   uint64
+}
+
+type unplacedMethod struct {
+	method, time uint64
+	name         []byte
+}
+
+// maxMonoThreads bounds how many threads are told apart.
+const maxMonoThreads = 1 << 14
+
+// begin takes in the header of a buffer.
+func (c *monoCalls) begin(b *monolog.BufferHeader) {
+	c.buffer = monoBuffer{b.Offset, b.Time}
+	c.logged, c.loads, c.unloaded, c.named = false, false, false, c.named[:0]
+	c.firstTime, c.lastTime = 0, b.Time
+}
+
+// see takes in an event of the buffer of a thread.
+func (c *monoCalls) see(e *monolog.Event, self uint64) {
+	switch e.Kind {
+	case monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave:
+		c.logged = true
+	case monolog.KindThread:
+		if e.Pointer != self {
+			return
+		}
+		switch e.Load {
+		case monolog.LoadEnd:
+			c.loads = true
+		case monolog.UnloadEnd:
+			c.unloaded = true
+		case monolog.LoadName:
+			c.named, c.namedAt = append(c.named[:0], e.Name...), e.Time
+		}
+	case monolog.KindJIT, monolog.KindJITHelper: // its time may be of another thread
+		return
+	}
+	if c.firstTime == 0 {
+		c.firstTime = e.Time
+	}
+	c.lastTime = max(c.lastTime, e.Time)
+}
+
+// end takes in that a buffer has been read, as far as it can be.
+func (c *monoCalls) end(self uint64) {
+	if c.firstTime == 0 {
+		return
+	}
+	if c.current == nil {
+		c.current = make(map[uint64]*MonoThread)
+	}
+	t := c.current[self]
+	if t == nil || t.ended || c.loads && len(t.buffers) > 0 {
+		if len(c.threads) == maxMonoThreads {
+			c.left++
+			return
+		}
+		t = &MonoThread{Self: self, First: c.firstTime}
+		c.threads = append(c.threads, t)
+		c.current[self] = t
+	}
+	t.Loaded = t.Loaded || c.loads
+	t.ended = t.ended || c.unloaded
+	t.First, t.Last = min(t.First, c.firstTime), max(t.Last, c.lastTime)
+	if len(c.named) > 0 {
+		t.Name, t.NamedAt = string(c.named), c.namedAt
+	}
+	if c.logged {
+		t.buffers = append(t.buffers, c.buffer)
+	}
+}
+
+// Mono loses the addresses of many methods while it logs calls. They are put where no
+// process has anything, so that their calls have names all the same.
+
+// unplacedBase is above all memory that processes have, on every machine, and below what
+// perf takes for the kernel's; it reads "MONO". Each method has unplacedSize bytes, and
+// as many are free behind it: an address behind a function may be meant for that one.
+const (
+	unplacedBase = 0x4d4f4e4f_00000000
+	unplacedSize = 16
+)
+
+// IsUnplaced reports whether an address is one that was made up.
+func IsUnplaced(addr uint64) bool { return addr>>32 == unplacedBase>>32 }
+
+// placeUnplaced gives places to methods without addresses, if the log has calls. One that
+// the log tells of with an address as well, under the same name, is there.
+func (m *MonoLog) placeUnplaced() {
+	if !m.HasCalls() {
+		m.calls.unplaced = nil
+		return
+	}
+	slices.SortStableFunc(m.methods.all, compareMethods)
+	m.methods.sorted = true
+	made := make(map[uint64]int32) // the place of a method
+	began := m.Began()
+	for _, t := range m.calls.threads { // the header is written a little later than the first calls
+		began = min(began, t.First)
+	}
+	for _, u := range m.calls.unplaced {
+		at := m.placedMethod(u)
+		if at < 0 {
+			if i, ok := made[u.method]; ok && bytes.Equal(m.nameOf[i], u.name) {
+				at = i
+			} else {
+				at = int32(len(m.nameOf))
+				addr := unplacedBase + uint64(m.Made)*2*unplacedSize
+				m.Made++
+				m.nameOf = append(m.nameOf, u.name)
+				m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int(at), Time: began, Index: uint64(at), Addr: addr, Size: unplacedSize})
+				made[u.method] = at
+			}
+		}
+		i, _ := slices.BinarySearchFunc(m.methods.all, monoMethod{method: u.method, time: u.time}, compareMethods)
+		for ; i < len(m.methods.all) && m.methods.all[i].method == u.method && m.methods.all[i].time == u.time; i++ {
+			if m.methods.all[i].function < 0 {
+				m.methods.all[i].function = at
+				break
+			}
+		}
+	}
+	m.calls.unplaced = nil
+}
+
+// placedMethod returns the function of a method of that name, or -1.
+func (m *MonoLog) placedMethod(u unplacedMethod) int32 {
+	i, _ := slices.BinarySearchFunc(m.methods.all, u.method, func(e monoMethod, method uint64) int { return cmp.Compare(e.method, method) })
+	for ; i < len(m.methods.all) && m.methods.all[i].method == u.method; i++ {
+		if f := m.methods.all[i].function; f >= 0 && bytes.Equal(m.nameOf[f], u.name) {
+			return f
+		}
+	}
+	return -1
+}
+
+// HasCalls reports whether the log tells of calls.
+func (m *MonoLog) HasCalls() bool {
+	return slices.ContainsFunc(m.calls.threads, (*MonoThread).Calls)
+}
+
+// Threads returns the threads of the log that have written anything but about code.
+func (m *MonoLog) Threads() []*MonoThread { return m.calls.threads }

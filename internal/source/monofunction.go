@@ -1,0 +1,81 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// A log has no code, only where it is. A core dump of the process may have it.
+
+// CodeFrom says where the bytes of functions are. It must not run while functions are
+// read.
+func (m *MonoLog) CodeFrom(mem jitcode.Memory) {
+	m.memory = newCodeMemory(mem, m.Events, len(m.nameOf))
+}
+
+// HasCode reports whether the bytes of the i-th function are known.
+func (m *MonoLog) HasCode(i int) bool { return m.memory.has(i, m.Events[i].Addr, m.Events[i].Size) }
+
+// DeriveFrames says that functions whose code is known get unwind tables that are
+// derived from it. It must not run while functions are read.
+func (m *MonoLog) DeriveFrames(*jitcode.FrameRow) { m.derive = true }
+
+// Derives reports whether they do.
+func (m *MonoLog) Derives() bool { return m.derive }
+
+// A monoReader makes functions of a log.
+type monoReader struct {
+	m      *MonoLog
+	fn     jitcode.Function
+	code   []byte
+	frames cfi.Synthesizer
+}
+
+// Functions returns a new reader of the log's functions.
+func (m *MonoLog) Functions() FunctionReader { return &monoReader{m: m} }
+
+// Function returns the i-th function, valid until the next call.
+func (r *monoReader) Function(i int) (*jitcode.Function, error) {
+	e := &r.m.Events[i]
+	r.fn = jitcode.Function{Name: r.m.nameOf[i], Addr: e.Addr, Size: e.Size, Code: r.bytes(i)}
+	if fn := &r.fn; r.m.derive && len(fn.Code) > 0 {
+		if cie, initial := cfi.CIE(r.m.target); cie != nil {
+			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
+			fn.Unwind.Rows = r.frames.Synthesize(r.m.target, fn.Code, nil).Rows
+		}
+	}
+	return &r.fn, nil
+}
+
+// bytes returns the code of the i-th function, nil if nobody knows it.
+func (r *monoReader) bytes(i int) []byte {
+	code := r.m.memory.read(i, r.m.Events[i].Addr, r.m.Events[i].Size, r.code)
+	if code != nil {
+		r.code = code
+	}
+	return code
+}
+
+// Targets calls f for every direct branch in the i-th function that leads out of it.
+func (r *monoReader) Targets(i int, f func(offset int64)) error {
+	code := r.bytes(i)
+	if code == nil {
+		return fmt.Errorf("the bytes of %s are not known", r.m.nameOf[i])
+	}
+	targets(r.m.target, code, f)
+	return nil
+}
+
+// TakeProblems returns nothing: what cannot be read of a function is left out of it.
+func (r *monoReader) TakeProblems() []Problem { return nil }
+
+// Repairs returns nothing: what a log gets wrong is a Problem.
+func (m *MonoLog) Repairs() []Repair { return nil }
+
+// RepairCounts returns none.
+func (m *MonoLog) RepairCounts() RepairCounts { return RepairCounts{} }
+
+// AddRepairs does nothing.
+func (m *MonoLog) AddRepairs(RepairCounts) {}

@@ -1,0 +1,239 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A MonoTrace is what a log in calls mode says of calls.
+type MonoTrace struct {
+	log      *MonoLog
+	src      io.ReaderAt // of the log without compression
+	path     string
+	pid      uint32
+	tids     map[*MonoThread]uint32
+	methods  map[uint64]methodPlace
+	problems []calls.Problem
+	more     int // problems beyond those
+	unknown  map[uint64]bool
+}
+
+// A methodPlace is where a method is. Several places need the time to choose.
+type methodPlace struct {
+	addr    uint64
+	several bool
+}
+
+var (
+	_ calls.Trace     = (*MonoTrace)(nil)
+	_ calls.Describer = (*MonoTrace)(nil)
+)
+
+// Trace returns the calls of a log that has been scanned. src is the log without
+// compression; tids are the ids of the log's threads in the recording, and those that are
+// not in it are left out.
+func (m *MonoLog) Trace(src io.ReaderAt, path string, pid uint32, tids map[*MonoThread]uint32) *MonoTrace {
+	t := &MonoTrace{log: m, src: src, path: path, pid: pid, tids: tids, methods: make(map[uint64]methodPlace), unknown: make(map[uint64]bool)}
+	m.MethodAt(0, 0) // sorts
+	for i := range m.methods.all {
+		e := &m.methods.all[i]
+		if e.function < 0 {
+			continue
+		}
+		addr, _ := m.FunctionPlace(int(e.function))
+		if old, ok := t.methods[e.method]; ok {
+			t.methods[e.method] = methodPlace{addr, old.several || old.addr != addr}
+		} else {
+			t.methods[e.method] = methodPlace{addr: addr}
+		}
+	}
+	if n := m.calls.left; n > 0 {
+		t.problem(-1, fmt.Sprintf("it has buffers of more than %d threads; %d are left out", maxMonoThreads, n), "log a shorter run")
+	}
+	return t
+}
+
+// Path returns the name of the log.
+func (t *MonoTrace) Path() string { return t.path }
+
+// Name returns "mono".
+func (t *MonoTrace) Name() string { return "mono" }
+
+// PID returns the process as the recording has it.
+func (t *MonoTrace) PID() uint32 { return t.pid }
+
+// HasCPU returns false: Mono does not say where threads run.
+func (t *MonoTrace) HasCPU() bool { return false }
+
+// HasArgs returns false, too.
+func (t *MonoTrace) HasArgs() bool { return false }
+
+// HasNotes returns false, too.
+func (t *MonoTrace) HasNotes() bool { return false }
+
+// Close does nothing; src is the caller's.
+func (t *MonoTrace) Close() error { return nil }
+
+// Problems returns what was wrong with the calls. What is wrong with the log as a whole,
+// its scan has said.
+func (t *MonoTrace) Problems() []calls.Problem {
+	problems := slices.Clone(t.problems)
+	if n := len(t.unknown); n > 0 {
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d methods are called of which it does not say what they are; their calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
+	}
+	return problems
+}
+
+func (t *MonoTrace) problem(offset int64, text, advice string) {
+	if len(t.problems) < maxProblems {
+		t.problems = append(t.problems, calls.Problem{Offset: offset, Text: text, Advice: advice})
+	}
+}
+
+// Threads returns the threads with calls, in the order in which they began.
+func (t *MonoTrace) Threads(context.Context) ([]calls.Thread, error) {
+	var threads []calls.Thread
+	for _, thread := range t.log.calls.threads {
+		tid, ok := t.tids[thread]
+		if !ok || !thread.Calls() {
+			continue
+		}
+		buffers := slices.Clone(thread.buffers)
+		slices.SortStableFunc(buffers, func(a, b monoBuffer) int { return cmp.Compare(a.time, b.time) })
+		threads = append(threads, &monoThread{t: t, tid: tid, self: thread.Self, begins: min(thread.First, buffers[0].time), buffers: buffers})
+	}
+	return threads, nil
+}
+
+// A monoThread reads the calls of a thread, buffer by buffer.
+type monoThread struct {
+	t       *MonoTrace
+	tid     uint32
+	self    uint64
+	begins  uint64
+	buffers []monoBuffer
+	reader  *monolog.Reader // of the first of them; nil if that is not open
+	last    uint64
+	recent  [64]recentMethod
+}
+
+type recentMethod struct{ method, addr uint64 }
+
+// TID returns the thread as the recording has it.
+func (t *monoThread) TID() uint32 { return t.tid }
+
+// Begins returns when the thread's first buffer begins.
+func (t *monoThread) Begins() uint64 { return t.begins }
+
+// Next reads the next step.
+func (t *monoThread) Next(s *calls.Step) error {
+	for {
+		if t.reader == nil {
+			if len(t.buffers) == 0 {
+				return io.EOF
+			}
+			if err := t.open(); err != nil {
+				*s = t.damaged(err)
+				return nil
+			}
+		}
+		e, err := t.reader.Next()
+		if err == io.EOF {
+			t.reader = nil
+			continue
+		}
+		if err != nil {
+			t.reader = nil
+			*s = t.damaged(err)
+			return nil
+		}
+		kind := calls.Enter
+		switch e.Kind {
+		case monolog.KindEnter:
+		case monolog.KindLeave:
+			kind = calls.Exit
+		case monolog.KindExcLeave:
+			kind = calls.Unwound
+		default:
+			continue
+		}
+		t.last = e.Time
+		addr := t.place(e.Method, e.Time)
+		if addr == 0 {
+			continue
+		}
+		*s = calls.Step{Kind: kind, Time: e.Time, Function: addr}
+		return nil
+	}
+}
+
+// open opens the next buffer.
+func (t *monoThread) open() error {
+	at := t.buffers[0].offset
+	t.buffers = t.buffers[1:]
+	reader, err := monolog.ReadBufferAt(t.t.src, t.t.log.header, at)
+	if err == nil {
+		var buffer *monolog.BufferHeader
+		if buffer, err = reader.NextBuffer(); err == nil && buffer.Thread != t.self {
+			err = fmt.Errorf("%s: the buffer at offset %#x is of another thread now; has the log changed?", monolog.FormatName, at)
+		}
+	}
+	if err == nil {
+		t.reader = reader
+	}
+	return err
+}
+
+// damaged returns the gap that damage leaves. The scan has said what the damage is.
+func (t *monoThread) damaged(err error) calls.Step {
+	var at *wire.Error
+	if !errors.As(err, &at) && !errors.Is(err, monolog.ErrCut) {
+		t.t.problem(-1, err.Error(), "inject again")
+	}
+	return calls.Step{Kind: calls.Gap, Time: t.last}
+}
+
+// place returns the address of a method at a time, 0 if nobody knows it.
+func (t *monoThread) place(method, time uint64) uint64 {
+	r := &t.recent[(method>>3^method>>9)%uint64(len(t.recent))]
+	if r.method == method && r.addr != 0 {
+		return r.addr
+	}
+	p, ok := t.t.methods[method]
+	switch {
+	case !ok:
+		if len(t.t.unknown) < maxProblems*100 {
+			t.t.unknown[method] = true
+		}
+		return 0
+	case p.several:
+		if i, ok := t.t.log.MethodAt(method, time); ok {
+			p.addr, _ = t.t.log.FunctionPlace(i)
+		}
+		return p.addr
+	}
+	*r = recentMethod{method, p.addr}
+	return p.addr
+}
+
+// Packed reports whether the log is compressed.
+func (m *MonoLog) Packed() bool {
+	var head [2]byte
+	n, _ := m.src.src.ReadAt(head[:], 0)
+	return n == 2 && head[0] == 0x1f && head[1] == 0x8b
+}
+
+// Unpack returns the log without its compression, from its beginning on.
+func (m *MonoLog) Unpack() (io.Reader, error) {
+	return gzip.NewReader(&countingReader{src: m.src.src})
+}

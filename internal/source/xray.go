@@ -1,0 +1,276 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/calls"
+)
+
+// An XRay is a trace of XRay's flight data recorder as calls in the processes that it is
+// of: one, except where a process was forked while it was traced.
+type XRay struct {
+	Clock     *XRayClock
+	Version   uint16
+	Repairs   xrayfdr.Repairs // what was set right to find the buffers
+	Problems  []calls.Problem // places where there is no buffer though there should be one
+	Processes []*XRayProcess  // in the order of their first buffers
+
+	src   io.ReaderAt
+	index *xrayfdr.Index
+}
+
+// An XRayProcess is what one process wrote into a trace. It is a calls.Trace as soon as it is
+// known what the numbers in it mean.
+type XRayProcess struct {
+	// PID is the process as the trace has it: in its own pid namespace, or 0 in versions 1
+	// and 2, which do not say.
+	PID     uint32
+	Buffers int
+	Threads []XRayThread
+
+	x *XRay
+}
+
+// An XRayThread is a thread of a process.
+type XRayThread struct {
+	TID         uint32 // as the trace has it
+	First, Last uint64 // when its first and its last buffer began, in CLOCK_MONOTONIC nanoseconds
+
+	blocks []xrayfdr.Block
+}
+
+// ReadXRay finds out who wrote a trace, and what time it was then. src has size bytes, and is
+// used as long as the trace is. The error wraps xrayfdr.ErrNotXRay for other files.
+func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
+	index, err := xrayfdr.ReadIndex(src, size)
+	if err != nil {
+		return nil, err
+	}
+	x := &XRay{Version: index.Header.Version, Repairs: index.Repairs, src: src, index: index}
+	for _, err := range index.Problems {
+		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
+	}
+	if len(index.Blocks) == 0 {
+		return nil, errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")
+	}
+	var anchors []anchor
+	for i := range index.Blocks {
+		if b := &index.Blocks[i]; b.Base == xrayfdr.OwnBase && b.Seconds >= 0 && b.Seconds < maxSeconds {
+			anchors = append(anchors, anchor{b.TSC, uint64(b.WallTime())})
+		}
+	}
+	if x.Clock, err = newXRayClock(index.Header.CycleFrequency, anchors); err != nil {
+		return nil, err
+	}
+	of := make(map[uint32]*XRayProcess)
+	for _, blocks := range index.Threads() {
+		p := of[blocks[0].PID]
+		if p == nil {
+			p = &XRayProcess{PID: blocks[0].PID, x: x}
+			of[p.PID] = p
+			x.Processes = append(x.Processes, p)
+		}
+		p.Buffers += len(blocks)
+		p.Threads = append(p.Threads, XRayThread{
+			TID: blocks[0].TID, First: x.blockTime(&blocks[0]), Last: x.blockTime(&blocks[len(blocks)-1]), blocks: blocks,
+		})
+	}
+	for _, p := range x.Processes {
+		slices.SortStableFunc(p.Threads, func(a, b XRayThread) int { return int(int64(a.TID) - int64(b.TID)) })
+	}
+	return x, nil
+}
+
+// DropXRayTwins leaves out buffers that are in several traces: a process that was forked has
+// its parent's buffers, too, and writes them into its own trace again. The longer one of
+// two stays.
+func DropXRayTwins(traces []*XRay) {
+	type buffer struct {
+		pid, tid uint32
+		count    uint64
+		time     int64
+	}
+	key := func(b *xrayfdr.Block) buffer { return buffer{b.PID, b.TID, b.TSC, b.WallTime()} }
+	longest := make(map[buffer]*xrayfdr.Block)
+	each := func(visit func(p *XRayProcess, t *XRayThread)) {
+		for _, x := range traces {
+			for _, p := range x.Processes {
+				for i := range p.Threads {
+					visit(p, &p.Threads[i])
+				}
+			}
+		}
+	}
+	each(func(_ *XRayProcess, t *XRayThread) {
+		for i := range t.blocks {
+			b := &t.blocks[i]
+			if other := longest[key(b)]; other == nil || b.Size > other.Size {
+				longest[key(b)] = b
+			}
+		}
+	})
+	each(func(p *XRayProcess, t *XRayThread) {
+		kept := make([]xrayfdr.Block, 0, len(t.blocks))
+		for i := range t.blocks {
+			if b := &t.blocks[i]; longest[key(b)] == b {
+				kept = append(kept, *b)
+			}
+		}
+		p.Buffers -= len(t.blocks) - len(kept)
+		t.blocks = kept
+	})
+	for _, x := range traces {
+		for _, p := range x.Processes {
+			p.Threads = slices.DeleteFunc(p.Threads, func(t XRayThread) bool { return len(t.blocks) == 0 })
+		}
+		x.Processes = slices.DeleteFunc(x.Processes, func(p *XRayProcess) bool { return len(p.Threads) == 0 })
+	}
+}
+
+// maxSeconds is a time that no machine is up for: 292 years.
+const maxSeconds = 1 << 33
+
+// Began returns when the process's first buffer began, in CLOCK_MONOTONIC nanoseconds.
+func (p *XRayProcess) Began() uint64 {
+	began := p.Threads[0].First
+	for i := range p.Threads {
+		began = min(began, p.Threads[i].First)
+	}
+	return began
+}
+
+// HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
+// of the processor's always say 0.
+func (x *XRay) HasCPU() bool { return !x.Clock.Emulated }
+
+// blockTime returns when a block began.
+func (x *XRay) blockTime(b *xrayfdr.Block) uint64 {
+	if b.Base == xrayfdr.NoBase {
+		return uint64(max(b.WallTime(), 0))
+	}
+	return x.Clock.Time(b.TSC)
+}
+
+// An XRayPlace says where a process of a trace is in a recording.
+type XRayPlace struct {
+	Path     string
+	PID      uint32                                    // of the process in the recording
+	TID      func(tid uint32) uint32                   // of a thread of it
+	Function func(id uint32) (addr uint64, known bool) // where a function is in its memory
+	Args     bool                                      // some functions log an argument
+	Notes    bool                                      // the program logs events
+
+	// Time makes times of counts, in place of the trace's own clock; nil for that.
+	Time func(count uint64) uint64
+}
+
+// Trace returns the process as a trace of calls.
+func (p *XRayProcess) Trace(at XRayPlace) *XRayTrace {
+	return &XRayTrace{process: p, at: at, unknown: make(map[uint32]int64)}
+}
+
+// An XRayTrace is the calls of a process.
+type XRayTrace struct {
+	process *XRayProcess
+	at      XRayPlace
+
+	repairs  xrayfdr.Repairs
+	problems []calls.Problem
+	more     int              // problems that are not kept
+	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
+	others   int64            // calls of further ones
+}
+
+// Limits of what is kept of a trace that is not in order.
+const (
+	maxXRayProblems = 20
+	maxUnknown      = 1000
+)
+
+var (
+	_ calls.Trace     = (*XRayTrace)(nil)
+	_ calls.Describer = (*XRayTrace)(nil)
+)
+
+// Path returns the file that the trace is in.
+func (t *XRayTrace) Path() string { return t.at.Path }
+
+// Name returns the name of the event.
+func (t *XRayTrace) Name() string { return "xray" }
+
+// PID returns the process in the recording.
+func (t *XRayTrace) PID() uint32 { return t.at.PID }
+
+// HasCPU reports whether steps say where their thread ran.
+func (t *XRayTrace) HasCPU() bool { return t.process.x.HasCPU() }
+
+// HasArgs reports whether steps may have arguments.
+func (t *XRayTrace) HasArgs() bool { return t.at.Args }
+
+// HasNotes reports whether steps may be notes.
+func (t *XRayTrace) HasNotes() bool { return t.at.Notes }
+
+// Close does nothing: the file is the caller's.
+func (t *XRayTrace) Close() error { return nil }
+
+// Threads returns the threads of the process. What was counted begins anew.
+func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
+	t.repairs, t.problems, t.more, t.others = xrayfdr.Repairs{}, nil, 0, 0
+	clear(t.unknown)
+	threads := make([]calls.Thread, len(t.process.Threads))
+	for i := range t.process.Threads {
+		threads[i] = newXRaySteps(t, &t.process.Threads[i])
+	}
+	return threads, nil
+}
+
+// Repairs returns what was set right in the buffers that were read.
+func (t *XRayTrace) Repairs() xrayfdr.Repairs { return t.repairs }
+
+// Problems returns what is wrong with the buffers that were read.
+func (t *XRayTrace) Problems() []calls.Problem {
+	problems := slices.Clone(t.problems)
+	if t.more > 0 {
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d more of its buffers are damaged", t.more)})
+	}
+	if len(t.unknown) > 0 {
+		n, least, most := t.others, uint32(1<<32-1), uint32(0)
+		for id, count := range t.unknown {
+			n += count
+			least, most = min(least, id), max(most, id)
+		}
+		text := fmt.Sprintf("%d calls of functions that the program does not have (numbers %d to %d) are left out", n, least, most)
+		if n == 1 {
+			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
+		}
+		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
+		if least >= 1<<24 {
+			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)
+			advice = "link what is traced into the program, or build the libraries without -fxray-shared"
+		}
+		problems = append(problems, calls.Problem{Offset: -1, Text: text, Advice: advice})
+	}
+	return problems
+}
+
+func (t *XRayTrace) problem(p calls.Problem) {
+	if len(t.problems) < maxXRayProblems {
+		t.problems = append(t.problems, p)
+	} else {
+		t.more++
+	}
+}
+
+// missing notes a call of a function that the program does not have.
+func (t *XRayTrace) missing(id uint32) {
+	if _, ok := t.unknown[id]; ok || len(t.unknown) < maxUnknown {
+		t.unknown[id]++
+	} else {
+		t.others++
+	}
+}

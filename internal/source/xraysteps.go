@@ -1,0 +1,170 @@
+package source
+
+import (
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// An xraySteps makes steps of the records of one thread, buffer by buffer.
+type xraySteps struct {
+	trace *XRayTrace
+	tid   uint32
+	r     *xrayfdr.Reader
+
+	reading bool            // a block
+	ahead   *xrayfdr.Record // was read to see whether it is an argument
+	err     error           // likewise; to be dealt with
+	base    uint64          // of a block without counts of its own: when it began; 0 for others
+	time    uint64          // of the last step, in the recording
+	args    []uint64        // of the last entry
+	counted xrayfdr.Repairs // of the reader, by the trace
+}
+
+func newXRaySteps(t *XRayTrace, thread *XRayThread) *xraySteps {
+	x := t.process.x
+	tid := thread.TID
+	if t.at.TID != nil {
+		tid = t.at.TID(tid)
+	}
+	return &xraySteps{trace: t, tid: tid, r: xrayfdr.ReadBlocks(x.src, x.index.Header, thread.blocks)}
+}
+
+// TID returns the thread in the recording.
+func (s *xraySteps) TID() uint32 { return s.tid }
+
+// Next makes the next step. Where a buffer breaks off, the step is a Gap.
+func (s *xraySteps) Next(step *calls.Step) error {
+	for {
+		r, err := s.record()
+		if err != nil {
+			if gap, err := s.next(err); err != nil {
+				return err
+			} else if gap {
+				*step = calls.Step{Kind: calls.Gap, Time: s.time}
+				return nil
+			}
+			continue
+		}
+		switch r.Kind {
+		case xrayfdr.Enter, xrayfdr.EnterArgs, xrayfdr.Exit, xrayfdr.TailExit:
+			function, ok := s.trace.at.Function(r.Function)
+			entry := r.Kind == xrayfdr.Enter || r.Kind == xrayfdr.EnterArgs
+			if !ok {
+				// Its exits are left out like its entries, so that all others still match.
+				if entry {
+					s.trace.missing(r.Function)
+				}
+				continue
+			}
+			*step = calls.Step{Kind: xrayKinds[r.Kind], Time: s.at(r.TSC), Function: function, CPU: uint32(r.CPU)}
+			if entry {
+				step.Args = s.arguments() // r is gone now
+			}
+			return nil
+		case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
+			*step = calls.Step{Kind: calls.Note, Time: s.at(r.TSC), CPU: uint32(r.CPU), Type: uint32(r.Type), Payload: r.Payload}
+			return nil
+		}
+	}
+}
+
+var xrayKinds = [...]calls.Kind{xrayfdr.Enter: calls.Enter, xrayfdr.EnterArgs: calls.Enter, xrayfdr.Exit: calls.Exit, xrayfdr.TailExit: calls.TailExit}
+
+// record returns the next record of the block. Without a block, and behind its last one, the
+// error is io.EOF.
+func (s *xraySteps) record() (*xrayfdr.Record, error) {
+	if r := s.ahead; r != nil {
+		s.ahead = nil
+		return r, nil
+	}
+	if err := s.err; err != nil {
+		s.err = nil
+		return nil, err
+	}
+	if !s.reading {
+		return nil, io.EOF
+	}
+	return s.r.Next()
+}
+
+// next goes on behind the end of a block, or where it breaks off: there is a gap then, and
+// the reader goes on with the next block.
+func (s *xraySteps) next(end error) (gap bool, err error) {
+	var damage *wire.Error
+	switch {
+	case errors.As(end, &damage):
+		s.reading = false
+		s.trace.problem(calls.Problem{Offset: damage.Offset, Text: end.Error() + "; what follows in this thread's buffer is missing"})
+		return true, nil
+	case end != io.EOF:
+		return false, end
+	case s.reading:
+		s.reading = false
+	}
+	return false, s.block()
+}
+
+// block goes to the next block, or returns io.EOF.
+func (s *xraySteps) block() error {
+	b, err := s.r.NextBlock()
+	s.count()
+	if err != nil {
+		return err
+	}
+	s.reading, s.base = true, 0
+	if b.Base == xrayfdr.NoBase {
+		s.base = uint64(max(b.WallTime(), 1))
+	}
+	return nil
+}
+
+// count hands on what the reader has set right since it was last asked.
+func (s *xraySteps) count() {
+	now := s.r.Repairs()
+	for i, n := range now {
+		s.trace.repairs[i] += n - s.counted[i]
+	}
+	s.counted = now
+}
+
+// arguments reads those of an entry, and the record behind them. They are valid until the
+// next entry.
+func (s *xraySteps) arguments() []uint64 {
+	s.args = s.args[:0]
+	for {
+		r, err := s.r.Next()
+		if err != nil {
+			s.err = err
+			return s.args
+		}
+		if r.Kind != xrayfdr.CallArgument {
+			s.ahead = r
+			return s.args
+		}
+		if len(s.args) < maxXRayArgs {
+			s.args = append(s.args, r.Argument)
+		}
+	}
+}
+
+// maxXRayArgs bounds the arguments of a call. Runtimes write one.
+const maxXRayArgs = 64
+
+// at returns the time of a count in the recording.
+func (s *xraySteps) at(count uint64) uint64 {
+	clock := s.trace.process.x.Clock
+	switch {
+	case s.base != 0:
+		count = clock.count + uint64(int64((float64(s.base)-float64(clock.time))/clock.rate)) + count
+	}
+	if s.trace.at.Time != nil {
+		s.time = s.trace.at.Time(count)
+	} else {
+		s.time = clock.Time(count)
+	}
+	return s.time
+}

@@ -1,0 +1,126 @@
+package xraymap
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrNoMap is the error for a program that was not built with -fxray-instrument.
+var ErrNoMap = errors.New("it has no section xray_instr_map: it was not built with -fxray-instrument")
+
+// A Map knows the instrumented functions of a program by their numbers. It may be used by
+// several goroutines at once.
+type Map struct {
+	BuildID string // the raw bytes of its build id; empty if there is none
+	Machine elf.Machine
+
+	// Relocated says that the program may be loaded at any address: it is a shared
+	// object or a position-independent program.
+	Relocated bool
+
+	// Indexed says that xray_fn_idx gave the numbers.
+	Indexed bool
+
+	// LogsArguments says that calls of some functions are logged with an argument, LogsEvents
+	// that the program logs events of its own.
+	LogsArguments, LogsEvents bool
+
+	functions []uint64 // addresses of the functions 1, 2, …
+	loads     []elf.ProgHeader
+}
+
+// Read reads the map of a program. The error is ErrNoMap for one without, and an
+// *elf.FormatError where it is no ELF file at all. r is not kept.
+func Read(r io.ReaderAt) (*Map, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("it is an ELF file of type %v, not a program or shared object", f.Type)
+	}
+	sleds, err := readSleds(f)
+	if err != nil {
+		return nil, err
+	}
+	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			m.loads = append(m.loads, p.ProgHeader)
+		}
+	}
+	if m.functions, err = readIndex(f, sleds); err != nil {
+		return nil, err
+	}
+	m.Indexed = m.functions != nil
+	if !m.Indexed {
+		m.functions = sleds.count()
+	}
+	return m, nil
+}
+
+// Len returns how many functions there are. Their numbers are 1 to Len.
+func (m *Map) Len() int { return len(m.functions) }
+
+// Address returns where a function is in the address space that the program was linked
+// for. ok is false for numbers that no function has, and for a function that was removed
+// when the program was linked.
+func (m *Map) Address(id uint32) (addr uint64, ok bool) {
+	if id == 0 || uint64(id) > uint64(len(m.functions)) {
+		return 0, false
+	}
+	addr = m.functions[id-1]
+	return addr, addr != 0
+}
+
+// Offset returns where in the file the byte at an address of the program lies: what ties
+// an address to a mapping of the file. executable asks for code only.
+func (m *Map) Offset(addr uint64, executable bool) (off uint64, ok bool) {
+	for _, p := range m.loads {
+		if executable && p.Flags&elf.PF_X == 0 {
+			continue
+		}
+		if addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// Bias returns how far above its own addresses a program lies, of which the bytes from off
+// on are mapped at addr. ok is false if that is no place of executable code in it. A kernel
+// maps whole pages, so off may be a little before where code begins in the file.
+func (m *Map) Bias(addr, off uint64) (bias uint64, ok bool) {
+	const page = 64 << 10 // the largest that is in use
+	for _, p := range m.loads {
+		align := max(min(p.Align, page), 1)
+		if p.Flags&elf.PF_X == 0 || align&(align-1) != 0 {
+			continue
+		}
+		start := p.Off &^ (align - 1)
+		if off >= start && off < p.Off+p.Filesz {
+			return addr - (off - p.Off + p.Vaddr), true
+		}
+	}
+	return 0, false
+}
+
+// buildID returns the build id of a program, or "".
+func buildID(f *elf.File) string {
+	s := f.Section(".note.gnu.build-id")
+	if s == nil || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.FileSize > 1<<10 {
+		return ""
+	}
+	note, err := s.Data()
+	if err != nil || len(note) < 12 {
+		return ""
+	}
+	name, desc := f.ByteOrder.Uint32(note), f.ByteOrder.Uint32(note[4:])
+	at := 12 + (uint64(name)+3)&^3
+	if at+uint64(desc) > uint64(len(note)) {
+		return ""
+	}
+	return string(note[at : at+uint64(desc)])
+}

@@ -1,0 +1,76 @@
+package perfdata
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A NamedEvent is what the feature EVENT_DESC says of an event.
+type NamedEvent struct {
+	Attr
+	Name string
+}
+
+// EventDesc decodes the content of FeatureEventDesc [perf.data-file-format.txt,
+// HEADER_EVENT_DESC]:
+//
+//	u32 nr, attr_size; nr times { perf_event_attr attr; u32 nr_ids; u32 len; char name[len]; u64 ids[nr_ids]; }
+//
+// A name ends with a NUL and padding.
+func EventDesc(order binary.ByteOrder, content []byte) ([]NamedEvent, error) {
+	c := wire.NewCursor(FormatName, "EVENT_DESC", content, order, 0)
+	n, size := c.U32("nr"), uint64(c.U32("attr_size"))
+	if size < attrSizeMin || size > attrSizeMax {
+		c.Bad("attr_size", "is %d; a perf_event_attr has at least %d bytes", size, attrSizeMin)
+	}
+	var events []NamedEvent
+	for ; n > 0 && c.Err() == nil; n-- {
+		e := NamedEvent{Attr: Attr{order: order}}
+		e.Raw = bytes.Clone(c.Bytes("attr", size))
+		ids := uint64(c.U32("nr_ids"))
+		name := c.Bytes("name", uint64(c.U32("name.len")))
+		if end := bytes.IndexByte(name, 0); end >= 0 {
+			name = name[:end]
+		}
+		e.Name = string(name)
+		if ids > uint64(c.Len())/8 {
+			c.Fail("ids", "%d ids, and %d bytes are left", ids, c.Len())
+		}
+		for ; ids > 0 && c.Err() == nil; ids-- {
+			e.IDs = append(e.IDs, c.U64("id"))
+		}
+		events = append(events, e)
+	}
+	return events, c.Err()
+}
+
+// nameAlign is what perf pads strings of features to.
+const nameAlign = 64
+
+// AppendEventDesc encodes the content of FeatureEventDesc. Attrs that are shorter than
+// the longest are padded.
+func AppendEventDesc(dst []byte, order binary.ByteOrder, events []NamedEvent) []byte {
+	size := attrSizeMin
+	for i := range events {
+		size = max(size, len(events[i].Raw))
+	}
+	b := wire.AppendTo(dst, order)
+	b.U32(uint32(len(events)))
+	b.U32(uint32(size))
+	for i := range events {
+		e := &events[i]
+		b.Bytes(e.Raw)
+		b.Zeros(size - len(e.Raw))
+		b.U32(uint32(len(e.IDs)))
+		padded := (len(e.Name) + nameAlign) &^ (nameAlign - 1) // with at least one NUL
+		b.U32(uint32(padded))
+		b.Bytes([]byte(e.Name))
+		b.Zeros(padded - len(e.Name))
+		for _, id := range e.IDs {
+			b.U64(id)
+		}
+	}
+	return b.Data
+}
