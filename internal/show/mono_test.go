@@ -1,0 +1,504 @@
+package show_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// gunzip returns what a file of testdata holds.
+func gunzip(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A monoItem is an event as JSON has it.
+type monoItem struct {
+	Type, Name, Time                              string
+	Offset, Length                                int64
+	Thread, Method, Object, VTable, Class, Domain string
+	Image, Assembly, Context, Key, Addr           string
+	DataVersion                                   int    `json:"data_version"`
+	CodeAddr                                      string `json:"code_addr"`
+	CodeSize                                      int64  `json:"code_size"`
+	ClassName                                     string `json:"class_name"`
+	ObjectSize                                    uint64 `json:"object_size"`
+	RootSize                                      int64  `json:"root_size"`
+	HeapSize                                      uint64 `json:"heap_size"`
+	Load                                          int
+	LoadName                                      string `json:"load_name"`
+	EventName                                     string `json:"event_name"`
+	ClauseName                                    string `json:"clause_name"`
+	HandleName                                    string `json:"handle_type_name"`
+	HelperName                                    string `json:"helper_name"`
+	KindName                                      string `json:"kind_name"`
+	Generation, Index, Handle, Source, Kind       int
+	SampleType                                    int      `json:"sample_type"`
+	IPs                                           []string `json:"ips"`
+	Moves                                         []struct{ From, To string }
+	Roots                                         []struct{ Addr, Object string }
+	References                                    []struct{ Object string }
+	Frames                                        []struct{ Method, Name string }
+}
+
+// pointer is an address as mprof-report prints it.
+func pointer(s string) string {
+	if s == "0x0" {
+		return "(nil)"
+	}
+	return s
+}
+
+func named(name, prefix, pointer string) string {
+	if name == "" {
+		return prefix + " " + pointer
+	}
+	return name
+}
+
+// mprofLines are the lines of mprof-report --debug for what is shown of a log as JSON.
+func mprofLines(t *testing.T, shown string) (lines []string) {
+	t.Helper()
+	version := 0
+	classes := make(map[string]string) // of vtables
+	for line := range strings.Lines(shown) {
+		var e monoItem
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		ns, _ := strconv.ParseUint(strings.ReplaceAll(e.Time, ".", ""), 10, 64)
+		add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+		class := named(e.ClassName, "unresolved class", pointer(e.Class))
+		if version >= 15 {
+			if classes[e.VTable] == "" && (e.Type == "alloc" || e.Type == "heap_object") {
+				classes[e.VTable] = "0x0"
+			}
+			if classes[e.VTable] == "0x0" { // it never learns what it did not know at first
+				e.ClassName = ""
+			}
+			class = named(e.ClassName, "unresolved class", pointer(classes[e.VTable]))
+		}
+		method := named(e.Name, "unknown method", pointer(e.Method))
+		switch e.Type {
+		case "header":
+			version = e.DataVersion
+		case "buffer":
+			add("buf: thread:%s, len: %d, time: %d, file offset: %d", strings.TrimPrefix(e.Thread, "0x"), e.Length, ns, e.Offset)
+		case "method_jit":
+			add("jitted method %s (%s), size: %d, code: %s", pointer(e.Method), e.Name, e.CodeSize, pointer(e.CodeAddr))
+		case "jit_helper":
+			name := e.HelperName
+			if e.Name != "" {
+				name = e.Name
+			}
+			add("jit helper %s, size: %d, code: %s", name, e.CodeSize, pointer(e.CodeAddr))
+		case "method_enter":
+			add("enter method %s", method)
+		case "method_leave":
+			add("leave method %s", method)
+		case "method_exc_leave":
+			add("exleave method %s", method)
+		case "class":
+			add("%s class %s (%s in %s) at %d", e.LoadName, pointer(e.Class), e.Name, pointer(e.Image), ns)
+		case "image":
+			add("%s image %s (%s) at %d", e.LoadName, pointer(e.Image), e.Name, ns)
+		case "assembly":
+			add("%s assembly %s (%s) at %d", e.LoadName, pointer(e.Assembly), e.Name, ns)
+		case "domain", "thread":
+			what := e.Domain
+			if e.Type == "thread" {
+				what = e.Thread
+			}
+			if e.Load == 0 {
+				add("%s %s named at %d: %s", e.Type, pointer(what), ns, e.Name)
+			} else {
+				add("%s thread %s at %d", e.LoadName, pointer(what), ns) // of domains, too
+			}
+		case "context":
+			add("%s context %s (%s) at %d", e.LoadName, pointer(e.Context), pointer(e.Domain), ns)
+		case "vtable":
+			if classes[e.VTable] == "" {
+				classes[e.VTable] = e.Class
+			}
+			add("vtable %s for class %s in domain %s at %d", pointer(e.VTable), pointer(e.Class), pointer(e.Domain), ns)
+		case "alloc":
+			add("alloced object %s, size %d (%s) at %d", pointer(e.Object), e.ObjectSize, class, ns)
+		case "heap_object":
+			if e.ObjectSize > 0 {
+				add("traced object %s, size %d (%s), refs: %d", pointer(e.Object), e.ObjectSize, class, len(e.References))
+			}
+		case "heap_roots":
+			for _, r := range e.Roots {
+				add("root object %s at address %s", pointer(r.Object), pointer(r.Addr))
+			}
+		case "heap_root_register":
+			add("root register address %s size %d type %d key %s name %s", pointer(e.Addr), e.RootSize, e.Source, pointer(e.Key), e.Name)
+		case "heap_root_unregister":
+			add("root unregister address %s", pointer(e.Addr))
+		case "heap_start":
+			add("heap shot start")
+		case "heap_end":
+			add("heap shot end")
+		case "exception_throw":
+			add("throw %s", pointer(e.Object))
+		case "exception_clause":
+			add("clause %s (%d) in method %s", e.ClauseName, e.Index, method)
+		case "monitor":
+			add("monitor %s for object %s", e.EventName, pointer(e.Object))
+		case "gc_event":
+			add("gc event for gen%d: %s at %d", e.Generation, e.EventName, ns)
+		case "gc_resize":
+			add("gc heap resized to %d", e.HeapSize)
+		case "gc_move":
+			for _, m := range e.Moves {
+				add("moved obj %s to %s", pointer(m.From), pointer(m.To))
+			}
+		case "gc_handle_created":
+			add("handle (%s) %d created for object %s", e.HandleName, e.Handle, pointer(e.Object))
+		case "gc_handle_destroyed":
+			add("handle (%s) %d destroyed", e.HandleName, e.Handle)
+		case "gc_finalize_start":
+			add("gc finalizer queue being processed at %d", ns)
+		case "gc_finalize_end":
+			add("gc finalizer queue finished processing at %d", ns)
+		case "gc_finalize_object_start":
+			add("gc finalizing object %s at %d", pointer(e.Object), ns)
+		case "gc_finalize_object_end":
+			add("gc finalized object %s at %d", pointer(e.Object), ns)
+		case "sample_hit":
+			for _, ip := range e.IPs {
+				kind := e.SampleType
+				if version >= 14 {
+					kind = 1 // there is no other any more
+				}
+				add("sample hit, type: %d at %s for thread %s", kind, pointer(ip), pointer(e.Thread))
+			}
+			for i, f := range e.Frames {
+				add("sample hit bt %d: %s", i, named(f.Name, "unknown method", f.Method))
+			}
+		case "sample_usym":
+			add("unmanaged symbol %s at %s", e.Name, pointer(e.Addr))
+		case "sync_point":
+			add("sync point %d (%s)", e.Kind, e.KindName)
+		case "aot_id":
+			add("aot id %s", e.Name)
+		case "file", "sample_counters_desc", "sample_counters": // mprof-report prints nothing for counters
+		default:
+			t.Errorf("mprof-report has no line for %s", line)
+		}
+	}
+	return lines
+}
+
+// debugLines are those of mprof-report --debug, without its report.
+func debugLines(text string) []string {
+	text, _, _ = strings.Cut(text, "\nMono log profiler data\n")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "gc event") { // the thread, which stands in the buffer's line, too
+			lines[i], _, _ = strings.Cut(line, " (thread: ")
+		}
+	}
+	return lines
+}
+
+func sameLines(t *testing.T, got, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if at(got, i) != at(want, i) {
+			t.Fatalf("line %d is\n%s\nmprof-report has\n%s", i+1, at(got, i), at(want, i))
+		}
+	}
+}
+
+// Every event of a log is what mprof-report of Mono 6.8 reads, plain and packed.
+func TestMprofReport(t *testing.T) {
+	logs, err := filepath.Glob("testdata/mono/*.mlpd.gz")
+	if err != nil || len(logs) < 3 {
+		t.Fatal(logs, err)
+	}
+	for _, packed := range logs {
+		t.Run(filepath.Base(packed), func(t *testing.T) {
+			want := debugLines(string(gunzip(t, strings.Replace(packed, ".mlpd", ".debug.txt", 1))))
+			plain := filepath.Join(t.TempDir(), "plain.mlpd")
+			put(t, plain, gunzip(t, packed))
+			for _, path := range []string{packed, plain} {
+				sameLines(t, mprofLines(t, whole(t, path, show.Options{JSON: true})), want)
+			}
+		})
+	}
+}
+
+// The same of logs that this machine's Mono writes, with this machine's mprof-report.
+func TestMprofReportFresh(t *testing.T) {
+	for _, tool := range []string{"mono", "mcs", "mprof-report"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("SKIPPED: there is no " + tool)
+		}
+	}
+	source, err := filepath.Abs("testdata/mono/all.cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	run := func(name string, args ...string) []byte {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v", name, args, err)
+		}
+		return out
+	}
+	run("mcs", "-out:all.exe", source)
+	for _, mode := range []string{"nodefaults,jit", "nodefaults,jit,zip", "legacy", "calls,exception,monitor,jit", "nodefaults,heapshot=1gc,alloc,jit,sample-real=500"} {
+		run("mono", "--profile=log:"+mode+",output=all.mlpd", "all.exe")
+		path := filepath.Join(dir, "all.mlpd")
+		sameLines(t, mprofLines(t, whole(t, path, show.Options{JSON: true})), debugLines(string(run("mprof-report", "--debug", "all.mlpd"))))
+	}
+}
+
+// With bytes, every byte of a log is shown once: in the header, a buffer's or an event.
+func TestMonoBytes(t *testing.T) {
+	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	var all []byte
+	for line := range strings.Lines(whole(t, "testdata/mono/v17-all.mlpd.gz", show.Options{JSON: true, Hex: true})) {
+		var it struct {
+			Offset, Size int
+			Hex          string
+		}
+		if err := json.Unmarshal([]byte(line), &it); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, len(it.Hex)/2)
+		if _, err := fmt.Sscanf(it.Hex, "%x", &b); err != nil && it.Hex != "" {
+			t.Fatal(err)
+		}
+		if len(b) > 0 && (it.Offset != len(all) || it.Size != len(b)) {
+			t.Fatalf("%d bytes at %d, want %d at %d", len(b), it.Offset, it.Size, len(all))
+		}
+		all = append(all, b...)
+	}
+	if !bytes.Equal(all, log) {
+		t.Errorf("%d bytes are shown, the log has %d", len(all), len(log))
+	}
+}
+
+// monoLog returns a log of some version with an event of each of many kinds.
+func monoLog(t testing.TB, version uint8) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := monolog.Header{Version: version, PtrSize: 8, Startup: 1700000000000, StartupTime: 2_000_000_000, PID: 17, Args: "log:\"jit\"\n", Arch: "x86-64", OS: "linux"}
+	h.Major, h.Minor = monolog.MonoVersion(version)
+	w, err := monolog.NewWriter(&b, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time := uint64(2_000_001_000)
+	event := func(kind monolog.Kind, set func(e *monolog.Event)) {
+		time += 1000
+		e := monolog.Event{Kind: kind, Time: time}
+		set(&e)
+		if err := w.Event(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer := func(thread uint64) {
+		if err := w.Buffer(monolog.BufferHeader{Time: time, PtrBase: 0x7f0000001000, ObjBase: 0x7f0000800000 >> 3, Thread: thread, MethodBase: 0x5000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer(0x7f00000fe6c0)
+	event(monolog.KindClass, func(e *monolog.Event) {
+		e.Load, e.Pointer, e.Image, e.Name = monolog.LoadEnd, 0x6000, 0x6100, []byte("Node<T>")
+	})
+	if version >= 15 {
+		event(monolog.KindVTable, func(e *monolog.Event) { e.Load, e.Pointer, e.Class = monolog.LoadEnd, 0x6200, 0x6000 })
+	}
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5000, 0x7f0000001000, 48, []byte("Demo:Leaf (int)")
+	})
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5100, 0x7f0000001100, 48, []byte("Demo:\x1b[31m\xff ()")
+	})
+	event(monolog.KindEnter, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindAlloc, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size, e.Frames = 0x6000, 0x6200, 0x7f0000801000, 24, []uint64{0x5000, 0x5900}
+	})
+	event(monolog.KindGCMove, func(e *monolog.Event) { e.Moves = []monolog.Move{{From: 0x7f0000801000, To: 0x7f0000902000}} })
+	event(monolog.KindThrow, func(e *monolog.Event) { e.Object = 0x7f0000801000 })
+	event(monolog.KindClause, func(e *monolog.Event) { e.Sub, e.Method = 2, 0x5000 })
+	event(monolog.KindLeave, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindMonitor, func(e *monolog.Event) { e.Sub, e.Object = monolog.MonitorContention, 0x7f0000801000 })
+	buffer(0x7f00000ff6c0)
+	event(monolog.KindHeapStart, func(*monolog.Event) {})
+	event(monolog.KindHeapObject, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size = 0x6000, 0x6200, 0x7f0000902000, 24
+		e.Refs = []monolog.Ref{{Offset: 16, Object: 0x7f0000903000}}
+	})
+	if version >= 5 {
+		event(monolog.KindCounterDescs, func(e *monolog.Event) {
+			e.CounterDescs = []monolog.CounterDesc{{Section: 1 << 8, Name: []byte("a counter"), Type: monolog.CounterDouble, Index: 1}}
+		})
+		event(monolog.KindCounters, func(e *monolog.Event) {
+			e.Counters = []monolog.Counter{{Index: 1, Type: monolog.CounterDouble, Value: 0x3ff8000000000000}, {Index: 2, Type: monolog.CounterLong, Value: 1<<64 - 5}}
+		})
+	}
+	event(monolog.KindThread, func(e *monolog.Event) {
+		e.Pointer, e.Name = 0x7f00000ff6c0, []byte("Main")
+	})
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What is shown of small logs, byte for byte: whole, and with damage.
+func TestGoldenMono(t *testing.T) {
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	log := monoLog(t, 17)
+	put(t, "mono17.mlpd", log)
+	put(t, "mono4.mlpd", monoLog(t, 4))
+	second := bytes.LastIndex(log, []byte("\x01LPM"))
+	broken := append(append(bytes.Clone(log[:second-2]), 0xff, 0xff), log[second:len(log)-3]...)
+	put(t, "mono-damaged.mlpd", broken)
+	golden(t, testdata, "mono17.txt", whole(t, "mono17.mlpd", show.Options{Hex: true}))
+	golden(t, testdata, "mono17.json", whole(t, "mono17.mlpd", show.Options{JSON: true}))
+	golden(t, testdata, "mono4.txt", whole(t, "mono4.mlpd", show.Options{}))
+	golden(t, testdata, "mono-damaged.txt", shown(t, "mono-damaged.mlpd", show.Options{}))
+}
+
+// Filters let through what they say of logs.
+func TestMonoFilters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.mlpd")
+	put(t, path, monoLog(t, 17))
+	for _, c := range []struct {
+		name string
+		set  func(*show.Filter)
+		want []string
+	}{
+		{"a method's name", func(f *show.Filter) { f.Names = mustName(t, "Leaf") },
+			[]string{"method_jit Demo:Leaf (int)", "method_enter Demo:Leaf (int)", "exception_clause Demo:Leaf (int)", "method_leave Demo:Leaf (int)"}},
+		{"a class's name", func(f *show.Filter) {
+			f.Names = mustName(t, "/^Node/")
+			f.Types = []string{"alloc", "heap_object", "class"}
+		},
+			[]string{"class Node<T>", "alloc", "heap_object"}},
+		{"a counter's name", func(f *show.Filter) { f.Names = mustName(t, "counter") }, []string{"sample_counters_desc"}},
+		{"code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f000000102f") }, []string{"method_jit Demo:Leaf (int)"}},
+		{"behind code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000001030+80") }, nil},
+		{"an object", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000902000") }, []string{"gc_move", "heap_object"}},
+		{"types", func(f *show.Filter) { f.Types = []string{"jit", "BUFFER"} },
+			[]string{"buffer", "method_jit Demo:Leaf (int)", "method_jit Demo:\x1b[31m\ufffd ()", "buffer"}},
+		{"a time", func(f *show.Filter) { f.Time = mustRange(t, show.ParseTime, "2000006000ns-2000007000ns") }, []string{"method_enter Demo:Leaf (int)", "alloc"}},
+		{"the process", func(f *show.Filter) { f.PIDs = []uint32{17}; f.Types = []string{"thread"} }, []string{"thread Main"}},
+		{"another process", func(f *show.Filter) { f.PIDs = []uint32{18} }, nil},
+		{"the header", func(f *show.Filter) { f.Types = []string{"header"} }, []string{"header"}},
+	} {
+		got := kinds(t, shown(t, path, filter(t, c.set)))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A log may come through a pipe, and gzip that holds something else is no log.
+func TestMonoPipe(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		log := monoLog(t, 17)
+		if packed {
+			log = gunzip(t, "testdata/mono/v1.mlpd.gz")
+		}
+		path := filepath.Join(t.TempDir(), "app.mlpd")
+		put(t, path, log)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			w.Write(log)
+			w.Close()
+		}()
+		got := whole(t, "-", show.Options{Stdin: r, Hex: true})
+		if want := strings.Replace(whole(t, path, show.Options{Hex: true}), "name="+path, "name=-", 1); got != want {
+			t.Errorf("through a pipe, %d bytes of text; from the file, %d", len(got), len(want))
+		}
+		r.Close()
+	}
+	if err := show.File(io.Discard, "testdata/mono/v1.debug.txt.gz", &show.Options{}); !errors.Is(err, show.ErrUnknown) {
+		t.Errorf("a packed text: %v", err)
+	}
+	for _, cut := range []int{4, 20, 30} {
+		path := filepath.Join(t.TempDir(), "cut.mlpd")
+		put(t, path, monoLog(t, 17)[:cut])
+		var out bytes.Buffer
+		if err := show.File(&out, path, &show.Options{}); err == nil || errors.Is(err, show.ErrUnknown) || out.Len() > 0 {
+			t.Errorf("%d bytes: %v, and %d bytes of output", cut, err, out.Len())
+		}
+	}
+}
+
+// Memory does not grow with a log, the first output comes at once, and who stops reading
+// stops the work.
+func TestLargeLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.mlpd")
+	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	first := bytes.Index(log, []byte("\x01LPM"))
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Write(log[:first])
+	for range 400 {
+		f.Write(log[first:])
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, opts := range []show.Options{{}, {JSON: true, Hex: true}} {
+		p := peak{began: time.Now()}
+		if err := show.File(&p, path, &opts); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("JSON %v: %v, of text %d MB, first after %v, heap %d MB", opts.JSON, time.Since(p.began).Round(time.Millisecond), p.written>>20, p.first, p.heap>>20)
+		if p.heap > 32<<20 || p.written < 10<<20 || p.first > time.Second/2 {
+			t.Errorf("%d MB of heap for %d MB of output, the first after %v", p.heap>>20, p.written>>20, p.first)
+		}
+	}
+	c := closed{after: 3}
+	if err := show.File(&c, path, &show.Options{}); !errors.Is(err, syscall.EPIPE) || c.calls > 4 {
+		t.Errorf("nobody reads, but %d writes and %v", c.calls, err)
+	}
+}
