@@ -14,6 +14,7 @@ import (
 // A logWitness is what a recording says about processes.
 type logWitness struct {
 	executable  map[uint32][]mappedRange // memory that a process could execute at some time
+	objects     map[uint32][]mappedRange // where objects of jitted functions were put in
 	ranges      int
 	known       map[uint32]bool // processes
 	threads     map[uint32]bool
@@ -29,10 +30,10 @@ const maxExecutable = 1 << 20
 // of what is not executable.
 const mmapData = 1 << 13
 
-// witnessOf reads what a recording says. Objects of jitted functions are left out: they
-// are where the log says that code is.
+// witnessOf reads what a recording says. Objects of jitted functions are kept apart: they
+// are where a log says that code is, and take the place of the memory that it is in.
 func witnessOf(ctx context.Context, recording string) (*logWitness, error) {
-	w := &logWitness{executable: make(map[uint32][]mappedRange), known: make(map[uint32]bool), threads: make(map[uint32]bool)}
+	w := &logWitness{executable: make(map[uint32][]mappedRange), known: make(map[uint32]bool), threads: make(map[uint32]bool), objects: make(map[uint32][]mappedRange)}
 	var err error
 	w.monotonic, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		switch r.Type {
@@ -42,11 +43,15 @@ func witnessOf(ctx context.Context, recording string) (*logWitness, error) {
 				return
 			}
 			w.known[m.PID] = true
-			if isJITObject(string(m.Filename)) || m.Addr+m.Len <= m.Addr || w.ranges >= maxExecutable {
+			if m.Addr+m.Len <= m.Addr || w.ranges >= maxExecutable {
 				return
 			}
 			w.ranges++
-			w.executable[m.PID] = append(w.executable[m.PID], mappedRange{addr: m.Addr, end: m.Addr + m.Len})
+			of := w.executable
+			if isJITObject(string(m.Filename)) {
+				of = w.objects
+			}
+			of[m.PID] = append(of[m.PID], mappedRange{addr: m.Addr, end: m.Addr + m.Len})
 		case perfdata.RecordComm:
 			if e, err := rec.Comm(r); err == nil {
 				w.known[e.PID], w.threads[e.TID] = true, true
@@ -71,8 +76,10 @@ func witnessOf(ctx context.Context, recording string) (*logWitness, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the recording %s: %w", recording, err)
 	}
-	for pid := range w.executable {
-		w.executable[pid] = joinRanges(w.executable[pid])
+	for _, of := range []map[uint32][]mappedRange{w.executable, w.objects} {
+		for pid := range of {
+			of[pid] = joinRanges(of[pid])
+		}
 	}
 	return w, nil
 }
@@ -91,9 +98,14 @@ func joinRanges(list []mappedRange) []mappedRange {
 	return joined
 }
 
-// holds reports whether all of a function is in the executable memory of a process.
+// holds reports whether all of a function is in the executable memory of a process, or was
+// put in where that was.
 func (w *logWitness) holds(pid uint32, f *function) bool {
-	list := w.executable[pid]
+	return isIn(w.executable[pid], f) || isIn(w.objects[pid], f)
+}
+
+// isIn reports whether all of a function is in one of the ranges.
+func isIn(list []mappedRange, f *function) bool {
 	n, _ := slices.BinarySearchFunc(list, f.addr, func(r mappedRange, addr uint64) int {
 		if r.addr <= addr {
 			return -1

@@ -216,6 +216,10 @@ var monoBreaches = []breach{
 		r.Mmap2(dumpPID, monoStart, a, 0x100, 0, "//anon")
 		r.Sample(dumpPID, monoStart+5000, a+4)
 	}),
+	monoBeside("mono/not-mapped", func(r *testrec.Recording) {
+		injectedMono(r)
+		r.Sample(dumpPID, monoStart+6000, a+0x204)
+	}),
 	monoBeside("mono/load-late", func(r *testrec.Recording) { besideMono(r, dumpPID); r.Sample(dumpPID, monoStart+1, a+4) }),
 }
 
@@ -246,6 +250,15 @@ func besideMono(r *testrec.Recording, pid u32) {
 	r.Sample(pid, monoStart+5000, a+4)
 }
 
+// injectedMono makes a recording into which the first of the good log's methods was put, in
+// the place of the memory that it was in. A sample is in the mapping, another in a file.
+func injectedMono(r *testrec.Recording) {
+	r.Mmap2(dumpPID, monoStart-1000, 0x400000, 0x1000, 0, "/usr/bin/mono")
+	r.Mmap2(dumpPID, monoStart+400, a, 0x30, 0x80, "/nowhere/jitted-4711-0.so")
+	r.Sample(dumpPID, monoStart+5000, a+4)
+	r.Sample(dumpPID, monoStart+5100, 0x400010)
+}
+
 // TestMonoGood: where nothing is wrong with a log, nothing is said: packed or not, of any
 // version that has a process, beside its recording, in another pid namespace.
 func TestMonoGood(t *testing.T) {
@@ -260,6 +273,11 @@ func TestMonoGood(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path, _ := goodMono(t, dir)
+	injected := testrec.NewRecording()
+	injectedMono(injected)
+	if rules, all := verified(t, path, verify.Options{Recording: write(t, dir, "out.data", injected.Bytes())}); len(rules) > 0 {
+		t.Errorf("injected: %v: %+v", rules, all)
+	}
 	nobody := write(t, dir, "nobody.mlpd", wholeMono(monolog.Header{Version: 1}))
 	for _, pid := range []u32{dumpPID, 77} {
 		r := testrec.NewRecording()

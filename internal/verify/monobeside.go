@@ -13,7 +13,7 @@ func (w *logWitness) process(pid uint32, functions []function) (uint32, bool) {
 		return pid, true
 	}
 	best, most := uint32(0), 0
-	for other := range w.executable {
+	for other := range w.known {
 		if n := w.count(other, functions); n > most || n == most && n > 0 && other < best {
 			best, most = other, n
 		}
@@ -72,6 +72,9 @@ func (c *monoCheck) beside(ctx context.Context, recording string, w *logWitness,
 		c.broken("mono/recording-process", -1, "no process of the recording has executable memory where the log's code is")
 		return nil
 	}
+	if len(w.objects[pid]) > 0 {
+		return c.injected(ctx, recording, w, pid)
+	}
 	for i := range c.functions {
 		if f := &c.functions[i]; !w.holds(pid, f) {
 			c.broken("mono/not-executable", f.offset, "%d bytes of code at %#x are not in memory that process %d could execute", f.size, f.addr, pid)
@@ -87,6 +90,24 @@ func (c *monoCheck) beside(ctx context.Context, recording string, w *logWitness,
 	for _, l := range late {
 		f := &c.functions[l.function]
 		c.broken("mono/load-late", f.offset, "%s in the code at %#x before the log tells of it, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
+	}
+	return nil
+}
+
+// injected checks that a recording that was injected has the log's code where samples are
+// in it.
+func (c *monoCheck) injected(ctx context.Context, recording string, w *logWitness, pid uint32) error {
+	shown, err := shownCodeOf(ctx, recording, pid)
+	if err != nil {
+		return err
+	}
+	missing, err := notMapped(ctx, c.functions, c.first, recording, pid, shown, w.monotonic)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		f := &c.functions[m.function]
+		c.broken("mono/not-mapped", f.offset, "%s in the code at %#x, which is not mapped then", are(m.samples, "sample"), f.addr)
 	}
 	return nil
 }
