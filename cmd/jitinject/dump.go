@@ -34,7 +34,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	fs.StringVar(&o.address, "address", "", "show only what touches `ADDRESS`, FIRST-LAST or START+SIZE (hexadecimal)")
 	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST, in seconds as perf script prints them, or with ns behind nanoseconds")
 	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as the output calls it; several with commas")
-	fs.BoolVar(&o.stats, "stats", false, "of traces of calls (XRay), show for each function how often it was called and how long that took, and not the records")
+	fs.BoolVar(&o.stats, "stats", false, "of an XRay trace, or of calls in a Mono log, show for each function how often it was called and how long that took, and not the records")
 	fs.StringVar(&o.program, "xray-binary", "", "take the names of the functions of an XRay trace from the program `FILE` that wrote it")
 	fs.BoolVar(&o.noSamples, "no-samples", false, "leave out the samples of recordings")
 	fs.BoolVar(&o.noSources, "no-sources", false, "with -d, read no source files: the text of lines comes from the dump itself, if at all")

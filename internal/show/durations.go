@@ -162,6 +162,28 @@ func (l *ledger) add(function, length uint64) {
 	}
 }
 
+// order returns all functions that there are lengths of, or others of in a second map,
+// those with the largest sums first.
+func (l *ledger) order(others map[uint64]uint64) []uint64 {
+	ids := make([]uint64, 0, len(l.functions))
+	for id := range l.functions {
+		ids = append(ids, id)
+	}
+	for id := range others {
+		if l.functions[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	sum := func(id uint64) float64 {
+		if d := l.functions[id]; d != nil {
+			return d.sum()
+		}
+		return 0
+	}
+	slices.SortFunc(ids, func(a, b uint64) int { return cmp.Or(cmp.Compare(sum(b), sum(a)), cmp.Compare(a, b)) })
+	return ids
+}
+
 // reduce makes room: of one function that has more lengths than the limit, or by a lower
 // limit for all.
 func (l *ledger) reduce(d *durations) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -500,5 +501,49 @@ func TestLargeLog(t *testing.T) {
 	c := closed{after: 3}
 	if err := show.File(&c, path, &show.Options{}); !errors.Is(err, syscall.EPIPE) || c.calls > 4 {
 		t.Errorf("nobody reads, but %d writes and %v", c.calls, err)
+	}
+}
+
+// Calls of a log are counted as mprof-report counts them.
+func TestMonoStats(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.mlpd")
+	put(t, path, gunzip(t, "testdata/mono/v17-all.mlpd.gz"))
+	text := whole(t, path, show.Options{Stats: true})
+	// fib(6) makes 25 calls, in each of two threads.
+	if !regexp.MustCompile(`(?m)^calls method=0x[0-9a-f]+ count=50 .* name="All:Fib \(int\)"$`).MatchString(text) {
+		t.Errorf("%s", text)
+	}
+	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0\n") {
+		t.Errorf("not all calls match: %s", text[strings.LastIndex(text, "\ntotal")+1:])
+	}
+	fib := show.Options{Stats: true, Filter: show.Filter{Names: mustName(t, "All:Fib")}}
+	if text := whole(t, path, fib); strings.Count(text, "\n") != 3 || !strings.Contains(text, "\ntotal threads=3 functions=1 calls=50 ") {
+		t.Errorf("with a name:\n%s", text)
+	}
+	if err := show.File(io.Discard, "testdata/xray/v5-perf-pair.account.csv", &show.Options{Stats: true}); err == nil {
+		t.Error("a text has statistics")
+	}
+	if _, err := exec.LookPath("mprof-report"); err != nil {
+		t.Skip("SKIPPED: there is no mprof-report")
+	}
+	out, err := exec.Command("mprof-report", "--reports=call", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, calls, _ := strings.Cut(string(out), "Total calls: ")
+	calls, _, _ = strings.Cut(calls, "\n")
+	if calls == "" || !strings.Contains(text, " calls="+calls+" ") {
+		t.Errorf("mprof-report counts %q calls: %s", calls, text[strings.LastIndex(text, "\ntotal")+1:])
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ +(\d+) +\d+ +(\d+) (.+)$`).FindAllStringSubmatch(string(out), -1) {
+		row := regexp.MustCompile(`(?m)^calls .* count=` + m[2] + ` .* sum_ns=` + `(\d+)\.000 name="` + regexp.QuoteMeta(m[3]) + `"$`).FindStringSubmatch(text)
+		if row == nil {
+			t.Errorf("mprof-report has %q", m[0])
+			continue
+		}
+		sum, _ := strconv.ParseUint(row[1], 10, 64)
+		if ms := strconv.FormatUint(sum/1e6, 10); ms != m[1] {
+			t.Errorf("%s: %d ns, mprof-report has %s ms", m[3], sum, m[1])
+		}
 	}
 }

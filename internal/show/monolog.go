@@ -54,6 +54,12 @@ func showMono(v *viewer) error {
 		v.out.word("compression", "gzip")
 	}
 	v.out.end()
+	if v.opts.Stats {
+		if v.opts.Filter.pid(m.header.PID) {
+			m.stats()
+		}
+		return nil
+	}
 	if f := &v.opts.Filter; f.typed("header") && !f.picky() {
 		m.showHeader()
 	}

@@ -25,7 +25,6 @@ var (
 	monoSyncPoints  = []string{"periodic", "world stop", "world start"}
 	monoLoads       = []string{"named", "loading", "loaded", "unloading", "unloaded"}
 	monoSamples     = []string{"", "cycles", "instructions retired", "cache misses", "cache references", "executed branches", "unpredicted branches"}
-	monoGenerations = []string{"nursery", "major"}
 	monoRootSources = []string{
 		"external", "stack", "finalizer queue", "static fields", "thread static", "context static", "GC handle", "JIT",
 		"threading", "domain", "reflection", "marshal", "thread pool", "debugger", "handle", "ephemeron", "toggleref",

@@ -18,7 +18,7 @@ type Options struct {
 	Hex         bool // the bytes of records, too
 	Disassemble bool // code, with its source lines
 	Filter      Filter
-	Stats       bool // of traces of calls: how often and how long functions ran
+	Stats       bool // how often and how long functions ran, by an XRay trace or a Mono log
 
 	// XRayBinary is the program that wrote a trace of XRay, for the names of its
 	// functions. Without one, "", they are shown by their numbers.
@@ -65,16 +65,17 @@ type format struct {
 	name   string
 	magics []string
 	is     func(head []byte) bool // instead of magics
+	calls  bool                   // it may have calls that statistics are of
 	show   func(*viewer) error    // the error is about the whole file
 }
 
 // formats are all that are known, recognized by their first bytes.
 var formats = []format{
-	{"jitdump", []string{"DTiJ", "JiTD"}, nil, showJitdump},
-	{"perf.data", []string{"PERFILE2", "2ELIFREP"}, nil, showRecording},
-	{"ELF", []string{"\x7fELF"}, nil, showELF},
-	{monolog.FormatName, []string{"\x01ZPM", gzipMagic}, nil, showMono},
-	{xrayfdr.FormatName, nil, xrayfdr.Looks, showXRay},
+	{"jitdump", []string{"DTiJ", "JiTD"}, nil, false, showJitdump},
+	{"perf.data", []string{"PERFILE2", "2ELIFREP"}, nil, false, showRecording},
+	{"ELF", []string{"\x7fELF"}, nil, false, showELF},
+	{monolog.FormatName, []string{"\x01ZPM", gzipMagic}, nil, true, showMono},
+	{xrayfdr.FormatName, nil, xrayfdr.Looks, true, showXRay},
 }
 
 // gzipMagic begins what gzip has packed, as it may a Mono log.
@@ -172,7 +173,7 @@ func (v *viewer) recognized(f *os.File) error {
 		if format.is != nil && format.is(head[:n]) {
 			return format.show(v)
 		}
-		if v.opts.Stats {
+		if v.opts.Stats && !format.calls {
 			continue
 		}
 		for _, magic := range format.magics {
@@ -186,7 +187,7 @@ func (v *viewer) recognized(f *os.File) error {
 		return fmt.Errorf("%w: it is empty", ErrUnknown)
 	}
 	if v.opts.Stats {
-		return errors.New("statistics are of traces of calls, and this is no XRay trace")
+		return errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
 	}
 	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
 }

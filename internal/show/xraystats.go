@@ -1,11 +1,9 @@
 package show
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
@@ -92,22 +90,7 @@ func (x *xrayViewer) thread(t calls.Thread, l *ledger, unfinished map[uint64]uin
 
 // functions shows a function a line, and returns how many there are.
 func (x *xrayViewer) functions(l *ledger, unfinished map[uint64]uint64) int {
-	ids := make([]uint64, 0, len(l.functions))
-	for id := range l.functions {
-		ids = append(ids, id)
-	}
-	for id := range unfinished {
-		if l.functions[id] == nil {
-			ids = append(ids, id)
-		}
-	}
-	sum := func(id uint64) float64 {
-		if d := l.functions[id]; d != nil {
-			return d.sum()
-		}
-		return 0
-	}
-	slices.SortFunc(ids, func(a, b uint64) int { return cmp.Or(cmp.Compare(sum(b), sum(a)), cmp.Compare(a, b)) })
+	ids := l.order(unfinished)
 	for _, id := range ids {
 		if x.lost() {
 			break
@@ -121,23 +104,7 @@ func (x *xrayViewer) function(id uint64, d *durations, unfinished uint64) {
 	o := x.out
 	o.begin(item{offset: -1, typ: "calls", size: -1})
 	o.num("function", id)
-	if d == nil {
-		o.num("count", 0)
-	} else {
-		o.num("count", d.count)
-		for _, v := range []struct {
-			name  string
-			ticks float64
-		}{
-			{"min", float64(d.min)}, {"median", float64(d.rank(0.5))}, {"p90", float64(d.rank(0.9))}, {"p99", float64(d.rank(0.99))},
-			{"max", float64(d.max)}, {"sum", d.sum()},
-		} {
-			o.float(v.name+"_"+x.unit(), x.length(v.ticks))
-		}
-		if !d.exact() {
-			o.word("ranks", "within 0.4 %")
-		}
-	}
+	x.lengths(d, x.unit(), x.length)
 	if unfinished > 0 {
 		o.num("unfinished", unfinished)
 	}
@@ -145,6 +112,28 @@ func (x *xrayViewer) function(id uint64, d *durations, unfinished uint64) {
 		o.str("name", []byte(name))
 	}
 	o.end()
+}
+
+// lengths shows how often a function was called and how long that took; nil for none.
+// length makes what is shown, in some unit, of counts of the clock.
+func (v *viewer) lengths(d *durations, unit string, length func(ticks float64) float64) {
+	if d == nil {
+		v.out.num("count", 0)
+		return
+	}
+	v.out.num("count", d.count)
+	for _, n := range []struct {
+		name  string
+		ticks float64
+	}{
+		{"min", float64(d.min)}, {"median", float64(d.rank(0.5))}, {"p90", float64(d.rank(0.9))}, {"p99", float64(d.rank(0.99))},
+		{"max", float64(d.max)}, {"sum", d.sum()},
+	} {
+		v.out.float(n.name+"_"+unit, length(n.ticks))
+	}
+	if !d.exact() {
+		v.out.word("ranks", "within 0.4 %")
+	}
 }
 
 // unit is what lengths are shown in: nanoseconds, or counts of a clock whose rate nobody

@@ -19,7 +19,6 @@ type monoCheck struct {
 	reader  *monolog.Reader
 	header  *monolog.Header
 	gzip    bool
-	within  string // what an error of the reader is about
 	changed uint64 // as dumpCheck has it
 
 	functions []function // of JIT events with code
