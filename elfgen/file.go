@@ -46,8 +46,8 @@ type Section struct {
 	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
 
 	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
-	// caller writes. A section of type SHT_NOBITS has Room alone, in memory and not in
-	// the file; what follows it in memory must be Away.
+	// caller writes. Of type SHT_NOBITS it is to have nothing in the file; so that offsets
+	// stay addresses, its place is kept there all the same, for what nobody is to read.
 	Data   []byte
 	Pieces [][]byte
 	Room   uint64
@@ -62,7 +62,7 @@ func (s *Section) size() uint64 {
 	return n
 }
 
-// fileSize returns how much of it is in the file.
+// fileSize returns how much of the file belongs to it, in bytes.
 func (s *Section) fileSize() uint64 {
 	if s.Type == elf.SHT_NOBITS {
 		return 0
@@ -141,7 +141,7 @@ func (f *File) place() (end uint64) {
 		if s.Flags&elf.SHF_ALLOC != 0 || s.Away != 0 {
 			s.addr = end + s.Away
 		}
-		end += s.fileSize()
+		end += s.size()
 	}
 	return end
 }
@@ -189,9 +189,7 @@ func (f *File) AppendTo(dst []byte) ([]byte, error) {
 			for _, p := range s.Pieces {
 				b.Bytes(p)
 			}
-			if s.Type != elf.SHT_NOBITS {
-				b.Zeros(int(s.Room))
-			}
+			b.Zeros(int(s.Room))
 		}
 	}
 	b.Zeros(int(l.phoff) - (b.Len() - start))

@@ -1,7 +1,6 @@
 package elfgen
 
 import (
-	"debug/elf"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -22,9 +21,6 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	for i := range f.sections {
 		s := &f.sections[i]
 		if i == 0 {
-			continue
-		}
-		if s.Type == elf.SHT_NOBITS {
 			continue
 		}
 		out.SkipTo(int64(s.offset))

@@ -101,6 +101,9 @@ func notELF(file *os.File) error {
 }
 
 func (c *codeFiles) close() {
+	if c == nil {
+		return
+	}
 	for _, f := range c.files {
 		f.file.Close()
 	}
@@ -113,7 +116,7 @@ func (c *codeFiles) close() {
 // the files that were named, in their order, and then from those that were mapped.
 func (c *codeFiles) give(d *dump, opts *Options) {
 	codeless, ok := d.source.(source.Codeless)
-	if !ok {
+	if !ok || c == nil {
 		return
 	}
 	c.asked = true

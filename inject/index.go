@@ -146,7 +146,7 @@ func (x *index) recall(ctx context.Context, opts *Options, jobs int) (t told, ok
 	}
 	x.known = true
 	x.dump.source.AddRepairs(head.Repairs)
-	return told{int(head.Lines), int(head.Inlines), int(head.Sent), int(head.Derived), int(head.Unplaced)}, true
+	return told{lines: int(head.Lines), inlines: int(head.Inlines), sent: int(head.Sent), derived: int(head.Derived), unplaced: int(head.Unplaced)}, true
 }
 
 // size returns the size of the index file.

@@ -43,7 +43,8 @@ type live struct {
 
 	// Logs of Mono are read when all has come: their processes write most of them in the
 	// end, and nothing tells of what they write before.
-	logs bool // there will be some
+	logs bool       // there will be some
+	code *codeFiles // that they have their code from
 
 	refused error // what ends the run
 }
@@ -127,6 +128,7 @@ func (l *live) close() {
 	}
 	l.stores.close()
 	l.sources.close()
+	l.code.close()
 }
 
 func (l *live) run() error {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The dumps of a live run: opened when their markers come by, and followed as
@@ -67,6 +69,8 @@ func (l *live) open(m marker, record []byte) bool {
 // openLogs opens the logs of Mono, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.rec.markers)
+	l.code = openCode(l.rec, l.opts, l.sum)
+	defer l.code.report(l.sum)
 	f := &finder{rec: l.rec, opts: l.opts}
 	var opened []*dump
 	defer func() { f.closeOthers(opened) }()
@@ -88,6 +92,9 @@ func (l *live) openLogs() error {
 		}
 		if f.settle([]*claim{c}); c.dump != nil && l.begin(m, c.dump) {
 			opened = append(opened, c.dump)
+			if log, ok := c.dump.source.(*source.MonoLog); ok && log.HasCalls() {
+				l.sum.problem(problemOf(c.dump.path, fmt.Errorf("the calls in it are left out: %w", errTraceOnce), ""))
+			}
 		}
 	}
 	return nil
@@ -122,6 +129,7 @@ func (l *live) begin(m marker, d *dump) bool {
 		l.sum.problem(problem)
 		return false
 	}
+	l.code.give(d, l.opts)
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
 		l.sum.problem(problemOf("", err, adviceObjects))

@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -236,4 +237,57 @@ func TestMonoUnplaced(t *testing.T) {
 	if made != log.Made {
 		t.Errorf("%d functions at such places, %d were made", made, log.Made)
 	}
+}
+
+// Threads that cannot be told apart keep their calls for themselves, under numbers that
+// no thread has and the names that the log knows.
+func TestMonoUnknownThreads(t *testing.T) {
+	w := newWorld(t)
+	w.Comm(tracePID, 1000, "mono", true)
+	w.Sample(tracePID, 1500, 0x400000)
+	w.Exit(tracePID, tracePID, 9000)
+	var log bytes.Buffer
+	mw, err := monolog.NewWriter(&log, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, StartupTime: 1100, PID: tracePID, Arch: "x86-64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := func(kind monolog.Kind, time, method uint64, name string) {
+		t.Helper()
+		e := &monolog.Event{Kind: kind, Time: time, Method: method, Name: []byte(name)}
+		if kind == monolog.KindThread {
+			e.Pointer, e.Method = method, 0
+		}
+		if err := mw.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mw.Buffer(monolog.BufferHeader{Time: 1200, Thread: 0x99, MethodBase: 0x5000})
+	event(monolog.KindJIT, 1200, 0x5000, "App:One ()")
+	for i := range uint64(2) {
+		self := 0x10 + 0x10*i
+		mw.Buffer(monolog.BufferHeader{Time: 2000, Thread: self, MethodBase: 0x5000})
+		if i == 1 {
+			event(monolog.KindThread, 2000, self, "the worker")
+		}
+		event(monolog.KindEnter, 2000, 0x5000, "")
+		event(monolog.KindLeave, 2010+i, 0x5000, "")
+	}
+	mw.Flush()
+	if err := os.WriteFile(w.path("app.mlpd"), log.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.opts.Mono = []inject.NamedDump{{PID: tracePID, Path: w.path("app.mlpd")}}
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Unknown != 2 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		out := testrec.Run(t, w.dir, perf, "script", "-G", "--ns", "-F", "comm,pid,tid,time,event,ip,sym", "-i", w.opts.Output)
+		for _, line := range []string{` mono-thread +4711/4194305 +0.000002010: +mono: +4d4f4e4f00000000 App:One \(\)`, ` the worker +4711/4194306 +0.000002011: +mono: +4d4f4e4f00000000 App:One \(\)`} {
+			if !regexp.MustCompile(`(?m)^ *` + line[1:] + `$`).MatchString(out) {
+				t.Errorf("perf %s: no %q in\n%s", version, line, out)
+			}
+		}
+	}
+	verifyAll(t, w.opts.Output)
 }

@@ -262,7 +262,7 @@ func (o *object) place() jitobj.Place {
 }
 
 // told is how many functions of a dump say where their code comes from.
-type told struct{ lines, inlines, sent, derived, unplaced int }
+type told struct{ lines, inlines, sent, derived, unplaced, codeless int }
 
 // count counts a function. unwound says that its object has unwind tables.
 func (t *told) count(fn *jitcode.Function, unwound bool) {
@@ -271,6 +271,9 @@ func (t *told) count(fn *jitcode.Function, unwound bool) {
 	}
 	if len(fn.Inlines) > 0 {
 		t.inlines++
+	}
+	if !fn.HasCode() {
+		t.codeless++
 	}
 	switch {
 	case fn.Unwind.Empty():
@@ -289,6 +292,7 @@ func (t *told) add(o told) {
 	t.sent += o.sent
 	t.derived += o.derived
 	t.unplaced += o.unplaced
+	t.codeless += o.codeless
 }
 
 // tell adds to what is known of a dump.
@@ -348,6 +352,7 @@ func (w *objectWriter) merge(m *maker) {
 	w.sum.Replaced += m.replaced
 	for number, t := range m.told {
 		w.sum.Dumps[number].WithLines += t.lines
+		w.sum.Dumps[number].Codeless += t.codeless
 		w.sum.Dumps[number].Inlining += t.inlines
 		w.sum.Dumps[number].Unwind.Sent += t.sent
 		w.sum.Dumps[number].Unwind.Derived += t.derived

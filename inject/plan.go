@@ -210,13 +210,13 @@ func (p *planner) add(d *dump) *plannedDump {
 func (p *planner) finish() {
 	for _, d := range p.dumps {
 		p.sum.Dumps[d.number].Cut = d.source.Scanned().Cut
-		d.reportMono(p.sum)
 		for _, q := range d.source.Scanned().Problems {
 			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text, Advice: adviceVerify(d.path)})
 		}
 		if n := d.source.Scanned().Dropped; n > 0 {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: adviceVerify(d.path)})
 		}
+		d.reportMono(p.sum)
 		for _, text := range d.attribution.problems() {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
 		}

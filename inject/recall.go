@@ -49,7 +49,7 @@ func (w *objectWriter) prepare() (remember func()) {
 			continue
 		}
 		d := &w.sum.Dumps[x.dump.number]
-		counts[x] = told{d.WithLines, d.Inlining, d.Unwind.Sent, d.Unwind.Derived, d.Unwind.Unplaced}
+		counts[x] = told{lines: d.WithLines, inlines: d.Inlining, sent: d.Unwind.Sent, derived: d.Unwind.Derived, unplaced: d.Unwind.Unplaced}
 	}
 	go func() {
 		defer close(done)

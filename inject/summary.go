@@ -127,6 +127,7 @@ type DumpSummary struct {
 	Untouched int         `json:"untouched"`       // left out by Options.Sampled
 	Nowhere   int         `json:"without_address"` // methods of which a Mono log does not say where they are; not among Functions
 	Merged    int         `json:"merged"`          // names of one function more than its first, in a Mono log
+	Codeless  int         `json:"codeless"`        // with an object that does not have their bytes: nobody knows them
 	InImages  int         `json:"in_images"`       // functions of a Mono log that are left to the files they lie in
 	WithLines int         `json:"with_lines"`
 	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined

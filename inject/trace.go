@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/perfdata"
 )
 
 // Programs that log their calls give a recording what sampling cannot: when every call
@@ -26,8 +28,8 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 	names := rec.eventNames()
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
 		switch {
-		case !rec.timed:
-			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: adviceClock})
+		case !rec.hasTimes():
+			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
 			t.Close()
 			return
 		case names[t.Name()]:
@@ -69,6 +71,11 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 	}
 	rec.traces = traces
 	return traces, nil
+}
+
+// hasTimes reports whether samples have times, if there are any.
+func (s *recording) hasTimes() bool {
+	return !slices.ContainsFunc(s.attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldTime == 0 })
 }
 
 // eachCalled calls f for the functions that traces tell of, each any number of times.

@@ -31,7 +31,6 @@ type traceSink struct {
 	sum     *Summary
 	args    []byte
 	dropped int64 // records that have no room for an id
-	err     error
 }
 
 // A traceFeed is one trace on its way.

@@ -38,6 +38,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		XRay:         o.xray,
 		XRayBinary:   o.xrayBinary,
 		MonoAOT:      o.monoAOT,
+		MonoShort:    o.monoNames == "short",
 		PID:          o.pid,
 		CodeFrom:     o.codeFrom,
 		Force:        o.force,

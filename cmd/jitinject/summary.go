@@ -144,6 +144,12 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if d.Frames != "" {
 		note("%s", d.Frames)
 	}
+	switch made := d.Functions - d.Empty - d.InImages - d.Untouched; {
+	case d.Codeless > made/2:
+		note("it does not hold code, so perf annotate shows none: --code-from CORE takes it from a core dump (gcore PID, while the process runs)")
+	case d.Codeless > 0 && all:
+		note("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
+	}
 	if d.Note != "" {
 		note("%s", d.Note)
 	}

@@ -3,6 +3,7 @@ package elfcore
 import (
 	"bytes"
 	"debug/elf"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -149,7 +150,7 @@ func (c *Core) processInfo(r *wire.Cursor) {
 		PID:     int(int32(c.Order.Uint32(data[pid:]))),
 		PPID:    int(int32(c.Order.Uint32(data[pid+4:]))),
 		Command: text(data[pid+16 : pid+32]),
-		Args:    text(data[pid+32 : pid+112]),
+		Args:    strings.TrimRight(text(data[pid+32:pid+112]), " "), // the kernel puts a space at its end
 	}
 	if p.PID < 0 || p.PPID < 0 {
 		r.Bad("pr_pid", "%d and parent %d are no processes", p.PID, p.PPID)

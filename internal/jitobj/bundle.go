@@ -100,16 +100,13 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 		return fmt.Errorf("the bytes of the code at %#x are not known, and the bundle is for code of which they are", addr)
 	case b.at < p.end:
 		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
-	case p.stretch.NoCode:
 	case p.text == nil:
 		p.text = elfgen.Fill(p.w, int64(b.at))
 	case len(p.symbols) == 0: // what is in front of it is others'
 		p.text.Reset(p.w, int64(b.at))
 	}
-	if !p.stretch.NoCode {
-		p.text.SkipTo(int64(b.at))
-		p.text.Bytes(fn.Code)
-	}
+	p.text.SkipTo(int64(b.at))
+	p.text.Bytes(b.codeOf(fn))
 	p.end = b.at + size
 	p.symbols = append(p.symbols, symbol{len(p.names), b.at, size, fn.Thumb})
 	p.names = append(append(p.names, fn.Name...), 0)
@@ -126,7 +123,7 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 // too long.
 func (b *Builder) EndPart() (*Part, error) {
 	p := &b.part
-	if len(p.symbols) > 0 && !p.stretch.NoCode {
+	if len(p.symbols) > 0 {
 		if err := p.text.Flush(); err != nil {
 			return nil, &WriteError{err}
 		}
@@ -227,7 +224,7 @@ func (b *Builder) joinFrames(parts []*Part, s Stretch, place Place, tables *Tabl
 	if place.None || n == 0 && place.Away == 0 {
 		return 0, nil
 	}
-	offset, away := tablesPlace(s.High-s.Base(), !s.NoCode, place)
+	offset, away := tablesPlace(s.High-s.Base(), place)
 	var pieces [][]byte
 	var entries []dwarfgen.FrameEntry
 	end := offset

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
@@ -72,6 +73,7 @@ type Builder struct {
 	plain  map[string]string // names of inlined functions, demangled
 	edges  []uint64          // where inlined calls begin and end
 	hashed []byte            // what the build id is the hash of
+	noCode []byte            // in the place of code that nobody knows
 }
 
 // NewBuilder returns a builder of objects for code of the given target.
@@ -119,11 +121,7 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 	f.Reset(b.target, elf.ET_DYN)
 	note := f.Add(b.idNote(&obj))
 	code := textSection(fn.HasCode())
-	if fn.HasCode() {
-		code.Data = fn.Code
-	} else {
-		code.Room = fn.Size
-	}
+	code.Data = b.codeOf(fn)
 	text := f.Add(code)
 	frameHeader, err := b.unwindTables(fn, place, &obj.Tables)
 	if err != nil {
@@ -163,6 +161,27 @@ func textSection(hasCode bool) elfgen.Section {
 		s.Type = elf.SHT_NOBITS
 	}
 	return s
+}
+
+// codeOf returns what is in the file where a function's code is, or would be.
+//
+// A perf that is linked with capstone or LLVM reads the file there whatever the section is, and
+// goes over to objdump, which knows better, at the first instruction that is none
+// [tools/perf/util/capstone.c]. So there are some of those, and not what else is in the
+// file: zeros and debugging information have a meaning as code.
+func (b *Builder) codeOf(fn *jitcode.Function) []byte {
+	if fn.HasCode() {
+		return fn.Code
+	}
+	none := byte(0xff) // two of them are no instruction of x86, and four are none of ARM's
+	if b.target.Machine == elf.EM_PPC || b.target.Machine == elf.EM_PPC64 {
+		none = 0
+	}
+	b.noCode = slices.Grow(b.noCode[:0], int(fn.Size))[:fn.Size]
+	for i := range b.noCode {
+		b.noCode[i] = none
+	}
+	return b.noCode
 }
 
 // attributes adds what some machines need to know.

@@ -26,7 +26,7 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	if place.None || fn.Size == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
 	}
-	offset, away := tablesPlace(fn.Size, fn.HasCode(), place)
+	offset, away := tablesPlace(fn.Size, place)
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
 	b.cies.reset()
 	b.addFrames(fn)
@@ -38,20 +38,12 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	return b.addTables([][]byte{frames.Data}, b.frames.Entries(), offset, end, away, place, tables)
 }
 
-// tablesPlace returns where tables are in the file, behind textSize bytes of code if the
-// file has those, and how much further on their addresses are.
-func tablesPlace(textSize uint64, hasCode bool, place Place) (offset, away uint64) {
-	end := TextOffset + textSize
-	offset = end
-	if !hasCode {
-		offset = TextOffset
-	}
-	offset = (offset + tablesAlign - 1) &^ (tablesAlign - 1)
-	switch {
-	case place.Away != 0:
+// tablesPlace returns where tables are in the file, behind textSize bytes of code, and
+// how much further on their addresses are.
+func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
+	offset = (TextOffset + textSize + tablesAlign - 1) &^ (tablesAlign - 1)
+	if place.Away != 0 {
 		away = TextOffset + place.Away - offset
-	case !hasCode: // a segment's address and offset differ by whole pages
-		away = (end - offset + pageSize - 1) &^ (pageSize - 1)
 	}
 	return offset, away
 }
@@ -71,7 +63,7 @@ func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offs
 	}
 	*tables = Tables{Offset: offset, Size: size}
 	flags := elf.SHF_ALLOC
-	if place.Away != 0 {
+	if away != 0 {
 		flags = 0 // no PT_LOAD has them
 	}
 	b.file.Add(elfgen.Section{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Flags: flags, Align: tablesAlign, Pieces: pieces, Away: away})

@@ -3,9 +3,12 @@ package show
 import (
 	"cmp"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/elfcore"
 )
 
 // An objectViewer shows an ELF file: in full, if it is an object of jitted code, or else
@@ -25,6 +28,12 @@ const maxObject = 1 << 30
 func showELF(v *viewer) error {
 	if err := v.needsFile("ELF"); err != nil {
 		return err
+	}
+	if c, err := elfcore.Open(v.file); !errors.Is(err, elfcore.ErrNotCore) {
+		if err != nil {
+			return err
+		}
+		return showCore(v, c)
 	}
 	var f *elf.File
 	err := guard("ELF", func() (err error) { f, err = elf.NewFile(v.file); return err })
@@ -210,10 +219,14 @@ func (v *objectViewer) function(s *elf.Symbol) {
 		start--
 	}
 	code, at := v.code(start, s.Size)
+	unknown := len(code) == 0 && v.isCodeless(start)
 	o.begin(item{offset: at, typ: "function", size: int64(len(code))})
 	o.hex("addr", start)
 	o.num("symbol_size", s.Size)
 	o.str("name", []byte(s.Name))
+	if unknown {
+		o.word("code", "not known")
+	}
 	var lines []listedLine
 	var calls []inlinedCall
 	if v.debug != nil {
@@ -240,7 +253,7 @@ func (v *objectViewer) function(s *elf.Symbol) {
 		l.show(o, v.file.ByteOrder)
 	}
 	o.end()
-	if uint64(len(code)) < s.Size {
+	if uint64(len(code)) < s.Size && !unknown {
 		v.problem(at, fmt.Errorf("ELF: the function has %d bytes, of which %d are in the file", s.Size, len(code)))
 	}
 }
@@ -280,6 +293,14 @@ func (v *objectViewer) code(addr, size uint64) (code []byte, at int64) {
 		return code[:got], at
 	}
 	return nil, -1
+}
+
+// isCodeless reports whether a function is in a section without bytes: those of its code
+// were not known when the object was made.
+func (v *objectViewer) isCodeless(addr uint64) bool {
+	return slices.ContainsFunc(v.file.Sections, func(s *elf.Section) bool {
+		return s.Type == elf.SHT_NOBITS && s.Flags&elf.SHF_EXECINSTR != 0 && addr >= s.Addr && addr-s.Addr < s.Size
+	})
 }
 
 // unwind shows the unwind tables.

@@ -32,7 +32,7 @@ func Types() []string {
 			names = append(names, name)
 		}
 	}
-	return slices.Concat(names, objectTypes, monoTypes, xrayTypes)
+	return slices.Concat(names, objectTypes, coreTypes, monoTypes, xrayTypes)
 }
 
 var sampleFields = []string{

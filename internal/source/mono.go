@@ -31,6 +31,9 @@ type MonoLog struct {
 	Made        int // of them, those that have a made-up place, because the log has calls
 	Merged      int
 
+	// Short leaves the parameters out of the names of functions.
+	Short bool
+
 	header  *monolog.Header
 	src     *countingReader
 	reader  *monolog.Reader
@@ -39,13 +42,14 @@ type MonoLog struct {
 	latest  uint64 // time of anything in the log
 	at      int64  // offset of the buffer that is being read
 
-	names   monoNames
-	nameOf  [][]byte       // of each function
-	places  map[uint64]int // the function that is at an address, of those so far
-	methods monoMethods
-	calls   monoCalls
-	memory  codeMemory
-	derive  bool
+	names    monoNames
+	nameOf   [][]byte       // of each function
+	places   map[uint64]int // the function that is at an address, of those so far
+	methods  monoMethods
+	toldFull bool
+	calls    monoCalls
+	memory   codeMemory
+	derive   bool
 }
 
 var (
@@ -104,7 +108,7 @@ func (m *MonoLog) Scan(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "")
 			continue
 		}
 		m.at = buffer.Offset
@@ -143,7 +147,7 @@ func (m *MonoLog) buffer(ctx context.Context, thread uint64) error {
 			return nil
 		}
 		if err != nil {
-			m.damaged(err)
+			m.damaged(err, "; what stands behind it in its buffer is left out")
 			return nil
 		}
 		switch e.Kind {
@@ -172,6 +176,10 @@ func (m *MonoLog) checked(e *monolog.Event) bool {
 // jitted takes in a method that was compiled, or found in an image that had been
 // compiled before.
 func (m *MonoLog) jitted(e *monolog.Event) {
+	if len(m.methods.all) >= 2*maxMonoFunctions {
+		m.full(e)
+		return
+	}
 	if e.Code == 0 || e.Size == 0 {
 		m.Addressless++
 		m.calls.unplaced = append(m.calls.unplaced, unplacedMethod{e.Method, e.Time, m.names.keep(e.Name)})
@@ -185,8 +193,24 @@ func (m *MonoLog) jitted(e *monolog.Event) {
 		m.methods.add(e.Method, e.Time, i)
 		return
 	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
 	m.methods.add(e.Method, e.Time, len(m.nameOf))
 	m.add(e, m.names.keep(e.Name))
+}
+
+// maxMonoFunctions is how many functions of a log are believed in: a program of a
+// gigabyte has fewer. A small packed log can have more events than there is memory for.
+var maxMonoFunctions = 4 << 20
+
+// full says, once, that there are too many functions.
+func (m *MonoLog) full(e *monolog.Event) {
+	if !m.toldFull {
+		m.toldFull = true
+		m.problem(e.Offset, "%s: %s at offset %#x is one more than the %d functions that a log can have here; the rest is left out", monolog.FormatName, e.Kind, e.Offset, maxMonoFunctions)
+	}
 }
 
 // monoMerge is how long after each other two events at one address tell of one method,
@@ -222,7 +246,14 @@ func (m *MonoLog) add(e *monolog.Event, name []byte) {
 // helper takes in code that Mono made for itself. Of methods it tells here once more,
 // without their names.
 func (m *MonoLog) helper(e *monolog.Event) {
-	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 || !m.checked(e) {
+	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
+		return
+	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
+	if !m.checked(e) {
 		return
 	}
 	m.add(e, m.names.helper(e))
@@ -230,7 +261,7 @@ func (m *MonoLog) helper(e *monolog.Event) {
 
 // damaged makes a problem of an error. That the log ends inside a buffer is usual: its
 // process was killed, or still writes.
-func (m *MonoLog) damaged(err error) {
+func (m *MonoLog) damaged(err error, cost string) {
 	off := int64(-1)
 	var at *wire.Error
 	if errors.As(err, &at) {
@@ -240,7 +271,7 @@ func (m *MonoLog) damaged(err error) {
 		m.Cut = max(off, m.at)
 		return
 	}
-	m.problem(off, "%v; what stands behind it in its buffer is left out", err)
+	m.problem(off, "%v%s", err, cost)
 }
 
 // Began returns when the log was begun: what its header says, or else its first time.

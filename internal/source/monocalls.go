@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -56,7 +55,7 @@ type unplacedMethod struct {
 }
 
 // maxMonoThreads bounds how many threads are told apart.
-const maxMonoThreads = 1 << 14
+const maxMonoThreads = 1 << 15
 
 // begin takes in the header of a buffer.
 func (c *monoCalls) begin(b *monolog.BufferHeader) {
@@ -141,47 +140,61 @@ func (m *MonoLog) placeUnplaced() {
 		m.calls.unplaced = nil
 		return
 	}
-	slices.SortStableFunc(m.methods.all, compareMethods)
-	m.methods.sorted = true
-	made := make(map[uint64]int32) // the place of a method
 	began := m.Began()
 	for _, t := range m.calls.threads { // the header is written a little later than the first calls
 		began = min(began, t.First)
 	}
-	for _, u := range m.calls.unplaced {
-		at := m.placedMethod(u)
-		if at < 0 {
-			if i, ok := made[u.method]; ok && bytes.Equal(m.nameOf[i], u.name) {
-				at = i
-			} else {
-				at = int32(len(m.nameOf))
-				addr := unplacedBase + uint64(m.Made)*2*unplacedSize
-				m.Made++
-				m.nameOf = append(m.nameOf, u.name)
-				m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: int(at), Time: began, Index: uint64(at), Addr: addr, Size: unplacedSize})
-				made[u.method] = at
+	// The k-th method without a place is the k-th of the unplaced: both lists are made in
+	// one order, and sorting keeps that of equals.
+	all, unplaced := m.methods.all, m.calls.unplaced
+	slices.SortStableFunc(all, compareMethods)
+	m.methods.sorted = true
+	slices.SortStableFunc(unplaced, func(a, b unplacedMethod) int {
+		return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
+	})
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && all[end].method == all[i].method {
+			end++
+		}
+		group := all[i:end]
+		i = end
+		if !slices.ContainsFunc(group, func(e monoMethod) bool { return e.function < 0 }) {
+			continue
+		}
+		places := make(map[string]int32) // of the method, by its names
+		for _, e := range group {
+			if e.function >= 0 {
+				places[string(m.nameOf[e.function])] = e.function
 			}
 		}
-		i, _ := slices.BinarySearchFunc(m.methods.all, monoMethod{method: u.method, time: u.time}, compareMethods)
-		for ; i < len(m.methods.all) && m.methods.all[i].method == u.method && m.methods.all[i].time == u.time; i++ {
-			if m.methods.all[i].function < 0 {
-				m.methods.all[i].function = at
-				break
+		for j := range group {
+			if group[j].function >= 0 {
+				continue
 			}
+			name := unplaced[0].name
+			unplaced = unplaced[1:]
+			at, ok := places[string(name)]
+			if !ok {
+				at = m.makePlace(name, began)
+				places[string(name)] = at
+			}
+			group[j].function = at
 		}
 	}
 	m.calls.unplaced = nil
 }
 
-// placedMethod returns the function of a method of that name, or -1.
-func (m *MonoLog) placedMethod(u unplacedMethod) int32 {
-	i, _ := slices.BinarySearchFunc(m.methods.all, u.method, func(e monoMethod, method uint64) int { return cmp.Compare(e.method, method) })
-	for ; i < len(m.methods.all) && m.methods.all[i].method == u.method; i++ {
-		if f := m.methods.all[i].function; f >= 0 && bytes.Equal(m.nameOf[f], u.name) {
-			return f
-		}
-	}
-	return -1
+// makePlace adds a function where no process has anything.
+func (m *MonoLog) makePlace(name []byte, time uint64) int32 {
+	at := len(m.nameOf)
+	m.nameOf = append(m.nameOf, name)
+	m.Events = append(m.Events, jitcode.Event{
+		Kind: jitcode.Load, Function: at, Time: time, Index: uint64(at),
+		Addr: unplacedBase + uint64(m.Made)*2*unplacedSize, Size: unplacedSize,
+	})
+	m.Made++
+	return int32(at)
 }
 
 // HasCalls reports whether the log tells of calls.

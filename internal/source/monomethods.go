@@ -38,12 +38,13 @@ func (m *MonoLog) MethodAt(method, time uint64) (function int, ok bool) {
 		slices.SortStableFunc(s.all, compareMethods)
 		s.sorted = true
 	}
-	n, found := slices.BinarySearchFunc(s.all, monoMethod{method: method, time: time}, compareMethods)
-	if found { // the last one of that time
-		for n+1 < len(s.all) && s.all[n+1].method == method && s.all[n+1].time == time {
-			n++
+	n, _ := slices.BinarySearchFunc(s.all, monoMethod{method: method, time: time}, func(e, at monoMethod) int {
+		if compareMethods(e, at) <= 0 { // the last one of that time
+			return -1
 		}
-	} else if n > 0 && s.all[n-1].method == method {
+		return 1
+	})
+	if n > 0 && s.all[n-1].method == method {
 		n--
 	}
 	// What comes before the first event is of that, too: threads write theirs a little
@@ -55,7 +56,12 @@ func (m *MonoLog) MethodAt(method, time uint64) (function int, ok bool) {
 }
 
 // FunctionName returns the name of the i-th function. It belongs to the log.
-func (m *MonoLog) FunctionName(i int) []byte { return m.nameOf[i] }
+func (m *MonoLog) FunctionName(i int) []byte {
+	if m.Short {
+		return ShortMonoName(m.nameOf[i])
+	}
+	return m.nameOf[i]
+}
 
 // FunctionPlace returns where the i-th function is, and its size in bytes.
 func (m *MonoLog) FunctionPlace(i int) (addr, size uint64) { return m.Events[i].Addr, m.Events[i].Size }

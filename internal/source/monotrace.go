@@ -24,7 +24,6 @@ type MonoTrace struct {
 	tids     map[*MonoThread]uint32
 	methods  map[uint64]methodPlace
 	problems []calls.Problem
-	more     int // problems beyond those
 	unknown  map[uint64]bool
 }
 
@@ -89,7 +88,7 @@ func (t *MonoTrace) Close() error { return nil }
 func (t *MonoTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := len(t.unknown); n > 0 {
-		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d methods are called of which it does not say what they are; their calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("of %d methods there are calls, and nothing says what they are; these calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
 	}
 	return problems
 }
@@ -122,7 +121,8 @@ type monoThread struct {
 	self    uint64
 	begins  uint64
 	buffers []monoBuffer
-	reader  *monolog.Reader // of the first of them; nil if that is not open
+	reader  *monolog.Reader // nil before the first of them, and behind the last
+	within  bool            // it is in a buffer
 	last    uint64
 	recent  [64]recentMethod
 }
@@ -138,8 +138,9 @@ func (t *monoThread) Begins() uint64 { return t.begins }
 // Next reads the next step.
 func (t *monoThread) Next(s *calls.Step) error {
 	for {
-		if t.reader == nil {
+		if !t.within {
 			if len(t.buffers) == 0 {
+				t.reader = nil
 				return io.EOF
 			}
 			if err := t.open(); err != nil {
@@ -149,11 +150,11 @@ func (t *monoThread) Next(s *calls.Step) error {
 		}
 		e, err := t.reader.Next()
 		if err == io.EOF {
-			t.reader = nil
+			t.within = false
 			continue
 		}
 		if err != nil {
-			t.reader = nil
+			t.within = false
 			*s = t.damaged(err)
 			return nil
 		}
@@ -181,22 +182,29 @@ func (t *monoThread) Next(s *calls.Step) error {
 func (t *monoThread) open() error {
 	at := t.buffers[0].offset
 	t.buffers = t.buffers[1:]
-	reader, err := monolog.ReadBufferAt(t.t.src, t.t.log.header, at)
-	if err == nil {
-		var buffer *monolog.BufferHeader
-		if buffer, err = reader.NextBuffer(); err == nil && buffer.Thread != t.self {
-			err = fmt.Errorf("%s: the buffer at offset %#x is of another thread now; has the log changed?", monolog.FormatName, at)
-		}
+	var err error
+	if t.reader == nil {
+		t.reader, err = monolog.ReadBufferAt(t.t.src, t.t.log.header, at)
+	} else {
+		err = t.reader.SeekBuffer(t.t.src, at)
 	}
-	if err == nil {
-		t.reader = reader
+	if err != nil {
+		return err
 	}
+	buffer, err := t.reader.NextBuffer()
+	if err == nil && buffer.Thread != t.self {
+		err = fmt.Errorf("%s: the buffer at offset %#x is of another thread now; has the log changed?", monolog.FormatName, at)
+	}
+	t.within = err == nil
 	return err
 }
 
 // damaged returns the gap that damage leaves. The scan has said what the damage is.
 func (t *monoThread) damaged(err error) calls.Step {
 	var at *wire.Error
+	if err == io.EOF {
+		err = errors.New("it has become shorter while it was read")
+	}
 	if !errors.As(err, &at) && !errors.Is(err, monolog.ErrCut) {
 		t.t.problem(-1, err.Error(), "inject again")
 	}

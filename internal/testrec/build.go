@@ -40,6 +40,9 @@ type Recording struct {
 	ReadFormat, BranchType uint64
 	Registers              uint64 // of user space and of interrupts
 
+	Machine string   // as uname -m says it; empty for a file that does not say
+	Cmdline []string // of perf record; likewise
+
 	// How older perfs and kernels wrote files.
 	ShortHeader bool     // without features, as before 2.6.32
 	EventTypes  []string // names of events, as before 3.1

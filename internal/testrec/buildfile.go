@@ -1,13 +1,14 @@
 package testrec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"testing"
 )
 
-// Bytes returns the file: header, ids, attr, data, and no features but an empty
-// build-id table and a host name.
+// Bytes returns the file: header, ids, attr, data, and of features an empty
+// build-id table, a host name, and what else is set.
 func (r *Recording) Bytes() []byte {
 	o := r.Order
 	header, ids := uint64(104), uint64(8)
@@ -44,20 +45,43 @@ func (r *Recording) Bytes() []byte {
 	if r.ShortHeader {
 		return b
 	}
-	at := uint64(len(b)) + 32
-	for _, v := range []uint64{at, 0, at, 12} {
-		b = o.AppendUint64(b, v)
+	sections := [][]byte{nil, r.text("machine")}
+	if r.Machine != "" {
+		sections = append(sections, r.text(r.Machine))
 	}
-	b = o.AppendUint32(b, 8)
-	return append(b, "machine\x00"...)
+	if len(r.Cmdline) > 0 {
+		args := o.AppendUint32(nil, uint32(len(r.Cmdline)))
+		for _, arg := range r.Cmdline {
+			args = append(args, r.text(arg)...)
+		}
+		sections = append(sections, args)
+	}
+	at := uint64(len(b) + 16*len(sections))
+	for _, s := range sections {
+		b = o.AppendUint64(b, at)
+		b = o.AppendUint64(b, uint64(len(s)))
+		at += uint64(len(s))
+	}
+	return append(b, bytes.Join(sections, nil)...)
+}
+
+// text is a string as features have it.
+func (r *Recording) text(s string) []byte {
+	return append(append(r.Order.AppendUint32(nil, uint32(len(s)+1)), s...), 0)
 }
 
 // features returns the header's bitmap, an array of C longs.
 func (r *Recording) features() []byte {
-	const set = 1<<2 | 1<<3 // BUILD_ID, and HOSTNAME, which every perf writes
+	set := uint64(1<<2 | 1<<3) // BUILD_ID, and HOSTNAME, which every perf writes
+	if r.Machine != "" {
+		set |= 1 << 6
+	}
+	if len(r.Cmdline) > 0 {
+		set |= 1 << 11
+	}
 	b := make([]byte, 32)
 	if r.Long32 {
-		r.Order.PutUint32(b, set)
+		r.Order.PutUint32(b, uint32(set))
 	} else {
 		r.Order.PutUint64(b, set)
 	}

@@ -17,7 +17,7 @@ public static class App {
         return count;
     }
 
-    public static void Main() {
-        Console.WriteLine(CountPrimes(1500000));
+    public static void Main(string[] args) {
+        Console.WriteLine(CountPrimes(args.Length > 0 ? int.Parse(args[0]) : 1500000));
     }
 }

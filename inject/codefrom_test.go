@@ -1,0 +1,300 @@
+package inject_test
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// Code of Mono's methods from a core dump: of a recording that was made with one.
+
+// monoCore unpacks the recording and returns options for it.
+func monoCore(t *testing.T, core ...string) (string, inject.Options) {
+	dir := testrec.Unpack(t, "mono-core")
+	opts := inject.Options{
+		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
+		Mono: []inject.NamedDump{{Path: filepath.Join(dir, "app.mlpd")}},
+	}
+	for _, c := range core {
+		opts.CodeFrom = append(opts.CodeFrom, filepath.Join(dir, c))
+	}
+	return dir, opts
+}
+
+// hotMethod is the method that nearly all samples are in, callers those that they come through.
+const hotMethod = "App:Hot (int)"
+
+// monoProcess is the process of the recording.
+const monoProcess = 23331
+
+// Each object has the bytes that are in the core, or none.
+func TestCodeFromCore(t *testing.T) {
+	for _, bundle := range []bool{false, true} {
+		t.Run(fmt.Sprintf("bundle %v", bundle), func(t *testing.T) {
+			dir, opts := monoCore(t, "mono.core")
+			opts.Bundle = bundle
+			sum, err := inject.Run(context.Background(), opts)
+			if err != nil || !sum.Complete() {
+				t.Fatal(sum, err)
+			}
+			if d := sum.Dumps[0]; d.PID != monoProcess || d.Unwind.Derived < 600 {
+				t.Errorf("dump %+v", d)
+			}
+			b, err := os.ReadFile(filepath.Join(dir, "mono.core"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			core, err := elfcore.Open(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths, _ := filepath.Glob(filepath.Join(dir, "objects", "*.so"))
+			with, without := 0, 0
+			for _, path := range paths {
+				for _, fn := range functionsIn(t, path) {
+					if fn.code == nil {
+						without++
+						continue
+					}
+					with++
+					if fn.name == hotMethod && !bytes.Contains(b, fn.code) {
+						t.Errorf("the code of %s is not that of the core", hotMethod)
+					}
+					if len(fn.code) >= 16 && bytes.Equal(fn.code[:16], make([]byte, 16)) {
+						t.Errorf("%s begins with zeros", fn.name)
+					}
+				}
+			}
+			if with < 600 || without == 0 || without > 40 {
+				t.Errorf("%d functions with code, %d without; threads %v", with, without, core.Threads())
+			}
+			if sum.Dumps[0].Codeless != without {
+				t.Errorf("the summary says that %d are without code, %d are", sum.Dumps[0].Codeless, without)
+			}
+		})
+	}
+}
+
+type codedFunction struct {
+	name string
+	code []byte // nil for none
+}
+
+// functionsIn returns the functions of an object.
+func functionsIn(t *testing.T, path string) (list []codedFunction) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	syms, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range syms {
+		fn := codedFunction{name: s.Name}
+		if text.Type == elf.SHT_PROGBITS {
+			fn.code = make([]byte, s.Size)
+			if _, err := text.ReadAt(fn.code, int64(s.Value-text.Addr)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list = append(list, fn)
+	}
+	return list
+}
+
+// instruction is a line of perf annotate with one.
+var instruction = regexp.MustCompile(`(?m)^\s+([0-9.]+)\s*:\s+[0-9a-f]+:\s+([a-z]\w+)`)
+
+// perf annotate shows the instructions with their samples if there was a core, and none
+// at all otherwise.
+func TestCodeFromViews(t *testing.T) {
+	objdump := testrec.Tool(t, "objdump")
+	for _, bundle := range []bool{false, true} {
+		for _, core := range []bool{true, false} {
+			var cores []string
+			if core {
+				cores = []string{"mono.core"}
+			}
+			dir, opts := monoCore(t, cores...)
+			opts.Bundle = bundle
+			if sum, err := inject.Run(context.Background(), opts); err != nil || !sum.Complete() {
+				t.Fatal(sum, err)
+			}
+			for version, perf := range testrec.Perfs(t) {
+				t.Run(fmt.Sprintf("%s, core %v, bundle %v", version, core, bundle), func(t *testing.T) {
+					b, err := testrec.Command(t, dir, perf, "annotate", "--stdio", "-f", "--objdump="+objdump, "-i", opts.Output, "-s", hotMethod).Output()
+					crashes := err != nil && strings.HasPrefix(version, "6.12") && err.Error() == "signal: segmentation fault"
+					if err != nil && !crashes {
+						t.Fatal(err)
+					}
+					out := string(b)
+					found := instruction.FindAllStringSubmatch(out, -1)
+					if !core {
+						if len(found) > 0 || !strings.Contains(out, "Percent") {
+							t.Errorf("perf annotate shows instructions that nobody knows:\n%s", out)
+						}
+						return
+					}
+					divides := false
+					for _, m := range found {
+						divides = divides || m[2] == "idiv"
+					}
+					if crashes { // as it does on perf inject's output
+						t.Log("SKIPPED: perf annotate crashes")
+					} else if len(found) < 10 || !divides {
+						t.Errorf("perf annotate shows\n%s", out)
+					}
+					script := testrec.Run(t, dir, perf, "script", "-f", "-i", opts.Output, "-F", "comm,tid,ip,sym")
+					samples, called := 0, 0
+					for _, s := range strings.Split(script, "\n\n") {
+						if !strings.Contains(s, hotMethod) {
+							continue
+						}
+						samples++
+						work := strings.Index(s, "App:Work (int)")
+						if work > strings.Index(s, hotMethod) && (strings.Index(s, "App:Main (string[])") > work || strings.Contains(s, "ThreadStart")) {
+							called++
+						}
+					}
+					if samples < 40 {
+						t.Fatalf("%d samples in %s:\n%s", samples, hotMethod, script)
+					}
+					if strings.HasPrefix(version, "7") && !bundle {
+						return // it loses stacks through functions that lie close together
+					}
+					if called < samples*9/10 {
+						t.Errorf("%d of %d samples have their callers:\n%s", called, samples, script)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A core of which nothing shows that it is of the process is refused, and the result is as
+// without it.
+func TestCodeFromOthers(t *testing.T) {
+	elsewhere := func(b []byte) []byte { // all files at other addresses
+		list := coreNote(t, b, 0x46494c45)
+		for i := range binary.LittleEndian.Uint64(list) {
+			for _, at := range []uint64{16 + 24*i, 24 + 24*i} {
+				binary.LittleEndian.PutUint64(list[at:], binary.LittleEndian.Uint64(list[at:])+0x1000)
+			}
+		}
+		return b
+	}
+	renumbered := func(b []byte) []byte {
+		binary.LittleEndian.PutUint32(coreNote(t, b, 3)[24:], 77)
+		return b
+	}
+	unmapped := func(b []byte) []byte { // nothing says which files are mapped
+		binary.LittleEndian.PutUint64(coreNote(t, b, 0x46494c45), 0)
+		return b
+	}
+	for name, x := range map[string]struct {
+		change func(b []byte) []byte
+		want   string // "" for code
+	}{
+		"the same":                     {func(b []byte) []byte { return b }, ""},
+		"files elsewhere":              {elsewhere, "it is a core dump of another process than 23331: /usr/"},
+		"of a container":               {renumbered, ""},
+		"no files":                     {unmapped, ""},
+		"no files, and another number": {func(b []byte) []byte { return unmapped(renumbered(b)) }, "it is a core dump of process 77, not of 23331"},
+		"without memory":               {func(b []byte) []byte { return withoutMemory(b) }, "has no memory where process 23331 has its functions"},
+		"cut off":                      {func(b []byte) []byte { return b[:100] }, "program header"},
+		"text":                         {func([]byte) []byte { return []byte("no core dump at all") }, "neither a core dump nor another ELF file"},
+		"packed":                       {func([]byte) []byte { return []byte("\x28\xb5\x2f\xfdand so on") }, "it is compressed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, opts := monoCore(t, "mono.core")
+			path := filepath.Join(dir, "mono.core")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, x.change(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			opts.Bundle = true
+			sum, err := inject.Run(context.Background(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			coded := false
+			paths, _ := filepath.Glob(filepath.Join(dir, "objects", "*.so"))
+			for _, p := range paths {
+				for _, fn := range functionsIn(t, p) {
+					coded = coded || fn.code != nil
+				}
+			}
+			if len(paths) == 0 || coded != (x.want == "") || sum.Complete() != (x.want == "") {
+				t.Errorf("%d objects, code %v, problems %v", len(paths), coded, sum.Problems)
+			}
+			if x.want != "" && (len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), x.want) || !strings.HasPrefix(sum.Problems[0].String(), path)) {
+				t.Errorf("problems %v, want %q", sum.Problems, x.want)
+			}
+		})
+	}
+}
+
+// Later cores fill what earlier ones lack.
+func TestCodeFromTwo(t *testing.T) {
+	dir, opts := monoCore(t, "empty.core", "mono.core")
+	b, err := os.ReadFile(filepath.Join(dir, "mono.core"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "empty.core"), zeroed(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts.Bundle = true
+	sum, err := inject.Run(context.Background(), opts)
+	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
+		t.Fatal(sum, err)
+	}
+}
+
+// coreNote returns what a note of a 64-bit core says, in place.
+func coreNote(t *testing.T, b []byte, kind uint32) []byte {
+	t.Helper()
+	at := binary.LittleEndian.Uint64(b[64+8:]) // of the first program header, which is of notes
+	for {
+		name, size := binary.LittleEndian.Uint32(b[at:]), binary.LittleEndian.Uint32(b[at+4:])
+		desc := at + 12 + uint64(name+3)&^3
+		if binary.LittleEndian.Uint32(b[at+8:]) == kind {
+			return b[desc : desc+uint64(size)]
+		}
+		at = desc + uint64(size+3)&^3
+	}
+}
+
+// withoutMemory says that no memory is in a core.
+func withoutMemory(b []byte) []byte {
+	for i := range binary.LittleEndian.Uint16(b[56:]) - 1 {
+		binary.LittleEndian.PutUint64(b[64+56*(int(i)+1)+32:], 0) // p_filesz
+	}
+	return b
+}
+
+// zeroed returns a core whose memory nobody has written to.
+func zeroed(b []byte) []byte {
+	b = bytes.Clone(b)
+	first := binary.LittleEndian.Uint64(b[64+8:]) + binary.LittleEndian.Uint64(b[64+32:])
+	clear(b[first:])
+	return b
+}

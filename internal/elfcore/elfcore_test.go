@@ -1,0 +1,255 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// machines are the ones whose registers are known, with where these are in the notes:
+// each of them has its own number for a value.
+var machines = []struct {
+	machine    elf.Machine
+	class      elf.Class
+	order      binary.ByteOrder
+	width, n   int // of registers
+	pc, sp, tp int // tp -1: in a note of its own, or nowhere
+}{
+	{elf.EM_X86_64, elf.ELFCLASS64, binary.LittleEndian, 8, 27, 16, 19, 21},
+	{elf.EM_X86_64, elf.ELFCLASS32, binary.LittleEndian, 8, 27, 16, 19, 21}, // x32
+	{elf.EM_386, elf.ELFCLASS32, binary.LittleEndian, 4, 17, 12, 15, -1},
+	{elf.EM_AARCH64, elf.ELFCLASS64, binary.LittleEndian, 8, 34, 32, 31, -1},
+	{elf.EM_AARCH64, elf.ELFCLASS64, binary.BigEndian, 8, 34, 32, 31, -1},
+	{elf.EM_ARM, elf.ELFCLASS32, binary.LittleEndian, 4, 18, 15, 13, -1},
+	{elf.EM_ARM, elf.ELFCLASS32, binary.BigEndian, 4, 18, 15, 13, -1},
+	{elf.EM_PPC64, elf.ELFCLASS64, binary.BigEndian, 8, 48, 32, 1, 13},
+	{elf.EM_PPC64, elf.ELFCLASS64, binary.LittleEndian, 8, 48, 32, 1, 13},
+	{elf.EM_PPC, elf.ELFCLASS32, binary.BigEndian, 4, 48, 32, 1, 2},
+	{elf.EM_RISCV, elf.ELFCLASS64, binary.LittleEndian, 8, 32, 0, 2, 4},
+	{elf.EM_LOONGARCH, elf.ELFCLASS64, binary.LittleEndian, 8, 45, 33, 3, 2},
+	{elf.EM_MIPS, elf.ELFCLASS64, binary.BigEndian, 8, 45, 34, 29, -1},
+	{elf.EM_MIPS, elf.ELFCLASS32, binary.LittleEndian, 4, 45, 40, 35, -1},
+}
+
+func sample(i int) *madeCore {
+	x := machines[i]
+	m := &madeCore{class: x.class, order: x.order, machine: x.machine}
+	regs := func(thread uint64) []byte {
+		var b []byte
+		for r := range x.n {
+			v := thread<<16 + uint64(r) + 1
+			if x.machine == elf.EM_386 && r == segment386 {
+				v = 6<<3 | 3
+			}
+			if x.width == 4 {
+				b = append(b, make([]byte, 4)...)
+				x.order.PutUint32(b[len(b)-4:], uint32(v))
+			} else {
+				b = append(b, make([]byte, 8)...)
+				x.order.PutUint64(b[len(b)-8:], v)
+			}
+		}
+		return b
+	}
+	var tls func(v uint64) madeNote
+	switch x.machine {
+	case elf.EM_386:
+		tls = func(v uint64) madeNote {
+			b := make([]byte, 48)
+			for i, entry := range []uint32{5, 6, 7} {
+				x.order.PutUint32(b[16*i:], entry)
+				x.order.PutUint32(b[16*i+4:], uint32(v)+uint32(i)-1)
+			}
+			return madeNote{"LINUX", note386TLS, b}
+		}
+	case elf.EM_AARCH64, elf.EM_ARM:
+		tls = func(v uint64) madeNote { return madeNote{"LINUX", noteArmTLS, append(m.words(v), m.words(77)...)} }
+	}
+	m.notes = append(m.notes, madeNote{"CORE", noteStatus, m.status(6, 100, regs(1))})
+	if tls != nil {
+		m.notes = append(m.notes, tls(0x7100))
+	}
+	m.notes = append(m.notes,
+		madeNote{"CORE", noteProcess, m.psinfo(100, 50, "mono", "mono App.exe", x.machine == elf.EM_386 || x.machine == elf.EM_ARM)},
+		madeNote{"CORE", 0x53494749, make([]byte, 128)}, // NT_SIGINFO
+		madeNote{"LONGER NAME", 1, []byte("nothing of ours")},
+		madeNote{"CORE", noteAuxv, m.words(6, 4096, 9, 0x400000, 0, 0)},
+		madeNote{"CORE", noteFile, m.files(4096, File{0x400000, 0x402000, 0x1000, "/usr/bin/mono"}, File{0x7000, 0x8000, 0, "/lib/a b.so"})},
+		madeNote{"CORE", noteStatus, m.status(0, 101, regs(2))})
+	if tls != nil {
+		m.notes = append(m.notes, tls(0x7200))
+	}
+	m.segments = []madeSegment{
+		{0x40000000, 0x3000, bytes.Repeat([]byte("code"), 0x400)},
+		{0x400000, 0x1000, nil},
+		{0x40003000, 0x1000, bytes.Repeat([]byte("more"), 0x400)},
+	}
+	return m
+}
+
+func TestMachines(t *testing.T) {
+	for i, x := range machines {
+		for _, extended := range []bool{false, true} {
+			t.Run(fmt.Sprint(x.machine, x.class, x.order, extended), func(t *testing.T) {
+				m := sample(i)
+				m.extended = extended
+				c, err := Open(reader(m.bytes()))
+				if err != nil || len(c.Problems) > 0 {
+					t.Fatal(err, c.Problems)
+				}
+				if c.PID() != 100 || *c.Process() != (Process{100, 50, "mono", "mono App.exe"}) {
+					t.Errorf("process %+v", c.Process())
+				}
+				var want []Thread
+				for n := uint64(1); n <= 2; n++ {
+					w := Thread{TID: 99 + int(n), PC: n<<16 + uint64(x.pc) + 1, SP: n<<16 + uint64(x.sp) + 1, Signal: 6 * int(2-n)}
+					switch {
+					case x.tp >= 0:
+						w.ThreadPointer = n<<16 + uint64(x.tp) + 1
+					case x.machine != elf.EM_MIPS:
+						w.ThreadPointer = 0x7000 + n<<8
+					}
+					want = append(want, w)
+				}
+				if !slices.Equal(c.Threads(), want) {
+					t.Errorf("threads %+v, want %+v", c.Threads(), want)
+				}
+				if files := []File{{0x7000, 0x8000, 0, "/lib/a b.so"}, {0x400000, 0x402000, 0x1000, "/usr/bin/mono"}}; !slices.Equal(c.Files(), files) {
+					t.Errorf("files %+v", c.Files())
+				}
+				if !slices.Equal(c.Auxv(), []Aux{{6, 4096}, {9, 0x400000}}) {
+					t.Errorf("auxv %+v", c.Auxv())
+				}
+			})
+		}
+	}
+}
+
+// s390 has its thread pointer in two access registers.
+func TestS390(t *testing.T) {
+	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
+		m := &madeCore{class: class, order: binary.BigEndian, machine: elf.EM_S390}
+		regs := m.words(0, 0x1234) // PSW
+		for r := range uint64(16) {
+			regs = append(regs, m.words(0x100+r)...)
+		}
+		regs = append(regs, 0, 0, 0x3, 0xff, 0x12, 0x34, 0x56, 0x78)
+		regs = append(regs, make([]byte, 14*4)...)
+		m.notes = []madeNote{{"CORE", noteStatus, m.status(0, 7, regs)}}
+		c, err := Open(reader(m.bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Thread{TID: 7, PC: 0x1234, SP: 0x10f, ThreadPointer: 0x3ff12345678}
+		if class == elf.ELFCLASS32 {
+			want.ThreadPointer = 0x3ff
+		}
+		if len(c.Threads()) != 1 || c.Threads()[0] != want {
+			t.Errorf("%v: %+v, want %+v", class, c.Threads(), want)
+		}
+	}
+}
+
+func TestReadCode(t *testing.T) {
+	c, err := Open(reader(sample(0).bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(addr uint64, n int) (string, error) {
+		b := make([]byte, n)
+		err := c.ReadCode(addr, b)
+		return string(b), err
+	}
+	if s, err := read(0x40000002, 8); err != nil || s != "decodeco" {
+		t.Errorf("%q, %v", s, err)
+	}
+	var missing *MissingError
+	for _, x := range []struct {
+		addr    uint64
+		n       int
+		at      uint64
+		leftOut bool
+	}{
+		{0x40000ffe, 4, 0x40001000, true}, // the rest of the segment is not in the core
+		{0x400000, 4, 0x400000, true},
+		{0x40004000, 1, 0x40004000, false},
+		{0x40003ffe, 4, 0x40004000, false},
+		{0x3ffffffe, 4, 0x3ffffffe, false},
+		{1<<64 - 2, 8, 1<<64 - 2, false},
+	} {
+		if _, err := read(x.addr, x.n); !errors.As(err, &missing) || missing.Addr != x.at || missing.LeftOut != x.leftOut {
+			t.Errorf("%#x: %v", x.addr, err)
+		}
+	}
+	m := sample(0)
+	m.segments = []madeSegment{{0x1000, 0x10, []byte("0123456789abcdef")}, {0x1010, 0x10, []byte("ghijklmnopqrstuv")}}
+	if c, err = Open(reader(m.bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := read(0x100e, 4); err != nil || s != "efgh" {
+		t.Errorf("over two segments: %q, %v", s, err)
+	}
+	whole := m.bytes()
+	if c, err = Open(reader(whole[:len(whole)-4])); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(0x1018, 8); err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("of a core that is cut off: %v", err)
+	}
+}
+
+func TestNotCore(t *testing.T) {
+	m := sample(0)
+	whole := m.bytes()
+	shared := bytes.Clone(whole)
+	shared[16] = byte(elf.ET_DYN)
+	for name, b := range map[string][]byte{"empty": nil, "text": []byte("no core dump, but a text of some length"), "shared object": shared, "class": append([]byte("\x7fELF\x03\x01\x01"), whole[7:]...)} {
+		if _, err := Open(reader(b)); !errors.Is(err, ErrNotCore) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is wrong with one part costs that part.
+func TestDamage(t *testing.T) {
+	for name, x := range map[string]struct {
+		change  func(m *madeCore)
+		problem string
+		threads int
+		files   int
+	}{
+		"short status":   {func(m *madeCore) { m.notes[0].desc = m.notes[0].desc[:40] }, "NT_PRSTATUS: pr_ppid", 1, 2},
+		"no thread":      {func(m *madeCore) { m.order.PutUint32(m.notes[0].desc[32:], 0) }, "0 is no thread", 1, 2},
+		"short process":  {func(m *madeCore) { m.notes[1].desc = m.notes[1].desc[:100] }, "NT_PRPSINFO", 2, 2},
+		"too many files": {func(m *madeCore) { m.order.PutUint64(m.notes[5].desc, 1<<60) }, "do not fit", 2, 0},
+		"no names":       {func(m *madeCore) { m.notes[5].desc = m.notes[5].desc[:2*8+6*8+5] }, "NT_FILE", 2, 0},
+		"backwards":      {func(m *madeCore) { m.order.PutUint64(m.notes[5].desc[16:], 1<<40) }, "a mapping from", 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := sample(0)
+			x.change(m)
+			c, err := Open(reader(m.bytes()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Error(), x.problem) || len(c.Threads()) != x.threads || len(c.Files()) != x.files {
+				t.Errorf("problems %v, %d threads, %d files", c.Problems, len(c.Threads()), len(c.Files()))
+			}
+		})
+	}
+	b := sample(0).bytes()
+	binary.LittleEndian.PutUint64(b[0x20:], 1<<63) // e_phoff
+	if _, err := Open(reader(b)); err == nil || !strings.Contains(err.Error(), "e_phoff") {
+		t.Errorf("program headers in no file: %v", err)
+	}
+	b = sample(0).bytes()
+	binary.LittleEndian.PutUint16(b[0x38:], 60000) // e_phnum
+	if _, err := Open(reader(b)); err == nil || !strings.Contains(err.Error(), "program header") {
+		t.Errorf("more program headers than bytes: %v", err)
+	}
+}
