@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -266,6 +268,68 @@ func TestCodeFromTwo(t *testing.T) {
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
 		t.Fatal(sum, err)
+	}
+}
+
+// Code of methods in an image is that of the file, as far as it is the one that was recorded.
+func TestCodeFromImage(t *testing.T) {
+	const image, code = 0x7f2200000000, 0x3000           // where the image is mapped, and a method in the file
+	content, err := os.ReadFile(testrec.Tool(t, "true")) // any ELF file
+	if err != nil || len(content) < code+64 {
+		t.Fatal(len(content), err)
+	}
+	for name, x := range map[string]struct {
+		inode bool     // the recording has it
+		from  []string // --code-from
+		note  bool
+		want  string // the problem
+		coded bool
+	}{
+		"recorded":            {inode: true, coded: true},
+		"named and recorded":  {inode: true, from: []string{"image.so"}, coded: true},
+		"not known":           {},
+		"named":               {from: []string{"image.so"}, coded: true, note: true},
+		"another of its name": {from: []string{"other/image.so"}, want: "process 100 had no such file mapped"},
+		"another":             {from: []string{"third.so"}, want: "process 100 had no such file mapped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			path := w.path("image.so")
+			os.Mkdir(w.path("other"), 0o755)
+			for _, p := range []string{"image.so", "other/image.so", "third.so"} {
+				put(t, w.path(p), content)
+			}
+			w.Comm(100, monoStart, "mono", true)
+			w.Mmap2(100, monoStart+2, 0x7f1100000000, 0x20000, 0, profiler)
+			var st unix.Stat_t
+			if err := unix.Stat(path, &st); err != nil {
+				t.Fatal(err)
+			}
+			if w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev); !x.inode {
+				st.Ino = 0
+			}
+			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
+			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
+			w.opts.Mono, w.opts.MonoAOT = []inject.NamedDump{{Path: w.path("app.mlpd")}}, true
+			w.opts.Objects = w.path("objects")
+			for _, from := range x.from {
+				w.opts.CodeFrom = append(w.opts.CodeFrom, w.path(from))
+			}
+			w.Sample(100, monoStart+320, image+code-0x2000+8)
+			w.Write(t, w.opts.Input)
+			sum, err := inject.Run(context.Background(), w.opts)
+			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			if x.want != "" && !strings.Contains(sum.Problems[0].Text, x.want) {
+				t.Errorf("problem %s", sum.Problems[0])
+			}
+			paths, _ := filepath.Glob(w.path("objects/*.so"))
+			fn := functionsIn(t, paths[0])[0]
+			if (fn.code != nil) != x.coded || x.coded && !bytes.Equal(fn.code, content[code:code+64]) {
+				t.Errorf("the method has % x", fn.code)
+			}
+		})
 	}
 }
 

@@ -30,7 +30,7 @@ func (rec *recording) coreMemory(f *codeFile, d *dump, maps []fileMap) (jitcode.
 	case mapped && rec.isOther(pid, d, f.core):
 		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.pid)
 	case mapped:
-		return f.core, fmt.Sprintf("of process %d where it was made; files are mapped as in process", pid), nil
+		return f.core, fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, d.pid), nil
 	case known && numbered:
 		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
 	}
