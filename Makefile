@@ -27,7 +27,7 @@ VERSION   ?= $(shell script/version)
 GO_LDFLAGS = -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZ        = ./jitdump:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/jitobj:FuzzBuild \
+FUZZ        = ./jitdump:FuzzReader ./format/monolog:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/source:FuzzMonoLog ./internal/jitobj:FuzzBuild \
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/elfcore:FuzzOpen ./internal/verify:FuzzVerify ./internal/show:FuzzShow
 
 .PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions \

@@ -22,7 +22,7 @@ type digest struct {
 
 // startDigest starts to hash a dump whose objects may be worth an index.
 func (d *dump) startDigest(opts *Options) {
-	if few := opts.Bundle || opts.Sampled; !few && d.source.NumFunctions() >= minIndexed {
+	if few := opts.Bundle || opts.Sampled; !few && d.bringsCode() && d.source.NumFunctions() >= minIndexed {
 		d.digest = newDigest(d.file)
 	}
 }

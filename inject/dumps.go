@@ -2,6 +2,7 @@ package inject
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -60,6 +61,10 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			} else if !c.gone {
 				sum.problem(f.missing(c))
 			}
+			continue
+		}
+		if d.source.Target().Machine == uint32(elf.EM_NONE) {
+			sum.problem(Problem{File: d.path, Offset: -1, Text: "neither it nor the recording says what machine its code is for", Advice: "record into a file: perf record -o FILE"})
 			continue
 		}
 		if err := d.matchClock(rec, opts.Clock); err != nil {

@@ -195,6 +195,10 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 		file.Close()
 		return nil, dumpAdvice(err)
 	}
+	if log, ok := src.(*source.MonoLog); ok {
+		log.SetTarget(f.rec.machine, f.rec.in.order)
+		log.Short = f.opts.MonoShort
+	}
 	s := &sideFile{path: path, live: isLive(path), file: file, info: info, source: src}
 	f.files = append(f.files, s)
 	return s, nil

@@ -84,11 +84,25 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 	d.source.DeriveFrames(host)
 	switch {
 	case !rec.copiesStacks():
+	case !rec.knowsCode(d):
+		sum.Dumps[d.number].Frames = "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
 	case why != "":
 		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
 	case !opts.Bundle && !isTight(d.objects) && rec.isCrowded(d):
 		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: --bundle helps, or --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
 	}
+}
+
+// knowsCode reports whether the bytes of any function of a dump are known, outside of
+// files: they are the same everywhere.
+func (rec *recording) knowsCode(d *dump) bool {
+	if d.bringsCode() {
+		return true
+	}
+	p := rec.processes[d.pid]
+	return slices.ContainsFunc(d.source.Scanned().Events, func(e jitcode.Event) bool {
+		return (p == nil || !p.files.hold(e.Addr)) && d.hasCode(e.Function)
+	})
 }
 
 // crowd is how close to each other functions may be that libdw still tells apart, mostly:

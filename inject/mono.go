@@ -106,6 +106,9 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 		return nil, nil, err
 	}
 	s, err := f.sideFile(file, path)
+	if errors.Is(err, source.ErrNotJitdump) {
+		return nil, nil, source.ErrNotMonoLog
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,13 +122,13 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 // markLog makes a marker for the process of a log. Memory without a file is jitted code's
 // from the start of its program on; the log was begun when its profiler was loaded.
 func (rec *recording) markLog(pid uint32, s *sideFile, log *source.MonoLog, place string) {
-	log.SetTarget(rec.machine, rec.in.order)
 	began := uint64(0)
 	if rec.clockError() == "" {
 		began = log.Began()
 	}
 	m := marker{pid: pid, number: log.PID(), time: rec.programStart(pid, began), path: s.path, pos: -1, log: s, place: place}
-	m.began = max(m.time, rec.profilerLoaded(pid, began))
+	loaded, _ := rec.profilerLoaded(pid, began)
+	m.began = max(m.time, loaded)
 	s.taken = true
 	rec.markers = append(rec.markers, m)
 }
@@ -143,19 +146,19 @@ func (rec *recording) programStart(pid uint32, time uint64) uint64 {
 	return start
 }
 
-// profilerLoaded returns when a process had loaded Mono's log profiler, the last time up to a
-// time, 0 for none; or 0.
-func (rec *recording) profilerLoaded(pid uint32, upTo uint64) (time uint64) {
+// profilerLoaded reports whether a process has loaded Mono's log profiler, and when, the last
+// time up to a time, 0 for none. What was there before the recording has time 0.
+func (rec *recording) profilerLoaded(pid uint32, upTo uint64) (time uint64, ok bool) {
 	p := rec.processes[pid]
 	if p == nil {
-		return 0
+		return 0, false
 	}
 	for i := range p.fileMaps {
 		if m := &p.fileMaps[i]; strings.Contains(filepath.Base(m.name), monoProfiler) && (upTo == 0 || m.time <= upTo) {
-			time = max(time, m.time)
+			time, ok = max(time, m.time), true
 		}
 	}
-	return time
+	return time, ok
 }
 
 // monoProfiler is in the name of the library that is the log profiler.

@@ -36,7 +36,7 @@ func (rec *recording) monoOutputs() (outputs []monoOutput) {
 	}
 	if len(outputs) == 0 {
 		for pid := range rec.processes {
-			if rec.profilerLoaded(pid, 0) > 0 {
+			if _, ok := rec.profilerLoaded(pid, 0); ok {
 				return []monoOutput{{pattern: defaultOutput}}
 			}
 		}

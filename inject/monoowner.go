@@ -79,7 +79,7 @@ func (rec *recording) mayOwn(pid uint32, log *source.MonoLog) (o monoOwner, ok b
 			if p.since > first || o.start > first || p.exited != 0 && p.exited < last || rec.genealogy.lifeEnd(pid, first) < last {
 				return o, false
 			}
-			loaded := rec.profilerLoaded(pid, first)
+			loaded, _ := rec.profilerLoaded(pid, first)
 			o.begins = loaded > 0 && log.Began()-loaded < beginning
 		}
 	}

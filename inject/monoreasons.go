@@ -14,7 +14,7 @@ func (r *jitRuntime) isMono() bool { return r != nil && slices.Contains(r.names,
 // whether it had.
 func (rec *recording) tellMono(f *finder, s suspect, who string, r *Reason) bool {
 	var outputs []monoOutput
-	if rec.profilerLoaded(s.pid, 0) > 0 {
+	if _, ok := rec.profilerLoaded(s.pid, 0); ok {
 		outputs = rec.monoOutputs()
 	}
 	if len(outputs) == 0 {

@@ -71,6 +71,9 @@ type Options struct {
 	// and lies in a file. Otherwise it is left to the symbols of that file.
 	MonoAOT bool
 
+	// MonoShort leaves the parameters out of the names of Mono's methods.
+	MonoShort bool
+
 	// PID is the process of logs that do not say whose they are; 0 finds out.
 	PID uint32
 

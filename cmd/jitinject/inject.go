@@ -36,6 +36,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Dumps:        o.named,
 		Mono:         o.logs,
 		MonoAOT:      o.monoAOT,
+		MonoShort:    o.monoNames == "short",
 		PID:          o.pid,
 		CodeFrom:     o.codeFrom,
 		Force:        o.force,

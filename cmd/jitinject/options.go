@@ -33,6 +33,7 @@ type options struct {
 	mono          []string           // [PID=]FILE
 	logs          []engine.NamedDump // what they mean
 	monoAOT       bool
+	monoNames     string
 	pid           uint32
 	codeFrom      []string
 	dwarf         int
@@ -93,6 +94,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
 	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where perf record's command line names it")
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
+	fs.StringVar(&o.monoNames, "mono-names", "full", "call Mono's methods as Mono does, `full|short`, with parameters or without")
 	fs.Uint32Var(&o.pid, "pid", 0, "logs that do not say whose they are, are of process `PID`")
 	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")

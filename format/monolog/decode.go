@@ -2,7 +2,6 @@ package monolog
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -22,11 +21,7 @@ func (r *Reader) Next() (*Event, error) {
 			return nil, io.EOF
 		}
 		r.told = true
-		if r.srcErr != io.EOF {
-			return nil, r.sourceError(r.offset())
-		}
-		return nil, &cutError{&wire.Error{Format: FormatName, Record: "buffer", Field: "len", Offset: r.buffer.Offset + 4,
-			Text: fmt.Sprintf("is %d, but the log ends after %d bytes", r.buffer.Len, r.offset()-r.buffer.Offset-bufferHeaderSize)}}
+		return nil, r.cutShort()
 	}
 	if r.lim-r.pos < lookAhead {
 		r.fill(lookAhead)
@@ -86,10 +81,10 @@ const lookAhead = 64
 // failure ends the buffer and returns the error. It steps back to the start of
 // the event, where the next buffer may begin if this one is damaged.
 func (r *Reader) failure() error {
-	err := r.err
-	r.err = nil
+	err, cut := r.err, r.cut
+	r.err, r.cut = nil, false
 	r.bad = true
-	if r.left > 0 && r.srcErr != nil {
+	if cut {
 		r.told = true
 		if r.srcErr != io.EOF {
 			return r.sourceError(err.Offset)

@@ -1,2 +1,131 @@
-// Package monolog reads and writes logs of Mono's log profiler, mono --profile=log: files that mprof-report reads, called output.mlpd.
+// Package monolog reads and writes logs of Mono's log profiler: the files, called output.mlpd unless
+// told otherwise, that mono --profile=log writes and mprof-report reads.
+//
+// The format was written down once, for its data version 1, in November 2010; docs/formats/mono-log.md
+// has the source, what real files hold beyond it, and what later versions changed. All data versions,
+// 1 to 17, are read and written. All fixed integers are little endian; the file may be compressed by
+// gzip as a whole.
+//
+// A log is a header, whose layout goes by the profiler's major version,
+//
+//	size
+//	 4    id              01 5a 50 4d
+//	 1 1  major, minor    of the profiler
+//	 1    data version    of all that follows the header
+//	 1    ptrsize         4 or 8
+//	 8    startup time    milliseconds since the epoch
+//	 8    startup time    major 3: nanoseconds of CLOCK_MONOTONIC
+//	 4    timer overhead  nanoseconds
+//	 4    flags           0
+//	 4    pid
+//	 2    port
+//	 2    sysid           major 0 only
+//	      args, arch, os  major 1 and later: each u32 length, string, NUL (counted in the length)
+//
+// and buffers, each with events of one thread:
+//
+//	offset size
+//	 0      4   bufid        01 4c 50 4d
+//	 4      4   len          bytes of events behind this header
+//	 8      8   time_base    nanoseconds of CLOCK_MONOTONIC
+//	16      8   ptr_base
+//	24      8   obj_base     an address divided by 8
+//	32      8   thread id    pthread_self
+//	40      8   method_base
+//
+// An event begins with a byte, type in its lower half and exinfo in its upper half, and with the time
+// since the event before, a uleb (unsigned LEB128). The rest, by version ("13+": from version 13 on;
+// "<13": before):
+//
+//	type       exinfo                      fields
+//	0 alloc    0, 1: backtrace             ptr class (15+: vtable), obj, uleb size [backtrace]
+//	1 gc       1 event                     byte event, byte generation (<13: ulebs)
+//	           2 resize                    uleb size
+//	           3 move                      uleb n, n obj: old, new, old, new …
+//	           4 handle created, 6 with bt uleb type, uleb handle, obj [backtrace]     6: 11+
+//	           5 handle destroyed, 7       uleb type, uleb handle [backtrace]          7: 11+
+//	           8, 9 finalizers begin, end                                              13+
+//	           10, 11 of an object         obj                                         13+
+//	2 metadata 0 name, 2 load, 4 unload    byte mtype, ptr, then by mtype:
+//	           mtype 1 class               ptr image, flags, name
+//	           mtype 2 image               flags, name [16+: mvid]
+//	           mtype 3 assembly            [14+: ptr image], flags, name               11+
+//	           mtype 4 domain              flags [exinfo 0: name]                      11+
+//	           mtype 5 thread              flags [exinfo 0, or <11: name]
+//	           mtype 6 context             flags, ptr domain                           11+
+//	           mtype 7 vtable              ptr domain, ptr class                       15+
+//	3 method   1 leave, 2 enter, 3 by exc  method
+//	           4 jit                       method, ptr code, uleb size, name
+//	4 exc.     0 throw, 8 with bt          obj [backtrace]
+//	           1 clause                    byte type (<13: uleb), uleb number, method [14+: obj]
+//	5 monitor  14+: 0, 8 with bt           byte event, obj [backtrace]
+//	           <14: event, +8 with bt      obj [backtrace, if event is 1]
+//	6 heap     0 start, 1 end
+//	           2 object (<13: no time)     obj, ptr class (15+: vtable), uleb size [16+: byte generation],
+//	                                       uleb n, n times { [2+: uleb offset from the one before], obj }
+//	           3 roots (<13: no time)      15+: uleb n, n times { ptr, obj }
+//	                                       <15: uleb n, uleb collection, n times { obj, uleb type (13: byte), uleb extra }
+//	           4 root register             ptr, uleb size, byte source, ptr key, name  15+
+//	           5 root unregister           ptr                                         15+
+//	7 sample   0 hit (<13: no time)        [<14: uleb type (13: byte)] [<13: uleb time, whole] [11+: ptr thread],   4+
+//	                                       uleb n, n ptr [6+: uleb n, n times { method [<13: sleb, sleb offsets] }]
+//	           1 symbol (<13: no time)     ptr, uleb size, name                        4+
+//	           2 binary                    ptr (<14: sleb), uleb offset, uleb size, name   4 to 15
+//	           3 counters (<13: no time)   uleb n, n times { uleb section [0x8000: name], name, uleb type, unit, variance
+//	                                       (13, 14: bytes), uleb index }               5+
+//	           4 values (<13: no time)     [<13: uleb milliseconds], until index is 0: { uleb index, uleb type (13, 14: byte), value } 5+
+//	8 runtime  1 jit helper                byte type (<13: uleb), ptr code, uleb size [type 5 (<14: 6): name]   8+
+//	9 coverage 0, 1, 2, 3 (<13: no time)   3, 5, 0, 2 strings; 3, 3, 5, 3 ulebs        10 to 15
+//	10 meta    0 sync point                byte type                                   13+
+//	           1 aot id                    name                                        16+
+//
+// where
+//
+//	ptr        sleb (signed LEB128), added to ptr_base
+//	obj        sleb, added to obj_base; the sum times 8 is the address
+//	method     sleb, added to the method before, the first to method_base
+//	flags      <13: uleb, 0; none later
+//	name …     UTF-8 with a NUL
+//	backtrace  [<13: uleb flags 0], uleb n, n times method (<13: ptr); 13+: these, too, are methods that the next one counts from
+//
+// All sums are modulo 2^64: times can go backwards.
+//
+// The package knows bytes and no meaning: whose code a method's is, what names mean and which process
+// and which thread it was is for its callers. It takes from a log what it knows, to the last byte of
+// each buffer, so that writing what was read gives the same bytes.
+//
+// # Reading
+//
+//	r, err := monolog.NewReader(f)
+//	for {
+//		b, err := r.NextBuffer()
+//		if err == io.EOF {
+//			break
+//		} else if err != nil { // damage; the next call goes on behind it
+//			report(err)
+//			continue
+//		}
+//		for {
+//			e, err := r.Next()
+//			if err == io.EOF {
+//				break
+//			} else if err != nil { // the rest of the buffer is lost
+//				report(err)
+//				break
+//			}
+//			use(b, e)
+//		}
+//	}
+//
+// A [Reader] has a window of fixed size, whatever lengths and counts a log claims, and needs no memory
+// for an event: it reads some 400 MB/s. A value that a version does not have ends the buffer, as the
+// document demands. A buffer is left by its length, unless the header of another begins before; bytes
+// that are no header are searched for the next one. A log that ends in the middle of something, since
+// its process was killed or still runs, gives all that is whole and then [ErrCut]. [ReadBufferAt]
+// makes readers that go through the buffers of different threads side by side.
+//
+// # Writing
+//
+// A [Writer] writes events as a reader gives them, for any version: for tests, and for logs that are
+// made up.
 package monolog

@@ -44,7 +44,7 @@ type Event struct {
 	Time   uint64 // nanoseconds; of an event without a time, that of the one before it
 	Method uint64 // MonoMethod*
 	Code   uint64 // address of native code; 0 if the log does not tell
-	Size   uint64 // bytes; version 1 writes those above 2 GiB sign-extended
+	Size   uint64 // bytes; version 1 writes those of 2 GiB and more sign-extended
 	Name   []byte // without its NUL; may have any bytes
 
 	Type Type
@@ -58,7 +58,7 @@ type Event struct {
 	Class      uint64 // MonoClass*
 	VTable     uint64 // MonoVTable*: from version 15 on, in place of Class
 	Image      uint64 // MonoImage*
-	Domain     uint64 // MonoDomain*, or its number
+	Domain     uint64 // the domain's number, as if it were an address; Pointer of domains and contexts is one, too
 	Object     uint64
 	Thread     uint64 // pthread_self; from version 11 on
 	Handle     uint64
@@ -73,7 +73,7 @@ type Event struct {
 	MVID []byte // version 16 on; may be empty
 
 	// Lists hold at most MaxList things; Dropped says how many more there were.
-	Frames       []uint64      // methods, in the order of the file
+	Frames       []uint64      // methods, in the order of the file: outermost first, but in samples innermost first
 	FrameOffsets []FrameOffset // of Frames, in samples of versions 6 to 12
 	IPs          []uint64
 	Moves        []Move
@@ -115,7 +115,7 @@ type CounterDesc struct {
 	SectionName []byte // of section 0x8000, Windows' performance counters
 	Name        []byte
 	Type        uint64 // CounterInt ...
-	Unit        uint64 // 0 raw, 1 bytes, 2 time in 100 ns, 3 count, 4 percentage; shifted by 24 in some versions
+	Unit        uint64 // raw 0, bytes 1<<24, times of 100 ns 2<<24, count 3<<24, percentage 4<<24; 13 and 14 have the low byte
 	Variance    uint64
 	Index       uint64
 }

@@ -29,13 +29,14 @@ func (r *Reader) record() string {
 	return r.event.Type.String()
 }
 
-// short fails because n bytes are not there.
-func (r *Reader) short(field string, n int) {
-	what := "the buffer ends"
+// short fails because the buffer, or the log, ends in a field.
+func (r *Reader) short(off int64, field string) {
+	what := "the buffer ends in it"
 	if r.left > 0 {
-		what = "the log ends"
+		what = "the log ends in it"
+		r.cut = r.err == nil
 	}
-	r.failAt(r.offset(), field, "%s: it needs %d bytes, %d are left", what, n, r.lim-r.pos)
+	r.failAt(off, field, "%s, after %d bytes", what, r.base+int64(r.lim)-off)
 }
 
 // bytes returns the next n bytes, aliasing the window if they fit there.
@@ -45,7 +46,7 @@ func (r *Reader) bytes(field string, n int) []byte {
 	}
 	if n <= len(r.buf) {
 		if !r.fill(n) {
-			r.short(field, n)
+			r.short(r.offset(), field)
 			return nil
 		}
 		b := r.buf[r.pos : r.pos+n]
@@ -53,9 +54,9 @@ func (r *Reader) bytes(field string, n int) []byte {
 		return b
 	}
 	var long []byte
-	for len(long) < n {
+	for off := r.offset(); len(long) < n; {
 		if r.pos == r.lim && !r.fill(1) {
-			r.short(field, n-len(long))
+			r.short(off, field)
 			return nil
 		}
 		m := min(n-len(long), r.lim-r.pos)
@@ -168,7 +169,7 @@ func (r *Reader) longLeb(field string, all byte) (v uint64, n int) {
 		}
 	}
 	if n < maxLeb-1 || len(b) == maxLeb-1 {
-		r.short(field, n+1)
+		r.short(r.offset(), field)
 	} else {
 		r.failAt(r.offset(), field, "a number of more than 64 bits")
 	}
@@ -210,7 +211,7 @@ func (r *Reader) str(field string) []byte {
 			return r.text[start:len(r.text):len(r.text)]
 		}
 		if !r.fill(1) {
-			r.failAt(off, field, "no NUL in the %d bytes that are left", r.offset()-off)
+			r.short(off, field)
 			return nil
 		}
 	}

@@ -36,7 +36,9 @@ type Reader struct {
 	buffer BufferHeader
 	in     bool // in a buffer
 	bad    bool // nothing more can be read from it
-	told   bool // the end of a cut source was reported
+	cut    bool // err is because the source ended
+	told   bool // its end was reported
+	packed bool // the source is a gzip stream
 
 	time, method uint64 // sums
 	event        Event
@@ -47,6 +49,7 @@ type Reader struct {
 
 const (
 	windowSize       = 128 << 10
+	smallWindowSize  = 16 << 10 // of readers of which there may be one for each thread
 	bufferHeaderSize = 48
 )
 
@@ -67,15 +70,14 @@ type BufferHeader struct {
 // reader looks ahead in src. Errors are ErrNotMonoLog, of src, or say what in the header cannot be.
 func NewReader(src io.Reader) (*Reader, error) {
 	br := bufio.NewReaderSize(src, 32<<10)
-	src = br
+	r := &Reader{src: br, buf: make([]byte, windowSize)}
 	if head, _ := br.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
 		z, err := gzip.NewReader(br)
 		if err != nil {
 			return nil, fmt.Errorf("%s: gzip: %w", FormatName, err)
 		}
-		src = z
+		r.src, r.packed = z, true
 	}
-	r := &Reader{src: src, buf: make([]byte, windowSize)}
 	r.left = 1 << 62 // the header is as long as it is
 	if err := r.readHeader(); err != nil {
 		return nil, err
@@ -85,14 +87,25 @@ func NewReader(src io.Reader) (*Reader, error) {
 }
 
 // ReadBufferAt returns a reader whose first NextBuffer gives the buffer whose
-// header is at an offset of src, an unpacked log with the given header. It goes on with those behind.
+// header is at an offset of src, an unpacked log with the given header. It goes on with
+// those behind. It needs little memory: there may be one for each thread of a program.
 func ReadBufferAt(src io.ReaderAt, h *Header, off int64) (*Reader, error) {
-	if off < 0 {
-		return nil, fmt.Errorf("%s: a buffer at offset %d", FormatName, off)
+	r := &Reader{header: *h, buf: make([]byte, smallWindowSize)}
+	if err := r.SeekBuffer(src, off); err != nil {
+		return nil, err
 	}
-	r := &Reader{src: io.NewSectionReader(src, off, 1<<62), header: *h, base: off, buf: make([]byte, windowSize)}
-	r.start(h)
 	return r, nil
+}
+
+// SeekBuffer makes the next NextBuffer give the buffer whose header is at an offset of src,
+// an unpacked log with the reader's header.
+func (r *Reader) SeekBuffer(src io.ReaderAt, off int64) error {
+	if off < 0 {
+		return fmt.Errorf("%s: a buffer at offset %d", FormatName, off)
+	}
+	*r = Reader{src: io.NewSectionReader(src, off, 1<<62), header: r.header, base: off, buf: r.buf, event: r.event, full: true, text: r.text}
+	r.start(&r.header)
+	return nil
 }
 
 func (r *Reader) start(h *Header) {
@@ -114,8 +127,12 @@ func (r *Reader) Header() *Header { return &r.header }
 // where a buffer's header should be, which are searched for the next one, or,
 // once, an end inside a buffer or a header (ErrCut), or an error of the source.
 func (r *Reader) NextBuffer() (*BufferHeader, error) {
-	if r.in {
-		r.skip()
+	if r.in && !r.skip() {
+		r.in, r.bad = false, true
+		if !r.told {
+			r.told = true
+			return nil, r.cutShort()
+		}
 	}
 	r.in, r.bad = false, true
 	off := r.offset()
@@ -163,30 +180,66 @@ func (r *Reader) atEnd(off int64, n int) error {
 	return fmt.Errorf("%s: buffer header at offset %#x: %w: it needs %d bytes, %d are there", FormatName, off, ErrCut, bufferHeaderSize, n)
 }
 
+// cutShort says that the log ends inside the current buffer.
+func (r *Reader) cutShort() error {
+	if r.srcErr != io.EOF {
+		return r.sourceError(r.offset())
+	}
+	return &cutError{&wire.Error{Format: FormatName, Record: "buffer", Field: "len", Offset: r.buffer.Offset + 4,
+		Text: fmt.Sprintf("is %d, but the log ends after %d bytes", r.buffer.Len, r.base+int64(r.end)-r.buffer.Offset-bufferHeaderSize)}}
+}
+
 // sourceError says why src gave no more, other than by its end.
 func (r *Reader) sourceError(off int64) error {
-	if errors.Is(r.srcErr, io.ErrUnexpectedEOF) || errors.Is(r.srcErr, gzip.ErrChecksum) || errors.Is(r.srcErr, gzip.ErrHeader) {
-		return fmt.Errorf("%s: offset %#x: %w: the gzip stream around it is damaged (%w)", FormatName, off, ErrCut, r.srcErr)
+	if r.packed {
+		return fmt.Errorf("%s: offset %#x: %w: the gzip stream around it: %w", FormatName, off, ErrCut, r.srcErr)
 	}
 	return fmt.Errorf("%s: offset %#x: %w", FormatName, off, r.srcErr)
 }
 
-// skip moves behind the current buffer, or to a header inside it that shows that
-// its length is wrong.
-func (r *Reader) skip() {
+// skip moves behind the current buffer, or to a header that begins inside it, which shows
+// that its length is wrong. It reports whether the log goes that far.
+func (r *Reader) skip() bool {
+	end := r.offset() + int64(r.lim-r.pos) + int64(r.left)
+	if r.offset() == end {
+		return true
+	}
+	r.limit(uint64(end-r.offset()) + bufferHeaderSize - 1)
+	if r.toHeader() {
+		return true
+	}
+	if r.offset() < end {
+		return false
+	}
+	r.pos -= int(r.offset() - end) // toHeader keeps what a header may begin with
+	return true
+}
+
+// search moves to the next header, or to the end, and returns by how many bytes.
+func (r *Reader) search(from int64) int64 {
+	r.limit(1 << 62)
+	r.pos++
+	r.toHeader()
+	n := r.offset() - from
+	r.limit(0)
+	return n
+}
+
+// toHeader moves to the next header before the limit, or else to the limit or the end.
+func (r *Reader) toHeader() bool {
 	for {
 		if i := r.findHeader(r.buf[r.pos:r.lim]); i >= 0 {
 			r.pos += i
-			return
+			return true
 		}
 		if r.left == 0 {
 			r.pos = r.lim
-			return
+			return false
 		}
 		r.pos = max(r.pos, r.lim-bufferHeaderSize+1) // a header may begin here
 		if !r.fill(r.lim - r.pos + 1) {
 			r.pos = r.lim
-			return
+			return false
 		}
 	}
 }
@@ -200,39 +253,18 @@ func (r *Reader) findHeader(b []byte) int {
 			return -1
 		}
 		at += i
-		if h := b[at:]; int64(binary.LittleEndian.Uint64(h[8:])-r.buffer.Time)+searchTime < 2*searchTime &&
-			int64(binary.LittleEndian.Uint64(h[8:])-r.buffer.Time)+searchTime > 0 {
+		apart := int64(binary.LittleEndian.Uint64(b[at+8:]) - r.buffer.Time)
+		if r.buffer.Time == 0 || apart > -searchTime && apart < searchTime {
 			return at
 		}
 	}
 }
 
-var magicBytes = []byte{0x01, 0x4c, 0x50, 0x4d}
+var magicBytes = binary.LittleEndian.AppendUint32(nil, magicBuffer)
 
 // searchTime is how far, in nanoseconds, times of buffers one behind the other may be apart for
 // a header to be believed that is not where it should be: a day.
 const searchTime = 24 * 3600 * 1e9
-
-// search moves to the next bytes that a buffer begins with, or to the end, and returns
-// by how many.
-func (r *Reader) search(from int64) int64 {
-	r.limit(1 << 62)
-	r.pos++
-	for {
-		if i := bytes.Index(r.buf[r.pos:r.lim], magicBytes); i >= 0 {
-			r.pos += i
-			break
-		}
-		r.pos = max(r.pos, r.lim-len(magicBytes)+1)
-		if !r.fill(r.lim - r.pos + 1) {
-			r.pos = r.lim
-			break
-		}
-	}
-	n := r.offset() - from
-	r.limit(0)
-	return n
-}
 
 // offset returns the offset of the next byte.
 func (r *Reader) offset() int64 { return r.base + int64(r.pos) }
@@ -244,6 +276,9 @@ func (r *Reader) limit(n uint64) {
 	r.lim = r.pos + int(take)
 	r.left = n - take
 }
+
+// maxIdle is how often a source may give nothing, and no error.
+const maxIdle = 100
 
 // fill sees to it that n bytes are in the window before lim, and reports whether
 // they are. It moves what is in the window to its front.
@@ -261,10 +296,15 @@ func (r *Reader) fill(n int) bool {
 		r.end -= r.pos
 		r.pos = 0
 	}
-	for r.lim < n && r.srcErr == nil && r.end < len(r.buf) {
+	for idle := 0; r.lim < n && r.srcErr == nil && r.end < len(r.buf); {
 		m, err := r.src.Read(r.buf[r.end:])
 		r.end += m
 		r.srcErr = err
+		if m > 0 {
+			idle = 0
+		} else if idle++; idle > maxIdle && err == nil {
+			r.srcErr = io.ErrNoProgress
+		}
 		r.limit(uint64(r.lim-r.pos) + r.left)
 	}
 	return r.lim-r.pos >= n

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 func unzip(tb testing.TB, path string) []byte {
@@ -183,11 +185,7 @@ func TestFresh(t *testing.T) {
 	if os.Getenv("JITINJECT_ALL") == "" {
 		t.Skip("JITINJECT_ALL is not set")
 	}
-	for _, tool := range []string{"mono", "mcs", "mprof-report"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
+	mono, mcs, mprofReport := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs"), testrec.Tool(t, "mprof-report")
 	dir := t.TempDir()
 	run := func(name string, args ...string) []byte {
 		t.Helper()
@@ -198,15 +196,15 @@ func TestFresh(t *testing.T) {
 		return out
 	}
 	exe, log := filepath.Join(dir, "events.exe"), filepath.Join(dir, "log.mlpd")
-	run("mcs", "-optimize", "-out:"+exe, "testdata/events.cs")
+	run(mcs, "-optimize", "-out:"+exe, "testdata/events.cs")
 	for _, mode := range []string{
 		"", "calls", "calls,alloc", "nodefaults,jit", "legacy", "legacy,calls", "heapshot", "heapshot-on-shutdown,gcroot", "sample",
 		"sample=5000,nodefaults,counter,gcalloc", "zip,jit", "nodefaults,gcalloc,maxframes=0", "calls,calldepth=3,exception,monitor,gchandle",
 		"alloc,gcalloc,gcmove,gchandle,monitor,exception,finalization,gcroot,domain,context,assembly,counter,maxframes=8",
 	} {
 		t.Run(mode, func(t *testing.T) {
-			run("mono", "--profile=log:"+strings.TrimPrefix(mode+",output="+log, ","), exe)
-			text, _, _ := strings.Cut(string(run("mprof-report", "--debug", log)), "\nMono log profiler data")
+			run(mono, "--profile=log:"+strings.TrimPrefix(mode+",output="+log, ","), exe)
+			text, _, _ := strings.Cut(string(run(mprofReport, "--debug", log)), "\nMono log profiler data")
 			b, err := os.ReadFile(log)
 			if err != nil {
 				t.Fatal(err)

@@ -33,7 +33,8 @@ func NewWriter(w io.Writer, h *Header) (*Writer, error) {
 	return &Writer{w: w, header: *h, offset: int64(n)}, err
 }
 
-// MonoVersion returns the profiler's version of which Mono wrote a data version.
+// MonoVersion returns the version of a profiler that wrote a data version, or, of
+// 12, 15 and 16, one that may have: they decide how the header looks.
 func MonoVersion(data uint8) (major, minor uint8) {
 	switch {
 	case data == 1:

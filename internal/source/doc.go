@@ -30,4 +30,9 @@
 // What producers get wrong is repaired in quirks.go, and only where the dump
 // itself proves it: each repair has a name, says what the evidence is, and is
 // counted in [Jitdump.Repairs].
+//
+// # Mono
+//
+// A [MonoLog] is a log of Mono's profiler, which has events for functions and none of
+// their code. Like a Jitdump it is a [Dump], and that is what the engine works with.
 package source

@@ -30,6 +30,9 @@ type MonoLog struct {
 	Addressless int
 	Merged      int
 
+	// Short leaves the parameters out of the names of functions.
+	Short bool
+
 	header  *monolog.Header
 	src     *countingReader
 	reader  *monolog.Reader

@@ -243,6 +243,22 @@ func TestMonoAbsurd(t *testing.T) {
 	}
 }
 
+// Short names are those without parameters.
+func TestMonoShortNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"App:IsPrime (int)": "App:IsPrime",
+		"(wrapper runtime-invoke) object:runtime_invoke_void (object,intptr)":          "(wrapper runtime-invoke) object:runtime_invoke_void",
+		"System.Linq.Enumerable/WhereSelectEnumerableIterator`2<int, int>:MoveNext ()": "System.Linq.Enumerable/WhereSelectEnumerableIterator`2<int, int>:MoveNext",
+		"(trampoline vcall)": "(trampoline vcall)",
+		"(wrapper ":          "(wrapper ",
+		"App:.ctor":          "App:.ctor",
+	} {
+		if got := string(source.ShortMonoName([]byte(name))); got != want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
 // What a real log has, its map has, too; mprof-report's text of the same log was counted.
 func TestMonoReal(t *testing.T) {
 	dir := testrec.Unpack(t, "mono")
@@ -332,4 +348,35 @@ func TestMonoMachine(t *testing.T) {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
+}
+
+// FuzzMonoLog scans anything as a log: it must end, without a panic, and tell of functions that
+// can be.
+func FuzzMonoLog(f *testing.F) {
+	b := newLog(f)
+	b.jit(1, 0x1000, 0x40000100, 64, "App:Fill<string> (string)")
+	b.jit(1, 0x1010, 0x40000100, 64, "App:Fill<T_REF> (T_REF)")
+	b.helper(monolog.HelperSpecificTrampoline, 0x40000200, 14, "vcall")
+	b.buffer()
+	b.jit(2, 0x1020, 0, 0, "App:Lost ()")
+	f.Add(b.bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := source.OpenMonoLog(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if err := m.Scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m.Cut > 0 && bytes.HasPrefix(data, []byte{1, 'Z', 'P', 'M'}) && m.Cut > int64(len(data)) {
+			t.Fatalf("cut at %#x of %#x", m.Cut, len(data))
+		}
+		for i, name := range names(t, m) {
+			e := &m.Events[i]
+			if name == "" || strings.Contains(name, "\x00") || e.Size == 0 || e.Addr+e.Size < e.Addr {
+				t.Fatalf("%q at %+v", name, e)
+			}
+		}
+		m.MethodAt(0x1000, logStart)
+	})
 }

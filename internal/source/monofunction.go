@@ -39,7 +39,7 @@ func (m *MonoLog) Functions() FunctionReader { return &monoReader{m: m} }
 // Function returns the i-th function, valid until the next call.
 func (r *monoReader) Function(i int) (*jitcode.Function, error) {
 	e := &r.m.Events[i]
-	r.fn = jitcode.Function{Name: r.m.nameOf[i], Addr: e.Addr, Size: e.Size, Code: r.bytes(i)}
+	r.fn = jitcode.Function{Name: r.m.FunctionName(i), Addr: e.Addr, Size: e.Size, Code: r.bytes(i)}
 	if fn := &r.fn; r.m.derive && len(fn.Code) > 0 {
 		if cie, initial := cfi.CIE(r.m.target); cie != nil {
 			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial

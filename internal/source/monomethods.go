@@ -55,7 +55,12 @@ func (m *MonoLog) MethodAt(method, time uint64) (function int, ok bool) {
 }
 
 // FunctionName returns the name of the i-th function. It belongs to the log.
-func (m *MonoLog) FunctionName(i int) []byte { return m.nameOf[i] }
+func (m *MonoLog) FunctionName(i int) []byte {
+	if m.Short {
+		return ShortMonoName(m.nameOf[i])
+	}
+	return m.nameOf[i]
+}
 
 // FunctionPlace returns where the i-th function is, and its size in bytes.
 func (m *MonoLog) FunctionPlace(i int) (addr, size uint64) { return m.Events[i].Addr, m.Events[i].Size }

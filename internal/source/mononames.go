@@ -89,8 +89,8 @@ func helperName(e *monolog.Event) string {
 	return "(helper unknown)"
 }
 
-// ShortMonoName returns a method's name without its parameters: what debuggers and
-// people call it by. A wrapper keeps what kind it is.
+// ShortMonoName returns a method's name without its parameters: what people call it by. A
+// wrapper keeps what kind it is.
 func ShortMonoName(name []byte) []byte {
 	head, rest := 0, name
 	if bytes.HasPrefix(name, []byte("(wrapper ")) {

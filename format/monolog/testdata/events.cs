@@ -1,7 +1,7 @@
 using System; using System.Threading; using System.Runtime.CompilerServices; using System.Runtime.InteropServices;
-class Node { public Node Next; public object[] Many; ~Node() { Events.Finalized++; } }
+class Node { public Node Next; public object[] Many; ~Node() { Tiny.Finalized++; } }
 struct Pair<T> { public T A, B; [MethodImpl(MethodImplOptions.NoInlining)] public T Swap() { var t = A; A = B; B = t; return t; } }
-static class Events {
+static class Tiny {
   public static int Finalized; static object gate = new object(); static long sink;
   [MethodImpl(MethodImplOptions.NoInlining)] static long Leaf(int n) { long s = 0; for (int i = 0; i < n; i++) s += i * (long)i ^ s >> 3; return s; }
   [MethodImpl(MethodImplOptions.NoInlining)] static int Fib(int n) { return n < 2 ? n : Fib(n - 1) + Fib(n - 2); }
