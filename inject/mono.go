@@ -36,14 +36,13 @@ func (f *finder) monoLogs(ctx context.Context, sum *Summary) error {
 
 // namedLog takes in a log that the user has named.
 func (f *finder) namedLog(ctx context.Context, n NamedDump, sum *Summary) error {
-	if n.PID == 0 {
-		n.PID = f.opts.PID
-	}
 	option := "--mono " + Printable(n.Path)
 	if n.PID != 0 {
 		option = fmt.Sprintf("--mono %d=%s", n.PID, Printable(n.Path))
-		if f.rec.processes[n.PID] == nil {
-			return fmt.Errorf("%s: there is no process %d in the recording", option, n.PID)
+	}
+	for _, pid := range []uint32{n.PID, f.opts.PID} {
+		if pid != 0 && f.rec.processes[pid] == nil {
+			return fmt.Errorf("%s: there is no process %d in the recording", option, pid)
 		}
 	}
 	s, log, err := f.openLog(n.Path)
@@ -54,8 +53,13 @@ func (f *finder) namedLog(ctx context.Context, n NamedDump, sum *Summary) error 
 		return err
 	}
 	pid := n.PID
+	if pid == 0 && log.PID() == 0 {
+		pid = f.opts.PID
+	}
 	if pid == 0 {
-		if pid, err = f.rec.ownerOf(log); err != nil {
+		if pid, err = f.rec.ownerOf(log); err != nil && f.opts.PID != 0 {
+			pid = f.opts.PID
+		} else if err != nil {
 			sum.problem(problemOf(s.path, err, "name its process: --mono PID="+shellWord(n.Path)))
 			return nil
 		}

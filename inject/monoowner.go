@@ -66,7 +66,7 @@ func (rec *recording) ownerOf(log *source.MonoLog) (uint32, error) {
 // mayOwn reports whether a log can be of a process.
 func (rec *recording) mayOwn(pid uint32, log *source.MonoLog) (o monoOwner, ok bool) {
 	p := rec.processes[pid]
-	if pid == 0 || p == nil || len(p.fileMaps) == 0 {
+	if pid == 0 || p == nil || len(p.memory) == 0 {
 		return o, false
 	}
 	o = monoOwner{pid: pid}

@@ -41,12 +41,13 @@ type MonoLog struct {
 	latest  uint64 // time of anything in the log
 	at      int64  // offset of the buffer that is being read
 
-	names   monoNames
-	nameOf  [][]byte       // of each function
-	places  map[uint64]int // the function that is at an address, of those so far
-	methods monoMethods
-	memory  codeMemory
-	derive  bool
+	names    monoNames
+	nameOf   [][]byte       // of each function
+	places   map[uint64]int // the function that is at an address, of those so far
+	methods  monoMethods
+	toldFull bool
+	memory   codeMemory
+	derive   bool
 }
 
 var (
@@ -168,6 +169,10 @@ func (m *MonoLog) checked(e *monolog.Event) bool {
 // jitted takes in a method that was compiled, or found in an image that had been
 // compiled before.
 func (m *MonoLog) jitted(e *monolog.Event) {
+	if len(m.methods.all) >= 2*maxMonoFunctions {
+		m.full(e)
+		return
+	}
 	if e.Code == 0 || e.Size == 0 {
 		m.Addressless++
 		m.methods.add(e.Method, e.Time, -1)
@@ -180,8 +185,24 @@ func (m *MonoLog) jitted(e *monolog.Event) {
 		m.methods.add(e.Method, e.Time, i)
 		return
 	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
 	m.methods.add(e.Method, e.Time, len(m.nameOf))
 	m.add(e, m.names.keep(e.Name))
+}
+
+// maxMonoFunctions is how many functions of a log are believed in: a program of a
+// gigabyte has fewer. A small packed log can have more events than there is memory for.
+var maxMonoFunctions = 4 << 20
+
+// full says, once, that there are too many functions.
+func (m *MonoLog) full(e *monolog.Event) {
+	if !m.toldFull {
+		m.toldFull = true
+		m.problem(e.Offset, "%s: %s at offset %#x is one more than the %d functions that a log can have here; the rest is left out", monolog.FormatName, e.Kind, e.Offset, maxMonoFunctions)
+	}
 }
 
 // monoMerge is how long after each other two events at one address tell of one method,
@@ -217,7 +238,14 @@ func (m *MonoLog) add(e *monolog.Event, name []byte) {
 // helper takes in code that Mono made for itself. Of methods it tells here once more,
 // without their names.
 func (m *MonoLog) helper(e *monolog.Event) {
-	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 || !m.checked(e) {
+	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
+		return
+	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
+	if !m.checked(e) {
 		return
 	}
 	m.add(e, m.names.helper(e))

@@ -327,6 +327,21 @@ func TestMonoMemory(t *testing.T) {
 	}
 }
 
+// A log with more functions than anybody has is cut there.
+func TestMonoLimit(t *testing.T) {
+	defer source.LimitMonoFunctions(source.LimitMonoFunctions(10))
+	b := newLog(t)
+	for i := range uint64(30) {
+		b.jit(i, 0x1000+i, 0x40000000+i*64, 64, "App:Method ()")
+		b.helper(monolog.HelperHelper, 0x41000000+i*64, 64, "")
+		b.jit(i, 0x2000+i, 0, 0, "App:Lost ()")
+	}
+	m := scanLog(t, bytes.NewReader(b.bytes()))
+	if m.NumFunctions() != 10 || m.Addressless > 20 || len(m.Problems) != 1 || !strings.Contains(m.Problems[0].Text, "one more than the 10 functions") {
+		t.Errorf("%d functions, %d without address, %v", m.NumFunctions(), m.Addressless, m.Problems)
+	}
+}
+
 // Machines, by Mono's name or the kernel's.
 func TestMonoMachine(t *testing.T) {
 	for _, c := range []struct {

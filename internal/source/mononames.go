@@ -13,6 +13,7 @@ import (
 // monoNames keeps names in large pieces of memory.
 type monoNames struct {
 	free    []byte
+	kept    int // bytes
 	helpers map[string][]byte
 }
 
@@ -25,8 +26,11 @@ func (n *monoNames) keep(name []byte) []byte {
 	if i := bytes.IndexByte(name, 0); i >= 0 {
 		name = name[:i]
 	}
+	if n.kept += len(name); n.kept > maxNames {
+		name = nil
+	}
 	if len(name) == 0 {
-		name = noName
+		return noName
 	}
 	if len(name) > len(n.free) {
 		if len(name) > namePiece/4 {
@@ -39,6 +43,9 @@ func (n *monoNames) keep(name []byte) []byte {
 	n.free = n.free[len(name):]
 	return kept
 }
+
+// maxNames bounds the names of a log, in bytes.
+const maxNames = 512 << 20
 
 var noName = []byte("(unnamed)")
 
