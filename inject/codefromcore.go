@@ -73,6 +73,14 @@ func (rec *recording) isOther(pid int, d *dump, c *elfcore.Core) bool {
 // compareMaps compares where files are mapped. It fails if they are elsewhere, and
 // returns false if there are none to compare.
 func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
+	places := make(map[string][]uint64) // by name, where offset 0 of the file would be
+	for i := range c.Files() {
+		f := &c.Files()[i]
+		name := strings.TrimSuffix(f.Name, deletedSuffix)
+		if at, list := f.Start-f.Offset, places[name]; len(list) == 0 || list[len(list)-1] != at && len(list) < maxPlaces {
+			places[name] = append(list, at)
+		}
+	}
 	agree, differ := 0, 0
 	var first error
 	for i := range maps {
@@ -80,26 +88,13 @@ func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
 		if m.name == "" || strings.HasPrefix(m.name, "[") {
 			continue
 		}
-		var other *elfcore.File
-		same := false
-		for j := range c.Files() {
-			f := &c.Files()[j]
-			if strings.TrimSuffix(f.Name, deletedSuffix) != m.name {
-				continue
-			}
-			other = f
-			if f.Start-f.Offset == m.lo-m.off {
-				same = true
-				break
-			}
-		}
-		switch {
-		case same:
+		switch at := places[m.name]; {
+		case slices.Contains(at, m.lo-m.off):
 			agree++
-		case other != nil:
+		case len(at) > 0:
 			differ++
 			if first == nil {
-				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", Printable(m.name), other.Start-other.Offset, m.lo-m.off)
+				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", Printable(m.name), at[0], m.lo-m.off)
 			}
 		}
 	}
@@ -135,6 +130,9 @@ func isRandom(maps []fileMap) bool {
 // fixedRoom is how far from where they would be by that rule programs are, as addresses are
 // rounded to pages of up to 64 KiB.
 const fixedRoom = 128 << 10
+
+// maxPlaces bounds how many places of a file are compared.
+const maxPlaces = 64
 
 // holdsAny reports whether a core has memory where functions of a dump are.
 func holdsAny(c *elfcore.Core, d *dump) bool {
