@@ -386,6 +386,7 @@ func TestCodeFromImage(t *testing.T) {
 				st.Ino = 0
 			}
 			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
+			w.Mmap2(100, monoStart+4, 0x40000000, 0x10000, 0, "//anon")
 			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
 			w.opts.Mono, w.opts.MonoAOT = []inject.NamedDump{{Path: w.path("app.mlpd")}}, true
 			w.opts.Objects = w.path("objects")
