@@ -27,10 +27,12 @@ func (rec *recording) coreMemory(f *codeFile, d *dump, maps []fileMap) (jitcode.
 		return nil, "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, d.pid)
 	case numbered && (mapped || len(f.core.Files()) == 0):
 		return f.core, "", nil
+	case mapped && !isRandom(maps):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, d.pid)
 	case mapped && rec.isOther(pid, d, f.core):
 		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.pid)
 	case mapped:
-		return f.core, fmt.Sprintf("of process %d where it was made; files are mapped as in process", pid), nil
+		return f.core, fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, d.pid), nil
 	case known && numbered:
 		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
 	}
@@ -106,6 +108,33 @@ func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
 	}
 	return agree > 0, nil
 }
+
+// isRandom reports whether files are mapped at random addresses. Where they are not, the
+// kernel maps a program at two thirds of the address space, and libraries below the room for the
+// stack, which is 128 MiB unless the limit is higher.
+func isRandom(maps []fileMap) bool {
+	for i := range maps {
+		m := &maps[i]
+		if m.name == "" || strings.HasPrefix(m.name, "[") {
+			continue
+		}
+		for _, bits := range []uint{39, 42, 47, 48} {
+			end := uint64(1) << bits
+			program := end / 3 * 2
+			if base := m.lo - m.off; base > program-fixedRoom && base < program+fixedRoom {
+				return false
+			}
+			if libraries := end - 128<<20; m.hi <= libraries && m.lo > libraries-64<<20 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fixedRoom is how far from where they would be by that rule programs are, as addresses are
+// rounded to pages of up to 64 KiB.
+const fixedRoom = 128 << 10
 
 // holdsAny reports whether a core has memory where functions of a dump are.
 func holdsAny(c *elfcore.Core, d *dump) bool {
