@@ -70,7 +70,7 @@ const minBlock = 2 * metadataSize
 // headAt says whether a block begins at the file offset at, and where it claims
 // to end.
 func (r *Reader) headAt(at int64) (claimed int64, ok bool, err error) {
-	var b [patternSize]byte
+	b := &r.head // not on the stack, which a call through an interface would move to the heap
 	n, err := r.src.ReadAt(b[:min(int64(len(b)), max(r.size-at, 0))], at)
 	if err != nil && err != io.EOF {
 		return 0, false, err

@@ -42,6 +42,8 @@ func FuzzReader(f *testing.F) {
 		free := *r.Header()
 		if free.Version > 1 {
 			free.BufferSize = 0
+		} else {
+			free.BufferSize = min(free.BufferSize, 1<<16) // all its blocks are as large
 		}
 		w, err := NewWriter(&out, &free)
 		if err != nil {
@@ -83,6 +85,11 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w *Writer) {
 	for {
 		rec, err := r.Next()
 		again, err2 := alone.Next()
+		if r.payloads != alone.payloads {
+			// Where a block cannot tell whether data was overwritten, others do.
+			r.state, alone.state = atEnd, atEnd
+			return
+		}
 		if (err == nil) != (err2 == nil) || (err == io.EOF) != (err2 == io.EOF) {
 			t.Fatalf("block %+v: %v, read alone %v", b, err, err2)
 		}
@@ -98,13 +105,8 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w *Writer) {
 		p, q := rec.Payload, again.Payload
 		c, d := *rec, *again
 		c.Payload, d.Payload = nil, nil
-		// Whether data was overwritten may be settled by other blocks.
-		if c.Offset != d.Offset || c.Kind != d.Kind || r.payloads == alone.payloads && !bytes.Equal(p, q) {
-			if r.payloads == alone.payloads {
-				t.Fatalf("block %+v: %+v, read alone %+v", b, rec, again)
-			}
-			r.state, alone.state = atEnd, atEnd
-			return
+		if c.Offset != d.Offset || c.Kind != d.Kind || c.TSC != d.TSC || !bytes.Equal(p, q) {
+			t.Fatalf("block %+v: %+v, read alone %+v", b, rec, again)
 		}
 		if rec.Offset < at || rec.Offset+recordLen(rec) > b.Offset+b.Size {
 			t.Fatalf("block %+v: %+v", b, rec)

@@ -52,7 +52,7 @@ type Header struct {
 // Emulated says whether TSC counts nanoseconds of CLOCK_REALTIME.
 func (h *Header) Emulated() bool { return h.CycleFrequency == EmulatedFrequency }
 
-// flags returns the two bits of the bitfield: the first bit of the field is the
+// flagBits returns the two bits of the bitfield: the first bit of the field is the
 // lowest on little-endian machines and the highest on big-endian ones.
 func flagBits(order binary.ByteOrder) (constant, nonstop uint32) {
 	if order == binary.BigEndian {

@@ -102,6 +102,7 @@ func (x *Index) resolve(src io.ReaderAt) error {
 	if !slices.ContainsFunc(x.Blocks, func(b Block) bool { return b.Base != OwnBase }) {
 		return nil
 	}
+	r := ReadBlocks(src, x.Header, nil)
 	for _, t := range x.threads() {
 		for i, n := range t {
 			b := &x.Blocks[n]
@@ -113,7 +114,7 @@ func (x *Index) resolve(src io.ReaderAt) error {
 				continue
 			}
 			before := x.Blocks[t[i-1]]
-			r := ReadBlockAt(src, x.Header, before)
+			r.list = append(r.list[:0], before)
 			tsc, cpu, err := r.last()
 			if err != nil {
 				return err

@@ -2,7 +2,6 @@ package xrayfdr
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/bits"
 )
@@ -39,6 +38,8 @@ type Reader struct {
 	told     payloads // of the last block whose records could tell
 	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
+
+	head [patternSize]byte // for headAt
 
 	typed      int64 // typed events of the block
 	typedShort bool  // a block's extents did not count the markers of its typed events
@@ -329,76 +330,3 @@ func (r *Reader) cut() (*Record, error) {
 	}
 	return r.finish()
 }
-
-// open reads the records that begin the block at the window's position, so that
-// the block can be handed out before its first record.
-func (r *Reader) open() error {
-	r.end = r.block.Offset + r.block.Size
-	r.seek(r.block.Offset)
-	n, err := r.fill(headSize)
-	if err != nil {
-		return err
-	}
-	own := r.readHead(r.win[r.pos : r.pos+n])
-	if !own {
-		if err := r.carry(); err != nil {
-			return err
-		}
-	}
-	r.begin()
-	return nil
-}
-
-// headSize is enough for the records that begin a block.
-const headSize = 5 * metadataSize
-
-// readHead takes from the block's first bytes what a Block says. It returns
-// whether the block has a TSC of its own.
-func (r *Reader) readHead(b []byte) bool {
-	o, state := r.header.Order, atStart
-	for ; len(b) >= metadataSize && state < inBody; b = b[metadataSize:] {
-		metadata, kind, ok := r.split(b)
-		if !metadata || !ok {
-			break
-		}
-		if state = transitions[state][kind]; state == rejected {
-			break
-		}
-		switch d := b[1:metadataSize]; kind {
-		case NewBuffer:
-			r.block.TID = r.tid(d)
-		case WallTime:
-			r.block.Seconds, r.block.Microseconds = int64(o.Uint64(d)), o.Uint32(d[8:])
-		case PID:
-			r.block.PID = o.Uint32(d)
-		case NewCPU:
-			r.block.CPU, r.block.TSC, r.block.Base = o.Uint16(d), o.Uint64(d[2:]), OwnBase
-			return true
-		}
-	}
-	return false
-}
-
-// tid returns the thread id of a NewBuffer record. The document gives it two
-// bytes and runtimes write four. Where the two are at the number's wrong end,
-// as in a big-endian file that keeps to the document, the number would be a
-// multiple of 65536.
-func (r *Reader) tid(d []byte) uint32 {
-	tid := r.header.Order.Uint32(d)
-	if r.big && tid&0xffff == 0 {
-		tid >>= 16
-	}
-	return tid
-}
-
-// errNoBlock is what NextBlock returns where a block has to begin and does not.
-func (r *Reader) errNoBlock(at, next int64) error {
-	r.seek(at)
-	text := "no block begins here"
-	if next < r.size {
-		return r.bad("NewBuffer", "", 0, "%s; the next one is %d bytes further", text, next-at)
-	}
-	return r.bad("NewBuffer", "", 0, "%s, nor behind: %d bytes are not read", text, next-at)
-}
-
-var errTooMany = fmt.Errorf("%s: more than %d blocks", FormatName, maxBlocks)

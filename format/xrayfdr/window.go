@@ -12,7 +12,7 @@ import (
 const (
 	windowSize      = 256 << 10
 	blockWindowSize = 64 << 10
-	maxPayload      = 64 << 20
+	maxPayload      = 16 << 20
 )
 
 // fill makes the window hold the n bytes at the reader's position, or as many

@@ -30,6 +30,7 @@ type Writer struct {
 	used  int64  // what the extents count
 	left  []byte // data that was not stepped over and is there still
 	tsc   uint64
+	cpu   uint16
 	err   error
 }
 
@@ -58,7 +59,7 @@ func (w *Writer) Begin(b *Block) error {
 	if w.h.Version >= versions[PID].first {
 		w.Record(&Record{Kind: PID, PID: b.PID})
 	}
-	w.tsc = b.TSC
+	w.tsc, w.cpu = b.TSC, b.CPU
 	if b.Base == OwnBase {
 		return w.CPU(b.CPU, b.TSC)
 	}
@@ -77,15 +78,20 @@ func (w *Writer) Function(kind Kind, id uint32, tsc uint64) error {
 	if w.h.Version >= 5 {
 		limit = math.MaxInt32 // as runtimes of that version do
 	}
-	if err := w.wrap(tsc, limit); err != nil {
+	if err := w.wrap(tsc, limit, functionSize); err != nil {
 		return err
 	}
 	return w.Record(&Record{Kind: kind, Function: id, Delta: int64(tsc - w.tsc)})
 }
 
-func (w *Writer) wrap(tsc, limit uint64) error {
+// wrap writes a TSCWrap where the ticks up to tsc are more than limit. size is
+// that of the record to come: either both fit into the block or none is written.
+func (w *Writer) wrap(tsc, limit uint64, size int) error {
 	if tsc-w.tsc <= limit { // time that runs backwards wraps as well
 		return nil
+	}
+	if w.open && !w.fits(metadataSize+size) {
+		return fmt.Errorf("%s: %v: %w", FormatName, TSCWrap, ErrFull)
 	}
 	return w.Record(&Record{Kind: TSCWrap, TSC: tsc})
 }
@@ -104,8 +110,9 @@ func (w *Writer) TypedEvent(typ uint16, tsc uint64, payload []byte) error {
 }
 
 func (w *Writer) event(rec Record) error {
+	rec.CPU = w.cpu
 	if w.h.Version >= 5 {
-		if err := w.wrap(rec.TSC, math.MaxInt32); err != nil {
+		if err := w.wrap(rec.TSC, math.MaxInt32, metadataSize+len(rec.Payload)); err != nil {
 			return err
 		}
 		rec.Delta = int64(rec.TSC - w.tsc)
@@ -144,7 +151,7 @@ func (w *Writer) Record(rec *Record) error {
 	if rec.Kind.IsFunction() {
 		size = functionSize
 	}
-	if w.h.BufferSize > 0 && w.used+int64(size)+w.reserve() > int64(w.h.BufferSize) {
+	if !w.fits(size) {
 		return fmt.Errorf("%s: %v: %w", FormatName, rec.Kind, ErrFull)
 	}
 	if len(payload) > maxPayload {
@@ -169,12 +176,13 @@ func (w *Writer) Record(rec *Record) error {
 	return nil
 }
 
-// reserve returns what a block must have room for at its end.
-func (w *Writer) reserve() int64 {
+// fits says whether the block has room for size bytes, and for EndOfBuffer
+// behind them.
+func (w *Writer) fits(size int) bool {
 	if w.h.Version == 1 {
-		return metadataSize
+		size += metadataSize
 	}
-	return 0
+	return w.h.BufferSize == 0 || w.used+int64(size) <= int64(w.h.BufferSize)
 }
 
 func (w *Writer) fail(format string, args ...any) error {
@@ -203,7 +211,7 @@ func (w *Writer) metadata(rec *Record, size int) {
 	case NewCPU:
 		b.U16(rec.CPU)
 		b.U64(rec.TSC)
-		w.tsc = rec.TSC
+		w.tsc, w.cpu = rec.TSC, rec.CPU
 	case TSCWrap:
 		b.U64(rec.TSC)
 		w.tsc = rec.TSC
@@ -249,11 +257,12 @@ func (w *Writer) End() error {
 	}
 	w.open = false
 	b := &w.block
+	var rest int64 // zeros behind
 	if w.h.Version == 1 {
 		w.metadata(&Record{Kind: EndOfBuffer}, 0)
 		w.left = w.left[min(len(w.left), metadataSize):]
 		b.Bytes(w.left)
-		b.Zeros(int(int64(w.h.BufferSize) - int64(b.Len())))
+		rest = int64(w.h.BufferSize) - int64(b.Len())
 	} else {
 		b.Bytes(w.left)
 		b.Zeros(int(w.used - int64(b.Len())))
@@ -267,5 +276,8 @@ func (w *Writer) End() error {
 		}
 	}
 	_, w.err = w.dst.Write(b.Data)
+	for zeros := make([]byte, min(rest, blockWindowSize)); w.err == nil && rest > 0; rest -= int64(len(zeros)) {
+		_, w.err = w.dst.Write(zeros[:min(rest, int64(len(zeros)))])
+	}
 	return w.err
 }

@@ -26,7 +26,8 @@ __attribute__((always_inline)) static inline void work(int n) {
 
 TRACED void leaf() { work(spin); }
 TRACED void branch() { work(spin); leaf(); work(spin); leaf(); work(spin); }
-TRACED int fib(int n) { work(spin / 8); return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+// Newer compilers would make a loop of one of the two calls.
+TRACED __attribute__((disable_tail_calls)) int fib(int n) { work(spin / 8); return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 [[clang::xray_always_instrument, clang::xray_log_args(1)]] __attribute__((noinline)) void argued(uint64_t a) { sink = sink + a; work(spin); leaf(); work(spin); }
 TRACED int landing(int n) { work(2 * spin); return (int)sink + n; }
 TRACED int jumper(int n) { work(2 * spin); [[clang::musttail]] return landing(n + 1); }

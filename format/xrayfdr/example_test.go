@@ -1,0 +1,64 @@
+package xrayfdr_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log"
+
+	"github.com/jitinject/jitinject/format/xrayfdr"
+)
+
+// A trace is written, and each thread's calls are read in the order of time.
+func Example() {
+	var file bytes.Buffer
+	w, err := xrayfdr.NewWriter(&file, &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_000_000_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	w.Begin(&xrayfdr.Block{TID: 12, PID: 11, Seconds: 3, TSC: 1000})
+	w.Function(xrayfdr.Enter, 1, 1000)
+	w.Function(xrayfdr.Enter, 2, 1400)
+	w.Begin(&xrayfdr.Block{TID: 12, PID: 11, Seconds: 4, TSC: 5000})
+	w.CustomEvent(5000, []byte("hello"))
+	w.Function(xrayfdr.Exit, 2, 6000)
+	if err := w.End(); err != nil { // errors of the calls before stick
+		log.Fatal(err)
+	}
+
+	src := bytes.NewReader(file.Bytes())
+	index, err := xrayfdr.ReadIndex(src, src.Size())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, blocks := range index.Threads() {
+		fmt.Println("thread", blocks[0].TID)
+		r := xrayfdr.ReadBlocks(src, index.Header, blocks)
+		for {
+			if _, err := r.NextBlock(); err == io.EOF {
+				break
+			} else if err != nil {
+				log.Fatal(err)
+			}
+			for {
+				rec, err := r.Next()
+				if err != nil { // io.EOF, or what ended the block early
+					break
+				}
+				switch {
+				case rec.Kind.IsFunction():
+					fmt.Println(rec.TSC, rec.Kind, rec.Function)
+				case rec.Kind == xrayfdr.CustomEvent:
+					fmt.Printf("%d %s\n", rec.TSC, rec.Payload)
+				}
+			}
+		}
+	}
+	// Output:
+	// thread 12
+	// 1000 Enter 1
+	// 1400 Enter 2
+	// 5000 hello
+	// 6000 Exit 2
+}
