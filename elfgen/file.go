@@ -46,8 +46,9 @@ type Section struct {
 	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
 
 	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
-	// caller writes. Of type SHT_NOBITS it is to have nothing in the file; so that offsets
-	// stay addresses, its place is kept there all the same, for what nobody is to read.
+	// caller writes. One of type SHT_NOBITS has Room bytes in memory, and in the file none that
+	// count; so that offsets stay addresses, its place is kept there all the same, or as
+	// much of it as Data fills.
 	Data   []byte
 	Pieces [][]byte
 	Room   uint64
@@ -55,11 +56,22 @@ type Section struct {
 
 // size returns the section's length in bytes.
 func (s *Section) size() uint64 {
+	if s.Type == elf.SHT_NOBITS {
+		return s.Room
+	}
 	n := uint64(len(s.Data)) + s.Room
 	for _, p := range s.Pieces {
 		n += uint64(len(p))
 	}
 	return n
+}
+
+// kept returns how much room it has in the file, in bytes.
+func (s *Section) kept() uint64 {
+	if s.Type == elf.SHT_NOBITS && len(s.Data) > 0 {
+		return uint64(len(s.Data))
+	}
+	return s.size()
 }
 
 // fileSize returns how much of the file belongs to it, in bytes.
@@ -141,7 +153,7 @@ func (f *File) place() (end uint64) {
 		if s.Flags&elf.SHF_ALLOC != 0 || s.Away != 0 {
 			s.addr = end + s.Away
 		}
-		end += s.size()
+		end += s.kept()
 	}
 	return end
 }
@@ -189,7 +201,9 @@ func (f *File) AppendTo(dst []byte) ([]byte, error) {
 			for _, p := range s.Pieces {
 				b.Bytes(p)
 			}
-			b.Zeros(int(s.Room))
+			if s.Type != elf.SHT_NOBITS || len(s.Data) == 0 {
+				b.Zeros(int(s.Room))
+			}
 		}
 	}
 	b.Zeros(int(l.phoff) - (b.Len() - start))

@@ -24,7 +24,7 @@ func (f *File) WriteTo(w io.WriterAt) error {
 			continue
 		}
 		out.SkipTo(int64(s.offset))
-		if s.Room > 0 {
+		if s.Room > 0 && len(s.Data) == 0 {
 			out.Leave(int64(s.Room))
 			continue
 		}

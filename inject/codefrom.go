@@ -114,7 +114,7 @@ func (c *codeFiles) close() {
 
 // give gives a dump, if its format has no code, what there is of its process: first from
 // the files that were named, in their order, and then from those that were mapped.
-func (c *codeFiles) give(d *dump, opts *Options) {
+func (c *codeFiles) give(d *dump, opts *Options, sum *Summary) {
 	codeless, ok := d.source.(source.Codeless)
 	if !ok || c == nil {
 		return
@@ -131,16 +131,16 @@ func (c *codeFiles) give(d *dump, opts *Options) {
 		} else {
 			mem, note, err = c.rec.imageMemory(f, d.pid, maps)
 		}
+		if note != "" {
+			sum.note(Printable(f.path) + ": " + note)
+		}
 		if err != nil {
 			f.why = err.Error()
 			opts.logf(2, "%s: not of process %d: %v", Printable(f.path), d.pid, err)
 			continue
 		}
 		f.used = true
-		if note == "" {
-			note = "code of process"
-		}
-		opts.logf(1, "%s: %s %d", Printable(f.path), note, d.pid)
+		opts.logf(1, "%s: code of process %d", Printable(f.path), d.pid)
 		chain = append(chain, mem)
 	}
 	mapped := &mappedFiles{rec: c.rec, maps: maps, files: make(map[string]*os.File)}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -252,6 +254,83 @@ func TestCodeFromOthers(t *testing.T) {
 	}
 }
 
+// Without address space layout randomization, every run has its files at the same places:
+// then it is the number that tells.
+func TestCodeFromFixed(t *testing.T) {
+	for _, x := range []struct {
+		program, library uint64
+		pid              uint32
+		want             string // the problem
+	}{
+		{0x555555554000, 0x7ffff7800000, 100, ""},
+		{0x555555554000, 0x7ffff7800000, 77, "proves nothing"},
+		{0x400000, 0x7ffff7800000, 77, "proves nothing"},
+		{0x55d5a1b34000, 0x7f1234560000, 77, ""},
+	} {
+		w := newWorld(t)
+		w.Comm(100, monoStart, "mono", true)
+		w.Mmap2(100, monoStart+1, x.program+0x1000, 0x300000, 0x1000, "/usr/bin/mono-sgen")
+		w.Mmap2(100, monoStart+2, x.library, 0x20000, 0, profiler)
+		w.Mmap2(100, monoStart+3, 0x40000000, 0x10000, 0, "//anon")
+		put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 200, 2, 0x40000100, 64, "App:IsPrime (int)"}))
+		put(t, w.path("core"), tinyCore(x.pid, 0x40000000, bytes.Repeat([]byte{0x90}, 0x1000), map[string]uint64{"/usr/bin/mono-sgen": x.program, profiler: x.library}))
+		w.opts.Mono, w.opts.CodeFrom, w.opts.Objects = []inject.NamedDump{{Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+		w.Sample(100, monoStart+320, 0x40000110)
+		w.Write(t, w.opts.Input)
+		sum, err := inject.Run(context.Background(), w.opts)
+		if err != nil || sum.Objects != 1 {
+			t.Fatal(sum, err)
+		}
+		if coded := sum.Dumps[0].Codeless == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
+			t.Errorf("%+v: code %v, problems %v", x, coded, sum.Problems)
+		}
+	}
+}
+
+// tinyCore is a core dump of x86-64 with a number, files that are mapped from their start on, and some memory.
+func tinyCore(pid uint32, addr uint64, memory []byte, files map[string]uint64) []byte {
+	le := binary.LittleEndian
+	words := func(b []byte, values ...uint64) []byte {
+		for _, v := range values {
+			b = le.AppendUint64(b, v)
+		}
+		return b
+	}
+	info := make([]byte, 136)
+	le.PutUint32(info[24:], pid)
+	mapped, names := words(nil, uint64(len(files)), 1), []byte(nil)
+	for name, start := range files {
+		mapped = words(mapped, start, start+0x400000, 0)
+		names = append(append(names, name...), 0)
+	}
+	mapped = append(mapped, names...)
+	var notes []byte
+	for _, n := range []struct {
+		kind uint32
+		desc []byte
+	}{{3, info}, {0x46494c45, mapped}} {
+		notes = le.AppendUint32(notes, 5)
+		notes = le.AppendUint32(notes, uint32(len(n.desc)))
+		notes = le.AppendUint32(notes, n.kind)
+		notes = append(append(notes, "CORE\x00\x00\x00\x00"...), n.desc...)
+		notes = append(notes, make([]byte, -len(n.desc)&3)...)
+	}
+	b := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 9)...)
+	b = le.AppendUint16(b, uint16(elf.ET_CORE))
+	b = le.AppendUint16(b, uint16(elf.EM_X86_64))
+	b = words(le.AppendUint32(b, 1), 0, 64, 0)
+	b = le.AppendUint32(b, 0)
+	for _, v := range []uint16{64, 56, 2, 0, 0, 0} {
+		b = le.AppendUint16(b, v)
+	}
+	at, size := uint64(64+2*56), uint64(len(memory))
+	b = le.AppendUint32(le.AppendUint32(b, uint32(elf.PT_NOTE)), 0)
+	b = words(b, at, 0, 0, uint64(len(notes)), 0, 4)
+	b = le.AppendUint32(le.AppendUint32(b, uint32(elf.PT_LOAD)), uint32(elf.PF_R|elf.PF_X))
+	b = words(b, at+uint64(len(notes)), addr, 0, size, size, 4096)
+	return append(append(b, notes...), memory...)
+}
+
 // Later cores fill what earlier ones lack.
 func TestCodeFromTwo(t *testing.T) {
 	dir, opts := monoCore(t, "empty.core", "mono.core")
@@ -266,6 +345,69 @@ func TestCodeFromTwo(t *testing.T) {
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
 		t.Fatal(sum, err)
+	}
+}
+
+// Code of methods in an image is that of the file, as far as it is the one that was recorded.
+func TestCodeFromImage(t *testing.T) {
+	const image, code = 0x7f2200000000, 0x3000           // where the image is mapped, and a method in the file
+	content, err := os.ReadFile(testrec.Tool(t, "true")) // any ELF file
+	if err != nil || len(content) < code+64 {
+		t.Fatal(len(content), err)
+	}
+	for name, x := range map[string]struct {
+		inode bool     // the recording has it
+		from  []string // --code-from
+		note  bool
+		want  string // the problem
+		coded bool
+	}{
+		"recorded":            {inode: true, coded: true},
+		"named and recorded":  {inode: true, from: []string{"image.so"}, coded: true},
+		"not known":           {},
+		"named":               {from: []string{"image.so"}, coded: true, note: true},
+		"another of its name": {from: []string{"other/image.so"}, want: "process 100 had no such file mapped"},
+		"another":             {from: []string{"third.so"}, want: "process 100 had no such file mapped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			path := w.path("image.so")
+			os.Mkdir(w.path("other"), 0o755)
+			for _, p := range []string{"image.so", "other/image.so", "third.so"} {
+				put(t, w.path(p), content)
+			}
+			w.Comm(100, monoStart, "mono", true)
+			w.Mmap2(100, monoStart+2, 0x7f1100000000, 0x20000, 0, profiler)
+			var st unix.Stat_t
+			if err := unix.Stat(path, &st); err != nil {
+				t.Fatal(err)
+			}
+			if w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev); !x.inode {
+				st.Ino = 0
+			}
+			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
+			w.Mmap2(100, monoStart+4, 0x40000000, 0x10000, 0, "//anon")
+			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
+			w.opts.Mono, w.opts.MonoAOT = []inject.NamedDump{{Path: w.path("app.mlpd")}}, true
+			w.opts.Objects = w.path("objects")
+			for _, from := range x.from {
+				w.opts.CodeFrom = append(w.opts.CodeFrom, w.path(from))
+			}
+			w.Sample(100, monoStart+320, image+code-0x2000+8)
+			w.Write(t, w.opts.Input)
+			sum, err := inject.Run(context.Background(), w.opts)
+			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			if x.want != "" && !strings.Contains(sum.Problems[0].Text, x.want) {
+				t.Errorf("problem %s", sum.Problems[0])
+			}
+			paths, _ := filepath.Glob(w.path("objects/*.so"))
+			fn := functionsIn(t, paths[0])[0]
+			if (fn.code != nil) != x.coded || x.coded && !bytes.Equal(fn.code, content[code:code+64]) {
+				t.Errorf("the method has % x", fn.code)
+			}
+		})
 	}
 }
 

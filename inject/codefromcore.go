@@ -27,10 +27,12 @@ func (rec *recording) coreMemory(f *codeFile, d *dump, maps []fileMap) (jitcode.
 		return nil, "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, d.pid)
 	case numbered && (mapped || len(f.core.Files()) == 0):
 		return f.core, "", nil
+	case mapped && !isRandom(maps):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, d.pid)
 	case mapped && rec.isOther(pid, d, f.core):
 		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.pid)
 	case mapped:
-		return f.core, fmt.Sprintf("of process %d where it was made; files are mapped as in process", pid), nil
+		return f.core, fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, d.pid), nil
 	case known && numbered:
 		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
 	}
@@ -71,6 +73,14 @@ func (rec *recording) isOther(pid int, d *dump, c *elfcore.Core) bool {
 // compareMaps compares where files are mapped. It fails if they are elsewhere, and
 // returns false if there are none to compare.
 func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
+	places := make(map[string][]uint64) // by name, where offset 0 of the file would be
+	for i := range c.Files() {
+		f := &c.Files()[i]
+		name := strings.TrimSuffix(f.Name, deletedSuffix)
+		if at, list := f.Start-f.Offset, places[name]; len(list) == 0 || list[len(list)-1] != at && len(list) < maxPlaces {
+			places[name] = append(list, at)
+		}
+	}
 	agree, differ := 0, 0
 	var first error
 	for i := range maps {
@@ -78,26 +88,13 @@ func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
 		if m.name == "" || strings.HasPrefix(m.name, "[") {
 			continue
 		}
-		var other *elfcore.File
-		same := false
-		for j := range c.Files() {
-			f := &c.Files()[j]
-			if strings.TrimSuffix(f.Name, deletedSuffix) != m.name {
-				continue
-			}
-			other = f
-			if f.Start-f.Offset == m.lo-m.off {
-				same = true
-				break
-			}
-		}
-		switch {
-		case same:
+		switch at := places[m.name]; {
+		case slices.Contains(at, m.lo-m.off):
 			agree++
-		case other != nil:
+		case len(at) > 0:
 			differ++
 			if first == nil {
-				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", Printable(m.name), other.Start-other.Offset, m.lo-m.off)
+				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", Printable(m.name), at[0], m.lo-m.off)
 			}
 		}
 	}
@@ -106,6 +103,36 @@ func compareMaps(c *elfcore.Core, maps []fileMap) (bool, error) {
 	}
 	return agree > 0, nil
 }
+
+// isRandom reports whether files are mapped at random addresses. Where they are not, the
+// kernel maps a program at two thirds of the address space, and libraries below the room for the
+// stack, which is 128 MiB unless the limit is higher.
+func isRandom(maps []fileMap) bool {
+	for i := range maps {
+		m := &maps[i]
+		if m.name == "" || strings.HasPrefix(m.name, "[") {
+			continue
+		}
+		for _, bits := range []uint{39, 42, 47, 48} {
+			end := uint64(1) << bits
+			program := end / 3 * 2
+			if base := m.lo - m.off; base > program-fixedRoom && base < program+fixedRoom {
+				return false
+			}
+			if libraries := end - 128<<20; m.hi <= libraries && m.lo > libraries-64<<20 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fixedRoom is how far from where they would be by that rule programs are, as addresses are
+// rounded to pages of up to 64 KiB.
+const fixedRoom = 128 << 10
+
+// maxPlaces bounds how many places of a file are compared.
+const maxPlaces = 64
 
 // holdsAny reports whether a core has memory where functions of a dump are.
 func holdsAny(c *elfcore.Core, d *dump) bool {

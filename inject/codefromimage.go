@@ -38,7 +38,7 @@ func (rec *recording) imageMemory(f *codeFile, pid uint32, maps []fileMap) (jitc
 	case len(mem.maps) > 0 && proven:
 		return &mem, "", nil
 	case len(mem.maps) > 0:
-		return &mem, "nothing says that it is the file which was recorded, but its name: code of process", nil
+		return &mem, "nothing but its name says that it is the file which was recorded", nil
 	case other != nil:
 		return nil, "", other
 	}

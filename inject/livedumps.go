@@ -129,7 +129,7 @@ func (l *live) begin(m marker, d *dump) bool {
 		l.sum.problem(problem)
 		return false
 	}
-	l.code.give(d, l.opts)
+	l.code.give(d, l.opts, l.sum)
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
 		l.sum.problem(problemOf("", err, adviceObjects))

@@ -243,6 +243,23 @@ func TestMonoFound(t *testing.T) {
 	}
 }
 
+// They are found in --dump-dir, too, and in the directories in it; beside a copy of the recording
+// that is elsewhere, by their path.
+func TestMonoDumpDir(t *testing.T) {
+	for _, where := range []string{"logs", "logs/of-one"} {
+		w := newWorld(t)
+		w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=sub/app.mlpd", "App.exe"}
+		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
+		w.expect(100, monoStart+300, 0x40000110, "App:IsPrime (int)+0x10")
+		if err := os.MkdirAll(w.path(where), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(w.path(where), "app.mlpd"), hot(t, 17, 100, monoStart, 0x40000000, 0x7f2200000000))
+		w.opts.DumpDirs = []string{w.path("logs")}
+		w.check()
+	}
+}
+
 // What is found and is of another run is told of, and left alone.
 func TestMonoFoundStale(t *testing.T) {
 	w := newWorld(t)

@@ -37,3 +37,21 @@ func TestCmdline(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A feature that is one string, in both byte orders, and cut anywhere.
+func TestText(t *testing.T) {
+	for _, order := range []interface {
+		binary.ByteOrder
+		binary.AppendByteOrder
+	}{binary.LittleEndian, binary.BigEndian} {
+		content := append(order.AppendUint32(nil, 16), "aarch64\x00........"...)
+		if got := perfdata.Text(order, content); got != "aarch64" {
+			t.Errorf("%v: %q", order, got)
+		}
+		for n := range content {
+			if got := perfdata.Text(order, content[:n]); got != "" {
+				t.Errorf("%v, %d bytes: %q", order, n, got)
+			}
+		}
+	}
+}

@@ -23,6 +23,9 @@ func (c *Core) MatchThreads(ids []uint64) map[uint64]int {
 	}
 	best, most, ties := uint64(0), 1, 0
 	tried := make(map[uint64]bool)
+	if len(byPointer) > maxPairs/max(len(wanted), 1) {
+		return nil
+	}
 	for pointer := range byPointer {
 		for id := range wanted {
 			distance := pointer - id
@@ -51,6 +54,9 @@ const (
 	// maxDistance is how far pthread_self() may be from the thread pointer, in bytes:
 	// glibc's record of a thread has about 2 KiB, and on PowerPC there are 28 KiB more.
 	maxDistance = 64 << 10
+
+	// maxPairs bounds how many threads and ids are compared with each other.
+	maxPairs = 1 << 24
 
 	// maxDistances bounds how many are tried.
 	maxDistances = 1000

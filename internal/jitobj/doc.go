@@ -18,6 +18,9 @@
 // mapping of .text at its offset gives the same answer to readers that go by
 // program headers, by section headers, or by file offsets.
 //
+// A function whose bytes nobody knows has a .text that takes no part of the file
+// (SHT_NOBITS), and a PT_LOAD of its own for what is behind it in memory.
+//
 // The unwind tables are an exception where functions lie too close together for them
 // to be in memory behind the code: they then have addresses far away, see [Place].
 package jitobj

@@ -122,6 +122,9 @@ func (b *Builder) Build(fn *jitcode.Function, place Place) (Object, error) {
 	note := f.Add(b.idNote(&obj))
 	code := textSection(fn.HasCode())
 	code.Data = b.codeOf(fn)
+	if !fn.HasCode() {
+		code.Room = fn.Size
+	}
 	text := f.Add(code)
 	frameHeader, err := b.unwindTables(fn, place, &obj.Tables)
 	if err != nil {
@@ -163,6 +166,10 @@ func textSection(hasCode bool) elfgen.Section {
 	return s
 }
 
+// maxNoCode is how much of the place of unknown code is filled, in bytes: a few bytes of a
+// damaged log can tell of functions of any length.
+const maxNoCode = 64 << 10
+
 // codeOf returns what is in the file where a function's code is, or would be.
 //
 // A perf that is linked with capstone or LLVM reads the file there whatever the section is, and
@@ -177,7 +184,7 @@ func (b *Builder) codeOf(fn *jitcode.Function) []byte {
 	if b.target.Machine == elf.EM_PPC || b.target.Machine == elf.EM_PPC64 {
 		none = 0
 	}
-	b.noCode = slices.Grow(b.noCode[:0], int(fn.Size))[:fn.Size]
+	b.noCode = slices.Grow(b.noCode[:0], maxNoCode)[:min(fn.Size, maxNoCode)]
 	for i := range b.noCode {
 		b.noCode[i] = none
 	}

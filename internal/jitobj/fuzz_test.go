@@ -43,6 +43,12 @@ func FuzzBuild(f *testing.F) {
 			if got, err := e.Section(".text").Data(); err != nil || !bytes.Equal(got, code) {
 				t.Fatalf("code % x, %v", got, err)
 			}
+			bare := *fn
+			bare.Code = nil
+			b := build(t, target, jitobj.Options{DWARF: 4 + len(code)&1}, &bare)
+			if e, err = elf.NewFile(bytes.NewReader(b.Bytes)); err != nil || e.Section(".text").Size != fn.Size || (e.Section(".text").Type == elf.SHT_NOBITS) != (len(code) > 0) {
+				t.Fatalf("without its code, %v", err)
+			}
 			if len(fn.Lines) == 0 {
 				continue
 			}

@@ -211,6 +211,26 @@ func TestNoCodeStacks(t *testing.T) {
 	}
 }
 
+// A function that only a damaged log can tell of takes little of the disk.
+func TestNoCodeLong(t *testing.T) {
+	for _, place := range []jitobj.Place{{}, {Away: 0x10000000, Room: 1000}} {
+		fn := withoutCode(function())
+		fn.Size, fn.Unwind = 200<<20, derived()
+		o := buildAt(t, targets()[0], jitobj.Options{}, fn, place)
+		f, err := elf.NewFile(bytes.NewReader(o.Bytes))
+		if err != nil || len(o.Bytes) > 70<<10 {
+			t.Fatal(len(o.Bytes), err)
+		}
+		text, load := f.Section(".text"), f.Progs[0]
+		if text.Size != fn.Size || text.Type != elf.SHT_NOBITS || load.Memsz != jitobj.TextOffset+fn.Size || len(f.Progs) != 2 {
+			t.Errorf(".text is %+v, segments %v", text.SectionHeader, f.Progs)
+		}
+		if s := f.Section(".eh_frame"); (s == nil) != (place.Away == 0) {
+			t.Errorf("with tables at %#x, .eh_frame is %+v", place.Away, s)
+		}
+	}
+}
+
 func TestNoCodeIDs(t *testing.T) {
 	x86, opts := targets()[0], jitobj.Options{}
 	seen := make(map[[jitobj.BuildIDSize]byte]string)

@@ -26,7 +26,14 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	if place.None || fn.Size == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
 	}
-	offset, away := tablesPlace(fn.Size, place)
+	size := fn.Size
+	if !fn.HasCode() && size > maxNoCode {
+		if place.Away == 0 {
+			return 0, nil // they would be in its way
+		}
+		size = maxNoCode
+	}
+	offset, away := tablesPlace(size, place)
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, offset+away)
 	b.cies.reset()
 	b.addFrames(fn)

@@ -42,6 +42,10 @@ func (c *codeMemory) read(function int, addr, size uint64, buf []byte) []byte {
 	if c.mem == nil || size == 0 || size > maxCode || c.gone[function] {
 		return nil
 	}
+	var b [unwritten]byte // a look before there is memory for all of it
+	if begin := b[:min(size, unwritten)]; c.mem.ReadCode(addr, begin) != nil || isUnwritten(begin) || c.mem.ReadCode(addr+size-1, b[:1]) != nil {
+		return nil
+	}
 	code := slices.Grow(buf[:0], int(size))[:size]
 	if c.mem.ReadCode(addr, code) != nil || isUnwritten(code) {
 		return nil

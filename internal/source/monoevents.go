@@ -1,0 +1,106 @@
+package source
+
+import (
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// Events about code become functions.
+
+// maxRange is the longest function that is believed in, in bytes.
+const maxRange = 16 << 20
+
+// checked reports whether a function can be where an event says that it is.
+func (m *MonoLog) checked(e *monolog.Event) bool {
+	if e.Size <= maxRange && e.Code+e.Size >= e.Code {
+		return true
+	}
+	m.problem(e.Offset, "%s: %s at offset %#x of %d bytes at %#x: there is no such function; it is left out", monolog.FormatName, e.Kind, e.Offset, e.Size, e.Code)
+	return false
+}
+
+// jitted takes in a method that was compiled, or found in an image that had been
+// compiled before.
+func (m *MonoLog) jitted(e *monolog.Event) {
+	if len(m.methods.all) >= 2*maxMonoFunctions {
+		m.full(e)
+		return
+	}
+	if e.Code == 0 || e.Size == 0 {
+		m.Addressless++
+		m.calls.unplaced = append(m.calls.unplaced, unplacedMethod{e.Method, e.Time, m.names.keep(e.Name)})
+		m.methods.add(e.Method, e.Time, -1)
+		return
+	}
+	if !m.checked(e) {
+		return
+	}
+	if i, ok := m.places[e.Code]; ok && m.merge(i, e) {
+		m.methods.add(e.Method, e.Time, i)
+		return
+	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
+	m.methods.add(e.Method, e.Time, len(m.nameOf))
+	m.add(e, m.names.keep(e.Name))
+}
+
+// maxMonoFunctions is how many functions of a log are believed in: a program of a
+// gigabyte has fewer. A small packed log can have more events than there is memory for.
+var maxMonoFunctions = 4 << 20
+
+// full says, once, that there are too many functions.
+func (m *MonoLog) full(e *monolog.Event) {
+	if !m.toldFull {
+		m.toldFull = true
+		m.problem(e.Offset, "%s: %s at offset %#x is one more than the %d functions that a log can have here; the rest is left out", monolog.FormatName, e.Kind, e.Offset, maxMonoFunctions)
+	}
+}
+
+// monoMerge is how long after each other two events at one address tell of one method,
+// in nanoseconds. Mono tells twice of methods whose code others share, one at once
+// after the other: first of the method that was asked for, App:Fill<string> (string), then
+// of the one that was compiled, App:Fill<T_REF> (T_REF). The latter is how Mono itself calls
+// what is there, in stack traces and in the map that --jitmap writes.
+const monoMerge = 10e6
+
+// merge makes an event a part of a function, if it is one.
+func (m *MonoLog) merge(i int, e *monolog.Event) bool {
+	old := &m.Events[i]
+	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge {
+		return false
+	}
+	if e.Time >= old.Time {
+		m.nameOf[i] = m.names.keep(e.Name)
+	}
+	old.Time = min(old.Time, e.Time)
+	m.Merged++
+	return true
+}
+
+// add adds a function.
+func (m *MonoLog) add(e *monolog.Event, name []byte) {
+	i := len(m.nameOf)
+	m.nameOf = append(m.nameOf, name)
+	m.places[e.Code] = i
+	m.target.HighAddress = max(m.target.HighAddress, e.Code+e.Size)
+	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: i, Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
+}
+
+// helper takes in code that Mono made for itself. Of methods it tells here once more,
+// without their names.
+func (m *MonoLog) helper(e *monolog.Event) {
+	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
+		return
+	}
+	if len(m.nameOf) >= maxMonoFunctions {
+		m.full(e)
+		return
+	}
+	if !m.checked(e) {
+		return
+	}
+	m.add(e, m.names.helper(e))
+}
