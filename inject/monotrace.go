@@ -69,7 +69,7 @@ func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.Mon
 		return nil, err
 	}
 	m := newThreadMatch(d, log.Threads(), tasks)
-	m.useCore(code.threadsOf(d))
+	m.useCore(code.threadsOf(d, log.Threads()))
 	m.match(!rec.lost)
 	for _, t := range log.Threads() {
 		tid := uint32(0)
@@ -125,7 +125,7 @@ func (r *patientReader) Read(p []byte) (int, error) {
 // threadsOf returns the threads of a dump's process by their pthread_self, as core dumps
 // of it tell. Where the process has other numbers in the core than in the recording,
 // nobody knows those of its threads.
-func (c *codeFiles) threadsOf(d *dump) map[uint64]uint32 {
+func (c *codeFiles) threadsOf(d *dump, threads []*source.MonoThread) map[uint64]uint32 {
 	tids := make(map[uint64]uint32)
 	if c == nil {
 		return tids
@@ -138,9 +138,13 @@ func (c *codeFiles) threadsOf(d *dump) map[uint64]uint32 {
 		if _, _, err := c.rec.coreMemory(f, d, maps); err != nil {
 			continue
 		}
-		for _, t := range f.core.Threads() {
-			if t.ThreadPointer != 0 && t.TID > 0 {
-				tids[t.ThreadPointer] = uint32(t.TID)
+		var selves []uint64
+		for _, t := range threads {
+			selves = append(selves, t.Self)
+		}
+		for self, tid := range f.core.MatchThreads(selves) {
+			if tid > 0 {
+				tids[self] = uint32(tid)
 			}
 		}
 	}

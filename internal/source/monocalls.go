@@ -99,7 +99,7 @@ func (c *monoCalls) end(self uint64) {
 		c.current = make(map[uint64]*MonoThread)
 	}
 	t := c.current[self]
-	if t == nil || t.ended || c.loads && len(t.buffers) > 0 {
+	if t == nil || c.loads && (t.ended || len(t.buffers) > 0) { // it also writes a little when it is said to be gone
 		if len(c.threads) == maxMonoThreads {
 			c.left++
 			return

@@ -138,15 +138,16 @@ func TestMonoTrace(t *testing.T) {
 	l.thread(0x20, "5L0 6N9 15+2 16+3 17x3 25x2")
 	l.thread(0x99, jitEvents) // by the profiler's own thread, later
 	l.thread(0x10, "40+5 45-5 50-1 60U0")
+	l.thread(0x10, "62+5 63-5")      // its last words
 	l.thread(0x10, "70L0 71+6 72-6") // another thread in the same place
 	m := l.log()
 	got, trace, c := l.told(m)
-	want := "17:2:M2.M3=1 25:2:M2=9 30:1:M1.M5=10 45:1:M1.M5=5 50:1:M1=25 72:3:M6=1"
+	want := "17:2:M2.M3=1 25:2:M2=9 30:1:M1.M5=10 45:1:M1.M5=5 50:1:M1=25 63:1:M5=1 72:3:M6=1"
 	if got != want || len(trace.Problems()) > 0 || c.Inferred != 0 || c.Threads != 3 {
 		t.Errorf("got  %s\nwant %s\n%v %+v", got, want, trace.Problems(), c)
 	}
 	threads := m.Threads()
-	if len(threads) != 3 || threads[1].Name != "thread 9" || threads[1].NamedAt != 1e12+6 || threads[0].Last != 1e12+60 || threads[2].First != 1e12+70 {
+	if len(threads) != 3 || threads[1].Name != "thread 9" || threads[1].NamedAt != 1e12+6 || threads[0].Last != 1e12+63 || threads[2].First != 1e12+70 {
 		t.Errorf("threads %+v %+v %+v", *threads[0], *threads[1], *threads[2])
 	}
 	if m.Addressless != 3 || m.Made != 3 {
