@@ -19,6 +19,8 @@ type dumpOptions struct {
 	json, hex, disassemble, noSources, noSamples, noPager bool
 	pids, names, records                                  []string
 	address, time                                         string
+	stats                                                 bool
+	program                                               string
 	files                                                 []string
 }
 
@@ -32,6 +34,8 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 	fs.StringVar(&o.address, "address", "", "show only what touches `ADDRESS`, FIRST-LAST or START+SIZE (hexadecimal)")
 	fs.StringVar(&o.time, "time", "", "show only records of `TIME` or FIRST-LAST, in seconds as perf script prints them, or with ns behind nanoseconds")
 	fs.StringSliceVar(&o.records, "records", nil, "show only records of `TYPE`, as the output calls it; several with commas")
+	fs.BoolVar(&o.stats, "stats", false, "of an XRay trace, or of calls in a Mono log, show for each function how often it was called and how long that took, and not the records")
+	fs.StringVar(&o.program, "xray-binary", "", "take the names of the functions of an XRay trace from the program `FILE` that wrote it")
 	fs.BoolVar(&o.noSamples, "no-samples", false, "leave out the samples of recordings")
 	fs.BoolVar(&o.noSources, "no-sources", false, "with -d, read no source files: the text of lines comes from the dump itself, if at all")
 	fs.BoolVar(&o.noPager, "no-pager", false, "start no pager, even on a terminal")
@@ -40,7 +44,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 
 // options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
-	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stdin: stdin}
+	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, XRayBinary: o.program, Stdin: stdin}
 	if !o.noSources {
 		opts.Sources = show.ReadSource
 	}
@@ -92,7 +96,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	if o.files = fs.Args(); len(o.files) == 0 {
-		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording or an object; - is standard input"))
+		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log or an XRay trace; - is standard input"))
 	}
 	opts, err := o.options(stdin)
 	if err != nil {

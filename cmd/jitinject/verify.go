@@ -78,7 +78,7 @@ func (o *verifyOptions) check() error {
 		return usageError("--rules lists all rules and takes no files; --explain RULE... is about some")
 	}
 	if len(o.files) == 0 && !o.rules {
-		return usageError("verify needs the names of dumps, recordings or objects")
+		return usageError("verify needs the names of dumps, logs, recordings or objects")
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
-// Package show prints what files hold: jitdumps, recordings in all their forms, and
-// objects of jitted functions.
+// Package show prints what files hold: jitdumps, recordings in all their forms, objects
+// of jitted functions, logs of Mono's profiler, and traces of XRay. Of the latter it
+// also makes a table of how long functions took (xraystats.go, durations.go).
 //
 // A format is one file that knows how to walk its records and calls the methods of a
 // [form] for each: begin, the fields, end. There are two forms, text for people and

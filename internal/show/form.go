@@ -14,6 +14,7 @@ type form interface {
 
 	num(name string, v uint64)                 // a count, a size, a number that people read
 	signed(name string, v int64)               //
+	float(name string, v float64)              // with three decimals
 	hex(name string, v uint64)                 // an address, an id, bits
 	str(name string, v []byte)                 // from the file: is escaped
 	word(name, v string)                       // of ours

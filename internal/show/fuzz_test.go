@@ -2,6 +2,7 @@ package show_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,7 +18,8 @@ import (
 // seeds are files of all formats, real ones where they are small.
 func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
-	list = append(list, fromHex(t, "../../jitdump/testdata/spec.hex"), fromHex(t, "../../jitdump/testdata/debuginfo2.hex"), smallRecording().Bytes())
+	list = append(list, fromHex(t, "../../jitdump/testdata/spec.hex"), fromHex(t, "../../jitdump/testdata/debuginfo2.hex"), smallRecording().Bytes(), monoLog(t, 17), monoLog(t, 4),
+		xrayTrace(t, 5, binary.LittleEndian), xrayTrace(t, 3, binary.BigEndian), xrayTrace(t, 1, binary.LittleEndian))
 	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
 		dir := testrec.Unpack(t, name)
 		for _, path := range shownFiles(t, dir) {
@@ -54,6 +56,7 @@ func FuzzShow(f *testing.F) {
 	ways := []show.Options{
 		{}, {JSON: true, Hex: true, Disassemble: true}, {Disassemble: true, Hex: true},
 		{JSON: true, Filter: show.Filter{Names: []show.Name{{Part: "a"}}, Address: show.Range{Set: true, First: 1, Last: 1 << 63}}},
+		{Stats: true}, {Stats: true, JSON: true},
 	}
 	for _, s := range seeds(f) {
 		for way := range ways {

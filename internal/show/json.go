@@ -58,6 +58,11 @@ func (j *jsonForm) signed(name string, v int64) {
 	j.b = strconv.AppendInt(j.b, v, 10)
 }
 
+func (j *jsonForm) float(name string, v float64) {
+	j.key(name)
+	j.b = strconv.AppendFloat(j.b, v, 'f', 3, 64)
+}
+
 func (j *jsonForm) hex(name string, v uint64) {
 	j.key(name)
 	j.quotedHex(v)

@@ -1,6 +1,10 @@
 package show
 
-import "github.com/jitinject/jitinject/perfdata"
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
 
 // Names of perf's numbers, from linux/perf_event.h and perf's own headers.
 
@@ -28,7 +32,7 @@ func Types() []string {
 			names = append(names, name)
 		}
 	}
-	return append(append(names, objectTypes...), coreTypes...)
+	return slices.Concat(names, objectTypes, coreTypes, monoTypes, xrayTypes)
 }
 
 var sampleFields = []string{

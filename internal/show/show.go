@@ -7,6 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/format/xrayfdr"
 )
 
 // Options say what is shown and how.
@@ -15,6 +18,11 @@ type Options struct {
 	Hex         bool // the bytes of records, too
 	Disassemble bool // code, with its source lines
 	Filter      Filter
+	Stats       bool // how often and how long functions ran, by an XRay trace or a Mono log
+
+	// XRayBinary is the program that wrote a trace of XRay, for the names of its
+	// functions. Without one, "", they are shown by their numbers.
+	XRayBinary string
 
 	// Sources says where the text of source lines may come from beside the file
 	// itself: the file of that name. nil reads none.
@@ -26,7 +34,7 @@ type Options struct {
 
 // ErrUnknown says that a file has none of the formats that are known here. Callers
 // test for it with errors.Is.
-var ErrUnknown = errors.New("it is no jitdump, perf.data or ELF file")
+var ErrUnknown = errors.New("it is no jitdump, perf.data, ELF file, Mono log or XRay trace")
 
 // ErrNoMatch says that a file has nothing that the filter lets through, and that nothing
 // was written. Callers test for it with errors.Is.
@@ -56,15 +64,22 @@ func (l *LostOutput) Unwrap() error { return l.Err }
 type format struct {
 	name   string
 	magics []string
-	show   func(*viewer) error // the error is about the whole file
+	is     func(head []byte) bool // instead of magics
+	calls  bool                   // it may have calls that statistics are of
+	show   func(*viewer) error    // the error is about the whole file
 }
 
 // formats are all that are known, recognized by their first bytes.
 var formats = []format{
-	{"jitdump", []string{"DTiJ", "JiTD"}, showJitdump},
-	{"perf.data", []string{"PERFILE2", "2ELIFREP"}, showRecording},
-	{"ELF", []string{"\x7fELF"}, showELF},
+	{"jitdump", []string{"DTiJ", "JiTD"}, nil, false, showJitdump},
+	{"perf.data", []string{"PERFILE2", "2ELIFREP"}, nil, false, showRecording},
+	{"ELF", []string{"\x7fELF"}, nil, false, showELF},
+	{monolog.FormatName, []string{"\x01ZPM", gzipMagic}, nil, true, showMono},
+	{xrayfdr.FormatName, nil, xrayfdr.Looks, true, showXRay},
 }
+
+// gzipMagic begins what gzip has packed, as it may a Mono log.
+const gzipMagic = "\x1f\x8b"
 
 // A viewer shows one file.
 type viewer struct {
@@ -74,6 +89,7 @@ type viewer struct {
 	file   *os.File // nil for a pipe or a directory
 	pipe   io.Reader
 	size   int64
+	magic  string // that the file was recognized by
 	texts  *sourceTexts
 	damage Damaged
 }
@@ -154,14 +170,24 @@ func (v *viewer) recognized(f *os.File) error {
 		return errors.New("it is neither a file nor a pipe nor a directory of perf record")
 	}
 	for _, format := range formats {
+		if format.is != nil && format.is(head[:n]) {
+			return format.show(v)
+		}
+		if v.opts.Stats && !format.calls {
+			continue
+		}
 		for _, magic := range format.magics {
 			if bytes.HasPrefix(head[:n], []byte(magic)) {
+				v.magic = magic
 				return format.show(v)
 			}
 		}
 	}
 	if n == 0 {
 		return fmt.Errorf("%w: it is empty", ErrUnknown)
+	}
+	if v.opts.Stats {
+		return errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
 	}
 	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
 }

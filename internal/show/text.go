@@ -74,6 +74,11 @@ func (t *textForm) signed(name string, v int64) {
 	t.b = strconv.AppendInt(t.b, v, 10)
 }
 
+func (t *textForm) float(name string, v float64) {
+	t.key(name)
+	t.b = strconv.AppendFloat(t.b, v, 'f', 3, 64)
+}
+
 func (t *textForm) hex(name string, v uint64) {
 	t.key(name)
 	t.b = appendHex(t.b, v)

@@ -1,8 +1,8 @@
-// Package verify checks what takes part in an injection: the dumps that runtimes
+// Package verify checks what takes part in an injection: the dumps and logs that runtimes
 // write, the recordings that perf and jitinject write, and the ELF objects of jitted
 // functions.
 //
-// Each complaint breaks a rule, and dumprules.go and filerules.go are the table of all of them: what has to
+// Each complaint breaks a rule, and the files that end in rules.go are the table of all of them: what has to
 // hold, what the usual cause is when it does not, and what to do. docs/verify.md is
 // made from that table.
 //

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -74,8 +73,8 @@ func checkDump(ctx context.Context, r *reporter, path string, opts *Options) err
 		return err
 	}
 	c := newDumpCheck(r, f, st.Size())
-	if age := time.Since(st.ModTime()); opts.Now != 0 && age >= 0 && uint64(age) < opts.Now {
-		c.changed = opts.Now - uint64(age)
+	if c.changed, err = changedAt(f, opts.Now); err != nil {
+		return err
 	}
 	recordings := []string{opts.Recording}
 	if opts.Recording == "" {

@@ -21,11 +21,9 @@ type shownCode struct {
 	time             uint64
 }
 
-// injectedCode compares the functions of the dump with what mappings show where they
-// are. Functions without a mapping were left out on purpose (--sampled).
-func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
-	var shown []shownCode
-	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+// shownCodeOf returns the mappings of objects of jitted functions of a process.
+func shownCodeOf(ctx context.Context, recording string, pid uint32) (shown []shownCode, err error) {
+	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordMmap && r.Type != perfdata.RecordMmap2 {
 			return
 		}
@@ -34,11 +32,23 @@ func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint
 			shown = append(shown, shownCode{m.Addr, m.Len, m.PgOff, string(m.Filename), time})
 		}
 	})
+	return shown, err
+}
+
+// injectedCode compares the functions of the dump with what mappings show where they
+// are. Functions without a mapping were left out on purpose (--sampled).
+func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
+	shown, err := shownCodeOf(ctx, recording, pid)
 	if err != nil {
 		return err
 	}
-	if err := c.injectedPlaces(ctx, recording, pid, shown, monotonic); err != nil {
+	missing, err := notMapped(ctx, c.functions, c.first, recording, pid, shown, monotonic)
+	if err != nil {
 		return err
+	}
+	for _, m := range missing {
+		f := &c.functions[m.function]
+		c.broken("dump/not-mapped", f.offset, "%s in the code at %#x, which is not mapped then", are(m.samples, "sample"), f.addr)
 	}
 	slices.SortFunc(shown, func(a, b shownCode) int { return cmp.Compare(a.addr, b.addr) })
 	ends := make([]uint64, len(shown)) // the highest end up to each

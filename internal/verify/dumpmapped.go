@@ -54,14 +54,14 @@ func (m *mappedRanges) at(addr, end, time uint64) (r *mappedRange, sure bool) {
 	return nil, true
 }
 
-// lastExec returns when the process began to run the program that wrote the dump, or 0.
-func (c *dumpCheck) lastExec(ctx context.Context, recording string, pid uint32) (exec uint64, err error) {
+// lastExec returns when a process began to run the program that it ran at a time, or 0.
+func lastExec(ctx context.Context, recording string, pid uint32, first uint64) (exec uint64, err error) {
 	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordComm {
 			return
 		}
 		if e, err := rec.Comm(r); err == nil && e.Exec && e.PID == pid {
-			if t, ok := rec.Time(r); ok && t <= c.first {
+			if t, ok := rec.Time(r); ok && t <= first {
 				exec = max(exec, t)
 			}
 		}
@@ -72,19 +72,20 @@ func (c *dumpCheck) lastExec(ctx context.Context, recording string, pid uint32) 
 // always is a time at which everything is there that ever was.
 const always = ^uint64(0)
 
-// injectedPlaces compares where code is with where it is mapped. Times are compared
-// only if they are of one clock.
-func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid uint32, shown []shownCode, monotonic bool) error {
-	functions := make([]mappedRange, 0, len(c.functions))
-	for i := range c.functions {
-		if f := &c.functions[i]; f.size > 0 && f.addr+f.size > f.addr {
-			functions = append(functions, mappedRange{f.addr, f.addr + f.size, f.time, int32(i)})
+// notMapped compares where code is, the first of which was told of at a time, with where it
+// is mapped. It returns the functions that samples are in and no mapping is then, in their
+// order, with the number of such samples. Times are compared only if they are of one clock.
+func notMapped(ctx context.Context, functions []function, first uint64, recording string, pid uint32, shown []shownCode, monotonic bool) (list []lateLoad, err error) {
+	places := make([]mappedRange, 0, len(functions))
+	for i := range functions {
+		if f := &functions[i]; f.size > 0 && f.addr+f.size > f.addr {
+			places = append(places, mappedRange{f.addr, f.addr + f.size, f.time, int32(i)})
 		}
 	}
-	code := sortRanges(functions)
-	exec, err := c.lastExec(ctx, recording, pid)
+	code := sortRanges(places)
+	exec, err := lastExec(ctx, recording, pid, first)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mapped := make([]mappedRange, 0, len(shown))
 	for i := range shown {
@@ -114,7 +115,7 @@ func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid ui
 		return err
 	}
 	if err := samples(nil); err != nil {
-		return err
+		return nil, err
 	}
 	ofFiles := sortRanges(files)
 	err = samples(func(s *perfdata.Sample) {
@@ -134,17 +135,9 @@ func (c *dumpCheck) injectedPlaces(ctx context.Context, recording string, pid ui
 		}
 		missing[f.what]++
 	})
-	if err != nil {
-		return err
+	for i, n := range missing {
+		list = append(list, lateLoad{function: i, samples: n})
 	}
-	found := make([]int32, 0, len(missing))
-	for i := range missing {
-		found = append(found, i)
-	}
-	slices.Sort(found)
-	for _, i := range found {
-		f := &c.functions[i]
-		c.broken("dump/not-mapped", f.offset, "%s in the code at %#x, which is not mapped then", are(missing[i], "sample"), f.addr)
-	}
-	return nil
+	slices.SortFunc(list, func(a, b lateLoad) int { return cmp.Compare(a.function, b.function) })
+	return list, err
 }

@@ -187,8 +187,9 @@ const manyEarly = 10
 
 // A lateLoad is a function that was executed before its load.
 type lateLoad struct {
-	samples int
-	first   uint64 // time of the first of them
+	function int32
+	samples  int
+	first    uint64 // time of the first of them
 }
 
 // are returns a number of things, and that they are.
@@ -199,34 +200,50 @@ func are(n int, noun string) string {
 	return counted(n, noun) + " are"
 }
 
-// lateLoads looks for samples that are in code before it was loaded, where no other
-// code of the dump was at that time.
+// lateLoads says which code of the dump is executed before its load.
 func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness) error {
-	byAddr := make([]int32, 0, len(c.functions))
-	for i := range c.functions {
-		if c.functions[i].size > 0 {
+	late, early, inTime, err := lateLoads(ctx, c.functions, recording, w.pid, w.since)
+	if err != nil {
+		return err
+	}
+	if early > inTime && early >= manyEarly {
+		c.broken("dump/recording-time", c.functions[0].offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
+	}
+	for _, l := range late {
+		f := &c.functions[l.function]
+		c.broken("dump/load-late", f.offset, "%s in the code at %#x before it is loaded, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
+	}
+	return nil
+}
+
+// lateLoads looks for samples of a process from a time on that are in code before it was
+// loaded, where no other code was at that time. It returns the functions that have such,
+// in their order, and counts such samples and those in loaded code.
+func lateLoads(ctx context.Context, functions []function, recording string, pid uint32, since uint64) (late []lateLoad, early, inTime int, err error) {
+	byAddr := make([]int32, 0, len(functions))
+	for i := range functions {
+		if functions[i].size > 0 {
 			byAddr = append(byAddr, int32(i))
 		}
 	}
-	slices.SortFunc(byAddr, func(a, b int32) int { return cmp.Compare(c.functions[a].addr, c.functions[b].addr) })
+	slices.SortFunc(byAddr, func(a, b int32) int { return cmp.Compare(functions[a].addr, functions[b].addr) })
 	ends := make([]uint64, len(byAddr)) // the highest end up to each
 	high := uint64(0)
 	for i, f := range byAddr {
-		high = max(high, c.functions[f].addr+c.functions[f].size)
+		high = max(high, functions[f].addr+functions[f].size)
 		ends[i] = high
 	}
-	late := make(map[int32]*lateLoad)
-	early, inTime := 0, 0 // samples in code
-	_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
+	found := make(map[int32]*lateLoad)
+	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 		if r.Type != perfdata.RecordSample {
 			return
 		}
 		s, ok := rec.Sample(r)
-		if !ok || s.PID != w.pid || s.Time < w.since {
+		if !ok || s.PID != pid || s.Time < since {
 			return
 		}
 		n, _ := slices.BinarySearchFunc(byAddr, s.IP, func(f int32, ip uint64) int {
-			if c.functions[f].addr <= ip {
+			if functions[f].addr <= ip {
 				return -1
 			}
 			return 1
@@ -236,7 +253,7 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 			if n-i > maxUnder {
 				return
 			}
-			f := &c.functions[byAddr[i]]
+			f := &functions[byAddr[i]]
 			if s.IP >= f.addr+f.size {
 				continue
 			}
@@ -251,26 +268,15 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		if soonest < 0 {
 			return
 		}
-		if late[soonest] == nil {
-			late[soonest] = &lateLoad{first: s.Time}
+		if found[soonest] == nil {
+			found[soonest] = &lateLoad{function: soonest, first: s.Time}
 		}
-		late[soonest].samples++
+		found[soonest].samples++
 		early++
 	})
-	if err != nil {
-		return err
+	for _, l := range found {
+		late = append(late, *l)
 	}
-	if early > inTime && early >= manyEarly {
-		c.broken("dump/recording-time", c.functions[0].offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
-	}
-	found := make([]int32, 0, len(late))
-	for f := range late {
-		found = append(found, f)
-	}
-	slices.Sort(found)
-	for _, i := range found {
-		f, l := &c.functions[i], late[i]
-		c.broken("dump/load-late", f.offset, "%s in the code at %#x before it is loaded, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
-	}
-	return nil
+	slices.SortFunc(late, func(a, b lateLoad) int { return cmp.Compare(a.function, b.function) })
+	return late, early, inTime, err
 }

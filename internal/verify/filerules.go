@@ -50,7 +50,7 @@ var fileRules = []Rule{
 	{"recording/no-jit", Note,
 		"A recording that is checked has something to do with JITs.",
 		"The runtime's flag for dumps was missing, or the program compiled nothing.",
-		"Record again with the flag: node --perf-prof, java with the agent, erl +JPperf dump, ..."},
+		"Record again with the flag: node --perf-prof, java with the agent, erl +JPperf dump, ... Nothing, if the runtime is Mono or calls were logged by XRay: recordings say nothing of such logs."},
 	{"recording/object-mode", Error,
 		"A jitted mapping is of user space and executable.",
 		"A program that put it in has filled other fields wrong. perf does not look for functions in such mappings.",

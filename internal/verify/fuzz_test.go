@@ -2,9 +2,11 @@ package verify
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"debug/elf"
 	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +15,25 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
+
+// gunzipped returns what a file holds that gzip has packed.
+func gunzipped(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 // FuzzVerify: whatever the bytes are, nothing panics, and every complaint is about a
 // rule of the table. The first byte says what they are taken for.
@@ -64,6 +85,13 @@ func FuzzVerify(f *testing.F) {
 		cut[info.Offset+info.FileSize-1] = 0xff
 		f.Add(append([]byte{2}, cut...))
 	}
+	for _, path := range []string{"../show/testdata/mono/v1.mlpd.gz", "../show/testdata/mono/v17-all.mlpd.gz"} {
+		log := gunzipped(f, path)
+		f.Add(append([]byte{3}, log[:min(len(log), 16<<10)]...))
+	}
+	for _, name := range []string{"v1-llvm5-events", "v2-llvm6", "v5-events", "v5-llvm14-typed"} {
+		f.Add(append([]byte{4}, gunzipped(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
 			return
@@ -74,7 +102,7 @@ func FuzzVerify(f *testing.F) {
 			}
 		}}
 		r, src, size, ctx := newReporter("x", &opts), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
-		switch in[0] % 3 {
+		switch in[0] % 5 {
 		case 0:
 			if err := newDumpCheck(r, src, size).check(ctx, "jit-1.dump"); err != nil {
 				t.Error(err)
@@ -84,6 +112,12 @@ func FuzzVerify(f *testing.F) {
 			if rec.open("", false) == nil {
 				_ = checkOpen(ctx, r, rec)
 			}
+		case 3:
+			c := newMonoCheck(r)
+			_ = c.check(ctx, src)
+		case 4:
+			c := &xrayCheck{reporter: r, src: src, size: size}
+			_ = c.check(ctx)
 		default:
 			checkObject(ctx, r, src, size, "/x/jitted-1-1.so", true)
 		}

@@ -3,9 +3,11 @@ package verify_test
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +42,19 @@ var knowns = []known{
 	{"LLVM 14 (lli, MCJIT)", "dump/vma", "`PerfJITEventListener` leaves vma 0.", "Write code_addr."},
 	{"LLVM 14 (lli, MCJIT)", "dump/line-zero", "LLVM's line tables have line 0 for code that comes from no line, and the listener passes it on.", "Leave such entries out, unless they end a line that came before: readers take line 0 for none."},
 	{"LLVM 14 (lli, MCJIT)", "dump/lines-skewed", "The listener adds 0x40, as V8 does. ORC's `PerfSupportPlugin` does so, too.", "Write the address as it is."},
+	{"Mono's log profiler of 2010", "mono/pid", "`dump_header` writes nothing behind the size of pointers.", "Write `getpid()`, as later versions do."},
+	{"Mono's log profiler of 2010", "mono/twice", "A method that is implemented in the runtime is told of twice, with the same name and address, the second time for its wrapper.", "Tell of it once."},
+	{"XRay of LLVM 5", "xray/payload", "`handleCustomEvent` copies the data but does not step over them.", "Step over them, as LLVM 8 does."},
+	{"XRay of LLVM 5", "xray/unfinished", "Functions that an exception leaves have no exit.", "Write one when the stack is unwound."},
+	{"XRay of LLVM 5", "xray/reserved", "Records are written without clearing what they do not use.", "Clear them."},
+	{"XRay of LLVM 6", "xray/arguments", "Entries that arguments follow are plain ones.", "Write the action for entries with arguments, as LLVM 8 does."},
+	{"XRay of LLVM 6", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
+	{"XRay of LLVM 14", "xray/clock", "The machine does not say how fast its counter is, so CLOCK_REALTIME is taken.", "Take CLOCK_MONOTONIC, which does not jump."},
+	{"XRay of LLVM 14", "xray/extents", "The markers of typed events are not counted in the size of the buffer.", "Count them."},
+	{"XRay of LLVM 14", "xray/exit-unknown", "The entries were in records that are missing because of the markers.", "Count them."},
+	{"XRay of LLVM 14", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
+	{"XRay of LLVM 14", "xray/reserved", "As LLVM 5.", "As LLVM 5."},
+	{"Mono 6.8", "mono/size-zero", "In modes with other events than JIT's, a method that a thread is about to enter is told of before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
 }
 
 // runtimes are the recordings of testdata whose dumps are checked, and whose they are.
@@ -63,6 +78,39 @@ var runtimes = []struct {
 	{"lli-hot", "LLVM 14 (lli, MCJIT)", ""},
 	{"toyjit", "testdata/toyjit", ""},
 	{"toyjit-dwarf", "testdata/toyjit", ""},
+}
+
+// logs are logs of profilers that are checked, and whose they are.
+var logs = []struct{ name, runtime, path string }{
+	{"v1.mlpd", "Mono's log profiler of 2010", "../show/testdata/mono/v1.mlpd.gz"},
+	{"v17-jit.mlpd", "Mono 6.8", "../show/testdata/mono/v17-jit.mlpd.gz"},
+	{"v17-all.mlpd", "Mono 6.8", "../show/testdata/mono/v17-all.mlpd.gz"},
+	{"v1-llvm5-threads", "XRay of LLVM 5", "../../format/xrayfdr/testdata/real/v1-llvm5-threads.xray.gz"},
+	{"v1-llvm5-events", "XRay of LLVM 5", "../../format/xrayfdr/testdata/real/v1-llvm5-events.xray.gz"},
+	{"v2-llvm6", "XRay of LLVM 6", "../../format/xrayfdr/testdata/real/v2-llvm6.xray.gz"},
+	{"v5-events", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-events.xray.gz"},
+	{"v5-emulated-clock", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-emulated-clock.xray.gz"},
+	{"v5-llvm14-small", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-llvm14-small.xray.gz"},
+	{"v5-llvm14-typed", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-llvm14-typed.xray.gz"},
+}
+
+// unpacked returns the path of what a file holds that gzip has packed.
+func unpacked(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), b)
 }
 
 // told is how often a rule is broken in a recording's dumps and in the recording
@@ -96,6 +144,13 @@ func TestRuntimes(t *testing.T) {
 			countsOf(t, counts, key, dump, verify.Options{Recording: recording})
 		}
 		countsOf(t, counts, key, recording, verify.Options{})
+	}
+	for _, l := range logs {
+		path := l.path
+		if strings.HasSuffix(path, ".xray.gz") { // nobody packs those but us
+			path = unpacked(t, path)
+		}
+		countsOf(t, counts, told{recording: l.name, runtime: l.runtime}, path, verify.Options{})
 	}
 	explained := make(map[[2]string]known)
 	for _, k := range knowns {
@@ -138,6 +193,17 @@ var aboutRecording = map[string]string{
 	"dump/recording-clock":   "The same, as seen from the dump.",
 }
 
+// complaintsOf lists what a recording or log gets.
+func complaintsOf(counts map[told]int, name, runtime string) string {
+	var cells []string
+	for _, rule := range verify.Rules {
+		if n := counts[told{name, runtime, rule.Name}]; n > 0 {
+			cells = append(cells, fmt.Sprintf("%s %d", rule.Name, n))
+		}
+	}
+	return cmp.Or(strings.Join(cells, ", "), "none")
+}
+
 // document returns docs/verify.md.
 func document(counts map[told]int) []byte {
 	var b bytes.Buffer
@@ -145,15 +211,15 @@ func document(counts map[told]int) []byte {
 
     jitinject verify FILE...
 
-checks dumps, recordings and the objects that they refer to, and ELF objects by themselves. A recording among the FILEs is
-held beside the dumps. This page is made from the table of rules in internal/verify and from the recordings in testdata
+checks dumps, logs of Mono's profiler, traces of XRay, recordings and the objects that they refer to, and ELF objects by
+themselves. A recording among the FILEs is held beside the dumps, logs and traces. This page is made from the table of rules in internal/verify and from the recordings in testdata
 (` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
 
 An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
 readers cope with. A **note** is something to know.
 `)
 	for _, kind := range []struct{ prefix, title string }{
-		{"dump/", "Rules for dumps"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
+		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
 		for _, r := range verify.Rules {
@@ -172,13 +238,11 @@ mode; a test holds that, too.
 |---|---|---|
 `)
 	for _, r := range runtimes {
-		var cells []string
-		for _, rule := range verify.Rules {
-			if n := counts[told{r.name, r.runtime, rule.Name}]; n > 0 {
-				cells = append(cells, fmt.Sprintf("%s %d", rule.Name, n))
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, cmp.Or(strings.Join(cells, ", "), "none"))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, complaintsOf(counts, r.name, r.runtime))
+	}
+	b.WriteString("\nLogs by themselves:\n\n| log | runtime | complaints |\n|---|---|---|\n")
+	for _, l := range logs {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", l.name, l.runtime, complaintsOf(counts, l.name, l.runtime))
 	}
 	runtime := ""
 	for _, k := range knowns {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -41,12 +43,14 @@ type Options struct {
 // Kinds of files, as Result has them.
 const (
 	KindDump      = "jitdump"
+	KindMono      = monolog.FormatName
+	KindXRay      = xrayfdr.FormatName
 	KindRecording = "perf.data"
 	KindObject    = "ELF object"
 )
 
 // ErrUnknown says that a file is of no kind that can be checked.
-var ErrUnknown = errors.New("it is neither a jitdump nor a perf.data nor an ELF object")
+var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace nor a perf.data or an ELF object")
 
 // KindOf looks at the first bytes of a file. A file with the name of a dump is one,
 // whatever is in it.
@@ -72,8 +76,12 @@ func KindOf(path string) (string, error) {
 		return KindObject, nil
 	case bytes.HasPrefix(b, []byte("PERFILE2")), bytes.HasPrefix(b, []byte("2ELIFREP")):
 		return KindRecording, nil
+	case bytes.HasPrefix(b, []byte(monoMagic)), bytes.HasPrefix(b, []byte(gzipMagic)) && isGzipLog(f):
+		return KindMono, nil
 	case bytes.HasPrefix(b, []byte("DTiJ")), bytes.HasPrefix(b, []byte("JiTD")), strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump"):
 		return KindDump, nil
+	case xrayfdr.Looks(b):
+		return KindXRay, nil
 	}
 	return "", ErrUnknown
 }
@@ -112,6 +120,10 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	switch kind {
 	case KindDump:
 		err = checkDump(ctx, r, path, &opts)
+	case KindMono:
+		err = checkMono(ctx, r, path, &opts)
+	case KindXRay:
+		err = checkXRay(ctx, r, path, &opts)
 	case KindRecording:
 		err = checkRecording(ctx, r, path)
 	default:

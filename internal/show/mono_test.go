@@ -1,0 +1,283 @@
+package show_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// With bytes, every byte of a log is shown once: in the header, a buffer's or an event.
+func TestMonoBytes(t *testing.T) {
+	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	var all []byte
+	for line := range strings.Lines(whole(t, "testdata/mono/v17-all.mlpd.gz", show.Options{JSON: true, Hex: true})) {
+		var it struct {
+			Offset, Size int
+			Hex          string
+		}
+		if err := json.Unmarshal([]byte(line), &it); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, len(it.Hex)/2)
+		if _, err := fmt.Sscanf(it.Hex, "%x", &b); err != nil && it.Hex != "" {
+			t.Fatal(err)
+		}
+		if len(b) > 0 && (it.Offset != len(all) || it.Size != len(b)) {
+			t.Fatalf("%d bytes at %d, want %d at %d", len(b), it.Offset, it.Size, len(all))
+		}
+		all = append(all, b...)
+	}
+	if !bytes.Equal(all, log) {
+		t.Errorf("%d bytes are shown, the log has %d", len(all), len(log))
+	}
+}
+
+// monoLog returns a log of some version with an event of each of many kinds.
+func monoLog(t testing.TB, version uint8) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := monolog.Header{Version: version, PtrSize: 8, Startup: 1700000000000, StartupTime: 2_000_000_000, PID: 17, Args: "log:\"jit\"\n", Arch: "x86-64", OS: "linux"}
+	h.Major, h.Minor = monolog.MonoVersion(version)
+	w, err := monolog.NewWriter(&b, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time := uint64(2_000_001_000)
+	event := func(kind monolog.Kind, set func(e *monolog.Event)) {
+		time += 1000
+		e := monolog.Event{Kind: kind, Time: time}
+		set(&e)
+		if err := w.Event(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer := func(thread uint64) {
+		if err := w.Buffer(monolog.BufferHeader{Time: time, PtrBase: 0x7f0000001000, ObjBase: 0x7f0000800000 >> 3, Thread: thread, MethodBase: 0x5000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer(0x7f00000fe6c0)
+	event(monolog.KindClass, func(e *monolog.Event) {
+		e.Load, e.Pointer, e.Image, e.Name = monolog.LoadEnd, 0x6000, 0x6100, []byte("Node<T>")
+	})
+	if version >= 15 {
+		event(monolog.KindVTable, func(e *monolog.Event) { e.Load, e.Pointer, e.Class = monolog.LoadEnd, 0x6200, 0x6000 })
+	}
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5000, 0x7f0000001000, 48, []byte("Demo:Leaf (int)")
+	})
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5100, 0x7f0000001100, 48, []byte("Demo:\x1b[31m\xff ()")
+	})
+	event(monolog.KindEnter, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindAlloc, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size, e.Frames = 0x6000, 0x6200, 0x7f0000801000, 24, []uint64{0x5000, 0x5900}
+	})
+	event(monolog.KindGCMove, func(e *monolog.Event) { e.Moves = []monolog.Move{{From: 0x7f0000801000, To: 0x7f0000902000}} })
+	event(monolog.KindThrow, func(e *monolog.Event) { e.Object = 0x7f0000801000 })
+	event(monolog.KindClause, func(e *monolog.Event) { e.Sub, e.Method = 2, 0x5000 })
+	event(monolog.KindLeave, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindMonitor, func(e *monolog.Event) { e.Sub, e.Object = monolog.MonitorContention, 0x7f0000801000 })
+	buffer(0x7f00000ff6c0)
+	event(monolog.KindHeapStart, func(*monolog.Event) {})
+	event(monolog.KindHeapObject, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size = 0x6000, 0x6200, 0x7f0000902000, 24
+		e.Refs = []monolog.Ref{{Offset: 16, Object: 0x7f0000903000}}
+	})
+	if version >= 5 {
+		event(monolog.KindCounterDescs, func(e *monolog.Event) {
+			e.CounterDescs = []monolog.CounterDesc{{Section: 1 << 8, Name: []byte("a counter"), Type: monolog.CounterDouble, Index: 1}}
+		})
+		event(monolog.KindCounters, func(e *monolog.Event) {
+			e.Counters = []monolog.Counter{{Index: 1, Type: monolog.CounterDouble, Value: 0x3ff8000000000000}, {Index: 2, Type: monolog.CounterLong, Value: 1<<64 - 5}}
+		})
+	}
+	event(monolog.KindThread, func(e *monolog.Event) {
+		e.Pointer, e.Name = 0x7f00000ff6c0, []byte("Main")
+	})
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What is shown of small logs, byte for byte: whole, and with damage.
+func TestGoldenMono(t *testing.T) {
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	log := monoLog(t, 17)
+	put(t, "mono17.mlpd", log)
+	put(t, "mono4.mlpd", monoLog(t, 4))
+	second := bytes.LastIndex(log, []byte("\x01LPM"))
+	broken := append(append(bytes.Clone(log[:second-2]), 0xff, 0xff), log[second:len(log)-3]...)
+	put(t, "mono-damaged.mlpd", broken)
+	golden(t, testdata, "mono17.txt", whole(t, "mono17.mlpd", show.Options{Hex: true}))
+	golden(t, testdata, "mono17.json", whole(t, "mono17.mlpd", show.Options{JSON: true}))
+	golden(t, testdata, "mono4.txt", whole(t, "mono4.mlpd", show.Options{}))
+	golden(t, testdata, "mono-damaged.txt", shown(t, "mono-damaged.mlpd", show.Options{}))
+}
+
+// Filters let through what they say of logs.
+func TestMonoFilters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.mlpd")
+	put(t, path, monoLog(t, 17))
+	for _, c := range []struct {
+		name string
+		set  func(*show.Filter)
+		want []string
+	}{
+		{"a method's name", func(f *show.Filter) { f.Names = mustName(t, "Leaf") },
+			[]string{"method_jit Demo:Leaf (int)", "method_enter Demo:Leaf (int)", "exception_clause Demo:Leaf (int)", "method_leave Demo:Leaf (int)"}},
+		{"a class's name", func(f *show.Filter) {
+			f.Names = mustName(t, "/^Node/")
+			f.Types = []string{"alloc", "heap_object", "class"}
+		},
+			[]string{"class Node<T>", "alloc", "heap_object"}},
+		{"a counter's name", func(f *show.Filter) { f.Names = mustName(t, "counter") }, []string{"sample_counters_desc"}},
+		{"code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f000000102f") }, []string{"method_jit Demo:Leaf (int)"}},
+		{"behind code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000001030+80") }, nil},
+		{"an object", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000902000") }, []string{"gc_move", "heap_object"}},
+		{"types", func(f *show.Filter) { f.Types = []string{"jit", "BUFFER"} },
+			[]string{"buffer", "method_jit Demo:Leaf (int)", "method_jit Demo:\x1b[31m\ufffd ()", "buffer"}},
+		{"a time", func(f *show.Filter) { f.Time = mustRange(t, show.ParseTime, "2000006000ns-2000007000ns") }, []string{"method_enter Demo:Leaf (int)", "alloc"}},
+		{"the process", func(f *show.Filter) { f.PIDs = []uint32{17}; f.Types = []string{"thread"} }, []string{"thread Main"}},
+		{"another process", func(f *show.Filter) { f.PIDs = []uint32{18} }, nil},
+		{"the header", func(f *show.Filter) { f.Types = []string{"header"} }, []string{"header"}},
+	} {
+		got := kinds(t, shown(t, path, filter(t, c.set)))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A log may come through a pipe, and gzip that holds something else is no log.
+func TestMonoPipe(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		log := monoLog(t, 17)
+		if packed {
+			log = gunzip(t, "testdata/mono/v1.mlpd.gz")
+		}
+		path := filepath.Join(t.TempDir(), "app.mlpd")
+		put(t, path, log)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			w.Write(log)
+			w.Close()
+		}()
+		got := whole(t, "-", show.Options{Stdin: r, Hex: true})
+		if want := strings.Replace(whole(t, path, show.Options{Hex: true}), "name="+path, "name=-", 1); got != want {
+			t.Errorf("through a pipe, %d bytes of text; from the file, %d", len(got), len(want))
+		}
+		r.Close()
+	}
+	if err := show.File(io.Discard, "testdata/mono/v1.debug.txt.gz", &show.Options{}); !errors.Is(err, show.ErrUnknown) {
+		t.Errorf("a packed text: %v", err)
+	}
+	for _, cut := range []int{4, 20, 30} {
+		path := filepath.Join(t.TempDir(), "cut.mlpd")
+		put(t, path, monoLog(t, 17)[:cut])
+		var out bytes.Buffer
+		if err := show.File(&out, path, &show.Options{}); err == nil || errors.Is(err, show.ErrUnknown) || out.Len() > 0 {
+			t.Errorf("%d bytes: %v, and %d bytes of output", cut, err, out.Len())
+		}
+	}
+}
+
+// Memory does not grow with a log, the first output comes at once, and who stops reading
+// stops the work.
+func TestLargeLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.mlpd")
+	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	first := bytes.Index(log, []byte("\x01LPM"))
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Write(log[:first])
+	for range 400 {
+		f.Write(log[first:])
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, opts := range []show.Options{{}, {JSON: true, Hex: true}} {
+		p := peak{began: time.Now()}
+		if err := show.File(&p, path, &opts); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("JSON %v: %v, of text %d MB, first after %v, heap %d MB", opts.JSON, time.Since(p.began).Round(time.Millisecond), p.written>>20, p.first, p.heap>>20)
+		if p.heap > 32<<20 || p.written < 10<<20 || p.first > time.Second/2 {
+			t.Errorf("%d MB of heap for %d MB of output, the first after %v", p.heap>>20, p.written>>20, p.first)
+		}
+	}
+	c := closed{after: 3}
+	if err := show.File(&c, path, &show.Options{}); !errors.Is(err, syscall.EPIPE) || c.calls > 4 {
+		t.Errorf("nobody reads, but %d writes and %v", c.calls, err)
+	}
+}
+
+// Calls of a log are counted as mprof-report counts them.
+func TestMonoStats(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.mlpd")
+	put(t, path, gunzip(t, "testdata/mono/v17-all.mlpd.gz"))
+	text := whole(t, path, show.Options{Stats: true})
+	// fib(6) makes 25 calls, in each of two threads.
+	if !regexp.MustCompile(`(?m)^calls method=0x[0-9a-f]+ count=50 .* name="All:Fib \(int\)"$`).MatchString(text) {
+		t.Errorf("%s", text)
+	}
+	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0\n") {
+		t.Errorf("not all calls match: %s", text[strings.LastIndex(text, "\ntotal")+1:])
+	}
+	fib := show.Options{Stats: true, Filter: show.Filter{Names: mustName(t, "All:Fib")}}
+	if text := whole(t, path, fib); strings.Count(text, "\n") != 3 || !strings.Contains(text, "\ntotal threads=3 functions=1 calls=50 ") {
+		t.Errorf("with a name:\n%s", text)
+	}
+	if err := show.File(io.Discard, "testdata/xray/v5-perf-pair.account.csv", &show.Options{Stats: true}); err == nil {
+		t.Error("a text has statistics")
+	}
+	if _, err := exec.LookPath("mprof-report"); err != nil {
+		t.Skip("SKIPPED: there is no mprof-report")
+	}
+	out, err := exec.Command("mprof-report", "--reports=call", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, calls, _ := strings.Cut(string(out), "Total calls: ")
+	calls, _, _ = strings.Cut(calls, "\n")
+	if calls == "" || !strings.Contains(text, " calls="+calls+" ") {
+		t.Errorf("mprof-report counts %q calls: %s", calls, text[strings.LastIndex(text, "\ntotal")+1:])
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ +(\d+) +\d+ +(\d+) (.+)$`).FindAllStringSubmatch(string(out), -1) {
+		row := regexp.MustCompile(`(?m)^calls .* count=` + m[2] + ` .* sum_ns=` + `(\d+)\.000 name="` + regexp.QuoteMeta(m[3]) + `"$`).FindStringSubmatch(text)
+		if row == nil {
+			t.Errorf("mprof-report has %q", m[0])
+			continue
+		}
+		sum, _ := strconv.ParseUint(row[1], 10, 64)
+		if ms := strconv.FormatUint(sum/1e6, 10); ms != m[1] {
+			t.Errorf("%s: %d ns, mprof-report has %s ms", m[3], sum, m[1])
+		}
+	}
+}

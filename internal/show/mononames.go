@@ -1,0 +1,104 @@
+package show
+
+import (
+	"strings"
+
+	"github.com/jitinject/jitinject/format/monolog"
+)
+
+// monoType is what an event is called: its kind in one word.
+func monoType(k monolog.Kind) string { return strings.ReplaceAll(k.String(), " ", "_") }
+
+// monoTypes are the types of all events.
+var monoTypes = func() (names []string) {
+	for k := monolog.KindAlloc; !strings.HasPrefix(k.String(), "kind "); k++ {
+		names = append(names, monoType(k))
+	}
+	return append(names, "buffer")
+}()
+
+// Names of Mono's numbers, as mprof-report calls them where it does.
+var (
+	monoHandles     = []string{"weak", "weaktrack", "normal", "pinned"}
+	monoClauses     = []string{"catch", "filter", "finally", "", "fault"}
+	monoMonitors    = []string{"", "contended", "acquired", "not taken"}
+	monoSyncPoints  = []string{"periodic", "world stop", "world start"}
+	monoLoads       = []string{"named", "loading", "loaded", "unloading", "unloaded"}
+	monoSamples     = []string{"", "cycles", "instructions retired", "cache misses", "cache references", "executed branches", "unpredicted branches"}
+	monoRootSources = []string{
+		"external", "stack", "finalizer queue", "static fields", "thread static", "context static", "GC handle", "JIT",
+		"threading", "domain", "reflection", "marshal", "thread pool", "debugger", "handle", "ephemeron", "toggleref",
+	}
+	monoHelpers = []string{
+		"method", "method trampoline", "unbox trampoline", "imt trampoline", "generics trampoline", "specific trampoline",
+		"misc helper", "monitor/lock", "delegate invoke", "exception handling",
+	}
+	monoGCEvents = []string{
+		"start", "mark start", "mark end", "reclaim start", "reclaim end", "end", "pre stop", "post stop", "pre start", "post start",
+		"pre stop lock", "post start unlock",
+	}
+	monoCounterTypes = []string{"int", "uint", "word", "long", "ulong", "double", "string", "time interval"}
+)
+
+// A nameTable has names of things that a log calls by their address. Those told of last
+// stay.
+type nameTable struct {
+	names map[uint64]string
+	bytes int
+}
+
+// Bounds of a table. A full one is given up: what is used most is told of again or soon.
+const (
+	maxNames     = 1 << 19
+	maxNameBytes = 32 << 20
+)
+
+func (t *nameTable) put(pointer uint64, name []byte) {
+	if t.names == nil || len(t.names) >= maxNames || t.bytes+len(name) > maxNameBytes {
+		t.names, t.bytes = make(map[uint64]string), 0
+	}
+	t.bytes += len(name) - len(t.names[pointer])
+	t.names[pointer] = string(name)
+}
+
+// monoNames are the names of methods and classes that a log has told of, so that events
+// about them can have them.
+type monoNames struct {
+	methods, classes nameTable
+	vtables          map[uint64]uint64 // their classes
+}
+
+// learn takes in what an event says about names.
+func (n *monoNames) learn(e *monolog.Event) {
+	switch {
+	case e.Kind == monolog.KindJIT:
+		n.methods.put(e.Method, e.Name)
+	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
+		n.classes.put(e.Pointer, e.Name)
+	case e.Kind == monolog.KindVTable:
+		if n.vtables == nil || len(n.vtables) >= maxNames {
+			n.vtables = make(map[uint64]uint64)
+		}
+		n.vtables[e.Pointer] = e.Class
+	}
+}
+
+// class returns the name of an object's class, "" if it is not known.
+func (n *monoNames) class(e *monolog.Event) string {
+	class := e.Class
+	if e.VTable != 0 {
+		class = n.vtables[e.VTable]
+	}
+	return n.classes.names[class]
+}
+
+// of returns the name that an event is about, if there is one.
+func (n *monoNames) of(e *monolog.Event) []byte {
+	switch e.Kind {
+	case monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave, monolog.KindClause:
+		return []byte(n.methods.names[e.Method])
+	case monolog.KindAlloc, monolog.KindHeapObject:
+		return []byte(n.class(e))
+	}
+	return e.Name
+}

@@ -1,0 +1,191 @@
+package show
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// stats shows how often functions were called and how long that took, those with the
+// largest sums first. Lengths are from entry to exit, calls of others included, as
+// llvm-xray account counts them.
+//
+// Only calls that have an exit of their own count. Those that were left by an exception,
+// or had not ended when the trace did, are counted as unfinished.
+func (x *xrayViewer) stats() error {
+	var l ledger
+	unfinished := make(map[uint64]uint64)
+	var total calls.Counts
+	var repairs xrayfdr.Repairs
+	f := &x.opts.Filter
+	for _, p := range x.trace.Processes {
+		if !f.pid(p.PID) {
+			continue
+		}
+		trace := p.Trace(source.XRayPlace{
+			Path:     x.path,
+			Function: func(id uint32) (uint64, bool) { return uint64(id), true },
+			Time:     func(count uint64) uint64 { return count },
+		})
+		threads, err := trace.Threads(context.Background())
+		if err != nil {
+			return err
+		}
+		for _, t := range threads {
+			counts, err := x.thread(t, &l, unfinished)
+			if err != nil {
+				return err
+			}
+			total.Add(counts)
+		}
+		for _, problem := range trace.Problems() {
+			x.problem(problem.Offset, errorText(problem.Text))
+		}
+		found := trace.Repairs()
+		repairs.Add(&found)
+	}
+	n := x.functions(&l, unfinished)
+	x.total(&l, &total, n)
+	x.repairs(repairs)
+	return nil
+}
+
+// errorText is an error that is nothing but its text.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// thread takes in the calls of a thread.
+func (x *xrayViewer) thread(t calls.Thread, l *ledger, unfinished map[uint64]uint64) (calls.Counts, error) {
+	f := &x.opts.Filter
+	picky := len(f.Names) > 0 || f.Address.Set || f.Time.Set
+	stack := calls.NewStack(t)
+	var e calls.Event
+	for {
+		err := stack.Next(&e)
+		if err == io.EOF {
+			return stack.Counts(), nil
+		}
+		if err != nil {
+			return stack.Counts(), err
+		}
+		if e.Kind == calls.Note {
+			continue
+		}
+		function := e.Stack[len(e.Stack)-1]
+		if picky && !(x.wantedFunction(uint32(function)) && f.time(x.trace.Clock.Time(e.Time), true)) {
+			continue
+		}
+		if !e.Inferred {
+			l.add(function, e.Inclusive)
+		} else if len(unfinished) < maxFunctions || unfinished[function] > 0 {
+			unfinished[function]++
+		}
+	}
+}
+
+// functions shows a function a line, and returns how many there are.
+func (x *xrayViewer) functions(l *ledger, unfinished map[uint64]uint64) int {
+	ids := l.order(unfinished)
+	for _, id := range ids {
+		if x.lost() {
+			break
+		}
+		x.function(id, l.functions[id], unfinished[id])
+	}
+	return len(ids)
+}
+
+func (x *xrayViewer) function(id uint64, d *durations, unfinished uint64) {
+	o := x.out
+	o.begin(item{offset: -1, typ: "calls", size: -1})
+	o.num("function", id)
+	x.lengths(d, x.unit(), x.length)
+	if unfinished > 0 {
+		o.num("unfinished", unfinished)
+	}
+	if name := x.program.name(uint32(id)); name != "" {
+		o.str("name", []byte(name))
+	}
+	o.end()
+}
+
+// lengths shows how often a function was called and how long that took; nil for none.
+// length makes what is shown, in some unit, of counts of the clock.
+func (v *viewer) lengths(d *durations, unit string, length func(ticks float64) float64) {
+	if d == nil {
+		v.out.num("count", 0)
+		return
+	}
+	v.out.num("count", d.count)
+	for _, n := range []struct {
+		name  string
+		ticks float64
+	}{
+		{"min", float64(d.min)}, {"median", float64(d.rank(0.5))}, {"p90", float64(d.rank(0.9))}, {"p99", float64(d.rank(0.99))},
+		{"max", float64(d.max)}, {"sum", d.sum()},
+	} {
+		v.out.float(n.name+"_"+unit, length(n.ticks))
+	}
+	if !d.exact() {
+		v.out.word("ranks", "within 0.4 %")
+	}
+}
+
+// unit is what lengths are shown in: nanoseconds, or counts of a clock whose rate nobody
+// says.
+func (x *xrayViewer) unit() string {
+	if x.frequency() == 0 {
+		return "ticks"
+	}
+	return "ns"
+}
+
+// frequency is how often the clock counts in a second: what the header says, unless
+// buffers show that it does not.
+func (x *xrayViewer) frequency() float64 {
+	if x.trace.Clock.Measured {
+		return x.trace.Clock.Frequency
+	}
+	return float64(x.header.CycleFrequency)
+}
+
+// length makes nanoseconds of counts, rounded to thousandths.
+func (x *xrayViewer) length(ticks float64) float64 {
+	if f := x.frequency(); f != 0 {
+		return math.Round(ticks/f*1e12) / 1e3
+	}
+	return ticks
+}
+
+// total shows what there was altogether.
+func (x *xrayViewer) total(l *ledger, c *calls.Counts, functions int) {
+	o := x.out
+	o.begin(item{offset: -1, typ: "total", size: -1})
+	o.num("threads", uint64(c.Threads))
+	o.num("functions", uint64(functions))
+	o.num("calls", uint64(c.Calls-c.Inferred))
+	o.num("unfinished", uint64(c.Inferred))
+	o.num("unmatched_exits", uint64(c.Unmatched))
+	o.num("events", uint64(c.Notes))
+	if c.Gaps > 0 {
+		o.num("gaps", uint64(c.Gaps))
+	}
+	if c.Backward > 0 {
+		o.num("backward", uint64(c.Backward))
+	}
+	if c.TooDeep > 0 {
+		o.num("stacks_given_up", uint64(c.TooDeep))
+	}
+	if l.refused > 0 {
+		o.num("calls_of_further_functions", l.refused)
+	}
+	if x.trace.Clock.Measured {
+		o.word("clock", "measured by the buffers")
+	}
+	o.end()
+}

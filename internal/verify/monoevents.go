@@ -1,0 +1,141 @@
+package verify
+
+import (
+	"bytes"
+
+	"github.com/jitinject/jitinject/format/monolog"
+)
+
+// A monoThread is what is kept of a thread.
+type monoThread struct {
+	latest uint64 // time of its last event that was written in time
+	stack  callStack
+}
+
+// maxMonoThreads bounds what is kept of threads. Those beyond are not checked.
+const maxMonoThreads = 1 << 18
+
+// thread returns what is kept of a thread, nil if there are too many.
+func (c *monoCheck) thread(id uint64) *monoThread {
+	t := c.threads[id]
+	if t == nil && len(c.threads) < maxMonoThreads {
+		t = new(monoThread)
+		c.threads[id] = t
+	}
+	return t
+}
+
+// event checks one event.
+func (c *monoCheck) event(e *monolog.Event, thread *monoThread) {
+	switch e.Kind {
+	case monolog.KindJIT:
+		c.jit(e)
+	case monolog.KindEnter:
+		if thread != nil {
+			thread.stack.enter(e.Method)
+		}
+	case monolog.KindLeave, monolog.KindExcLeave:
+		if thread != nil {
+			c.leave(e, thread)
+		}
+	case monolog.KindClass, monolog.KindImage, monolog.KindAssembly:
+		if e.Load == monolog.LoadEnd && (c.header.Version >= 11 || e.Kind != monolog.KindAssembly) {
+			c.name(e)
+		}
+	default:
+		c.value(e)
+	}
+}
+
+// jit checks a method's code.
+func (c *monoCheck) jit(e *monolog.Event) {
+	c.jits++
+	c.name(e)
+	switch {
+	case e.Size == 0:
+		c.broken("mono/size-zero", e.Offset, "%s has %d bytes of code, at %#x", quoted(e.Name), e.Size, e.Code)
+		return
+	case e.Code == 0:
+		c.broken("mono/address", e.Offset, "%s has code at address 0", quoted(e.Name))
+		return
+	case e.Code+e.Size < e.Code, c.header.PtrSize == 4 && e.Code+e.Size > 1<<32:
+		c.broken("mono/address", e.Offset, "%s has %d bytes at %#x: that is beyond the end of all addresses", quoted(e.Name), e.Size, e.Code)
+		return
+	}
+	code := monoCode{e.Method, e.Code, e.Size}
+	if c.seen[code] {
+		c.broken("mono/twice", e.Offset, "%s at %#x was told of before", quoted(e.Name), e.Code)
+		return
+	}
+	c.seen[code] = true
+	f := function{addr: e.Code, size: e.Size, index: e.Method, time: e.Time, offset: e.Offset}
+	c.functions = append(c.functions, f)
+	said := false
+	c.places.put(c.functions, int32(len(c.functions)-1), func(other int32) {
+		o := &c.functions[other]
+		if o.addr != f.addr && !said {
+			said = true
+			c.broken("mono/overlap", e.Offset, "%d bytes of code at %#x lie over a part of %d bytes at %#x, from offset %#x", f.size, f.addr, o.size, o.addr, o.offset)
+		}
+		o.gone = true
+	})
+}
+
+func (c *monoCheck) name(e *monolog.Event) {
+	switch {
+	case len(e.Name) == 0:
+		c.broken("mono/name-missing", e.Offset, "the %s has no name", e.Kind)
+	case !isText(e.Name):
+		c.broken("mono/name-text", e.Offset, "the name %s is no text", quoted(e.Name))
+	}
+}
+
+// leave takes a method from the stack of its thread.
+func (c *monoCheck) leave(e *monolog.Event, t *monoThread) {
+	switch open, found := t.stack.leave(e.Method); {
+	case !found:
+		c.broken("mono/leave-unknown", e.Offset, "method %#x is left, but was not entered", e.Method)
+	case open > 0:
+		c.broken("mono/leave", e.Offset, "method %#x is left, but %s that it called were not", e.Method, counted(open, "method"))
+	}
+}
+
+// value checks numbers that stand for something.
+func (c *monoCheck) value(e *monolog.Event) {
+	unknown := func(what string, v, most uint64) {
+		if v > most {
+			c.broken("mono/value", e.Offset, "%s: %s %d is not known", e.Kind, what, v)
+		}
+	}
+	switch e.Kind {
+	case monolog.KindGCEvent:
+		unknown("event", e.Sub, 11)
+		unknown("generation", e.Generation, 2)
+	case monolog.KindHandleCreated, monolog.KindHandleDestroyed:
+		unknown("handle type", e.Sub, 3)
+	case monolog.KindClause:
+		unknown("clause", e.Sub, 4)
+	case monolog.KindJITHelper:
+		if e.Sub != monolog.HelperUnknown {
+			unknown("code buffer", e.Sub, monolog.HelperExceptionHandling)
+		}
+		if e.Size > 0 && e.Code == 0 {
+			c.broken("mono/address", e.Offset, "a helper has code at address 0")
+		}
+	case monolog.KindRootRegister:
+		unknown("source", e.Sub, 16)
+	case monolog.KindSyncPoint:
+		unknown("kind", e.Sub, 2)
+	case monolog.KindCounters:
+		for i := range e.Counters {
+			unknown("type of a counter", e.Counters[i].Type, monolog.CounterTimeInterval)
+		}
+	case monolog.KindCounterDescs:
+		for i := range e.CounterDescs {
+			unknown("type of a counter", e.CounterDescs[i].Type, monolog.CounterTimeInterval)
+			if bytes.TrimSpace(e.CounterDescs[i].Name) == nil {
+				c.broken("mono/name-missing", e.Offset, "counter %d has no name", e.CounterDescs[i].Index)
+			}
+		}
+	}
+}
