@@ -25,6 +25,8 @@ type XRaySummary struct {
 	Measured  bool    `json:"measured"`     // that is not what the trace says, but what its times show
 	Emulated  bool    `json:"emulated"`     // the counts are nanoseconds of CLOCK_REALTIME
 	Anchors   int     `json:"anchors"`      // places where the trace tells a count and a time
+
+	Repairs []Repair `json:"repairs"` // what runtimes write otherwise than the format's document says
 }
 
 // An xray is the part of a trace that a process of the recording wrote.
@@ -51,6 +53,13 @@ func (x *xray) Problems() []calls.Problem {
 		}
 	}
 	return problems
+}
+
+// report puts into the summary what came up while the trace was read.
+func (x *xray) report() {
+	for _, r := range x.Repairs() {
+		x.summary.Repairs = append(x.summary.Repairs, Repair(r))
+	}
 }
 
 // openXRays opens the traces that opts names. Those that cannot be used become problems. The
@@ -156,7 +165,8 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 			}),
 			clock: clock, match: match, file: f,
 			summary: XRaySummary{
-				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
+				Repairs: []Repair{},
+				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
 				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},
 		})

@@ -351,3 +351,56 @@ func TestXRayDamage(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A trace that was copied while it was written has what is there, and that something is
+// missing is said. Events of old runtimes have lost their data, which is put right.
+func TestXRayRepairs(t *testing.T) {
+	write := func(version uint16) func(*xrayfdr.Writer) {
+		return func(xw *xrayfdr.Writer) {
+			for i := range uint64(2) {
+				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
+				for n := range uint64(3) {
+					xw.Function(xrayfdr.Enter, 1, 1000+100*i+10*n)
+					xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
+				}
+			}
+		}
+	}
+	w := newWorld(t)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, write(5))
+	path := w.path("xray.log")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, file[:len(file)-4])
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; what was behind is missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+
+	w = newWorld(t)
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 2, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		write(2)(xw)
+		xw.CustomEvent(1200, []byte("0123456"))
+		for n := range uint64(20) {
+			xw.Function(xrayfdr.Enter, 2, 1210+20*n)
+			xw.Function(xrayfdr.Exit, 2, 1220+20*n)
+		}
+	})
+	path = w.path("xray.log")
+	if file, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	extents := file[32+16+binary.LittleEndian.Uint64(file[32+1:])+1:] // of the second buffer
+	binary.LittleEndian.PutUint64(extents, binary.LittleEndian.Uint64(extents)-7)
+	w.Comm(100, 950, "calls", false) // threads are known by their numbers
+	put(t, path, bytes.Replace(file, []byte("0123456"), nil, 1))
+	sum, err = w.run()
+	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 26 || sum.Traces[0].Notes != 1 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	if r := sum.Traces[0].XRay.Repairs; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
+		t.Errorf("%+v", r)
+	}
+}

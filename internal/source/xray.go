@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -184,6 +183,7 @@ type XRayTrace struct {
 	more     int              // problems that are not kept
 	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
 	others   int64            // calls of further ones
+	missing  int64            // bytes of records that the runtime has not written
 }
 
 // Limits of what is kept of a trace that is not in order.
@@ -220,42 +220,13 @@ func (t *XRayTrace) Close() error { return nil }
 
 // Threads returns the threads of the process. What was counted begins anew.
 func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
-	t.repairs, t.problems, t.more, t.others = xrayfdr.Repairs{}, nil, 0, 0
+	t.repairs, t.problems, t.more, t.others, t.missing = xrayfdr.Repairs{}, nil, 0, 0, 0
 	clear(t.unknown)
 	threads := make([]calls.Thread, len(t.process.Threads))
 	for i := range t.process.Threads {
 		threads[i] = newXRaySteps(t, &t.process.Threads[i])
 	}
 	return threads, nil
-}
-
-// Repairs returns what was set right in the buffers that were read.
-func (t *XRayTrace) Repairs() xrayfdr.Repairs { return t.repairs }
-
-// Problems returns what is wrong with the buffers that were read.
-func (t *XRayTrace) Problems() []calls.Problem {
-	problems := slices.Clone(t.problems)
-	if t.more > 0 {
-		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d more of its buffers are damaged", t.more)})
-	}
-	if len(t.unknown) > 0 {
-		n, least, most := t.others, uint32(1<<32-1), uint32(0)
-		for id, count := range t.unknown {
-			n += count
-			least, most = min(least, id), max(most, id)
-		}
-		text := fmt.Sprintf("%d calls of functions that the program does not have (numbers %d to %d) are left out", n, least, most)
-		if n == 1 {
-			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
-		}
-		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
-		if least >= 1<<24 {
-			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)
-			advice = "link what is traced into the program, or build the libraries without -fxray-shared"
-		}
-		problems = append(problems, calls.Problem{Offset: -1, Text: text, Advice: advice})
-	}
-	return problems
 }
 
 func (t *XRayTrace) problem(p calls.Problem) {
@@ -266,8 +237,8 @@ func (t *XRayTrace) problem(p calls.Problem) {
 	}
 }
 
-// missing notes a call of a function that the program does not have.
-func (t *XRayTrace) missing(id uint32) {
+// unknownCall notes a call of a function that the program does not have.
+func (t *XRayTrace) unknownCall(id uint32) {
 	if _, ok := t.unknown[id]; ok || len(t.unknown) < maxUnknown {
 		t.unknown[id]++
 	} else {

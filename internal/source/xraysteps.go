@@ -56,7 +56,7 @@ func (s *xraySteps) Next(step *calls.Step) error {
 			if !ok {
 				// Its exits are left out like its entries, so that all others still match.
 				if entry {
-					s.trace.missing(r.Function)
+					s.trace.unknownCall(r.Function)
 				}
 				continue
 			}
@@ -104,6 +104,7 @@ func (s *xraySteps) next(end error) (gap bool, err error) {
 		return false, end
 	case s.reading:
 		s.reading = false
+		s.trace.missing += s.r.Missing()
 	}
 	return false, s.block()
 }
