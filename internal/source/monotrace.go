@@ -123,6 +123,8 @@ type monoThread struct {
 	buffers []monoBuffer
 	reader  *monolog.Reader // nil before the first of them, and behind the last
 	within  bool            // it is in a buffer
+	from    uint64          // when that begins
+	to      uint64          // and the next one, or else long after that
 	last    uint64
 	recent  [64]recentMethod
 }
@@ -144,8 +146,7 @@ func (t *monoThread) Next(s *calls.Step) error {
 				return io.EOF
 			}
 			if err := t.open(); err != nil {
-				*s = t.damaged(err)
-				return nil
+				return t.damaged(s, err)
 			}
 		}
 		e, err := t.reader.Next()
@@ -155,8 +156,7 @@ func (t *monoThread) Next(s *calls.Step) error {
 		}
 		if err != nil {
 			t.within = false
-			*s = t.damaged(err)
-			return nil
+			return t.damaged(s, err)
 		}
 		kind := calls.Enter
 		switch e.Kind {
@@ -167,6 +167,11 @@ func (t *monoThread) Next(s *calls.Step) error {
 			kind = calls.Unwound
 		default:
 			continue
+		}
+		if e.Time+timeSlack < t.from || e.Time > t.to+timeSlack {
+			t.within = false
+			t.t.problem(e.Offset, fmt.Sprintf("the %s there is of a time that cannot be, %d ns behind the beginning of its buffer; what follows in the buffer is left out", e.Kind, int64(e.Time-t.from)), "let the program end, and copy its log again")
+			return t.gap(s)
 		}
 		t.last = e.Time
 		addr := t.place(e.Method, e.Time)
@@ -181,7 +186,12 @@ func (t *monoThread) Next(s *calls.Step) error {
 // open opens the next buffer.
 func (t *monoThread) open() error {
 	at := t.buffers[0].offset
+	t.from = t.buffers[0].time
 	t.buffers = t.buffers[1:]
+	t.to = t.from + longAfter
+	if len(t.buffers) > 0 {
+		t.to = t.buffers[0].time
+	}
 	var err error
 	if t.reader == nil {
 		t.reader, err = monolog.ReadBufferAt(t.t.src, t.t.log.header, at)
@@ -199,8 +209,15 @@ func (t *monoThread) open() error {
 	return err
 }
 
-// damaged returns the gap that damage leaves. The scan has said what the damage is.
-func (t *monoThread) damaged(err error) calls.Step {
+// timeSlack is how far times may be outside of what buffers say of them: threads write
+// some events a little later than they happen. A last buffer may last a day.
+const (
+	timeSlack = 1e9
+	longAfter = 24 * 3600 * 1e9
+)
+
+// damaged gives the gap that damage leaves. The scan has said what the damage is.
+func (t *monoThread) damaged(s *calls.Step, err error) error {
 	var at *wire.Error
 	if err == io.EOF {
 		err = errors.New("it has become shorter while it was read")
@@ -208,7 +225,12 @@ func (t *monoThread) damaged(err error) calls.Step {
 	if !errors.As(err, &at) && !errors.Is(err, monolog.ErrCut) {
 		t.t.problem(-1, err.Error(), "inject again")
 	}
-	return calls.Step{Kind: calls.Gap, Time: t.last}
+	return t.gap(s)
+}
+
+func (t *monoThread) gap(s *calls.Step) error {
+	*s = calls.Step{Kind: calls.Gap, Time: t.last}
+	return nil
 }
 
 // place returns the address of a method at a time, 0 if nobody knows it.

@@ -221,3 +221,18 @@ func TestMonoTraceCut(t *testing.T) {
 		}
 	}
 }
+
+// A time that cannot be is damage, and not the time of all that follows.
+func TestMonoTraceTimes(t *testing.T) {
+	l := newCallLog(t)
+	l.thread(0x99, jitEvents)
+	l.thread(0x10, "10+1 20+5 5000000000-5 5000000001-1")
+	l.thread(0x10, "50+6 55-6")
+	got, trace, c := l.told(l.log())
+	if want := "20:1:M1.M5=0~ 20:1:M1=10~ 55:1:M6=5"; got != want || c.Backward != 0 || c.Gaps != 1 {
+		t.Errorf("got  %s\nwant %s\n%+v", got, want, c)
+	}
+	if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "a time that cannot be, 4999999990 ns") || p[0].Advice == "" {
+		t.Errorf("problems %v", p)
+	}
+}
