@@ -45,7 +45,7 @@ func (x *xrayViewer) stats() error {
 		for _, problem := range trace.Problems() {
 			x.problem(problem.Offset, errorText(problem.Text))
 		}
-		found := trace.Repairs()
+		found := trace.Repaired()
 		repairs.Add(&found)
 	}
 	n := x.functions(&l, unfinished)

@@ -33,6 +33,9 @@ func (t *XRayTrace) Repairs() (repairs []Repair) {
 	return repairs
 }
 
+// Repaired counts everything that was set right in the buffers that were read.
+func (t *XRayTrace) Repaired() xrayfdr.Repairs { return t.repairs }
+
 // Problems returns what is wrong with the buffers that were read.
 func (t *XRayTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
