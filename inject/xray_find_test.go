@@ -226,7 +226,7 @@ func TestXRayOptions(t *testing.T) {
 
 // A program in a pid namespace is told by its program, and its threads by their order.
 func TestXRayContainer(t *testing.T) {
-	clang := testrec.Tool(t, "clang++-14")
+	clang := testrec.Tool(t, "clang++-14", "clang++")
 	unshare := testrec.Tool(t, "unshare")
 	testrec.CanRecord(t)
 	if exec.Command(unshare, "--pid", "--fork", "--mount-proc", "true").Run() != nil {
