@@ -8,13 +8,15 @@ import (
 )
 
 // durations are how long the calls of one function took, in ticks of the trace's clock.
-// Count, sum, least and most are exact. So is every rank between them while the single
+// Count, sums, least and most are exact. So is every rank between them while the single
 // lengths are kept; a spread of buckets takes their place when there are too many.
 type durations struct {
 	count    uint64
 	min, max uint64
 	sumHigh  uint64
 	sumLow   uint64
+	selfHigh uint64 // of what was in no other call
+	selfLow  uint64
 	single   []uint64
 
 	// The buckets in use, in their order, once single is given up. Each counts the lengths
@@ -46,8 +48,8 @@ func middle(key uint16) uint64 {
 	return v<<shift + 1<<shift/2
 }
 
-// add takes in the length of a call.
-func (d *durations) add(v uint64) {
+// add takes in the length of a call, and how much of that was in no other call.
+func (d *durations) add(v, self uint64) {
 	if d.count == 0 || v < d.min {
 		d.min = v
 	}
@@ -56,6 +58,8 @@ func (d *durations) add(v uint64) {
 	var carry uint64
 	d.sumLow, carry = bits.Add64(d.sumLow, v, 0)
 	d.sumHigh += carry
+	d.selfLow, carry = bits.Add64(d.selfLow, self, 0)
+	d.selfHigh += carry
 	if d.exact() {
 		d.single = append(d.single, v)
 		return
@@ -94,6 +98,11 @@ func (d *durations) exact() bool { return d.keys == nil }
 // sum returns the sum of all lengths.
 func (d *durations) sum() float64 {
 	return math.Ldexp(float64(d.sumHigh), 64) + float64(d.sumLow)
+}
+
+// self returns the sum of what was in no other call.
+func (d *durations) self() float64 {
+	return math.Ldexp(float64(d.selfHigh), 64) + float64(d.selfLow)
 }
 
 // rank returns the length that a share of all are below, from 0 to 1: the one at
@@ -137,8 +146,8 @@ type ledger struct {
 // maxFunctions bounds how many functions are told apart.
 const maxFunctions = 1 << 20
 
-// add takes in a call.
-func (l *ledger) add(function, length uint64) {
+// add takes in a call: its length, and how much of that was in no call that it made.
+func (l *ledger) add(function, length, self uint64) {
 	d := l.functions[function]
 	if d == nil {
 		if l.most == 0 {
@@ -154,7 +163,7 @@ func (l *ledger) add(function, length uint64) {
 		d = new(durations)
 		l.functions[function] = d
 	}
-	d.add(length)
+	d.add(length, self)
 	if d.exact() {
 		if l.single++; l.single > cmp.Or(l.room, mostSingle) && (l.limit == 0 || l.limit > leastSpread) || l.limit > 0 && len(d.single) > l.limit {
 			l.reduce(d)

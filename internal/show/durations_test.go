@@ -46,7 +46,7 @@ func TestLedger(t *testing.T) {
 			f = functions - 1
 		}
 		v := uint64(math.Exp(r.NormFloat64()*2 + 8))
-		l.add(f, v)
+		l.add(f, v, v/2)
 		truth[f] = append(truth[f], v)
 		if l.single > room+1 {
 			t.Fatalf("%d lengths are kept", l.single)
@@ -57,12 +57,13 @@ func TestLedger(t *testing.T) {
 		slices.Sort(want)
 		d := l.functions[f]
 		kept += len(d.single)
-		sum := 0.0
+		sum, self := 0.0, 0.0
 		for _, v := range want {
 			sum += float64(v)
+			self += float64(v / 2)
 		}
-		if d.count != uint64(len(want)) || d.min != want[0] || d.max != want[len(want)-1] || math.Abs(d.sum()-sum) > sum*1e-12 {
-			t.Errorf("function %d: %d calls, %d to %d, %g; want %d, %d to %d, %g", f, d.count, d.min, d.max, d.sum(), len(want), want[0], want[len(want)-1], sum)
+		if d.count != uint64(len(want)) || d.min != want[0] || d.max != want[len(want)-1] || math.Abs(d.sum()-sum) > sum*1e-12 || math.Abs(d.self()-self) > self*1e-12 {
+			t.Errorf("function %d: %d calls, %d to %d, %g, %g; want %d, %d to %d, %g, %g", f, d.count, d.min, d.max, d.sum(), d.self(), len(want), want[0], want[len(want)-1], sum, self)
 		}
 		bound := 1.0 / 256
 		if d.exact() {
@@ -87,7 +88,7 @@ func TestLedger(t *testing.T) {
 func TestLedgerFunctions(t *testing.T) {
 	l := ledger{most: 10}
 	for f := range uint64(30) {
-		l.add(f%15, f)
+		l.add(f%15, f, f)
 	}
 	if len(l.functions) != 10 || l.refused != 10 {
 		t.Errorf("%d functions, %d calls of others", len(l.functions), l.refused)

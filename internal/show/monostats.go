@@ -22,7 +22,10 @@ type monoStats struct {
 }
 
 // A monoCall is one that has not ended.
-type monoCall struct{ method, time uint64 }
+type monoCall struct {
+	method, time uint64
+	inner        uint64 // nanoseconds in calls that it made, and that have ended
+}
 
 // maxOpen bounds the calls that have not ended, of all threads.
 const maxOpen = 1 << 20
@@ -72,7 +75,7 @@ func (s *monoStats) event(thread uint64, e *monolog.Event) {
 			s.left++
 			return
 		}
-		s.threads[thread] = append(s.threads[thread], monoCall{e.Method, e.Time})
+		s.threads[thread] = append(s.threads[thread], monoCall{method: e.Method, time: e.Time})
 		s.open++
 	case monolog.KindLeave, monolog.KindExcLeave:
 		s.leave(thread, e)
@@ -93,13 +96,24 @@ func (s *monoStats) leave(thread uint64, e *monolog.Event) {
 	for _, call := range stack[i+1:] {
 		s.end(call)
 	}
-	if call := stack[i]; s.wantedCall(call.method, e.Time) {
+	call := stack[i]
+	if i+1 < len(stack) { // its call ends with it
+		call.inner += since(stack[i+1].time, e.Time)
+	}
+	length := since(call.time, e.Time)
+	if i > 0 {
+		stack[i-1].inner += length
+	}
+	if s.wantedCall(call.method, e.Time) {
 		s.calls++
-		s.ledger.add(call.method, max(e.Time, call.time)-call.time)
+		s.ledger.add(call.method, length, length-min(call.inner, length))
 	}
 	s.open -= len(stack) - i
 	s.threads[thread] = stack[:i]
 }
+
+// since returns how long it is from a time to a later one, 0 if that is not later.
+func since(from, to uint64) uint64 { return max(to, from) - from }
 
 // end counts a call that no event ends.
 func (s *monoStats) end(call monoCall) {
@@ -120,25 +134,13 @@ func (s *monoStats) wantedCall(method, time uint64) bool {
 
 func (s *monoStats) show() {
 	o := s.out
-	methods := s.ledger.order(s.unfinished)
-	for _, method := range methods {
-		if s.lost() {
-			return
-		}
-		o.begin(item{offset: -1, typ: "calls", size: -1})
-		o.hex("method", method)
-		s.lengths(s.ledger.functions[method], "ns", func(ns float64) float64 { return ns })
-		if n := s.unfinished[method]; n > 0 {
-			o.num("unfinished", n)
-		}
-		if name := s.known.methods.names[method]; name != "" {
-			o.str("name", []byte(name))
-		}
-		o.end()
-	}
+	methods := s.showCalls(&callsTable{
+		ledger: &s.ledger, unfinished: s.unfinished, unit: "ns", length: func(ns float64) float64 { return ns }, key: "method", hex: true,
+		name: func(id uint64) string { return s.known.methods.names[id] },
+	})
 	o.begin(item{offset: -1, typ: "total", size: -1})
 	o.num("threads", uint64(len(s.threads)))
-	o.num("functions", uint64(len(methods)))
+	o.num("functions", uint64(methods))
 	o.num("calls", s.calls)
 	o.num("unfinished", s.ended)
 	o.num("unmatched_exits", s.unmatched)

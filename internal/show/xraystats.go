@@ -48,7 +48,10 @@ func (x *xrayViewer) stats() error {
 		found := trace.Repaired()
 		repairs.Add(&found)
 	}
-	n := x.functions(&l, unfinished)
+	n := x.showCalls(&callsTable{
+		ledger: &l, unfinished: unfinished, unit: x.unit(), length: x.length, key: "function",
+		name: func(id uint64) string { return x.program.name(uint32(id)) },
+	})
 	x.total(&l, &total, n)
 	x.repairs(repairs)
 	return nil
@@ -81,58 +84,10 @@ func (x *xrayViewer) thread(t calls.Thread, l *ledger, unfinished map[uint64]uin
 			continue
 		}
 		if !e.Inferred {
-			l.add(function, e.Inclusive)
+			l.add(function, e.Inclusive, e.Exclusive)
 		} else if len(unfinished) < maxFunctions || unfinished[function] > 0 {
 			unfinished[function]++
 		}
-	}
-}
-
-// functions shows a function a line, and returns how many there are.
-func (x *xrayViewer) functions(l *ledger, unfinished map[uint64]uint64) int {
-	ids := l.order(unfinished)
-	for _, id := range ids {
-		if x.lost() {
-			break
-		}
-		x.function(id, l.functions[id], unfinished[id])
-	}
-	return len(ids)
-}
-
-func (x *xrayViewer) function(id uint64, d *durations, unfinished uint64) {
-	o := x.out
-	o.begin(item{offset: -1, typ: "calls", size: -1})
-	o.num("function", id)
-	x.lengths(d, x.unit(), x.length)
-	if unfinished > 0 {
-		o.num("unfinished", unfinished)
-	}
-	if name := x.program.name(uint32(id)); name != "" {
-		o.str("name", []byte(name))
-	}
-	o.end()
-}
-
-// lengths shows how often a function was called and how long that took; nil for none.
-// length makes what is shown, in some unit, of counts of the clock.
-func (v *viewer) lengths(d *durations, unit string, length func(ticks float64) float64) {
-	if d == nil {
-		v.out.num("count", 0)
-		return
-	}
-	v.out.num("count", d.count)
-	for _, n := range []struct {
-		name  string
-		ticks float64
-	}{
-		{"min", float64(d.min)}, {"median", float64(d.rank(0.5))}, {"p90", float64(d.rank(0.9))}, {"p99", float64(d.rank(0.99))},
-		{"max", float64(d.max)}, {"sum", d.sum()},
-	} {
-		v.out.float(n.name+"_"+unit, length(n.ticks))
-	}
-	if !d.exact() {
-		v.out.word("ranks", "within 0.4 %")
 	}
 }
 
