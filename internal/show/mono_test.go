@@ -2,6 +2,7 @@ package show_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,7 +151,7 @@ func TestMonoFilters(t *testing.T) {
 			f.Types = []string{"alloc", "heap_object", "class"}
 		},
 			[]string{"class Node<T>", "alloc", "heap_object"}},
-		{"a counter's name", func(f *show.Filter) { f.Names = mustName(t, "counter") }, []string{"sample_counters_desc"}},
+		{"a counter's name", func(f *show.Filter) { f.Names = mustName(t, "counter") }, []string{"sample_counters_desc", "sample_counters"}},
 		{"code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f000000102f") }, []string{"method_jit Demo:Leaf (int)"}},
 		{"behind code", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000001030+80") }, nil},
 		{"an object", func(f *show.Filter) { f.Address = mustRange(t, show.ParseAddress, "7f0000902000") }, []string{"gc_move", "heap_object"}},
@@ -165,6 +165,20 @@ func TestMonoFilters(t *testing.T) {
 		got := kinds(t, shown(t, path, filter(t, c.set)))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// -d is refused where there is no code, and not ignored.
+func TestNoCode(t *testing.T) {
+	dir := t.TempDir()
+	log, trace := filepath.Join(dir, "app.mlpd"), filepath.Join(dir, "xray-log.x")
+	put(t, log, monoLog(t, 17))
+	put(t, trace, xrayTrace(t, 5, binary.LittleEndian))
+	for _, path := range []string{log, trace} {
+		var b bytes.Buffer
+		if err := show.File(&b, path, &show.Options{Disassemble: true}); err == nil || b.Len() > 0 || !strings.Contains(err.Error(), "leave out -d") {
+			t.Errorf("%s: %v, and %d bytes of output", path, err, b.Len())
 		}
 	}
 }
@@ -244,14 +258,14 @@ func TestMonoStats(t *testing.T) {
 	put(t, path, gunzip(t, "testdata/mono/v17-all.mlpd.gz"))
 	text := whole(t, path, show.Options{Stats: true})
 	// fib(6) makes 25 calls, in each of two threads.
-	if !regexp.MustCompile(`(?m)^calls method=0x[0-9a-f]+ count=50 .* name="All:Fib \(int\)"$`).MatchString(text) {
+	if !regexp.MustCompile(`(?m)^ +50( +[0-9.]+ (ns|us|ms)){7}  All:Fib \(int\)$`).MatchString(text) {
 		t.Errorf("%s", text)
 	}
 	if !strings.HasSuffix(text, " unfinished=0 unmatched_exits=0\n") {
 		t.Errorf("not all calls match: %s", text[strings.LastIndex(text, "\ntotal")+1:])
 	}
 	fib := show.Options{Stats: true, Filter: show.Filter{Names: mustName(t, "All:Fib")}}
-	if text := whole(t, path, fib); strings.Count(text, "\n") != 3 || !strings.Contains(text, "\ntotal threads=3 functions=1 calls=50 ") {
+	if text := whole(t, path, fib); strings.Count(text, "\n") != 6 || !strings.Contains(text, "\ntotal threads=3 functions=1 calls=50 ") {
 		t.Errorf("with a name:\n%s", text)
 	}
 	if err := show.File(io.Discard, "testdata/xray/v5-perf-pair.account.csv", &show.Options{Stats: true}); err == nil {
@@ -266,18 +280,44 @@ func TestMonoStats(t *testing.T) {
 	}
 	_, calls, _ := strings.Cut(string(out), "Total calls: ")
 	calls, _, _ = strings.Cut(calls, "\n")
+	sameAsReport(t, string(out), whole(t, path, show.Options{Stats: true, JSON: true}))
 	if calls == "" || !strings.Contains(text, " calls="+calls+" ") {
 		t.Errorf("mprof-report counts %q calls: %s", calls, text[strings.LastIndex(text, "\ntotal")+1:])
 	}
-	for _, m := range regexp.MustCompile(`(?m)^ +(\d+) +\d+ +(\d+) (.+)$`).FindAllStringSubmatch(string(out), -1) {
-		row := regexp.MustCompile(`(?m)^calls .* count=` + m[2] + ` .* sum_ns=` + `(\d+)\.000 name="` + regexp.QuoteMeta(m[3]) + `"$`).FindStringSubmatch(text)
-		if row == nil {
-			t.Errorf("mprof-report has %q", m[0])
-			continue
+}
+
+// sameAsReport compares calls with those of mprof-report, which shows sum and self in whole
+// milliseconds, count and name of the methods with the largest sums.
+func sameAsReport(t *testing.T, report, ours string) {
+	t.Helper()
+	type row struct{ sum, self, count int }
+	rows := make(map[string][]row)
+	for line := range strings.Lines(ours) {
+		var v struct {
+			Type, Name string
+			Count      int
+			Sum        float64 `json:"sum_ns"`
+			Self       float64 `json:"self_ns"`
 		}
-		sum, _ := strconv.ParseUint(row[1], 10, 64)
-		if ms := strconv.FormatUint(sum/1e6, 10); ms != m[1] {
-			t.Errorf("%s: %d ns, mprof-report has %s ms", m[3], sum, m[1])
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err, line)
 		}
+		if v.Type == "calls" {
+			rows[v.Name] = append(rows[v.Name], row{int(v.Sum / 1e6), int(v.Self / 1e6), v.Count})
+		}
+	}
+	compared := 0
+	for _, m := range regexp.MustCompile(`(?m)^ *(\d+) +(\d+) +(\d+) (.+)$`).FindAllStringSubmatch(report, -1) {
+		var want row
+		if _, err := fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &want.sum, &want.self, &want.count); err != nil {
+			t.Fatal(err)
+		}
+		if got := rows[m[4]]; !slices.Contains(got, want) { // methods may have the same name
+			t.Errorf("%s: %+v, mprof-report has %+v", m[4], got, want)
+		}
+		compared++
+	}
+	if compared < 5 {
+		t.Errorf("%d methods were compared:\n%s", compared, report)
 	}
 }

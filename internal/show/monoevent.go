@@ -237,6 +237,9 @@ func (m *monoViewer) counters(e *monolog.Event) {
 		c := &e.Counters[i]
 		o.row()
 		o.num("index", c.Index)
+		if name := m.known.counters.names[c.Index]; name != "" {
+			o.str("name", []byte(name))
+		}
 		o.named("counter_type", c.Type, nameOf(monoCounterTypes, c.Type))
 		switch c.Type {
 		case monolog.CounterUint, monolog.CounterUlong:
@@ -284,6 +287,11 @@ func (m *monoViewer) wantedName(e *monolog.Event) bool {
 	}
 	for i := range e.CounterDescs {
 		if f.name(e.CounterDescs[i].Name) {
+			return true
+		}
+	}
+	for i := range e.Counters {
+		if name := m.known.counters.names[e.Counters[i].Index]; name != "" && f.name([]byte(name)) {
 			return true
 		}
 	}

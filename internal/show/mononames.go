@@ -61,11 +61,12 @@ func (t *nameTable) put(pointer uint64, name []byte) {
 	t.names[pointer] = string(name)
 }
 
-// monoNames are the names of methods and classes that a log has told of, so that events
+// monoNames are the names of methods, classes and counters that a log has told of, so that events
 // about them can have them.
 type monoNames struct {
 	methods, classes nameTable
 	vtables          map[uint64]uint64 // their classes
+	counters         nameTable         // by index
 }
 
 // learn takes in what an event says about names.
@@ -75,6 +76,10 @@ func (n *monoNames) learn(e *monolog.Event) {
 		n.methods.put(e.Method, e.Name)
 	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
 		n.classes.put(e.Pointer, e.Name)
+	case e.Kind == monolog.KindCounterDescs:
+		for i := range e.CounterDescs {
+			n.counters.put(e.CounterDescs[i].Index, e.CounterDescs[i].Name)
+		}
 	case e.Kind == monolog.KindVTable:
 		if n.vtables == nil || len(n.vtables) >= maxNames {
 			n.vtables = make(map[uint64]uint64)

@@ -65,7 +65,7 @@ type format struct {
 	name   string
 	magics []string
 	is     func(head []byte) bool // instead of magics
-	calls  bool                   // it may have calls that statistics are of
+	calls  bool                   // it may have calls that statistics are of, and has no code
 	show   func(*viewer) error    // the error is about the whole file
 }
 
@@ -171,7 +171,7 @@ func (v *viewer) recognized(f *os.File) error {
 	}
 	for _, format := range formats {
 		if format.is != nil && format.is(head[:n]) {
-			return format.show(v)
+			return v.by(&format)
 		}
 		if v.opts.Stats && !format.calls {
 			continue
@@ -179,7 +179,7 @@ func (v *viewer) recognized(f *os.File) error {
 		for _, magic := range format.magics {
 			if bytes.HasPrefix(head[:n], []byte(magic)) {
 				v.magic = magic
-				return format.show(v)
+				return v.by(&format)
 			}
 		}
 	}
@@ -190,6 +190,14 @@ func (v *viewer) recognized(f *os.File) error {
 		return errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
 	}
 	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
+}
+
+// by has a format show the file, if it has what is asked for.
+func (v *viewer) by(f *format) error {
+	if v.opts.Disassemble && f.calls {
+		return fmt.Errorf("%s files have no code to disassemble; leave out -d", f.name)
+	}
+	return f.show(v)
 }
 
 // needsFile is the error for formats that are read back and forth.
