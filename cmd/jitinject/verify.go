@@ -123,7 +123,8 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, advised: make(map[string]bool)}
-	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording, Recordings: recordingsAmong(o.files)}
+	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording}
+	opts.Recordings, opts.Logs = sorted(o.files)
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
@@ -154,14 +155,19 @@ func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr 
 	return code
 }
 
-// recordingsAmong returns the recordings among files.
-func recordingsAmong(files []string) (recordings []string) {
+// sorted returns the recordings among files, and the logs and traces.
+func sorted(files []string) (recordings, logs []string) {
 	for _, file := range files {
-		if kind, err := verify.KindOf(file); err == nil && kind == verify.KindRecording {
+		kind, err := verify.KindOf(file)
+		switch {
+		case err != nil:
+		case kind == verify.KindRecording:
 			recordings = append(recordings, file)
+		case kind == verify.KindMono, kind == verify.KindXRay:
+			logs = append(logs, file)
 		}
 	}
-	return recordings
+	return recordings, logs
 }
 
 // A verifyOutput prints complaints.

@@ -114,3 +114,36 @@ func TestVerifyBeside(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 }
+
+// A recording of a process that has a log or trace is not said to have nothing to do with
+// JITs if that is named, too, or its calls were put in.
+func TestVerifyCalls(t *testing.T) {
+	const rule = "[recording/no-jit]"
+	monoDir, xrayDir := testrec.Place(t, "mono-calls"), testrec.Place(t, "xray-emulated")
+	traces, err := filepath.Glob(filepath.Join(xrayDir, "xray-log.*"))
+	if err != nil || len(traces) != 1 {
+		t.Fatal(traces, err)
+	}
+	for _, c := range []struct{ dir, log, option, other string }{
+		{monoDir, filepath.Join(monoDir, "app.mlpd"), "--mono", traces[0]},
+		{xrayDir, traces[0], "--xray", filepath.Join(monoDir, "app.mlpd")},
+	} {
+		if _, stdout, _ := verifyCommand(t, c.dir, "perf.data"); !strings.Contains(stdout, rule) {
+			t.Errorf("%s: alone:\n%s", c.option, stdout)
+		}
+		if _, stdout, _ := verifyCommand(t, c.dir, "perf.data", c.other); !strings.Contains(stdout, rule) {
+			t.Errorf("%s: with the log of another process:\n%s", c.option, stdout)
+		}
+		for _, files := range [][]string{{"perf.data", c.log}, {c.log, c.other, "perf.data"}} {
+			if _, stdout, stderr := verifyCommand(t, c.dir, files...); strings.Contains(stdout, rule) || strings.Count(stdout, ": perf.data, ") != 1 {
+				t.Errorf("%q:\n%s%s", files, stdout, stderr)
+			}
+		}
+		if code, _, stderr := command(t, c.dir, c.option, c.log); code != exitOK {
+			t.Fatal(stderr)
+		}
+		if code, stdout, _ := verifyCommand(t, c.dir, "perf.jit.data"); code != exitOK || !strings.Contains(stdout, ": nothing to complain about") {
+			t.Errorf("%s: the result: exit code %d\n%s", c.option, code, stdout)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func FuzzVerify(f *testing.F) {
 		case 1:
 			rec := &recordingFile{src: src, size: size}
 			if rec.open("", false) == nil {
-				_ = checkOpen(ctx, r, rec)
+				_ = checkOpen(ctx, r, rec, "", nil)
 			}
 		case 3:
 			c := newMonoCheck(r)

@@ -22,6 +22,8 @@ type monoCheck struct {
 	changed uint64 // as dumpCheck has it
 
 	functions []function // of JIT events with code
+	noCode    []noCode   // of those without
+	calls     bool       // there are events of calls
 	seen      map[monoCode]bool
 	places    places
 	threads   map[uint64]*monoThread
@@ -248,6 +250,7 @@ const soonest = 1e9
 
 // end checks what can be told only at the end.
 func (c *monoCheck) end() {
+	c.endNoCode()
 	switch {
 	case c.events == 0:
 		c.broken("mono/no-events", c.header.Size, "there are %s, without an event", counted(c.buffers, "buffer"))

@@ -180,7 +180,15 @@ var monoBreaches = []breach{
 
 	monoVersion("mono/no-code", monolog.Header{Version: 17, PID: dumpPID}, func(l *monoLog) { l.event(monolog.KindSyncPoint, nil) }),
 	monoBreach("mono/size-zero", func(l *monoLog) { l.jit(0x2000, 0, 0, "A:g ()") }),
+	monoBreach("mono/size-zero-calls", func(l *monoLog) {
+		l.jit(0x2000, 0, 0, "A:g ()").call(monolog.KindEnter, 0x2000).call(monolog.KindLeave, 0x2000)
+	}),
+	monoVersion("mono/code-freed", monolog.Header{Version: 17, PID: dumpPID, Args: "log:nodefaults,jit,output=app.mlpd"}, freedCode),
+	monoVersion("mono/size-zero", monolog.Header{Version: 17, PID: dumpPID, Args: "log:nodefaults,jit,gc"}, freedCode),
+	monoVersion("mono/size-zero", monolog.Header{Version: 17, PID: dumpPID, Args: "log:jit"}, freedCode),
 	monoBreach("mono/address", func(l *monoLog) { l.jit(0x2000, 0, 1, "A:g ()") }),
+	monoBreach("mono/address", func(l *monoLog) { l.jit(0x2000, 1, 0x55e1, "A:g ()") }),
+	monoBreach("mono/address", func(l *monoLog) { l.jit(0x2000, 0xffffffff0000000f, 1, "A:g ()") }),
 	monoBreach("mono/address", func(l *monoLog) { l.jit(0x2000, ^u64(0)-4, 0x30, "A:g ()") }),
 	monoBreach("mono/overlap", func(l *monoLog) { l.jit(0x2000, a+0x10, 0x30, "A:g ()") }),
 	monoBreach("mono/twice", func(l *monoLog) { l.jit(0x1000, a, 0x30, "A:f ()") }),
@@ -222,6 +230,9 @@ var monoBreaches = []breach{
 	}),
 	monoBeside("mono/load-late", func(r *testrec.Recording) { besideMono(r, dumpPID); r.Sample(dumpPID, monoStart+1, a+4) }),
 }
+
+// freedCode is a log of two methods, of which one has no code.
+func freedCode(l *monoLog) { l.jit(0x1000, a, 0x30, "A:f ()").jit(0x2000, 0, 0, "A:g ()") }
 
 // goodMono is a log with events of all sorts and nothing wrong.
 func goodMono(t *testing.T, dir string) (string, verify.Options) {

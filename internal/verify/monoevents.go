@@ -2,6 +2,7 @@ package verify
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/jitinject/jitinject/format/monolog"
 )
@@ -31,6 +32,7 @@ func (c *monoCheck) event(e *monolog.Event, thread *monoThread) {
 	case monolog.KindJIT:
 		c.jit(e)
 	case monolog.KindEnter:
+		c.calls = true
 		if thread != nil {
 			thread.stack.enter(e.Method)
 		}
@@ -47,16 +49,65 @@ func (c *monoCheck) event(e *monolog.Event, thread *monoThread) {
 	}
 }
 
+// lowestCode is the end of the page that the kernel gives to no process, so that null
+// pointers fault.
+const lowestCode = 0x1000
+
+// A noCode is a JIT event without code. Why it has none depends on what else is in the log.
+type noCode struct {
+	name   string // quoted
+	code   uint64
+	offset int64
+}
+
+// endNoCode tells of the JIT events without code.
+func (c *monoCheck) endNoCode() {
+	jitOnly := recordedJITOnly(c.header.Args)
+	for _, n := range c.noCode {
+		const text = "%s has 0 bytes of code, at %#x"
+		switch {
+		case c.calls:
+			c.broken("mono/size-zero-calls", n.offset, text, n.name, n.code)
+		case jitOnly:
+			c.broken("mono/code-freed", n.offset, text, n.name, n.code)
+		default:
+			c.broken("mono/size-zero", n.offset, text, n.name, n.code)
+		}
+	}
+}
+
+// recordedJITOnly reports whether the profiler was started with nodefaults,jit and with no
+// option that turns on other events. Headers of before data version 13 do not say.
+func recordedJITOnly(args string) bool {
+	_, options, _ := strings.Cut(args, ":") // behind "log"
+	var nodefaults, jit bool
+	for option := range strings.SplitSeq(options, ",") {
+		switch name, _, _ := strings.Cut(option, "="); name {
+		case "nodefaults":
+			nodefaults = true
+		case "jit":
+			jit = true
+		case "", "output", "zip", "report", "port", "debug", "maxframes", "calldepth", "time":
+		default:
+			return false
+		}
+	}
+	return nodefaults && jit
+}
+
 // jit checks a method's code.
 func (c *monoCheck) jit(e *monolog.Event) {
 	c.jits++
 	c.name(e)
 	switch {
 	case e.Size == 0:
-		c.broken("mono/size-zero", e.Offset, "%s has %d bytes of code, at %#x", quoted(e.Name), e.Size, e.Code)
+		c.noCode = append(c.noCode, noCode{quoted(e.Name), e.Code, e.Offset})
 		return
-	case e.Code == 0:
-		c.broken("mono/address", e.Offset, "%s has code at address 0", quoted(e.Name))
+	case e.Code < lowestCode:
+		c.broken("mono/address", e.Offset, "%s has %d bytes of code at address %#x, where no process has any", quoted(e.Name), e.Size, e.Code)
+		return
+	case c.header.PtrSize == 8 && e.Code >= 1<<63:
+		c.broken("mono/address", e.Offset, "%s has %d bytes of code at %#x, where the kernel is", quoted(e.Name), e.Size, e.Code)
 		return
 	case e.Code+e.Size < e.Code, c.header.PtrSize == 4 && e.Code+e.Size > 1<<32:
 		c.broken("mono/address", e.Offset, "%s has %d bytes at %#x: that is beyond the end of all addresses", quoted(e.Name), e.Size, e.Code)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ type recordingCheck struct {
 	objects map[string]*mappedObject // by path
 	markers []string
 	table   []byte // of build ids, as records of a pipe tell them
+	events  []byte // EVENT_DESC, as a record of a pipe tells it
 	records int
 	mapped  int // of objects
 	clocked bool
@@ -42,7 +44,7 @@ type jitMapping struct {
 }
 
 // checkRecording checks a perf.data, in whatever form, and the objects it refers to.
-func checkRecording(ctx context.Context, r *reporter, path string) error {
+func checkRecording(ctx context.Context, r *reporter, path string, opts *Options) error {
 	rec, err := openRecording(path)
 	if err != nil {
 		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
@@ -53,11 +55,11 @@ func checkRecording(ctx context.Context, r *reporter, path string) error {
 		return nil
 	}
 	defer rec.close()
-	return checkOpen(ctx, r, rec)
+	return checkOpen(ctx, r, rec, path, opts.Logs)
 }
 
-// checkOpen checks a recording that is open.
-func checkOpen(ctx context.Context, r *reporter, rec *recordingFile) error {
+// checkOpen checks a recording that is open. Logs and traces may belong to it.
+func checkOpen(ctx context.Context, r *reporter, rec *recordingFile, path string, logs []string) error {
 	c := &recordingCheck{reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.dir // each of its files has an order of its own
 	if rec.file != nil {
@@ -72,8 +74,7 @@ func checkOpen(ctx context.Context, r *reporter, rec *recordingFile) error {
 		return err
 	}
 	c.tablePlaces()
-	c.verdict()
-	return nil
+	return c.verdict(ctx, path, logs)
 }
 
 // fileError reports whether an error is of the operating system.
@@ -156,6 +157,11 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 			return err
 		}
 		c.attrs()
+		return nil
+	case perfdata.RecordHeaderFeature:
+		if id, content, ok := perfdata.HeaderFeature(c.rec.order, rec); ok && id == perfdata.FeatureEventDesc {
+			c.events = bytes.Clone(content)
+		}
 		return nil
 	case perfdata.RecordHeaderBuildID:
 		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.order, rec)
@@ -250,18 +256,23 @@ func isMarker(name string) bool {
 }
 
 // verdict says what the recording is, if that needs to be said.
-func (c *recordingCheck) verdict() {
+func (c *recordingCheck) verdict(ctx context.Context, path string, logs []string) error {
 	injected := len(c.objects) > 0
 	switch {
 	case injected && len(c.markers) > 0:
 		c.broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
 		c.broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", quoted(c.markers[0]), c.file)
-	case !injected && !c.lost:
-		c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
+	case !injected && !c.lost && !c.hasCalls():
+		if found, err := hasLog(ctx, path, logs); err != nil {
+			return err
+		} else if !found {
+			c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
+		}
 	}
 	if len(c.markers) > 0 && !injected && !c.clocked {
 		c.broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
 	}
 	c.result.Holds = counted(c.records, "record") + ", " + counted(c.mapped, "mapping") + " of " + counted(len(c.objects), "object")
+	return nil
 }

@@ -54,7 +54,7 @@ var knowns = []known{
 	{"XRay of LLVM 14", "xray/exit-unknown", "The entries were in records that are missing because of the markers.", "Count them."},
 	{"XRay of LLVM 14", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
 	{"XRay of LLVM 14", "xray/reserved", "As LLVM 5.", "As LLVM 5."},
-	{"Mono 6.8", "mono/size-zero", "In modes with other events than JIT's, a method that a thread is about to enter is told of before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
+	{"Mono 6.8", "mono/size-zero-calls", "In modes with other events than JIT's, a method that a thread is about to enter is told of before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
 }
 
 // runtimes are the recordings of testdata whose dumps are checked, and whose they are.

@@ -35,6 +35,10 @@ type Options struct {
 	// knows, only that is said.
 	Recordings []string
 
+	// Logs are paths of Mono's logs and XRay's traces that recordings may belong to. A
+	// recording says nothing of them by itself.
+	Logs []string
+
 	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for dumps that were made
 	// on it, or 0.
 	Now uint64
@@ -125,7 +129,7 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	case KindXRay:
 		err = checkXRay(ctx, r, path, &opts)
 	case KindRecording:
-		err = checkRecording(ctx, r, path)
+		err = checkRecording(ctx, r, path, &opts)
 	default:
 		err = checkObjectFile(ctx, r, path)
 	}

@@ -180,7 +180,7 @@ func (c *xrayCheck) repaired(offset int64, now xrayfdr.Repairs) {
 		case xrayfdr.PlainArguments:
 			c.broken("xray/arguments", offset, "%s after plain entries in the buffer", counted(n, "argument"))
 		case xrayfdr.ReservedBytes:
-			c.broken("xray/reserved", offset, "%s of the buffer with such bytes", counted(n, "record"))
+			c.broken("xray/reserved", offset, "in %s of the buffer, bytes that mean nothing are not 0", counted(n, "record"))
 		case xrayfdr.NoEndOfBuffer, xrayfdr.LateEndOfBuffer:
 			c.broken("xray/end-of-buffer", offset, "%s", repair)
 		case xrayfdr.NoPID:
