@@ -55,6 +55,9 @@ func (f *Filter) picky() bool {
 // chooses reports whether a file may have nothing that is shown.
 func (f *Filter) chooses() bool { return f.picky() || len(f.Types) > 0 }
 
+// choosesCalls reports whether a call may fail what is set, whatever process made it.
+func (f *Filter) choosesCalls() bool { return len(f.Names) > 0 || f.Address.Set || f.Time.Set }
+
 func (f *Filter) pid(pid uint32) bool {
 	return len(f.PIDs) == 0 || slices.Contains(f.PIDs, pid)
 }

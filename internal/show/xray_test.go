@@ -255,7 +255,7 @@ func TestXRayNames(t *testing.T) {
 		t.Errorf("%d records have the name, want %d", n, 2*30)
 	}
 	opts.Stats = true
-	if text := shown(t, logs[0], opts); strings.Count(text, "(int)\n") != 1 || !strings.Contains(text, "\n   30 ") || !strings.Contains(text, "  fib(int)\n") {
+	if text := shown(t, logs[0], opts); strings.Count(text, "(int)\n") != 1 || !strings.Contains(text, "\n   30 ") || !strings.Contains(text, "  fib(int)\n") || !strings.Contains(text, " functions=1 calls=30 unfinished=0 ") {
 		t.Errorf("with a name:\n%s", text)
 	}
 }

@@ -52,6 +52,16 @@ func (x *xrayViewer) stats() error {
 		ledger: &l, unfinished: unfinished, unit: x.unit(), length: x.length, key: "function",
 		name: func(id uint64) string { return x.program.name(uint32(id)) },
 	})
+	if f.choosesCalls() {
+		total.Inferred, total.Calls = 0, 0
+		for _, n := range unfinished {
+			total.Inferred += int64(n)
+		}
+		for _, d := range l.functions {
+			total.Calls += int64(d.count)
+		}
+		total.Calls += total.Inferred
+	}
 	x.total(&l, &total, n)
 	x.repairs(repairs)
 	return nil
@@ -65,7 +75,7 @@ func (e errorText) Error() string { return string(e) }
 // thread takes in the calls of a thread.
 func (x *xrayViewer) thread(t calls.Thread, l *ledger, unfinished map[uint64]uint64) (calls.Counts, error) {
 	f := &x.opts.Filter
-	picky := len(f.Names) > 0 || f.Address.Set || f.Time.Set
+	picky := f.choosesCalls()
 	stack := calls.NewStack(t)
 	var e calls.Event
 	for {
