@@ -142,8 +142,18 @@ func TestVerifyCalls(t *testing.T) {
 		if code, _, stderr := command(t, c.dir, c.option, c.log); code != exitOK {
 			t.Fatal(stderr)
 		}
-		if code, stdout, _ := verifyCommand(t, c.dir, "perf.jit.data"); code != exitOK || !strings.Contains(stdout, ": nothing to complain about") {
-			t.Errorf("%s: the result: exit code %d\n%s", c.option, code, stdout)
+		pipe, err := os.Create(filepath.Join(c.dir, "pipe.data"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, stderr := start(nil, pipe, "-i", "perf.data", c.option, c.log, "-o", "-")
+		if pipe.Close(); code != exitOK {
+			t.Fatal(stderr)
+		}
+		for _, result := range []string{"perf.jit.data", "pipe.data"} {
+			if code, stdout, _ := verifyCommand(t, c.dir, result); code != exitOK || !strings.Contains(stdout, ": nothing to complain about") {
+				t.Errorf("%s: %s: exit code %d\n%s", c.option, result, code, stdout)
+			}
 		}
 	}
 }
