@@ -302,11 +302,23 @@ func TestMonoNamedWrongly(t *testing.T) {
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "of process 99, which is not in the recording") || !strings.Contains(sum.Problems[0].Advice, "record again") {
 			t.Errorf("%s: %+v, %v", c.name, sum, err)
 		}
-		for _, r := range sum.Reasons {
-			if strings.Contains(r.Text, "nothing is missing") {
-				t.Errorf("%s: %s", c.name, r.Text)
-			}
-		}
+	}
+}
+
+// Below an error, nothing is said to be missing from nothing.
+func TestMonoNothingElse(t *testing.T) {
+	w := newWorld(t)
+	w.Comm(100, monoStart, "ls", true)
+	w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/bin/ls")
+	w.Sample(100, monoStart+300, 0x550000000110)
+	if r := w.reasons(); len(r) != 1 || !strings.Contains(r[0].Text, "nothing is missing") {
+		t.Fatalf("%+v", r)
+	}
+	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
+	w.opts.Mono = []inject.NamedDump{{Path: w.path("app.log")}}
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || strings.Contains(sum.Reasons[0].Text, "nothing is missing") {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 
