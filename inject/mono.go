@@ -15,8 +15,8 @@ import (
 )
 
 // Logs of Mono's log profiler. Nothing in a recording says which file a process wrote
-// its log to: the user does, or the command line that perf record was started with. Each
-// log that is found gets a marker, as if its process had mapped it.
+// its log to: the user does, or the command line that perf record was started with; or the
+// log says whose it is. Each log that is found gets a marker, as if its process had mapped it.
 
 // monoLogs finds logs, and makes markers for their processes. The error is ctx's, or of
 // options that cannot be followed.
@@ -27,11 +27,11 @@ func (f *finder) monoLogs(ctx context.Context, sum *Summary) error {
 		}
 	}
 	for _, path := range f.monoPaths() {
-		if err := f.foundLog(ctx, path); err != nil {
+		if err := f.foundLog(ctx, path, "found by the command line of perf record"); err != nil {
 			return err
 		}
 	}
-	return nil
+	return f.strayLogs(ctx)
 }
 
 // namedLog takes in a log that the user has named.
@@ -60,9 +60,17 @@ func (f *finder) namedLog(ctx context.Context, n NamedDump, sum *Summary) error 
 		if pid, err = f.rec.ownerOf(log); err != nil && f.opts.PID != 0 {
 			pid = f.opts.PID
 		} else if err != nil {
-			sum.problem(problemOf(s.path, err, "name its process: --mono PID="+shellWord(n.Path)))
+			advice := "name its process: --mono PID=" + shellWord(n.Path)
+			if log.PID() != 0 && f.rec.processes[log.PID()] == nil {
+				advice = adviceOtherRun
+			}
+			sum.problem(problemOf(s.path, err, advice))
 			return nil
 		}
+	}
+	if err := f.rec.cannotOwn(pid, log); err != nil {
+		sum.problem(problemOf(s.path, err, adviceOtherRun))
+		return nil
 	}
 	f.rec.markLog(pid, s, log, "named with --mono")
 	return nil
@@ -70,13 +78,13 @@ func (f *finder) namedLog(ctx context.Context, n NamedDump, sum *Summary) error 
 
 // foundLog takes in a log that may be that of a process which has none yet. Whatever is
 // not is none of anybody's business, unless nothing else is found: then it is a reason.
-func (f *finder) foundLog(ctx context.Context, path string) error {
+func (f *finder) foundLog(ctx context.Context, path, place string) error {
 	s, log, err := f.openLog(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
-		f.rec.refusedLogs = append(f.rec.refusedLogs, refusedLog{path, err})
+		f.rec.refusedLogs = append(f.rec.refusedLogs, refusedLog{path, 0, err})
 		return nil
 	}
 	if s.taken {
@@ -90,16 +98,17 @@ func (f *finder) foundLog(ctx context.Context, path string) error {
 		err = fmt.Errorf("process %d has another", pid)
 	}
 	if err != nil {
-		f.rec.refusedLogs = append(f.rec.refusedLogs, refusedLog{path, err})
+		f.rec.refusedLogs = append(f.rec.refusedLogs, refusedLog{path, log.PID(), err})
 		return nil
 	}
-	f.rec.markLog(pid, s, log, "found by the command line of perf record")
+	f.rec.markLog(pid, s, log, place)
 	return nil
 }
 
 // A refusedLog is one that was looked at and not taken.
 type refusedLog struct {
 	path string
+	pid  uint32 // whose it says that it is; 0 for nothing
 	err  error
 }
 

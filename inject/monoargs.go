@@ -22,7 +22,7 @@ type monoOutput struct {
 const defaultOutput = "output.mlpd"
 
 // monoOutputs returns where the programs on perf record's command line were told to write
-// logs. Where one has loaded the profiler all the same, it is in the usual place.
+// logs.
 func (rec *recording) monoOutputs() (outputs []monoOutput) {
 	add := func(o monoOutput) {
 		if !slices.Contains(outputs, o) {
@@ -34,13 +34,6 @@ func (rec *recording) monoOutputs() (outputs []monoOutput) {
 			add(o)
 		}
 	}
-	if len(outputs) == 0 {
-		for pid := range rec.processes {
-			if _, ok := rec.profilerLoaded(pid, 0); ok {
-				return []monoOutput{{pattern: defaultOutput}}
-			}
-		}
-	}
 	return outputs
 }
 
@@ -48,16 +41,17 @@ func (rec *recording) monoOutputs() (outputs []monoOutput) {
 // environment variable, with several options in it.
 func outputsOf(arg string) (outputs []monoOutput) {
 	const option = "--profile"
-	for rest := arg; ; {
+	rest := arg
+	for range maxOutputs {
 		i := strings.Index(rest, option)
 		if i < 0 {
-			return outputs
+			break
 		}
-		value := rest[i+len(option):]
-		rest = value
-		if i > 0 || len(arg) != len(option)+len(value) { // in the midst of others
-			value, _, _ = strings.Cut(value, " ")
-			value = strings.TrimRight(value, `'";)`)
+		at := len(arg) - len(rest) + i
+		rest = rest[i+len(option):]
+		value := rest
+		if at > 0 { // in the midst of others
+			value = restOfWord(arg, at)[len(option):]
 		}
 		if value == "" {
 			value = "=log"
@@ -67,6 +61,50 @@ func outputsOf(arg string) (outputs []monoOutput) {
 			outputs = append(outputs, outputOf(option+value, args))
 		}
 	}
+	return outputs
+}
+
+// maxOutputs bounds how many options of one argument are looked at.
+const maxOutputs = 100
+
+// restOfWord returns what a shell, or Mono in its environment, makes of a word of a command
+// from a place on. Where that is inside of quotes that begin just there, the word ends with
+// them; where they began before, it may be one of several in them.
+func restOfWord(command string, at int) string {
+	quote, begun := byte(0), 0
+	for i := 0; i < at; i++ {
+		switch c := command[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begun = c, i
+		case c == quote:
+			quote = 0
+		}
+	}
+	within := quote != 0
+	alone := within && begun == at-1 && (begun == 0 || strings.IndexByte(" \t\n;&|(", command[begun-1]) >= 0)
+	var b strings.Builder
+	for i := at; i < len(command); i++ {
+		switch c := command[i]; {
+		case within && !alone && strings.IndexByte(" \t\n", c) >= 0, within && !alone && c == quote:
+			return b.String()
+		case quote == 0 && strings.IndexByte(" \t\n;&|()<>", c) >= 0:
+			return b.String()
+		case c == '\\' && quote != '\'' && i+1 < len(command):
+			if i++; quote == '"' && command[i] != '"' && command[i] != '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(command[i])
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // outputOf returns what the options of the log profiler say.

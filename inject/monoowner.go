@@ -29,7 +29,7 @@ const beginning = uint64(time.Second)
 // be several.
 func (rec *recording) ownerOf(log *source.MonoLog) (uint32, error) {
 	if len(log.Events) == 0 {
-		if rec.processes[log.PID()] != nil {
+		if p := rec.processes[log.PID()]; p != nil && !rec.apart(log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
 			return log.PID(), nil
 		}
 		return 0, errors.New("there is nothing in it that says whose it is")
@@ -59,6 +59,8 @@ func (rec *recording) ownerOf(log *source.MonoLog) (uint32, error) {
 		return 0, fmt.Errorf("it may be of any of the processes %s", strings.Join(pids, ", "))
 	case log.PID() != 0 && rec.processes[log.PID()] != nil:
 		return 0, fmt.Errorf("it says that it is of process %d, and its code is not where that one had executable memory at that time; was it overwritten by another run?", log.PID())
+	case log.PID() != 0:
+		return 0, fmt.Errorf("it says that it is of process %d, which is not in the recording, and no process there had executable memory where its code is, at its time: it is the log of another run", log.PID())
 	}
 	return 0, errors.New("no process of the recording had executable memory where its code is, at its time; was it overwritten by another run?")
 }
@@ -76,14 +78,30 @@ func (rec *recording) mayOwn(pid uint32, log *source.MonoLog) (o monoOwner, ok b
 			first, last := log.Span()
 			at = first
 			o.start = rec.programStart(pid, first)
-			if p.since > first || o.start > first || p.exited != 0 && p.exited < last || rec.genealogy.lifeEnd(pid, first) < last {
+			if rec.apart(pid, first, last) {
 				return o, false
 			}
 			loaded, _ := rec.profilerLoaded(pid, first)
 			o.begins = loaded > 0 && log.Began()-loaded < beginning
 		}
 	}
-	inside, outside := 0, 0
+	inside, outside := rec.codeOf(pid, at, log)
+	return o, inside > 9*outside
+}
+
+// apart reports whether times are not of the program that ran as a process then. Without a
+// clock, or a time, nobody knows.
+func (rec *recording) apart(pid uint32, first, last uint64) bool {
+	p := rec.processes[pid]
+	if first == 0 || p == nil || rec.clockError() != "" {
+		return false
+	}
+	return p.since > first || rec.programStart(pid, first) > first || p.exited != 0 && p.exited < last || rec.genealogy.lifeEnd(pid, first) < last
+}
+
+// codeOf counts functions of a log, of at most maxEvidence, that are where a process had
+// executable memory, and others.
+func (rec *recording) codeOf(pid uint32, at uint64, log *source.MonoLog) (inside, outside int) {
 	family := rec.family([]marker{{pid: pid, time: min(at, latestTime)}})
 	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/maxEvidence {
 		addr := log.Events[i].Addr
@@ -93,5 +111,31 @@ func (rec *recording) mayOwn(pid uint32, log *source.MonoLog) (o monoOwner, ok b
 			outside++
 		}
 	}
-	return o, inside > 9*outside
+	return inside, outside
 }
+
+// cannotOwn says why a log is not one of a process, whoever says so: its header has another
+// number, which alone may come from a container, and what is in it was not there.
+func (rec *recording) cannotOwn(pid uint32, log *source.MonoLog) error {
+	p := rec.processes[pid]
+	if log.PID() == 0 || log.PID() == pid || p == nil || len(p.memory) == 0 || len(log.Events) == 0 {
+		return nil
+	}
+	whose := fmt.Sprintf("it says that it is of process %d", log.PID())
+	if rec.processes[log.PID()] == nil {
+		whose += ", which is not in the recording"
+	}
+	if inside, _ := rec.codeOf(pid, latestTime, log); inside == 0 {
+		return fmt.Errorf("%s, and none of its code is where process %d had executable memory: it is the log of another run", whose, pid)
+	}
+	if _, err := log.Clock(); err != nil {
+		return nil
+	}
+	if first, last := log.Span(); rec.apart(pid, first, first) && rec.apart(pid, last, last) {
+		return fmt.Errorf("%s, and all that is in it happened before or after the time of process %d: it is the log of another run", whose, pid)
+	}
+	return nil
+}
+
+// adviceOtherRun is what to do about a log of another run.
+const adviceOtherRun = "name the one that the recorded run wrote, or record again if it was overwritten"

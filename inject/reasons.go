@@ -74,7 +74,7 @@ func (rec *recording) explain(ctx context.Context, t *tally, opts *Options, sum 
 				break
 			}
 		}
-		if r.Advice == "" {
+		if r.Advice == "" && len(sum.Problems) == 0 {
 			r.Text += "; nothing is missing"
 		}
 		add(r)

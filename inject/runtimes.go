@@ -30,7 +30,7 @@ var runtimes = []jitRuntime{
 	{names: []string{"wasmtime"}, flags: []string{"--profile=jitdump", "--profile jitdump", "--jitdump"}, start: "wasmtime --profile=jitdump PROGRAM.wasm"},
 	{names: []string{"wasmer"}, flags: []string{"--profiler=perfmap"}, start: "wasmer run --profiler=perfmap PROGRAM.wasm", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
 	{names: []string{"dotnet"}, files: []string{"/libcoreclr.so"}, flags: []string{"DOTNET_PerfMapEnabled"}, start: "env DOTNET_PerfMapEnabled=2 dotnet PROGRAM.dll"},
-	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--profile=log", "--jitdump"}, start: "env MONO_DEBUG=disable_omit_fp mono --profile=log:nodefaults,jit,output=app.mlpd PROGRAM.exe", note: "jitinject then finds app.mlpd by itself; the variable is for callers, -g"},
+	{names: []string{"mono"}, files: []string{"/libmono"}, flags: []string{"--profile=log", "--jitdump"}, start: "env MONO_DEBUG=disable_omit_fp mono --profile=log:nodefaults,jit,output=app.mlpd PROGRAM.exe", note: "jitinject finds app.mlpd by itself; the variable lets -g find callers"},
 	{names: []string{"ruby"}, files: []string{"/libruby"}, flags: []string{"--yjit-perf"}, start: "ruby --yjit --yjit-perf PROGRAM.rb", note: "which writes /tmp/perf-PID.map: perf report reads that by itself, and it has names but no lines"},
 	{names: []string{"luajit"}, files: []string{"/libluajit"}, note: "LuaJIT can write no dump; built with -DLUAJIT_USE_PERFTOOLS it writes /tmp/perf-PID.map, which perf report reads by itself"},
 	{names: []string{"bun"}, flags: []string{"useJITDump"}, start: "env BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=$PWD bun run PROGRAM.js"},

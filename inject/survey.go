@@ -268,9 +268,9 @@ func (s *recording) clockError() string {
 		id, ok := s.attrs[i].ClockID()
 		switch {
 		case !ok:
-			return "it was recorded without -k mono, so its times cannot be compared with those of the dumps"
+			return "it was recorded without -k mono, so its times cannot be compared with those of dumps and logs"
 		case id != perfdata.ClockMonotonic:
-			return fmt.Sprintf("it was recorded with the clock %s (-k), and the dumps count in CLOCK_MONOTONIC", clockName(id))
+			return fmt.Sprintf("it was recorded with the clock %s (-k), and dumps and logs count in CLOCK_MONOTONIC", clockName(id))
 		}
 	}
 	return ""

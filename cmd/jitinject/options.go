@@ -94,7 +94,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
 	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
-	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where perf record's command line names it")
+	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where the log lies beside the recording")
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
 	fs.StringVar(&o.monoNames, "mono-names", "full", "call Mono's methods as Mono does, `full|short`, with parameters or without")
 	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls that XRay's flight data recorder logged in `FILE`; may be repeated")

@@ -115,8 +115,7 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, "%s in the build-id cache as well\n", were(s.Cached, "object is", "objects are"))
 	}
 	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s there with other contents, and %s been replaced: results of earlier runs have lost these functions.\n",
-			were(s.Replaced, "object was", "objects were"), map[bool]string{true: "has", false: "have"}[s.Replaced == 1])
+		fmt.Fprintf(w, "%s replaced; its result, if you keep one, shows fewer functions from now on\n", were(s.Replaced, "object of an earlier run was", "objects of an earlier run were"))
 	}
 }
 

@@ -54,6 +54,20 @@ func dumps(n int) *engine.Summary {
 	return s
 }
 
+// Objects that were replaced are told of without alarm: mostly they are of the same recording,
+// which was injected before in another way.
+func TestReplacedText(t *testing.T) {
+	for n, want := range map[int]string{0: "", 1: "1 object of an earlier run was replaced; its result,", 1234: "1,234 objects of an earlier run were replaced; its result,"} {
+		var out bytes.Buffer
+		s := dumps(1)
+		s.Replaced = n
+		writeSummary(&out, s, "", false)
+		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, "replaced") != (n > 0) {
+			t.Errorf("%d: %s", n, text)
+		}
+	}
+}
+
 // Many dumps are summed up behind the largest; the columns are straight, and what is in
 // names does no harm.
 func TestManyDumps(t *testing.T) {

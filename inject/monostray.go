@@ -1,0 +1,89 @@
+package inject
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Logs of which perf record's command line says nothing: it was a script that started Mono,
+// or perf was told to record a process that ran already, or all of them. Their headers say
+// whose they are.
+
+// strayLogs takes in logs in the usual places that say that they are of a process which has
+// none. Of others, no more than the header is read.
+func (f *finder) strayLogs(ctx context.Context) error {
+	var paths []string
+	for _, dir := range f.monoDirs() {
+		found, _ := filepath.Glob(filepath.Join(literal(dir), "*.mlpd*"))
+		for _, path := range found[:min(len(found), maxSubdirs)] {
+			if path = filepath.Clean(path); !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	var pids []uint32
+	for _, pid := range f.rec.pids() {
+		_, loaded := f.rec.profilerLoaded(pid, 0)
+		if (loaded || f.rec.processes[pid].runtimeOf().isMono()) && !f.rec.hasDump(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	strangers := 0
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil || len(pids) == 0 {
+			return err
+		}
+		said, likely := f.glance(path, pids)
+		if !said && !likely {
+			continue
+		}
+		if !said {
+			if strangers++; strangers > maxStrangers {
+				continue
+			}
+		}
+		if err := f.foundLog(ctx, path, "found by what is in it"); err != nil {
+			return err
+		}
+		pids = slices.DeleteFunc(pids, f.rec.hasDump)
+	}
+	return nil
+}
+
+// maxStrangers bounds how many logs are read whose headers do not say that they are of a
+// process of the recording.
+const maxStrangers = 20
+
+// glance reads the header of a log. It reports whether that says that the log is of one of
+// these processes; and whether it may be all the same: that of a container has another
+// number, but it begins when the profiler was loaded, and one of 2010 has none.
+func (f *finder) glance(path string, pids []uint32) (said, likely bool) {
+	file, err := openFile(path)
+	if err != nil {
+		return false, false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || slices.ContainsFunc(f.files, func(s *sideFile) bool { return s.scanned && os.SameFile(info, s.info) }) {
+		return false, false // looked at already
+	}
+	log, err := source.OpenMonoLog(file)
+	if err != nil {
+		return false, false
+	}
+	if slices.Contains(pids, log.PID()) {
+		return true, true
+	}
+	began := log.Header().StartupTime
+	return false, log.PID() == 0 || began > 0 && f.rec.clockError() == "" && slices.ContainsFunc(pids, func(pid uint32) bool {
+		loaded, _ := f.rec.profilerLoaded(pid, began)
+		return loaded > 0 && began-loaded < beginning
+	})
+}
