@@ -151,8 +151,8 @@ func (o *options) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
 		}
 	}
-	for _, name := range fs.Args() {
-		return strayWord(name, fs.Changed("input"))
+	if err := o.takeFiles(fs); err != nil {
+		return err
 	}
 	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir", "xray", "xray-binary"} {
 		lists := map[string][]string{"dump-dir": o.dumpDirs, "xray": o.xray, "xray-binary": o.xrayBinary}
@@ -202,5 +202,5 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case o.summary == "json" && o.output == "-":
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
-	return nil
+	return o.checkKinds()
 }
