@@ -157,7 +157,7 @@ func TestHelpNamesRealOptions(t *testing.T) {
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--no-children"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {
