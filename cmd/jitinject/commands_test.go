@@ -151,6 +151,18 @@ func TestOptionsEverywhere(t *testing.T) {
 	}
 }
 
+// What an option takes stands behind its name, and its text does not list it again.
+func TestOptionsSayValuesOnce(t *testing.T) {
+	for _, c := range commands() {
+		for _, f := range visible(c.options()) {
+			o := optionOf(f)
+			if strings.ContainsAny(o.Value, "|=") && strings.Contains(o.Text, o.Value) || o.Text == "" {
+				t.Errorf("%s: %q", f.Name, o.Text)
+			}
+		}
+	}
+}
+
 // What help files say about options is true in so far as there are such options.
 func TestHelpNamesRealOptions(t *testing.T) {
 	known := make(map[string]bool)

@@ -113,10 +113,11 @@ func (c *subcommand) takesArgs() (taker, []string) {
 	return takesNothing, nil
 }
 
-// plain is the text about an option as a line without the marks of pflag.
+// plain is the text about an option as a line without the marks of pflag, and without the
+// name of its value in front: that stands behind the option.
 func plain(f *pflag.Flag) string {
-	_, text := pflag.UnquoteUsage(f)
-	return text
+	name, text := pflag.UnquoteUsage(f)
+	return strings.TrimPrefix(text, name+": ")
 }
 
 // spellings are all the ways to write an option.

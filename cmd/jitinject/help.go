@@ -125,7 +125,8 @@ func section(p *manual.Page, title string) *manual.Section {
 
 // optionOf returns an option as manual pages show it.
 func optionOf(f *pflag.Flag) manual.Option {
-	value, text := pflag.UnquoteUsage(f)
+	value, _ := pflag.UnquoteUsage(f)
+	text := plain(f)
 	o := manual.Option{Short: f.Shorthand, Long: f.Name, Value: value, Text: text, Default: f.DefValue}
 	switch f.Value.Type() {
 	case "bool", "count":
