@@ -243,6 +243,27 @@ func TestMonoFound(t *testing.T) {
 	}
 }
 
+// Without its profiler, Mono writes no log, and says nothing.
+func TestMonoWithoutProfiler(t *testing.T) {
+	for option, want := range map[string]string{
+		"--profile=log:jit,output=app.mlpd": "--profile=log:jit,output=app.mlpd, but did not load its log profiler",
+		"--debug":                           "nobody has asked for one",
+	} {
+		w := newWorld(t)
+		w.Cmdline = []string{"/usr/bin/perf", "record", "-k", "mono", "mono", option, "App.exe"}
+		w.Comm(100, monoStart, "mono", true)
+		w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/usr/bin/mono-sgen")
+		w.Mmap2(100, monoStart+3, 0x40000000, 0x10000, 0, "//anon")
+		for i := range uint64(40) {
+			w.Sample(100, monoStart+300+i, 0x40000110)
+		}
+		sum, err := w.run()
+		if err != nil || len(sum.Reasons) != 1 || !strings.Contains(sum.Reasons[0].Text, want) {
+			t.Errorf("%s: %v, %+v", option, err, sum)
+		}
+	}
+}
+
 // They are found in --dump-dir, too, and in the directories in it; beside a copy of the recording
 // that is elsewhere, by their path.
 func TestMonoDumpDir(t *testing.T) {

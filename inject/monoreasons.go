@@ -10,18 +10,21 @@ import (
 // isMono reports whether a runtime is Mono.
 func (r *jitRuntime) isMono() bool { return r != nil && slices.Contains(r.names, "mono") }
 
-// tellMono says why there is no log of a process that had Mono's log profiler, and reports
-// whether it had.
+// tellMono says why there is no log of a process that had Mono's log profiler, or was told to
+// have it, and reports whether that is so.
 func (rec *recording) tellMono(f *finder, s suspect, who string, r *Reason) bool {
-	var outputs []monoOutput
-	if _, ok := rec.profilerLoaded(s.pid, 0); ok {
-		outputs = rec.monoOutputs()
-	}
-	if len(outputs) == 0 {
+	outputs := rec.monoOutputs()
+	_, loaded := rec.profilerLoaded(s.pid, 0)
+	if len(outputs) == 0 || !loaded && outputs[0].option == "" {
 		return false
 	}
 	r.Kind = ReasonNoDump
 	o := outputs[0]
+	if !loaded { // Mono says nothing then
+		r.Text = fmt.Sprintf("%s; it was started with %s, but did not load its log profiler: that is not installed, or not where Mono looks for it", who, Printable(o.option))
+		r.Advice = "install it (on Debian it is in the package libmono-profiler), and record again"
+		return true
+	}
 	began := who + "; it wrote a log of Mono's profiler"
 	if o.option != "" {
 		began = fmt.Sprintf("%s; it was started with %s", who, Printable(o.option))
