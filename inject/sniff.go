@@ -46,7 +46,10 @@ func (k FileKind) String() string {
 // SniffFile returns the kind of a file. What cannot be opened, and what is no regular file, is
 // of no kind that is known.
 func SniffFile(path string) FileKind {
-	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
+	// A FIFO is not opened: who waits to write to it would lose the reader at once.
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return FileUnknown
+	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return FileUnknown
