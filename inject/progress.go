@@ -19,7 +19,7 @@ const (
 	PhaseScan                 // walking one dump after the other; bytes of each
 	PhaseSamples              // walking the recording again, for its samples; bytes of it
 	PhaseObjects              // making objects; functions
-	PhaseWrite                // writing the result; bytes of the recording
+	PhaseWrite                // writing the result; bytes of the recording, and of traces
 	PhaseStream               // doing all of this at once, while a stream comes; bytes of it
 	PhaseUndo                 // taking back what was made, because of an error; files
 )
@@ -64,6 +64,7 @@ type ProgressState struct {
 type Progress struct {
 	mu     sync.Mutex
 	now    ProgressState
+	beside ProgressState // what is read beside that walk
 	writes bool
 }
 
@@ -90,7 +91,12 @@ func (p *Progress) write() {
 func (p *Progress) State() ProgressState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.now
+	now := p.now
+	now.Done += p.beside.Done
+	if now.Total > 0 {
+		now.Total += p.beside.Total
+	}
+	return now
 }
 
 // begin enters a phase. Nobody may want to know: p may be nil.
@@ -99,7 +105,7 @@ func (p *Progress) begin(phase Phase, total int64) {
 		return
 	}
 	p.mu.Lock()
-	p.now = ProgressState{Phase: phase, Total: total}
+	p.now, p.beside = ProgressState{Phase: phase, Total: total}, ProgressState{}
 	p.mu.Unlock()
 }
 
@@ -120,6 +126,16 @@ func (p *Progress) add(n int64) {
 	}
 	p.mu.Lock()
 	p.now.Done += n
+	p.mu.Unlock()
+}
+
+// readBeside says how much was read of what goes into the result beside the recording.
+func (p *Progress) readBeside(done, total int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.beside.Done, p.beside.Total = done, total
 	p.mu.Unlock()
 }
 

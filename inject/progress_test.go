@@ -55,6 +55,36 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// Where traces go into the result, they are part of what is to be done: mostly the larger one.
+func TestProgressTraces(t *testing.T) {
+	for name, trace := range map[string]string{"mono-calls": "app.mlpd", "xray-tsc": "xray-log.calls"} {
+		dir := testrec.Place(t, name)
+		st, err := os.Stat(filepath.Join(dir, trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Progress
+		var end ProgressState
+		opts := Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}
+		if name == "xray-tsc" {
+			opts.XRay = []string{filepath.Join(dir, trace)}
+		}
+		opts.Log = func(_ int, line string) {
+			if what, _, _ := strings.Cut(line, ":"); what == "rewritten" {
+				end = p.State()
+			}
+		}
+		sum, err := Run(t.Context(), opts)
+		if err != nil || len(sum.Traces) != 1 {
+			t.Fatalf("%v, %+v", err, sum)
+		}
+		of := end.Total - int64(recordsEnd(t, opts.Input))
+		if end.Phase != PhaseWrite || end.Done != end.Total || of < st.Size()/2 || of > st.Size() {
+			t.Errorf("%s: %+v; %d bytes of a trace of %d", name, end, of, st.Size())
+		}
+	}
+}
+
 // A stream has no end until it is there; a directory's files are walked side by side.
 func TestProgressForms(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
@@ -89,6 +119,7 @@ func TestProgressAllocates(t *testing.T) {
 			p.begin(PhaseObjects, 10)
 			p.set(5)
 			p.add(1)
+			p.readBeside(1, 2)
 			walk.read(block)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)

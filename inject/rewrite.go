@@ -55,6 +55,9 @@ func rewrite(ctx context.Context, rec *recording, p *plan, markers []marker, tra
 		return err
 	}
 	pass := rec.in.pass(PhaseWrite, blocks)
+	if t, ok := dst.(*traceSink); ok {
+		t.progressed()
+	}
 	for ctx.Err() == nil && dst.Err() == nil {
 		if err := r.copyUnseen(blocks); err != nil {
 			return err

@@ -159,6 +159,7 @@ func (s *traceSink) put(p []byte) {
 }
 
 func (s *traceSink) flushBuf() {
+	s.progressed()
 	if len(s.buf) > 0 {
 		s.sink.Write(s.buf)
 		s.buf = s.buf[:0]
@@ -193,6 +194,18 @@ func (s *traceSink) samplesBefore(time uint64) {
 			}
 		}
 	}
+}
+
+// progressed says how far the traces have been read.
+func (s *traceSink) progressed() {
+	var done, total int64
+	for _, f := range s.feeds {
+		if m, ok := f.Trace.(calls.Meter); ok {
+			d, t := m.Read()
+			done, total = done+d, total+t
+		}
+	}
+	s.rec.in.progress.readBeside(done, total)
 }
 
 // introduce tells of threads that the recording does not have.

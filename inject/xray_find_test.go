@@ -233,7 +233,7 @@ func TestXRayContainer(t *testing.T) {
 		t.Skip("SKIPPED: no pid namespaces here")
 	}
 	dir := t.TempDir()
-	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("xray", "recorder.cc")).CombinedOutput(); err != nil {
+	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("..", "cmd", "jitinject", "help", "recorder.cc")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	recordXRay(t, dir, "XRAY_FDR_OPTIONS=func_duration_threshold_us=0 buffer_max=100", unshare, "--pid", "--fork", "--mount-proc", "./calls", "20", "1000", "0")

@@ -307,7 +307,7 @@ func TestXRayFresh(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			compile := []string{"-O1", "-fno-omit-frame-pointer", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("xray", "recorder.cc")}
+			compile := []string{"-O1", "-fno-omit-frame-pointer", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("..", "cmd", "jitinject", "help", "recorder.cc")}
 			if test.link == "-pie" {
 				compile = append([]string{"-fPIE"}, compile...)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
 )
 
 // A subcommand is what the first word of the command line names. The table of them is
@@ -63,7 +65,7 @@ func (c *subcommand) options() *pflag.FlagSet {
 func (c *subcommand) synopsis(program string) string {
 	switch {
 	case c.name == "inject":
-		return program + " [inject] [options]"
+		return program + " [inject] [options] [LOG|TRACE|CORE...]"
 	case c.flags == nil:
 		return strings.TrimRight(program+" "+c.name+" "+c.args, " ")
 	}
@@ -118,6 +120,10 @@ func notACommand(word string) error {
 func strayWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
 		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
+	}
+	switch kind := engine.SniffFile(word); kind {
+	case engine.FileJitdump, engine.FileELF:
+		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), kind, placeOf(kind)))
 	}
 	option := "-i"
 	if inputNamed {

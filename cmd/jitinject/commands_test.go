@@ -151,13 +151,25 @@ func TestOptionsEverywhere(t *testing.T) {
 	}
 }
 
+// What an option takes stands behind its name, and its text does not list it again.
+func TestOptionsSayValuesOnce(t *testing.T) {
+	for _, c := range commands() {
+		for _, f := range visible(c.options()) {
+			o := optionOf(f)
+			if strings.ContainsAny(o.Value, "|=") && strings.Contains(o.Text, o.Value) || o.Text == "" {
+				t.Errorf("%s: %q", f.Name, o.Text)
+			}
+		}
+	}
+}
+
 // What help files say about options is true in so far as there are such options.
 func TestHelpNamesRealOptions(t *testing.T) {
 	known := make(map[string]bool)
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
 	}
-	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove"} {
+	for _, foreign := range []string{"--call-graph", "--threads", "--perf-prof", "--jit-kind", "--profile", "--mount-proc", "--jit", "--remove", "--no-children"} {
 		known[foreign] = true
 	}
 	for _, name := range helpWords() {

@@ -13,8 +13,33 @@ import (
 // shells are those whose completion there is.
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-// filePatterns are what files of interest are called: recordings, dumps and objects.
-var filePatterns = []string{"*.data", "*.data.old", "*.dump", "jitted-*.so", "jitbundle-*.so"}
+// What files of interest are called, as patterns of a shell. Objects are not among them: a
+// directory may have thousands, and who wants one begins to type its name; where nothing
+// else fits, everything is offered.
+var (
+	recordingPatterns = []string{"*.data", "*.data.old", "*.dump"}
+	logPatterns       = []string{"*.mlpd"}
+	tracePatterns     = []string{"xray-log.*"}
+	corePatterns      = []string{"core", "core.*", "*.core"}
+	alonePatterns     = slices.Concat(logPatterns, tracePatterns, corePatterns) // behind inject's options
+	filePatterns      = slices.Concat(recordingPatterns, logPatterns, tracePatterns)
+	anyFile           = []string{"*"}
+)
+
+// patternsOf are those of the files that an option takes.
+func patternsOf(f *pflag.Flag) []string {
+	switch f.Name {
+	case "mono":
+		return logPatterns
+	case "xray":
+		return tracePatterns
+	case "xray-binary":
+		return anyFile
+	case "code-from":
+		return corePatterns
+	}
+	return recordingPatterns
+}
 
 // runCompletion is the command completion.
 func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
@@ -50,11 +75,11 @@ const (
 	takesNothing taker = iota
 	takesText          // that nobody can guess
 	takesWord          // one of a few
-	takesFile
+	takesFile          // with a name of some patterns
 	takesDir
 )
 
-// takes says what an option takes.
+// takes says what an option takes, with the words or patterns for that.
 func takes(f *pflag.Flag) (taker, []string) {
 	name, _ := pflag.UnquoteUsage(f)
 	words, _ := values(f)
@@ -65,31 +90,34 @@ func takes(f *pflag.Flag) (taker, []string) {
 		return takesNothing, nil // what it takes, it takes after a =
 	case len(words) > 0:
 		return takesWord, words
-	case name == "FILE":
-		return takesFile, nil
+	case name == "FILE", name == "[PID=]FILE":
+		return takesFile, patternsOf(f)
 	case name == "DIR":
 		return takesDir, nil
 	}
 	return takesText, nil
 }
 
-// takesArgs says what stands behind a command's options.
+// takesArgs says the same of what stands behind a command's options.
 func (c *subcommand) takesArgs() (taker, []string) {
 	switch {
 	case c.words != nil:
 		return takesWord, c.words()
+	case c.name == "inject":
+		return takesFile, alonePatterns
 	case strings.Contains(c.args, "FILE"):
-		return takesFile, nil
+		return takesFile, filePatterns
 	case strings.Contains(c.args, "DIR"):
 		return takesDir, nil
 	}
 	return takesNothing, nil
 }
 
-// plain is the text about an option as a line without the marks of pflag.
+// plain is the text about an option as a line without the marks of pflag, and without the
+// name of its value in front: that stands behind the option.
 func plain(f *pflag.Flag) string {
-	_, text := pflag.UnquoteUsage(f)
-	return text
+	name, text := pflag.UnquoteUsage(f)
+	return strings.TrimPrefix(text, name+": ")
 }
 
 // spellings are all the ways to write an option.

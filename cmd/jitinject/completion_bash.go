@@ -11,19 +11,21 @@ func bashCompletion() string {
 	var b strings.Builder
 	b.WriteString("# bash completion for jitinject; made by: jitinject completion bash\n")
 	b.WriteString(`
-# Words for the one that is being typed; a directory's name goes on.
+# Words for the one that is being typed, of some patterns; a directory's name goes on.
 _jitinject_files() {
-	local IFS=$'\n' f
+	local IFS=$'\n' f p
 	compopt -o filenames 2>/dev/null
 	for f in $(compgen -f -- "$cur"); do
 		if [[ -d $f ]]; then
 			COMPREPLY+=("$f")
 			continue
 		fi
-		case ${f##*/} in
-`)
-	fmt.Fprintf(&b, "\t\t%s) COMPREPLY+=(\"$f\") ;;\n", strings.Join(filePatterns, "|"))
-	b.WriteString(`		esac
+		for p in "$@"; do
+			if [[ ${f##*/} == $p ]]; then
+				COMPREPLY+=("$f")
+				break
+			fi
+		done
 	done
 	[[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$cur"))
 }
@@ -69,7 +71,7 @@ _jitinject() {
 			options = append(options, spellings(f)...)
 		}
 		what, words := c.takesArgs()
-		fmt.Fprintf(&b, "\t%s)\n\t\toptions=%s\n\t\t[[ $cur == -* ]] || %s ;;\n", c.name, singly(strings.Join(options, " ")), bashAction(what, words))
+		fmt.Fprintf(&b, "\t%s)\n\t\toptions=%s\n\t\t[[ $cur == -* || $COMP_CWORD -eq 1 ]] || %s ;;\n", c.name, singly(strings.Join(options, " ")), bashAction(what, words))
 	}
 	fmt.Fprintf(&b, `	esac
 	if [[ $cur == -* ]]; then
@@ -90,7 +92,7 @@ func bashAction(what taker, words []string) string {
 	case takesWord:
 		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$cur"))`, singly(strings.Join(words, " ")))
 	case takesFile:
-		return "_jitinject_files"
+		return "_jitinject_files '" + strings.Join(words, "' '") + "'"
 	case takesDir:
 		return "_jitinject_dirs"
 	}

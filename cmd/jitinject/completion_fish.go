@@ -27,11 +27,26 @@ end
 function __jitinject_files
 	set -l token (commandline -ct | string replace -r '^-[^=]*=' '')
 	# What fish itself offers, which knows of ~, variables and quotes.
+	set -l all
+	set -l found
 	for f in (complete -C "__fish_command_without_completions $token")
 		set -l path (string split -f 1 \t -- $f)
-		if string match -q -- '*/' $path; or string match -qr -- '` + fishPattern() + `' (string replace -r '.*/' '' -- $path)
+		if string match -q -- '*/' $path
 			echo $path
+			continue
 		end
+		set -a all $path
+		for p in $argv
+			if string match -q -- $p (string replace -r '.*/' '' -- $path)
+				set -a found $path
+				break
+			end
+		end
+	end
+	if set -q found[1]
+		printf '%s\n' $found
+	else if set -q all[1]
+		printf '%s\n' $all
 	end
 end
 
@@ -59,15 +74,6 @@ end
 	return b.String()
 }
 
-// fishPattern is filePatterns as a regular expression.
-func fishPattern() string {
-	var alternatives []string
-	for _, p := range filePatterns {
-		alternatives = append(alternatives, strings.NewReplacer(".", `\.`, "*", ".*").Replace(p))
-	}
-	return "^(" + strings.Join(alternatives, "|") + ")$"
-}
-
 // fishAction says what to complete; required is put in front where a value must come.
 func fishAction(what taker, words []string, required string) string {
 	switch what {
@@ -76,7 +82,7 @@ func fishAction(what taker, words []string, required string) string {
 	case takesWord:
 		return required + " -a " + singly(strings.Join(words, " "))
 	case takesFile:
-		return required + " -a '(__jitinject_files)'"
+		return required + ` -a '(__jitinject_files "` + strings.Join(words, `" "`) + `")'`
 	case takesDir:
 		return required + " -a '(__fish_complete_directories)'"
 	}

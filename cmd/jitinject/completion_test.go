@@ -29,17 +29,27 @@ var completions = []struct{ line, want string }{
 	{"jitinject man d/b", "d/bundle"},
 	{"jitinject help cl", "clean clocks"},
 	{"jitinject completion z", "zsh"},
+	{"jitinject --mono e/", "e/app.mlpd"},
+	{"jitinject --xray e/", "e/xray-log.app.x"},
+	{"jitinject --xray e/xray-log.app.x e/", "e/app.mlpd e/core.7 e/xray-log.app.x"},
+	{"jitinject --code-from e/", "e/core.7"},
+	{"jitinject --xray-binary e/j", "e/jitted-7-1.so"},
+	{"jitinject dump e/", "e/app.mlpd e/perf.data e/xray-log.app.x"},
+	{"jitinject dump e/jit", "e/jitted-7-1.so"},
 }
 
 // completionDir is a directory with files that are of interest, and one that is not.
 func completionDir(t *testing.T, shell, script string) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "d", "bundle"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, d := range []string{filepath.Join("d", "bundle"), "e"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	path = filepath.Join(dir, "completion."+shell)
-	for name, text := range map[string]string{path: script, filepath.Join(dir, "d", "perf.data"): "", filepath.Join(dir, "d", "jit-1.dump"): "", filepath.Join(dir, "d", "notes.txt"): ""} {
+	for name, text := range map[string]string{path: script, filepath.Join(dir, "d", "perf.data"): "", filepath.Join(dir, "d", "jit-1.dump"): "", filepath.Join(dir, "d", "notes.txt"): "",
+		filepath.Join(dir, "e", "app.mlpd"): "", filepath.Join(dir, "e", "xray-log.app.x"): "", filepath.Join(dir, "e", "core.7"): "", filepath.Join(dir, "e", "jitted-7-1.so"): "", filepath.Join(dir, "e", "perf.data"): ""} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +183,7 @@ func TestCompletionZsh(t *testing.T) {
 			ask(`bindkey -e; hits=(); compadd() { if [[ ${@[1,(i)(-|--)]} == *-[OAD]* ]]; then builtin compadd "$@"; else local -a h; builtin compadd -O h "$@"; hits+=($h); builtin compadd "$@"; fi }`+"\n", "\n")
 			ask(`show() { print -r -- "[[${hits}]]"; hits=(); zle kill-buffer; zle reset-prompt }; zle -N show; bindkey '^X' show; print -r re"ad"y`+"\n", "ready")
 			for i, c := range completions {
-				if strings.Contains(c.want, "d/") || how == "fpath" && i > 2 {
+				if strings.Contains(c.want, "d/") || strings.Contains(c.want, "e/") || how == "fpath" && i > 2 {
 					continue // paths below: zsh completes them part by part
 				}
 				raw := ask(c.line+"\x04\x18", "]]")
@@ -186,6 +196,13 @@ func TestCompletionZsh(t *testing.T) {
 				"jitinject --input=d/":   {"jit-1.dump", "perf.data"},
 				"jitinject clean d/":     {"jit-1.dump", "perf.data"},
 				"jitinject --objects d/": {"bundle"},
+
+				"jitinject --mono e/":        {"app.mlpd"},
+				"jitinject --xray e/":        {"xray-log.app.x"},
+				"jitinject --xray x e/":      {"app.mlpd", "core.7", "xray-log.app.x"},
+				"jitinject --code-from e/":   {"core.7"},
+				"jitinject --xray-binary e/": {"jitted-7-1.so"},
+				"jitinject dump e/":          {"app.mlpd", "perf.data", "xray-log.app.x"},
 			} {
 				raw := ask(line+"\x04\x18", "]]")
 				_, hits, _ := strings.Cut(raw, "[[")
@@ -195,7 +212,7 @@ func TestCompletionZsh(t *testing.T) {
 						t.Errorf("%q: %q, want %q", line, hits, w)
 					}
 				}
-				if strings.Contains(hits, "notes.txt") {
+				if strings.Contains(hits, "notes.txt") || strings.Contains(hits, ".so") && !strings.Contains(line, "--xray-binary") {
 					t.Errorf("%q: %q", line, hits)
 				}
 			}

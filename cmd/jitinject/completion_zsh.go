@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,7 @@ _jitinject() {
 		what, words := c.takesArgs()
 		args := "*:: :_nothing"
 		if what != takesNothing {
-			name := strings.ReplaceAll(strings.ToLower(strings.Trim(c.args, "[].")), "|", " or ")
+			name := strings.ReplaceAll(strings.ToLower(strings.Trim(cmp.Or(c.args, "file"), "[].")), "|", " or ")
 			args = "*:" + name + ":" + zshAction(what, words)
 		}
 		fmt.Fprintf(&b, "\t\t\t%s\n\t\t;;\n", singly(args))
@@ -93,7 +94,10 @@ func zshAction(what taker, words []string) string {
 	case takesWord:
 		return "(" + strings.Join(words, " ") + ")"
 	case takesFile:
-		return `_files -g "(` + strings.Join(filePatterns, "|") + `)"`
+		if len(words) == 1 { // in parentheses at the end, it would be a qualifier
+			return `_files -g "` + words[0] + `"`
+		}
+		return `_files -g "(` + strings.Join(words, "|") + `)"`
 	case takesDir:
 		return "_files -/"
 	}

@@ -21,6 +21,17 @@ import (
 //go:embed help/*.md
 var helpFiles embed.FS
 
+// recorder is a source file that people link into programs to have XRay write traces. It is
+// printed, for who has a package of this has no sources of it.
+//
+//go:embed help/recorder.cc
+var recorder string
+
+const (
+	recorderTopic = "recorder"
+	recorderBrief = "C++ that has any program write an XRay trace: `jitinject help recorder >recorder.cc`"
+)
+
 // helpText returns the page of a command or topic, as far as it is written there.
 func helpText(name string) (page *manual.Page, ok bool) {
 	b, err := helpFiles.ReadFile("help/" + name + ".md")
@@ -49,7 +60,7 @@ func helpWords() (words []string) {
 	for _, c := range commands() {
 		words = append(words, c.name)
 	}
-	return append(words, topics()...)
+	return append(append(words, topics()...), recorderTopic)
 }
 
 // commandPage returns all that is to be said about a command.
@@ -114,7 +125,8 @@ func section(p *manual.Page, title string) *manual.Section {
 
 // optionOf returns an option as manual pages show it.
 func optionOf(f *pflag.Flag) manual.Option {
-	value, text := pflag.UnquoteUsage(f)
+	value, _ := pflag.UnquoteUsage(f)
+	text := plain(f)
 	o := manual.Option{Short: f.Shorthand, Long: f.Name, Value: value, Text: text, Default: f.DefValue}
 	switch f.Value.Type() {
 	case "bool", "count":
@@ -141,7 +153,7 @@ func topicBlocks() (blocks []manual.Block) {
 		p, _ := helpText(name)
 		blocks = append(blocks, manual.Block{Kind: manual.Definition, Term: "`" + name + "`", Text: p.Brief})
 	}
-	return blocks
+	return append(blocks, manual.Block{Kind: manual.Definition, Term: "`" + recorderTopic + "`", Text: recorderBrief})
 }
 
 // commandHelp is what COMMAND --help prints.
@@ -180,6 +192,10 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	name := fs.Arg(0)
 	if c := findCommand(name); c != nil {
 		fmt.Fprint(stdout, commandHelp(c, programName(stderr), width))
+		return exitOK
+	}
+	if name == recorderTopic {
+		fmt.Fprint(stdout, recorder)
 		return exitOK
 	}
 	if slices.Contains(topics(), name) {

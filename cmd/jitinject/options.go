@@ -92,26 +92,26 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils read no lines then")
 	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; by default, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
-	fs.StringVar(&o.clock, "clock", "auto", "what to do without -k mono, `auto|strict|NS`: estimate times, refuse, or add NS nanoseconds to those of the dumps")
-	fs.StringArrayVar(&o.dumps, "dump", nil, "with `PID=FILE`, use FILE as the dump of process PID of the recording; may be repeated")
-	fs.StringArrayVar(&o.mono, "mono", nil, "read the log of Mono's log profiler in `[PID=]FILE`; may be repeated, and is not needed where the log lies beside the recording")
-	fs.BoolVar(&o.monoAOT, "mono-aot", false, "with names from Mono's logs also for code that was compiled ahead of time, in place of the symbols of its files")
-	fs.StringVar(&o.monoNames, "mono-names", "full", "call Mono's methods as Mono does, `full|short`, with parameters or without")
-	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls that XRay's flight data recorder logged in `FILE`; may be repeated")
-	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "the program that wrote them is `FILE`, if that in the recording is gone; may be repeated")
-	fs.Uint32Var(&o.pid, "pid", 0, "logs that do not say whose they are, are of process `PID`")
-	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take the bytes of code that a Mono log only tells the place of from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
-	fs.IntVar(&o.dwarf, "dwarf", 5, "write debugging information as DWARF `4|5`")
+	fs.StringVar(&o.clock, "clock", "auto", "`auto|strict|NS`: for a recording made without -k mono, estimate by how much times differ (auto), refuse (strict), or add NS nanoseconds to the times of dumps")
+	fs.StringArrayVar(&o.dumps, "dump", nil, "`PID=FILE`: use FILE as the dump of process PID of the recording; may be repeated")
+	fs.StringArrayVar(&o.mono, "mono", nil, "`[PID=]FILE`: read FILE, a log of Mono's log profiler, as that of process PID if one is named; may be repeated, and is not needed where the log lies beside the recording")
+	fs.BoolVar(&o.monoAOT, "mono-aot", false, "give code that was compiled ahead of time the names in Mono's logs as well, in place of the symbols of its files")
+	fs.StringVar(&o.monoNames, "mono-names", "full", "`full|short`: name Mono's methods with their parameters, as Mono does, or without")
+	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls of `FILE`, a trace of XRay's flight data recorder; may be repeated")
+	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "take `FILE` for the program that wrote traces, if the one in the recording is gone; may be repeated")
+	fs.Uint32Var(&o.pid, "pid", 0, "take logs and traces that do not say whose they are for those of process `PID`")
+	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
+	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
-	fs.StringVar(&o.summary, "summary", "text", "say what was done as `text|json`")
+	fs.StringVar(&o.summary, "summary", "text", "`text|json`: say what was done in words on standard error, or as JSON on standard output")
 	fs.BoolVar(&o.count, "count", true, "")
 	fs.MarkHidden("count") // what it is without is worth a word
 	fs.Var(negated{fs.Lookup("count").Value}, "no-count", "do not count the samples in jitted code, which may take another walk through a long recording")
 	fs.Lookup("no-count").NoOptDefVal, fs.Lookup("no-count").DefValue = "true", "false"
-	fs.StringVar(&o.progress, "progress", "auto", "show how far it is: `auto|always|never`; by default, on a terminal that no pipeline shares, for what takes more than a second")
+	fs.StringVar(&o.progress, "progress", "auto", "`auto|always|never`: show how far it is; auto does so on a terminal that no pipeline shares, for what takes more than a second")
 	fs.CountVarP(&o.verbose, "verbose", "v", "say more; may be repeated")
 	fs.Lookup("jit").DefValue = "false" // not worth a word in the usage
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing but errors")
@@ -151,8 +151,8 @@ func (o *options) check(fs *pflag.FlagSet) error {
 			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
 		}
 	}
-	for _, name := range fs.Args() {
-		return strayWord(name, fs.Changed("input"))
+	if err := o.takeFiles(fs); err != nil {
+		return err
 	}
 	for _, name := range []string{"input", "output", "objects", "buildid-cache", "sources", "dump-dir", "xray", "xray-binary"} {
 		lists := map[string][]string{"dump-dir": o.dumpDirs, "xray": o.xray, "xray-binary": o.xrayBinary}
@@ -202,5 +202,5 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case o.summary == "json" && o.output == "-":
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
-	return nil
+	return o.checkKinds()
 }

@@ -25,10 +25,12 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	console := newConsole(args[0], stderr)
 	c := &commands()[0]
 	if args = args[1:]; len(args) > 0 && args[0] != "" && args[0][0] != '-' {
-		if c = findCommand(args[0]); c == nil {
+		switch named := findCommand(args[0]); {
+		case named != nil:
+			c, args = named, args[1:]
+		case !goesAlong(engine.SniffFile(args[0])): // else it is a file to inject
 			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
-		args = args[1:]
 	}
 	return c.run(args, stdin, stdout, console)
 }

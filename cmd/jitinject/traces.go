@@ -13,7 +13,7 @@ import (
 func writeTraces(w io.Writer, s *engine.Summary) {
 	for i := range s.Traces {
 		t := &s.Traces[i]
-		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time, in event %s, from %s\n", t.PID, engine.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
+		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, engine.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
 			precise(t.Traced), t.Event, engine.Printable(t.Path))
 		for _, n := range traceNotes(t) {
 			fmt.Fprintf(w, "    %s\n", n)

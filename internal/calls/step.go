@@ -65,6 +65,12 @@ type Describer interface {
 	HasNotes() bool
 }
 
+// A Meter is a Trace that knows how far its threads have been read since Threads was called
+// last: in bytes of the trace without compression, by whole buffers.
+type Meter interface {
+	Read() (done, total int64)
+}
+
 // A Problem is something that is missing in a trace, or may be.
 type Problem struct {
 	Offset int64  // in the trace's file, or -1

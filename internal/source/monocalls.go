@@ -46,6 +46,7 @@ func (t *MonoThread) Calls() bool { return len(t.buffers) > 0 }
 
 type monoBuffer struct {
 	offset int64
+	size   int64
 	time   uint64
 }
 
@@ -59,7 +60,7 @@ const maxMonoThreads = 1 << 15
 
 // begin takes in the header of a buffer.
 func (c *monoCalls) begin(b *monolog.BufferHeader) {
-	c.buffer = monoBuffer{b.Offset, b.Time}
+	c.buffer = monoBuffer{b.Offset, int64(b.Len), b.Time}
 	c.logged, c.loads, c.unloaded, c.named = false, false, false, c.named[:0]
 	c.firstTime, c.lastTime = 0, b.Time
 }

@@ -25,6 +25,8 @@ type MonoTrace struct {
 	methods  map[uint64]methodPlace
 	problems []calls.Problem
 	unknown  map[uint64]bool
+
+	read, whole int64 // bytes of the threads' buffers: of those that were opened, and of all
 }
 
 // A methodPlace is where a method is. Several places need the time to choose.
@@ -36,6 +38,7 @@ type methodPlace struct {
 var (
 	_ calls.Trace     = (*MonoTrace)(nil)
 	_ calls.Describer = (*MonoTrace)(nil)
+	_ calls.Meter     = (*MonoTrace)(nil)
 )
 
 // Trace returns the calls of a log that has been scanned. src is the log without
@@ -99,8 +102,12 @@ func (t *MonoTrace) problem(offset int64, text, advice string) {
 	}
 }
 
+// Read says how much of the log's buffers with calls was read, in bytes.
+func (t *MonoTrace) Read() (done, total int64) { return t.read, t.whole }
+
 // Threads returns the threads with calls, in the order in which they began.
 func (t *MonoTrace) Threads(context.Context) ([]calls.Thread, error) {
+	t.read, t.whole = 0, 0
 	var threads []calls.Thread
 	for _, thread := range t.log.calls.threads {
 		tid, ok := t.tids[thread]
@@ -108,6 +115,9 @@ func (t *MonoTrace) Threads(context.Context) ([]calls.Thread, error) {
 			continue
 		}
 		buffers := slices.Clone(thread.buffers)
+		for i := range buffers {
+			t.whole += buffers[i].size
+		}
 		slices.SortStableFunc(buffers, func(a, b monoBuffer) int { return cmp.Compare(a.time, b.time) })
 		threads = append(threads, &monoThread{t: t, tid: tid, self: thread.Self, begins: min(thread.First, buffers[0].time), buffers: buffers})
 	}
@@ -186,6 +196,7 @@ func (t *monoThread) Next(s *calls.Step) error {
 // open opens the next buffer.
 func (t *monoThread) open() error {
 	at := t.buffers[0].offset
+	t.t.read += t.buffers[0].size
 	t.from = t.buffers[0].time
 	t.buffers = t.buffers[1:]
 	t.to = t.from + longAfter

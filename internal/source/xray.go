@@ -184,6 +184,8 @@ type XRayTrace struct {
 	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
 	others   int64            // calls of further ones
 	missing  int64            // bytes of records that the runtime has not written
+
+	read, whole int64 // bytes of the process's buffers: of those that were begun, and of all
 }
 
 // Limits of what is kept of a trace that is not in order.
@@ -218,12 +220,19 @@ func (t *XRayTrace) HasNotes() bool { return t.at.Notes }
 // Close does nothing: the file is the caller's.
 func (t *XRayTrace) Close() error { return nil }
 
+// Read says how much of the process's buffers was read, in bytes.
+func (t *XRayTrace) Read() (done, total int64) { return t.read, t.whole }
+
 // Threads returns the threads of the process. What was counted begins anew.
 func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
 	t.repairs, t.problems, t.more, t.others, t.missing = xrayfdr.Repairs{}, nil, 0, 0, 0
 	clear(t.unknown)
+	t.read, t.whole = 0, 0
 	threads := make([]calls.Thread, len(t.process.Threads))
 	for i := range t.process.Threads {
+		for j := range t.process.Threads[i].blocks {
+			t.whole += t.process.Threads[i].blocks[j].Size
+		}
 		threads[i] = newXRaySteps(t, &t.process.Threads[i])
 	}
 	return threads, nil

@@ -117,6 +117,7 @@ func (s *xraySteps) block() error {
 		return err
 	}
 	s.reading, s.base = true, 0
+	s.trace.read += b.Size
 	if b.Base == xrayfdr.NoBase {
 		s.base = uint64(max(b.WallTime(), 1))
 	}

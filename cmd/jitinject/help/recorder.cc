@@ -1,7 +1,7 @@
 // Switches XRay's flight data recorder on before main, and writes its log at exit. Link it
-// into any program that is built with -fxray-instrument:
+// into any program that is built with -fxray-instrument (jitinject help recorder prints this):
 //
-//   clang++ -O2 -g -fxray-instrument -c program.cc
+//   clang++ -O2 -g -fno-omit-frame-pointer -fxray-instrument -c program.cc
 //   clang++ -fxray-instrument program.o recorder.cc -o program -pthread
 //
 // XRAY_FDR_OPTIONS in the environment is read by the runtime, as

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	engine "github.com/jitinject/jitinject/inject"
+)
+
+// Files are named with options, and those that go with a recording also without: what
+// a Mono log, an XRay trace or a core dump is, its first bytes tell. So a pattern of the
+// shell may stand behind an option that takes one file: --xray xray-log.app.*
+
+// goesAlong reports whether a file can be named without an option.
+func goesAlong(kind engine.FileKind) bool {
+	return kind == engine.FileMonoLog || kind == engine.FileXRay || kind == engine.FileCore
+}
+
+// takeFiles takes in the files that stand alone. The first that cannot is an error.
+func (o *options) takeFiles(fs *pflag.FlagSet) error {
+	for _, name := range fs.Args() {
+		if findCommand(name) != nil {
+			return strayWord(name, fs.Changed("input"))
+		}
+		switch engine.SniffFile(name) {
+		case engine.FileMonoLog:
+			o.logs = append(o.logs, engine.NamedDump{Path: name})
+		case engine.FileXRay:
+			o.xray = append(o.xray, name)
+		case engine.FileCore:
+			o.codeFrom = append(o.codeFrom, name)
+		default:
+			return strayWord(name, fs.Changed("input"))
+		}
+	}
+	return nil
+}
+
+// checkKinds refuses files that are known to be something else than what their option takes.
+func (o *options) checkKinds() error {
+	const aDump, aLog, aTrace, code = "a dump", "a log of Mono's profiler", "an XRay trace", "a core dump or a file that was mapped"
+	if err := wrongKind("-i", o.input, "a recording", engine.FileRecording); err != nil {
+		return err
+	}
+	for _, d := range o.named {
+		// A Mono log is one, too.
+		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.FileJitdump, engine.FileMonoLog); err != nil {
+			return err
+		}
+	}
+	for _, l := range o.logs {
+		option := "--mono"
+		if l.PID != 0 {
+			option = fmt.Sprintf("--mono %d=", l.PID)
+		}
+		if err := wrongKind(option, l.Path, aLog, engine.FileMonoLog); err != nil {
+			return err
+		}
+	}
+	for _, path := range o.xray {
+		if err := wrongKind("--xray", path, aTrace, engine.FileXRay); err != nil {
+			return err
+		}
+	}
+	for _, path := range o.codeFrom {
+		if err := wrongKind("--code-from", path, code, engine.FileCore, engine.FileELF); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrongKind is the error for a file that an option does not take, or nil.
+func wrongKind(option, path, wanted string, kinds ...engine.FileKind) error {
+	kind := engine.SniffFile(path)
+	if kind == engine.FileUnknown || slices.Contains(kinds, kind) {
+		return nil
+	}
+	space := " "
+	if strings.HasSuffix(option, "=") {
+		space = ""
+	}
+	return usageError(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), kind, wanted, placeOf(kind)))
+}
+
+// placeOf says how files of a kind are named.
+func placeOf(kind engine.FileKind) string {
+	switch kind {
+	case engine.FileRecording:
+		return "recordings are named with -i"
+	case engine.FileJitdump:
+		return "it is found by itself, or named with its process: --dump PID=FILE"
+	case engine.FileMonoLog:
+		return "name it with --mono"
+	case engine.FileXRay:
+		return "name it with --xray"
+	case engine.FileCore:
+		return "name it with --code-from"
+	}
+	return "one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary"
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// Logs, traces and core dumps may stand alone: shells put several where a pattern was.
+func TestFilesByKind(t *testing.T) {
+	for _, c := range []struct {
+		recording, args string
+		dumps, traces   int
+	}{
+		{"mono", "app.mlpd", 1, 0},
+		{"mono", "packed.mlpd", 1, 0},
+		{"mono", "-o perf.jit.data app.mlpd", 1, 0},
+		{"mono", "--mono app.mlpd app.mlpd", 1, 0},
+		{"mono-core", "mono.core app.mlpd", 1, 0},
+		{"mono-core", "--code-from mono.core mono.core", 1, 0},
+		{"xray-tsc", "xray-log.calls", 0, 1},
+		{"xray-tsc", "inject --xray xray-log.calls xray-log.calls.copy", 0, 1},
+	} {
+		dir := testrec.Place(t, c.recording)
+		for from, to := range map[string]string{"app.mlpd": "packed.mlpd", "xray-log.calls": "xray-log.calls.copy"} {
+			b, err := os.ReadFile(filepath.Join(dir, from))
+			if err != nil {
+				continue
+			}
+			if to == "packed.mlpd" {
+				b = packed(t, b)
+			}
+			if err := os.WriteFile(filepath.Join(dir, to), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, stdout, stderr := command(t, dir, append(strings.Fields(c.args), "--summary", "json")...)
+		var sum engine.Summary
+		if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || len(sum.Dumps) != c.dumps || len(sum.Traces) != c.traces {
+			t.Errorf("%s: exit code %d, %v, %d dumps, %d traces\n%s", c.args, code, err, len(sum.Dumps), len(sum.Traces), stderr)
+		}
+		if c.recording == "mono-core" && len(sum.Dumps) > 0 && sum.Dumps[0].Unwind.Derived == 0 {
+			t.Errorf("%s: the core was not used\n%s", c.args, stderr)
+		}
+	}
+}
+
+func packed(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := gzip.NewWriter(&buf)
+	w.Write(b)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// What is known to be something else than an option takes is refused by name.
+func TestWrongKinds(t *testing.T) {
+	dir := testrec.Place(t, "mono-core")
+	for name, text := range map[string]string{
+		"xray-log.x": "\x05\x00\x01\x00\x03\x00\x00\x00", "jit-1.dump": "DTiJ....", "swapped.dump": "JiTD....", "other.data": "2ELIFREP", "text.txt": "1 2 3",
+		"old.gz": "\x1f\x8bno", "prog": "\x7fELF\x01\x02\x01" + strings.Repeat("\x00", 9) + "\x00\x02", "core.be": "\x7fELF\x01\x02\x01" + strings.Repeat("\x00", 9) + "\x00\x04",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]string{
+		"--xray app.mlpd":            "--xray app.mlpd: it is a log of Mono's profiler, not an XRay trace; name it with --mono",
+		"-i app.mlpd":                "-i app.mlpd: it is a log of Mono's profiler, not a recording; name it with --mono",
+		"-i mono.core":               "-i mono.core: it is a core dump, not a recording; name it with --code-from",
+		"-i swapped.dump":            "-i swapped.dump: it is a jitdump, not a recording; it is found by itself, or named with its process: --dump PID=FILE",
+		"--code-from app.mlpd":       "--code-from app.mlpd: it is a log of Mono's profiler, not a core dump or a file that was mapped; name it with --mono",
+		"--mono xray-log.x":          "--mono xray-log.x: it is an XRay trace, not a log of Mono's profiler; name it with --xray",
+		"--mono 7=core.be":           "--mono 7=core.be: it is a core dump, not a log of Mono's profiler; name it with --code-from",
+		"--dump 1=xray-log.x":        "--dump 1=xray-log.x: it is an XRay trace, not a dump; name it with --xray",
+		"--dump 1=other.data":        "--dump 1=other.data: it is a recording, not a dump; recordings are named with -i",
+		"--xray prog":                "--xray prog: it is an ELF file, not an XRay trace; one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary",
+		"jit-1.dump":                 "jit-1.dump is a jitdump: it is found by itself, or named with its process: --dump PID=FILE",
+		"app.mlpd prog":              "prog is an ELF file: one that has code",
+		"app.mlpd other.data":        "files are named with -i and -o: jitinject -i other.data",
+		"-i perf.data app.mlpd x":    "files are named with -i and -o: jitinject -o x",
+		"old.gz":                     "files are named with -i and -o: jitinject -i old.gz",
+		"--mono app.mlpd text.txt":   `"text.txt" is not an option`,
+		"--mono app.mlpd clean":      "clean is a command, and stands in front of all options",
+		"--code-from mono.core nope": `"nope" is not an option`,
+	} {
+		code, _, stderr := command(t, dir, strings.Fields(args)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, want %q:\n%s", args, code, want, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "perf.jit.data")); err == nil {
+		t.Error("there is a result")
+	}
+}
