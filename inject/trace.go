@@ -79,8 +79,12 @@ func (s *recording) hasTimes() bool {
 }
 
 // eachCalled calls f for the functions that traces tell of, each any number of times.
-func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, addr uint64)) error {
+// Traces of processes for which wanted is false are not read.
+func (s *recording) eachCalled(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
 	for _, t := range s.traces {
+		if !wanted(t.PID()) {
+			continue
+		}
 		threads, err := t.Threads(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
