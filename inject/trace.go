@@ -145,8 +145,9 @@ type TraceSummary struct {
 	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
 	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
 	Backward  int64  `json:"backward"`        // entries that were older than the one before
-	TooDeep   int64  `json:"too_deep"`        // stacks that were given up
-	Cut       int64  `json:"cut"`             // callchains that lost their outermost entries, and notes that lost their ends
+	TooDeep   int64  `json:"too_deep"`        // times that the calls in the middle of a stack were taken to have ended, because there were too many
+	Cut       int64  `json:"cut"`             // callchains without the calls in the middle
+	CutNotes  int64  `json:"cut_notes"`       // notes that lost their ends
 	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
 	Early     int64  `json:"early"`           // samples before all that the recording has times of
 	Late      int64  `json:"late"`            // and behind that
@@ -174,9 +175,5 @@ func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
 		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	case n > 0 && s.Late == n:
 		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
-	}
-	if s.TooDeep > 0 {
-		sum.problem(Problem{File: t.Path(), Offset: -1, Text: fmt.Sprintf("%d times more than %d calls of a thread were running at once; the stack was given up and begun anew", s.TooDeep, calls.MaxDepth),
-			Advice: "is the end of calls not logged?"})
 	}
 }

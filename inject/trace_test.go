@@ -489,3 +489,61 @@ func TestTraceOfStream(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// However deep calls are: what they took counts for the functions that called them, in all
+// perfs.
+func TestTraceDeep(t *testing.T) {
+	const deep = 400
+	var list []calls.Step
+	at := uint64(1000)
+	step := func(kind calls.Kind, function uint64) {
+		at++
+		list = append(list, calls.Step{Kind: kind, Time: at, Function: function*64 + 0x700000})
+	}
+	step(calls.Enter, 1)
+	for i := range uint64(deep) { // Two and Three, in turn
+		step(calls.Enter, 2+i%2)
+	}
+	for i := range uint64(deep) {
+		step(calls.Exit, 3-i%2)
+	}
+	step(calls.Exit, 1)
+	w, s := tracedWorld(t)
+	s.threads = map[uint32][]calls.Step{tracePID: list}
+	w.fillTraced()
+	w.Sample(tracePID+9, 3000, 0x1000)
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || !sum.Complete() {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if c := sum.Traces[0]; c.Calls != deep+1 || c.Cut != deep-126 || c.CutNotes != 0 || c.Inferred != 0 {
+		t.Errorf("%+v", c)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		report := testrec.Run(t, w.dir, perf, "report", "--stdio", "--children", "-g", "none", "-F", "overhead_children,sym", "-i", w.opts.Output)
+		_, report, _ = strings.Cut(report, "event 'mono'")
+		if !regexp.MustCompile(`100\.00% +\[\.\] One`).MatchString(report) {
+			t.Errorf("perf %s: not all is in One:\n%s", version, report)
+		}
+		out := testrec.Run(t, w.dir, perf, "script", "-F", "event,ip,sym", "-i", w.opts.Output)
+		longest := 0
+		for _, sample := range strings.Split(out, "\n\n") {
+			var names []string
+			for line := range strings.Lines(sample) {
+				if f := strings.Fields(line); len(f) == 2 {
+					names = append(names, f[1])
+				}
+			}
+			longest = max(longest, len(names))
+			for i, name := range names[:max(len(names)-1, 0)] {
+				if name == names[i+1] || i+1 < len(names)-1 && names[i+1] == "One" {
+					t.Fatalf("perf %s: %s is called from %s, %d from the outermost", version, name, names[i+1], len(names)-1-i)
+				}
+			}
+		}
+		if longest < 126 || longest > 127 {
+			t.Errorf("perf %s: the longest callchain has %d calls", version, longest)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type Counts struct {
 	Unmatched int64  // exits of functions that were not on the stack
 	Gaps      int64  // places where steps are missing
 	Backward  int64  // steps that were older than the one before
-	TooDeep   int64  // stacks that were given up because of their depth
+	TooDeep   int64  // times that a stack was folded
 	Traced    uint64 // nanoseconds during which any function was running: the sum of exclusive times
 }
 
