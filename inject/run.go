@@ -98,7 +98,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	defer closeTraces(traces)
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 {
+	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 && !rec.callsThere {
+		if err := strictError(sum); err != nil {
+			return err
+		}
 		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
 	}
 

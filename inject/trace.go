@@ -17,28 +17,38 @@ import (
 // A trace is one that is put into the recording.
 type trace struct {
 	calls.Trace
+	event  string              // the name of its event; as a rule the one that it wants
 	clock  func(uint64) uint64 // from its times to the recording's
 	number int                 // of its line in the summary
 }
+
+// Name returns the name of the event that its calls have in the result.
+func (t *trace) Name() string { return t.event }
 
 // openTraces opens the traces that opts name. Those that cannot be used become problems.
 // The caller closes the others.
 func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
-	names := rec.eventNames()
+	names := &traceNames{rec: rec}
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
-		switch {
-		case !rec.hasTimes():
+		if !rec.hasTimes() {
 			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
 			t.Close()
 			return
-		case names[t.Name()]:
-			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(rec.in.path), t.Name(), Printable(t.Path())))
+		}
+		event, err := names.eventFor(ctx, t.PID(), t.Name())
+		if err != nil {
+			if errors.As(err, new(errCallsThere)) {
+				sum.note(fmt.Sprintf("%s: %v; those in %s are not put in again", Printable(rec.in.path), err, Printable(t.Path())))
+				rec.callsThere = true
+			} else {
+				sum.problem(problemOf(t.Path(), err, "give all traces at once, with the recording that perf record wrote"))
+			}
 			t.Close()
 			return
 		}
-		traces = append(traces, &trace{t, clock, len(sum.Traces)})
-		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: t.Name(), Clock: match}
+		traces = append(traces, &trace{t, event, clock, len(sum.Traces)})
+		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: event, Clock: match}
 		if p := rec.processes[t.PID()]; p != nil {
 			s.Command = p.comm
 		}

@@ -434,6 +434,62 @@ func TestTraceAgain(t *testing.T) {
 	if !bytes.Equal(read(t, opts.Input), read(t, opts.Output)) {
 		t.Error("injecting the result again changes it")
 	}
+
+	// The calls of another process are not there, and cannot be put in any more.
+	other := *s
+	other.pid++
+	opts.SetTraces(s, &other)
+	sum, err = inject.Run(t.Context(), opts)
+	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+}
+
+// With --strict, the same: what is there already is no error, and what cannot be put in is
+// the error.
+func TestTraceAgainStrict(t *testing.T) {
+	w := newWorld(t)
+	w.Sample(tracePID, 1000, 0x1000)
+	w.Sample(tracePID, 1200, 0x1000)
+	s := &script{pid: tracePID, name: "xray", threads: map[uint32][]calls.Step{tracePID: steps("10+1 100-1")}}
+	w.opts.SetTraces(s)
+	w.opts.Strict = true
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	opts := w.opts
+	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
+	if sum, err := inject.Run(t.Context(), opts); err != nil || len(sum.Notes) != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	other := *s
+	other.pid++
+	opts.SetTraces(&other)
+	if sum, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// An event of the recording that has the name already is not that of the calls.
+func TestTraceName(t *testing.T) {
+	w, s := tracedWorld(t)
+	s.name = "cpu-clock"
+	w.fillTraced()
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || len(sum.Notes) != 0 || sum.Traces[0].Event != "cpu-clock-2" || sum.Traces[0].Calls != 6 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		if got := strings.ReplaceAll(scripted(t, perf, w.dir, w.opts.Output, "cpu-clock-2"), " cpu-clock-2 ", " mono "); got != wantCalls {
+			t.Errorf("perf %s:\n%swant\n%s", version, got, wantCalls)
+		}
+	}
+	opts := w.opts
+	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
+	if sum, err = inject.Run(t.Context(), opts); err != nil || !sum.Complete() || len(sum.Notes) != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
 }
 
 // A trace that cannot be put in leaves the rest as it is, and it is said why.
