@@ -185,9 +185,7 @@ func cutProblem(in *input, at int64) Problem {
 func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 	for i, d := range dumps {
 		s := &sum.Dumps[i]
-		if p := rec.processes[d.pid]; p != nil {
-			s.Command = p.comm
-		}
+		s.Command = rec.commOf(d.pid)
 		st, err := d.file.Stat()
 		if err != nil { // of a stream, whose dumps are closed when they are complete
 			st, err = os.Stat(d.path)

@@ -48,10 +48,7 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 			return
 		}
 		traces = append(traces, &trace{t, event, clock, len(sum.Traces)})
-		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: event, Clock: match}
-		if p := rec.processes[t.PID()]; p != nil {
-			s.Command = p.comm
-		}
+		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: event, Clock: match, Command: rec.commOf(t.PID())}
 		sum.Traces = append(sum.Traces, s)
 		opts.logf(1, "%s: calls of process %d", Printable(t.Path()), t.PID())
 	}

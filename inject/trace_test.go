@@ -603,3 +603,17 @@ func TestTraceDeep(t *testing.T) {
 		}
 	}
 }
+
+// A process that was forked, and began no other program, is called as its parent is.
+func TestTraceOfFork(t *testing.T) {
+	w, s := tracedWorld(t)
+	s.pid = tracePID + 9
+	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}
+	w.fillTraced()
+	w.Fork(s.pid, tracePID, 1010)
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || sum.Traces[0].Command == "" || sum.Traces[0].Command != sum.Dumps[0].Command {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+}

@@ -21,6 +21,14 @@ func writeTraces(w io.Writer, s *engine.Summary) {
 	}
 }
 
+// callsOf counts the calls that were put in.
+func callsOf(s *engine.Summary) (n int64) {
+	for i := range s.Traces {
+		n += s.Traces[i].Calls
+	}
+	return n
+}
+
 // badClock is what times may be off without a word, in nanoseconds: a sample or two.
 const badClock = 500_000
 
