@@ -149,6 +149,7 @@ func (s *Stack) push(function uint64, f frame, args []uint64) {
 	s.chain = append(s.chain[:n], function)
 	s.args = append(s.args, args[:min(len(args), maxArgs)]...)
 	s.keep = n + 1
+	s.counts.Deepest = max(s.counts.Deepest, int64(n)+1)
 	*s.room--
 	if n >= shallow {
 		if s.deep == nil {
