@@ -2,6 +2,7 @@ package inject
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -159,4 +160,22 @@ func splitMonoArgs(args string) (split []string) {
 		}
 	}
 	return append(split, b.String())
+}
+
+// callDepth returns how many callers a call may have that Mono's profiler logs, and whether
+// its arguments say so.
+func callDepth(args string) (depth int64, given bool) {
+	const standard = 100
+	_, args, _ = strings.Cut(args, ":")
+	for _, arg := range splitMonoArgs(args) {
+		if value, ok := strings.CutPrefix(arg, "calldepth="); ok {
+			if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {
+				depth, given = n, true
+			}
+		}
+	}
+	if !given {
+		return standard, false
+	}
+	return depth, given
 }

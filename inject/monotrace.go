@@ -15,6 +15,7 @@ import (
 // monoTrace is the trace of a log, with what it needs to be read.
 type monoTrace struct {
 	*source.MonoTrace
+	args     string   // that the profiler had
 	unpacked *os.File // nil if the log is not compressed
 	made     []madeThread
 }
@@ -54,7 +55,7 @@ func monoTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 }
 
 func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.MonoLog, code *codeFiles, opts *Options) (*monoTrace, error) {
-	t := new(monoTrace)
+	t := &monoTrace{args: log.Header().Args}
 	var src io.ReaderAt = d.file
 	if log.Packed() {
 		var err error
@@ -85,6 +86,19 @@ func openMonoTrace(ctx context.Context, rec *recording, d *dump, log *source.Mon
 	tids, t.made = m.threadNumbers()
 	t.MonoTrace = log.Trace(src, d.path, d.pid, tids)
 	return t, nil
+}
+
+// report notes that calls may have been too deep for Mono to log them.
+func (t *monoTrace) report(deepest int64, sum *Summary) {
+	limit, given := callDepth(t.args)
+	if deepest <= limit {
+		return
+	}
+	text := fmt.Sprintf("calls in it are as deep as Mono logs them, which is %d", limit)
+	if !given {
+		text += " if it is not told"
+	}
+	sum.note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", Printable(t.Path()), text))
 }
 
 // unpackLog writes a log into a file that nobody else sees, without compression.

@@ -133,6 +133,17 @@ func (g *genealogy) line(pids ...uint32) []uint32 {
 	return line
 }
 
+// commOf returns what a process is called last, or "". A process that has no name of its own
+// has that of the one from which it was forked.
+func (s *recording) commOf(pid uint32) string {
+	for _, pid := range s.genealogy.line(pid) {
+		if p := s.processes[pid]; p != nil && p.comm != "" {
+			return p.comm
+		}
+	}
+	return ""
+}
+
 // lastExec returns when the latest exec of pid up to a time was, or 0.
 func (g *genealogy) lastExec(pid uint32, time uint64) uint64 {
 	execs := g.execs[pid]

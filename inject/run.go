@@ -98,7 +98,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	defer closeTraces(traces)
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 {
+	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 && !rec.callsThere {
+		if err := strictError(sum); err != nil {
+			return err
+		}
 		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
 	}
 
@@ -182,9 +185,7 @@ func cutProblem(in *input, at int64) Problem {
 func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 	for i, d := range dumps {
 		s := &sum.Dumps[i]
-		if p := rec.processes[d.pid]; p != nil {
-			s.Command = p.comm
-		}
+		s.Command = rec.commOf(d.pid)
 		st, err := d.file.Stat()
 		if err != nil { // of a stream, whose dumps are closed when they are complete
 			st, err = os.Stat(d.path)

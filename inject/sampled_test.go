@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -318,5 +319,19 @@ func TestSampledNothing(t *testing.T) {
 	}
 	if out := read(t, w.opts.Output); regexp.MustCompile(`jitted-|jit-100`).Match(out) {
 		t.Error("the result has mappings of jitted code")
+	}
+}
+
+// A trace of a process without jitted code touches nothing, whoever else has some.
+func TestSampledTraceOfAnother(t *testing.T) {
+	w, s := tracedWorld(t)
+	s.pid = tracePID + 100
+	s.threads = map[uint32][]calls.Step{s.pid: steps("10+1 20+2 25-2 40-1")}
+	w.fillTraced()
+	w.opts.Sampled = true
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
+		t.Fatalf("%+v, %v", sum, err)
 	}
 }

@@ -35,6 +35,7 @@ type recording struct {
 
 	machine     string       // as uname(2) has it, or ""
 	refusedLogs []refusedLog // of Mono
+	callsThere  bool         // an earlier run has put in a trace that is given
 
 	owners map[uint32]uint32 // the processes of threads, by their numbers
 

@@ -37,7 +37,8 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 	if err != nil {
 		return inputError(rec.in.path, err)
 	}
-	if err := rec.eachCalled(ctx, t.touch); err != nil {
+	jitted := func(pid uint32) bool { return t.familyOf(pid) != nil }
+	if err := rec.eachCalled(ctx, jitted, t.touch); err != nil {
 		return err
 	}
 	if err := p.touchTargets(ctx, t); err != nil {
@@ -188,7 +189,7 @@ func (p *pieces) find(addr uint64) int {
 	return i
 }
 
-// touch takes in that a process touches an address.
+// touch takes in that a process touches an address. It may be one without jitted code.
 func (t *touched) touch(pid uint32, _, addr uint64) {
 	addr &^= t.ignore
 	s := &t.seen[(addr^addr>>12^uint64(pid))%uint64(len(t.seen))]
@@ -196,7 +197,11 @@ func (t *touched) touch(pid uint32, _, addr uint64) {
 		return
 	}
 	*s = seenTouch{addr, pid}
-	for _, of := range t.familyOf(pid).of {
+	f := t.familyOf(pid)
+	if f == nil {
+		return
+	}
+	for _, of := range f.of {
 		of.touch(addr)
 	}
 }

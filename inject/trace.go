@@ -17,31 +17,38 @@ import (
 // A trace is one that is put into the recording.
 type trace struct {
 	calls.Trace
+	event  string              // the name of its event; as a rule the one that it wants
 	clock  func(uint64) uint64 // from its times to the recording's
 	number int                 // of its line in the summary
 }
+
+// Name returns the name of the event that its calls have in the result.
+func (t *trace) Name() string { return t.event }
 
 // openTraces opens the traces that opts name. Those that cannot be used become problems.
 // The caller closes the others.
 func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
-	names := rec.eventNames()
+	names := &traceNames{rec: rec}
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
-		switch {
-		case !rec.hasTimes():
+		if !rec.hasTimes() {
 			sum.problem(Problem{File: rec.in.path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
 			t.Close()
 			return
-		case names[t.Name()]:
-			sum.note(fmt.Sprintf("%s: it has an event %s already; the calls in %s are not put in again", Printable(rec.in.path), t.Name(), Printable(t.Path())))
+		}
+		event, err := names.eventFor(ctx, t.PID(), t.Name())
+		if err != nil {
+			if errors.As(err, new(errCallsThere)) {
+				sum.note(fmt.Sprintf("%s: %v; those in %s are not put in again", Printable(rec.in.path), err, Printable(t.Path())))
+				rec.callsThere = true
+			} else {
+				sum.problem(problemOf(t.Path(), err, "give all traces at once, with the recording that perf record wrote"))
+			}
 			t.Close()
 			return
 		}
-		traces = append(traces, &trace{t, clock, len(sum.Traces)})
-		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: t.Name(), Clock: match}
-		if p := rec.processes[t.PID()]; p != nil {
-			s.Command = p.comm
-		}
+		traces = append(traces, &trace{t, event, clock, len(sum.Traces)})
+		s := TraceSummary{PID: t.PID(), Path: t.Path(), Event: event, Clock: match, Command: rec.commOf(t.PID())}
 		sum.Traces = append(sum.Traces, s)
 		opts.logf(1, "%s: calls of process %d", Printable(t.Path()), t.PID())
 	}
@@ -79,8 +86,12 @@ func (s *recording) hasTimes() bool {
 }
 
 // eachCalled calls f for the functions that traces tell of, each any number of times.
-func (s *recording) eachCalled(ctx context.Context, f func(pid uint32, time, addr uint64)) error {
+// Traces of processes for which wanted is false are not read.
+func (s *recording) eachCalled(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
 	for _, t := range s.traces {
+		if !wanted(t.PID()) {
+			continue
+		}
 		threads, err := t.Threads(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
@@ -141,8 +152,9 @@ type TraceSummary struct {
 	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
 	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
 	Backward  int64  `json:"backward"`        // entries that were older than the one before
-	TooDeep   int64  `json:"too_deep"`        // stacks that were given up
-	Cut       int64  `json:"cut"`             // callchains that lost their outermost entries, and notes that lost their ends
+	TooDeep   int64  `json:"too_deep"`        // times that the calls in the middle of a stack were taken to have ended, because there were too many
+	Cut       int64  `json:"cut"`             // callchains without the calls in the middle
+	CutNotes  int64  `json:"cut_notes"`       // notes that lost their ends
 	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
 	Early     int64  `json:"early"`           // samples before all that the recording has times of
 	Late      int64  `json:"late"`            // and behind that
@@ -156,8 +168,11 @@ func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
 	s := &sum.Traces[t.number]
 	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
-	if x, ok := t.Trace.(*xray); ok {
-		x.report()
+	switch t := t.Trace.(type) {
+	case *xray:
+		t.report()
+	case *monoTrace:
+		t.report(c.Deepest, sum)
 	}
 	for _, err := range errs {
 		sum.problem(problemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))
@@ -170,9 +185,5 @@ func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
 		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	case n > 0 && s.Late == n:
 		sum.problem(Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
-	}
-	if s.TooDeep > 0 {
-		sum.problem(Problem{File: t.Path(), Offset: -1, Text: fmt.Sprintf("%d times more than %d calls of a thread were running at once; the stack was given up and begun anew", s.TooDeep, calls.MaxDepth),
-			Advice: "is the end of calls not logged?"})
 	}
 }

@@ -131,15 +131,6 @@ func (s *recording) eventDesc() []perfdata.NamedEvent {
 	return events
 }
 
-// eventNames returns the names of all events.
-func (s *recording) eventNames() map[string]bool {
-	names := make(map[string]bool)
-	for _, e := range s.eventDesc() {
-		names[e.Name] = true
-	}
-	return names
-}
-
 // eventName returns the name of an event. Where the recording does not say, it is what
 // perf would call the event, or its numbers.
 func (s *recording) eventName(i int) string {

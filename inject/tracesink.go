@@ -30,6 +30,7 @@ type traceSink struct {
 	last    uint64
 	sum     *Summary
 	args    []byte
+	chain   []uint64
 	dropped int64 // records that have no room for an id
 }
 
@@ -44,9 +45,19 @@ type traceFeed struct {
 	sum         *TraceSummary
 }
 
-// maxChain is how many calls a callchain shows: what the kernel gives, if nobody asks
-// for more (/proc/sys/kernel/perf_event_max_stack). perf shows no more, either.
-const maxChain = 127
+const (
+	// maxChain is how many calls a callchain shows: what the kernel gives, if nobody asks
+	// for more (/proc/sys/kernel/perf_event_max_stack). perf shows no more, either.
+	maxChain = 127
+
+	// outerChain is how many of them are the outermost, if there are more calls than that.
+	// So what a function's callees took still counts for it, however deep they are.
+	outerChain = 63
+
+	// seam is how many of the innermost may go as well, so that the last of the outermost
+	// did call the first of the others.
+	seam = 32
+)
 
 // newTraceSink returns the sink for a result with traces in it.
 func newTraceSink(ctx context.Context, rec *recording, traces []*trace, out *output, level int, sum *Summary) (sink, error) {
@@ -228,7 +239,8 @@ func (s *traceSink) sample(f *traceFeed) {
 		n.IP = n.Stack[len(n.Stack)-1]
 	}
 	if len(n.Stack) > maxChain {
-		n.Stack = n.Stack[len(n.Stack)-maxChain:]
+		s.chain = bothEnds(s.chain[:0], n.Stack)
+		n.Stack = s.chain
 		f.sum.Cut++
 	}
 	switch {
@@ -238,7 +250,7 @@ func (s *traceSink) sample(f *traceFeed) {
 		event = f.says
 		n.Addr, n.Period, n.Raw = uint64(e.Type), 1, e.Payload
 		if len(n.Raw) > perfdata.MaxRaw {
-			f.sum.Cut++
+			f.sum.CutNotes++
 		}
 	case len(e.Args) > 0:
 		s.args = s.args[:0]
@@ -251,6 +263,19 @@ func (s *traceSink) sample(f *traceFeed) {
 	n.ID = event.attr.IDs[0]
 	s.buf = perfdata.AppendSample(s.buf, s.rec.in.order, event.fields, &n)
 	s.first, s.last = min(s.first, n.Time), max(s.last, n.Time)
+}
+
+// bothEnds appends the outermost and the innermost calls of a stack that is longer than
+// maxChain. Deep stacks are recursions mostly: if possible, what is between is whole turns.
+func bothEnds(to, stack []uint64) []uint64 {
+	from := len(stack) - (maxChain - outerChain)
+	for i := from; i < from+seam; i++ {
+		if stack[i-1] == stack[outerChain-1] {
+			from = i
+			break
+		}
+	}
+	return append(append(to, stack[:outerChain]...), stack[from:]...)
 }
 
 // takes deals with what a pipe says in records of what a header says: of its events.

@@ -40,3 +40,16 @@ func (ls *Layouts) SamplePlace(rec Record) (pid uint32, ip, time uint64, ok bool
 	}
 	return ls.order.Uint32(rec.Data[l.sampleTID:]), ls.order.Uint64(rec.Data[l.sampleIP:]), time, true
 }
+
+// SampleEvent returns the id of the event that took a SAMPLE record. ok is false where
+// samples have none: all are of one event then.
+func (ls *Layouts) SampleEvent(rec Record) (id uint64, ok bool) {
+	if len(ls.layouts) == 0 {
+		return 0, false
+	}
+	at := ls.layouts[0].sampleID // in all of them
+	if at < recordHead || at+8 > len(rec.Data) {
+		return 0, false
+	}
+	return ls.order.Uint64(rec.Data[at:]), true
+}

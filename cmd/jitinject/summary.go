@@ -94,7 +94,11 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 	if output == "-" {
 		output = "standard output"
 	}
-	fmt.Fprintf(w, "%s: %s, %s of objects", output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	if calls := callsOf(s); calls > 0 && s.Mappings == 0 {
+		fmt.Fprintf(w, "%s: %s", output, count(calls, "call"))
+	} else {
+		fmt.Fprintf(w, "%s: %s, %s of objects", output, count(int64(s.Mappings), "mapping"), size(s.ObjectBytes))
+	}
 	var dirs []string
 	for i := range s.Dumps {
 		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {

@@ -21,6 +21,14 @@ func writeTraces(w io.Writer, s *engine.Summary) {
 	}
 }
 
+// callsOf counts the calls that were put in.
+func callsOf(s *engine.Summary) (n int64) {
+	for i := range s.Traces {
+		n += s.Traces[i].Calls
+	}
+	return n
+}
+
 // badClock is what times may be off without a word, in nanoseconds: a sample or two.
 const badClock = 500_000
 
@@ -49,7 +57,10 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 	note(t.Unmatched, "call has no beginning in the log, and is left out", "calls have no beginnings in the log, and are left out")
 	note(t.Gaps, "time a part of a thread's log is missing; all of its calls ended there", "times a part of a thread's log is missing; all of its calls ended there")
 	note(t.Backward, "entry of the log is older than the one before, and was taken to be of the same time", "entries of the log are older than the one before, and were taken to be of the same time")
-	note(t.Cut, "callchain or note is longer than fits, and lost its outer end", "callchains or notes are longer than fit, and lost their outer ends")
+	note(t.Cut, "callchain is longer than 127 calls: it has the 63 outermost and the innermost", "callchains are longer than 127 calls: they have the 63 outermost and the innermost")
+	note(t.CutNotes, "note is longer than fits, and lost its end", "notes are longer than fit, and lost their ends")
+	note(t.TooDeep, "time more than 65,536 calls of a thread were running, from deep recursion or exceptions in a loop: those in the middle of the stack ended then",
+		"times more than 65,536 calls of a thread were running, from deep recursion or exceptions in a loop: those in the middle of the stack ended then")
 	note(int64(t.Unknown), "thread has a made-up number, from 4194305 on: which one of the recording it is cannot be told; a core dump says it, with --code-from",
 		"threads have made-up numbers, from 4194305 on: which ones of the recording they are cannot be told; a core dump says it, with --code-from")
 	if outside := t.Early + t.Late; outside > 0 {

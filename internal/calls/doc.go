@@ -27,7 +27,7 @@
 // stack ends nothing: it had begun before the log did. When steps are missing (Gap),
 // nobody knows which calls survived: all end with the last step before, and the
 // time up to the next step belongs to nobody. Ends that no step tells are counted,
-// and so are exits that end nothing.
+// and so are exits that end nothing. Stacks that get too deep are folded ([MaxDepth]).
 //
 // The package does no input or output and imports nothing of ours.
 package calls

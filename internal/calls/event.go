@@ -28,7 +28,8 @@ type Counts struct {
 	Unmatched int64  // exits of functions that were not on the stack
 	Gaps      int64  // places where steps are missing
 	Backward  int64  // steps that were older than the one before
-	TooDeep   int64  // stacks that were given up because of their depth
+	TooDeep   int64  // times that a stack was folded
+	Deepest   int64  // how many calls were running at once in a thread, at most
 	Traced    uint64 // nanoseconds during which any function was running: the sum of exclusive times
 }
 
@@ -42,5 +43,6 @@ func (c *Counts) Add(d Counts) {
 	c.Gaps += d.Gaps
 	c.Backward += d.Backward
 	c.TooDeep += d.TooDeep
+	c.Deepest = max(c.Deepest, d.Deepest)
 	c.Traced += d.Traced
 }

@@ -1,5 +1,7 @@
 package calls
 
+import "slices"
+
 // A Stack makes events of the steps of one thread.
 type Stack struct {
 	thread Thread
@@ -14,6 +16,9 @@ type Stack struct {
 	args   []uint64       // those of all frames
 	deep   map[uint64]int // how often functions are in frames from shallow on
 	room   *int           // how many more frames there may be in all stacks
+
+	folded map[uint64]int // how often functions were folded away, behind the frames up to shallow
+	aside  []asideFrame   // the innermost frames, while those before them are folded
 
 	// While calls end: frames from keep on, at time last. The one at keep has an exit of
 	// its own, unless all are inferred.
@@ -31,14 +36,24 @@ type frame struct {
 	args      int // where those of the call begin
 }
 
+// An asideFrame is a frame that comes back on the stack.
+type asideFrame struct {
+	frame
+	function uint64
+	args     []uint64
+}
+
 const (
-	// MaxDepth is how many calls of a thread may be running at once. A log that has more
-	// has lost its exits: the stack is given up, and begins anew.
+	// MaxDepth is how many calls of a thread may be running at once. When there are more,
+	// from deep recursion or from functions that exceptions have left, all but the outermost
+	// and the innermost are folded: they end, and their exits, should there be any, are
+	// theirs no more.
 	MaxDepth = 1 << 16
 
-	maxFrames = 1 << 20 // in the stacks of all threads
+	maxFrames = 1 << 20 // in the stacks of all threads; beyond that, none grows above 4*shallow
+	maxFolded = 1 << 16 // functions whose folded calls are counted
 	maxArgs   = 16      // of a call; more are left out
-	shallow   = 64      // frames that are searched one by one
+	shallow   = 64      // frames that are searched one by one, and those at either end that are not folded
 )
 
 // NewStack prepares to go through a thread.
@@ -60,6 +75,9 @@ func (s *Stack) Next(e *Event) error {
 			s.pop(e)
 			return nil
 		}
+		if len(s.aside) > 0 {
+			s.unfold()
+		}
 		if s.err != nil {
 			return s.err
 		}
@@ -75,15 +93,18 @@ func (s *Stack) Next(e *Event) error {
 		step := &s.step
 		switch step.Kind {
 		case Enter:
-			if len(s.frames) == MaxDepth || len(s.frames) > 0 && *s.room <= 0 {
-				s.counts.TooDeep++
-				s.end(0, Exit, true)
+			if n := len(s.frames); n == MaxDepth || n >= 4*shallow && *s.room <= 0 {
+				s.fold()
 				s.again = true
 				continue
 			}
-			s.push()
+			s.push(step.Function, frame{entry: s.last}, step.Args)
 		case Exit, TailExit, Unwound:
 			at := s.find(step.Function)
+			if at < shallow && s.isFolded(step.Function) {
+				s.end(min(len(s.frames), shallow), Exit, true) // what that call had called
+				continue
+			}
 			if at < 0 {
 				s.counts.Unmatched++
 				continue
@@ -121,19 +142,66 @@ func (s *Stack) tick() {
 	s.last, s.cpu = t, s.step.CPU
 }
 
-func (s *Stack) push() {
+func (s *Stack) push(function uint64, f frame, args []uint64) {
 	n := len(s.frames)
-	s.frames = append(s.frames, frame{entry: s.last, args: len(s.args)})
-	s.chain = append(s.chain[:n], s.step.Function)
-	s.args = append(s.args, s.step.Args[:min(len(s.step.Args), maxArgs)]...)
+	f.args = len(s.args)
+	s.frames = append(s.frames, f)
+	s.chain = append(s.chain[:n], function)
+	s.args = append(s.args, args[:min(len(args), maxArgs)]...)
 	s.keep = n + 1
+	s.counts.Deepest = max(s.counts.Deepest, int64(n)+1)
 	*s.room--
 	if n >= shallow {
 		if s.deep == nil {
 			s.deep = make(map[uint64]int)
 		}
-		s.deep[s.step.Function]++
+		s.deep[function]++
 	}
+}
+
+// fold has the calls in the middle of the stack end. The time that they would still have
+// goes to the last one before them.
+func (s *Stack) fold() {
+	s.counts.TooDeep++
+	for i := len(s.frames) - shallow; i < len(s.frames); i++ {
+		end := len(s.args)
+		if i+1 < len(s.frames) {
+			end = s.frames[i+1].args
+		}
+		s.aside = append(s.aside, asideFrame{s.frames[i], s.chain[i], slices.Clone(s.args[s.frames[i].args:end])})
+	}
+	for range s.aside {
+		s.drop()
+	}
+	if s.folded == nil {
+		s.folded = make(map[uint64]int)
+	}
+	for _, function := range s.chain[shallow:len(s.frames)] {
+		if n := s.folded[function]; n > 0 || len(s.folded) < maxFolded {
+			s.folded[function] = n + 1
+		}
+	}
+	s.end(shallow, Exit, true)
+}
+
+// unfold puts the innermost frames behind those that are left.
+func (s *Stack) unfold() {
+	for i := range s.aside {
+		s.push(s.aside[i].function, s.aside[i].frame, s.aside[i].args)
+	}
+	s.aside = s.aside[:0]
+}
+
+// isFolded reports whether an exit may be that of a folded call, and takes it for that.
+func (s *Stack) isFolded(function uint64) bool {
+	n := s.folded[function]
+	switch {
+	case n == 1:
+		delete(s.folded, function)
+	case n > 1:
+		s.folded[function] = n - 1
+	}
+	return n > 0
 }
 
 // find returns which frame an exit of a function is about, or -1.
@@ -168,13 +236,21 @@ func (s *Stack) pop(e *Event) {
 		e.Kind = Exit
 		s.counts.Inferred++
 	}
+	s.drop()
+}
+
+// drop takes the innermost frame off the stack.
+func (s *Stack) drop() {
+	n := len(s.frames) - 1
 	if n >= shallow {
 		function := s.chain[n]
 		if s.deep[function]--; s.deep[function] == 0 {
 			delete(s.deep, function)
 		}
+	} else {
+		clear(s.folded)
 	}
-	s.args = s.args[:f.args]
+	s.args = s.args[:s.frames[n].args]
 	s.frames = s.frames[:n]
 	*s.room++
 }

@@ -246,8 +246,97 @@ func TestStackTooDeep(t *testing.T) {
 		calls++
 	}
 	c := stack.Counts()
-	if deepest != MaxDepth || calls != n || c.TooDeep != 3 || c.Unmatched != n || c.Traced != n-1 {
+	if deepest != MaxDepth-shallow || calls != n || c.TooDeep != 3 || c.Unmatched != n || c.Traced != n-1 {
 		t.Errorf("%d calls, at most %d deep, %+v", calls, deepest, c)
+	}
+}
+
+// A stack that is folded keeps both of its ends: the outermost calls last as long as they
+// do, and exits of folded calls end no others.
+func TestStackFolds(t *testing.T) {
+	const deep = 200_000
+	recursion, time := steps("1+1 2+2"), uint64(2)
+	for range deep {
+		time++
+		recursion = append(recursion, Step{Kind: Enter, Time: time, Function: 3})
+	}
+	for range deep {
+		time++
+		recursion = append(recursion, Step{Kind: Exit, Time: time, Function: 3})
+	}
+	for i, function := range []uint64{2, 4, 4, 1} {
+		time++
+		recursion = append(recursion, Step{Kind: []Kind{Exit, Enter, Exit, Exit}[i], Time: time, Function: function})
+	}
+	thrown, at := steps("1+1 2+2"), uint64(2) // 2 calls 3, which throws, and then 4, which does not
+	for range deep {
+		at += 3
+		thrown = append(thrown, Step{Kind: Enter, Time: at - 2, Function: 3}, Step{Kind: Enter, Time: at - 1, Function: 4}, Step{Kind: Exit, Time: at, Function: 4})
+	}
+	thrown = append(thrown, Step{Kind: Exit, Time: at + 1, Function: 2}, Step{Kind: Enter, Time: at + 2, Function: 4}, Step{Kind: Exit, Time: at + 3, Function: 4}, Step{Kind: Exit, Time: at + 4, Function: 1})
+	for _, test := range []struct {
+		name            string
+		steps           []Step
+		calls, inferred int64
+		last            []string // time, stack, inclusive time
+	}{
+		{"recursion", recursion, deep + 3, 0, []string{"400003 [1 2] 400001", "400005 [1 4] 1", "400006 [1] 400005"}},
+		{"exceptions", thrown, 2*deep + 3, deep, []string{"600003 [1 2] 600001", "600005 [1 4] 1", "600006 [1] 600005"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stack := NewStack(&script{steps: test.steps})
+			var last []string
+			var sum uint64
+			for {
+				var e Event
+				if err := stack.Next(&e); err != nil {
+					break
+				}
+				sum += e.Exclusive
+				if e.Stack[0] != 1 || len(e.Stack) > 1 && e.Stack[1] != 2 && e.Stack[1] != 4 {
+					t.Fatalf("at %d the stack begins with %v", e.Time, e.Stack[:2])
+				}
+				if last = append(last, fmt.Sprint(e.Time, e.Stack[:min(len(e.Stack), 9)], e.Inclusive)); len(last) > 3 {
+					last = last[1:]
+				}
+			}
+			if !slices.Equal(last, test.last) {
+				t.Errorf("it ends with %q", last)
+			}
+			c := stack.Counts()
+			if c.Calls != test.calls || c.TooDeep < 2 || c.Unmatched != 0 || sum != c.Traced || c.Traced != test.steps[len(test.steps)-1].Time-1 {
+				t.Errorf("exclusive times are %d, %+v", sum, c)
+			}
+			if test.inferred != 0 && c.Inferred != test.inferred {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+// When the stacks of all threads have too many frames, each keeps some all the same.
+func TestStackWithoutRoom(t *testing.T) {
+	const n = 10_000
+	list := steps("1+1")
+	for i := range uint64(n) {
+		list = append(list, Step{Kind: Enter, Time: 2 + i, Function: 2})
+	}
+	list = append(list, Step{Kind: Exit, Time: n + 2, Function: 1})
+	room := 10
+	stack := newStack(&script{steps: list}, &room)
+	var last Event
+	for {
+		var e Event
+		if err := stack.Next(&e); err != nil {
+			break
+		}
+		if len(e.Stack) > 4*shallow {
+			t.Fatalf("%d calls deep", len(e.Stack))
+		}
+		last = e
+	}
+	if last.Inclusive != n+1 || len(last.Stack) != 1 || last.Inferred || stack.Counts().Calls != n+1 || room != 10 {
+		t.Errorf("the last event is %+v, %d frames are left, %+v", last, room, stack.Counts())
 	}
 }
 

@@ -144,7 +144,7 @@ func (x *xrayViewer) total(l *ledger, c *calls.Counts, functions int) {
 		o.num("backward", uint64(c.Backward))
 	}
 	if c.TooDeep > 0 {
-		o.num("stacks_given_up", uint64(c.TooDeep))
+		o.num("stacks_too_deep", uint64(c.TooDeep))
 	}
 	if l.refused > 0 {
 		o.num("calls_of_further_functions", l.refused)
