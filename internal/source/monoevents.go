@@ -10,12 +10,20 @@ import (
 // maxRange is the longest function that is believed in, in bytes.
 const maxRange = 16 << 20
 
-// checked reports whether a function can be where an event says that it is.
+// minCode is below all code: the kernel maps nothing there unless it is told to
+// (vm.mmap_min_addr). From maxCodeAddr on memory is the kernel's.
+const (
+	minCode     = 64 << 10
+	maxCodeAddr = 1 << 63
+)
+
+// checked reports whether a function can be where an event says that it is. Mono may read
+// that from memory which it has freed.
 func (m *MonoLog) checked(e *monolog.Event) bool {
-	if e.Size <= maxRange && e.Code+e.Size >= e.Code {
+	if e.Size <= maxRange && e.Code >= minCode && e.Code <= maxCodeAddr-e.Size {
 		return true
 	}
-	m.problem(e.Offset, "%s: %s at offset %#x of %d bytes at %#x: there is no such function; it is left out", monolog.FormatName, e.Kind, e.Offset, e.Size, e.Code)
+	m.Astray++
 	return false
 }
 
