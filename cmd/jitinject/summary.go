@@ -157,9 +157,14 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.CodeFiles > 0 && d.Codeless > made/2:
 		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
 		if d.Late > 0 {
-			text += fmt.Sprintf(", and %s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
+			text += fmt.Sprintf("; %s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
 		}
-		note("%s: make it late, when all has been compiled", text)
+		if d.Late > d.Codeless/2 { // or else a later one has no more
+			text += ": make it later"
+		} else {
+			text += "; the memory of others was used again before that, or nobody can tell whose code is in it"
+		}
+		note("%s", text)
 	case d.CodeFiles > 0 && d.Codeless > 0 && all:
 		note("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
 		if d.Late > 0 {

@@ -162,8 +162,8 @@ func TestCodelessText(t *testing.T) {
 	}{
 		{func(d *engine.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
 		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
-		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from: make it late", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from, and 800 functions were loaded after the core dump was made: make it late", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was used again", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make it later", "hold no code", 3},
 		{func(d *engine.DumpSummary) { d.CodeFiles, d.Codeless, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
 	} {
 		s := dumps(3)
