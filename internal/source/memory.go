@@ -36,12 +36,16 @@ type codeMemory struct {
 func newCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, world CodeWorld) (c codeMemory, late []int) {
 	c.sources = sources
 	for _, s := range sources {
-		t := anyTime
-		t.from = t.before
+		var known []bool
+		n := 0
 		if s.Snapshot {
-			t = timeOf(s.Memory, events, world)
+			known, n = inSnapshot(timeOf(s.Memory, events, world), events, functions, world)
+		} else {
+			known = replaced(events, functions)
+			for i := range known {
+				known[i] = !known[i]
+			}
 		}
-		known, n := inSnapshot(t, events, functions, world)
 		c.known = append(c.known, known)
 		late = append(late, n)
 	}
