@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -120,7 +121,7 @@ func (c *codeFiles) give(d *dump, opts *Options, sum *Summary) {
 		return
 	}
 	c.asked = true
-	var chain memoryChain
+	var sources []source.CodeSource
 	maps := c.rec.fileMapsOf(d.pid, d.lastTime())
 	for _, f := range c.files {
 		var mem jitcode.Memory
@@ -128,6 +129,7 @@ func (c *codeFiles) give(d *dump, opts *Options, sum *Summary) {
 		var err error
 		if f.core != nil {
 			mem, note, err = c.rec.coreMemory(f, d, maps)
+			mem = executableOf(f.core, mem)
 		} else {
 			mem, note, err = c.rec.imageMemory(f, d.pid, maps)
 		}
@@ -141,11 +143,32 @@ func (c *codeFiles) give(d *dump, opts *Options, sum *Summary) {
 		}
 		f.used = true
 		opts.logf(1, "%s: code of process %d", Printable(f.path), d.pid)
-		chain = append(chain, mem)
+		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.core != nil})
 	}
 	mapped := &mappedFiles{rec: c.rec, maps: maps, files: make(map[string]*os.File)}
 	c.mapped = append(c.mapped, mapped)
-	codeless.CodeFrom(append(chain, mapped))
+	d.codeFiles = len(sources)
+	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), d.codeWorld(maps))
+	for i, first := 0, true; i < len(sources); i++ {
+		if sources[i].Snapshot && (first || late[i] < d.late) {
+			d.late, first = late[i], false
+		}
+	}
+}
+
+// codeWorld is what the recording says of the memory of a dump's process. maps are its
+// executable mappings.
+func (d *dump) codeWorld(maps []fileMap) source.CodeWorld {
+	files := exactRanges(maps, func(m *fileMap) bool { return m.name != "" && !strings.HasPrefix(m.name, "[") })
+	return source.CodeWorld{
+		Skip:   func(function int) bool { return d.strays[function] },
+		InFile: files.hold,
+		Mapped: func(addr, since uint64) bool {
+			return d.match.Kind == ClockNone || slices.ContainsFunc(maps, func(m fileMap) bool {
+				return m.name == "" && addr >= m.lo && addr < m.hi && m.time > d.clock(since)
+			})
+		},
+	}
 }
 
 // report says which files were of no use, and why.
@@ -181,35 +204,6 @@ func (d *dump) lastTime() (time uint64) {
 	}
 	return time
 }
-
-// A memoryChain asks one after the other: later ones fill what earlier ones lack.
-type memoryChain []jitcode.Memory
-
-// ReadCode is as in jitcode.Memory. Zeros are what nobody has written yet: the next one
-// may be from a later time.
-func (c memoryChain) ReadCode(addr uint64, p []byte) (err error) {
-	zeros := false
-	for _, m := range c {
-		e := m.ReadCode(addr, p)
-		if e == nil && slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) {
-			return nil
-		}
-		zeros = zeros || e == nil
-		if err == nil {
-			err = e
-		}
-	}
-	if zeros {
-		clear(p)
-		return nil
-	}
-	if err == nil {
-		err = errNoMemory
-	}
-	return err
-}
-
-var errNoMemory = errors.New("nobody knows what was in memory there")
 
 // sameName reports whether two paths are of one file, as far as they tell.
 func sameName(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

@@ -440,3 +440,30 @@ func zeroed(b []byte) []byte {
 	clear(b[first:])
 	return b
 }
+
+// A core that was made too early has other code where methods were compiled after it.
+func TestCodeFromEarly(t *testing.T) {
+	w := newWorld(t)
+	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
+	memory := make([]byte, 0x1000)
+	var methods []jitted
+	for i := range uint64(60) { // the last twenty come after the core
+		methods = append(methods, jitted{monoStart + 200 + i, i, 0x40000000 + 64*i, 64, fmt.Sprintf("App:F%d ()", i)})
+		if i < 40 {
+			copy(memory[64*i:], bytes.Repeat([]byte{0x90}, 64))
+		}
+	}
+	methods = append(methods, jitted{monoStart + 300, 100, 0x40000020, 64, "App:Late ()"}) // in the place of F0 and F1
+	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, methods...))
+	core := tinyCore(100, 0x40000000, memory, map[string]uint64{"/usr/bin/mono-sgen": 0x550000000000})
+	put(t, w.path("core"), core)
+	w.opts.Mono, w.opts.CodeFrom, w.opts.Objects = []inject.NamedDump{{Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+	w.Write(t, w.opts.Input)
+	sum, err := inject.Run(context.Background(), w.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := sum.Dumps[0]; d.Codeless != 21 || d.Late != 21 || d.CodeFiles != 1 {
+		t.Errorf("%d functions without code, %d later than the core; problems %v", d.Codeless, d.Late, sum.Problems)
+	}
+}

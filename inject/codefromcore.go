@@ -1,6 +1,8 @@
 package inject
 
 import (
+	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,3 +147,35 @@ func holdsAny(c *elfcore.Core, d *dump) bool {
 	}
 	return len(events) == 0
 }
+
+// An executableMemory is a memory as far as it could be executed: code is not where it was
+// when something else is there.
+type executableMemory struct {
+	jitcode.Memory
+	executable ranges
+}
+
+// executableOf returns what could be executed of the memory of a core; all of it, if the
+// core does not say what that is.
+func executableOf(c *elfcore.Core, mem jitcode.Memory) jitcode.Memory {
+	var maps []fileMap
+	for _, s := range c.Segments() {
+		if s.Flags&elf.PF_X != 0 {
+			maps = append(maps, fileMap{lo: s.Addr, hi: s.Addr + s.Size})
+		}
+	}
+	if len(maps) == 0 || mem == nil {
+		return mem
+	}
+	return executableMemory{mem, exactRanges(maps, func(*fileMap) bool { return true })}
+}
+
+// ReadCode is as in jitcode.Memory.
+func (m executableMemory) ReadCode(addr uint64, p []byte) error {
+	if len(p) > 0 && !(m.executable.hold(addr) && m.executable.hold(addr+uint64(len(p))-1)) {
+		return errNotCode
+	}
+	return m.Memory.ReadCode(addr, p)
+}
+
+var errNotCode = errors.New("that memory could not be executed")

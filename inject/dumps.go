@@ -25,6 +25,10 @@ type dump struct {
 
 	evidence *evidence    // about the clock, while it is collected
 	leftOut  map[int]bool // functions that cannot be told from others without a clock
+	strays   map[int]bool // what is said to be functions, and is not
+
+	codeFiles int // of Options.CodeFrom that are of its process
+	late      int // functions that were loaded when all of them had been made
 
 	number  int    // of its line in the summary
 	objects string // the directory for its objects, absolute

@@ -2,6 +2,7 @@ package inject
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -151,6 +152,27 @@ func (rs ranges) hold(addr uint64) bool {
 		return 0
 	})
 	return ok
+}
+
+// exactRanges returns what those of maps take up for which keep is true, no two of them
+// touching each other.
+func exactRanges(maps []fileMap, keep func(*fileMap) bool) (rs ranges) {
+	for i := range maps {
+		if m := &maps[i]; m.hi > m.lo && keep(m) {
+			rs = append(rs, addrRange{m.lo, m.hi})
+		}
+	}
+	slices.SortFunc(rs, func(a, b addrRange) int { return cmp.Compare(a.lo, b.lo) })
+	n := 0
+	for _, r := range rs {
+		if n > 0 && r.lo <= rs[n-1].hi {
+			rs[n-1].hi = max(rs[n-1].hi, r.hi)
+			continue
+		}
+		rs[n] = r
+		n++
+	}
+	return rs[:n]
 }
 
 // confidence says how sure it is that a file is the dump of some processes.

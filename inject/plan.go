@@ -200,7 +200,7 @@ func (p *planner) add(d *dump) *plannedDump {
 	if isMono(d.source) {
 		kind = KindMono
 	}
-	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Kind: kind, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, Cut: -1, Repairs: []Repair{}})
+	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Kind: kind, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, CodeFiles: d.codeFiles, Late: d.late, Cut: -1, Repairs: []Repair{}})
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
@@ -251,8 +251,11 @@ func (p *planner) extend(d *plannedDump) {
 		if e.Kind != jitcode.Load {
 			continue
 		}
-		ds.Functions++
 		d.objectOf = append(d.objectOf, -1)
+		if d.strays[e.Function] {
+			continue
+		}
+		ds.Functions++
 		if e.Size == 0 {
 			ds.Empty++
 			continue

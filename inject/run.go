@@ -86,6 +86,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	code := openCode(rec, opts, sum)
 	defer code.close()
 	for _, d := range dumps {
+		rec.leaveOutStrays(d, sum)
 		code.give(d, opts, sum)
 	}
 	code.report(sum)

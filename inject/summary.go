@@ -128,6 +128,8 @@ type DumpSummary struct {
 	Nowhere   int         `json:"without_address"` // methods of which a Mono log does not say where they are; not among Functions
 	Merged    int         `json:"merged"`          // names of one function more than its first, in a Mono log
 	Codeless  int         `json:"codeless"`        // with an object that does not have their bytes: nobody knows them
+	CodeFiles int         `json:"code_files"`      // of Options.CodeFrom that are of its process
+	Late      int         `json:"late"`            // functions that were loaded after the core dumps of its process were taken, for sure
 	InImages  int         `json:"in_images"`       // functions of a Mono log that are left to the files they lie in
 	WithLines int         `json:"with_lines"`
 	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined

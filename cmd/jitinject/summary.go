@@ -83,9 +83,18 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
+	if slices.ContainsFunc(s.Dumps, wantsCode) {
+		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: jitinject help mono says where to take it from")
+	}
 	writeTraces(w, s)
 	writeReasons(w, s)
 	writeWhole(w, s)
+}
+
+// wantsCode reports whether samples are in functions of which nobody knows the code, because
+// nobody said where it is.
+func wantsCode(d engine.DumpSummary) bool {
+	return d.CodeFiles == 0 && d.Codeless > (d.Functions-d.Empty-d.InImages-d.Untouched)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
 }
 
 // writeWhole says what came of the run.
@@ -148,10 +157,22 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		note("%s", d.Frames)
 	}
 	switch made := d.Functions - d.Empty - d.InImages - d.Untouched; {
-	case d.Codeless > made/2:
-		note("it does not hold code, so perf annotate shows none: --code-from CORE takes it from a core dump (gcore PID, while the process runs)")
-	case d.Codeless > 0 && all:
+	case d.CodeFiles > 0 && d.Codeless > made/2:
+		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
+		if d.Late > 0 {
+			text += fmt.Sprintf("; %s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
+		}
+		if d.Late > d.Codeless/2 { // or else a later one has no more
+			text += ": make it later"
+		} else {
+			text += "; the memory of others was used again before that, or nobody can tell whose code is in it"
+		}
+		note("%s", text)
+	case d.CodeFiles > 0 && d.Codeless > 0 && all:
 		note("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
+		if d.Late > 0 {
+			note("%s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
+		}
 	}
 	if d.Note != "" {
 		note("%s", d.Note)

@@ -165,3 +165,32 @@ func TestSummaryIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// Where code is missing, it is said once, and not that a core is needed where there was one.
+func TestCodelessText(t *testing.T) {
+	for _, x := range []struct {
+		change func(d *engine.DumpSummary)
+		want   string
+		no     string
+		times  int
+	}{
+		{func(d *engine.DumpSummary) {}, "Mono's logs hold no code", "in no file of", 1},
+		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
+		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was used again", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make it later", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.Codeless, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
+	} {
+		s := dumps(3)
+		for i := range s.Dumps {
+			d := &s.Dumps[i]
+			d.Samples = &engine.JitSamples{InJIT: 100, Resolved: 100}
+			d.Functions, d.Codeless = 1000, 900
+			x.change(d)
+		}
+		var out bytes.Buffer
+		writeSummary(&out, s, "", false)
+		if text := out.String(); x.times > 0 && strings.Count(text, x.want) != x.times || strings.Contains(text, x.no) {
+			t.Errorf("not %d times %q, or %q in\n%s", x.times, x.want, x.no, text)
+		}
+	}
+}

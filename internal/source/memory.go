@@ -14,43 +14,64 @@ import (
 
 // A Codeless is a Dump of a format that has no bytes of code.
 type Codeless interface {
-	// CodeFrom says which memory the bytes of functions come from. It must not run
+	// CodeFrom says where the bytes of functions may be found, the best first, and returns
+	// for each of them how many functions were loaded after it was taken. It must not run
 	// while functions are read, and comes before HasCode.
-	CodeFrom(jitcode.Memory)
+	CodeFrom(sources []CodeSource, world CodeWorld) (late []int)
 
 	// HasCode reports whether the bytes of a function are known.
 	HasCode(function int) bool
 }
 
-// A codeMemory reads the bytes of a dump's functions from a memory. The zero value
+// A codeMemory reads the bytes of a dump's functions from memories. The zero value
 // has none. It is safe for use by several goroutines.
 type codeMemory struct {
-	mem  jitcode.Memory
-	gone []bool // by function: a later one has been put in its place
+	sources []CodeSource
+	known   [][]bool // by source, and function: it may have that function's bytes
 }
 
-// newCodeMemory returns the code of functions that were loaded by events, as far as mem
-// knows it. Where functions shared addresses, what is there is taken for the latest one:
-// a memory is taken in the end, as a rule.
-func newCodeMemory(mem jitcode.Memory, events []jitcode.Event, functions int) codeMemory {
-	return codeMemory{mem, replaced(events, functions)}
+// newCodeMemory returns the code of functions that were loaded by events, as far as sources
+// know it. Where functions shared addresses, what is there is that of one of them, of which
+// the time of the source must tell; a file has that of the latest.
+func newCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, world CodeWorld) (c codeMemory, late []int) {
+	c.sources = sources
+	for _, s := range sources {
+		var known []bool
+		n := 0
+		if s.Snapshot {
+			known, n = inSnapshot(timeOf(s.Memory, events, world), events, functions, world)
+		} else {
+			known = replaced(events, functions)
+			for i := range known {
+				known[i] = !known[i]
+			}
+		}
+		c.known = append(c.known, known)
+		late = append(late, n)
+	}
+	return c, late
 }
 
 // read reads a function's code into buf, which grows if it must. It returns nil if the
 // bytes are not known.
 func (c *codeMemory) read(function int, addr, size uint64, buf []byte) []byte {
-	if c.mem == nil || size == 0 || size > maxCode || c.gone[function] {
+	if size == 0 || size > maxCode {
 		return nil
 	}
-	var b [unwritten]byte // a look before there is memory for all of it
-	if begin := b[:min(size, unwritten)]; c.mem.ReadCode(addr, begin) != nil || isUnwritten(begin) || c.mem.ReadCode(addr+size-1, b[:1]) != nil {
-		return nil
+	for i, mem := range c.sources {
+		if !c.known[i][function] {
+			continue
+		}
+		var b [unwritten]byte // a look before there is memory for all of it
+		if begin := b[:min(size, unwritten)]; mem.ReadCode(addr, begin) != nil || isUnwritten(begin) || mem.ReadCode(addr+size-1, b[:1]) != nil {
+			continue
+		}
+		buf = slices.Grow(buf[:0], int(size))[:size]
+		if mem.ReadCode(addr, buf) == nil && !isUnwritten(buf) {
+			return buf
+		}
 	}
-	code := slices.Grow(buf[:0], int(size))[:size]
-	if c.mem.ReadCode(addr, code) != nil || isUnwritten(code) {
-		return nil
-	}
-	return code
+	return nil
 }
 
 // maxCode is the longest function whose bytes are looked for.

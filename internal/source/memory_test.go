@@ -85,7 +85,8 @@ func TestCodeMemory(t *testing.T) {
 	}
 	code := bytes.Repeat([]byte{0x55, 0xc3}, 16)
 	late := append(make([]byte, 16), code[:16]...) // nothing where a function begins
-	m := newCodeMemory(testMemory{0x1000: code, 0x2000: code, 0x201f: code, 0x3000: late}, events, 5)
+	mem := testMemory{0x1000: code, 0x2000: code, 0x201f: code, 0x3000: late}
+	m, _ := newCodeMemory([]CodeSource{{Memory: mem}}, events, 5, CodeWorld{}) // a file
 	for i, want := range [][]byte{code, nil, code, nil, nil} {
 		if got := m.read(i, events[i].Addr, 32, nil); !bytes.Equal(got, want) {
 			t.Errorf("function %d: % x, want % x", i, got, want)

@@ -29,6 +29,10 @@ type MonoLog struct {
 	Made        int // of them, those that have a made-up place, because the log has calls
 	Merged      int
 
+	// Astray counts functions that cannot be where the log says that they are, and are
+	// left out.
+	Astray int
+
 	// Short leaves the parameters out of the names of functions.
 	Short bool
 

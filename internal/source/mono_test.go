@@ -237,10 +237,12 @@ func TestMonoAbsurd(t *testing.T) {
 	b := newLog(t)
 	b.jit(1, 0x1000, 0x40000100, 1<<40, "App:Huge ()")
 	b.jit(1, 0x1000, ^uint64(0)-5, 64, "App:Beyond ()")
+	b.jit(1, 0x1000, 0x59, 0x7f65, "App:Low ()")
+	b.jit(1, 0x1000, 0xffffffff0000000f, 64, "App:Kernel ()")
 	b.jit(1, 0x1000, 0x40000100, 64, "")
 	m := scanLog(t, bytes.NewReader(b.bytes()))
-	if got := names(t, m); len(got) != 1 || got[0] != "(unnamed)" || len(m.Problems) != 2 {
-		t.Errorf("%q, %v", got, m.Problems)
+	if got := names(t, m); len(got) != 1 || got[0] != "(unnamed)" || m.Astray != 4 || len(m.Problems) != 0 {
+		t.Errorf("%q, %d astray, problems %v", got, m.Astray, m.Problems)
 	}
 }
 

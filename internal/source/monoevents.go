@@ -1,6 +1,8 @@
 package source
 
 import (
+	"bytes"
+
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -10,12 +12,20 @@ import (
 // maxRange is the longest function that is believed in, in bytes.
 const maxRange = 16 << 20
 
-// checked reports whether a function can be where an event says that it is.
+// minCode is below all code: the kernel maps nothing there unless it is told to
+// (vm.mmap_min_addr). From maxCodeAddr on memory is the kernel's.
+const (
+	minCode     = 64 << 10
+	maxCodeAddr = 1 << 63
+)
+
+// checked reports whether a function can be where an event says that it is. Mono may read
+// that from memory which it has freed.
 func (m *MonoLog) checked(e *monolog.Event) bool {
-	if e.Size <= maxRange && e.Code+e.Size >= e.Code {
+	if e.Size <= maxRange && e.Code >= minCode && e.Code <= maxCodeAddr-e.Size {
 		return true
 	}
-	m.problem(e.Offset, "%s: %s at offset %#x of %d bytes at %#x: there is no such function; it is left out", monolog.FormatName, e.Kind, e.Offset, e.Size, e.Code)
+	m.Astray++
 	return false
 }
 
@@ -66,11 +76,56 @@ func (m *MonoLog) full(e *monolog.Event) {
 // what is there, in stack traces and in the map that --jitmap writes.
 const monoMerge = 10e6
 
+// kin reports whether two names may be of one method: they differ only in what stands for
+// type parameters, in parameters, and in that one is of a wrapper of the other.
+func kin(a, b []byte) bool {
+	nextA, nextB := plainName(a), plainName(b)
+	for {
+		x, more := nextA()
+		y, moreB := nextB()
+		if x != y || more != moreB {
+			return false
+		}
+		if !more {
+			return true
+		}
+	}
+}
+
+// plainName returns a function that returns the bytes of a method's name one by one, up to its
+// parameters, without those of what kind of wrapper it is and of types that are in brackets.
+func plainName(name []byte) func() (c byte, ok bool) {
+	if bytes.HasPrefix(name, []byte("(wrapper ")) {
+		if i := bytes.Index(name, []byte(") ")); i > 0 {
+			name = name[i+2:]
+		}
+	}
+	depth := 0
+	return func() (byte, bool) {
+		for len(name) > 0 {
+			c := name[0]
+			name = name[1:]
+			switch {
+			case c == '<' || c == '[':
+				depth++
+			case c == '>' || c == ']':
+				depth = max(0, depth-1)
+			case depth > 0:
+			case c == ' ' || c == '(':
+				name = nil
+			default:
+				return c, true
+			}
+		}
+		return 0, false
+	}
+}
+
 // merge makes an event a part of a function, if it is one.
 func (m *MonoLog) merge(i int, e *monolog.Event) bool {
 	old := &m.Events[i]
-	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge {
-		return false
+	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge || !kin(m.nameOf[i], e.Name) {
+		return false // code that was freed makes room for other code
 	}
 	if e.Time >= old.Time {
 		m.nameOf[i] = m.names.keep(e.Name)

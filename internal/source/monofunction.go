@@ -11,8 +11,9 @@ import (
 
 // CodeFrom says where the bytes of functions are. It must not run while functions are
 // read.
-func (m *MonoLog) CodeFrom(mem jitcode.Memory) {
-	m.memory = newCodeMemory(mem, m.Events, len(m.nameOf))
+func (m *MonoLog) CodeFrom(sources []CodeSource, world CodeWorld) (late []int) {
+	m.memory, late = newCodeMemory(sources, m.Events, len(m.nameOf), world)
+	return late
 }
 
 // HasCode reports whether the bytes of the i-th function are known.
