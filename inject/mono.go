@@ -31,7 +31,7 @@ func (f *finder) monoLogs(ctx context.Context, sum *Summary) error {
 			return err
 		}
 	}
-	return f.strayLogs(ctx)
+	return f.unnamedLogs(ctx)
 }
 
 // namedLog takes in a log that the user has named.

@@ -138,7 +138,7 @@ func TestMonoNothingElse(t *testing.T) {
 
 // Several logs in one directory: each process gets the one that says so, the right one of two
 // with its number. In a container numbers are others, and the beginning tells.
-func TestMonoStrays(t *testing.T) {
+func TestMonoUnnamed(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-a", "-k", "mono"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)

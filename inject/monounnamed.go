@@ -13,9 +13,9 @@ import (
 // or perf was told to record a process that ran already, or all of them. Their headers say
 // whose they are.
 
-// strayLogs takes in logs in the usual places that say that they are of a process which has
+// unnamedLogs takes in logs in the usual places that say that they are of a process which has
 // none. Of others, no more than the header is read.
-func (f *finder) strayLogs(ctx context.Context) error {
+func (f *finder) unnamedLogs(ctx context.Context) error {
 	var paths []string
 	for _, dir := range f.monoDirs() {
 		found, _ := filepath.Glob(filepath.Join(literal(dir), "*.mlpd*"))
