@@ -56,7 +56,7 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
 	if err == nil {
 		var xrays []*xray
-		xrays, err = openXRays(rec, opts, sum)
+		xrays, err = openXRays(ctx, rec, opts, sum)
 		for _, x := range xrays {
 			n := len(traces)
 			add(x, x.clock, x.match)

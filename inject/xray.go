@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ type XRaySummary struct {
 	Format    int     `json:"format"`       // the version of the format
 	Buffers   int     `json:"buffers"`      // of the process
 	Program   string  `json:"program"`      // where functions were looked up
+	Unchecked bool    `json:"unchecked"`    // nothing tells whether that is the build that was recorded
 	Functions int     `json:"functions"`    // that it has, called or not
 	Claimed   uint64  `json:"claimed_hz"`   // of the counts, as the trace says, or 0
 	Frequency float64 `json:"frequency_hz"` // as it is
@@ -64,7 +66,7 @@ func (x *xray) report() {
 
 // openXRays opens the traces that opts names. Those that cannot be used become problems. The
 // error is of options that cannot be followed.
-func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
+func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
 		return nil, nil
 	}
@@ -97,7 +99,7 @@ func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err 
 		if f.trace == nil {
 			continue
 		}
-		more, err := rec.openXRay(f, binaries, opts, sum)
+		more, err := rec.openXRay(ctx, f, binaries, opts, sum)
 		if err != nil {
 			sum.problem(problemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
@@ -105,6 +107,8 @@ func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err 
 	}
 	return xrays, nil
 }
+
+const adviceXRayBinary = "name the program, of the build that was recorded, with --xray-binary FILE"
 
 // A xrayFile is a file that holds a trace, for the processes in it.
 type xrayFile struct {
@@ -141,7 +145,7 @@ func dropTwins(files []*xrayFile) {
 
 // openXRay finds the processes of a trace in the recording. Those that cannot be used become
 // problems; the error is of the trace as a whole.
-func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
+func (s *recording) openXRay(ctx context.Context, f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
 		sum.problem(Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(f.path)})
@@ -154,8 +158,19 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 	for _, p := range trace.Processes {
 		program, err := s.findXRayProgram(p, clock, binaries, opts)
 		if err != nil {
-			sum.problem(problemOf(f.path, err, "name the program, of the build that was recorded, with --xray-binary FILE"))
+			sum.problem(problemOf(f.path, err, adviceXRayBinary))
 			continue
+		}
+		if program.unchecked {
+			most, err := p.MostFunction(ctx)
+			if err != nil {
+				return xrays, err
+			}
+			if int64(most) > int64(program.functions.Len()) {
+				err := fmt.Errorf("process %d: %s: %w: the trace has a function %d, and this program has %d", program.pid, Printable(program.path), errOtherBuild, most, program.functions.Len())
+				sum.problem(problemOf(f.path, err, adviceXRayBinary))
+				continue
+			}
 		}
 		f.users++
 		xrays = append(xrays, &xray{
@@ -166,7 +181,7 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 			clock: clock, match: match, file: f,
 			summary: XRaySummary{
 				Repairs: []Repair{},
-				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
+				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
 				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},
 		})

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -196,6 +198,103 @@ func TestXRayProgram(t *testing.T) {
 	}
 }
 
+// Without a build id the file that was mapped is known by its inode, and any other may be
+// another build: it has to be named, has to fit what was mapped, and has to have the functions
+// of the trace.
+func TestXRayProgramWithoutBuildID(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		id        uint32 // of the function in the trace
+		length    uint64 // of the mapping, too much
+		change    func(t *testing.T, program string, o *inject.Options)
+		unchecked bool
+		problem   string
+	}{
+		{name: "there"},
+		{name: "rebuilt", change: replaceProgram, problem: "calls: this is another build than the one that was recorded; name"},
+		{name: "rebuilt, and named", change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, unchecked: true},
+		{name: "rebuilt, and named, without one of its functions", id: 4000, change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, problem: "this is another build than the one that was recorded: the trace has a function 4000, and this program has 12; name"},
+		{name: "named, and shorter", length: 0x5000, change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, problem: "its code is not as long as what was mapped; name"},
+		{name: "a copy of what is gone", change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			dir := filepath.Join(filepath.Dir(program), "copies")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(program, filepath.Join(dir, "calls")); err != nil {
+				t.Fatal(err)
+			}
+			o.DumpDirs = []string{dir}
+		}, unchecked: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			t.Chdir(w.dir)
+			w.opts.Input = "perf.data" // beside it the program has another name, but is the same
+			program := w.path("calls")
+			file, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(program, file, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			var st unix.Stat_t
+			if err := unix.Stat(program, &st); err != nil {
+				t.Fatal(err)
+			}
+			w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+			w.FileMmap2(100, 900, 0x103000, madeXRayLength+test.length, 0x3000, program, st.Ino)
+			w.Sample(100, 3000, 0x103000)
+			put(t, w.path("xray.log"), xrayOf(t, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000, Microseconds: 1})
+				xw.Function(xrayfdr.Enter, 1, 1000)
+				xw.Function(xrayfdr.Exit, 1, 1005)
+				xw.Function(xrayfdr.Enter, max(test.id, 1), 1010)
+			}))
+			w.opts.XRay = []string{w.path("xray.log")}
+			if test.change != nil {
+				test.change(t, program, &w.opts)
+			}
+			sum, err := w.run()
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case test.problem != "":
+				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
+					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				}
+			case !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 2 || sum.Traces[0].XRay.Unchecked != test.unchecked:
+				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+			}
+		})
+	}
+}
+
+// replaceProgram puts another file into a program's place, as a linker does.
+func replaceProgram(t *testing.T, program string, _ *inject.Options) {
+	t.Helper()
+	file, err := os.ReadFile(program)
+	if err == nil {
+		err = os.WriteFile(program+".new", file, 0o700)
+	}
+	if err == nil {
+		err = os.Rename(program+".new", program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What cannot be followed ends the run, with what is wrong.
 func TestXRayOptions(t *testing.T) {
 	dir := testrec.Place(t, "xray-emulated")
@@ -258,9 +357,19 @@ func TestXRayContainer(t *testing.T) {
 func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr.Writer)) {
 	t.Helper()
 	program := filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls")
-	w.Mmap2(100, 900, 0x103000, 0x21000, 0x3000, program)
+	w.Mmap2(100, 900, 0x103000, madeXRayLength, 0x3000, program)
 	w.Sample(100, 1000, 0x103000)
 	w.Sample(100, 3000, 0x103000)
+	put(t, w.path("xray.log"), xrayOf(t, header, write))
+	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+}
+
+// madeXRayLength is how long the code of that program is mapped.
+const madeXRayLength = 0x21000
+
+// xrayOf returns a made-up trace.
+func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xrayfdr.Writer)) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	xw, err := xrayfdr.NewWriter(&out, &header)
 	if err != nil {
@@ -270,8 +379,7 @@ func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr
 	if err := xw.End(); err != nil {
 		t.Fatal(err)
 	}
-	put(t, w.path("xray.log"), out.Bytes())
-	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+	return out.Bytes()
 }
 
 // Recorded without -k mono, a recording may say what counts of the processor's clock are in
@@ -330,7 +438,7 @@ func TestXRayDamage(t *testing.T) {
 				xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
 			}
 		}
-		xw.Function(xrayfdr.Enter, 4000, 1200)
+		xw.Function(xrayfdr.Enter, 1<<24+1, 1200)
 	})
 	path := w.path("xray.log")
 	file, err := os.ReadFile(path)
@@ -347,7 +455,7 @@ func TestXRayDamage(t *testing.T) {
 	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
 		t.Errorf("%+v", p)
 	}
-	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 call of function 4000, which the program does not have, is left out; name") {
+	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out") {
 		t.Errorf("%+v", p)
 	}
 }

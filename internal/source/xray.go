@@ -143,6 +143,43 @@ func (p *XRayProcess) Began() uint64 {
 	return began
 }
 
+// MostFunction returns the highest number of a function that the process logs, of those in the
+// program itself. It reads all of the trace.
+func (p *XRayProcess) MostFunction(ctx context.Context) (most uint32, err error) {
+	for i := range p.Threads {
+		r := p.reader(&p.Threads[i])
+		for {
+			if _, err := r.NextBlock(); err == io.EOF {
+				break
+			} else if err != nil {
+				return most, err
+			}
+			if ctx.Err() != nil {
+				return most, ctx.Err()
+			}
+			for {
+				rec, err := r.Next()
+				if err != nil {
+					break // damage is told of by those who read the calls
+				}
+				if rec.Kind.IsFunction() && rec.Function < sharedFunctions {
+					most = max(most, rec.Function)
+				}
+			}
+		}
+	}
+	return most, nil
+}
+
+// sharedFunctions is where numbers of functions in shared objects begin: above 24 bits they
+// have the number of their object.
+const sharedFunctions = 1 << 24
+
+// reader returns a reader of a thread's blocks.
+func (p *XRayProcess) reader(t *XRayThread) *xrayfdr.Reader {
+	return xrayfdr.ReadBlocks(p.x.src, p.x.index.Header, t.blocks)
+}
+
 // HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
 // of the processor's always say 0.
 func (x *XRay) HasCPU() bool { return !x.Clock.Emulated }
