@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
@@ -94,7 +95,7 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			sum.problem(problemOf(path, err, "name the trace that the recorded program wrote, whole"))
 		}
 	}
-	dropTwins(files)
+	rec.shareXRays(files, opts, sum)
 	for _, f := range files {
 		if f.trace == nil {
 			continue
@@ -132,15 +133,56 @@ func readXRay(file *os.File) (*source.XRay, error) {
 	return source.ReadXRay(file, st.Size())
 }
 
-// dropTwins leaves out what is in two traces.
-func dropTwins(files []*xrayFile) {
+// shareXRays gives what is in several traces to the processes that wrote it.
+func (s *recording) shareXRays(files []*xrayFile, opts *Options, sum *Summary) {
 	var traces []*source.XRay
+	paths := make(map[*source.XRay]string)
+	times := make(map[*source.XRay]func(uint64) uint64)
 	for _, f := range files {
-		if f.trace != nil {
-			traces = append(traces, f.trace)
+		if f.trace == nil {
+			continue
+		}
+		clock, _, counts, err := s.xrayClock(f.trace, opts)
+		if err != nil {
+			return // and will be said
+		}
+		if counts == nil {
+			own := f.trace.Clock
+			counts = func(count uint64) uint64 { return clock(own.Time(count)) }
+		}
+		traces, paths[f.trace], times[f.trace] = append(traces, f.trace), f.path, counts
+	}
+	if len(traces) == 0 {
+		return
+	}
+	world := &source.XRayWorld{
+		Forks: func(pid uint32) (forks []source.XRayFork) {
+			for _, b := range s.genealogy.by[pid] {
+				if b.clones {
+					forks = append(forks, source.XRayFork{PID: b.pid, Time: b.time})
+				}
+			}
+			return forks
+		},
+		Exit: func(pid uint32) uint64 {
+			if p := s.processes[pid]; p != nil && p.exited != 0 {
+				return p.exited
+			}
+			return math.MaxUint64
+		},
+		Time: func(x *source.XRay, count uint64) uint64 { return times[x](count) },
+	}
+	problems, err := source.ShareXRay(traces, world)
+	if err != nil {
+		sum.problem(problemOf(files[0].path, err, "read it from another disk"))
+	}
+	for _, p := range problems {
+		if p.Note {
+			sum.note(fmt.Sprintf("%s: %s; %s", Printable(paths[p.X]), p.Text, p.Advice))
+		} else {
+			sum.problem(Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 		}
 	}
-	source.DropXRayTwins(traces)
 }
 
 // openXRay finds the processes of a trace in the recording. Those that cannot be used become

@@ -1,10 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
@@ -19,8 +19,11 @@ type XRay struct {
 	Problems  []calls.Problem // places where there is no buffer though there should be one
 	Processes []*XRayProcess  // in the order of their first buffers
 
-	src   io.ReaderAt
-	index *xrayfdr.Index
+	src    io.ReaderAt
+	header *xrayfdr.Header
+	size   int64
+	pieces []xrayPiece // those of a thread one behind the other, in the order of time
+	tails  []xrayPiece // to be added
 }
 
 // An XRayProcess is what one process wrote into a trace. It is a calls.Trace as soon as it is
@@ -40,7 +43,7 @@ type XRayThread struct {
 	TID         uint32 // as the trace has it
 	First, Last uint64 // when its first and its last buffer began, in CLOCK_MONOTONIC nanoseconds
 
-	blocks []xrayfdr.Block
+	pieces []xrayPiece
 }
 
 // ReadXRay finds out who wrote a trace, and what time it was then. src has size bytes, and is
@@ -50,7 +53,7 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &XRay{Version: index.Header.Version, Repairs: index.Repairs, src: src, index: index}
+	x := &XRay{Version: index.Header.Version, Repairs: index.Repairs, src: src, header: index.Header, size: size}
 	for _, err := range index.Problems {
 		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
 	}
@@ -66,69 +69,12 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	if x.Clock, err = newXRayClock(index.Header.CycleFrequency, anchors); err != nil {
 		return nil, err
 	}
-	of := make(map[uint32]*XRayProcess)
-	for _, blocks := range index.Threads() {
-		p := of[blocks[0].PID]
-		if p == nil {
-			p = &XRayProcess{PID: blocks[0].PID, x: x}
-			of[p.PID] = p
-			x.Processes = append(x.Processes, p)
-		}
-		p.Buffers += len(blocks)
-		p.Threads = append(p.Threads, XRayThread{
-			TID: blocks[0].TID, First: x.blockTime(&blocks[0]), Last: x.blockTime(&blocks[len(blocks)-1]), blocks: blocks,
-		})
+	x.pieces = make([]xrayPiece, len(index.Blocks))
+	for i := range index.Blocks {
+		x.pieces[i] = x.piece(&index.Blocks[i])
 	}
-	for _, p := range x.Processes {
-		slices.SortStableFunc(p.Threads, func(a, b XRayThread) int { return int(int64(a.TID) - int64(b.TID)) })
-	}
+	x.arrange()
 	return x, nil
-}
-
-// DropXRayTwins leaves out buffers that are in several traces: a process that was forked has
-// its parent's buffers, too, and writes them into its own trace again. The longer one of
-// two stays.
-func DropXRayTwins(traces []*XRay) {
-	type buffer struct {
-		pid, tid uint32
-		count    uint64
-		time     int64
-	}
-	key := func(b *xrayfdr.Block) buffer { return buffer{b.PID, b.TID, b.TSC, b.WallTime()} }
-	longest := make(map[buffer]*xrayfdr.Block)
-	each := func(visit func(p *XRayProcess, t *XRayThread)) {
-		for _, x := range traces {
-			for _, p := range x.Processes {
-				for i := range p.Threads {
-					visit(p, &p.Threads[i])
-				}
-			}
-		}
-	}
-	each(func(_ *XRayProcess, t *XRayThread) {
-		for i := range t.blocks {
-			b := &t.blocks[i]
-			if other := longest[key(b)]; other == nil || b.Size > other.Size {
-				longest[key(b)] = b
-			}
-		}
-	})
-	each(func(p *XRayProcess, t *XRayThread) {
-		kept := make([]xrayfdr.Block, 0, len(t.blocks))
-		for i := range t.blocks {
-			if b := &t.blocks[i]; longest[key(b)] == b {
-				kept = append(kept, *b)
-			}
-		}
-		p.Buffers -= len(t.blocks) - len(kept)
-		t.blocks = kept
-	})
-	for _, x := range traces {
-		for _, p := range x.Processes {
-			p.Threads = slices.DeleteFunc(p.Threads, func(t XRayThread) bool { return len(t.blocks) == 0 })
-		}
-		x.Processes = slices.DeleteFunc(x.Processes, func(p *XRayProcess) bool { return len(p.Threads) == 0 })
-	}
 }
 
 // maxSeconds is a time that no machine is up for: 292 years.
@@ -147,18 +93,13 @@ func (p *XRayProcess) Began() uint64 {
 // program itself. It reads all of the trace.
 func (p *XRayProcess) MostFunction(ctx context.Context) (most uint32, err error) {
 	for i := range p.Threads {
-		r := p.reader(&p.Threads[i])
-		for {
-			if _, err := r.NextBlock(); err == io.EOF {
-				break
-			} else if err != nil {
+		var r pieceReader
+		for j := range p.Threads[i].pieces {
+			if err := cmp.Or(ctx.Err(), r.open(&p.Threads[i].pieces[j])); err != nil {
 				return most, err
 			}
-			if ctx.Err() != nil {
-				return most, ctx.Err()
-			}
 			for {
-				rec, err := r.Next()
+				rec, err := r.next()
 				if err != nil {
 					break // damage is told of by those who read the calls
 				}
@@ -175,22 +116,9 @@ func (p *XRayProcess) MostFunction(ctx context.Context) (most uint32, err error)
 // have the number of their object.
 const sharedFunctions = 1 << 24
 
-// reader returns a reader of a thread's blocks.
-func (p *XRayProcess) reader(t *XRayThread) *xrayfdr.Reader {
-	return xrayfdr.ReadBlocks(p.x.src, p.x.index.Header, t.blocks)
-}
-
 // HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
 // of the processor's always say 0.
 func (x *XRay) HasCPU() bool { return !x.Clock.Emulated }
-
-// blockTime returns when a block began.
-func (x *XRay) blockTime(b *xrayfdr.Block) uint64 {
-	if b.Base == xrayfdr.NoBase {
-		return uint64(max(b.WallTime(), 0))
-	}
-	return x.Clock.Time(b.TSC)
-}
 
 // An XRayPlace says where a process of a trace is in a recording.
 type XRayPlace struct {

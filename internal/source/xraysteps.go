@@ -13,8 +13,10 @@ import (
 type xraySteps struct {
 	trace *XRayTrace
 	tid   uint32
-	r     *xrayfdr.Reader
+	r     pieceReader
+	rest  []xrayPiece
 
+	piece   *xrayPiece
 	reading bool            // a block
 	ahead   *xrayfdr.Record // was read to see whether it is an argument
 	err     error           // likewise; to be dealt with
@@ -25,12 +27,11 @@ type xraySteps struct {
 }
 
 func newXRaySteps(t *XRayTrace, thread *XRayThread) *xraySteps {
-	x := t.process.x
 	tid := thread.TID
 	if t.at.TID != nil {
 		tid = t.at.TID(tid)
 	}
-	return &xraySteps{trace: t, tid: tid, r: xrayfdr.ReadBlocks(x.src, x.index.Header, thread.blocks)}
+	return &xraySteps{trace: t, tid: tid, rest: thread.pieces}
 }
 
 // TID returns the thread in the recording.
@@ -88,7 +89,7 @@ func (s *xraySteps) record() (*xrayfdr.Record, error) {
 	if !s.reading {
 		return nil, io.EOF
 	}
-	return s.r.Next()
+	return s.r.next()
 }
 
 // next goes on behind the end of a block, or where it breaks off: there is a gap then, and
@@ -104,28 +105,45 @@ func (s *xraySteps) next(end error) (gap bool, err error) {
 		return false, end
 	case s.reading:
 		s.reading = false
-		s.trace.missing += s.r.Missing()
+		s.trace.missing += s.r.r.Missing()
 	}
 	return false, s.block()
 }
 
 // block goes to the next block, or returns io.EOF.
 func (s *xraySteps) block() error {
-	b, err := s.r.NextBlock()
 	s.count()
-	if err != nil {
+	if len(s.rest) == 0 {
+		return io.EOF
+	}
+	piece := &s.rest[0]
+	s.rest = s.rest[1:]
+	if s.piece == nil || s.piece.x != piece.x {
+		s.counted = xrayfdr.Repairs{}
+	}
+	s.piece = piece
+	if err := s.r.open(piece); err != nil {
 		return err
 	}
 	s.reading, s.base = true, 0
-	if b.Base == xrayfdr.NoBase {
-		s.base = uint64(max(b.WallTime(), 1))
+	if piece.base == xrayfdr.NoBase {
+		s.base = uint64(max(piece.wall, 1))
 	}
 	return nil
 }
 
+// isXRayDamage reports whether a reader has come to bytes that mean nothing.
+func isXRayDamage(err error) bool {
+	var damage *wire.Error
+	return errors.As(err, &damage)
+}
+
 // count hands on what the reader has set right since it was last asked.
 func (s *xraySteps) count() {
-	now := s.r.Repairs()
+	if s.r.r == nil {
+		return
+	}
+	now := s.r.r.Repairs()
 	for i, n := range now {
 		s.trace.repairs[i] += n - s.counted[i]
 	}
@@ -137,7 +155,7 @@ func (s *xraySteps) count() {
 func (s *xraySteps) arguments() []uint64 {
 	s.args = s.args[:0]
 	for {
-		r, err := s.r.Next()
+		r, err := s.r.next()
 		if err != nil {
 			s.err = err
 			return s.args
@@ -157,7 +175,7 @@ const maxXRayArgs = 64
 
 // at returns the time of a count in the recording.
 func (s *xraySteps) at(count uint64) uint64 {
-	clock := s.trace.process.x.Clock
+	clock := s.piece.x.Clock
 	switch {
 	case s.base != 0:
 		count = clock.count + uint64(int64((float64(s.base)-float64(clock.time))/clock.rate)) + count
