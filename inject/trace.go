@@ -157,7 +157,7 @@ func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
 	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
 	if x, ok := t.Trace.(*xray); ok {
-		x.report()
+		x.report(c, sum)
 	}
 	for _, err := range errs {
 		sum.problem(problemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 type XRaySummary struct {
 	Format    int     `json:"format"`       // the version of the format
 	Buffers   int     `json:"buffers"`      // of the process
+	More      int     `json:"more"`         // further files of the process; what is said of the trace is about all of them
 	Program   string  `json:"program"`      // where functions were looked up
 	Unchecked bool    `json:"unchecked"`    // nothing tells whether that is the build that was recorded
 	Functions int     `json:"functions"`    // that it has, called or not
@@ -38,12 +40,16 @@ type xray struct {
 	clock   func(uint64) uint64
 	match   Clock
 	summary XRaySummary
-	file    *xrayFile
+	files   []*xrayFile // the first is the one that is named
+	process *source.XRayProcess
+	life    xrayLife
 }
 
-// Close closes the file, if nobody else uses it.
+// Close closes the files, if nobody else uses them.
 func (x *xray) Close() error {
-	x.file.release()
+	for _, f := range x.files {
+		f.release()
+	}
 	return nil
 }
 
@@ -56,13 +62,6 @@ func (x *xray) Problems() []calls.Problem {
 		}
 	}
 	return problems
-}
-
-// report puts into the summary what came up while the trace was read.
-func (x *xray) report() {
-	for _, r := range x.Repairs() {
-		x.summary.Repairs = append(x.summary.Repairs, Repair(r))
-	}
 }
 
 // openXRays opens the traces that opts names. Those that cannot be used become problems. The
@@ -93,7 +92,9 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		files = append(files, f)
 		if f.trace, err = readXRay(file); err != nil {
 			sum.problem(problemOf(path, err, "name the trace that the recorded program wrote, whole"))
+			continue
 		}
+		f.trace.Path = path
 	}
 	rec.shareXRays(files, opts, sum)
 	for _, f := range files {
@@ -106,7 +107,30 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		}
 		xrays = append(xrays, more...)
 	}
-	return xrays, nil
+	return rec.joinXRays(xrays), nil
+}
+
+// joinXRays makes one trace of those that a program in a process wrote one after the other.
+func (s *recording) joinXRays(xrays []*xray) (joined []*xray) {
+	slices.SortStableFunc(xrays, func(a, b *xray) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	for _, x := range xrays {
+		i := slices.IndexFunc(joined, func(first *xray) bool {
+			return first.PID() == x.PID() && first.life.began == x.life.began && first.summary.Program == x.summary.Program && first.process.PID == x.process.PID
+		})
+		if i < 0 {
+			joined = append(joined, x)
+			continue
+		}
+		first := joined[i]
+		first.Join(x.XRayTrace)
+		first.files = append(first.files, x.files...)
+		first.summary.More++
+		first.summary.Buffers, first.summary.Anchors = first.process.Buffers, first.summary.Anchors+x.summary.Anchors
+		first.match.Error = max(first.match.Error, x.match.Error)
+		first.life = s.lifeOf(first.PID(), first.life.traced, len(first.process.Threads))
+		first.Rename(s.xrayThreads(first.process, first.PID()))
+	}
+	return joined
 }
 
 const adviceXRayBinary = "name the program, of the build that was recorded, with --xray-binary FILE"
@@ -220,7 +244,7 @@ func (s *recording) openXRay(ctx context.Context, f *xrayFile, binaries []*xrayB
 				Path: f.path, PID: program.pid, TID: s.xrayThreads(p, program.pid), Time: counts,
 				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
 			}),
-			clock: clock, match: match, file: f,
+			clock: clock, match: match, files: []*xrayFile{f}, process: p, life: s.lifeOf(program.pid, clock(p.Began()), len(p.Threads)),
 			summary: XRaySummary{
 				Repairs: []Repair{},
 				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),

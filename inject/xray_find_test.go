@@ -460,6 +460,91 @@ func TestXRayDamage(t *testing.T) {
 	}
 }
 
+// A program that has its trace written several times makes several files. They are one trace:
+// what was called when a file ended goes on in the next, whichever is named first.
+func TestXRayFiles(t *testing.T) {
+	w := newWorld(t)
+	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
+	buffer := func(xw *xrayfdr.Writer, at uint64) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: at, Microseconds: uint32(at / 1000)})
+	}
+	madeXRay(t, w, h, func(xw *xrayfdr.Writer) {
+		buffer(xw, 1000)
+		xw.Function(xrayfdr.Enter, 2, 1000)
+		xw.Function(xrayfdr.Enter, 1, 1010)
+		xw.Function(xrayfdr.Exit, 1, 1020)
+	})
+	put(t, w.path("second.log"), xrayOf(t, h, func(xw *xrayfdr.Writer) {
+		buffer(xw, 2000)
+		xw.Function(xrayfdr.Enter, 1, 2010)
+		xw.Function(xrayfdr.Exit, 1, 2020)
+		xw.Function(xrayfdr.Exit, 2, 2030)
+	}))
+	w.opts.XRay = []string{w.path("second.log"), w.path("xray.log")}
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	for _, perf := range testrec.Perfs(t) {
+		var chains []string
+		for _, s := range shownCalls(t, perf, w.opts.Output) {
+			if s.event == "xray" {
+				chains = append(chains, strings.Join(s.chain, " "))
+			}
+		}
+		if got := strings.Join(chains, ", "); got != "leaf branch, leaf branch, branch" {
+			t.Errorf("%s: %s", perf, got)
+		}
+	}
+}
+
+// A runtime whose buffers are full takes the oldest ones again, and says so nowhere. What
+// the recording knows of the process tells.
+func TestXRayOverwritten(t *testing.T) {
+	for _, test := range []struct {
+		at      uint64 // when the trace begins
+		first   xrayfdr.Kind
+		length  uint64 // of calls
+		other   bool   // there is another thread
+		problem string
+		note    string
+	}{
+		{at: 2_000, first: xrayfdr.Exit, length: 1},
+		{at: 15_000_000, first: xrayfdr.Enter, length: 1},
+		{at: 20_000_000, first: xrayfdr.Exit, length: 1, problem: "its beginning is missing: it covers the last 20ms of 40ms, and a call has no beginning in it; counts of calls are too low"},
+		{at: 30_000_000, first: xrayfdr.Enter, length: 1, other: true, problem: "its beginning is missing: it covers the last 10ms of 40ms, and 1 of 2 threads have nothing in it"},
+		{at: 30_000_000, first: xrayfdr.Enter, length: 1, note: "it covers the last 10ms of 40ms; if that is too little"},
+		{at: 2_000, first: xrayfdr.Enter, length: 5001, note: "was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten?"},
+	} {
+		w := newWorld(t)
+		madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: test.at, Microseconds: uint32(test.at / 1000)})
+			xw.Function(test.first, 2, test.at)
+			for n := range uint64(20) {
+				xw.Function(xrayfdr.Enter, 1, test.at+10_000*n)
+				xw.Function(xrayfdr.Exit, 1, test.at+10_000*n+test.length)
+			}
+		})
+		w.Comm(100, 950, "calls", false)
+		if test.other {
+			fork := w.Order.AppendUint64(nil, 100<<32|100) // pid, ppid
+			fork = w.Order.AppendUint64(fork, 100<<32|101) // tid, ptid
+			w.Kernel(7, 0, w.Order.AppendUint64(fork, 1_000), 100, 1_000)
+		}
+		w.Sample(100, 40_000_000, 0x103000)
+		sum, err := w.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(sum.Problems); len(sum.Problems) > 1 || sum.Complete() != (test.problem == "") || !strings.Contains(got, test.problem) {
+			t.Errorf("%+v: %s", test, got)
+		}
+		if got := fmt.Sprint(sum.Notes); (len(sum.Notes) == 0) != (test.note == "") || !strings.Contains(got, test.note) {
+			t.Errorf("%+v: notes %s", test, got)
+		}
+	}
+}
+
 // A trace that was copied while it was written has what is there, and that something is
 // missing is said. Events of old runtimes have lost their data, which is put right.
 func TestXRayRepairs(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // An XRay is a trace of XRay's flight data recorder as calls in the processes that it is
 // of: one, except where a process was forked while it was traced.
 type XRay struct {
+	Path      string // as its user calls it
 	Clock     *XRayClock
 	Version   uint16
 	Repairs   xrayfdr.Repairs // what was set right to find the buffers
@@ -149,6 +150,8 @@ type XRayTrace struct {
 	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
 	others   int64            // calls of further ones
 	missing  int64            // bytes of records that the runtime has not written
+	pairs    int64            // calls that made no others
+	short    int64            // of them, those that the runtime leaves out if it is not told otherwise
 }
 
 // Limits of what is kept of a trace that is not in order.
@@ -171,6 +174,9 @@ func (t *XRayTrace) Name() string { return "xray" }
 // PID returns the process in the recording.
 func (t *XRayTrace) PID() uint32 { return t.at.PID }
 
+// Rename sets what threads are called in the recording.
+func (t *XRayTrace) Rename(tid func(uint32) uint32) { t.at.TID = tid }
+
 // HasCPU reports whether steps say where their thread ran.
 func (t *XRayTrace) HasCPU() bool { return t.process.x.HasCPU() }
 
@@ -185,7 +191,7 @@ func (t *XRayTrace) Close() error { return nil }
 
 // Threads returns the threads of the process. What was counted begins anew.
 func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
-	t.repairs, t.problems, t.more, t.others, t.missing = xrayfdr.Repairs{}, nil, 0, 0, 0
+	t.repairs, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Repairs{}, nil, 0, 0, 0, 0, 0
 	clear(t.unknown)
 	threads := make([]calls.Thread, len(t.process.Threads))
 	for i := range t.process.Threads {
@@ -193,6 +199,10 @@ func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
 	}
 	return threads, nil
 }
+
+// Pairs counts the calls that made no others, of those that were read, and of these the ones that
+// are so short that the runtime logs them only if it is told to (func_duration_threshold_us=0).
+func (t *XRayTrace) Pairs() (pairs, short int64) { return t.pairs, t.short }
 
 func (t *XRayTrace) problem(p calls.Problem) {
 	if len(t.problems) < maxXRayProblems {

@@ -76,6 +76,26 @@ func (x *XRay) arrange() {
 	slices.SortStableFunc(x.Processes, func(a, b *XRayProcess) int { return cmp.Compare(first[a], first[b]) })
 }
 
+// Join adds what the same process has written into another trace: the runtime begins a new file
+// each time that the program has it write what it has. A call that was running then goes on
+// in the next one.
+func (t *XRayTrace) Join(o *XRayTrace) {
+	p := t.process
+	for _, more := range o.process.Threads {
+		i := slices.IndexFunc(p.Threads, func(have XRayThread) bool { return have.TID == more.TID })
+		if i < 0 {
+			p.Threads = append(p.Threads, more)
+			continue
+		}
+		have := &p.Threads[i]
+		have.pieces = append(have.pieces, more.pieces...)
+		slices.SortStableFunc(have.pieces, func(a, b xrayPiece) int { return cmp.Compare(a.wall, b.wall) })
+		have.First, have.Last = min(have.First, more.First), max(have.Last, more.Last)
+	}
+	slices.SortStableFunc(p.Threads, func(a, b XRayThread) int { return cmp.Compare(a.TID, b.TID) })
+	p.Buffers += o.process.Buffers
+}
+
 // A pieceReader reads pieces, one after the other, with one window of a file at a time.
 type pieceReader struct {
 	r    *xrayfdr.Reader

@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
@@ -22,6 +23,7 @@ type xraySteps struct {
 	err     error           // likewise; to be dealt with
 	base    uint64          // of a block without counts of its own: when it began; 0 for others
 	time    uint64          // of the last step, in the recording
+	entered uint32          // the function of the record before, if it was a plain entry
 	args    []uint64        // of the last entry
 	counted xrayfdr.Repairs // of the reader, by the trace
 }
@@ -61,17 +63,34 @@ func (s *xraySteps) Next(step *calls.Step) error {
 				}
 				continue
 			}
+			id, last := r.Function, s.time
 			*step = calls.Step{Kind: xrayKinds[r.Kind], Time: s.at(r.TSC), Function: function, CPU: uint32(r.CPU)}
 			if entry {
-				step.Args = s.arguments() // r is gone now
+				s.entered = id
+				if step.Args = s.arguments(); len(step.Args) > 0 { // r is gone now
+					s.entered = 0
+				}
+				return nil
 			}
+			if s.entered == id && r.Kind == xrayfdr.Exit {
+				s.trace.pairs++
+				if s.time-last < threshold {
+					s.trace.short++
+				}
+			}
+			s.entered = 0
 			return nil
 		case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
+			s.entered = 0
 			*step = calls.Step{Kind: calls.Note, Time: s.at(r.TSC), CPU: uint32(r.CPU), Type: uint32(r.Type), Payload: r.Payload}
 			return nil
 		}
 	}
 }
+
+// threshold is what calls have to take at least to be logged, if the runtime is not told
+// otherwise (func_duration_threshold_us), in nanoseconds.
+const threshold = 5000
 
 var xrayKinds = [...]calls.Kind{xrayfdr.Enter: calls.Enter, xrayfdr.EnterArgs: calls.Enter, xrayfdr.Exit: calls.Exit, xrayfdr.TailExit: calls.TailExit}
 
@@ -99,7 +118,11 @@ func (s *xraySteps) next(end error) (gap bool, err error) {
 	switch {
 	case errors.As(end, &damage):
 		s.reading = false
-		s.trace.problem(calls.Problem{Offset: damage.Offset, Text: end.Error() + "; what follows in this thread's buffer is missing"})
+		problem := calls.Problem{Offset: damage.Offset, Text: end.Error() + "; what follows in this thread's buffer is missing"}
+		if x := s.piece.x; x != s.trace.process.x {
+			problem.Offset, problem.Text = -1, fmt.Sprintf("and %q, from the same process: %s", x.Path, problem.Text)
+		}
+		s.trace.problem(problem)
 		return true, nil
 	case end != io.EOF:
 		return false, end
