@@ -102,7 +102,9 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			continue
 		}
 		more, err := rec.openXRay(ctx, f, binaries, opts, sum)
-		if err != nil {
+		if none := (errClock{}); errors.As(err, &none) {
+			sum.problem(problemOf(rec.in.path, err, adviceClock)) // it is no fault of the trace
+		} else if err != nil {
 			sum.problem(problemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
 		xrays = append(xrays, more...)

@@ -62,7 +62,8 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 		return nil, errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")
 	}
 	var anchors []anchor
-	for i := range index.Blocks {
+	step := 1 + len(index.Blocks)/maxAnchors
+	for i := 0; i < len(index.Blocks); i += step {
 		if b := &index.Blocks[i]; b.Base == xrayfdr.OwnBase && b.Seconds >= 0 && b.Seconds < maxSeconds {
 			anchors = append(anchors, anchor{b.TSC, uint64(b.WallTime())})
 		}
@@ -77,6 +78,9 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	x.arrange()
 	return x, nil
 }
+
+// maxAnchors bounds how many beginnings of buffers tell the time.
+const maxAnchors = 1 << 16
 
 // maxSeconds is a time that no machine is up for: 292 years.
 const maxSeconds = 1 << 33
