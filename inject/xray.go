@@ -68,6 +68,7 @@ func (x *xray) Problems() []calls.Problem {
 // error is of options that cannot be followed.
 func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
+		rec.hintXRay(opts, sum)
 		return nil, nil
 	}
 	if len(opts.XRay) == 0 {

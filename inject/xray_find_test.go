@@ -545,6 +545,20 @@ func TestXRayOverwritten(t *testing.T) {
 	}
 }
 
+// Who does not know of --xray is told, if there is a trace of a recorded program.
+func TestXRayHint(t *testing.T) {
+	for name, want := range map[string]int{"xray-log.calls.a1B2c3": 1, "xray-log.others.a1B2c3": 0} {
+		dir := testrec.Place(t, "xray-emulated")
+		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = nil })
+		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], "--xray "+filepath.Join(dir, name)) {
+			t.Errorf("%s: %v", name, sum.Notes)
+		}
+	}
+}
+
 // A trace that was copied while it was written has what is there, and that something is
 // missing is said. Events of old runtimes have lost their data, which is put right.
 func TestXRayRepairs(t *testing.T) {
