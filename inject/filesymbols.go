@@ -121,7 +121,15 @@ func (rec *recording) isRecorded(m *fileMap, file *os.File, f *elf.File) bool {
 	}
 	var st unix.Stat_t
 	return m.file.Inode != 0 && unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.file.Inode &&
-		unix.Major(st.Dev) == m.file.Major && unix.Minor(st.Dev) == m.file.Minor
+		unix.Major(st.Dev) == m.file.Major && unix.Minor(st.Dev) == m.file.Minor && !isReused(m, file)
+}
+
+// isReused reports whether an inode has become another file since it was mapped: a file that
+// takes the place of one that was removed often gets its number, but not its generation.
+func isReused(m *fileMap, file *os.File) bool {
+	const getVersion = 0x80087601 // FS_IOC_GETVERSION, of most 64-bit machines; others refuse it
+	generation, err := unix.IoctlGetUint32(int(file.Fd()), getVersion)
+	return err == nil && m.file.InodeGeneration != 0 && uint64(generation) != m.file.InodeGeneration
 }
 
 // buildIDs returns the table of build ids of a file, if it has one that can be read.

@@ -63,7 +63,7 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 	err := monoTraces(ctx, rec, dumps, code, opts, sum, func(t *monoTrace, d *dump) { add(t, d.clock, d.match) })
 	if err == nil {
 		var xrays []*xray
-		xrays, err = openXRays(rec, opts, sum)
+		xrays, err = openXRays(ctx, rec, opts, sum)
 		for _, x := range xrays {
 			n := len(traces)
 			add(x, x.clock, x.match)
@@ -170,7 +170,7 @@ func reportTrace(t *trace, c calls.Counts, errs []error, sum *Summary) {
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
 	switch t := t.Trace.(type) {
 	case *xray:
-		t.report()
+		t.report(c, sum)
 	case *monoTrace:
 		t.report(c.Deepest, sum)
 	}

@@ -1,8 +1,11 @@
 package inject
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
@@ -18,7 +21,9 @@ import (
 type XRaySummary struct {
 	Format    int     `json:"format"`       // the version of the format
 	Buffers   int     `json:"buffers"`      // of the process
+	More      int     `json:"more"`         // further files of the process; what is said of the trace is about all of them
 	Program   string  `json:"program"`      // where functions were looked up
+	Unchecked bool    `json:"unchecked"`    // nothing tells whether that is the build that was recorded
 	Functions int     `json:"functions"`    // that it has, called or not
 	Claimed   uint64  `json:"claimed_hz"`   // of the counts, as the trace says, or 0
 	Frequency float64 `json:"frequency_hz"` // as it is
@@ -35,12 +40,16 @@ type xray struct {
 	clock   func(uint64) uint64
 	match   Clock
 	summary XRaySummary
-	file    *xrayFile
+	files   []*xrayFile // the first is the one that is named
+	process *source.XRayProcess
+	life    xrayLife
 }
 
-// Close closes the file, if nobody else uses it.
+// Close closes the files, if nobody else uses them.
 func (x *xray) Close() error {
-	x.file.release()
+	for _, f := range x.files {
+		f.release()
+	}
 	return nil
 }
 
@@ -55,17 +64,11 @@ func (x *xray) Problems() []calls.Problem {
 	return problems
 }
 
-// report puts into the summary what came up while the trace was read.
-func (x *xray) report() {
-	for _, r := range x.Repairs() {
-		x.summary.Repairs = append(x.summary.Repairs, Repair(r))
-	}
-}
-
 // openXRays opens the traces that opts names. Those that cannot be used become problems. The
 // error is of options that cannot be followed.
-func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
+func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
+		rec.hintXRay(opts, sum)
 		return nil, nil
 	}
 	if len(opts.XRay) == 0 {
@@ -90,21 +93,50 @@ func openXRays(rec *recording, opts *Options, sum *Summary) (xrays []*xray, err 
 		files = append(files, f)
 		if f.trace, err = readXRay(file); err != nil {
 			sum.problem(problemOf(path, err, "name the trace that the recorded program wrote, whole"))
+			continue
 		}
+		f.trace.Path = path
 	}
-	dropTwins(files)
+	rec.shareXRays(files, opts, sum)
 	for _, f := range files {
 		if f.trace == nil {
 			continue
 		}
-		more, err := rec.openXRay(f, binaries, opts, sum)
-		if err != nil {
+		more, err := rec.openXRay(ctx, f, binaries, opts, sum)
+		if none := (errClock{}); errors.As(err, &none) {
+			sum.problem(problemOf(rec.in.path, err, adviceClock)) // it is no fault of the trace
+		} else if err != nil {
 			sum.problem(problemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
 		xrays = append(xrays, more...)
 	}
-	return xrays, nil
+	return rec.joinXRays(xrays), nil
 }
+
+// joinXRays makes one trace of those that a program in a process wrote one after the other.
+func (s *recording) joinXRays(xrays []*xray) (joined []*xray) {
+	slices.SortStableFunc(xrays, func(a, b *xray) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	for _, x := range xrays {
+		i := slices.IndexFunc(joined, func(first *xray) bool {
+			return first.PID() == x.PID() && first.life.began == x.life.began && first.summary.Program == x.summary.Program && first.process.PID == x.process.PID
+		})
+		if i < 0 {
+			joined = append(joined, x)
+			continue
+		}
+		first := joined[i]
+		first.Join(x.XRayTrace)
+		first.files = append(first.files, x.files...)
+		first.summary.More++
+		first.summary.Buffers, first.summary.Anchors = first.process.Buffers, first.summary.Anchors+x.summary.Anchors
+		first.match.Error = max(first.match.Error, x.match.Error)
+		first.life = s.lifeOf(first.PID(), first.life.traced, len(first.process.Threads))
+		first.Rename(s.xrayThreads(first.process, first.PID()))
+	}
+	return joined
+}
+
+const adviceXRayBinary = "name the program, of the build that was recorded, with --xray-binary FILE"
 
 // A xrayFile is a file that holds a trace, for the processes in it.
 type xrayFile struct {
@@ -128,20 +160,61 @@ func readXRay(file *os.File) (*source.XRay, error) {
 	return source.ReadXRay(file, st.Size())
 }
 
-// dropTwins leaves out what is in two traces.
-func dropTwins(files []*xrayFile) {
+// shareXRays gives what is in several traces to the processes that wrote it.
+func (s *recording) shareXRays(files []*xrayFile, opts *Options, sum *Summary) {
 	var traces []*source.XRay
+	paths := make(map[*source.XRay]string)
+	times := make(map[*source.XRay]func(uint64) uint64)
 	for _, f := range files {
-		if f.trace != nil {
-			traces = append(traces, f.trace)
+		if f.trace == nil {
+			continue
+		}
+		clock, _, counts, err := s.xrayClock(f.trace, opts)
+		if err != nil {
+			return // and will be said
+		}
+		if counts == nil {
+			own := f.trace.Clock
+			counts = func(count uint64) uint64 { return clock(own.Time(count)) }
+		}
+		traces, paths[f.trace], times[f.trace] = append(traces, f.trace), f.path, counts
+	}
+	if len(traces) == 0 {
+		return
+	}
+	world := &source.XRayWorld{
+		Forks: func(pid uint32) (forks []source.XRayFork) {
+			for _, b := range s.genealogy.by[pid] {
+				if b.clones {
+					forks = append(forks, source.XRayFork{PID: b.pid, Time: b.time})
+				}
+			}
+			return forks
+		},
+		Exit: func(pid uint32) uint64 {
+			if p := s.processes[pid]; p != nil && p.exited != 0 {
+				return p.exited
+			}
+			return math.MaxUint64
+		},
+		Time: func(x *source.XRay, count uint64) uint64 { return times[x](count) },
+	}
+	problems, err := source.ShareXRay(traces, world)
+	if err != nil {
+		sum.problem(problemOf(files[0].path, err, "read it from another disk"))
+	}
+	for _, p := range problems {
+		if p.Note {
+			sum.note(fmt.Sprintf("%s: %s; %s", Printable(paths[p.X]), p.Text, p.Advice))
+		} else {
+			sum.problem(Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 		}
 	}
-	source.DropXRayTwins(traces)
 }
 
 // openXRay finds the processes of a trace in the recording. Those that cannot be used become
 // problems; the error is of the trace as a whole.
-func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
+func (s *recording) openXRay(ctx context.Context, f *xrayFile, binaries []*xrayBinary, opts *Options, sum *Summary) (xrays []*xray, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
 		sum.problem(Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(f.path)})
@@ -154,8 +227,19 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 	for _, p := range trace.Processes {
 		program, err := s.findXRayProgram(p, clock, binaries, opts)
 		if err != nil {
-			sum.problem(problemOf(f.path, err, "name the program, of the build that was recorded, with --xray-binary FILE"))
+			sum.problem(problemOf(f.path, err, adviceXRayBinary))
 			continue
+		}
+		if program.unchecked {
+			most, err := p.MostFunction(ctx)
+			if err != nil {
+				return xrays, err
+			}
+			if int64(most) > int64(program.functions.Len()) {
+				err := fmt.Errorf("process %d: %s: %w: the trace has a function %d, and this program has %d", program.pid, Printable(program.path), errOtherBuild, most, program.functions.Len())
+				sum.problem(problemOf(f.path, err, adviceXRayBinary))
+				continue
+			}
 		}
 		f.users++
 		xrays = append(xrays, &xray{
@@ -163,10 +247,10 @@ func (s *recording) openXRay(f *xrayFile, binaries []*xrayBinary, opts *Options,
 				Path: f.path, PID: program.pid, TID: s.xrayThreads(p, program.pid), Time: counts,
 				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
 			}),
-			clock: clock, match: match, file: f,
+			clock: clock, match: match, files: []*xrayFile{f}, process: p, life: s.lifeOf(program.pid, clock(p.Began()), len(p.Threads)),
 			summary: XRaySummary{
 				Repairs: []Repair{},
-				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Functions: program.functions.Len(),
+				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
 				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},
 		})

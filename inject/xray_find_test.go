@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -196,6 +198,103 @@ func TestXRayProgram(t *testing.T) {
 	}
 }
 
+// Without a build id the file that was mapped is known by its inode, and any other may be
+// another build: it has to be named, has to fit what was mapped, and has to have the functions
+// of the trace.
+func TestXRayProgramWithoutBuildID(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		id        uint32 // of the function in the trace
+		length    uint64 // of the mapping, too much
+		change    func(t *testing.T, program string, o *inject.Options)
+		unchecked bool
+		problem   string
+	}{
+		{name: "there"},
+		{name: "rebuilt", change: replaceProgram, problem: "calls: this is another build than the one that was recorded; name"},
+		{name: "rebuilt, and named", change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, unchecked: true},
+		{name: "rebuilt, and named, without one of its functions", id: 4000, change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, problem: "this is another build than the one that was recorded: the trace has a function 4000, and this program has 12; name"},
+		{name: "named, and shorter", length: 0x5000, change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			o.XRayBinary = []string{program}
+		}, problem: "its code is not as long as what was mapped; name"},
+		{name: "a copy of what is gone", change: func(t *testing.T, program string, o *inject.Options) {
+			replaceProgram(t, program, o)
+			dir := filepath.Join(filepath.Dir(program), "copies")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(program, filepath.Join(dir, "calls")); err != nil {
+				t.Fatal(err)
+			}
+			o.DumpDirs = []string{dir}
+		}, unchecked: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			t.Chdir(w.dir)
+			w.opts.Input = "perf.data" // beside it the program has another name, but is the same
+			program := w.path("calls")
+			file, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(program, file, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			var st unix.Stat_t
+			if err := unix.Stat(program, &st); err != nil {
+				t.Fatal(err)
+			}
+			w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
+			w.FileMmap2(100, 900, 0x103000, madeXRayLength+test.length, 0x3000, program, st.Ino)
+			w.Sample(100, 3000, 0x103000)
+			put(t, w.path("xray.log"), xrayOf(t, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000, Microseconds: 1})
+				xw.Function(xrayfdr.Enter, 1, 1000)
+				xw.Function(xrayfdr.Exit, 1, 1005)
+				xw.Function(xrayfdr.Enter, max(test.id, 1), 1010)
+			}))
+			w.opts.XRay = []string{w.path("xray.log")}
+			if test.change != nil {
+				test.change(t, program, &w.opts)
+			}
+			sum, err := w.run()
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case test.problem != "":
+				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
+					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				}
+			case !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 2 || sum.Traces[0].XRay.Unchecked != test.unchecked:
+				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+			}
+		})
+	}
+}
+
+// replaceProgram puts another file into a program's place, as a linker does.
+func replaceProgram(t *testing.T, program string, _ *inject.Options) {
+	t.Helper()
+	file, err := os.ReadFile(program)
+	if err == nil {
+		err = os.WriteFile(program+".new", file, 0o700)
+	}
+	if err == nil {
+		err = os.Rename(program+".new", program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What cannot be followed ends the run, with what is wrong.
 func TestXRayOptions(t *testing.T) {
 	dir := testrec.Place(t, "xray-emulated")
@@ -258,9 +357,19 @@ func TestXRayContainer(t *testing.T) {
 func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr.Writer)) {
 	t.Helper()
 	program := filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls")
-	w.Mmap2(100, 900, 0x103000, 0x21000, 0x3000, program)
+	w.Mmap2(100, 900, 0x103000, madeXRayLength, 0x3000, program)
 	w.Sample(100, 1000, 0x103000)
 	w.Sample(100, 3000, 0x103000)
+	put(t, w.path("xray.log"), xrayOf(t, header, write))
+	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+}
+
+// madeXRayLength is how long the code of that program is mapped.
+const madeXRayLength = 0x21000
+
+// xrayOf returns a made-up trace.
+func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xrayfdr.Writer)) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	xw, err := xrayfdr.NewWriter(&out, &header)
 	if err != nil {
@@ -270,8 +379,7 @@ func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr
 	if err := xw.End(); err != nil {
 		t.Fatal(err)
 	}
-	put(t, w.path("xray.log"), out.Bytes())
-	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+	return out.Bytes()
 }
 
 // Recorded without -k mono, a recording may say what counts of the processor's clock are in
@@ -330,7 +438,7 @@ func TestXRayDamage(t *testing.T) {
 				xw.Function(xrayfdr.Exit, 1, 1005+100*i+10*n)
 			}
 		}
-		xw.Function(xrayfdr.Enter, 4000, 1200)
+		xw.Function(xrayfdr.Enter, 1<<24+1, 1200)
 	})
 	path := w.path("xray.log")
 	file, err := os.ReadFile(path)
@@ -347,8 +455,107 @@ func TestXRayDamage(t *testing.T) {
 	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
 		t.Errorf("%+v", p)
 	}
-	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 call of function 4000, which the program does not have, is left out; name") {
+	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out") {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A program that has its trace written several times makes several files. They are one trace:
+// what was called when a file ended goes on in the next, whichever is named first.
+func TestXRayFiles(t *testing.T) {
+	w := newWorld(t)
+	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
+	buffer := func(xw *xrayfdr.Writer, at uint64) {
+		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: at, Microseconds: uint32(at / 1000)})
+	}
+	madeXRay(t, w, h, func(xw *xrayfdr.Writer) {
+		buffer(xw, 1000)
+		xw.Function(xrayfdr.Enter, 2, 1000)
+		xw.Function(xrayfdr.Enter, 1, 1010)
+		xw.Function(xrayfdr.Exit, 1, 1020)
+	})
+	put(t, w.path("second.log"), xrayOf(t, h, func(xw *xrayfdr.Writer) {
+		buffer(xw, 2000)
+		xw.Function(xrayfdr.Enter, 1, 2010)
+		xw.Function(xrayfdr.Exit, 1, 2020)
+		xw.Function(xrayfdr.Exit, 2, 2030)
+	}))
+	w.opts.XRay = []string{w.path("second.log"), w.path("xray.log")}
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	for _, perf := range testrec.Perfs(t) {
+		var chains []string
+		for _, s := range shownCalls(t, perf, w.opts.Output) {
+			if s.event == "xray" {
+				chains = append(chains, strings.Join(s.chain, " "))
+			}
+		}
+		if got := strings.Join(chains, ", "); got != "leaf branch, leaf branch, branch" {
+			t.Errorf("%s: %s", perf, got)
+		}
+	}
+}
+
+// A runtime whose buffers are full takes the oldest ones again, and says so nowhere. What
+// the recording knows of the process tells.
+func TestXRayOverwritten(t *testing.T) {
+	for _, test := range []struct {
+		at      uint64 // when the trace begins
+		first   xrayfdr.Kind
+		length  uint64 // of calls
+		other   bool   // there is another thread
+		problem string
+		note    string
+	}{
+		{at: 2_000, first: xrayfdr.Exit, length: 1},
+		{at: 15_000_000, first: xrayfdr.Enter, length: 1},
+		{at: 20_000_000, first: xrayfdr.Exit, length: 1, problem: "its beginning is missing: it covers the last 20ms of 40ms, and a call has no beginning in it; counts of calls are too low"},
+		{at: 30_000_000, first: xrayfdr.Enter, length: 1, other: true, problem: "its beginning is missing: it covers the last 10ms of 40ms, and 1 of 2 threads have nothing in it"},
+		{at: 30_000_000, first: xrayfdr.Enter, length: 1, note: "it covers the last 10ms of 40ms; if that is too little"},
+		{at: 2_000, first: xrayfdr.Enter, length: 5001, note: "was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten?"},
+	} {
+		w := newWorld(t)
+		madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: test.at, Microseconds: uint32(test.at / 1000)})
+			xw.Function(test.first, 2, test.at)
+			for n := range uint64(20) {
+				xw.Function(xrayfdr.Enter, 1, test.at+10_000*n)
+				xw.Function(xrayfdr.Exit, 1, test.at+10_000*n+test.length)
+			}
+		})
+		w.Comm(100, 950, "calls", false)
+		if test.other {
+			fork := w.Order.AppendUint64(nil, 100<<32|100) // pid, ppid
+			fork = w.Order.AppendUint64(fork, 100<<32|101) // tid, ptid
+			w.Kernel(7, 0, w.Order.AppendUint64(fork, 1_000), 100, 1_000)
+		}
+		w.Sample(100, 40_000_000, 0x103000)
+		sum, err := w.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(sum.Problems); len(sum.Problems) > 1 || sum.Complete() != (test.problem == "") || !strings.Contains(got, test.problem) {
+			t.Errorf("%+v: %s", test, got)
+		}
+		if got := fmt.Sprint(sum.Notes); (len(sum.Notes) == 0) != (test.note == "") || !strings.Contains(got, test.note) {
+			t.Errorf("%+v: notes %s", test, got)
+		}
+	}
+}
+
+// Who does not know of --xray is told, if there is a trace of a recorded program.
+func TestXRayHint(t *testing.T) {
+	for name, want := range map[string]int{"xray-log.calls.a1B2c3": 1, "xray-log.others.a1B2c3": 0} {
+		dir := testrec.Place(t, "xray-emulated")
+		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = nil })
+		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], "--xray "+filepath.Join(dir, name)) {
+			t.Errorf("%s: %v", name, sum.Notes)
+		}
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/xraymap"
@@ -20,6 +23,7 @@ type xrayProgram struct {
 	functions *xraymap.Map
 	bias      uint64 // how far above its own addresses the program was
 	since     uint64 // when it was mapped
+	unchecked bool   // nothing tells whether it is the build that was recorded
 }
 
 // address returns where a function is in the process.
@@ -126,10 +130,10 @@ func (s *recording) xrayProgramOf(pid uint32, time uint64, binaries []*xrayBinar
 			continue
 		}
 		names = append(names, m.name)
-		path, functions, err := s.instrumented(m, binaries, len(names) == 1, opts)
+		program, err := s.instrumented(m, maps, binaries, len(names) == 1, opts)
 		switch {
 		case err == nil:
-			program := &xrayProgram{pid: pid, path: path, functions: functions, since: m.time}
+			program.pid, program.since = pid, m.time
 			return program, program.place(maps, m)
 		case errors.Is(err, xraymap.ErrNoMap) && len(names) > 1:
 		case why == nil:
@@ -145,12 +149,17 @@ func (s *recording) xrayProgramOf(pid uint32, time uint64, binaries []*xrayBinar
 var (
 	errGone       = errors.New("the program is not there any more")
 	errOtherBuild = errors.New("this is another build than the one that was recorded")
+	errNoFit      = fmt.Errorf("%w: its code is not as long as what was mapped", errOtherBuild)
 )
 
 // instrumented returns the functions of a mapped file: of one that opts names, of the file
 // itself, or of one of its name beside the recording or in the directories for dumps. The
 // first file of a process is the program itself.
-func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, first bool, opts *Options) (string, *xraymap.Map, error) {
+//
+// perf keeps the build ids of files that have samples, and no others. Without one, the file
+// that was mapped is known by its inode. A copy is not, and is taken only if the file that was
+// mapped is gone; if that was replaced, nothing tells which of the two builds the copy is.
+func (s *recording) instrumented(m *fileMap, maps []fileMap, binaries []*xrayBinary, first bool, opts *Options) (*xrayProgram, error) {
 	want := m.buildID
 	if want == "" {
 		want = s.buildID(m.name)
@@ -159,7 +168,11 @@ func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, first bool,
 	for _, b := range binaries {
 		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries) == 1)
 		if named || want != "" && b.functions.BuildID == want {
-			return b.path, b.functions, nil
+			p := &xrayProgram{path: b.path, functions: b.functions, unchecked: want == "" && !s.isRecordedFile(m, b.path)}
+			if want == "" && !p.fits(maps, m) {
+				return nil, fmt.Errorf("%s: %w", Printable(b.path), errNoFit)
+			}
+			return p, nil
 		}
 	}
 	why := errGone
@@ -167,33 +180,73 @@ func (s *recording) instrumented(m *fileMap, binaries []*xrayBinary, first bool,
 	for _, dir := range opts.DumpDirs {
 		places = append(places, filepath.Join(dir, base))
 	}
+	there, _ := os.Stat(m.name)
 	for i, path := range places {
-		if i > 0 && path == m.name {
-			continue
-		}
 		file, f := openELF(path)
 		if f == nil {
 			continue
 		}
 		same := s.isRecorded(m, file, f)
-		if !same && i > 0 && want == "" {
-			same = true // it was copied, and nothing speaks against it
+		unchecked := !same && want == "" && (there == nil || i == 0 && m.madeUpDevice(there))
+		if i > 0 && there != nil && !same {
+			if st, err := file.Stat(); err == nil && os.SameFile(there, st) {
+				file.Close()
+				continue // under another name
+			}
 		}
-		if !same {
+		if !same && !unchecked {
 			file.Close()
-			why = errOtherBuild
+			if why == errGone {
+				why = errOtherBuild
+			}
 			continue
 		}
 		functions, err := xraymap.Read(file)
 		file.Close()
-		return path, functions, err
+		if err != nil {
+			return nil, err
+		}
+		p := &xrayProgram{path: path, functions: functions, unchecked: unchecked}
+		if want == "" && !p.fits(maps, m) {
+			why = errNoFit
+			continue
+		}
+		return p, nil
 	}
 	for _, b := range binaries {
 		if filepath.Base(b.path) == base {
-			return "", nil, fmt.Errorf("%s: %w", Printable(b.path), errOtherBuild)
+			return nil, fmt.Errorf("%s: %w", Printable(b.path), errOtherBuild)
 		}
 	}
-	return "", nil, why
+	return nil, why
+}
+
+// madeUpDevice reports whether a file has the inode that was mapped, but on another device: file
+// systems like btrfs and overlayfs make up the device that stat(2) tells.
+func (m *fileMap) madeUpDevice(st os.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && m.file.Inode != 0 && sys.Ino == m.file.Inode && (unix.Major(sys.Dev) != m.file.Major || unix.Minor(sys.Dev) != m.file.Minor)
+}
+
+// isRecordedFile reports whether what lies at a path is the file that was mapped.
+func (s *recording) isRecordedFile(m *fileMap, path string) bool {
+	file, f := openELF(path)
+	if f == nil {
+		return false
+	}
+	defer file.Close()
+	return s.isRecorded(m, file, f)
+}
+
+// fits reports whether the code of the program is as long as what was mapped of a file.
+func (p *xrayProgram) fits(maps []fileMap, file *fileMap) bool {
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for i := range maps {
+		if m := &maps[i]; m.same(file) {
+			lo, hi = min(lo, m.off), max(hi, m.off+(m.hi-m.lo))
+		}
+	}
+	return p.functions.Fits(lo, hi)
 }
 
 // place finds out where the program lies.

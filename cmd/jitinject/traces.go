@@ -52,6 +52,12 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 	if x := t.XRay; x != nil && t.Clock.Error > badClock {
 		notes = append(notes, fmt.Sprintf("its times are right to %s only, by the beginnings of its %s", precise(uint64(t.Clock.Error)), count(int64(x.Anchors), "buffer")))
 	}
+	if x := t.XRay; x != nil && x.More > 0 {
+		notes = append(notes, fmt.Sprintf("with %s of the same process", count(int64(x.More), "more file")))
+	}
+	if x := t.XRay; x != nil && x.Unchecked {
+		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so nothing tells whether that is the build that was recorded", engine.Printable(x.Program)))
+	}
 	note(t.Notes, "thing was said by the program itself, in event "+t.Event+"-notes", "things were said by the program itself, in event "+t.Event+"-notes")
 	note(t.Inferred, "call has no end in the log, and ended when its caller did, or its thread's log", "calls have no ends in the log, and ended when their callers did, or their threads' logs")
 	note(t.Unmatched, "call has no beginning in the log, and is left out", "calls have no beginnings in the log, and are left out")

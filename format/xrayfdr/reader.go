@@ -15,6 +15,7 @@ type Reader struct {
 	next   int64 // where the next block begins
 	list   []Block
 	listed bool // reads the blocks of list and not the file's
+	one    [1]Block
 
 	// The window: bytes of the file from winAt on; records are read at pos and
 	// below lim without asking, the block ends at file offset end, and nothing is
@@ -74,6 +75,13 @@ func ReadBlocks(src io.ReaderAt, h *Header, blocks []Block) *Reader {
 
 // ReadBlockAt returns a reader of one block; see ReadBlocks.
 func ReadBlockAt(src io.ReaderAt, h *Header, b Block) *Reader { return ReadBlocks(src, h, []Block{b}) }
+
+// OpenBlock goes to a block that an Index found, in place of those that the reader was made for.
+func (r *Reader) OpenBlock(b Block) (*Block, error) {
+	r.one[0] = b
+	r.list, r.listed = r.one[:], true
+	return r.NextBlock()
+}
 
 // Header returns the file header. It belongs to the reader.
 func (r *Reader) Header() *Header { return r.header }

@@ -1,10 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
@@ -13,14 +13,18 @@ import (
 // An XRay is a trace of XRay's flight data recorder as calls in the processes that it is
 // of: one, except where a process was forked while it was traced.
 type XRay struct {
+	Path      string // as its user calls it
 	Clock     *XRayClock
 	Version   uint16
 	Repairs   xrayfdr.Repairs // what was set right to find the buffers
 	Problems  []calls.Problem // places where there is no buffer though there should be one
 	Processes []*XRayProcess  // in the order of their first buffers
 
-	src   io.ReaderAt
-	index *xrayfdr.Index
+	src    io.ReaderAt
+	header *xrayfdr.Header
+	size   int64
+	pieces []xrayPiece // those of a thread one behind the other, in the order of time
+	tails  []xrayPiece // to be added
 }
 
 // An XRayProcess is what one process wrote into a trace. It is a calls.Trace as soon as it is
@@ -40,7 +44,7 @@ type XRayThread struct {
 	TID         uint32 // as the trace has it
 	First, Last uint64 // when its first and its last buffer began, in CLOCK_MONOTONIC nanoseconds
 
-	blocks []xrayfdr.Block
+	pieces []xrayPiece
 }
 
 // ReadXRay finds out who wrote a trace, and what time it was then. src has size bytes, and is
@@ -50,7 +54,7 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &XRay{Version: index.Header.Version, Repairs: index.Repairs, src: src, index: index}
+	x := &XRay{Version: index.Header.Version, Repairs: index.Repairs, src: src, header: index.Header, size: size}
 	for _, err := range index.Problems {
 		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
 	}
@@ -58,7 +62,8 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 		return nil, errors.New("there is no buffer in it: the program was not patched while it was recorded, or did nothing that is instrumented, or all was too short (func_duration_threshold_us)")
 	}
 	var anchors []anchor
-	for i := range index.Blocks {
+	step := 1 + len(index.Blocks)/maxAnchors
+	for i := 0; i < len(index.Blocks); i += step {
 		if b := &index.Blocks[i]; b.Base == xrayfdr.OwnBase && b.Seconds >= 0 && b.Seconds < maxSeconds {
 			anchors = append(anchors, anchor{b.TSC, uint64(b.WallTime())})
 		}
@@ -66,70 +71,16 @@ func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {
 	if x.Clock, err = newXRayClock(index.Header.CycleFrequency, anchors); err != nil {
 		return nil, err
 	}
-	of := make(map[uint32]*XRayProcess)
-	for _, blocks := range index.Threads() {
-		p := of[blocks[0].PID]
-		if p == nil {
-			p = &XRayProcess{PID: blocks[0].PID, x: x}
-			of[p.PID] = p
-			x.Processes = append(x.Processes, p)
-		}
-		p.Buffers += len(blocks)
-		p.Threads = append(p.Threads, XRayThread{
-			TID: blocks[0].TID, First: x.blockTime(&blocks[0]), Last: x.blockTime(&blocks[len(blocks)-1]), blocks: blocks,
-		})
+	x.pieces = make([]xrayPiece, len(index.Blocks))
+	for i := range index.Blocks {
+		x.pieces[i] = x.piece(&index.Blocks[i])
 	}
-	for _, p := range x.Processes {
-		slices.SortStableFunc(p.Threads, func(a, b XRayThread) int { return int(int64(a.TID) - int64(b.TID)) })
-	}
+	x.arrange()
 	return x, nil
 }
 
-// DropXRayTwins leaves out buffers that are in several traces: a process that was forked has
-// its parent's buffers, too, and writes them into its own trace again. The longer one of
-// two stays.
-func DropXRayTwins(traces []*XRay) {
-	type buffer struct {
-		pid, tid uint32
-		count    uint64
-		time     int64
-	}
-	key := func(b *xrayfdr.Block) buffer { return buffer{b.PID, b.TID, b.TSC, b.WallTime()} }
-	longest := make(map[buffer]*xrayfdr.Block)
-	each := func(visit func(p *XRayProcess, t *XRayThread)) {
-		for _, x := range traces {
-			for _, p := range x.Processes {
-				for i := range p.Threads {
-					visit(p, &p.Threads[i])
-				}
-			}
-		}
-	}
-	each(func(_ *XRayProcess, t *XRayThread) {
-		for i := range t.blocks {
-			b := &t.blocks[i]
-			if other := longest[key(b)]; other == nil || b.Size > other.Size {
-				longest[key(b)] = b
-			}
-		}
-	})
-	each(func(p *XRayProcess, t *XRayThread) {
-		kept := make([]xrayfdr.Block, 0, len(t.blocks))
-		for i := range t.blocks {
-			if b := &t.blocks[i]; longest[key(b)] == b {
-				kept = append(kept, *b)
-			}
-		}
-		p.Buffers -= len(t.blocks) - len(kept)
-		t.blocks = kept
-	})
-	for _, x := range traces {
-		for _, p := range x.Processes {
-			p.Threads = slices.DeleteFunc(p.Threads, func(t XRayThread) bool { return len(t.blocks) == 0 })
-		}
-		x.Processes = slices.DeleteFunc(x.Processes, func(p *XRayProcess) bool { return len(p.Threads) == 0 })
-	}
-}
+// maxAnchors bounds how many beginnings of buffers tell the time.
+const maxAnchors = 1 << 16
 
 // maxSeconds is a time that no machine is up for: 292 years.
 const maxSeconds = 1 << 33
@@ -143,17 +94,36 @@ func (p *XRayProcess) Began() uint64 {
 	return began
 }
 
+// MostFunction returns the highest number of a function that the process logs, of those in the
+// program itself. It reads all of the trace.
+func (p *XRayProcess) MostFunction(ctx context.Context) (most uint32, err error) {
+	for i := range p.Threads {
+		var r pieceReader
+		for j := range p.Threads[i].pieces {
+			if err := cmp.Or(ctx.Err(), r.open(&p.Threads[i].pieces[j])); err != nil {
+				return most, err
+			}
+			for {
+				rec, err := r.next()
+				if err != nil {
+					break // damage is told of by those who read the calls
+				}
+				if rec.Kind.IsFunction() && rec.Function < sharedFunctions {
+					most = max(most, rec.Function)
+				}
+			}
+		}
+	}
+	return most, nil
+}
+
+// sharedFunctions is where numbers of functions in shared objects begin: above 24 bits they
+// have the number of their object.
+const sharedFunctions = 1 << 24
+
 // HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
 // of the processor's always say 0.
 func (x *XRay) HasCPU() bool { return !x.Clock.Emulated }
-
-// blockTime returns when a block began.
-func (x *XRay) blockTime(b *xrayfdr.Block) uint64 {
-	if b.Base == xrayfdr.NoBase {
-		return uint64(max(b.WallTime(), 0))
-	}
-	return x.Clock.Time(b.TSC)
-}
 
 // An XRayPlace says where a process of a trace is in a recording.
 type XRayPlace struct {
@@ -186,6 +156,8 @@ type XRayTrace struct {
 	missing  int64            // bytes of records that the runtime has not written
 
 	read, whole int64 // bytes of the process's buffers: of those that were begun, and of all
+	pairs    int64            // calls that made no others
+	short    int64            // of them, those that the runtime leaves out if it is not told otherwise
 }
 
 // Limits of what is kept of a trace that is not in order.
@@ -208,6 +180,9 @@ func (t *XRayTrace) Name() string { return "xray" }
 // PID returns the process in the recording.
 func (t *XRayTrace) PID() uint32 { return t.at.PID }
 
+// Rename sets what threads are called in the recording.
+func (t *XRayTrace) Rename(tid func(uint32) uint32) { t.at.TID = tid }
+
 // HasCPU reports whether steps say where their thread ran.
 func (t *XRayTrace) HasCPU() bool { return t.process.x.HasCPU() }
 
@@ -225,18 +200,22 @@ func (t *XRayTrace) Read() (done, total int64) { return t.read, t.whole }
 
 // Threads returns the threads of the process. What was counted begins anew.
 func (t *XRayTrace) Threads(context.Context) ([]calls.Thread, error) {
-	t.repairs, t.problems, t.more, t.others, t.missing = xrayfdr.Repairs{}, nil, 0, 0, 0
+	t.repairs, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Repairs{}, nil, 0, 0, 0, 0, 0
 	clear(t.unknown)
 	t.read, t.whole = 0, 0
 	threads := make([]calls.Thread, len(t.process.Threads))
 	for i := range t.process.Threads {
-		for j := range t.process.Threads[i].blocks {
-			t.whole += t.process.Threads[i].blocks[j].Size
+		for j := range t.process.Threads[i].pieces {
+			t.whole += t.process.Threads[i].pieces[j].size
 		}
 		threads[i] = newXRaySteps(t, &t.process.Threads[i])
 	}
 	return threads, nil
 }
+
+// Pairs counts the calls that made no others, of those that were read, and of these the ones that
+// are so short that the runtime logs them only if it is told to (func_duration_threshold_us=0).
+func (t *XRayTrace) Pairs() (pairs, short int64) { return t.pairs, t.short }
 
 func (t *XRayTrace) problem(p calls.Problem) {
 	if len(t.problems) < maxXRayProblems {

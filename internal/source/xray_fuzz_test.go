@@ -38,7 +38,11 @@ func FuzzXRay(f *testing.F) {
 		if err != nil {
 			return
 		}
-		DropXRayTwins([]*XRay{x})
+		world := noForks()
+		world.Forks = func(pid uint32) []XRayFork { return []XRayFork{{pid + 1, 100_000_001_000}} }
+		if _, err := ShareXRay([]*XRay{x}, world); err != nil {
+			t.Fatal(err)
+		}
 		for _, p := range x.Processes {
 			p.Began()
 			trace := p.Trace(XRayPlace{Function: func(id uint32) (uint64, bool) { return uint64(id), id < 100 }})

@@ -388,8 +388,8 @@ func TestXRayDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := x.index.Blocks[1]
-	at := b.Offset + b.Size - 16
+	b := x.pieces[1]
+	at := b.end() - 16
 	copy(file[at:], "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f")
 	words, trace := stepsOf(t, x.Processes[0], 3)
 	if n := len(words); n != 11 || !strings.Contains(words[6], "gap") || !strings.Contains(words[7], "enter 1") {
@@ -397,26 +397,6 @@ func TestXRayDamage(t *testing.T) {
 	}
 	if p := trace.Problems(); len(p) != 1 || p[0].Offset != at {
 		t.Errorf("%+v, damage at %d", p, at)
-	}
-}
-
-// A child that was forked while it was traced writes its parent's buffers again.
-func TestDropXRayTwins(t *testing.T) {
-	h := &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
-	write := func(w *xrayfdr.Writer, pid uint32, us uint32, calls int) {
-		w.Begin(&xrayfdr.Block{TID: pid, PID: pid, TSC: uint64(us) * 1000, Seconds: 100, Microseconds: us})
-		for i := range uint64(calls) {
-			w.Function(xrayfdr.Enter, 1, uint64(us)*1000+i)
-		}
-	}
-	parent := madeXRay(t, h, func(w *xrayfdr.Writer) { write(w, 7, 1, 5); write(w, 7, 2, 5); write(w, 7, 3, 5) })
-	child := madeXRay(t, h, func(w *xrayfdr.Writer) { write(w, 7, 1, 5); write(w, 7, 2, 3); write(w, 8, 4, 5) })
-	DropXRayTwins([]*XRay{parent, child})
-	if len(parent.Processes) != 1 || parent.Processes[0].Buffers != 3 {
-		t.Errorf("parent: %+v", parent.Processes)
-	}
-	if len(child.Processes) != 1 || child.Processes[0].PID != 8 || child.Processes[0].Buffers != 1 {
-		t.Errorf("child: %+v", child.Processes)
 	}
 }
 

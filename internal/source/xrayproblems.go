@@ -68,7 +68,7 @@ func (t *XRayTrace) Problems() []calls.Problem {
 			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
 		}
 		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
-		if least >= 1<<24 {
+		if least >= sharedFunctions {
 			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)
 			advice = "link what is traced into the program, or build the libraries without -fxray-shared"
 		}

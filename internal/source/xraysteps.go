@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
@@ -13,24 +14,26 @@ import (
 type xraySteps struct {
 	trace *XRayTrace
 	tid   uint32
-	r     *xrayfdr.Reader
+	r     pieceReader
+	rest  []xrayPiece
 
+	piece   *xrayPiece
 	reading bool            // a block
 	ahead   *xrayfdr.Record // was read to see whether it is an argument
 	err     error           // likewise; to be dealt with
 	base    uint64          // of a block without counts of its own: when it began; 0 for others
 	time    uint64          // of the last step, in the recording
+	entered uint32          // the function of the record before, if it was a plain entry
 	args    []uint64        // of the last entry
 	counted xrayfdr.Repairs // of the reader, by the trace
 }
 
 func newXRaySteps(t *XRayTrace, thread *XRayThread) *xraySteps {
-	x := t.process.x
 	tid := thread.TID
 	if t.at.TID != nil {
 		tid = t.at.TID(tid)
 	}
-	return &xraySteps{trace: t, tid: tid, r: xrayfdr.ReadBlocks(x.src, x.index.Header, thread.blocks)}
+	return &xraySteps{trace: t, tid: tid, rest: thread.pieces}
 }
 
 // TID returns the thread in the recording.
@@ -60,17 +63,34 @@ func (s *xraySteps) Next(step *calls.Step) error {
 				}
 				continue
 			}
+			id, last := r.Function, s.time
 			*step = calls.Step{Kind: xrayKinds[r.Kind], Time: s.at(r.TSC), Function: function, CPU: uint32(r.CPU)}
 			if entry {
-				step.Args = s.arguments() // r is gone now
+				s.entered = id
+				if step.Args = s.arguments(); len(step.Args) > 0 { // r is gone now
+					s.entered = 0
+				}
+				return nil
 			}
+			if s.entered == id && r.Kind == xrayfdr.Exit {
+				s.trace.pairs++
+				if s.time-last < threshold {
+					s.trace.short++
+				}
+			}
+			s.entered = 0
 			return nil
 		case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
+			s.entered = 0
 			*step = calls.Step{Kind: calls.Note, Time: s.at(r.TSC), CPU: uint32(r.CPU), Type: uint32(r.Type), Payload: r.Payload}
 			return nil
 		}
 	}
 }
+
+// threshold is what calls have to take at least to be logged, if the runtime is not told
+// otherwise (func_duration_threshold_us), in nanoseconds.
+const threshold = 5000
 
 var xrayKinds = [...]calls.Kind{xrayfdr.Enter: calls.Enter, xrayfdr.EnterArgs: calls.Enter, xrayfdr.Exit: calls.Exit, xrayfdr.TailExit: calls.TailExit}
 
@@ -88,7 +108,7 @@ func (s *xraySteps) record() (*xrayfdr.Record, error) {
 	if !s.reading {
 		return nil, io.EOF
 	}
-	return s.r.Next()
+	return s.r.next()
 }
 
 // next goes on behind the end of a block, or where it breaks off: there is a gap then, and
@@ -98,35 +118,56 @@ func (s *xraySteps) next(end error) (gap bool, err error) {
 	switch {
 	case errors.As(end, &damage):
 		s.reading = false
-		s.trace.problem(calls.Problem{Offset: damage.Offset, Text: end.Error() + "; what follows in this thread's buffer is missing"})
+		problem := calls.Problem{Offset: damage.Offset, Text: end.Error() + "; what follows in this thread's buffer is missing"}
+		if x := s.piece.x; x != s.trace.process.x {
+			problem.Offset, problem.Text = -1, fmt.Sprintf("and %q, from the same process: %s", x.Path, problem.Text)
+		}
+		s.trace.problem(problem)
 		return true, nil
 	case end != io.EOF:
 		return false, end
 	case s.reading:
 		s.reading = false
-		s.trace.missing += s.r.Missing()
+		s.trace.missing += s.r.r.Missing()
 	}
 	return false, s.block()
 }
 
 // block goes to the next block, or returns io.EOF.
 func (s *xraySteps) block() error {
-	b, err := s.r.NextBlock()
 	s.count()
-	if err != nil {
+	if len(s.rest) == 0 {
+		return io.EOF
+	}
+	piece := &s.rest[0]
+	s.rest = s.rest[1:]
+	if s.piece == nil || s.piece.x != piece.x {
+		s.counted = xrayfdr.Repairs{}
+	}
+	s.piece = piece
+	if err := s.r.open(piece); err != nil {
 		return err
 	}
 	s.reading, s.base = true, 0
-	s.trace.read += b.Size
-	if b.Base == xrayfdr.NoBase {
-		s.base = uint64(max(b.WallTime(), 1))
+	s.trace.read += piece.size
+	if piece.base == xrayfdr.NoBase {
+		s.base = uint64(max(piece.wall, 1))
 	}
 	return nil
 }
 
+// isXRayDamage reports whether a reader has come to bytes that mean nothing.
+func isXRayDamage(err error) bool {
+	var damage *wire.Error
+	return errors.As(err, &damage)
+}
+
 // count hands on what the reader has set right since it was last asked.
 func (s *xraySteps) count() {
-	now := s.r.Repairs()
+	if s.r.r == nil {
+		return
+	}
+	now := s.r.r.Repairs()
 	for i, n := range now {
 		s.trace.repairs[i] += n - s.counted[i]
 	}
@@ -138,7 +179,7 @@ func (s *xraySteps) count() {
 func (s *xraySteps) arguments() []uint64 {
 	s.args = s.args[:0]
 	for {
-		r, err := s.r.Next()
+		r, err := s.r.next()
 		if err != nil {
 			s.err = err
 			return s.args
@@ -158,7 +199,7 @@ const maxXRayArgs = 64
 
 // at returns the time of a count in the recording.
 func (s *xraySteps) at(count uint64) uint64 {
-	clock := s.trace.process.x.Clock
+	clock := s.piece.x.Clock
 	switch {
 	case s.base != 0:
 		count = clock.count + uint64(int64((float64(s.base)-float64(clock.time))/clock.rate)) + count

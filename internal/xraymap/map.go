@@ -107,6 +107,24 @@ func (m *Map) Bias(addr, off uint64) (bias uint64, ok bool) {
 	return 0, false
 }
 
+// Fits reports whether the executable mappings of a program may be those of the bytes from off
+// to end of a file, in whole pages. Where code comes first in the file, the kernel maps it as
+// long as all of the program, for a moment.
+func (m *Map) Fits(off, end uint64) bool {
+	for i, p := range m.loads {
+		if p.Flags&elf.PF_X == 0 || p.Filesz == 0 || p.Off+p.Filesz < p.Off {
+			continue
+		}
+		for _, page := range []uint64{4 << 10, 16 << 10, 64 << 10} {
+			last := (p.Off + p.Filesz + page - 1) &^ (page - 1)
+			if off == p.Off&^(page-1) && (end == last || i == 0 && end > last) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // buildID returns the build id of a program, or "".
 func buildID(f *elf.File) string {
 	s := f.Section(".note.gnu.build-id")

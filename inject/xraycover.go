@@ -1,0 +1,96 @@
+package inject
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/calls"
+)
+
+// What of a process its trace covers. The runtime has a number of buffers; when all are
+// full, it takes the oldest ones again, and says so nowhere.
+
+// An xrayLife is what a recording tells about the process of a trace.
+type xrayLife struct {
+	began, ended uint64 // of the process
+	traced       uint64 // when the trace begins
+	threads      int    // of the process
+	silent       int    // of them, those that have nothing in the trace
+	forked       bool   // it has calls from its parent
+}
+
+// lifeOf returns what the recording tells about a process that a trace is of.
+func (s *recording) lifeOf(pid uint32, traced uint64, logged int) xrayLife {
+	l := xrayLife{traced: traced, ended: s.latest}
+	p := s.processes[pid]
+	if p == nil {
+		return l
+	}
+	if p.exited > traced {
+		l.ended = p.exited
+	}
+	exec := s.genealogy.lastExec(pid, traced)
+	b, born := s.genealogy.birth(pid, traced)
+	l.forked = born && b.clones && b.time > exec
+	if l.began = max(exec, b.time); l.began == 0 {
+		l.began = p.since
+	}
+	for _, of := range s.owners {
+		if of == pid {
+			l.threads++
+		}
+	}
+	l.silent = max(l.threads-logged, 0)
+	return l
+}
+
+// late reports whether the trace begins so much later than the process that something may be
+// missing: a hundredth of its life, and more than programs need to begin.
+func (l *xrayLife) late() bool {
+	return l.traced > l.began && l.ended > l.traced && l.traced-l.began > uint64(10*time.Millisecond) && l.traced-l.began > (l.ended-l.began)/100
+}
+
+// covered says what of the process the trace is about.
+func (l *xrayLife) covered() string {
+	ns := func(n uint64) time.Duration {
+		return time.Duration(min(n, math.MaxInt64)).Round(100 * time.Microsecond)
+	}
+	return fmt.Sprintf("it covers the last %v of %v", ns(l.ended-l.traced), ns(l.ended-l.began))
+}
+
+// report puts into the summary what came up while the trace was read.
+func (x *xray) report(c calls.Counts, sum *Summary) {
+	for _, r := range x.Repairs() {
+		x.summary.Repairs = append(x.summary.Repairs, Repair(r))
+	}
+	l := &x.life
+	if l.late() {
+		why := ""
+		switch {
+		case c.Unmatched > 0 && !l.forked:
+			why = fmt.Sprintf("%d calls have no beginning in it", c.Unmatched)
+			if c.Unmatched == 1 {
+				why = "a call has no beginning in it"
+			}
+		case l.silent > 0 && !l.forked:
+			why = fmt.Sprintf("%d of %d threads have nothing in it", l.silent, l.threads)
+		}
+		switch {
+		case why != "":
+			sum.problem(Problem{
+				File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
+				Advice: "its buffers were overwritten, if the program was not patched late: record with more of them (buffer_max in XRAY_FDR_OPTIONS)",
+			})
+		case l.traced-l.began > (l.ended-l.began)/2:
+			sum.note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", Printable(x.Path()), l.covered()))
+		}
+	}
+	if pairs, short := x.Pairs(); pairs >= fewPairs && short*100 <= pairs {
+		sum.note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", Printable(x.Path())))
+	}
+}
+
+// fewPairs are too few calls to say what a runtime leaves out. One whose entry is in one buffer and
+// whose exit in the next stays whatever it takes, so some may be short.
+const fewPairs = 10
