@@ -17,7 +17,7 @@ func TestTraceText(t *testing.T) {
 	writeTraces(&b, s)
 	writeWhole(&b, s)
 	for _, want := range []string{
-		"7 prog: 8,021 calls in 1 thread, 6.6 ms of their own time, in event xray, from xray-log.prog\n",
+		"7 prog: 8,021 calls in 1 thread, 6.6 ms of their own time (waiting included), in event xray, from xray-log.prog\n",
 		"    5,500 callchains are longer than 127 calls: they have the 63 outermost and the innermost\n",
 		"    2 notes are longer than fit, and lost their ends\n",
 		"    1 time more than 65,536 calls of a thread were running, from deep recursion or exceptions in a loop: those in the middle of the stack ended then\n",

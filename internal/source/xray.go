@@ -156,8 +156,8 @@ type XRayTrace struct {
 	missing  int64            // bytes of records that the runtime has not written
 
 	read, whole int64 // bytes of the process's buffers: of those that were begun, and of all
-	pairs    int64            // calls that made no others
-	short    int64            // of them, those that the runtime leaves out if it is not told otherwise
+	pairs       int64 // calls that made no others
+	short       int64 // of them, those that the runtime leaves out if it is not told otherwise
 }
 
 // Limits of what is kept of a trace that is not in order.
