@@ -1,0 +1,213 @@
+package inject_test
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// A result has the calls once, however often it is injected.
+func TestTraceAgain(t *testing.T) {
+	w, s := tracedWorld(t)
+	w.fillTraced()
+	w.opts.SetTraces(s)
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	opts := w.opts
+	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || !sum.Complete() || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], "event mono already") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if !bytes.Equal(read(t, opts.Input), read(t, opts.Output)) {
+		t.Error("injecting the result again changes it")
+	}
+
+	// The calls of another process are not there, and cannot be put in any more.
+	other := *s
+	other.pid++
+	opts.SetTraces(s, &other)
+	sum, err = inject.Run(t.Context(), opts)
+	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+}
+
+// With --strict, the same: what is there already is no error, and what cannot be put in is
+// the error.
+func TestTraceAgainStrict(t *testing.T) {
+	w := newWorld(t)
+	w.Sample(tracePID, 1000, 0x1000)
+	w.Sample(tracePID, 1200, 0x1000)
+	s := &script{pid: tracePID, name: "xray", threads: map[uint32][]calls.Step{tracePID: steps("10+1 100-1")}}
+	w.opts.SetTraces(s)
+	w.opts.Strict = true
+	if _, err := w.run(); err != nil {
+		t.Fatal(err)
+	}
+	opts := w.opts
+	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
+	if sum, err := inject.Run(t.Context(), opts); err != nil || len(sum.Notes) != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	other := *s
+	other.pid++
+	opts.SetTraces(&other)
+	if sum, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// An event of the recording that has the name already is not that of the calls.
+func TestTraceName(t *testing.T) {
+	w, s := tracedWorld(t)
+	s.name = "cpu-clock"
+	w.fillTraced()
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || len(sum.Notes) != 0 || sum.Traces[0].Event != "cpu-clock-2" || sum.Traces[0].Calls != 6 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		if got := strings.ReplaceAll(scripted(t, perf, w.dir, w.opts.Output, "cpu-clock-2"), " cpu-clock-2 ", " mono "); got != wantCalls {
+			t.Errorf("perf %s:\n%swant\n%s", version, got, wantCalls)
+		}
+	}
+	opts := w.opts
+	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
+	if sum, err = inject.Run(t.Context(), opts); err != nil || !sum.Complete() || len(sum.Notes) != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// A trace that cannot be put in leaves the rest as it is, and it is said why.
+func TestTraceProblems(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(*world, *script)
+		want string
+	}{
+		{"clock", func(w *world, _ *script) { w.ClockID = -1 }, "-k mono"},
+		{"times", func(w *world, s *script) {
+			w.SampleType &^= testrec.Time
+		}, "its samples have no times"},
+		{"before", func(_ *world, s *script) {
+			s.threads = map[uint32][]calls.Step{1: {{Kind: calls.Enter, Time: 5, Function: 1}}}
+		}, "came before the recording"},
+		{"after", func(_ *world, s *script) { s.threads = map[uint32][]calls.Step{1: steps("5000+1 6000-1")} }, "came after the recording"},
+		{"damage", func(_ *world, s *script) {
+			s.problems = []calls.Problem{{Offset: 77, Text: "it is broken", Advice: "mend it"}}
+		}, "at offset 0x4d: it is broken; mend it"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w, s := tracedWorld(t)
+			test.set(w, s)
+			w.fillTraced()
+			w.opts.SetTraces(s)
+			sum, err := w.run()
+			if err != nil || sum.Complete() {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			said := false
+			for _, p := range sum.Problems {
+				said = said || strings.Contains(p.String(), test.want)
+			}
+			if !said {
+				t.Errorf("problems %v, nothing of %q", sum.Problems, test.want)
+			}
+		})
+	}
+}
+
+func TestTraceOfStream(t *testing.T) {
+	w, s := tracedWorld(t)
+	w.fillTraced()
+	r, wr := pipe(t)
+	go func() {
+		wr.Write([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"))
+		wr.Close()
+	}()
+	w.opts.Input, w.opts.Stdin = "-", r
+	w.opts.SetTraces(s)
+	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "record into a file") {
+		t.Errorf("%v", err)
+	}
+}
+
+// However deep calls are: what they took counts for the functions that called them, in all
+// perfs.
+func TestTraceDeep(t *testing.T) {
+	const deep = 400
+	var list []calls.Step
+	at := uint64(1000)
+	step := func(kind calls.Kind, function uint64) {
+		at++
+		list = append(list, calls.Step{Kind: kind, Time: at, Function: function*64 + 0x700000})
+	}
+	step(calls.Enter, 1)
+	for i := range uint64(deep) { // Two and Three, in turn
+		step(calls.Enter, 2+i%2)
+	}
+	for i := range uint64(deep) {
+		step(calls.Exit, 3-i%2)
+	}
+	step(calls.Exit, 1)
+	w, s := tracedWorld(t)
+	s.threads = map[uint32][]calls.Step{tracePID: list}
+	w.fillTraced()
+	w.Sample(tracePID+9, 3000, 0x1000)
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || !sum.Complete() {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if c := sum.Traces[0]; c.Calls != deep+1 || c.Cut != deep-126 || c.CutNotes != 0 || c.Inferred != 0 {
+		t.Errorf("%+v", c)
+	}
+	for version, perf := range testrec.Perfs(t) {
+		report := testrec.Run(t, w.dir, perf, "report", "--stdio", "--children", "-g", "none", "-F", "overhead_children,sym", "-i", w.opts.Output)
+		_, report, _ = strings.Cut(report, "event 'mono'")
+		if !regexp.MustCompile(`100\.00% +\[\.\] One`).MatchString(report) {
+			t.Errorf("perf %s: not all is in One:\n%s", version, report)
+		}
+		out := testrec.Run(t, w.dir, perf, "script", "-F", "event,ip,sym", "-i", w.opts.Output)
+		longest := 0
+		for _, sample := range strings.Split(out, "\n\n") {
+			var names []string
+			for line := range strings.Lines(sample) {
+				if f := strings.Fields(line); len(f) == 2 {
+					names = append(names, f[1])
+				}
+			}
+			longest = max(longest, len(names))
+			for i, name := range names[:max(len(names)-1, 0)] {
+				if name == names[i+1] || i+1 < len(names)-1 && names[i+1] == "One" {
+					t.Fatalf("perf %s: %s is called from %s, %d from the outermost", version, name, names[i+1], len(names)-1-i)
+				}
+			}
+		}
+		if longest < 126 || longest > 127 {
+			t.Errorf("perf %s: the longest callchain has %d calls", version, longest)
+		}
+	}
+}
+
+// A process that was forked, and began no other program, is called as its parent is.
+func TestTraceOfFork(t *testing.T) {
+	w, s := tracedWorld(t)
+	s.pid = tracePID + 9
+	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}
+	w.fillTraced()
+	w.Fork(s.pid, tracePID, 1010)
+	w.opts.SetTraces(s)
+	sum, err := w.run()
+	if err != nil || sum.Traces[0].Command == "" || sum.Traces[0].Command != sum.Dumps[0].Command {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+}
