@@ -41,11 +41,14 @@ type XRayProblem struct {
 
 // ShareXRay gives what is in traces to the processes that wrote it, once.
 func ShareXRay(traces []*XRay, w *XRayWorld) (problems []XRayProblem, err error) {
-	s := &xraySharing{world: w, traces: slices.Clone(traces), owner: make(map[*XRay]uint32), torn: make(map[*XRay]bool)}
+	s := &xraySharing{world: w, traces: slices.Clone(traces), owner: make(map[*XRay]uint32), torn: make(map[*XRay]bool), copyOf: make(map[*XRay]*XRay)}
 	// Whatever is decided does not depend on the order in which they were named.
 	slices.SortStableFunc(s.traces, func(a, b *XRay) int {
 		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
 	})
+	if err := s.findCopies(); err != nil {
+		return nil, err
+	}
 	if err := s.findOwners(); err != nil {
 		return nil, err
 	}
@@ -61,6 +64,7 @@ func ShareXRay(traces []*XRay, w *XRayWorld) (problems []XRayProblem, err error)
 type xraySharing struct {
 	world    *XRayWorld
 	traces   []*XRay
+	copyOf   map[*XRay]*XRay  // files with the same in them: the first one
 	owner    map[*XRay]uint32 // the process that wrote the trace
 	torn     map[*XRay]bool   // nobody knows which one did
 	problems []XRayProblem
@@ -75,13 +79,50 @@ type bufferKey struct {
 
 func (p *xrayPiece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
 
+// findCopies finds traces that were named twice, or copied: nothing is to be told of those.
+func (s *xraySharing) findCopies() error {
+	for i, x := range s.traces {
+		for _, first := range s.traces[:i] {
+			if s.copyOf[first] != nil {
+				continue
+			}
+			same, err := sameXRay(first, x)
+			if err != nil {
+				return err
+			}
+			if same {
+				s.copyOf[x] = first
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// sameXRay reports whether the buffers of two traces are the same.
+func sameXRay(x, y *XRay) (bool, error) {
+	if len(x.pieces) != len(y.pieces) {
+		return false, nil
+	}
+	for i := range x.pieces {
+		p, q := &x.pieces[i], &y.pieces[i]
+		if p.key() != q.key() || p.whole != q.whole {
+			return false, nil
+		}
+		if end, err := commonEnd(p, q); err != nil || end < p.end() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // findOwners finds out which process wrote each trace.
 func (s *xraySharing) findOwners() error {
 	open := make(map[uint32][]*XRay) // traces that name one process only, which has forked since
 	for _, x := range s.traces {
 		latest := slices.MaxFunc(x.pieces, func(a, b xrayPiece) int { return cmp.Compare(a.wall, b.wall) })
 		s.owner[x] = latest.pid
-		if len(x.Processes) > 1 {
+		if len(x.Processes) > 1 || s.copyOf[x] != nil {
 			continue
 		}
 		if forks := s.world.Forks(latest.pid); len(forks) > 0 {
@@ -113,6 +154,9 @@ func (s *xraySharing) findOwners() error {
 			files = rest
 		}
 		delete(open, pid)
+	}
+	for x, first := range s.copyOf {
+		s.owner[x], s.torn[x] = s.owner[first], s.torn[first]
 	}
 	return nil
 }
