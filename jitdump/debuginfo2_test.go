@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -42,7 +43,7 @@ func same(a, b *jitdump.DebugInfo2) bool {
 }
 
 func TestDebugInfo2Golden(t *testing.T) {
-	dump := fromHex(t, "testdata/debuginfo2.hex")
+	dump := testrec.Hex(t, "testdata/debuginfo2.hex")
 	h, recs, times := readAll(t, dump)
 	info, ok := recs[0].(*jitdump.DebugInfo2)
 	if !ok || len(recs) != 1 || !same(info, golden2()) {
@@ -144,7 +145,7 @@ func TestDebugInfo2Rules(t *testing.T) {
 
 // Counts and lists that do not add up are noticed before anything is allocated.
 func TestDebugInfo2Layout(t *testing.T) {
-	whole := fromHex(t, "testdata/debuginfo2.hex")[40:]
+	whole := testrec.Hex(t, "testdata/debuginfo2.hex")[40:]
 	for _, test := range []struct {
 		name string
 		at   int // of a u32 in the body

@@ -14,8 +14,8 @@ import (
 // addSeeds seeds a fuzz target with the golden dump and with the beginnings of
 // real ones.
 func addSeeds(f *testing.F) {
-	f.Add(fromHex(f, "testdata/spec.hex"))
-	f.Add(fromHex(f, "testdata/debuginfo2.hex"))
+	f.Add(testrec.Hex(f, "testdata/spec.hex"))
+	f.Add(testrec.Hex(f, "testdata/debuginfo2.hex"))
 	f.Add(writeAll(f, &jitdump.Header{Machine: 62}, []jitdump.Record{
 		earlyInfo(), jitdump.NewTier(1, jitdump.Blue, "Ion"), jitdump.NewEmbeddedSource("a.toy", []byte("fn f() {}")),
 	}, []uint64{1, 2, 3}))

@@ -3,33 +3,12 @@ package jitdump_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"os"
 	"reflect"
-	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
-
-// fromHex reads a file of hexadecimal bytes with comments behind #.
-func fromHex(t testing.TB, path string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var digits strings.Builder
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		digits.WriteString(strings.Join(strings.Fields(line), ""))
-	}
-	b, err := hex.DecodeString(digits.String())
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return b
-}
 
 // readAll decodes every record of a dump.
 func readAll(t testing.TB, dump []byte) (*jitdump.Header, []jitdump.Record, []uint64) {
@@ -75,7 +54,7 @@ func writeAll(t testing.TB, h *jitdump.Header, recs []jitdump.Record, times []ui
 }
 
 func TestGolden(t *testing.T) {
-	dump := fromHex(t, "testdata/spec.hex")
+	dump := testrec.Hex(t, "testdata/spec.hex")
 	h, recs, times := readAll(t, dump)
 	if want := (&jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: 62, PID: 12345, Timestamp: 123456789}); !reflect.DeepEqual(h, want) {
 		t.Errorf("header %+v, want %+v", h, want)
@@ -130,7 +109,7 @@ func checkGolden(t *testing.T, recs []jitdump.Record) {
 // bytes of a big-endian LOAD are spelled out: reading what the writer wrote would
 // not show that both are wrong.
 func TestBigEndian(t *testing.T) {
-	h, recs, times := readAll(t, fromHex(t, "testdata/spec.hex"))
+	h, recs, times := readAll(t, testrec.Hex(t, "testdata/spec.hex"))
 	h.Order = binary.BigEndian
 	info := recs[0].(*jitdump.DebugInfo)
 	var entries []jitdump.DebugEntry

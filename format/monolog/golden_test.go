@@ -5,30 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
-	"strings"
 	"testing"
-)
 
-// fromHex reads a file of hexadecimal bytes with comments behind #.
-func fromHex(t testing.TB, path string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var digits strings.Builder
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		digits.WriteString(strings.Join(strings.Fields(line), ""))
-	}
-	b, err := hex.DecodeString(digits.String())
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return b
-}
+	"github.com/jitinject/jitinject/internal/testrec"
+)
 
 // Logs by hand, read, and written again.
 func TestGolden(t *testing.T) {
@@ -117,7 +98,7 @@ func TestGolden(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			log := fromHex(t, "testdata/"+name+".hex")
+			log := testrec.Hex(t, "testdata/"+name+".hex")
 			r, err := NewReader(bytes.NewReader(log))
 			if err != nil {
 				t.Fatal(err)

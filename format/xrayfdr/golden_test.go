@@ -2,30 +2,10 @@ package xrayfdr
 
 import (
 	"bytes"
-	"encoding/hex"
-	"os"
-	"strings"
 	"testing"
-)
 
-// fromHex reads a file of hexadecimal bytes with comments behind #.
-func fromHex(t testing.TB, path string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var digits strings.Builder
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		digits.WriteString(strings.Join(strings.Fields(line), ""))
-	}
-	b, err := hex.DecodeString(digits.String())
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return b
-}
+	"github.com/jitinject/jitinject/internal/testrec"
+)
 
 // TestSpec decodes the golden traces of the document, in both byte orders, and
 // writes them again.
@@ -45,7 +25,7 @@ func TestSpec(t *testing.T) {
 	}
 	for _, name := range []string{"spec", "spec-big"} {
 		t.Run(name, func(t *testing.T) {
-			file := fromHex(t, "testdata/"+name+".hex")
+			file := testrec.Hex(t, "testdata/"+name+".hex")
 			h, err := ParseHeader(file)
 			if err != nil || h.Version != 1 || !h.ConstantTSC || !h.NonstopTSC || h.OtherFlags != 0 || h.CycleFrequency != 3e9 || h.BufferSize != 160 || h.Emulated() {
 				t.Errorf("header %+v, %v", h, err)
@@ -74,7 +54,7 @@ func TestEventVersions(t *testing.T) {
 		case 5:
 			custom.Delta, typed.Delta, last = 10, 10, 1027
 		}
-		file := fromHex(t, name)
+		file := testrec.Hex(t, name)
 		checkGolden(t, file, []Record{
 			{Offset: 32, Kind: Extents, Extents: 111},
 			{Offset: 48, Kind: NewBuffer, TID: 70000},

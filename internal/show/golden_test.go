@@ -3,7 +3,6 @@ package show_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"flag"
 	"os"
 	"path/filepath"
@@ -15,26 +14,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write what is shown into testdata")
-
-// fromHex reads bytes as people write them down, with comments behind #.
-func fromHex(t testing.TB, path string) (b []byte) {
-	t.Helper()
-	in, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(in)) {
-		line, _, _ = strings.Cut(line, "#")
-		for _, digits := range strings.Fields(line) {
-			c, err := hex.DecodeString(digits)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b = append(b, c...)
-		}
-	}
-	return b
-}
 
 // put writes a file into a fresh directory, and makes that the current one: names are
 // part of what is shown.
@@ -92,8 +71,8 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := fromHex(t, "../../jitdump/testdata/spec.hex")
-	info2 := fromHex(t, "../../jitdump/testdata/debuginfo2.hex")
+	spec := testrec.Hex(t, "../../jitdump/testdata/spec.hex")
+	info2 := testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex")
 	lli := testrec.Unpack(t, "lli-hot")
 	t.Chdir(t.TempDir())
 	put(t, "spec.dump", spec)

@@ -90,7 +90,7 @@ func mustName(t *testing.T, s string) []show.Name {
 func TestFilters(t *testing.T) {
 	dir := t.TempDir()
 	spec := filepath.Join(dir, "spec.dump")
-	put(t, spec, fromHex(t, "../../jitdump/testdata/spec.hex"))
+	put(t, spec, testrec.Hex(t, "../../jitdump/testdata/spec.hex"))
 	data := filepath.Join(dir, "small.data")
 	put(t, data, smallRecording().Bytes())
 	for _, c := range []struct {
