@@ -128,7 +128,7 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 		fmt.Fprintf(w, "%s in the build-id cache as well\n", were(s.Cached, "object is", "objects are"))
 	}
 	if s.Replaced > 0 {
-		fmt.Fprintf(w, "%s replaced; its result, if you keep one, shows fewer functions from now on\n", were(s.Replaced, "object of an earlier run was", "objects of an earlier run were"))
+		fmt.Fprintf(w, "%s there with other contents, and replaced; an earlier result that needs what was there shows fewer functions from now on\n", were(s.Replaced, "object was", "objects were"))
 	}
 }
 

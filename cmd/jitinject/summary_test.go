@@ -57,7 +57,7 @@ func dumps(n int) *engine.Summary {
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,
 // which was injected before in another way.
 func TestReplacedText(t *testing.T) {
-	for n, want := range map[int]string{0: "", 1: "1 object of an earlier run was replaced; its result,", 1234: "1,234 objects of an earlier run were replaced; its result,"} {
+	for n, want := range map[int]string{0: "", 1: "1 object was there with other contents, and replaced; an earlier result", 1234: "1,234 objects were there with other contents, and replaced; an earlier result"} {
 		var out bytes.Buffer
 		s := dumps(1)
 		s.Replaced = n
