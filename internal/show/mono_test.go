@@ -19,11 +19,12 @@ import (
 
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // With bytes, every byte of a log is shown once: in the header, a buffer's or an event.
 func TestMonoBytes(t *testing.T) {
-	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	log := testrec.Gunzip(t, "testdata/mono/v17-all.mlpd.gz")
 	var all []byte
 	for line := range strings.Lines(whole(t, "testdata/mono/v17-all.mlpd.gz", show.Options{JSON: true, Hex: true})) {
 		var it struct {
@@ -188,7 +189,7 @@ func TestMonoPipe(t *testing.T) {
 	for _, packed := range []bool{false, true} {
 		log := monoLog(t, 17)
 		if packed {
-			log = gunzip(t, "testdata/mono/v1.mlpd.gz")
+			log = testrec.Gunzip(t, "testdata/mono/v1.mlpd.gz")
 		}
 		path := filepath.Join(t.TempDir(), "app.mlpd")
 		put(t, path, log)
@@ -223,7 +224,7 @@ func TestMonoPipe(t *testing.T) {
 // stops the work.
 func TestLargeLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.mlpd")
-	log := gunzip(t, "testdata/mono/v17-all.mlpd.gz")
+	log := testrec.Gunzip(t, "testdata/mono/v17-all.mlpd.gz")
 	first := bytes.Index(log, []byte("\x01LPM"))
 	f, err := os.Create(path)
 	if err != nil {
@@ -255,7 +256,7 @@ func TestLargeLog(t *testing.T) {
 // Calls of a log are counted as mprof-report counts them.
 func TestMonoStats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.mlpd")
-	put(t, path, gunzip(t, "testdata/mono/v17-all.mlpd.gz"))
+	put(t, path, testrec.Gunzip(t, "testdata/mono/v17-all.mlpd.gz"))
 	text := whole(t, path, show.Options{Stats: true})
 	// fib(6) makes 25 calls, in each of two threads.
 	if !regexp.MustCompile(`(?m)^ +50( +[0-9.]+ (ns|us|ms)){7}  All:Fib \(int\)$`).MatchString(text) {

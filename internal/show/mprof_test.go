@@ -1,11 +1,8 @@
 package show_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -13,26 +10,8 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
-
-// gunzip returns what a file of testdata holds.
-func gunzip(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // A monoItem is an event as JSON has it.
 type monoItem struct {
@@ -241,9 +220,9 @@ func TestMprofReport(t *testing.T) {
 	}
 	for _, packed := range logs {
 		t.Run(filepath.Base(packed), func(t *testing.T) {
-			want := debugLines(string(gunzip(t, strings.Replace(packed, ".mlpd", ".debug.txt", 1))))
+			want := debugLines(string(testrec.Gunzip(t, strings.Replace(packed, ".mlpd", ".debug.txt", 1))))
 			plain := filepath.Join(t.TempDir(), "plain.mlpd")
-			put(t, plain, gunzip(t, packed))
+			put(t, plain, testrec.Gunzip(t, packed))
 			for _, path := range []string{packed, plain} {
 				sameLines(t, mprofLines(t, whole(t, path, show.Options{JSON: true})), want)
 			}

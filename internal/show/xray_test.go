@@ -20,6 +20,7 @@ import (
 
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // xrayTraces are traces of real runtimes, with what llvm-xray makes of them.
@@ -113,9 +114,9 @@ func TestFDRDump(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(packed), ".xray.gz")
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "xray-log.x")
-			put(t, path, gunzip(t, packed))
+			put(t, path, testrec.Gunzip(t, packed))
 			ours := fdrLines(t, shown(t, path, show.Options{JSON: true}))
-			theirs := theirLines(string(gunzip(t, strings.Replace(packed, ".xray.", ".fdr-dump.txt.", 1))))
+			theirs := theirLines(string(testrec.Gunzip(t, strings.Replace(packed, ".xray.", ".fdr-dump.txt.", 1))))
 			switch name {
 			case "v1-llvm5-events": // llvm-xray goes astray at data that is not there
 				theirs = theirs[:slices.IndexFunc(theirs, func(s string) bool { return strings.HasPrefix(s, "<Custom Event") })]
@@ -194,7 +195,7 @@ func sameAccount(t *testing.T, ours map[int][8]float64, account string) (compare
 // Counts and lengths of calls are those of llvm-xray account.
 func TestStats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "xray-log.x")
-	put(t, path, gunzip(t, filepath.Join(xrayTraces, "v5-perf-pair.xray.gz")))
+	put(t, path, testrec.Gunzip(t, filepath.Join(xrayTraces, "v5-perf-pair.xray.gz")))
 	account, err := os.ReadFile("testdata/xray/v5-perf-pair.account.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func TestStats(t *testing.T) {
 		t.Skip("SKIPPED: there is no llvm-xray-14")
 	}
 	for _, name := range []string{"v5-events", "v5-llvm14-small", "llvm-version-3"} {
-		put(t, path, gunzip(t, filepath.Join(xrayTraces, name+".xray.gz")))
+		put(t, path, testrec.Gunzip(t, filepath.Join(xrayTraces, name+".xray.gz")))
 		out, err := exec.Command("llvm-xray-14", "account", "-d", "-f", "csv", path).Output()
 		if err != nil {
 			t.Logf("%s: llvm-xray refuses it: %v", name, err)

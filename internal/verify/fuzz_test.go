@@ -2,11 +2,9 @@ package verify
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"debug/elf"
 	"encoding/binary"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,25 +13,6 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
-
-// gunzipped returns what a file holds that gzip has packed.
-func gunzipped(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // FuzzVerify: whatever the bytes are, nothing panics, and every complaint is about a
 // rule of the table. The first byte says what they are taken for.
@@ -86,11 +65,11 @@ func FuzzVerify(f *testing.F) {
 		f.Add(append([]byte{2}, cut...))
 	}
 	for _, path := range []string{"../show/testdata/mono/v1.mlpd.gz", "../show/testdata/mono/v17-all.mlpd.gz"} {
-		log := gunzipped(f, path)
+		log := testrec.Gunzip(f, path)
 		f.Add(append([]byte{3}, log[:min(len(log), 16<<10)]...))
 	}
 	for _, name := range []string{"v1-llvm5-events", "v2-llvm6", "v5-events", "v5-llvm14-typed"} {
-		f.Add(append([]byte{4}, gunzipped(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
+		f.Add(append([]byte{4}, testrec.Gunzip(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {

@@ -3,11 +3,9 @@ package verify_test
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,20 +95,7 @@ var logs = []struct{ name, runtime, path string }{
 // unpacked returns the path of what a file holds that gzip has packed.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), b)
+	return write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), testrec.Gunzip(t, path))
 }
 
 // told is how often a rule is broken in a recording's dumps and in the recording
