@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/buildid"
 	"golang.org/x/sys/unix"
 )
 
@@ -109,7 +110,7 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 	if err != nil {
 		return st, errors.New("it is no ELF file; it is left alone")
 	}
-	if id := buildIDOf(f); id == "" || !slices.ContainsFunc(o.ids, func(want string) bool { return sameBuildID(id, want) }) {
+	if id := buildid.Of(f); id == "" || !slices.ContainsFunc(o.ids, func(want string) bool { return sameBuildID(id, want) }) {
 		return st, errors.New("its build id is not the one in the recording, so it is of another run; it is left alone")
 	}
 	return st, nil

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/buildid"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -117,7 +118,7 @@ func (rec *recording) isRecorded(m *fileMap, file *os.File, f *elf.File) bool {
 		want = rec.buildID(m.name)
 	}
 	if want != "" {
-		return buildIDOf(f) == want
+		return buildid.Of(f) == want
 	}
 	var st unix.Stat_t
 	return m.file.Inode != 0 && unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.file.Inode &&
@@ -162,22 +163,4 @@ func (rec *recording) buildID(name string) string {
 		}
 	}
 	return ""
-}
-
-// buildIDOf returns the build id of an ELF file, or "".
-func buildIDOf(f *elf.File) string {
-	s := f.Section(".note.gnu.build-id")
-	if s == nil || s.Size > 1<<10 {
-		return ""
-	}
-	note, err := s.Data()
-	if err != nil || len(note) < 12 {
-		return ""
-	}
-	name, desc := f.ByteOrder.Uint32(note), f.ByteOrder.Uint32(note[4:])
-	at := 12 + (uint64(name)+3)&^3
-	if at+uint64(desc) > uint64(len(note)) {
-		return ""
-	}
-	return string(note[at : at+uint64(desc)])
 }

@@ -36,7 +36,8 @@ var allowed = map[string][]string{
 	"internal/jitcode": {},
 	"internal/calls":   {},
 	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
-	"internal/xraymap": {"github.com/ianlancetaylor/demangle"},
+	"internal/buildid": {},
+	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
@@ -49,7 +50,7 @@ var allowed = map[string][]string{
 
 	// The engine, and the command on top of it.
 	"inject": {
-		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/elfcore", "internal/xraymap", "internal/calls",
+		"perfdata", "internal/source", "internal/jitcode", "internal/jitobj", "internal/elfcore", "internal/buildid", "internal/xraymap", "internal/calls",
 		"golang.org/x/sync/errgroup", "golang.org/x/sys/unix",
 	},
 	"internal/manual": {},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/jitinject/jitinject/internal/buildid"
 )
 
 // ErrNoMap is the error for a program that was not built with -fxray-instrument.
@@ -45,7 +47,7 @@ func Read(r io.ReaderAt) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Map{BuildID: buildID(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
+	m := &Map{BuildID: buildid.Of(f), Machine: f.Machine, Relocated: f.Type == elf.ET_DYN, LogsArguments: sleds.arguments, LogsEvents: sleds.events}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			m.loads = append(m.loads, p.ProgHeader)
@@ -123,22 +125,4 @@ func (m *Map) Fits(off, end uint64) bool {
 		}
 	}
 	return false
-}
-
-// buildID returns the build id of a program, or "".
-func buildID(f *elf.File) string {
-	s := f.Section(".note.gnu.build-id")
-	if s == nil || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.FileSize > 1<<10 {
-		return ""
-	}
-	note, err := s.Data()
-	if err != nil || len(note) < 12 {
-		return ""
-	}
-	name, desc := f.ByteOrder.Uint32(note), f.ByteOrder.Uint32(note[4:])
-	at := 12 + (uint64(name)+3)&^3
-	if at+uint64(desc) > uint64(len(note)) {
-		return ""
-	}
-	return string(note[at : at+uint64(desc)])
 }
