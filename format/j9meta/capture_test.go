@@ -125,7 +125,7 @@ func TestCaptureErrors(t *testing.T) {
 		{"kind", "{\"base\": 1, \"startPC\": 1,\n\"pid\": \"x\"}", `X.json: line 2: "pid" is a JSON string, and should be a whole number from 0 on, of 32 bits`},
 		{"negative", `{"base": 1, "startPC": 1, "time": -1}`, `"time" is a JSON number -1, and should be a whole number from 0 on, of 64 bits`},
 		{"address", `{"base": "somewhere", "startPC": 1}`, `X.json: "somewhere" is no address`},
-		{"epoch", `{"base": 1, "startPC": 1, "epoch": 217}`, "X.json: epoch: struct J9JITExceptionTable never had 217 bytes"},
+		{"epoch", `{"base": 1, "startPC": 1, "epoch": 217}`, "X.json: epoch: struct J9JITExceptionTable cannot have 217 bytes"},
 		{"pointer size", `{"base": 1, "startPC": 1, "pointer_size": 2}`, "X.json: pointer_size: it is 2, and can be 4 or 8"},
 		{"two sizes", `{"base": 1, "startPC": 1, "epoch": 216, "pointer_size": 4}`, "X.json: pointer_size: it is 4, and by machine or epoch it is 8"},
 		{"epoch of another machine", `{"base": 1, "startPC": 1, "machine": "arm", "epoch": 216}`, "X.json: epoch: the struct has 216 bytes with pointers of 8 bytes, and those of arm have 4"},
@@ -199,5 +199,75 @@ func TestFindCaptures(t *testing.T) {
 	}
 	if _, err := FindCaptures(filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there has captures")
+	}
+}
+
+// The vectors are captures.
+func TestCaptureVectors(t *testing.T) {
+	paths, err := FindCaptures("testdata")
+	if err != nil || len(paths) < 6 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		c, err := ReadCapture(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := c.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, cold, err := c.Parts()
+		start, end := b.Header.Warm()
+		if err != nil || warm != (CodePart{start, end}) || cold != (CodePart{}) {
+			t.Errorf("%s: parts are %#x and %#x, %v, want %#x to %#x", path, warm, cold, err, start, end)
+		}
+		c.StartPC++
+		if _, err := c.Body(); err == nil || !strings.Contains(err.Error(), "startPC at offset 0x28 is") {
+			t.Errorf("%s: with another startPC: %v", path, err)
+		}
+		if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "startPC at offset 0x28 is") {
+			t.Errorf("%s: with another startPC: %v", path, err)
+		}
+	}
+}
+
+// Of a body that is cut, or damaged behind its first fields, these are still known.
+func TestCaptureParts(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			b := make([]byte, 9*size)
+			put := func(i int, v uint64) {
+				if size == 4 {
+					order.PutUint32(b[4*i:], uint32(v))
+				} else {
+					order.PutUint64(b[8*i:], v)
+				}
+			}
+			c := &Capture{Metadata: b, StartPC: 0x1000, Layout: Layout{Order: order, PointerSize: size}}
+			put(5, 0x1000)
+			put(6, 0x1100)
+			put(8, 0x1100)
+			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{}) {
+				t.Error(warm, cold, err)
+			}
+			put(7, 0x5000)
+			put(8, 0x5020)
+			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{0x5000, 0x5020}) {
+				t.Error(warm, cold, err)
+			}
+			put(8, 0x5000)
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endPC at offset") {
+				t.Error(err)
+			}
+			put(6, 0xfff)
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endWarmPC at offset") {
+				t.Error(err)
+			}
+			c.Metadata = b[:len(b)-1]
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "it has") {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -52,20 +52,19 @@ func (c *Capture) layout(d *captureJSON) error {
 		m := &captureMachines[i]
 		l.Machine, l.PointerSize, l.Order = m.machine, m.size, m.order
 	}
-	switch d.Epoch {
-	case 0:
-	case 116, 120, 124, 216, 224, 232:
+	if d.Epoch != 0 {
 		l.HeaderSize = d.Epoch
-		size := 8
-		if d.Epoch < 200 {
-			size = 4
+		size := 4
+		if d.Epoch >= HeaderSizes(8)[0] {
+			size = 8
+		}
+		if !(Layout{PointerSize: size}).headerSizeOK(d.Epoch) {
+			return fmt.Errorf("epoch: struct J9JITExceptionTable cannot have %d bytes; it had 216, 224 and 232, on 32 bits 116, 120 and 124", d.Epoch)
 		}
 		if l.PointerSize != 0 && l.PointerSize != size {
 			return fmt.Errorf("epoch: the struct has %d bytes with pointers of %d bytes, and those of %s have %d", d.Epoch, size, d.Machine, l.PointerSize)
 		}
 		l.PointerSize = size
-	default:
-		return fmt.Errorf("epoch: struct J9JITExceptionTable never had %d bytes, but 216, 224 or 232; on 32 bits 116, 120 or 124", d.Epoch)
 	}
 	switch d.PointerSize {
 	case 0:
@@ -103,7 +102,7 @@ func (c *Capture) inferLayout() error {
 			if l.PointerSize != 0 && l.PointerSize != size || l.Order != nil && l.Order != order {
 				continue
 			}
-			if v, ok := word(c.Metadata, startPCOffset(size), size, order); ok && v == c.StartPC {
+			if v, ok := pointerAt(c.Metadata, startPCOffset(size), size, order); ok && v == c.StartPC {
 				l.PointerSize, l.Order = size, order
 				return nil
 			}
@@ -120,8 +119,8 @@ func (c *Capture) inferLayout() error {
 	return nil
 }
 
-// word reads a pointer.
-func word(b []byte, offset, size int, order binary.ByteOrder) (uint64, bool) {
+// pointerAt reads a pointer.
+func pointerAt(b []byte, offset, size int, order binary.ByteOrder) (uint64, bool) {
 	if offset+size > len(b) {
 		return 0, false
 	}
@@ -139,8 +138,48 @@ func (c *Capture) Body() (*Body, error) {
 		return nil, err
 	}
 	if b.Header.StartPC != c.StartPC {
-		return nil, fmt.Errorf("%s: startPC at offset %#x is %#x, and %q says %#x: they are of different bodies, or of another layout (pointer_size, byte_order)",
-			FormatName, startPCOffset(c.Layout.PointerSize), b.Header.StartPC, c.JSONPath, c.StartPC)
+		return nil, c.otherStart(b.Header.StartPC)
 	}
 	return b, nil
+}
+
+// Parts returns where the code is: its warm part, and its cold part, which is empty where
+// there is none. Only fields in front of the size are looked at, so damage behind them does not
+// matter. It fails where the metadata is shorter than these, is not that of startPC, or where a part
+// cannot be.
+func (c *Capture) Parts() (warm, cold CodePart, err error) {
+	size, order := c.Layout.PointerSize, c.Layout.Order
+	at := startPCOffset(size)
+	var fields [4]uint64 // startPC, endWarmPC, startColdPC, endPC
+	for i := range fields {
+		var ok bool
+		if fields[i], ok = pointerAt(c.Metadata, at+i*size, size, order); !ok {
+			return warm, cold, fmt.Errorf("%s: it has %d bytes, and the struct it begins with at least %d", FormatName, len(c.Metadata), HeaderSizes(size)[0])
+		}
+	}
+	if fields[0] != c.StartPC {
+		return warm, cold, c.otherStart(fields[0])
+	}
+	warm = CodePart{fields[0], fields[1]}
+	if fields[2] != 0 {
+		cold = CodePart{fields[2], fields[3]}
+	}
+	for _, p := range []struct {
+		name string
+		at   int
+		part CodePart
+	}{{"endWarmPC", at + size, warm}, {"endPC", at + 3*size, cold}} {
+		if p.part != (CodePart{}) && (p.part.End <= p.part.Start || p.part.End-p.part.Start > maxCaptureCode) {
+			return warm, cold, fmt.Errorf("%s: %s at offset %#x is %#x, and the code begins at %#x", FormatName, p.name, p.at, p.part.End, p.part.Start)
+		}
+	}
+	return warm, cold, nil
+}
+
+// A CodePart is where a part of a body's code is: addresses from Start up to End.
+type CodePart struct{ Start, End uint64 }
+
+func (c *Capture) otherStart(start uint64) error {
+	return fmt.Errorf("%s: startPC at offset %#x is %#x, and %q says %#x: they are of different bodies, or of another layout (pointer_size, byte_order)",
+		FormatName, startPCOffset(c.Layout.PointerSize), start, c.JSONPath, c.StartPC)
 }
