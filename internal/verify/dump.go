@@ -34,6 +34,7 @@ type dumpCheck struct {
 	lines     lineRecords
 	unwind    pendingUnwind
 	tree      pendingTree
+	j9        map[uint64]*pendingJ9 // by code_addr
 	tiers     [256]bool
 
 	records   int
@@ -106,7 +107,7 @@ func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
 	return &dumpCheck{
 		reporter: r, src: src, size: size,
 		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
-		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)}, j9: make(map[uint64]*pendingJ9),
 	}
 }
 
@@ -239,6 +240,12 @@ func (c *dumpCheck) record(raw *jitdump.Raw) {
 		if _, err := raw.EmbeddedSource(); err != nil {
 			c.broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
 		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			c.openJ9(raw)
+			break
+		}
+		fallthrough
 	default:
 		c.broken("dump/unknown-record", raw.Offset, "a record of type %d, %d bytes", uint32(raw.ID), raw.Size())
 	}
@@ -317,6 +324,7 @@ func (c *dumpCheck) end() {
 	if c.tree.waits {
 		c.broken("dump/tree-order", c.tree.offset, "no load follows")
 	}
+	c.orphanJ9()
 	if len(c.functions) == 0 {
 		c.broken("dump/no-load", dumpHeaderSize, "there is no JIT_CODE_LOAD in the file")
 	}

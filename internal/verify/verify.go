@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/perfdata"
@@ -49,12 +50,13 @@ const (
 	KindDump      = "jitdump"
 	KindMono      = monolog.FormatName
 	KindXRay      = xrayfdr.FormatName
+	KindJ9        = j9meta.FormatName
 	KindRecording = "perf.data"
 	KindObject    = "ELF object"
 )
 
 // ErrUnknown says that a file is of no kind that can be checked.
-var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace nor a perf.data or an ELF object")
+var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace nor a perf.data or an ELF object, and no metadata of OpenJ9 with its JSON beside it")
 
 // KindOf looks at the first bytes of a file. A file with the name of a dump is one,
 // whatever is in it.
@@ -84,6 +86,8 @@ func KindOf(path string) (string, error) {
 		return KindMono, nil
 	case bytes.HasPrefix(b, []byte("DTiJ")), bytes.HasPrefix(b, []byte("JiTD")), strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump"):
 		return KindDump, nil
+	case j9meta.IsCapture(path):
+		return KindJ9, nil
 	case xrayfdr.Looks(b):
 		return KindXRay, nil
 	}
@@ -128,6 +132,8 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 		err = checkMono(ctx, r, path, &opts)
 	case KindXRay:
 		err = checkXRay(ctx, r, path, &opts)
+	case KindJ9:
+		err = checkJ9(ctx, r, path)
 	case KindRecording:
 		err = checkRecording(ctx, r, path, &opts)
 	default:
