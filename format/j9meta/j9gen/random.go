@@ -159,11 +159,20 @@ func (m *maker) inlines() {
 		}
 	}
 	unloaded := m.choose(m.o.Unloaded, 10)
+	// The compiler that works ahead of time knows no addresses. What loads the
+	// body fills them in, later.
+	unknown := m.ahead && b.Header.Flags&j9meta.IsRemoteComp == 0 && m.o.Inlines == nil && m.chance(30)
 	for i := range m.sites {
 		s := j9meta.InlinedSite{Method: methods[m.rng.IntN(len(methods))]}
 		s.Info.CallerIndex = m.caller(i)
 		s.Info.ByteCodeIndex = m.bytecode()
-		if unloaded && m.chance(30) {
+		switch {
+		case unknown:
+			s.Method = 1<<64 - 1
+			if b.Layout.PointerSize == 4 {
+				s.Method = 1<<32 - 1
+			}
+		case unloaded && m.chance(30):
 			s.Method = m.unload(s.Method)
 		}
 		s.Monitors = make([]byte, m.mapBytes)
