@@ -49,6 +49,9 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 	if err := f.monoLogs(ctx, sum); err != nil {
 		return nil, err
 	}
+	if err := f.captures(ctx, sum); err != nil {
+		return nil, err
+	}
 	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
 	for _, c := range claims {
