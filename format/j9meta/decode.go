@@ -2,7 +2,6 @@ package j9meta
 
 import (
 	"cmp"
-	"debug/elf"
 	"errors"
 	"fmt"
 
@@ -242,24 +241,6 @@ func (d *decoder) read(p place, end int) error {
 	}
 	d.section(p.kind, p.offset, c.Pos(), nil)
 	return c.Err()
-}
-
-// stackAtlas reads the atlas and its maps. On s390 it finds out how many words a
-// full map has: with the right number the maps end where the next section begins.
-func (d *decoder) stackAtlas(c *wire.Cursor) {
-	d.atlas(c)
-	other := *c
-	a := d.body.Atlas
-	a.Maps = d.maps(c, a)
-	if d.layout.Machine != elf.EM_S390 || d.layout.HighWords || c.Err() == nil && c.Len() == 0 {
-		return
-	}
-	d.layout.HighWords = true
-	if maps := d.maps(&other, a); other.Err() == nil && (c.Err() != nil || other.Len() == 0) {
-		*c, a.Maps = other, maps
-		return
-	}
-	d.layout.HighWords = false
 }
 
 // section notes a section, which follows the one that was noted before.
