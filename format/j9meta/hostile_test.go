@@ -47,6 +47,9 @@ func probe(t testing.TB, blob []byte, base uint64, l Layout) error {
 		return err
 	}
 	tiles(t, b, len(blob))
+	if again, err := b.Encode(); err != nil || !bytes.Equal(again, blob) {
+		t.Fatalf("encoded again: %v, %s", err, firstDifference(again, blob))
+	}
 	sound := b.CheckSites() == nil
 	last := uint32(0)
 	var frames []Frame
