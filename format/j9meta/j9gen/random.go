@@ -19,19 +19,26 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 		b.Base = m.address(dataMemory) + uint64(b.Layout.PointerSize)
 	}
 	m.header()
-	if !m.choose(o.Stub, 0) {
-		m.shape()
-		m.inlines()
-		m.exceptions()
-		m.atlas()
-		m.later()
-	} else {
-		b.Header.Flags |= j9meta.IsStub
-	}
-	if err := b.Lay(); err != nil {
-		panic(err)
+	m.shape()
+	m.inlines()
+	m.exceptions()
+	m.atlas()
+	m.later()
+	m.lay()
+	if m.choose(o.Stub, 0) { // a copy of the header
+		h := &b.Header
+		h.Flags |= j9meta.IsStub
+		h.GCStackAtlas, h.InlinedCalls, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo = 0, 0, 0, 0, 0, 0
+		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: b.Header}
+		m.lay()
 	}
 	return b
+}
+
+func (m *maker) lay() {
+	if err := m.b.Lay(); err != nil {
+		panic(err)
+	}
 }
 
 func (m *maker) header() {
