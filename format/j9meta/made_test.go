@@ -2,6 +2,8 @@ package j9meta_test
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -51,6 +53,26 @@ func TestMade(t *testing.T) {
 			if err := got.CheckSites(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
+		}
+	}
+}
+
+// A header of more fields than are known keeps what it has.
+func TestMadeLaterHeaders(t *testing.T) {
+	for seed := range uint64(100) {
+		o := j9gen.Options{Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232 + 8*int(1+seed%30)}}
+		b := j9gen.Random(rand.New(rand.NewPCG(seed, 4)), o)
+		blob, err := b.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Layout.HeaderSize = 0
+		got, err := j9meta.Decode(blob, b.Base, o.Layout)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff := difference("body", reflect.ValueOf(*got), reflect.ValueOf(*b)); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
 }
