@@ -100,7 +100,7 @@ func sizedJ9(r *reporter, blob []byte, at int64, l j9meta.Layout) bool {
 	case size > int64(len(blob)):
 		r.broken("j9/cut", at+int64(field), "size is %d, and %s are there", size, counted(len(blob), "byte"))
 		return false
-	case size > 0 && size < int64(len(blob)):
+	case size >= int64(field)+4 && size < int64(len(blob)):
 		r.broken("j9/size", at+int64(field), "size is %d, and %s are there", size, counted(len(blob), "byte"))
 	}
 	return true
