@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/calls":   {},
-	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
+	"internal/source":  {"jitdump", "format/j9meta", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
 	"internal/buildid": {},
 	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
@@ -63,6 +63,7 @@ var allowed = map[string][]string{
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
 	"internal/arrows":         {},
+	"format/j9meta/j9gen":     {"format/j9meta"},
 	"internal/testrec":        {"github.com/klauspost/compress/zstd"},
 	"internal/testrec/swap":   {"internal/testrec"},
 	"internal/testrec/unpack": {"internal/testrec"},
