@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -71,6 +72,13 @@ func FuzzVerify(f *testing.F) {
 	for _, name := range []string{"v1-llvm5-events", "v2-llvm6", "v5-events", "v5-llvm14-typed"} {
 		f.Add(append([]byte{4}, testrec.Gunzip(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
 	}
+	for _, name := range []string{"epoch-232", "four-byte-offsets", "fsd-216", "inline-wide-exc"} {
+		b, err := os.ReadFile("../../format/j9meta/testdata/" + name + ".bin")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(append([]byte{5}, b...))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
 			return
@@ -81,7 +89,7 @@ func FuzzVerify(f *testing.F) {
 			}
 		}}
 		r, src, size, ctx := newReporter("x", &opts), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
-		switch in[0] % 5 {
+		switch in[0] % 6 {
 		case 0:
 			if err := newDumpCheck(r, src, size).check(ctx, "jit-1.dump"); err != nil {
 				t.Error(err)
@@ -97,6 +105,12 @@ func FuzzVerify(f *testing.F) {
 		case 4:
 			c := &xrayCheck{reporter: r, src: src, size: size}
 			_ = c.check(ctx)
+		case 5:
+			for _, l := range []j9meta.Layout{{Order: binary.LittleEndian, PointerSize: 8}, {Order: binary.BigEndian, PointerSize: 4, Machine: elf.EM_S390}, {Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_ARM}} {
+				if body := decodeJ9(r, in[1:], 0, 0x7e0000000000, l); body != nil {
+					(&j9Check{reporter: r, body: body}).check()
+				}
+			}
 		default:
 			checkObject(ctx, r, src, size, "/x/jitted-1-1.so", true)
 		}

@@ -14,13 +14,8 @@ import (
 func checkJ9(ctx context.Context, r *reporter, path string) error {
 	capture, err := j9meta.ReadCapture(path)
 	if err != nil {
-		if st, serr := openChecked(path); serr != nil {
-			return serr
-		} else {
-			st.Close()
-		}
 		r.result.Holds = "nothing"
-		r.broken("j9/capture", -1, "%s", quoted(err.Error()))
+		r.broken("j9/capture", -1, "%v", err)
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -245,6 +245,10 @@ var j9Breaches = []breach{
 		write(t, dir, "f.json", []byte(`{"base": 1, "startPC": 2, "pointer_size": 5}`))
 		return write(t, dir, "f.bin", encoded(t, laid(t, nil, nil))), verify.Options{}
 	}, nil},
+	{"j9/capture", func(t *testing.T, dir string) (string, verify.Options) {
+		write(t, dir, "f.json", []byte(`{"base": `))
+		return write(t, dir, "f.bin", encoded(t, laid(t, nil, nil))), verify.Options{}
+	}, nil},
 	{"j9/capture-start", func(t *testing.T, dir string) (string, verify.Options) {
 		b := laid(t, nil, nil)
 		blob := encoded(t, b)

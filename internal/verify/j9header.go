@@ -146,10 +146,10 @@ func (c *j9Check) exceptions() {
 		start, end := uint64(e.Start), uint64(e.End)
 		if c.code.known {
 			if start > end || end > c.code.end || start < end && !(c.code.has(start) && c.code.ends(end)) {
-				c.broken("j9/exception-range", c.place(e.Offset), "exception range %d is [%#x, %#x), the code %s", i, start, end, c.extent())
+				c.broken("j9/exception-range", c.place(e.Offset), "exception range %d is [%#x, %#x), the code is %s", i, start, end, c.extent())
 			}
 			if !c.code.has(uint64(e.Handler)) {
-				c.broken("j9/exception-handler", c.place(e.Offset), "the handler of exception range %d is at %#x, the code %s", i, e.Handler, c.extent())
+				c.broken("j9/exception-handler", c.place(e.Offset), "the handler of exception range %d is at %#x, the code is %s", i, e.Handler, c.extent())
 			}
 		}
 		if h.WideExceptions() && methods != nil && !methods[e.Method] {

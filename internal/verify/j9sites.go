@@ -77,9 +77,9 @@ func (c *j9Check) atlas() {
 	counts := c.place(a.Offset + 2*c.body.Layout.PointerSize)
 	switch {
 	case int(a.NumberOfParmSlots) > 8*bytes-1:
-		c.broken("j9/atlas-counts", counts, "%d slots of parameters have no place in %d map bytes", a.NumberOfParmSlots, bytes)
+		c.broken("j9/atlas-counts", counts, "%d slots of parameters have no place in %s", a.NumberOfParmSlots, counted(bytes, "map byte"))
 	case c.body.Layout.Machine == elf.EM_ARM && bytes%4 != 0:
-		c.broken("j9/atlas-counts", counts, "%d map bytes, on ARM", bytes)
+		c.broken("j9/atlas-counts", counts, "%s, on ARM", counted(bytes, "map byte"))
 	}
 	if highest(a.Monitors) {
 		c.highBits.add(c.place(a.Offset), "the monitor mask of the method is %#x", a.Monitors)

@@ -91,7 +91,21 @@ func KindOf(path string) (string, error) {
 	case xrayfdr.Looks(b):
 		return KindXRay, nil
 	}
+	if isCapturePair(path) {
+		return KindJ9, nil
+	}
 	return "", ErrUnknown
+}
+
+// isCapturePair reports whether a path is of one of two files that are called as a
+// capture's, whatever is in them.
+func isCapturePair(path string) bool {
+	bin, description, ok := j9meta.CapturePaths(path)
+	for _, name := range []string{bin, description} {
+		st, err := os.Lstat(name)
+		ok = ok && err == nil && st.Mode().IsRegular()
+	}
+	return ok
 }
 
 // openChecked opens a file or directory for reading. Pipes and devices are refused:
@@ -122,6 +136,9 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	kind, err := KindOf(path)
 	if err != nil {
 		return Result{}, err
+	}
+	if kind == KindJ9 {
+		path, _, _ = j9meta.CapturePaths(path) // offsets are in it, whichever was named
 	}
 	r := newReporter(path, &opts)
 	r.result.Kind = kind
