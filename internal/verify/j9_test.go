@@ -12,6 +12,7 @@ import (
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
@@ -336,4 +337,20 @@ func read(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestCaptureOfRecording: of a recording that names no dump nothing is said if a capture of
+// one of its processes is among the files.
+func TestCaptureOfRecording(t *testing.T) {
+	dir := t.TempDir()
+	capture, _ := goodJ9(t, dir)
+	for addr, want := range map[u64][]string{dumpBase &^ 0xfff: nil, dumpBase + 1<<20: {"recording/no-jit"}} {
+		r := testrec.NewRecording()
+		r.Mmap2(dumpPID, monoStart, addr, 0x4000, 0, "//anon")
+		r.Sample(dumpPID, monoStart+1000, addr+0x10)
+		path := write(t, dir, "perf.data", r.Bytes())
+		if rules, all := verified(t, path, verify.Options{Logs: []string{capture}}); !slices.Equal(rules, want) {
+			t.Errorf("code at %#x: %v, want %v: %+v", addr, rules, want, all)
+		}
+	}
 }

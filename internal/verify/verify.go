@@ -36,7 +36,7 @@ type Options struct {
 	// knows, only that is said.
 	Recordings []string
 
-	// Logs are paths of Mono's logs and XRay's traces that recordings may belong to. A
+	// Logs are paths of Mono's logs, XRay's traces and captures that recordings may belong to. A
 	// recording says nothing of them by itself.
 	Logs []string
 
