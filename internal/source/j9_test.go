@@ -407,7 +407,7 @@ func TestJ9Lines(t *testing.T) {
 			t.Errorf("at %#x: %v, want %v", at, got, want)
 		}
 	}
-	listing := strings.Repeat("\n", 3) + "    3: +0x18 to +0x20\n" + strings.Repeat("\n", 8) + "   12: +0x20 to +0x28\n"
+	listing := "    0:\n" + strings.Repeat("\n", 2) + "    3: +0x18 to +0x20\n" + strings.Repeat("\n", 8) + "   12: +0x20 to +0x28\n"
 	if i := slices.Index(fn.Files, "q.C.inner(Lp.A;)I.bytecode"); i < 0 || fn.Texts[i] != listing {
 		t.Errorf("files %q, texts %q", fn.Files, fn.Texts)
 	}
