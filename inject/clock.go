@@ -57,7 +57,7 @@ func givenOffset(mode string) (offset int64, ok bool, err error) {
 // matchClock decides how the dump's times become the recording's. Where that
 // takes evidence, the answer is not final before estimateClocks has collected it.
 func (d *dump) matchClock(rec *recording, mode string) error {
-	if d.matchCaptures(mode) {
+	if d.matchCaptures(rec, mode) {
 		return nil
 	}
 	clock, err := d.source.Clock()

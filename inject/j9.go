@@ -42,8 +42,14 @@ func (f *finder) captures(ctx context.Context, sum *Summary) error {
 	if err != nil {
 		return err
 	}
+	of := make(map[uint32][]*source.J9Capture)
+	for _, g := range groups { // in the order of their names
+		if pid, ok := owners[g]; ok {
+			of[pid] = append(of[pid], g.captures...)
+		}
+	}
 	for _, pid := range f.rec.pids() {
-		if list := owners[pid]; len(list) > 0 {
+		if list := of[pid]; len(list) > 0 {
 			if err := f.markCaptures(pid, list, sum); err != nil {
 				return err
 			}
@@ -152,21 +158,38 @@ func (f *finder) markCaptures(pid uint32, captures []*source.J9Capture, sum *Sum
 
 // matchCaptures decides since when the code of captures is there that do not say it: from the start of
 // the program on. It reports whether none of them says it, so that no clock matters.
-func (d *dump) matchCaptures(mode string) bool {
-	c, ok := d.source.(*source.J9Captures)
-	if !ok {
+func (d *dump) matchCaptures(rec *recording, mode string) bool {
+	c := captureDump(d.source)
+	if c == nil {
 		return false
 	}
+	back := shifted(0)
+	if offset, given, err := givenOffset(mode); given && err == nil && c.HasTimes() {
+		back = shifted(-offset)
+	}
+	c.StartAt(func(addr uint64) uint64 { return back(rec.captureStart(d, addr)) })
+	if c.HasTimes() {
+		return false
+	}
+	d.clock, d.match = shifted(0), Clock{Kind: ClockStart, Error: -1}
+	return true
+}
+
+// captureStart returns since when code without a time is at an address. Of a stream, the records of the
+// memory that it is in have gone their way when it is known, and hide what was there before them.
+func (rec *recording) captureStart(d *dump, addr uint64) uint64 {
 	start := d.markers[0].time
-	if !c.HasTimes() {
-		d.clock, d.match = func(uint64) uint64 { return start }, Clock{Kind: ClockStart, Error: -1}
-		return true
+	if !rec.in.once {
+		return start
 	}
-	if offset, given, err := givenOffset(mode); given && err == nil {
-		start = shifted(-offset)(start)
+	for _, p := range rec.family(d.markers) {
+		for i := range p.fileMaps {
+			if m := &p.fileMaps[i]; m.name == "" && addr >= m.lo && addr < m.hi {
+				start = max(start, m.time+1)
+			}
+		}
 	}
-	c.StartAt(start)
-	return false
+	return start
 }
 
 // captureDump returns the captures that a dump is, or nil.

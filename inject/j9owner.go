@@ -16,8 +16,8 @@ import (
 // leaves a choice, the one with samples in the code.
 
 // ownersOfCaptures gives groups to processes. Those for which there is none become problems.
-func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *Summary) (map[uint32][]*source.J9Capture, error) {
-	owners := make(map[uint32][]*source.J9Capture)
+func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *Summary) (map[*j9Group]uint32, error) {
+	owners := make(map[*j9Group]uint32)
 	var open []*j9Group
 	fits := make(map[*j9Group][]uint32)
 	for _, g := range groups {
@@ -28,7 +28,7 @@ func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *S
 		case err != nil:
 			sum.problem(g.problem(err, adviceOtherRun))
 		default:
-			owners[g.pid] = append(owners[g.pid], g.captures...)
+			owners[g] = g.pid
 		}
 	}
 	var samples map[*j9Group]map[uint32]int
@@ -53,7 +53,7 @@ func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *S
 		}
 		switch {
 		case len(pids) == 1:
-			owners[pids[0]] = append(owners[pids[0]], g.captures...)
+			owners[g] = pids[0]
 		case len(pids) == 0:
 			sum.problem(g.problem(errors.New("no process of the recording had executable memory where its code is; is it of another run?"), "name its process: --j9 PID="+shellWord(g.captures[0].Path)))
 		default:

@@ -87,13 +87,13 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
-	wants := func(kind string) bool {
-		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
+	wants := func(captures bool) bool {
+		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return (d.Kind == engine.KindJ9) == captures && wantsCode(d) })
 	}
-	if wants(engine.KindMono) {
+	if wants(false) {
 		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: jitinject help mono says where to take it from")
 	}
-	if wants(engine.KindJ9) {
+	if wants(true) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: jitinject help openj9 says where to take it from")
 	}
 	writeTraces(w, s)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,8 @@ type J9Capture struct {
 	parts  []j9Part // the warm one, and the cold one if there is one
 	method uint64   // that was compiled
 	layout j9meta.Layout
+
+	listings []Source
 }
 
 // A j9Part is a part of a body's code.
@@ -85,9 +88,19 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 			return fail("its code would be at %#x, where no program has any", p.addr)
 		}
 	}
-	// What can be said of it is said here, for one that is read often has one problem.
-	_, problems := j9Info(raw, &c.parts[0], nil)
-	c.Problems = append(c.Problems, problems...)
+	// What is to be said of it is said here, once, however often it is read.
+	r := captureReader()
+	for i := range c.parts {
+		r.captured(raw, &c.parts[i])
+	}
+	for _, l := range r.listings { // all parts have the same
+		c.listings = append(c.listings, Source{Name: l.File, Size: len(l.Text)})
+	}
+	for _, p := range r.Problems {
+		if !slices.Contains(c.Problems, p) {
+			c.Problems = append(c.Problems, p)
+		}
+	}
 	return c, nil
 }
 

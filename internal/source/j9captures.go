@@ -8,7 +8,6 @@ import (
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/jitdump"
 )
 
 // J9Captures are all the captures of a process, as one dump. Each part of a body is a
@@ -28,6 +27,7 @@ type J9Captures struct {
 	captures []*J9Capture
 	parts    []j9Function
 	target   jitcode.Target
+	sources  sources
 	memory   codeMemory
 	derive   bool
 }
@@ -55,6 +55,9 @@ func NewJ9Captures(captures []*J9Capture, machine string) *J9Captures {
 		}
 		for i, p := range c.parts {
 			n := len(d.parts)
+			for _, l := range c.listings {
+				d.sources.addListing(l.Name, l.Size, n)
+			}
 			d.parts = append(d.parts, j9Function{len(d.captures), i})
 			d.target.HighAddress = max(d.target.HighAddress, p.addr+p.size)
 			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
@@ -130,11 +133,11 @@ func (d *J9Captures) HasTimes() bool {
 	return slices.ContainsFunc(d.captures, func(c *J9Capture) bool { return c.HasTime })
 }
 
-// StartAt says since when the code of those is there that do not say it themselves.
-func (d *J9Captures) StartAt(time uint64) {
+// StartAt says since when the code of those is there that do not say it themselves, by its address.
+func (d *J9Captures) StartAt(time func(addr uint64) uint64) {
 	for i := range d.Events {
 		if !d.captures[d.parts[i].capture].HasTime {
-			d.Events[i].Time = time
+			d.Events[i].Time = time(d.Events[i].Addr)
 		}
 	}
 }
@@ -218,42 +221,38 @@ type j9Reader struct {
 
 // Functions returns a new reader of the functions.
 func (d *J9Captures) Functions() FunctionReader {
-	return &j9Reader{d: d, reader: &Reader{repairs: new(repairs), names: make(map[string]string), places: make(map[string]int)}}
+	return &j9Reader{d: d, reader: captureReader()}
 }
 
 // capture reads the capture of the i-th function again.
-func (r *j9Reader) capture(i int) (*j9meta.Capture, *J9Capture, error) {
+func (r *j9Reader) capture(i int) (*j9meta.Capture, error) {
 	n := r.d.parts[i].capture
 	c := r.d.captures[n]
 	if r.raw != nil && r.at == n {
-		return r.raw, c, nil
+		return r.raw, nil
 	}
 	raw, err := readJ9Capture(c.Path, r.d.machine)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if warm, cold, err := raw.Parts(); err != nil || warm.Start != c.Addr() || (cold != j9meta.CodePart{}) != (len(c.parts) > 1) {
-		return nil, nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
+		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
 	}
 	r.raw, r.at = raw, n
-	return raw, c, nil
+	return raw, nil
 }
 
 // Function returns the i-th function, valid until the next call.
 func (r *j9Reader) Function(i int) (*jitcode.Function, error) {
-	raw, _, err := r.capture(i)
+	raw, err := r.capture(i)
 	if err != nil {
 		return nil, err
 	}
-	p := r.d.part(i)
+	r.reader.captured(raw, r.d.part(i))
+	r.addListings(i)
+	r.reader.Problems = r.reader.Problems[:0] // they were told when the capture was opened
 	fn := &r.reader.fn
-	*fn = jitcode.Function{
-		Name: j9CaptureName(raw), Addr: p.addr, Size: p.size, Code: r.bytes(i, raw),
-		Files: fn.Files[:0], Texts: fn.Texts[:0], Lines: fn.Lines[:0],
-		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
-	}
-	clear(r.reader.places)
-	j9Info(raw, p, r.reader)
+	fn.Code = r.bytes(i, raw)
 	if r.d.derive && len(fn.Code) > 0 {
 		if cie, initial := cfi.CIE(r.d.target); cie != nil {
 			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
@@ -281,13 +280,13 @@ func (r *j9Reader) bytes(i int, raw *j9meta.Capture) []byte {
 
 // Targets calls f for every direct branch in the i-th function that leads out of it.
 func (r *j9Reader) Targets(i int, f func(offset int64)) error {
-	raw, _, err := r.capture(i)
+	raw, err := r.capture(i)
 	if err != nil {
 		return err
 	}
 	code := r.bytes(i, raw)
 	if code == nil {
-		return fmt.Errorf("the bytes of %s are not known", j9CaptureName(raw))
+		return fmt.Errorf("the bytes of %s are not known", j9Name(j9Methods(raw), raw.RAMMethod()))
 	}
 	targets(r.d.target, code, f)
 	return nil
@@ -295,20 +294,3 @@ func (r *j9Reader) Targets(i int, f func(offset int64)) error {
 
 // TakeProblems returns nothing: what is wrong with a capture was said when it was opened.
 func (r *j9Reader) TakeProblems() []Problem { return nil }
-
-// j9Methods are the methods of a capture as a record has them.
-func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
-	methods := make([]jitdump.JavaMethod, len(raw.Methods))
-	for i := range raw.Methods {
-		m := &raw.Methods[i]
-		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature), File: []byte(m.File)}
-		if m.User {
-			j.Flags = jitdump.UserFunction
-		}
-		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
-		}
-		methods[i] = j
-	}
-	return methods
-}
