@@ -34,7 +34,7 @@ type dumpCheck struct {
 	lines     lineRecords
 	unwind    pendingUnwind
 	tree      pendingTree
-	j9        map[uint64]*pendingJ9 // by code_addr
+	j9        []*pendingJ9
 	tiers     [256]bool
 
 	records   int
@@ -107,7 +107,7 @@ func newDumpCheck(r *reporter, src io.ReaderAt, size int64) *dumpCheck {
 	return &dumpCheck{
 		reporter: r, src: src, size: size,
 		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
-		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)}, j9: make(map[uint64]*pendingJ9),
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
 	}
 }
 
@@ -324,7 +324,9 @@ func (c *dumpCheck) end() {
 	if c.tree.waits {
 		c.broken("dump/tree-order", c.tree.offset, "no load follows")
 	}
-	c.orphanJ9()
+	for _, p := range c.j9 {
+		c.orphanJ9(p)
+	}
 	if len(c.functions) == 0 {
 		c.broken("dump/no-load", dumpHeaderSize, "there is no JIT_CODE_LOAD in the file")
 	}

@@ -22,9 +22,8 @@ type pendingJ9 struct {
 	name      string // of the compiled method, or ""
 }
 
-// maxPendingJ9 bounds the records that are kept until their loads come. OpenJ9's agent
-// writes the load right behind.
-const maxPendingJ9 = 1 << 16
+// maxPendingJ9 is how many records may wait for their loads, as readers have it.
+const maxPendingJ9 = 64
 
 // openJ9 checks a record of OpenJ9's metadata.
 func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
@@ -36,13 +35,15 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 	if n := len(m.Extra); n > 7 || !allZero(m.Extra) {
 		c.broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
 	}
-	if old := c.j9[m.CodeAddr]; old != nil {
-		c.dropJ9(old)
+	if old := c.takeJ9(m.CodeAddr); old != nil {
+		c.orphanJ9(old)
+	}
+	if len(c.j9) == maxPendingJ9 {
+		c.orphanJ9(c.j9[0])
+		c.j9 = slices.Delete(c.j9, 0, 1)
 	}
 	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr}
-	if len(c.j9) < maxPendingJ9 {
-		c.j9[m.CodeAddr] = p
-	}
+	c.j9 = append(c.j9, p)
 	if size := machinePointer(c.machine); size != 0 && size != int(m.PointerSize) {
 		c.broken("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
 	}
@@ -106,12 +107,8 @@ func machinePointer(m elf.Machine) int {
 
 // j9Of checks the metadata of a load.
 func (c *dumpCheck) j9Of(l *jitdump.Load) {
-	p := c.j9[l.CodeAddr]
-	if p == nil {
-		return
-	}
-	delete(c.j9, l.CodeAddr)
-	if !p.described {
+	p := c.takeJ9(l.CodeAddr)
+	if p == nil || !p.described {
 		return
 	}
 	switch {
@@ -129,20 +126,18 @@ func (c *dumpCheck) j9Of(l *jitdump.Load) {
 	}
 }
 
-// dropJ9 forgets a record whose load did not come.
-func (c *dumpCheck) dropJ9(p *pendingJ9) {
-	delete(c.j9, p.addr)
-	c.broken("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
+// takeJ9 returns the record that waits for the load at an address, which it does no more.
+func (c *dumpCheck) takeJ9(addr uint64) *pendingJ9 {
+	i := slices.IndexFunc(c.j9, func(p *pendingJ9) bool { return p.addr == addr })
+	if i < 0 {
+		return nil
+	}
+	p := c.j9[i]
+	c.j9 = slices.Delete(c.j9, i, i+1)
+	return p
 }
 
-// orphanJ9 drops all records whose load did not come.
-func (c *dumpCheck) orphanJ9() {
-	var lost []*pendingJ9
-	for _, p := range c.j9 {
-		lost = append(lost, p)
-	}
-	slices.SortFunc(lost, func(a, b *pendingJ9) int { return int(a.offset - b.offset) })
-	for _, p := range lost {
-		c.dropJ9(p)
-	}
+// orphanJ9 complains about a record whose load did not come.
+func (c *dumpCheck) orphanJ9(p *pendingJ9) {
+	c.broken("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
 }

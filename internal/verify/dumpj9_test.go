@@ -90,6 +90,18 @@ var j9DumpBreaches = []breach{
 		b := laid(t, nil, nil)
 		d.metadata(t, b, nil).metadata(t, b, nil).load(dumpBase, j9Name)
 	}),
+	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
+		b := laid(t, nil, nil)
+		d.metadata(t, b, nil)
+		for i := range u64(64) {
+			other := func(r *j9Record) { r.addr, r.blob = dumpBase+0x100*(i+1), stub(t) }
+			if i < 63 {
+				defer d.load(dumpBase+0x100*(i+1), "f")
+			}
+			d.metadata(t, b, other)
+		}
+		d.load(dumpBase+0x100*64, "f").load(dumpBase, j9Name)
+	}, "j9/stub"),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
 		d.metadata(t, laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code()[:0x2f])
 	}),
@@ -134,6 +146,14 @@ var j9DumpBreaches = []breach{
 	j9Dump("j9/lines-index", func(r *j9Record) { r.methods[2].lines[2] = 65535 }),
 	j9Dump("j9/lines-number", func(r *j9Record) { r.methods[2].lines[1] = 0 }),
 	j9Dump("j9/lines-number", func(r *j9Record) { r.methods[2].lines[1] = 65536 }),
+}
+
+// stub returns metadata that describes nothing.
+func stub(t *testing.T) []byte {
+	t.Helper()
+	return encoded(t, laid(t, func(b *j9meta.Body) {
+		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: j9meta.Header{StartPC: dumpBase, EndPC: dumpBase + 8, Flags: j9meta.IsStub}}
+	}, nil))
 }
 
 // laidAgain lays out a body that was changed.

@@ -207,8 +207,8 @@ var j9Rules = []Rule{
 	// The tables beside it.
 	{"j9/method-missing", Error,
 		"The methods of the code and of its call sites, unless they are unloaded, are in the table of methods.",
-		"The agent knows methods of classes that are prepared while it listens, and the others by GetLoadedClasses; this one was neither. Its frames have an address for a name and no lines.",
-		"Start the program with the agent; if it was, report it."},
+		"The method's class was unloaded or redefined before the code was told of. Or the agent never heard of it: it knows the classes that were there when it was loaded, and those that are prepared since. Frames of it have an address for a name, and no lines.",
+		"Start the program with the agent instead of attaching it; if it was, and classes stay, report it."},
 	{"j9/method-twice", Warning,
 		"A method is in the table once.",
 		"The table was written for each call site. Readers take the first.",
