@@ -34,8 +34,13 @@ func handmade() *Body {
 // Lay sets what says how much there is, how wide, and where.
 func TestLay(t *testing.T) {
 	b := handmade()
+	b.InternalPointers.Extra = []byte{9} // which no writer leaves
+	b.Atlas.Maps[1].Pointers.Extra = []byte{9}
 	if err := b.Lay(); err != nil {
 		t.Fatal(err)
+	}
+	if p, q := b.InternalPointers, b.Atlas.Maps[1].Pointers; len(p.Extra)+len(q.Extra) > 0 {
+		t.Errorf("behind the arrays: %v, %v", p.Extra, q.Extra)
 	}
 	var kinds []SectionKind
 	for _, s := range b.Sections {
@@ -143,7 +148,7 @@ func TestLayHeader(t *testing.T) {
 func TestLayARM(t *testing.T) {
 	b := handmade()
 	b.Layout.PointerSize, b.Layout.Machine = 4, elf.EM_ARM
-	for grow := range 4 {
+	for grow := range 8 {
 		b.GPU.Signature = make([]byte, grow)
 		for i := range b.GPU.Signature {
 			b.GPU.Signature[i] = 'f'
