@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/jitdump"
@@ -65,7 +64,7 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 	}
 	check.methods(methods)
 	if i := slices.IndexFunc(methods, func(m j9Method) bool { return m.method == body.Header.RAMMethod }); i >= 0 {
-		p.name = strings.ReplaceAll(methods[i].class, "/", ".") + "." + methods[i].name + methods[i].signature
+		p.name = methods[i].loadName()
 	}
 	if h := &body.Header; check.code.known {
 		p.described, p.start, p.warm = true, h.StartPC, check.code.warm

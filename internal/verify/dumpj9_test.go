@@ -172,6 +172,14 @@ func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 	b := laid(t, nil, nil)
 	d.metadata(t, b, nil).load(dumpBase, j9Name)
 	d.metadata(t, b, func(r *j9Record) { r.addr += j9Cold; r.header = 0 }).load(dumpBase+j9Cold, j9Name)
+	modified := func(r *j9Record) {
+		r.methods[0].name, r.addr = "\xed\xa0\xbd\xed\xb8\x80\xc0\x80\xed\xa0\xbdL\xc3\xa4ngen", dumpBase+0x200
+	}
+	d.metadata(t, laid(t, func(b *j9meta.Body) {
+		h := &b.Header
+		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x200, h.EndWarmPC+0x200, h.StartColdPC+0x200, h.EndPC+0x200
+		b.Bytecodes = nil
+	}, nil), modified).load(dumpBase+0x200, "app.Main.\U0001f600\ufffd\ufffdL\u00e4ngen([Ljava/lang/String;)V")
 	unloaded := laid(t, func(b *j9meta.Body) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x100, h.EndWarmPC+0x100, 0, h.EndWarmPC+0x100

@@ -1,6 +1,10 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
 
 // A j9Method is an entry of a table of methods.
 type j9Method struct {
@@ -65,7 +69,7 @@ func (c *j9Check) method(i int, m *j9Method) {
 		c.broken("j9/method-name", m.at, "method %d of the table has the address %#x and the name %s", i, m.method, m)
 	}
 	for _, text := range []string{m.class, m.name, m.signature, m.file} {
-		if !isText([]byte(text)) {
+		if !isText([]byte(fromModified(text))) {
 			c.broken("j9/method-text", m.at, "%s of method %#x", quoted(text), m.method)
 			break
 		}
@@ -93,6 +97,43 @@ func (c *j9Check) lines(m *j9Method) {
 			return
 		}
 	}
+}
+
+// loadName returns the name that a load of the method has.
+func (m *j9Method) loadName() string {
+	return fromModified(strings.ReplaceAll(m.class, "/", ".") + "." + m.name + m.signature)
+}
+
+// fromModified returns a name of a class file, whose UTF-8 is modified (JVMS 4.4.7), as UTF-8:
+// there, characters beyond the first 65536 are two surrogates of three bytes each, and NUL is
+// C0 80. NUL and half a pair become U+FFFD. UTF-8 stays as it is.
+func fromModified(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		switch r := surrogate(s[i:]); {
+		case r != 0:
+			i += 3
+			r = utf16.DecodeRune(r, surrogate(s[i:]))
+			if b.WriteRune(r); r != '\ufffd' {
+				i += 3
+			}
+		case strings.HasPrefix(s[i:], "\xc0\x80"):
+			b.WriteRune('\ufffd')
+			i += 2
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+// surrogate returns the surrogate that a name begins with, or 0.
+func surrogate(s string) rune {
+	if len(s) < 3 || s[0] != 0xed || s[1]&0xe0 != 0xa0 || s[2]&0xc0 != 0x80 {
+		return 0
+	}
+	return 0xd800 | rune(s[1]&0x1f)<<6 | rune(s[2]&0x3f)
 }
 
 // isDescriptor reports whether a string is a method's descriptor (JVMS 4.3.3).

@@ -222,7 +222,7 @@ var j9Rules = []Rule{
 		"JVMTI's calls for its name failed, and the entry was written nevertheless.",
 		"Leave the entry out."},
 	{"j9/method-text", Warning,
-		"Names are text: UTF-8 without control characters.",
+		"Names are text: UTF-8, or that of class files, without control characters.",
 		"An obfuscator has renamed methods, or memory was freed before it was written.",
 		"Nothing, if the program was obfuscated: names are escaped when they are printed."},
 	{"j9/method-signature", Warning,
