@@ -1,10 +1,14 @@
 package verify_test
 
 import (
+	"context"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
@@ -189,4 +193,29 @@ func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 	}, nil)
 	d.metadata(t, unloaded, func(r *j9Record) { r.methods = r.methods[:2] }).load(dumpBase+0x100, j9Name)
 	return d.file(t, dir)
+}
+
+// TestResultJ9: what jitinject makes of such a dump gets no complaint, by itself and beside
+// the dump.
+func TestResultJ9(t *testing.T) {
+	for _, bundle := range []bool{false, true} {
+		dir := t.TempDir()
+		path, _ := goodJ9Dump(t, dir)
+		r := testrec.NewRecording()
+		r.Mmap2(dumpPID, 10, dumpBase&^0xfff, 0x10000, 0, "//anon")
+		r.Marker(dumpPID, 20, path)
+		for i, at := range []u64{0x12, j9Cold + 4, 0x108} {
+			r.Sample(dumpPID, 6_000_000+u64(i), dumpBase+at)
+		}
+		opts := inject.Options{Input: write(t, dir, "perf.data", r.Bytes()), Output: filepath.Join(dir, "out.data"), Objects: dir, Bundle: bundle}
+		sum, err := inject.Run(context.Background(), opts)
+		if err != nil || sum.Objects == 0 || len(sum.Problems) > 0 {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		for _, file := range []string{opts.Output, path} {
+			if rules, all := verified(t, file, verify.Options{Recording: opts.Output}); len(rules) > 0 {
+				t.Errorf("%s: %v: %+v", file, rules, all)
+			}
+		}
+	}
 }
