@@ -31,6 +31,9 @@ func checkJ9(ctx context.Context, r *reporter, path string) error {
 	}
 	c := &j9Check{reporter: r, body: body}
 	described := c.check()
+	if described {
+		c.captureCode(capture)
+	}
 	if described && len(capture.Methods) > 0 {
 		methods := make([]j9Method, len(capture.Methods))
 		for i, m := range capture.Methods {
@@ -47,6 +50,22 @@ func checkJ9(ctx context.Context, r *reporter, path string) error {
 	}
 	r.result.Holds += ", " + counted(len(body.Sites), "call site") + ", " + counted(maps, "map")
 	return nil
+}
+
+// captureCode checks the files with code that a capture names.
+func (c *j9Check) captureCode(capture *j9meta.Capture) {
+	if !c.code.known {
+		return
+	}
+	for _, f := range []struct {
+		key, path string
+		code      []byte
+		size      uint64
+	}{{"code", capture.CodePath, capture.Code, c.code.warm}, {"cold_code", capture.ColdCodePath, capture.ColdCode, c.code.end - c.code.cold}} {
+		if f.path != "" && uint64(len(f.code)) != f.size {
+			c.broken("j9/capture-code", -1, "%s of the JSON names a file of %s, the metadata has %d", f.key, counted(len(f.code), "byte"), f.size)
+		}
+	}
 }
 
 // decodeJ9 decodes metadata at an offset of the file, and says what is wrong if that
@@ -73,7 +92,7 @@ func decodeJ9(r *reporter, blob []byte, at int64, base uint64, l j9meta.Layout) 
 	case !errors.As(err, &field):
 		r.broken("j9/damaged", at, "%v", err)
 	case slices.Contains(pointers, field.Field):
-		r.broken("j9/section", at+field.Offset, "%s of %s %s", field.Field, field.Record, field.Text)
+		r.broken("j9/section", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
 	default:
 		r.broken("j9/damaged", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
 	}

@@ -142,6 +142,8 @@ var j9Breaches = []breach{
 	j9After("j9/section", func(b *j9meta.Body) { b.Header.OSRInfo, b.Header.GPUCode = b.Header.GPUCode, b.Header.OSRInfo }),
 	j9Bytes("j9/damaged", func(b *j9meta.Body, blob []byte) []byte { blob[b.OSR.Offset]++; return blob }),
 	j9After("j9/damaged", func(b *j9meta.Body) { b.Header.Size = 7 }),
+	j9After("j9/damaged", func(b *j9meta.Body) { b.GPU.PTXArray++ }),
+	j9Bytes("j9/damaged", func(b *j9meta.Body, blob []byte) []byte { blob[b.Atlas.Offset+18] = 0; return blob }),
 	{"j9/header-size", func(t *testing.T, dir string) (string, verify.Options) {
 		b := laid(t, nil, nil)
 		return captured(t, dir, b, encoded(t, b), `, "epoch": 216`), verify.Options{}
@@ -250,6 +252,16 @@ var j9Breaches = []breach{
 		write(t, dir, "f.json", []byte(`{"base": `))
 		return write(t, dir, "f.bin", encoded(t, laid(t, nil, nil))), verify.Options{}
 	}, nil},
+	{"j9/capture-code", func(t *testing.T, dir string) (string, verify.Options) {
+		b := laid(t, nil, nil)
+		write(t, dir, "warm", code()[:0x2f])
+		return captured(t, dir, b, encoded(t, b), `, "code": "warm"`), verify.Options{}
+	}, nil},
+	{"j9/capture-code", func(t *testing.T, dir string) (string, verify.Options) {
+		b := laid(t, func(b *j9meta.Body) { b.Header.StartColdPC, b.Header.EndWarmPC = 0, b.Header.EndPC }, nil)
+		write(t, dir, "cold", code())
+		return captured(t, dir, b, encoded(t, b), `, "cold_code": "cold"`), verify.Options{}
+	}, nil},
 	{"j9/capture-start", func(t *testing.T, dir string) (string, verify.Options) {
 		b := laid(t, nil, nil)
 		blob := encoded(t, b)
@@ -262,7 +274,8 @@ var j9Breaches = []breach{
 func goodJ9(t *testing.T, dir string) (string, verify.Options) {
 	t.Helper()
 	b := laid(t, nil, nil)
-	return captured(t, dir, b, encoded(t, b), fmt.Sprintf(`, "epoch": 232, "methods": [{"method": %d, "class": "Main", "name": "main"}, {"method": %d, "class": "A", "name": "f", "signature": "(I[LA;)[J"}, {"method": %d, "class": "B", "name": "<init>", "signature": "()V", "file": "B.java", "lines": [[0, 4], [3, 5]]}]`, j9Main, j9Outer, j9Inner)), verify.Options{}
+	write(t, dir, "code", code())
+	return captured(t, dir, b, encoded(t, b), fmt.Sprintf(`, "epoch": 232, "code": "code", "cold_code": "code", "methods": [{"method": %d, "class": "Main", "name": "main"}, {"method": %d, "class": "A", "name": "f", "signature": "(I[LA;)[J"}, {"method": %d, "class": "B", "name": "<init>", "signature": "()V", "file": "B.java", "lines": [[0, 4], [3, 5]]}]`, j9Main, j9Outer, j9Inner)), verify.Options{}
 }
 
 // TestGenerated: nothing is said of bodies that keep what OpenJ9 keeps, of all shapes.

@@ -255,4 +255,8 @@ var j9Rules = []Rule{
 		"startPC of the JSON is the metadata's.",
 		"The JSON belongs to other metadata, or pointers have another size or byte order.",
 		"Give both files of one capture."},
+	{"j9/capture-code", Error,
+		"Files with code that the JSON names are as long as the warm and the cold code.",
+		"More or less was copied, or it is another part. The code is not shown.",
+		"Copy from startPC up to endWarmPC, and from startColdPC up to endPC."},
 }

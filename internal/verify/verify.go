@@ -56,7 +56,7 @@ const (
 )
 
 // ErrUnknown says that a file is of no kind that can be checked.
-var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace nor a perf.data or an ELF object, and no metadata of OpenJ9 with its JSON beside it")
+var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace, metadata of OpenJ9 with its JSON beside it, nor a perf.data or an ELF object")
 
 // KindOf looks at the first bytes of a file. A file with the name of a dump is one,
 // whatever is in it.
