@@ -1,12 +1,17 @@
 package verify_test
 
 import (
+	"cmp"
 	"context"
+	"debug/elf"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -217,5 +222,40 @@ func TestResultJ9(t *testing.T) {
 				t.Errorf("%s: %v: %+v", file, rules, all)
 			}
 		}
+	}
+}
+
+// TestGeneratedDump: nothing is said of many bodies in a dump, with all their methods and
+// both parts of their code.
+func TestGeneratedDump(t *testing.T) {
+	d := newDump()
+	loads := 0
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := j9gen.Random(rng, j9gen.Options{
+			Layout:  j9meta.Layout{Order: le, PointerSize: 8, Machine: elf.EM_X86_64},
+			StartPC: dumpBase + seed<<20, CodeSize: uint32(40 + rng.IntN(4000)), ColdPC: dumpBase + seed<<20 + 0x8000, ColdSize: 0x100, Cold: j9gen.Choice(seed % 3),
+		})
+		var methods []j9Entry
+		for _, m := range j9gen.Methods(rng, b) {
+			e := j9Entry{method: m.Address, class: m.Class, name: m.Name, signature: m.Signature, file: cmp.Or(m.File, m.Class+".class")}
+			for _, l := range m.Lines {
+				e.lines = append(e.lines, l.ByteCodeIndex, l.Line)
+			}
+			methods = append(methods, e)
+		}
+		name := strings.ReplaceAll(methods[0].class, "/", ".") + "." + methods[0].name + methods[0].signature
+		for _, part := range [][2]u64{{b.Header.StartPC, b.Header.EndWarmPC}, {b.Header.StartColdPC, b.Header.EndPC}} {
+			if part[0] != 0 {
+				d.metadata(t, b, func(r *j9Record) { r.addr, r.header, r.methods = part[0], uint16(b.Layout.HeaderSize), methods })
+				d.loadIndex(d.next, part[0], name, make([]byte, part[1]-part[0]))
+				loads++
+			}
+		}
+	}
+	path, _ := d.file(t, t.TempDir())
+	rules, all := verified(t, path, verify.Options{})
+	if len(rules) > 0 || loads < 180 {
+		t.Errorf("%d loads, %v: %+v", loads, rules, all)
 	}
 }
