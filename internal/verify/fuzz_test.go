@@ -13,6 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // FuzzVerify: whatever the bytes are, nothing panics, and every complaint is about a
@@ -78,6 +79,7 @@ func FuzzVerify(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(append([]byte{5}, b...))
+		f.Add(append([]byte{0}, openJ9Dump(f, b)...))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
@@ -116,4 +118,25 @@ func FuzzVerify(f *testing.F) {
 		}
 		r.finish("x")
 	})
+}
+
+// openJ9Dump returns a dump of one of the vectors of OpenJ9's metadata.
+func openJ9Dump(f *testing.F, metadata []byte) []byte {
+	var b bytes.Buffer
+	w, err := jitdump.NewWriter(&b, &jitdump.Header{Version: 1, Machine: uint32(elf.EM_X86_64), PID: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	const start = 0x7f8800001020
+	for i, r := range []jitdump.Record{
+		&jitdump.OpenJ9Metadata{CodeAddr: start, Base: 0x7e0000000000, PointerSize: 8, Metadata: metadata, Methods: []jitdump.JavaMethod{
+			{Method: 0x500000, Class: []byte("a/B"), Name: []byte("f"), Signature: []byte("(I)V"), File: []byte("a/B.java"), Lines: []jitdump.JavaLine{{Line: 3}, {ByteCodeIndex: 4, Line: 5}}},
+		}},
+		&jitdump.Load{PID: 1, TID: 1, VMA: start, CodeAddr: start, CodeSize: 0x400, Name: []byte("a.B.f(I)V"), Code: make([]byte, 0x400)},
+	} {
+		if err := w.Write(uint64(1000+i), r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	return b.Bytes()
 }
