@@ -41,7 +41,7 @@ func j9Body() *j9meta.Body {
 		},
 		Sites: []j9meta.InlinedSite{
 			{Method: j9Outer, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 7, SameReceiver: true}, Monitors: []byte{2}},
-			{Method: j9Inner, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 3}, Monitors: []byte{0}},
+			{Method: j9Inner, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 3, SameReceiver: true}, Monitors: []byte{0}},
 		},
 		Atlas: &j9meta.StackAtlas{
 			NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
@@ -185,7 +185,6 @@ var j9Breaches = []breach{
 	j9After("j9/site-index", func(b *j9meta.Body) { b.Sites[0].Info.ByteCodeIndex = -1 }),
 	j9After("j9/site-index", func(b *j9meta.Body) { b.Sites[0].Info.ByteCodeIndex = 65535 }),
 	j9After("j9/site-monitors", func(b *j9meta.Body) { b.Sites[0].Info.SameReceiver = false }),
-	j9After("j9/site-monitors", func(b *j9meta.Body) { b.Sites[0].Monitors[0], b.Atlas.Monitors[0] = 0, 3 }),
 	j9After("j9/monitor-mask", func(b *j9meta.Body) { b.Sites[0].Monitors[0] |= 0x80 }),
 	j9After("j9/monitor-mask", func(b *j9meta.Body) { b.Atlas.Monitors[0] |= 0x80 }),
 	j9After("j9/monitor-mask", func(b *j9meta.Body) { b.Atlas.Maps[2].LiveMonitors[0] |= 0x80 }),

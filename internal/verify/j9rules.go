@@ -100,7 +100,7 @@ var j9Rules = []Rule{
 		"As for j9/site-caller.",
 		"Report it with the version of OpenJ9."},
 	{"j9/site-monitors", Note,
-		"isSameReceiver of a call site says whether its monitor mask has a bit.",
+		"A call site has isSameReceiver where its monitor mask has a bit.",
 		"OpenJ9 always sets it so, and does not look at the mask without it; something else wrote this.",
 		"Nothing: masks say which monitors a frame holds, and are not shown in profiles."},
 	{"j9/monitor-mask", Note,
