@@ -133,6 +133,14 @@ func (f *finder) samplesIn(ctx context.Context, groups []*j9Group) (map[*j9Group
 	if f.rec.in.once {
 		return counts, nil
 	}
+	code := make([]ranges, len(groups))
+	for i, g := range groups {
+		var parts []fileMap
+		for _, c := range g.captures {
+			c.Parts(func(lo, hi uint64) { parts = append(parts, fileMap{lo: lo, hi: hi}) })
+		}
+		code[i] = exactRanges(parts, func(*fileMap) bool { return true })
+	}
 	for block, err := range f.rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
 			return nil, err
@@ -145,8 +153,8 @@ func (f *finder) samplesIn(ctx context.Context, groups []*j9Group) (map[*j9Group
 			if !ok {
 				continue
 			}
-			for _, g := range groups {
-				if slices.ContainsFunc(g.captures, func(c *source.J9Capture) bool { return c.Holds(ip) }) {
+			for i, g := range groups {
+				if code[i].hold(ip) {
 					counts[g][pid]++
 				}
 			}

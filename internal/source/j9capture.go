@@ -133,14 +133,11 @@ func (c *J9Capture) problem(off int64, format string, args ...any) {
 	c.Problems = append(c.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
 
-// Holds reports whether an address is in the code.
-func (c *J9Capture) Holds(addr uint64) bool {
+// Parts calls f for each part of the code, with the addresses that it is from and up to.
+func (c *J9Capture) Parts(f func(lo, hi uint64)) {
 	for _, p := range c.parts {
-		if addr-p.addr < p.size {
-			return true
-		}
+		f(p.addr, p.addr+p.size)
 	}
-	return false
 }
 
 // Addr returns where the code begins.
@@ -157,16 +154,4 @@ func (c *J9Capture) same(o *J9Capture) bool {
 		}
 	}
 	return true
-}
-
-// overlaps reports whether two captures have code in common.
-func (c *J9Capture) overlaps(o *J9Capture) bool {
-	for _, p := range c.parts {
-		for _, q := range o.parts {
-			if p.addr < q.addr+q.size && q.addr < p.addr+p.size {
-				return true
-			}
-		}
-	}
-	return false
 }
