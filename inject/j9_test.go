@@ -336,6 +336,36 @@ func TestJ9Damaged(t *testing.T) {
 	}
 }
 
+// Who may not read one of the files may not read what comes of them.
+func TestJ9Modes(t *testing.T) {
+	for name, mode := range map[string]os.FileMode{"b.json": 0o640, "a.code": 0o604, "": 0o644} {
+		w := newWorld(t)
+		w.runJava(100, monoStart, j9Memory)
+		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"code": "a.code"`)
+		w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
+		put(t, w.path("a.code"), code(0x200, 1))
+		for _, file := range []string{"a.bin", "a.json", "b.bin", "b.json", "a.code"} {
+			if err := os.Chmod(w.path(file), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name != "" {
+			if err := os.Chmod(w.path(name), mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+		if sum, err := w.run(); err != nil || !sum.Complete() {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		for _, object := range []string{"jitted-100-0.so", "jitted-100-1.so"} {
+			if st, err := os.Stat(w.path(object)); err != nil || st.Mode().Perm() != mode {
+				t.Errorf("%s: %s has mode %v, %v", name, object, st.Mode(), err)
+			}
+		}
+	}
+}
+
 // The result does not take a capture's place.
 func TestJ9Output(t *testing.T) {
 	for _, name := range []string{"a.bin", "b.bin", "a.json", "b.json"} {

@@ -21,6 +21,7 @@ type J9Capture struct {
 	Path string // of the metadata
 	PID  uint32 // whose it says that it is; 0 for nothing
 	Size int64  // of its files in bytes
+	Mode uint32 // permissions that all of them give
 
 	// Time is when the code was loaded, in nanoseconds of CLOCK_MONOTONIC, if it says so.
 	Time    uint64
@@ -72,7 +73,7 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	if err != nil {
 		return fail("%w", err)
 	}
-	c := &J9Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, layout: l, method: raw.RAMMethod()}
+	c := &J9Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, Mode: uint32(raw.Mode), layout: l, method: raw.RAMMethod()}
 	c.Size = int64(len(raw.Metadata) + len(raw.Code) + len(raw.ColdCode))
 	if st, err := os.Stat(raw.JSONPath); err == nil {
 		c.Size += st.Size()

@@ -153,6 +153,15 @@ func (d *J9Captures) Bytes() (n int64) {
 	return n
 }
 
+// Mode returns the permissions that all of these give.
+func (d *J9Captures) Mode() uint32 {
+	mode := uint32(0o777)
+	for _, c := range d.captures {
+		mode &= c.Mode
+	}
+	return mode
+}
+
 // Scan does nothing: captures are complete.
 func (d *J9Captures) Scan(ctx context.Context) error { return ctx.Err() }
 
