@@ -424,3 +424,51 @@ func TestJ9Stream(t *testing.T) {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 }
+
+// What captures do not have of their code, a core dump of the process has.
+func TestJ9CodeFromCore(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods, `"code": "a.code"`)
+	put(t, w.path("a.code"), code(0x200, 1))
+	w.capture("b", vector(t, j9Memory+0x8000, 0x40, 0, 0), j9Methods) // of which the core has nothing
+	memory := append(make([]byte, 0x1000), code(0x3000, 2)...)
+	put(t, w.path("core"), tinyCore(100, j9Memory, memory, map[string]uint64{"/usr/bin/java": 0x550000000000}))
+	w.opts.J9, w.opts.CodeFrom, w.opts.CFI = []inject.NamedDump{{Path: w.path("a.bin")}, {Path: w.path("b.bin")}}, []string{w.path("core")}, inject.CFIAlways
+	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].Codeless != 1 || sum.Dumps[0].Unwind.Derived != 2 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for i, want := range [][]byte{code(0x200, 1), memory[0x3000:0x3080]} {
+		f, err := elf.Open(w.path(fmt.Sprintf("jitted-100-%d.so", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := f.Section(".text").Data(); err != nil || string(text) != string(want) {
+			t.Errorf("part %d: % x, %v", i, text[:min(len(text), 32)], err)
+		}
+		f.Close()
+	}
+	w.resolve(w.opts.Output)
+}
+
+// Times that cannot be do no harm.
+func TestJ9OddTimes(t *testing.T) {
+	for _, time := range []string{"0", "1", "18446744073709551615", "18446744073709551614"} {
+		for _, clock := range []int32{1, -1} {
+			w := newWorld(t)
+			w.ClockID = clock
+			w.runJava(100, monoStart, j9Memory)
+			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"time": `+time)
+			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
+			w.opts.J9 = []inject.NamedDump{{PID: 100, Path: w.dir}}
+			w.expect(100, monoStart+100, j9Memory+0x2010, "App.run(I)V+0x10")
+			sum, err := w.run()
+			if err != nil || len(sum.Dumps) != 1 || sum.Objects != 2 {
+				t.Fatalf("time %s, clock %d: %+v, %v", time, clock, sum, err)
+			}
+			w.resolve(w.opts.Output)
+		}
+	}
+}
