@@ -161,15 +161,15 @@ func TestJ9Owner(t *testing.T) {
 		{name: "memory, and samples elsewhere", memory: [2]uint64{other, j9Memory}, samples: [2]int{5, 0}, want: 200},
 		{name: "samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, want: 200},
 		{name: "only samples", samples: [2]int{0, 5}, want: 200},
-		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, problem: "it may be of any of the processes 100, 200"},
-		{name: "any, by samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{5, 5}, problem: "it may be of any of the processes 100, 200"},
+		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, problem: "they may be of any of the processes 100, 200"},
+		{name: "any, by samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{5, 5}, problem: "they may be of any of the processes 100, 200"},
 		{name: "any, but named", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, pid: 100, want: 100},
 		{name: "any, but --pid", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, all: 100, want: 100},
 		{name: "any, but it says", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, want: 200},
 		{name: "it says, not --pid", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, all: 100, want: 200},
-		{name: "none", memory: [2]uint64{other, other}, problem: "no process of the recording had executable memory where its code is"},
+		{name: "none", memory: [2]uint64{other, other}, problem: "no process of the recording had executable memory where their code is"},
 		{name: "none, but named", memory: [2]uint64{other, other}, pid: 100, want: 100},
-		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "it says that it is of process 100, and its code is not where that one had executable memory"},
+		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "they say that they are of process 100, and their code is not where that one had executable memory"},
 		{name: "it says wrongly, but named", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, pid: 200, want: 200},
 		{name: "another run", memory: [2]uint64{other, j9Memory}, say: `"pid": 99`, problem: "of process 99, which is not in the recording"},
 	} {
@@ -199,7 +199,7 @@ func TestJ9Owner(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case c.problem != "":
-				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.Contains(sum.Problems[0].Text, "of 2 captures the first") {
+				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 captures: ") || sum.Problems[0].File != w.dir {
 					t.Errorf("%+v", sum)
 				}
 			case !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].PID != c.want || sum.Dumps[0].Captures != 2:
