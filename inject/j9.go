@@ -2,6 +2,7 @@ package inject
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 // A j9Group are captures that were named together and say that they are of one process.
 type j9Group struct {
-	option   string
+	path     string // as it was named: a file, or a directory
 	pid      uint32 // whose the user says that they are, or they do; 0 for nothing
 	named    bool   // the user says so
 	captures []*source.J9Capture
@@ -90,6 +91,8 @@ func (f *finder) openCaptures(ctx context.Context, n NamedDump, seen map[string]
 		}
 		c, err := source.OpenJ9Capture(path, f.rec.machine, f.rec.in.order)
 		switch {
+		case errors.Is(err, source.ErrNotJ9Capture): // of a file that is named
+			return nil, fmt.Errorf("%s: %w", option, source.ErrNotJ9Capture)
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
 		case err != nil:
@@ -108,7 +111,7 @@ func (f *finder) openCaptures(ctx context.Context, n NamedDump, seen map[string]
 		}
 		g := of[pid]
 		if g == nil {
-			g = &j9Group{option: option, pid: pid, named: n.PID != 0 || c.PID == 0 && f.opts.PID != 0}
+			g = &j9Group{path: n.Path, pid: pid, named: n.PID != 0 || c.PID == 0 && f.opts.PID != 0}
 			of[pid] = g
 			groups = append(groups, g)
 		}

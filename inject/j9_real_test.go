@@ -154,7 +154,7 @@ func TestJ9Recorded(t *testing.T) {
 		p.add(t, rng, n, 0x200000001020+uint64(n)*0x40000, n >= 4)
 	}
 	testrec.Run(t, p.dir, gcc, "-O1", "-o", "runcode", testrec.Path("runcode.c"))
-	testrec.Run(t, p.dir, perf, append([]string{"record", "-q", "-g", "-e", "cpu-clock:u", "-F", "999", "-k", "mono", "-o", "perf.data", "./runcode", "2"}, p.run...)...)
+	testrec.Run(t, p.dir, perf, append([]string{"record", "-q", "-g", "-e", "cpu-clock:u", "-F", "999", "-k", "mono", "-o", "perf.data", "./runcode", "1"}, p.run...)...)
 
 	for _, layout := range []struct {
 		name   string

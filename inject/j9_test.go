@@ -161,15 +161,15 @@ func TestJ9Owner(t *testing.T) {
 		{name: "memory, and samples elsewhere", memory: [2]uint64{other, j9Memory}, samples: [2]int{5, 0}, want: 200},
 		{name: "samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, want: 200},
 		{name: "only samples", samples: [2]int{0, 5}, want: 200},
-		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, problem: "it may be of any of the processes 100, 200"},
-		{name: "any, by samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{5, 5}, problem: "it may be of any of the processes 100, 200"},
+		{name: "any", memory: [2]uint64{j9Memory, j9Memory}, problem: "they may be of any of the processes 100, 200"},
+		{name: "any, by samples", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{5, 5}, problem: "they may be of any of the processes 100, 200"},
 		{name: "any, but named", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, pid: 100, want: 100},
 		{name: "any, but --pid", memory: [2]uint64{j9Memory, j9Memory}, samples: [2]int{0, 5}, all: 100, want: 100},
 		{name: "any, but it says", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, want: 200},
 		{name: "it says, not --pid", memory: [2]uint64{j9Memory, j9Memory}, say: `"pid": 200`, all: 100, want: 200},
-		{name: "none", memory: [2]uint64{other, other}, problem: "no process of the recording had executable memory where its code is"},
+		{name: "none", memory: [2]uint64{other, other}, problem: "no process of the recording had executable memory where their code is"},
 		{name: "none, but named", memory: [2]uint64{other, other}, pid: 100, want: 100},
-		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "it says that it is of process 100, and its code is not where that one had executable memory"},
+		{name: "it says wrongly", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, problem: "they say that they are of process 100, and their code is not where that one had executable memory"},
 		{name: "it says wrongly, but named", memory: [2]uint64{other, j9Memory}, say: `"pid": 100`, pid: 200, want: 200},
 		{name: "another run", memory: [2]uint64{other, j9Memory}, say: `"pid": 99`, problem: "of process 99, which is not in the recording"},
 	} {
@@ -199,7 +199,7 @@ func TestJ9Owner(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case c.problem != "":
-				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.Contains(sum.Problems[0].Text, "of 2 captures the first") {
+				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 captures: ") || sum.Problems[0].File != w.dir {
 					t.Errorf("%+v", sum)
 				}
 			case !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].PID != c.want || sum.Dumps[0].Captures != 2:
@@ -336,6 +336,36 @@ func TestJ9Damaged(t *testing.T) {
 	}
 }
 
+// Who may not read one of the files may not read what comes of them.
+func TestJ9Modes(t *testing.T) {
+	for name, mode := range map[string]os.FileMode{"b.json": 0o640, "a.code": 0o604, "": 0o644} {
+		w := newWorld(t)
+		w.runJava(100, monoStart, j9Memory)
+		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"code": "a.code"`)
+		w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
+		put(t, w.path("a.code"), code(0x200, 1))
+		for _, file := range []string{"a.bin", "a.json", "b.bin", "b.json", "a.code"} {
+			if err := os.Chmod(w.path(file), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name != "" {
+			if err := os.Chmod(w.path(name), mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+		if sum, err := w.run(); err != nil || !sum.Complete() {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		for _, object := range []string{"jitted-100-0.so", "jitted-100-1.so"} {
+			if st, err := os.Stat(w.path(object)); err != nil || st.Mode().Perm() != mode {
+				t.Errorf("%s: %s has mode %v, %v", name, object, st.Mode(), err)
+			}
+		}
+	}
+}
+
 // The result does not take a capture's place.
 func TestJ9Output(t *testing.T) {
 	for _, name := range []string{"a.bin", "b.bin", "a.json", "b.json"} {
@@ -392,5 +422,53 @@ func TestJ9Stream(t *testing.T) {
 	sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, J9: []inject.NamedDump{{Path: w.path("gone.bin")}}})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.bin") {
 		t.Fatalf("%+v, %v", sum, err)
+	}
+}
+
+// What captures do not have of their code, a core dump of the process has.
+func TestJ9CodeFromCore(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods, `"code": "a.code"`)
+	put(t, w.path("a.code"), code(0x200, 1))
+	w.capture("b", vector(t, j9Memory+0x8000, 0x40, 0, 0), j9Methods) // of which the core has nothing
+	memory := append(make([]byte, 0x1000), code(0x3000, 2)...)
+	put(t, w.path("core"), tinyCore(100, j9Memory, memory, map[string]uint64{"/usr/bin/java": 0x550000000000}))
+	w.opts.J9, w.opts.CodeFrom, w.opts.CFI = []inject.NamedDump{{Path: w.path("a.bin")}, {Path: w.path("b.bin")}}, []string{w.path("core")}, inject.CFIAlways
+	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
+	sum, err := w.run()
+	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].Codeless != 1 || sum.Dumps[0].Unwind.Derived != 2 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for i, want := range [][]byte{code(0x200, 1), memory[0x3000:0x3080]} {
+		f, err := elf.Open(w.path(fmt.Sprintf("jitted-100-%d.so", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := f.Section(".text").Data(); err != nil || string(text) != string(want) {
+			t.Errorf("part %d: % x, %v", i, text[:min(len(text), 32)], err)
+		}
+		f.Close()
+	}
+	w.resolve(w.opts.Output)
+}
+
+// Times that cannot be do no harm.
+func TestJ9OddTimes(t *testing.T) {
+	for _, time := range []string{"0", "1", "18446744073709551615", "18446744073709551614"} {
+		for _, clock := range []int32{1, -1} {
+			w := newWorld(t)
+			w.ClockID = clock
+			w.runJava(100, monoStart, j9Memory)
+			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"time": `+time)
+			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
+			w.opts.J9 = []inject.NamedDump{{PID: 100, Path: w.dir}}
+			w.expect(100, monoStart+100, j9Memory+0x2010, "App.run(I)V+0x10")
+			sum, err := w.run()
+			if err != nil || len(sum.Dumps) != 1 || sum.Objects != 2 {
+				t.Fatalf("time %s, clock %d: %+v, %v", time, clock, sum, err)
+			}
+			w.resolve(w.opts.Output)
+		}
 	}
 }

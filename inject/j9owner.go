@@ -2,7 +2,6 @@ package inject
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,12 +20,12 @@ func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *S
 	var open []*j9Group
 	fits := make(map[*j9Group][]uint32)
 	for _, g := range groups {
-		switch err := f.rec.claimed(g); {
+		switch not := f.rec.claimed(g); {
 		case g.pid == 0:
 			fits[g] = f.rec.hostsOf(g)
 			open = append(open, g)
-		case err != nil:
-			sum.problem(g.problem(err, adviceOtherRun))
+		case not != "":
+			sum.problem(g.problem(adviceOtherRun, not))
 		default:
 			owners[g] = g.pid
 		}
@@ -55,40 +54,51 @@ func (f *finder) ownersOfCaptures(ctx context.Context, groups []*j9Group, sum *S
 		case len(pids) == 1:
 			owners[g] = pids[0]
 		case len(pids) == 0:
-			sum.problem(g.problem(errors.New("no process of the recording had executable memory where its code is; is it of another run?"), "name its process: --j9 PID="+shellWord(g.captures[0].Path)))
+			sum.problem(g.problem(g.name(), g.say("no process of the recording had executable memory where its code is; is it of another run?", "no process of the recording had executable memory where their code is; are they of another run?")))
 		default:
 			var names []string
 			for _, pid := range pids[:min(len(pids), maxReasons)] {
 				names = append(names, fmt.Sprint(pid))
 			}
-			sum.problem(g.problem(fmt.Errorf("it may be of any of the processes %s", strings.Join(names, ", ")), "name its process: --j9 PID="+shellWord(g.captures[0].Path)))
+			sum.problem(g.problem(g.name(), g.say("it may be", "they may be")+" of any of the processes "+strings.Join(names, ", ")))
 		}
 	}
 	return owners, nil
 }
 
 // problem is one of all captures of a group.
-func (g *j9Group) problem(err error, advice string) Problem {
-	text := err.Error()
-	if n := len(g.captures); n > 1 {
-		text = fmt.Sprintf("of %d captures the first: %s", n, text)
+func (g *j9Group) problem(advice, text string) Problem {
+	if len(g.captures) > 1 {
+		text = fmt.Sprintf("%d captures: %s", len(g.captures), text)
 	}
-	return Problem{File: g.captures[0].Path, Offset: -1, Text: text, Advice: advice}
+	return Problem{File: g.path, Offset: -1, Text: text, Advice: advice}
 }
 
-// claimed says why captures cannot be of the process that they say, whose the user says
-// nothing of.
-func (rec *recording) claimed(g *j9Group) error {
-	if g.pid == 0 || g.named {
-		return nil
+// say chooses between words about one capture and about several.
+func (g *j9Group) say(one, several string) string {
+	if len(g.captures) > 1 {
+		return several
 	}
+	return one
+}
+
+// name is the advice to say whose captures are.
+func (g *j9Group) name() string { return "name the process: --j9 PID=" + shellWord(g.path) }
+
+// claimed says why captures cannot be of the process that they say, whose the user says
+// nothing of; "" if they can.
+func (rec *recording) claimed(g *j9Group) string {
+	if g.pid == 0 || g.named {
+		return ""
+	}
+	says := g.say("it says that it is", "they say that they are")
 	if rec.processes[g.pid] == nil {
-		return fmt.Errorf("it says that it is of process %d, which is not in the recording: it is of another run", g.pid)
+		return fmt.Sprintf("%s of process %d, which is not in the recording: %s of another run", says, g.pid, g.say("it is", "they are"))
 	}
 	if inside, outside := rec.capturesIn(g.pid, g.captures); rec.tellsMemory(g.pid) && inside == 0 && outside > 0 {
-		return fmt.Errorf("it says that it is of process %d, and its code is not where that one had executable memory: it is of another run", g.pid)
+		return fmt.Sprintf("%s of process %d, and %s code is not where that one had executable memory: %s of another run", says, g.pid, g.say("its", "their"), g.say("it is", "they are"))
 	}
-	return nil
+	return ""
 }
 
 // tellsMemory reports whether the recording tells of memory in which a process may have made
@@ -133,6 +143,14 @@ func (f *finder) samplesIn(ctx context.Context, groups []*j9Group) (map[*j9Group
 	if f.rec.in.once {
 		return counts, nil
 	}
+	code := make([]ranges, len(groups))
+	for i, g := range groups {
+		var parts []fileMap
+		for _, c := range g.captures {
+			c.Parts(func(lo, hi uint64) { parts = append(parts, fileMap{lo: lo, hi: hi}) })
+		}
+		code[i] = exactRanges(parts, func(*fileMap) bool { return true })
+	}
 	for block, err := range f.rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
 			return nil, err
@@ -145,8 +163,8 @@ func (f *finder) samplesIn(ctx context.Context, groups []*j9Group) (map[*j9Group
 			if !ok {
 				continue
 			}
-			for _, g := range groups {
-				if slices.ContainsFunc(g.captures, func(c *source.J9Capture) bool { return c.Holds(ip) }) {
+			for i, g := range groups {
+				if code[i].hold(ip) {
 					counts[g][pid]++
 				}
 			}

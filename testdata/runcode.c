@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 // runcode SECONDS ADDRESS FILE...: puts each file's code to its address, and
-// calls one after the other until the time is over.
+// calls one after the other until it has had that much time of a processor.
 int main(int argc, char **argv)
 {
 	int n = (argc - 2) / 2;
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		close(fd);
 		code[i] = (void (*)(void))at;
 	}
-	for (time_t end = time(NULL) + atoi(argv[1]); time(NULL) < end;)
+	for (clock_t end = clock() + atoi(argv[1]) * CLOCKS_PER_SEC; clock() < end;)
 		for (int i = 0; i < n; i++)
 			code[i]();
 	return 0;

@@ -42,6 +42,7 @@ import (
 type Capture struct {
 	Path     string // of the metadata
 	JSONPath string
+	Mode     fs.FileMode // permissions that all its files give
 
 	Metadata []byte
 	Base     uint64 // address of Metadata in the process
@@ -104,7 +105,7 @@ func IsCapture(path string) bool {
 	if st, err := os.Lstat(bin); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	text, err := readCaptureFile(description, maxCaptureJSON)
+	text, err := new(Capture).read(description, maxCaptureJSON)
 	if err != nil {
 		return false
 	}
@@ -137,12 +138,12 @@ func ReadCapture(path string) (*Capture, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q: %w", path, ErrNotCapture)
 	}
-	c := &Capture{Path: bin, JSONPath: description}
-	text, err := readCaptureFile(description, maxCaptureJSON)
+	c := &Capture{Path: bin, JSONPath: description, Mode: fs.ModePerm}
+	text, err := c.read(description, maxCaptureJSON)
 	if err != nil {
 		return nil, captureError(description, missing(err, "it says of "+strconv.Quote(filepath.Base(bin))+" what the metadata itself cannot, base and startPC at least"))
 	}
-	if c.Metadata, err = readCaptureFile(bin, maxCapture); err != nil {
+	if c.Metadata, err = c.read(bin, maxCapture); err != nil {
 		return nil, captureError(bin, missing(err, "it has the bytes that "+strconv.Quote(filepath.Base(description))+" describes"))
 	}
 	var d captureJSON
@@ -164,7 +165,7 @@ func ReadCapture(path string) (*Capture, error) {
 			return nil, captureError(description, fmt.Errorf("%s: %q is not the name of a file beside the capture; name it without a directory", f.key, f.name))
 		}
 		*f.path = filepath.Join(filepath.Dir(bin), f.name)
-		if *f.code, err = readCaptureFile(*f.path, maxCaptureCode); err != nil {
+		if *f.code, err = c.read(*f.path, maxCaptureCode); err != nil {
 			return nil, captureError(*f.path, fmt.Errorf("%w; %q names it as %s", missing(err, "it has code of the capture"), filepath.Base(description), f.key))
 		}
 	}
@@ -310,10 +311,10 @@ func captureError(path string, err error) error {
 	return fmt.Errorf("%s: %w", strings.Trim(strconv.Quote(path), `"`), err)
 }
 
-// readCaptureFile reads a file of a capture. A link in the last component of its path is not
+// read reads a file of a capture. A link in the last component of its path is not
 // followed, and nothing but a regular file is opened: who makes a capture could name what
 // only the reader of it may read.
-func readCaptureFile(path string, most int64) ([]byte, error) {
+func (c *Capture) read(path string, most int64) ([]byte, error) {
 	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -336,6 +337,7 @@ func readCaptureFile(path string, most int64) ([]byte, error) {
 	case st.Size() > most:
 		return nil, fmt.Errorf("it has %d bytes; files of captures have at most %d", st.Size(), most)
 	}
+	c.Mode &= st.Mode().Perm()
 	data := make([]byte, st.Size())
 	n, err := io.ReadFull(f, data)
 	if err == io.ErrUnexpectedEOF || err == io.EOF {

@@ -50,6 +50,7 @@ func TestReadCapture(t *testing.T) {
 	write(t, filepath.Join(dir, "cold"), []byte{0x90, 0xc3})
 	want := &Capture{
 		Path: filepath.Join(dir, "X.bin"), JSONPath: filepath.Join(dir, "X.json"),
+		Mode:     0o600,
 		Metadata: header(8, binary.LittleEndian), Base: 0x7e0000000000, StartPC: 0x12345678,
 		Layout: Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 224},
 		PID:    42, Time: 1<<64 - 1, HasTime: true,
@@ -58,6 +59,11 @@ func TestReadCapture(t *testing.T) {
 			{Method: 0x500000, Class: "App", Name: "<init>", Signature: "(I)V", File: "App.java", User: true, Lines: []CaptureLine{{0, 7}, {5, 8}, {9, 7}}},
 			{Method: 5242912, Lines: []CaptureLine{}},
 		},
+	}
+	for name, mode := range map[string]os.FileMode{"X.bin": 0o644, "X.json": 0o640, "cold": 0o604} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{"X.bin", "X.json"} {
 		got, err := ReadCapture(filepath.Join(dir, name))

@@ -21,6 +21,7 @@ type J9Capture struct {
 	Path string // of the metadata
 	PID  uint32 // whose it says that it is; 0 for nothing
 	Size int64  // of its files in bytes
+	Mode uint32 // permissions that all of them give
 
 	// Time is when the code was loaded, in nanoseconds of CLOCK_MONOTONIC, if it says so.
 	Time    uint64
@@ -72,7 +73,7 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	if err != nil {
 		return fail("%w", err)
 	}
-	c := &J9Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, layout: l, method: raw.RAMMethod()}
+	c := &J9Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, Mode: uint32(raw.Mode), layout: l, method: raw.RAMMethod()}
 	c.Size = int64(len(raw.Metadata) + len(raw.Code) + len(raw.ColdCode))
 	if st, err := os.Stat(raw.JSONPath); err == nil {
 		c.Size += st.Size()
@@ -133,14 +134,11 @@ func (c *J9Capture) problem(off int64, format string, args ...any) {
 	c.Problems = append(c.Problems, Problem{off, fmt.Sprintf(format, args...)})
 }
 
-// Holds reports whether an address is in the code.
-func (c *J9Capture) Holds(addr uint64) bool {
+// Parts calls f for each part of the code, with the addresses that it is from and up to.
+func (c *J9Capture) Parts(f func(lo, hi uint64)) {
 	for _, p := range c.parts {
-		if addr-p.addr < p.size {
-			return true
-		}
+		f(p.addr, p.addr+p.size)
 	}
-	return false
 }
 
 // Addr returns where the code begins.
@@ -157,16 +155,4 @@ func (c *J9Capture) same(o *J9Capture) bool {
 		}
 	}
 	return true
-}
-
-// overlaps reports whether two captures have code in common.
-func (c *J9Capture) overlaps(o *J9Capture) bool {
-	for _, p := range c.parts {
-		for _, q := range o.parts {
-			if p.addr < q.addr+q.size && q.addr < p.addr+p.size {
-				return true
-			}
-		}
-	}
-	return false
 }

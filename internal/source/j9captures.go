@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,8 +50,13 @@ func NewJ9Captures(captures []*J9Capture, machine string) *J9Captures {
 	d := &J9Captures{Listing: Listing{Cut: -1}, machine: machine}
 	l := captures[0].layout
 	d.target = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
-	for _, c := range d.distinct(captures) {
-		if slices.ContainsFunc(d.Clashes, func(x J9Clash) bool { return x.Capture == c }) {
+	kept := d.distinct(captures)
+	clashing := make(map[*J9Capture]bool)
+	for _, x := range d.Clashes {
+		clashing[x.Capture] = true
+	}
+	for _, c := range kept {
+		if clashing[c] {
 			continue
 		}
 		for i, p := range c.parts {
@@ -70,18 +76,17 @@ func NewJ9Captures(captures []*J9Capture, machine string) *J9Captures {
 // distinct leaves out captures of one body that was there before, and finds clashes. The
 // earliest of a body counts: it was there then.
 func (d *J9Captures) distinct(captures []*J9Capture) (kept []*J9Capture) {
-	at := make(map[uint64][]*J9Capture) // by where the code begins
+	at := make(map[uint64][]int) // of kept, by where the code begins
 	for _, c := range captures {
-		i := slices.IndexFunc(at[c.Addr()], c.same)
+		i := slices.IndexFunc(at[c.Addr()], func(i int) bool { return kept[i].same(c) })
 		if i < 0 {
-			at[c.Addr()] = append(at[c.Addr()], c)
+			at[c.Addr()] = append(at[c.Addr()], len(kept))
 			kept = append(kept, c)
 			continue
 		}
 		d.Repeated++
-		if old := at[c.Addr()][i]; !c.HasTime || old.HasTime && c.Time < old.Time {
-			at[c.Addr()][i] = c
-			kept[slices.Index(kept, old)] = c
+		if old := &kept[at[c.Addr()][i]]; !c.HasTime && (*old).HasTime || c.HasTime && (*old).HasTime && c.Time < (*old).Time {
+			*old = c
 		}
 	}
 	d.findClashes(kept)
@@ -103,16 +108,11 @@ func (d *J9Captures) findClashes(captures []*J9Capture) {
 			}
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		if a.lo < b.lo {
-			return -1
-		} else if a.lo > b.lo {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
+	told := make(map[*J9Capture]bool)
 	clash := func(c, other *J9Capture) {
-		if c != other && !slices.ContainsFunc(d.Clashes, func(x J9Clash) bool { return x.Capture == c }) {
+		if c != other && !told[c] {
+			told[c] = true
 			d.Clashes = append(d.Clashes, J9Clash{c, other})
 		}
 	}
@@ -151,6 +151,15 @@ func (d *J9Captures) Bytes() (n int64) {
 		n += c.Size
 	}
 	return n
+}
+
+// Mode returns the permissions that all of these give.
+func (d *J9Captures) Mode() uint32 {
+	mode := uint32(0o777)
+	for _, c := range d.captures {
+		mode &= c.Mode
+	}
+	return mode
 }
 
 // Scan does nothing: captures are complete.
