@@ -201,12 +201,12 @@ func TestRandomPlaces(t *testing.T) {
 	}
 }
 
-// TestOtherVM has a VM that is not HotSpot: what compile_info points to must not
+// TestOtherVM has a VM that is neither HotSpot nor OpenJ9: what compile_info points to must not
 // be read, and there are lines of the compiled method only.
 func TestOtherVM(t *testing.T) {
 	dir := t.TempDir()
 	exe := buildFakeVM(t, dir, "address,undefined")
-	all, functions := runFakeVM(t, exe, dir, 1, "FAKEVM=Eclipse OpenJ9 VM")
+	all, functions := runFakeVM(t, exe, dir, 1, "FAKEVM=Some Other VM")
 	lines := 0
 	for _, d := range functions {
 		if string(d.Name) == "stub" {
