@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"internal/elfcore": {"internal/wire"},
 	"format/xrayfdr":   {"internal/wire"},
 	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"format/j9meta":    {"internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},

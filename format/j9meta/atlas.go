@@ -1,0 +1,68 @@
+package j9meta
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// A StackAtlas is struct J9JITStackAtlas with the maps behind it: where the
+// objects are, for the garbage collector, and which bytecode it is, by ranges of
+// code.
+type StackAtlas struct {
+	Offset             int    // of the structure in the blob
+	StackAllocMap      uint64 // address of the section Stack Alloc Map, 0: none
+	InternalPointerMap uint64 // address of the section Internal Pointer Map, 0: none
+	NumberOfMaps       uint16
+	NumberOfMapBytes   uint16 // of each bit map, at least one
+	ParmBaseOffset     int16
+	NumberOfParmSlots  uint16
+	LocalBaseOffset    int16
+	// SyncObjectTempOffset is where the frame of a synchronized method holds what
+	// it synchronizes on; 0xffff: nowhere. The VM calls the field paddingTo32.
+	SyncObjectTempOffset uint16
+	Pad                  [4]byte // with 8-byte pointers; what was in memory
+	// Monitors are those of the compiled method itself, see InlinedSite.
+	Monitors []byte
+	Maps     []StackMap // by growing offsets into the code
+}
+
+// atlas reads the structure and what follows up to the maps.
+func (d *decoder) atlas(c *wire.Cursor) *StackAtlas {
+	a := &StackAtlas{Offset: int(c.Offset())}
+	a.StackAllocMap = d.pointer(c, "stackAllocMap")
+	a.InternalPointerMap = d.pointer(c, "internalPointerMap")
+	a.NumberOfMaps = c.U16("numberOfMaps")
+	a.NumberOfMapBytes = c.U16("numberOfMapBytes")
+	if c.Err() == nil && a.NumberOfMapBytes == 0 {
+		c.Bad("numberOfMapBytes", "0, expected at least 1: the last byte of a map says whether live monitors follow")
+	}
+	a.ParmBaseOffset = int16(c.U16("parmBaseOffset"))
+	a.NumberOfParmSlots = c.U16("numberOfParmSlots")
+	a.LocalBaseOffset = int16(c.U16("localBaseOffset"))
+	a.SyncObjectTempOffset = c.U16("paddingTo32")
+	if d.layout.PointerSize == 8 {
+		copy(a.Pad[:], c.Bytes("padding", 4))
+	}
+	a.Monitors = c.Bytes("monitor autos map", uint64(a.NumberOfMapBytes))
+	return a
+}
+
+// GCMap returns the index of the map that holds where objects are in the range of
+// map i: itself, or the last one before it that has a map of its own; -1: none.
+func (a *StackAtlas) GCMap(i int) int {
+	for ; i >= 0 && a.Maps[i].Shared; i-- {
+	}
+	return i
+}
+
+// A StackAllocMap says which slots hold objects that live in the frame itself.
+type StackAllocMap struct {
+	Offset   int
+	FirstMap uint64 // address of the map that is in force at the method's entry
+	Bits     []byte // numberOfMapBytes, lowest bit first
+}
+
+// stackAlloc reads the section Stack Alloc Map.
+func (d *decoder) stackAlloc(c *wire.Cursor) *StackAllocMap {
+	m := &StackAllocMap{Offset: int(c.Offset())}
+	m.FirstMap = d.pointer(c, "pointer to first stack map")
+	m.Bits = c.Bytes("stack map alloc map bits", uint64(d.body.Atlas.NumberOfMapBytes))
+	return m
+}

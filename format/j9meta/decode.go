@@ -1,0 +1,283 @@
+package j9meta
+
+import (
+	"cmp"
+	"debug/elf"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Decode decodes the metadata in blob, which was at address base of its process:
+// struct J9JITExceptionTable and what follows it, as many bytes as its field size
+// says or more. What is behind them becomes a Gap.
+//
+// The sections have to follow each other as in J9JITExceptionTable.md. Bytes
+// between them that nothing accounts for become sections of kind Gap; a pointer
+// out of the blob, into a section that comes before it, or against the order, and
+// a section that has more than its place, is a *wire.Error with section, field
+// and offset in the blob.
+//
+// Slices of the Body alias blob. No count makes Decode allocate more than a small
+// multiple of the bytes that are there.
+func Decode(blob []byte, base uint64, l Layout) (*Body, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	d := decoder{blob: blob, base: base, layout: l, body: &Body{Base: base}}
+	if err := d.decode(); err != nil {
+		return nil, err
+	}
+	d.body.Layout = d.layout
+	return d.body, nil
+}
+
+// A decoder is what Decode knows on its way.
+type decoder struct {
+	blob   []byte // once the header is read: as much as it says
+	base   uint64
+	layout Layout
+	body   *Body
+	places []place // of sections that pointers point to, in the order of the document
+}
+
+// A place is where a section is, by the pointer to it.
+type place struct {
+	kind    SectionKind
+	record  SectionKind // that has the pointer
+	field   string      // its name
+	at      int         // its offset
+	pointer uint64
+	offset  int // where it points to in the blob
+}
+
+func (d *decoder) decode() error {
+	all := len(d.blob)
+	c := d.cursor(ExceptionTable, 0, min(all, d.layout.minHeaderSize()))
+	d.body.Header = d.header(&c)
+	if err := c.Err(); err != nil {
+		return err
+	}
+	h := &d.body.Header
+	d.blob = d.blob[:h.Size]
+	if err := d.headerSize(); err != nil {
+		return err
+	}
+	tail := d.cursor(ExceptionTable, c.Pos(), d.layout.HeaderSize)
+	d.headerTail(&tail, h)
+	d.section(ExceptionTable, 0, d.layout.HeaderSize, nil)
+
+	if err := d.findSections(); err != nil {
+		return err
+	}
+	if err := d.readExceptions(); err != nil {
+		return err
+	}
+	for i, p := range d.places {
+		end := len(d.blob)
+		if i+1 < len(d.places) {
+			end = d.places[i+1].offset
+		}
+		if err := d.read(p, end); err != nil {
+			return err
+		}
+	}
+	d.blob = d.blob[:all] // what the header does not count is a gap, too
+	d.gap(all)
+	return nil
+}
+
+// headerSize sees to it that the size of the header is known: sections begin
+// behind it and the exception table, the size of which is known.
+func (d *decoder) headerSize() error {
+	h := &d.body.Header
+	exceptions, size := d.layout.exceptionsSize(h), len(d.blob)
+	if d.layout.HeaderSize == 0 {
+		first := cmp.Or(h.InlinedCalls, h.GCStackAtlas, h.OSRInfo, h.GPUCode, h.RIData)
+		if first == 0 {
+			d.layout.HeaderSize = d.layout.minHeaderSize()
+			if n := size - exceptions; d.layout.headerSizeOK(n) {
+				d.layout.HeaderSize = n
+			}
+		} else if n := uint64(d.offset(first) - exceptions); n <= uint64(size) && d.layout.headerSizeOK(int(n)) {
+			d.layout.HeaderSize = int(n)
+		} else {
+			return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
+				"the first section is at %#x, and %d exceptions of %d bytes before it; expected %d bytes or more before these, for the header",
+				d.offset(first), h.ExceptionCount(), d.layout.exceptionSize(h), d.layout.minHeaderSize())
+		}
+	}
+	if d.layout.HeaderSize > size {
+		return d.errorAt(ExceptionTable, "size", d.layout.exceptionCountOffset()+2, "%d bytes, the header alone has %d", size, d.layout.HeaderSize)
+	}
+	return nil
+}
+
+// exceptionCountOffset is where in the header numExcptionRanges is; size follows it.
+func (l Layout) exceptionCountOffset() int { return 10*l.PointerSize + 10 }
+
+// findSections finds where all sections are that the header and the atlas point to.
+func (d *decoder) findSections() error {
+	h, word := &d.body.Header, d.layout.PointerSize
+	fields := 10*word + 16 // offset of flags
+	d.pointsTo(InlineInfo, ExceptionTable, "inlinedCalls", fields+3*word, h.InlinedCalls)
+	d.pointsTo(StackAtlasSection, ExceptionTable, "gcStackAtlas", fields+2*word, h.GCStackAtlas)
+	if h.GCStackAtlas != 0 {
+		if err := d.inBlob(&d.places[len(d.places)-1]); err != nil {
+			return err
+		}
+		offset := d.offset(h.GCStackAtlas)
+		c := d.cursor(StackAtlasSection, offset, len(d.blob))
+		d.body.Atlas = d.atlas(&c)
+		if err := c.Err(); err != nil {
+			return err
+		}
+		d.pointsTo(StackAllocSection, StackAtlasSection, "stackAllocMap", offset, d.body.Atlas.StackAllocMap)
+		d.pointsTo(InternalPointerSection, StackAtlasSection, "internalPointerMap", offset+word, d.body.Atlas.InternalPointerMap)
+	} else if h.InlinedCalls != 0 {
+		return d.errorAt(ExceptionTable, "inlinedCalls", fields+3*word, "%#x, and no gcStackAtlas, which ends what it points to", h.InlinedCalls)
+	}
+	d.pointsTo(OSRSection, ExceptionTable, "osrInfo", fields+9*word, h.OSRInfo)
+	last := fields + 12*word // offset of codeCacheAlloc: hotness takes a word with its padding
+	d.pointsTo(GPUSection, ExceptionTable, "gpuCode", last+word, h.GPUCode)
+	d.pointsTo(BytecodeSection, ExceptionTable, "riData", last+2*word, h.RIData)
+	d.pointsTo(InvokeBasicSection, ExceptionTable, "invokeBasicCallInfo", last+3*word, h.InvokeBasicCallInfo)
+
+	start := d.layout.HeaderSize
+	for i := range d.places {
+		p := &d.places[i]
+		if err := d.inBlob(p); err != nil {
+			return err
+		}
+		if p.offset < start {
+			return d.errorAt(p.record, p.field, p.at, "points to offset %#x, expected %#x or more, behind what comes before %s", p.offset, start, p.kind)
+		}
+		start = p.offset
+	}
+	return nil
+}
+
+func (d *decoder) pointsTo(kind, record SectionKind, field string, at int, pointer uint64) {
+	if pointer != 0 {
+		d.places = append(d.places, place{kind: kind, record: record, field: field, at: at, pointer: pointer})
+	}
+}
+
+// inBlob says whether p points into the blob, and where.
+func (d *decoder) inBlob(p *place) error {
+	offset := uint64(d.offset(p.pointer))
+	if offset >= uint64(len(d.blob)) {
+		return d.errorAt(p.record, p.field, p.at, "%#x is outside the %d bytes from %#x on", p.pointer, len(d.blob), d.base)
+	}
+	p.offset = int(offset)
+	return nil
+}
+
+// readExceptions reads the exception table, which nothing points to.
+func (d *decoder) readExceptions() error {
+	h := &d.body.Header
+	start, end := d.layout.HeaderSize, len(d.blob)
+	if len(d.places) > 0 {
+		end = d.places[0].offset
+	}
+	n := d.layout.exceptionsSize(h)
+	if n > end-start {
+		return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
+			"%d entries have %d bytes, there are %d up to the next section", h.ExceptionCount(), n, end-start)
+	}
+	if n == 0 {
+		return nil
+	}
+	c := d.cursor(ExceptionInfo, start, start+n)
+	d.body.Exceptions = d.exceptions(&c)
+	d.section(ExceptionInfo, start, n, nil)
+	return c.Err()
+}
+
+// read reads the section at p, which has to end at or before end.
+func (d *decoder) read(p place, end int) error {
+	if here := d.end(); p.offset < here {
+		return d.errorAt(p.record, p.field, p.at, "%s would begin at offset %#x, the section before it ends at %#x", p.kind, p.offset, here)
+	}
+	d.gap(p.offset)
+	c := d.cursor(p.kind, p.offset, end)
+	b, l := d.body, d.layout
+	switch p.kind {
+	case InlineInfo:
+		b.Sites = d.sites(&c, int(b.Atlas.NumberOfMapBytes))
+	case StackAtlasSection:
+		d.stackAtlas(&c)
+	case StackAllocSection:
+		b.StackAlloc = d.stackAlloc(&c)
+	case InternalPointerSection:
+		b.InternalPointers = d.internalPointers(&c)
+	case OSRSection:
+		b.OSR = decodeOSR(&c)
+	case GPUSection:
+		b.GPU = decodeGPU(&c, l, d.base)
+	case BytecodeSection:
+		b.Bytecodes = decodeBytecodes(&c, l)
+	case InvokeBasicSection:
+		b.InvokeBasic = decodeInvokeBasic(&c, l)
+	}
+	d.section(p.kind, p.offset, c.Pos(), nil)
+	return c.Err()
+}
+
+// stackAtlas reads the atlas and its maps. On s390 it finds out how many words a
+// full map has: with the right number the maps end where the next section begins.
+func (d *decoder) stackAtlas(c *wire.Cursor) {
+	d.atlas(c)
+	other := *c
+	a := d.body.Atlas
+	a.Maps = d.maps(c, a)
+	if d.layout.Machine != elf.EM_S390 || d.layout.HighWords || c.Err() == nil && c.Len() == 0 {
+		return
+	}
+	d.layout.HighWords = true
+	if maps := d.maps(&other, a); other.Err() == nil && (c.Err() != nil || other.Len() == 0) {
+		*c, a.Maps = other, maps
+		return
+	}
+	d.layout.HighWords = false
+}
+
+// section notes a section, which follows the one that was noted before.
+func (d *decoder) section(kind SectionKind, offset, size int, gap []byte) {
+	d.body.Sections = append(d.body.Sections, Section{Kind: kind, Offset: offset, Size: size, Bytes: gap})
+}
+
+// end is where the last section that was noted ends.
+func (d *decoder) end() int {
+	last := d.body.Sections[len(d.body.Sections)-1]
+	return last.Offset + last.Size
+}
+
+// gap notes what lies between the last section and offset.
+func (d *decoder) gap(offset int) {
+	if start := d.end(); start < offset {
+		d.section(Gap, start, offset-start, d.blob[start:offset:offset])
+	}
+}
+
+// cursor returns one at offset that ends at end.
+func (d *decoder) cursor(kind SectionKind, offset, end int) wire.Cursor {
+	return wire.NewCursor(FormatName, kind.String(), d.blob[offset:end:end], d.layout.Order, int64(offset))
+}
+
+// offset is where in the blob a pointer points to; outside it is any other number.
+func (d *decoder) offset(pointer uint64) int {
+	return int((pointer - d.base) & d.layout.allOnes())
+}
+
+func (d *decoder) errorAt(kind SectionKind, field string, offset int, format string, args ...any) error {
+	return &wire.Error{Format: FormatName, Record: kind.String(), Field: field, Offset: int64(offset), Text: fmt.Sprintf(format, args...)}
+}
+
+// pointer reads an address.
+func (d *decoder) pointer(c *wire.Cursor, field string) uint64 { return word(c, d.layout, field) }
+
+// byteCodeInfo reads one.
+func (d *decoder) byteCodeInfo(c *wire.Cursor) ByteCodeInfo {
+	return byteCodeInfo(d.layout.Order, c.U32("TR_ByteCodeInfo"))
+}

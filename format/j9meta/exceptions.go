@@ -1,0 +1,79 @@
+package j9meta
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// An Exception is an entry of the exception table: where code in a range throws
+// something that the entry catches, execution goes on at its handler. The first
+// entry that fits counts.
+type Exception struct {
+	Offset  int    // of the entry in the blob
+	Start   uint32 // offsets from startPC; the range is half open
+	End     uint32
+	Handler uint32
+	// CatchType is an index of the method's constant pool; 0 catches all. See
+	// Synthetic.
+	CatchType uint32
+	// Method is the J9Method whose constant pool CatchType is for. Bodies that
+	// were compiled ahead of time or by a JITServer have the index of an inlined
+	// site, -1 for the method itself, in its place. Only wide entries have it.
+	Method uint64
+	// ByteCodeIndex is that of the handler. Only entries of full speed debug have
+	// it, see Header.ExceptionBytecodes.
+	ByteCodeIndex uint32
+}
+
+// Catch types of handlers that on-stack replacement made up.
+const (
+	syntheticNarrow = 0xffff
+	syntheticWide   = 0xffffffff
+)
+
+// Synthetic says whether the entry is no handler of the program, but where
+// on-stack replacement leaves the compiled code. wide is Header.WideExceptions.
+func (e *Exception) Synthetic(wide bool) bool {
+	if wide {
+		return e.CatchType == syntheticWide
+	}
+	return e.CatchType == syntheticNarrow
+}
+
+// exceptionSize is the size of an entry of the exception table in bytes.
+func (l Layout) exceptionSize(h *Header) int {
+	n := 8
+	if h.WideExceptions() {
+		n = 16 + l.PointerSize
+	}
+	if h.ExceptionBytecodes() {
+		n += 4
+	}
+	return n
+}
+
+// exceptionsSize is the size of the exception table.
+func (l Layout) exceptionsSize(h *Header) int { return h.ExceptionCount() * l.exceptionSize(h) }
+
+// exceptions reads the table, of which c has all.
+func (d *decoder) exceptions(c *wire.Cursor) []Exception {
+	h := &d.body.Header
+	list := make([]Exception, h.ExceptionCount())
+	for i := range list {
+		e := &list[i]
+		e.Offset = int(c.Offset())
+		if h.WideExceptions() {
+			e.Start = c.U32("instruction start PC offset")
+			e.End = c.U32("instruction end PC offset")
+			e.Handler = c.U32("instruction handler PC offset")
+			e.CatchType = c.U32("catch type")
+			e.Method = d.pointer(c, "J9Method")
+		} else {
+			e.Start = uint32(c.U16("instruction start PC offset"))
+			e.End = uint32(c.U16("instruction end PC offset"))
+			e.Handler = uint32(c.U16("instruction handler PC offset"))
+			e.CatchType = uint32(c.U16("catch type"))
+		}
+		if h.ExceptionBytecodes() {
+			e.ByteCodeIndex = c.U32("BC index")
+		}
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package j9meta
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// InvokeBasicInfo lists the calls that may end in MethodHandle.invokeBasic
+// (struct J9JITInvokeBasicCallInfo). Releases since 0.51 have it; the document
+// does not. It begins at a multiple of the size of a pointer.
+type InvokeBasicInfo struct {
+	Offset int     // from the start of the blob
+	Pad    [4]byte // behind the number of sites, if pointers have 8 bytes
+	Sites  []InvokeBasicSite
+}
+
+// An InvokeBasicSite is one of the calls (struct J9JITInvokeBasicCallSite).
+type InvokeBasicSite struct {
+	ReturnOffset uint32 // of the return address, from startPC
+	ArgSlots     uint8
+	Pad          [3]byte
+	J2IThunk     uint64 // address, or 0
+}
+
+func invokeBasicHeadSize(pointer int) int { return pointer } // the first site is aligned as its pointer is
+func invokeBasicSiteSize(pointer int) int { return 8 + pointer }
+
+func decodeInvokeBasic(c *wire.Cursor, l Layout) *InvokeBasicInfo {
+	v := &InvokeBasicInfo{Offset: int(c.Offset())}
+	n := c.U32("numSites")
+	if size := uint64(n) * uint64(invokeBasicSiteSize(l.PointerSize)); size > uint64(c.Len()) {
+		c.Bad("numSites", "%d sites have %d bytes, %d follow", n, size, c.Len())
+		return v
+	}
+	if l.PointerSize == 8 {
+		copy(v.Pad[:], c.Bytes("padding", 4))
+	}
+	for range n {
+		s := InvokeBasicSite{ReturnOffset: c.U32("jitReturnAddressOffset"), ArgSlots: c.U8("numArgSlots")}
+		copy(s.Pad[:], c.Bytes("padding", 3))
+		s.J2IThunk = word(c, l, "j2iThunk")
+		v.Sites = append(v.Sites, s)
+	}
+	return v
+}
+
+func (v *InvokeBasicInfo) size(l Layout) int {
+	return invokeBasicHeadSize(l.PointerSize) + len(v.Sites)*invokeBasicSiteSize(l.PointerSize)
+}
+
+func (v *InvokeBasicInfo) encode(b *wire.Buffer, l Layout) {
+	b.U32(uint32(len(v.Sites)))
+	if l.PointerSize == 8 {
+		b.Bytes(v.Pad[:])
+	}
+	for _, s := range v.Sites {
+		b.U32(s.ReturnOffset)
+		b.U8(s.ArgSlots)
+		b.Bytes(s.Pad[:])
+		b.Word(s.J2IThunk, l.PointerSize)
+	}
+}

@@ -1,0 +1,86 @@
+package j9meta
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// A StackMap is in force from its offset into the code up to that of the next.
+type StackMap struct {
+	Offset int          // of the map in the blob
+	Low    uint32       // offset from startPC
+	LowPad [2]byte      // on 32-bit ARM behind 2-byte offsets; what was in memory
+	Info   ByteCodeInfo // the bytecode that the range belongs to
+	// Shared says that there are no other fields: objects are where the map before
+	// has them. It is Info.DoNotProfile.
+	Shared bool
+
+	HighWord     uint32 // where Layout.HighWords
+	RegisterSave uint32
+	RegisterMap  uint32            // registers that hold objects; GapMap
+	Pointers     *RegisterPointers // nil: no register holds an internal pointer
+	Bits         []byte            // slots that hold objects; numberOfMapBytes, lowest bit first
+	LiveMonitors []byte            // slots that hold monitors; nil: there are none
+}
+
+// GapMap is the RegisterMap of maps with which early VMs filled ranges without
+// objects.
+const GapMap = 0xfadecafe
+
+// liveMonitors is the bit of the last byte of StackMap.Bits that says that
+// LiveMonitors follow.
+const liveMonitors = 0x80
+
+// minMapSize is the number of bytes that the smallest map has.
+func (l Layout) minMapSize(f Flags) int { return l.lowSize(f) + 4 }
+
+// lowSize is the number of bytes of a map's offset.
+func (l Layout) lowSize(f Flags) int {
+	if f&GCMap32BitOffsets != 0 || l.alignedMaps() {
+		return 4
+	}
+	return 2
+}
+
+// maps reads all maps of the atlas a.
+func (d *decoder) maps(c *wire.Cursor, a *StackAtlas) []StackMap {
+	if need := int(a.NumberOfMaps) * d.layout.minMapSize(d.body.Header.Flags); c.Err() == nil && need > c.Len() {
+		c.Fail("stack maps", "%d of them need at least %d bytes, %d are left", a.NumberOfMaps, need, c.Len())
+	}
+	if c.Err() != nil {
+		return nil
+	}
+	list := make([]StackMap, a.NumberOfMaps)
+	for i := range list {
+		d.stackMap(c, a, &list[i])
+		if c.Err() != nil {
+			return nil
+		}
+	}
+	return list
+}
+
+func (d *decoder) stackMap(c *wire.Cursor, a *StackAtlas, m *StackMap) {
+	m.Offset = int(c.Offset())
+	if d.body.Header.Flags&GCMap32BitOffsets != 0 {
+		m.Low = c.U32("lowest code offset")
+	} else {
+		m.Low = uint32(c.U16("lowest code offset"))
+		if d.layout.alignedMaps() {
+			copy(m.LowPad[:], c.Bytes("alignment", 2))
+		}
+	}
+	m.Info = d.byteCodeInfo(c)
+	if m.Shared = m.Info.DoNotProfile; m.Shared {
+		return
+	}
+	if d.layout.HighWords {
+		m.HighWord = c.U32("high word register map")
+	}
+	m.RegisterSave = c.U32("register save description")
+	m.RegisterMap = c.U32("register map")
+	if m.RegisterMap&d.layout.internalPointerBit() != 0 && a.InternalPointerMap != 0 {
+		m.Pointers = registerPointers(c)
+	}
+	m.Bits = c.Bytes("map bits", uint64(a.NumberOfMapBytes))
+	if n := len(m.Bits); n > 0 && m.Bits[n-1]&liveMonitors != 0 {
+		m.LiveMonitors = c.Bytes("live monitor bits", uint64(n))
+	}
+}

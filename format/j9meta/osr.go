@@ -1,0 +1,137 @@
+package j9meta
+
+import "github.com/jitinject/jitinject/internal/wire"
+
+// OSRInfo tells how to leave the body for the interpreter (on-stack
+// replacement), section (6) of the document. It consists of two sections, each
+// with its size in front; see TR_OSRCompilationData::writeMetaData.
+type OSRInfo struct {
+	Offset int // of section 0, from the start of the blob
+
+	// Section 0. With TR_DisableOSRSharedSlots it is nothing but its own size:
+	// then SizeOnly is set, and the next two fields are not there.
+	SizeOnly       bool
+	MaxScratchSize uint32       // bytes, of the scratch buffer
+	Mappings       []OSRMapping // by growing PC
+
+	// CatchBlocks is section 1: the offset from startPC of each method's OSR catch
+	// block, 0 where there is none. The first is that of the body's own method, the
+	// one after it of inlined site 0, and so on.
+	CatchBlocks []uint32
+}
+
+// An OSRMapping says which slots that share their place are live at an instruction.
+type OSRMapping struct {
+	PC    uint32 // offset from startPC
+	Slots []OSRSlot
+}
+
+// An OSRSlot says where a live value comes from and where it goes
+// (TR_ScratchBufferInfo).
+type OSRSlot struct {
+	Site          int32  // index of the inlined site, -1 for the body's own method
+	BufferOffset  uint32 // bytes, in the OSR buffer
+	ScratchOffset uint32 // bytes, in the scratch buffer
+	Size          uint32 // bytes
+}
+
+const (
+	osrHeaderSize  = 12 // of section 0: size, max. scratch buffer size, number of mappings
+	osrMappingSize = 8  // without the slots
+	osrSlotSize    = 16
+	osrCatchSize   = 8 // of section 1, without the offsets
+)
+
+func decodeOSR(c *wire.Cursor) *OSRInfo {
+	o := &OSRInfo{Offset: int(c.Offset())}
+	if size := c.U32("section size"); size == 4 {
+		o.SizeOnly = true
+	} else {
+		start := c.Pos() - 4
+		o.MaxScratchSize = c.U32("max scratch buffer size")
+		n := c.U32("number of mappings")
+		if uint64(n)*osrMappingSize > uint64(c.Len()) {
+			c.Bad("number of mappings", "%d mappings do not fit into the %d bytes that follow", n, c.Len())
+			return o
+		}
+		for range n {
+			o.Mappings = append(o.Mappings, decodeOSRMapping(c))
+			if c.Err() != nil {
+				return o
+			}
+		}
+		if used := c.Pos() - start; uint64(used) != uint64(size) {
+			c.Fail("section size", "section 0 says it has %d bytes, what it holds has %d", size, used)
+			return o
+		}
+	}
+	size := c.U32("section size")
+	n := c.U32("number of mappings")
+	if uint64(n)*4 > uint64(c.Len()) {
+		c.Bad("number of mappings", "%d OSR catch blocks do not fit into the %d bytes that follow", n, c.Len())
+		return o
+	}
+	if uint64(size) != osrCatchSize+4*uint64(n) {
+		c.Bad("section size", "section 1 says it has %d bytes, what it holds has %d", size, osrCatchSize+4*uint64(n))
+		return o
+	}
+	for range n {
+		o.CatchBlocks = append(o.CatchBlocks, c.U32("OSR catch block"))
+	}
+	return o
+}
+
+func decodeOSRMapping(c *wire.Cursor) OSRMapping {
+	m := OSRMapping{PC: c.U32("instruction PC offset")}
+	n := c.U32("number of scratch buffer infos")
+	if uint64(n)*osrSlotSize > uint64(c.Len()) {
+		c.Bad("number of scratch buffer infos", "%d of them do not fit into the %d bytes that follow", n, c.Len())
+		return m
+	}
+	for range n {
+		m.Slots = append(m.Slots, OSRSlot{
+			Site:          int32(c.U32("inlined site index")),
+			BufferOffset:  c.U32("OSR buffer offset"),
+			ScratchOffset: c.U32("scratch buffer offset"),
+			Size:          c.U32("sym size"),
+		})
+	}
+	return m
+}
+
+// sharedSize is the size of section 0, in bytes.
+func (o *OSRInfo) sharedSize() int {
+	if o.SizeOnly {
+		return 4
+	}
+	size := osrHeaderSize
+	for _, m := range o.Mappings {
+		size += osrMappingSize + osrSlotSize*len(m.Slots)
+	}
+	return size
+}
+
+func (o *OSRInfo) size() int { return o.sharedSize() + osrCatchSize + 4*len(o.CatchBlocks) }
+
+func (o *OSRInfo) encode(b *wire.Buffer) {
+	b.U32(uint32(o.sharedSize()))
+	if !o.SizeOnly {
+		b.U32(o.MaxScratchSize)
+		b.U32(uint32(len(o.Mappings)))
+		for _, m := range o.Mappings {
+			b.U32(m.PC)
+			b.U32(uint32(len(m.Slots)))
+			for _, s := range m.Slots {
+				b.U32(uint32(s.Site))
+				b.U32(s.BufferOffset)
+				b.U32(s.ScratchOffset)
+				b.U32(s.Size)
+			}
+		}
+	}
+	b.U32(uint32(osrCatchSize + 4*len(o.CatchBlocks)))
+	b.U32(uint32(len(o.CatchBlocks)))
+	for _, pc := range o.CatchBlocks {
+		b.U32(pc)
+	}
+}
