@@ -1,0 +1,253 @@
+package jvmti_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Where things are in fakej9's memory: far from what the system and the
+// sanitizers map themselves. Each thing gets a megabyte.
+const (
+	dataMemory   = 0x7e90_0000_0000 // metadata
+	codeMemory   = 0x7ea0_0000_0000
+	stringMemory = 0x7eb0_0000_0000
+	nowhere      = 0x7ec0_0000_0000 // nothing is mapped there
+	slot         = 1 << 20
+)
+
+// A fakeJ9 is a script for fakej9, and what it knows of classes.
+type fakeJ9 struct {
+	t       *testing.T
+	exe     string
+	dir     string
+	options string
+	env     []string
+	script  bytes.Buffer
+	files   int
+	slots   uint64
+}
+
+func newFakeJ9(t *testing.T, exe string) *fakeJ9 {
+	return &fakeJ9{t: t, exe: exe, dir: t.TempDir(), env: []string{"FAKEVM=Eclipse OpenJ9 VM"}}
+}
+
+// buildFakeJ9 compiles the agent's sources and our OpenJ9 into one program.
+func buildFakeJ9(t *testing.T, sanitizer string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "fakej9")
+	compileWithAgent(t, exe, sanitizer, "testdata/fakej9.c", "testdata/fakej9vm.c")
+	return exe
+}
+
+// do appends a command; numbers are hexadecimal.
+func (f *fakeJ9) do(command string, args ...any) {
+	f.script.WriteString(command)
+	for _, a := range args {
+		if s, ok := a.(string); ok {
+			fmt.Fprintf(&f.script, " %s", s)
+		} else {
+			fmt.Fprintf(&f.script, " %x", a)
+		}
+	}
+	f.script.WriteString("\n")
+}
+
+func (f *fakeJ9) file(b []byte) string {
+	f.t.Helper()
+	f.files++
+	path := filepath.Join(f.dir, fmt.Sprintf("file%d", f.files))
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	return path
+}
+
+func (f *fakeJ9) put(address uint64, b []byte) { f.do("put", address, f.file(b)) }
+
+// place returns the addresses of a body: of its metadata and of its code.
+func (f *fakeJ9) place() (base, code uint64) {
+	f.slots++
+	return dataMemory + f.slots*slot + 0x38, codeMemory + f.slots*slot + 0x20
+}
+
+// string puts a J9UTF8 somewhere.
+func (f *fakeJ9) string(s string) uint64 {
+	f.slots++
+	address := uint64(stringMemory + f.slots*slot)
+	f.put(address, append(binary.LittleEndian.AppendUint16(nil, uint16(len(s))), s...))
+	return address
+}
+
+// code returns bytes that are known again.
+func code(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 + i>>8)
+	}
+	return b
+}
+
+// A j9function is one of the dump, with the record in front of it, if any.
+type j9function struct {
+	jitdump.Load
+	meta *jitdump.OpenJ9Metadata
+}
+
+// run returns the functions of the dump, and how many classes the agent knew of at
+// most.
+func (f *fakeJ9) run() ([]j9function, int) {
+	f.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(f.exe, "dir="+f.dir+f.options)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &f.script, &stdout, &stderr
+	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), f.env...)
+	if err := cmd.Run(); err != nil || stderr.Len() != 0 {
+		f.t.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	classes, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return readJ9(f.t, fmt.Sprintf("%s/jit-%d.dump", f.dir, cmd.Process.Pid)), classes
+}
+
+// readJ9 reads a whole dump. A record of metadata must be in front of the load of
+// its address, and nothing else may be there.
+func readJ9(t *testing.T, path string) []j9function {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := jitdump.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []j9function
+	var pending *jitdump.OpenJ9Metadata
+	for r.Offset() < int64(len(b)) {
+		raw, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pending != nil && raw.ID != jitdump.IDLoad {
+			t.Errorf("offset %#x: %v follows metadata", raw.Offset, raw.ID)
+		}
+		switch raw.ID {
+		case jitdump.IDOpenJ9:
+			m, err := raw.OpenJ9Metadata()
+			if err == nil {
+				err = m.CheckTables()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(raw.Body)%8 != 0 {
+				t.Errorf("offset %#x: %d bytes", raw.Offset, len(raw.Body))
+			}
+			pending = clone(&m)
+		case jitdump.IDLoad:
+			load, err := raw.Load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			load.Name, load.Code = bytes.Clone(load.Name), bytes.Clone(load.Code)
+			if pending != nil && pending.CodeAddr != load.CodeAddr {
+				t.Errorf("metadata of %#x is in front of %#x", pending.CodeAddr, load.CodeAddr)
+			}
+			all = append(all, j9function{load, pending})
+			pending = nil
+		case jitdump.IDClose:
+		default:
+			t.Errorf("offset %#x: %v", raw.Offset, raw.ID)
+		}
+	}
+	return all
+}
+
+// clone copies what the reader will use again.
+func clone(m *jitdump.OpenJ9Metadata) *jitdump.OpenJ9Metadata {
+	c := *m
+	c.Metadata = bytes.Clone(m.Metadata)
+	c.Methods = nil
+	for _, j := range m.Methods {
+		j.Class, j.Name, j.Signature, j.File = bytes.Clone(j.Class), bytes.Clone(j.Name), bytes.Clone(j.Signature), bytes.Clone(j.File)
+		j.Lines = append([]jitdump.JavaLine(nil), j.Lines...)
+		c.Methods = append(c.Methods, j)
+	}
+	return &c
+}
+
+// A javaMethod is a method of fakej9: of class number class, at an index.
+type javaMethod struct{ class, index int }
+
+func (m javaMethod) name() string { return fmt.Sprintf("p.K%d.m%d(I)V", m.class, m.index) }
+
+// String is what the record must say of the method.
+func (m javaMethod) String() string {
+	file := fmt.Sprintf("p/K%d.java", m.class)
+	if m.class%4 == 3 {
+		file = fmt.Sprintf("p/K%d.class", m.class)
+	}
+	lines := ""
+	for n := range 3 {
+		if m.index%5 != 4 {
+			lines += fmt.Sprintf(" %d:%d", 4*n, 100*m.class+10*m.index+n)
+		}
+	}
+	return fmt.Sprintf("p/K%d m%d (I)V %s %d%s", m.class, m.index, file, m.class%2, lines)
+}
+
+// recorded is what a record says of a method.
+func recorded(j *jitdump.JavaMethod) string {
+	lines := ""
+	for _, l := range j.Lines {
+		lines += fmt.Sprintf(" %d:%d", l.ByteCodeIndex, l.Line)
+	}
+	return fmt.Sprintf("%s %s %s %s %d%s", j.Class, j.Name, j.Signature, j.File, j.Flags, lines)
+}
+
+// wantMethods compares a record's table with what is known of methods.
+func wantMethods(t *testing.T, m *jitdump.OpenJ9Metadata, want map[uint64]javaMethod) {
+	t.Helper()
+	seen := make(map[uint64]bool)
+	for i := range m.Methods {
+		j := &m.Methods[i]
+		w, ok := want[j.Method]
+		if !ok || seen[j.Method] || recorded(j) != w.String() {
+			t.Errorf("method %#x: %q, want %q (known: %v, again: %v)", j.Method, recorded(j), w, ok, seen[j.Method])
+		}
+		seen[j.Method] = true
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%d methods, want %d: %v", len(seen), len(want), want)
+	}
+}
+
+// compileWithAgent makes a program of the agent's sources and others.
+func compileWithAgent(t *testing.T, exe, sanitizer string, own ...string) {
+	t.Helper()
+	sources, err := filepath.Glob("../*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jdk := jdkHome(t)
+	args := append([]string{
+		"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
+		"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all",
+		"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe,
+	}, append(own, sources...)...)
+	if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
