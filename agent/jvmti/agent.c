@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The makefile hides what is not said to be seen. OpenJ9's jni.h of some versions
+// says it of nothing.
+#define SEEN __attribute__((visibility("default")))
+
 // A worker is what one thread needs to describe a function. The VM may post
 // events from many threads, usually it has one for it: idle workers wait in a
 // list, with their caches warm.
@@ -307,14 +311,14 @@ static jint begin(JavaVM *vm, const char *text, bool *running)
 	return JNI_OK;
 }
 
-JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+SEEN JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
 	(void)reserved;
 	bool running;
 	return begin(vm, options, &running);
 }
 
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+SEEN JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	(void)reserved;
 	bool running;
@@ -328,7 +332,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	return rc;
 }
 
-JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+SEEN JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	(void)vm;
 	dump_close();

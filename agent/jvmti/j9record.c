@@ -8,6 +8,9 @@
 enum {
 	MAGIC = 0x4a394d44, // "J9MD"
 	VERSION = 1,
+	// Readers believe no more.
+	METHODS_LIMIT = 1 << 16,
+	STRING_MAX = (1 << 16) - 1, // bytes, as in class files
 	RECORD_MAX = 256 << 20,
 };
 
@@ -73,9 +76,12 @@ bool j9record_has(const struct j9record *r, uintptr_t j9method)
 
 void j9record_method(struct j9record *r, uintptr_t j9method, const struct method *m)
 {
-	if (!m->parts || j9record_has(r, j9method) || !table_add(&r->by_method, j9method, r))
+	if (!m->parts || r->method_count >= METHODS_LIMIT || j9record_has(r, j9method))
 		return;
 	const char *klass = m->parts, *name = klass + strlen(klass) + 1, *descriptor = name + strlen(name) + 1;
+	if (strlen(klass) > STRING_MAX || strlen(name) > STRING_MAX || strlen(descriptor) > STRING_MAX ||
+	    strlen(m->file->path) > STRING_MAX || !table_add(&r->by_method, j9method, r))
+		return;
 	buffer_u64(&r->methods, j9method);
 	buffer_u32(&r->methods, string_at(r, klass));
 	buffer_u32(&r->methods, string_at(r, name));

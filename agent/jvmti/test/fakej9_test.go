@@ -2,6 +2,7 @@ package jvmti_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -11,24 +12,49 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Where things are in fakej9's memory: far from what the system and the
-// sanitizers map themselves. Each thing gets a megabyte.
-const (
-	dataMemory   = 0x7e90_0000_0000 // metadata
-	codeMemory   = 0x7ea0_0000_0000
-	stringMemory = 0x7eb0_0000_0000
-	nowhere      = 0x7ec0_0000_0000 // nothing is mapped there
-	slot         = 1 << 20
-)
+// A j9build is fakej9 as one of several programs.
+type j9build struct {
+	name  string
+	flags []string
+	exe   string
+
+	layout j9meta.Layout // of the machine that it runs on
+	sizeAt int           // offset of J9JITExceptionTable.size
+	// Where things are in its memory: far from what the system and the sanitizers
+	// map themselves. Each thing gets a megabyte.
+	data, code, strings uint64
+	nowhere             uint64 // nothing is mapped there
+}
+
+const slot = 1 << 20
+
+func j9build64(name, sanitizer string) *j9build {
+	return &j9build{
+		name: name, flags: []string{"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all"},
+		layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}, sizeAt: 92,
+		data: 0x7e90_0000_0000, code: 0x7ea0_0000_0000, strings: 0x7eb0_0000_0000, nowhere: 0x7ec0_0000_0000,
+	}
+}
+
+var j9builds = []*j9build{
+	j9build64("address-undefined", "address,undefined"),
+	j9build64("thread", "thread"),
+	{
+		name: "32-bit", flags: []string{"-m32"},
+		layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_386}, sizeAt: 52,
+		data: 0x6000_0000, code: 0x8000_0000, strings: 0xa000_0000, nowhere: 0xc000_0000,
+	},
+}
 
 // A fakeJ9 is a script for fakej9, and what it knows of classes.
 type fakeJ9 struct {
+	*j9build
 	t       *testing.T
-	exe     string
 	dir     string
 	options string
 	env     []string
@@ -37,16 +63,22 @@ type fakeJ9 struct {
 	slots   uint64
 }
 
-func newFakeJ9(t *testing.T, exe string) *fakeJ9 {
-	return &fakeJ9{t: t, exe: exe, dir: t.TempDir(), env: []string{"FAKEVM=Eclipse OpenJ9 VM"}}
+func newFakeJ9(t *testing.T, b *j9build) *fakeJ9 {
+	return &fakeJ9{j9build: b, t: t, dir: t.TempDir(), env: []string{"FAKEVM=Eclipse OpenJ9 VM"}}
 }
 
-// buildFakeJ9 compiles the agent's sources and our OpenJ9 into one program.
-func buildFakeJ9(t *testing.T, sanitizer string) string {
+// compile makes one program of the agent's sources and our OpenJ9.
+func (b *j9build) compile(t *testing.T) {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "fakej9")
-	compileWithAgent(t, exe, sanitizer, "testdata/fakej9.c", "testdata/fakej9vm.c")
-	return exe
+	b.exe = filepath.Join(t.TempDir(), "fakej9")
+	if b.layout.PointerSize == 4 {
+		probe := exec.Command(testrec.Tool(t, "gcc"), append(b.flags, "-include", "stdio.h", "-x", "c", "-o", b.exe, "-")...)
+		probe.Stdin = strings.NewReader("int main(void) { return 0; }")
+		if out, err := probe.CombinedOutput(); err != nil {
+			t.Skipf("SKIPPED: gcc makes no 32-bit programs (gcc-multilib): %s", out)
+		}
+	}
+	compileWithAgent(t, b.exe, b.flags, "testdata/fakej9.c", "testdata/fakej9vm.c")
 }
 
 // do appends a command; numbers are hexadecimal.
@@ -77,13 +109,13 @@ func (f *fakeJ9) put(address uint64, b []byte) { f.do("put", address, f.file(b))
 // place returns the addresses of a body: of its metadata and of its code.
 func (f *fakeJ9) place() (base, code uint64) {
 	f.slots++
-	return dataMemory + f.slots*slot + 0x38, codeMemory + f.slots*slot + 0x20
+	return f.data + f.slots*slot + 0x38, f.code + f.slots*slot + 0x20
 }
 
 // string puts a J9UTF8 somewhere.
 func (f *fakeJ9) string(s string) uint64 {
 	f.slots++
-	address := uint64(stringMemory + f.slots*slot)
+	address := f.strings + f.slots*slot
 	f.put(address, append(binary.LittleEndian.AppendUint16(nil, uint16(len(s))), s...))
 	return address
 }
@@ -235,7 +267,7 @@ func wantMethods(t *testing.T, m *jitdump.OpenJ9Metadata, want map[uint64]javaMe
 }
 
 // compileWithAgent makes a program of the agent's sources and others.
-func compileWithAgent(t *testing.T, exe, sanitizer string, own ...string) {
+func compileWithAgent(t *testing.T, exe string, flags []string, own ...string) {
 	t.Helper()
 	sources, err := filepath.Glob("../*.c")
 	if err != nil {
@@ -244,9 +276,9 @@ func compileWithAgent(t *testing.T, exe, sanitizer string, own ...string) {
 	jdk := jdkHome(t)
 	args := append([]string{
 		"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-		"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all",
 		"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe,
-	}, append(own, sources...)...)
+	}, flags...)
+	args = append(append(args, own...), sources...)
 	if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -133,7 +133,7 @@ func readPosted(t *testing.T, out []byte) map[uint64]*posted {
 func buildFakeVM(t *testing.T, dir, sanitizer string) string {
 	t.Helper()
 	exe := filepath.Join(dir, "fakevm")
-	compileWithAgent(t, exe, sanitizer, "testdata/fakevm.c")
+	compileWithAgent(t, exe, []string{"-fsanitize=" + sanitizer, "-fno-sanitize-recover=all"}, "testdata/fakevm.c")
 	return exe
 }
 

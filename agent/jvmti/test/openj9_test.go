@@ -2,7 +2,6 @@ package jvmti_test
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -18,12 +17,12 @@ import (
 // TestOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
 // sanitizers: no OpenJ9 is at hand for tests.
 func TestOpenJ9(t *testing.T) {
-	for _, sanitizer := range []string{"address,undefined", "thread"} {
-		t.Run(strings.ReplaceAll(sanitizer, ",", "-"), func(t *testing.T) {
-			exe := buildFakeJ9(t, sanitizer)
+	for _, b := range j9builds {
+		t.Run(b.name, func(t *testing.T) {
+			b.compile(t)
 			for _, test := range []struct {
 				name string
-				f    func(*testing.T, string)
+				f    func(*testing.T, *j9build)
 			}{
 				{"Vectors", testVectors},
 				{"Generated", testGenerated},
@@ -35,13 +34,11 @@ func TestOpenJ9(t *testing.T) {
 				{"BeforeLive", testBeforeLive},
 				{"OtherNames", testOtherNames},
 			} {
-				t.Run(test.name, func(t *testing.T) { test.f(t, exe) })
+				t.Run(test.name, func(t *testing.T) { test.f(t, b) })
 			}
 		})
 	}
 }
-
-var x86 = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}
 
 // methodsOf returns the J9Methods that a body mentions.
 func methodsOf(b *j9meta.Body) []uint64 {
@@ -81,13 +78,13 @@ func encode(t *testing.T, b *j9meta.Body) []byte {
 }
 
 // vector returns a reference vector, moved to where it lies in our VM.
-func vector(t *testing.T, path string, base, code uint64) *j9meta.Body {
+func vector(t *testing.T, path string, base, code uint64, l j9meta.Layout) *j9meta.Body {
 	t.Helper()
 	blob, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := j9meta.Decode(blob, 0x7e0000000000, x86)
+	b, err := j9meta.Decode(blob, 0x7e0000000000, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +102,15 @@ func vector(t *testing.T, path string, base, code uint64) *j9meta.Body {
 	return b
 }
 
-func testVectors(t *testing.T, exe string) {
+func testVectors(t *testing.T, build *j9build) {
+	if build.layout.PointerSize != 8 {
+		return // the vectors are of 64-bit machines
+	}
 	paths, err := filepath.Glob("../../../format/j9meta/testdata/*.bin")
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("%v: %v", paths, err)
 	}
-	f := newFakeJ9(t, exe)
+	f := newFakeJ9(t, build)
 	classes := map[int]uint64{5: 0x500000}
 	f.do("class", 5, classes[5], 8)
 	f.do("prepare", 5)
@@ -118,7 +118,7 @@ func testVectors(t *testing.T, exe string) {
 	var bodies []*j9meta.Body
 	for _, path := range paths {
 		base, start := f.place()
-		b := vector(t, path, base, start)
+		b := vector(t, path, base, start, build.layout)
 		bodies = append(bodies, b)
 		f.put(base, encode(t, b))
 		size := int(b.Header.EndWarmPC - start)
@@ -149,9 +149,9 @@ func wantBody(t *testing.T, got j9function, b *j9meta.Body, code uint64, methods
 		t.Fatal("no metadata")
 	}
 	m := got.meta
-	if m.CodeAddr != code || m.Base != b.Base || m.PointerSize != 8 || int(m.HeaderSize) != b.Layout.HeaderSize || len(m.Extra) > 7 {
-		t.Errorf("code %#x, base %#x, pointers of %d, header of %d, %d bytes behind; want %#x, %#x, 8, %d",
-			m.CodeAddr, m.Base, m.PointerSize, m.HeaderSize, len(m.Extra), code, b.Base, b.Layout.HeaderSize)
+	if m.CodeAddr != code || m.Base != b.Base || int(m.PointerSize) != b.Layout.PointerSize || int(m.HeaderSize) != b.Layout.HeaderSize || len(m.Extra) > 7 {
+		t.Errorf("code %#x, base %#x, pointers of %d, header of %d, %d bytes behind; want %#x, %#x, %d, %d",
+			m.CodeAddr, m.Base, m.PointerSize, m.HeaderSize, len(m.Extra), code, b.Base, b.Layout.PointerSize, b.Layout.HeaderSize)
 	}
 	if !bytes.Equal(m.Metadata, encode(t, b)) {
 		t.Error("other metadata")
@@ -160,10 +160,10 @@ func wantBody(t *testing.T, got j9function, b *j9meta.Body, code uint64, methods
 }
 
 // testGenerated posts bodies of all shapes, with their cold parts.
-func testGenerated(t *testing.T, exe string) {
+func testGenerated(t *testing.T, build *j9build) {
 	for _, way := range []string{"process_vm_readv", "pipe"} {
 		t.Run(way, func(t *testing.T) {
-			f := newFakeJ9(t, exe)
+			f := newFakeJ9(t, build)
 			if way == "pipe" {
 				f.do("refuse")
 			}
@@ -183,7 +183,7 @@ func testGenerated(t *testing.T, exe string) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			for range 150 {
 				base, start := f.place()
-				o := j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: uint32(100 + rng.IntN(500)), Method: 0x500000 + 32*rng.Uint64N(8)}
+				o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: uint32(100 + rng.IntN(500)), Method: 0x500000 + 32*rng.Uint64N(8)}
 				if rng.IntN(4) == 0 {
 					o.CodeSize = uint32(65530 + rng.IntN(10))
 				}
@@ -196,7 +196,7 @@ func testGenerated(t *testing.T, exe string) {
 				f.put(start, code(int(h.EndWarmPC-start)))
 				f.do("load", 5, int(h.RAMMethod-0x500000)/32, start, h.EndWarmPC-start, base)
 				loads = append(loads, loaded{b, start})
-				if cold, end := h.Cold(); cold != 0 && end-start < slot {
+				if cold, end := h.Cold(); cold != 0 && end-start < slot/2 {
 					f.put(cold, code(int(end-cold)))
 					f.do("load", 5, int(h.RAMMethod-0x500000)/32, cold, end-cold, base)
 					loads = append(loads, loaded{b, cold})
@@ -227,10 +227,10 @@ func testGenerated(t *testing.T, exe string) {
 
 // testNotBelieved has compile_info that is not the metadata of the code. The function
 // is there, under its name, and nothing else.
-func testNotBelieved(t *testing.T, exe string) {
+func testNotBelieved(t *testing.T, build *j9build) {
 	for _, way := range []string{"process_vm_readv", "pipe"} {
 		t.Run(way, func(t *testing.T) {
-			f := newFakeJ9(t, exe)
+			f := newFakeJ9(t, build)
 			if way == "pipe" {
 				f.do("refuse")
 			}
@@ -246,7 +246,7 @@ func testNotBelieved(t *testing.T, exe string) {
 			// body makes one that is good but for what change does.
 			body := func(text string, change func(h *j9meta.Header), size int) {
 				base, start := f.place()
-				o := j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Always, ColdPC: start + 0x800, ColdSize: 80, Method: 0x500060}
+				o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Always, ColdPC: start + 0x800, ColdSize: 80, Method: 0x500060}
 				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), o)
 				blob := encode(t, b)
 				if change != nil {
@@ -266,9 +266,9 @@ func testNotBelieved(t *testing.T, exe string) {
 			body("no code", nil, 0)
 			sized := func(text string, size int32) {
 				base, start := f.place()
-				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Never, Method: 0x500060})
+				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Never, Method: 0x500060})
 				blob := encode(t, b)
-				binary.LittleEndian.PutUint32(blob[92:], uint32(size))
+				binary.LittleEndian.PutUint32(blob[build.sizeAt:], uint32(size))
 				what = append(what, text)
 				f.put(start, code(400))
 				f.do("end", base, f.file(blob))
@@ -276,14 +276,14 @@ func testNotBelieved(t *testing.T, exe string) {
 			}
 			sized("size up to unmapped memory and beyond", 8192)
 			sized("size of a page more", 3*4096)
-			sized("small size", 215)
+			sized("small size", 115)
 			sized("negative size", -1)
 			sized("huge size", 16<<20+1)
 			sized("large size", 16<<20)
 			base, start := f.place()
 			load("NULL", start, 100, 0)
 			load("small number", start+0x1000, 100, 8)
-			load("unmapped", start+0x2000, 100, nowhere)
+			load("unmapped", start+0x2000, 100, build.nowhere)
 			load("last address", start+0x3000, 100, ^uint64(0)-16)
 			load("kernel's", start+0x4000, 100, 0xffffffff81000000)
 			load("itself", start+0x5000, 400, start+0x5000)
@@ -316,8 +316,8 @@ func testNotBelieved(t *testing.T, exe string) {
 }
 
 // testUnloaded posts methods of classes that are gone, whose ids are freed.
-func testUnloaded(t *testing.T, exe string) {
-	f := newFakeJ9(t, exe)
+func testUnloaded(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
 	f.do("live")
 	f.do("class", 5, 0x500000, 8)
 	f.do("class", 6, 0x501000, 8)
@@ -329,7 +329,7 @@ func testUnloaded(t *testing.T, exe string) {
 	body := func(method uint64, change func(h *j9meta.Header)) {
 		base, start := f.place()
 		b := j9gen.Random(rand.New(rand.NewPCG(uint64(len(bodies)), 1)), j9gen.Options{
-			Layout: x86, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method,
+			Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method,
 			Inlines: []uint64{0x500020, 0x501040, 0x502080}, Sites: 40, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never,
 		})
 		change(&b.Header)
@@ -342,7 +342,7 @@ func testUnloaded(t *testing.T, exe string) {
 			h.ClassName, h.MethodName, h.MethodSignature = f.string(class), f.string(method), f.string(signature)
 		}
 	}
-	no := func(h *j9meta.Header) { h.ClassName = nowhere }
+	no := func(h *j9meta.Header) { h.ClassName = build.nowhere }
 	body(0x500000, no)
 	body(0x501000, names("p/Gone", "go", "(II)J"))
 	body(0x501000, no)
@@ -363,8 +363,8 @@ func testUnloaded(t *testing.T, exe string) {
 	// Without metadata to believe, there is only the id.
 	_, start := f.place()
 	f.put(start, code(100))
-	f.do("load", 6, 0, start, 100, nowhere)
-	f.do("load", 5, 2, start, 100, nowhere)
+	f.do("load", 6, 0, start, 100, build.nowhere)
+	f.do("load", 5, 2, start, 100, build.nowhere)
 	// Another class comes to lie where the unloaded one was.
 	f.do("class", 7, 0x501000, 8)
 	f.do("prepare", 7)
@@ -389,19 +389,19 @@ func testUnloaded(t *testing.T, exe string) {
 	all[7] = 0x501000
 	wantMethods(t, functions[9].meta, known(bodies[2], all, 8))
 	if functions[7].meta != nil || functions[8].meta != nil {
-		t.Error("metadata out of nowhere")
+		t.Error("metadata out of build.nowhere")
 	}
 }
 
 // testRedefined gives a class other methods, under the ids that it has.
-func testRedefined(t *testing.T, exe string) {
-	f := newFakeJ9(t, exe)
+func testRedefined(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
 	f.do("class", 5, 0x500000, 4)
 	f.do("prepare", 5)
 	f.do("live")
 	body := func(method uint64) *j9meta.Body {
 		base, start := f.place()
-		b := j9gen.Random(rand.New(rand.NewPCG(1, 1)), j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method, Sites: -1})
+		b := j9gen.Random(rand.New(rand.NewPCG(1, 1)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method, Sites: -1})
 		b.Header.ClassName, b.Header.MethodName, b.Header.MethodSignature = f.string("p/Old"), f.string("f"), f.string("()V")
 		f.put(base, encode(t, b))
 		f.put(start, code(300))
@@ -424,15 +424,15 @@ func testRedefined(t *testing.T, exe string) {
 
 // testOverwritten lets a body be another's memory while it is copied: its metadata is
 // whole, or left out.
-func testOverwritten(t *testing.T, exe string) {
-	f := newFakeJ9(t, exe)
+func testOverwritten(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
 	f.do("class", 5, 0x500000, 8)
 	f.do("prepare", 5)
 	f.do("live")
 	var bodies [][]byte
 	for i := range 150 {
 		base, start := f.place()
-		b := j9gen.Random(rand.New(rand.NewPCG(7, uint64(i))), j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 5000, Cold: j9gen.Never, Maps: 1000, Sites: 300, Method: 0x500000, Inlines: []uint64{0x500020}})
+		b := j9gen.Random(rand.New(rand.NewPCG(7, uint64(i))), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 5000, Cold: j9gen.Never, Maps: 1000, Sites: 300, Method: 0x500000, Inlines: []uint64{0x500020}})
 		blob := encode(t, b)
 		bodies = append(bodies, blob)
 		f.put(base, blob)
@@ -460,16 +460,16 @@ func testOverwritten(t *testing.T, exe string) {
 
 // testChurn posts methods while other threads load and unload classes, whose methods
 // the bodies mention, at the same addresses again and again.
-func testChurn(t *testing.T, exe string) {
+func testChurn(t *testing.T, build *j9build) {
 	const threads, rounds = 3, 4000
-	f := newFakeJ9(t, exe)
+	f := newFakeJ9(t, build)
 	f.do("class", 5, 0x500000, 8)
 	f.do("prepare", 5)
 	f.do("live")
 	f.do("churn", threads, rounds)
 	for i := range 300 {
 		base, start := f.place()
-		o := j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Sites: 20}
+		o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Sites: 20}
 		for k := range uint64(threads) {
 			for m := range uint64(8) {
 				o.Inlines = append(o.Inlines, 0x900000+0x1000*k+32*m)
@@ -508,14 +508,14 @@ func testChurn(t *testing.T, exe string) {
 }
 
 // testBeforeLive has methods that OpenJ9 tells of only when asked.
-func testBeforeLive(t *testing.T, exe string) {
-	f := newFakeJ9(t, exe)
+func testBeforeLive(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
 	f.options = ",names=short"
 	f.do("class", 5, 0x500000, 8)
 	f.do("class", 6, 0x501000, 8)
 	f.do("prepare", 5)
 	base, start := f.place()
-	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never})
+	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never})
 	f.put(base, encode(t, b))
 	f.put(start, code(300))
 	f.do("early", 5, 0, start, 300, base)
@@ -531,12 +531,12 @@ func testBeforeLive(t *testing.T, exe string) {
 }
 
 // testOtherNames asks which VMs are taken for OpenJ9.
-func testOtherNames(t *testing.T, exe string) {
+func testOtherNames(t *testing.T, build *j9build) {
 	for name, want := range map[string]bool{"IBM J9 VM": true, "Eclipse OpenJ9 VM": true, "OpenJDK 64-Bit Server VM": false, "Zing 64-Bit Tiered VM": false} {
-		f := newFakeJ9(t, exe)
+		f := newFakeJ9(t, build)
 		f.env = []string{"FAKEVM=" + name}
 		base, start := f.place()
-		b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: x86, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000})
+		b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000})
 		f.put(base, encode(t, b))
 		f.put(start, code(300))
 		f.do("class", 5, 0x500000, 8)

@@ -10,7 +10,7 @@
 //	live                              posts VMInit
 //	early K INDEX CODE SIZE INFO      what GenerateEvents will post
 //	load K INDEX CODE SIZE INFO       posts CompiledMethodLoad of a method of class K
-//	overwrite ADDRESS FILE DELAY      lets another thread write, from the first byte to the last
+//	overwrite ADDRESS FILE DELAY      lets another thread write, after a while
 //	churn THREADS ROUNDS              threads load, prepare and unload classes from now on
 //	join                              waits for them
 //	refuse                            forbids process_vm_readv
@@ -76,11 +76,11 @@ static jmethodID ids_of[CLASSES];
 static struct event event(const char *args)
 {
 	unsigned k, index;
-	struct event e = {0};
-	if (sscanf(args, "%x %x %lx %x %lx", &k, &index, &e.code, (unsigned *)&e.size, &e.info) != 5)
+	int size;
+	unsigned long code, info;
+	if (sscanf(args, "%x %x %lx %x %lx", &k, &index, &code, (unsigned *)&size, &info) != 5)
 		abort();
-	e.id = (jmethodID)((struct id *)(void *)ids_of[k] + index);
-	return e;
+	return (struct event){(jmethodID)((struct id *)(void *)ids_of[k] + index), code, info, size};
 }
 
 static size_t read_file(const char *path, unsigned char **bytes)
@@ -136,6 +136,9 @@ static void *overwrite_thread(void *arg)
 	struct overwrite *o = arg;
 	for (volatile unsigned long i = 0; i < o->delay; i++)
 		;
+	// startPC first: what tells whose metadata it is goes at once, the rest as we
+	// come to it.
+	*(volatile uintptr_t *)(o->to + 5 * sizeof(void *)) = *(uintptr_t *)(void *)o->bytes;
 	for (size_t i = 0; i < o->n; i++)
 		o->to[i] = o->bytes[i];
 	return NULL;
