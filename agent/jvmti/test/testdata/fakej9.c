@@ -139,8 +139,7 @@ static void *overwrite_thread(void *arg)
 	// startPC first: what tells whose metadata it is goes at once, the rest as we
 	// come to it.
 	*(volatile uintptr_t *)(o->to + 5 * sizeof(void *)) = *(uintptr_t *)(void *)o->bytes;
-	for (size_t i = 0; i < o->n; i++)
-		o->to[i] = o->bytes[i];
+	memcpy((void *)o->to, o->bytes, o->n);
 	return NULL;
 }
 

@@ -330,15 +330,39 @@ static jint JNICALL GetEnv(JavaVM *vm, void **env, jint version)
 static struct JNIInvokeInterface_ vm_table = {.GetEnv = GetEnv};
 JavaVM fake_vm = &vm_table;
 
+// The ids that were freed last, for the next class to have: a jmethodID comes to
+// stand for another method.
+static struct id *free_ids;
+static int free_count;
+
+static struct id *new_ids(int count)
+{
+	struct id *ids = NULL;
+	if (free_count >= count) {
+		ids = free_ids;
+		free_ids = NULL;
+		free_count = 0;
+	}
+	return ids ? ids : calloc(count + 1, sizeof *ids);
+}
+
+static void delete_ids(struct class *c)
+{
+	free(free_ids);
+	free_ids = c->ids;
+	free_count = c->count;
+	c->ids = NULL;
+}
+
 struct class *fake_load(int number, uintptr_t method, int count)
 {
 	struct class *c = calloc(1, sizeof *c);
 	c->number = number;
 	c->count = count;
-	c->ids = calloc(count + 1, sizeof *c->ids);
+	LOCK;
+	c->ids = new_ids(count);
 	for (int i = 0; i < count; i++)
 		c->ids[i] = (struct id){method + i * METHOD_SIZE, 0, c, i};
-	LOCK;
 	fake_classes[number] = c;
 	UNLOCK;
 	return c;
@@ -363,8 +387,7 @@ bool fake_unload(struct class *c)
 	if (gone) {
 		c->dead = true;
 		fake_classes[c->number] = NULL;
-		free(c->ids);
-		c->ids = NULL;
+		delete_ids(c);
 	}
 	UNLOCK;
 	return gone;
