@@ -192,6 +192,9 @@ func testGenerated(t *testing.T, build *j9build) {
 				}
 				b := j9gen.Random(rng, o)
 				h := &b.Header
+				if h.WideExceptions() && len(b.Exceptions) > 0 {
+					b.Exceptions[0].Method = 0x502000 + 32*rng.Uint64N(8) // of no site, perhaps
+				}
 				f.put(base, encode(t, b))
 				f.put(start, code(int(h.EndWarmPC-start)))
 				f.do("load", 5, int(h.RAMMethod-0x500000)/32, start, h.EndWarmPC-start, base)
@@ -415,15 +418,21 @@ func testRedefined(t *testing.T, build *j9build) {
 		return b
 	}
 	old, now := body(0x500000), body(0x600000)
+	f.do("class", 6, 0x700000, 4)
+	f.do("class", 7, 0x800000, 4)
+	f.do("prepare", 6)
+	f.do("prepare", 7)
 	f.do("redefine", 5, 0x600000)
 	f.do("load", 5, 0, now.Header.StartPC, 300, now.Base) // the first method: all classes are looked at
 	f.do("load", 5, 0, old.Header.StartPC, 300, old.Base)
+	f.do("redefine", 6, 0x800000) // what another class has: no id of it
+	f.do("load", 6, 0, old.Header.StartPC, 300, build.nowhere)
 	functions, _ := f.run()
-	if len(functions) != 2 {
+	if len(functions) != 3 {
 		t.Fatalf("%d functions", len(functions))
 	}
-	if string(functions[0].Name) != "p.K5.m0(I)V" || string(functions[1].Name) != "p.Old.f()V" {
-		t.Errorf("%s, %s", functions[0].Name, functions[1].Name)
+	if string(functions[0].Name) != "p.K5.m0(I)V" || string(functions[1].Name) != "p.Old.f()V" || string(functions[2].Name) != "[unloaded]" {
+		t.Errorf("%s, %s, %s", functions[0].Name, functions[1].Name, functions[2].Name)
 	}
 	wantMethods(t, functions[0].meta, known(now, map[int]uint64{5: 0x600000}, 4))
 	wantMethods(t, functions[1].meta, nil)
