@@ -446,7 +446,7 @@ func testOverwritten(t *testing.T, build *j9build) {
 	f.do("prepare", 5)
 	f.do("live")
 	var bodies [][]byte
-	for i := range 200 {
+	for i := range 100 {
 		base, start := f.place()
 		b := j9gen.Random(rand.New(rand.NewPCG(7, uint64(i))), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 20000, Cold: j9gen.Never, Maps: 10000, Method: 0x500000})
 		blob := encode(t, b)
