@@ -45,7 +45,8 @@ var j9builds = []*j9build{
 	j9build64("address-undefined", "address,undefined"),
 	j9build64("thread", "thread"),
 	{
-		name: "32-bit", flags: []string{"-m32"},
+		// The directory has asm/errno.h, which all but gcc-multilib leave there.
+		name: "32-bit", flags: []string{"-m32", "-idirafter", "/usr/include/x86_64-linux-gnu"},
 		layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_386}, sizeAt: 52,
 		data: 0x6000_0000, code: 0x8000_0000, strings: 0xa000_0000, nowhere: 0xc000_0000,
 	},
@@ -72,7 +73,7 @@ func (b *j9build) compile(t *testing.T) {
 	t.Helper()
 	b.exe = filepath.Join(t.TempDir(), "fakej9")
 	if b.layout.PointerSize == 4 {
-		probe := exec.Command(testrec.Tool(t, "gcc"), append(b.flags, "-include", "stdio.h", "-x", "c", "-o", b.exe, "-")...)
+		probe := exec.Command(testrec.Tool(t, "gcc"), append(b.flags, "-include", "errno.h", "-x", "c", "-o", b.exe, "-")...)
 		probe.Stdin = strings.NewReader("int main(void) { return 0; }")
 		if out, err := probe.CombinedOutput(); err != nil {
 			t.Skipf("SKIPPED: gcc makes no 32-bit programs; gcc-multilib, or libc6-dev-i386 and lib32gcc-12-dev, are missing: %s", out)
@@ -222,8 +223,6 @@ func clone(m *jitdump.OpenJ9Metadata) *jitdump.OpenJ9Metadata {
 
 // A javaMethod is a method of fakej9: of class number class, at an index.
 type javaMethod struct{ class, index int }
-
-func (m javaMethod) name() string { return fmt.Sprintf("p.K%d.m%d(I)V", m.class, m.index) }
 
 // String is what the record must say of the method.
 func (m javaMethod) String() string {
