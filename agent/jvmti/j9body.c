@@ -49,7 +49,8 @@ static bool describes(const struct header *h, uintptr_t code, uint32_t size)
 {
 	if (h->size < (int32_t)sizeof *h || h->size > METADATA_MAX || h->flags & (STUB | INCOMPLETE))
 		return false;
-	if (h->start_pc > h->end_warm_pc)
+	// The JIT marks metadata of unloaded classes by having no constant pool.
+	if (!h->constant_pool || h->start_pc > h->end_warm_pc)
 		return false;
 	if (h->start_pc == code)
 		return h->end_warm_pc - code == size;

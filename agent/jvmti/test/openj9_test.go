@@ -262,6 +262,7 @@ func testNotBelieved(t *testing.T, build *j9build) {
 			body("good", nil, 400)
 			body("stub", func(h *j9meta.Header) { h.Flags |= 4 }, 400)
 			body("being filled in", func(h *j9meta.Header) { h.Flags |= 8 }, 400)
+			body("unloaded", func(h *j9meta.Header) { h.ConstantPool = 0 }, 400)
 			body("other code", func(h *j9meta.Header) { h.StartPC -= 8 }, 400)
 			body("code that ends before it begins", func(h *j9meta.Header) { h.StartPC, h.EndWarmPC = h.EndWarmPC, h.StartPC }, 400)
 			body("size of the cold part", nil, 80)
