@@ -133,6 +133,10 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		if raw.IsEarlyDebugInfo() {
 			d.waiting.add(raw)
 		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			d.waiting.add(raw)
+		}
 	case jitdump.IDLoad:
 		l, err := raw.Load()
 		wanted := err == nil && d.wanted(raw, l.PID, l.Name, l.CodeAddr, l.CodeSize)
@@ -175,7 +179,7 @@ func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, siz
 
 // recordName is the name of a type; unknown ones have the same in all formats.
 func recordName(id jitdump.RecordID) string {
-	if id <= jitdump.IDUnwinding || id >= jitdump.IDDebugInfo2 && id <= jitdump.IDEmbeddedSource {
+	if id <= jitdump.IDUnwinding || id >= jitdump.IDDebugInfo2 && id <= jitdump.IDOpenJ9 {
 		return id.String()
 	}
 	return unnamed(uint32(id))

@@ -1,0 +1,85 @@
+package show
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+)
+
+// ranges shows which methods are inlined where: a line for each part of the code, with the
+// innermost method first.
+func (b *j9Body) ranges() j9List {
+	l := j9List{name: "ranges"}
+	for _, r := range b.body.Ranges() {
+		if b.rangeChosen(&r) {
+			l.rows = append(l.rows, func() { b.codeRange(&r) })
+		}
+	}
+	return l
+}
+
+// rangeChosen reports whether a range is wanted.
+func (b *j9Body) rangeChosen(r *j9meta.Range) bool {
+	return b.chosen(uint64(r.Start), uint64(r.End), func(f *Filter) bool {
+		return slices.ContainsFunc(b.body.Stack(nil, r.Info), func(frame j9meta.Frame) bool { return f.name([]byte(b.methodName(frame.Method, frame.Unloaded))) })
+	})
+}
+
+func (b *j9Body) codeRange(r *j9meta.Range) {
+	o, start := b.out, b.body.Header.StartPC
+	if t, text := o.(*textForm); text {
+		t.at("", start+uint64(r.Start))
+		t.b = append(appendHex(append(appendHex(t.b, uint64(r.Start)), '-'), uint64(r.End)), ' ')
+	} else {
+		o.hex("addr", start+uint64(r.Start))
+		o.hex("start", uint64(r.Start))
+		o.hex("end", uint64(r.End))
+	}
+	o.num("stack_map", uint64(r.Map))
+	if r.Shared {
+		o.word("map", "shared")
+	} else {
+		o.word("map", "own")
+	}
+	stack := b.body.Stack(nil, r.Info)
+	b.stack("stack", stack)
+	if vm := b.body.VMStack(nil, r.Info); !slices.Equal(vm, stack) {
+		b.stack("vm_stack", vm)
+	}
+}
+
+// stack shows frames, the innermost first.
+func (b *j9Body) stack(name string, frames []j9meta.Frame) {
+	o := b.out
+	if t, text := o.(*textForm); text {
+		t.key(name)
+		for i, f := range frames {
+			if i > 0 {
+				t.b = append(t.b, " < "...)
+			}
+			t.b = appendQuoted(t.b, []byte(b.methodName(f.Method, f.Unloaded)))
+			t.b = append(t.b, '@')
+			t.b = strconv.AppendInt(t.b, int64(f.ByteCodeIndex), 10)
+			if file, line := b.methods.line(f.Method, f.ByteCodeIndex); line != 0 && !f.Unloaded {
+				t.place(file, uint64(line), 0)
+			}
+		}
+		return
+	}
+	o.list(name)
+	for _, f := range frames {
+		o.row()
+		o.signed("site", int64(f.Site))
+		o.hex("method", f.Method)
+		o.str("name", []byte(b.methodName(f.Method, f.Unloaded)))
+		o.signed("byteCodeIndex", int64(f.ByteCodeIndex))
+		if f.Unloaded {
+			o.words("bits", []string{"unloaded"})
+		}
+		if file, line := b.methods.line(f.Method, f.ByteCodeIndex); line != 0 && !f.Unloaded {
+			o.place(file, uint64(line), 0)
+		}
+	}
+	o.endList()
+}
