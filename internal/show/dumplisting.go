@@ -16,6 +16,19 @@ type dumpListing struct {
 	dump   *source.Jitdump
 	reader *source.Reader
 	said   bool
+	openJ9 map[uint64]*j9Body // of code that is not loaded yet, by its address
+}
+
+// maxJ9Waiting bounds how many bodies are remembered. Metadata stands in front of the load
+// that it describes.
+const maxJ9Waiting = 1 << 10
+
+// metadata remembers what OpenJ9 says of the code that is loaded at an address next.
+func (d *dumpListing) metadata(addr uint64, b *j9Body) {
+	if d.openJ9 == nil || len(d.openJ9) >= maxJ9Waiting {
+		d.openJ9 = make(map[uint64]*j9Body)
+	}
+	d.openJ9[addr] = b
 }
 
 func newDumpListing(v *viewer) (*dumpListing, error) {
@@ -39,6 +52,10 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 			d.fill(&l, fn)
 		}
 		d.reader.Problems = d.reader.Problems[:0]
+	}
+	if b := d.openJ9[load.CodeAddr]; b != nil {
+		delete(d.openJ9, load.CodeAddr)
+		l.marks = b.exceptionMarks(load.CodeAddr, l.addr, uint64(len(l.code)))
 	}
 	if why := noDisassembler(t.Machine, t.Order, l.thumb); why != "" && !d.said {
 		d.said = true

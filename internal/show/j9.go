@@ -135,6 +135,7 @@ func (b *j9Body) fill(shown *j9Section, s *j9meta.Section) {
 		shown.fields = b.bytecodeMap
 		shown.lists = []j9List{b.bytecodes()}
 	case j9meta.InvokeBasicSection:
+		shown.fields = b.invokeBasicHead
 		shown.lists = []j9List{b.invokeBasic()}
 	default:
 		shown.fields = func() { b.unaccounted(s.Bytes) }
@@ -178,9 +179,7 @@ func (b *j9Body) header() {
 	o.hex("methodSignature", h.MethodSignature)
 	o.hex("constantPool", h.ConstantPool)
 	o.hex("ramMethod", h.RAMMethod)
-	if name := b.methods.name(h.RAMMethod); name != "" {
-		o.str("method", []byte(name))
-	}
+	b.method(b.siteName(-1))
 	group(5 * p)
 	o.hex("startPC", h.StartPC)
 	o.hex("endWarmPC", h.EndWarmPC)
@@ -256,6 +255,14 @@ func (b *j9Body) info(i j9meta.ByteCodeInfo) {
 	}
 	if len(bits) > 0 {
 		b.out.words("bits", bits)
+	}
+}
+
+// method shows the name of a method of which something else says which it is. Where there is
+// nothing but its pointer, that is enough.
+func (b *j9Body) method(name string) {
+	if !strings.HasPrefix(name, "0x") {
+		b.out.str("method", []byte(name))
 	}
 }
 

@@ -62,12 +62,18 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 	return nil
 }
 
+// What captures have besides sections.
+const (
+	j9MethodTable = "methods"
+	j9Code        = "code"
+)
+
 // j9Types are what captures are shown as.
 var j9Types = func() (names []string) {
 	for k := j9meta.ExceptionTable; k <= j9meta.Gap; k++ {
 		names = append(names, k.String())
 	}
-	return append(names, j9InlineStacks, "methods", "code")
+	return append(names, j9InlineStacks, j9MethodTable, j9Code)
 }()
 
 // showCapture shows metadata of OpenJ9 in a file of its own.
@@ -99,8 +105,8 @@ func showCapture(v *viewer) error {
 	if !f.pid(c.PID) || !f.time(c.Time, c.HasTime) {
 		return nil
 	}
-	if len(c.Methods) > 0 && f.typed("methods") && !f.picky() {
-		o.begin(item{offset: -1, typ: "methods", size: -1})
+	if len(c.Methods) > 0 && f.typed(j9MethodTable) && !f.picky() {
+		o.begin(item{offset: -1, typ: j9MethodTable, size: -1})
 		v.javaMethods(captureJavaMethods(c.Methods))
 		o.end()
 	}
@@ -113,6 +119,9 @@ func showCapture(v *viewer) error {
 			o.data("hex", b.bytes(&s), s.offset)
 		}
 		o.end()
+	}
+	if v.opts.Disassemble {
+		v.captureCode(c, &b)
 	}
 	switch {
 	case bad != nil:

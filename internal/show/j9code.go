@@ -77,7 +77,7 @@ func (b *j9Body) exception(e *j9meta.Exception) {
 	if h.ExceptionBytecodes() {
 		o.num("byteCodeIndex", uint64(e.ByteCodeIndex))
 	}
-	o.str("method", []byte(b.handlerName(e)))
+	b.method(b.handlerName(e))
 }
 
 // sites shows the inline info.
@@ -97,9 +97,7 @@ func (b *j9Body) sites() j9List {
 			b.info(s.Info)
 			b.spare("padding", s.Pad[:])
 			o.id("monitor_autos_map", s.Monitors)
-			if name != fmt.Sprintf("%#x", s.Method) {
-				o.str("method", []byte(name))
-			}
+			b.method(name)
 		})
 	}
 	return l

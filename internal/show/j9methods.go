@@ -57,3 +57,13 @@ func recordMethods(list []jitdump.JavaMethod) j9Methods {
 	}
 	return methods
 }
+
+// methodNames are those of a record, without anything that is the record's.
+func methodNames(list []jitdump.JavaMethod) j9Methods {
+	methods := make(j9Methods, len(list))
+	for i := range list {
+		m := &list[i]
+		methods[m.Method] = &j9Method{name: j9Name(m.Class, m.Name, m.Signature)}
+	}
+	return methods
+}

@@ -72,7 +72,9 @@ func (b *j9Body) stack(name string, frames []j9meta.Frame) {
 		o.row()
 		o.signed("site", int64(f.Site))
 		o.hex("method", f.Method)
-		o.str("name", []byte(b.methodName(f.Method, f.Unloaded)))
+		if name := b.methods.name(f.Method); name != "" && !f.Unloaded {
+			o.str("name", []byte(name))
+		}
 		o.signed("byteCodeIndex", int64(f.ByteCodeIndex))
 		if f.Unloaded {
 			o.words("bits", []string{"unloaded"})

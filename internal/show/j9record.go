@@ -10,10 +10,28 @@ import (
 )
 
 // openJ9Body decodes the metadata of a record; with an error, what comes before it.
-func (d *dumpViewer) openJ9Body(order *jitdump.Raw, m *jitdump.OpenJ9Metadata) (*j9meta.Body, error) {
+func (d *dumpViewer) openJ9Body(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) (*j9meta.Body, error) {
 	return j9meta.DecodeSome(m.Metadata, m.Base, j9meta.Layout{
-		Order: order.Order, PointerSize: int(m.PointerSize), Machine: elf.Machine(d.reader.Header().Machine), HeaderSize: int(m.HeaderSize),
+		Order: raw.Order, PointerSize: int(m.PointerSize), Machine: elf.Machine(d.reader.Header().Machine), HeaderSize: int(m.HeaderSize),
 	})
+}
+
+// noteOpenJ9 keeps what a record says about the code that is loaded next.
+func (d *dumpViewer) noteOpenJ9(raw *jitdump.Raw) {
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		return // is shown with the record
+	}
+	body, _ := d.openJ9Body(raw, &m)
+	if len(body.Exceptions) > 0 {
+		// Nothing that is the record's.
+		body = &j9meta.Body{Layout: body.Layout, Header: body.Header, Exceptions: body.Exceptions, Sites: body.Sites}
+		body.Header.Extra = nil
+		for i := range body.Sites {
+			body.Sites[i].Monitors = nil
+		}
+		d.listing.metadata(m.CodeAddr, &j9Body{body: body, methods: methodNames(m.Methods)})
+	}
 }
 
 // openJ9 shows metadata of OpenJ9 and the tables that come with it.

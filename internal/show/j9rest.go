@@ -38,7 +38,8 @@ func (b *j9Body) internalPointers() {
 
 // Sizes of parts of the OSR info in bytes.
 const (
-	j9OSRHead    = 12 // of section 0
+	j9OSRSize    = 4  // of section 0, where it has nothing but its size
+	j9OSRHead    = 12 // of section 0, else
 	j9OSRMapping = 8
 	j9OSRSlot    = 16
 	j9OSRTail    = 8 // of section 1
@@ -50,13 +51,20 @@ func (b *j9Body) osr() {
 	if i == nil {
 		return
 	}
-	if i.SizeOnly {
-		o.word("section_0", "empty")
-	} else {
-		o.num("max_scratch_buffer_size", uint64(i.MaxScratchSize))
-		o.num("mappings", uint64(len(i.Mappings)))
+	size := j9OSRSize
+	if !i.SizeOnly {
+		size = j9OSRHead
+		for _, m := range i.Mappings {
+			size += j9OSRMapping + j9OSRSlot*len(m.Slots)
+		}
 	}
-	o.num("catch_blocks", uint64(len(i.CatchBlocks)))
+	o.num("section_0_size", uint64(size))
+	if !i.SizeOnly {
+		o.num("max_scratch_buffer_size", uint64(i.MaxScratchSize))
+		o.num("section_0_mappings", uint64(len(i.Mappings)))
+	}
+	o.num("section_1_size", uint64(j9OSRTail+4*len(i.CatchBlocks)))
+	o.num("section_1_mappings", uint64(len(i.CatchBlocks)))
 }
 
 // osrLists shows the mappings of sections 0 and 1 of the OSR info.
@@ -66,9 +74,9 @@ func (b *j9Body) osrLists() []j9List {
 	if i == nil {
 		return nil
 	}
-	at := uint64(i.Offset) + 4
+	at := uint64(i.Offset) + j9OSRSize
 	if !i.SizeOnly {
-		at += j9OSRHead - 4
+		at = uint64(i.Offset) + j9OSRHead
 	}
 	for n := range i.Mappings {
 		m, offset := &i.Mappings[n], at
@@ -84,12 +92,12 @@ func (b *j9Body) osrLists() []j9List {
 	for n, pc := range i.CatchBlocks {
 		offset := at + 4*uint64(n)
 		name := b.siteName(n - 1)
-		if b.chosen(uint64(pc), uint64(pc), func(f *Filter) bool { return f.name([]byte(name)) }) {
+		if none := pc == 0 && b.filter != nil && b.filter.Address.Set; !none && b.chosen(uint64(pc), uint64(pc), func(f *Filter) bool { return f.name([]byte(name)) }) {
 			catch.rows = append(catch.rows, func() {
 				b.out.offset(offset)
 				b.out.signed("inlined_site_index", int64(n)-1)
 				b.out.hex("start_pc_offset", uint64(pc))
-				b.out.str("method", []byte(name))
+				b.method(name)
 			})
 		}
 	}
@@ -189,6 +197,14 @@ func (b *j9Body) bytecodes() j9List {
 	return l
 }
 
+// invokeBasicHead shows how many invokeBasic knows of.
+func (b *j9Body) invokeBasicHead() {
+	if v := b.body.InvokeBasic; v != nil {
+		b.out.num("numSites", uint64(len(v.Sites)))
+		b.spare("padding", v.Pad[:])
+	}
+}
+
 // invokeBasic shows the calls that may end in MethodHandle.invokeBasic.
 func (b *j9Body) invokeBasic() j9List {
 	l := j9List{name: "sites"}
@@ -206,6 +222,7 @@ func (b *j9Body) invokeBasic() j9List {
 			b.out.offset(uint64(v.Offset) + p + (8+p)*uint64(i))
 			b.out.hex("jitReturnAddressOffset", uint64(s.ReturnOffset))
 			b.out.num("numArgSlots", uint64(s.ArgSlots))
+			b.spare("padding", s.Pad[:])
 			b.out.hex("j2iThunk", s.J2IThunk)
 		})
 	}

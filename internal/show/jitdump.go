@@ -119,6 +119,9 @@ func (d *dumpViewer) damaged(err error) bool {
 // front of the record that loads it, so whether they are wanted is not known until that
 // comes.
 func (d *dumpViewer) record(raw *jitdump.Raw) {
+	if d.listing != nil && raw.IsOpenJ9Metadata() {
+		d.noteOpenJ9(raw)
+	}
 	f := &d.opts.Filter
 	if !f.picky() {
 		if f.typed(recordName(raw.ID)) {
