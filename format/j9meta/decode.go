@@ -2,7 +2,7 @@ package j9meta
 
 import (
 	"cmp"
-	"debug/elf"
+	"errors"
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/wire"
@@ -59,26 +59,25 @@ func (d *decoder) decode() error {
 		return err
 	}
 	h := &d.body.Header
-	d.blob = d.blob[:h.Size]
-	if err := d.headerSize(); err != nil {
+	stub := h.Flags&IsStub != 0
+	if !stub {
+		d.blob = d.blob[:h.Size]
+	}
+	if err := d.headerSize(stub); err != nil {
 		return err
 	}
 	tail := d.cursor(ExceptionTable, c.Pos(), d.layout.HeaderSize)
 	d.headerTail(&tail, h)
 	d.section(ExceptionTable, 0, d.layout.HeaderSize, nil)
 
-	if err := d.findSections(); err != nil {
-		return err
-	}
-	if err := d.readExceptions(); err != nil {
-		return err
-	}
-	for i, p := range d.places {
-		end := len(d.blob)
-		if i+1 < len(d.places) {
-			end = d.places[i+1].offset
+	if !stub {
+		if err := d.findSections(); err != nil {
+			return err
 		}
-		if err := d.read(p, end); err != nil {
+		if err := d.readExceptions(); err != nil {
+			return err
+		}
+		if err := d.readSections(); err != nil {
 			return err
 		}
 	}
@@ -89,12 +88,15 @@ func (d *decoder) decode() error {
 
 // headerSize sees to it that the size of the header is known: sections begin
 // behind it and the exception table, the size of which is known.
-func (d *decoder) headerSize() error {
+func (d *decoder) headerSize(stub bool) error {
 	h := &d.body.Header
 	exceptions, size := d.layout.exceptionsSize(h), len(d.blob)
 	if d.layout.HeaderSize == 0 {
 		first := cmp.Or(h.InlinedCalls, h.GCStackAtlas, h.OSRInfo, h.GPUCode, h.RIData)
-		if first == 0 {
+		if stub {
+			first, exceptions = 0, 0
+		}
+		if first == 0 { // all there is is the header, or it is unknown which part of it is
 			d.layout.HeaderSize = d.layout.minHeaderSize()
 			if n := size - exceptions; d.layout.headerSizeOK(n) {
 				d.layout.HeaderSize = n
@@ -194,11 +196,26 @@ func (d *decoder) readExceptions() error {
 	return c.Err()
 }
 
+// readSections reads what pointers point to, each up to where the next begins.
+func (d *decoder) readSections() error {
+	for i, p := range d.places {
+		if i+1 == len(d.places) {
+			return d.read(p, len(d.blob))
+		}
+		next := d.places[i+1]
+		err := d.read(p, next.offset)
+		if e := (*wire.Error)(nil); errors.As(err, &e) {
+			e.Text += fmt.Sprintf("; the next section, %s, begins at offset %#x", next.kind, next.offset)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // read reads the section at p, which has to end at or before end.
 func (d *decoder) read(p place, end int) error {
-	if here := d.end(); p.offset < here {
-		return d.errorAt(p.record, p.field, p.at, "%s would begin at offset %#x, the section before it ends at %#x", p.kind, p.offset, here)
-	}
 	d.gap(p.offset)
 	c := d.cursor(p.kind, p.offset, end)
 	b, l := d.body, d.layout
@@ -222,24 +239,6 @@ func (d *decoder) read(p place, end int) error {
 	}
 	d.section(p.kind, p.offset, c.Pos(), nil)
 	return c.Err()
-}
-
-// stackAtlas reads the atlas and its maps. On s390 it finds out how many words a
-// full map has: with the right number the maps end where the next section begins.
-func (d *decoder) stackAtlas(c *wire.Cursor) {
-	d.atlas(c)
-	other := *c
-	a := d.body.Atlas
-	a.Maps = d.maps(c, a)
-	if d.layout.Machine != elf.EM_S390 || d.layout.HighWords || c.Err() == nil && c.Len() == 0 {
-		return
-	}
-	d.layout.HighWords = true
-	if maps := d.maps(&other, a); other.Err() == nil && (c.Err() != nil || other.Len() == 0) {
-		*c, a.Maps = other, maps
-		return
-	}
-	d.layout.HighWords = false
 }
 
 // section notes a section, which follows the one that was noted before.

@@ -1,3 +1,119 @@
-// Package j9meta decodes the metadata that OpenJ9's compiler writes for each
-// method it compiles.
+// Package j9meta decodes and encodes the metadata that OpenJ9's compiler leaves
+// beside the code of each method: struct J9JITExceptionTable and what follows it.
+// It says which bytecode of which method, through how many inlined calls, a piece
+// of the code is of, where exceptions go on, and where the garbage collector
+// finds objects.
+//
+// The format is described in OpenJ9's tree, in
+// runtime/compiler/runtime/J9JITExceptionTable.md (2018 and later), as far as no C
+// structure describes it. The structures are in runtime/oti/j9nonbuilder.h and in
+// OMR's compiler/env/jittypes.h; what writes them is MetaData.cpp, what reads them
+// MethodMetaData.c, both beside the document. Where these say more than the
+// document, or other, this package follows them: in what is in brackets below.
+//
+// # Layout
+//
+// Nothing in the metadata says in which byte order, for which size of a pointer
+// and for which machine it is, as it is never meant to leave its process: a
+// [Layout] does, and [Decode] infers what it can. Pointers into the metadata are
+// addresses, so where it was in the process must be known as well. There is no
+// alignment beyond that of the header's fields, except where it says so. ptr is 4
+// or 8 bytes, offsets count from startPC:
+//
+//	offset size   header, struct J9JITExceptionTable (with ptr 8)
+//	  0    5 ptr  className, methodName, methodSignature, constantPool, ramMethod
+//	 40    4 ptr  startPC, endWarmPC, startColdPC, endPC
+//	 72    ptr    totalFrameSize
+//	 80    10     slots, scalarTempSlots, objectTempSlots, prologuePushes, tempOffset
+//	 90    u16    numExcptionRanges: 14 bits, 0x4000 with bytecode index, 0x8000 wide
+//	 92    i32    size of it all
+//	 96    ptr    flags, see Flags
+//	104    ptr    registerSaveDescription
+//	112    2 ptr  gcStackAtlas, inlinedCalls
+//	128    5 ptr  bodyInfo, nextMethod, prevMethod, debugSlot1, debugSlot2
+//	168    2 ptr  osrInfo, runtimeAssumptionList
+//	184    i32    hotness, padded to ptr
+//	192    3 ptr  codeCacheAlloc, gpuCode, riData
+//	216    ptr    [invokeBasicCallInfo, since OpenJ9 0.51]
+//	224    ptr    [constRefArrays, since August 2025]
+//
+//	(1) Exception Info: numExcptionRanges entries
+//	       u16    start, end, handler, catch type [0xffff: of on-stack replacement]
+//	   or  u32    the same, if wide [a property of this table alone: if the code has
+//	              65535 bytes, a catch type needs it, or a handler is of an inlined
+//	              method], followed by
+//	       ptr    J9Method [of AOT and JITServer: index of the inlined site]
+//	   and u32    BC index, if there are any
+//
+//	(2) Inline Info, inlinedCalls points to it: sites up to the atlas
+//	       ptr    J9Method
+//	       u32    TR_ByteCodeInfo of the call, see ByteCodeInfo; padded to ptr
+//	       bits   monitor autos map, numberOfMapBytes
+//
+//	(3) Stack Atlas, gcStackAtlas points to it
+//	       2 ptr  stackAllocMap, internalPointerMap
+//	       u16    numberOfMaps
+//	       u16    numberOfMapBytes, the size of all bits here
+//	       i16    parmBaseOffset
+//	       u16    numberOfParmSlots
+//	       i16    localBaseOffset
+//	       u16    paddingTo32 [offset of what a synchronized method locks]; padded to ptr
+//	       bits   monitor autos map
+//	       then numberOfMaps stack maps, by growing offsets:
+//	       u16    lowest code offset; u32 if flag 2; [ARM, 32 bits: padded to 4 bytes]
+//	       u32    TR_ByteCodeInfo; if doNotProfile is set, this is all
+//	       u32    [s390 up to 2019: map of the high halves of registers]
+//	       u32    register save description
+//	       u32    register map
+//	       -      Internal Pointer Map, if the register map has bit 0x80000000 [POWER:
+//	              0x00040000] and internalPointerMap is not 0: u8 size, then as below
+//	       bits   map bits; the highest bit of the last byte says that there are
+//	       bits   live monitor bits
+//
+//	(4) Stack Alloc Map, stackAllocMap points to it
+//	       ptr    the map of the method's entry
+//	       bits   stack alloc map bits
+//
+//	(5) Internal Pointer Map in J9 Format, internalPointerMap points to it
+//	       ptr    the map of the method's entry
+//	       u8     size of all from the number of arrays on; [ARM, 32 bits: 1 byte padding]
+//	       i16    index of first internal pointer
+//	       i16    offset of first internal pointer
+//	       u8     number of arrays, and for each
+//	       u8     index of its slot
+//	       u8     number of pointers into it, and for each
+//	       u8     register, or index of slot
+//
+//	(6) OSR Info, osrInfo points to it: see OSRInfo
+//	(7) GPU Info, gpuCode points to it: see GPUInfo
+//	(8) Bytecode PC to Instruction Address Map, riData points to it: see BytecodeMap
+//	(9) [invokeBasicCallInfo points to it, aligned as a pointer: see InvokeBasicInfo]
+//
+// # Reading
+//
+// Decode is strict where the VM relies on what it reads: pointers lead into the
+// blob, to sections in the order above, which end before the next begins. What
+// nothing accounts for is kept as a section of kind [Gap], so that the sections
+// tile the blob: makes of the VM to come may have more in it. Nothing is checked
+// that costs no bytes; what an index or an offset means is for who uses it, see
+// [Body.CheckSites].
+//
+// # Meaning
+//
+// [Body.Ranges] has the code by stack maps. A map is made where the method may be
+// interrupted: at calls, allocations, loop ends. Its offset is that of the
+// instruction itself, and it lasts up to the next map's; so an instruction between
+// two of them is given the bytecode of the first. The VM looks up a return address
+// by the byte before it. Offsets go on from the warm part of the code across
+// whatever lies between to the cold part.
+//
+// [Body.Stack] makes inline stacks of a range's bytecode. A frame is
+//
+//	the method of site callerIndex, at byteCodeIndex
+//
+// and the one below it the same of the site's own TR_ByteCodeInfo, down to
+// callerIndex -1, the compiled method. Sites of classes that were unloaded, and in
+// bodies compiled ahead of time those that are not known, have no method that
+// could be named ([Layout.Unloaded]); the VM's stack walker leaves them out
+// ([Body.VMStack]).
 package j9meta

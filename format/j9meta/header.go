@@ -10,6 +10,10 @@ import (
 // A Header holds the fields of struct J9JITExceptionTable, in its order and with
 // its names. Pointers are addresses in the process. Those to what follows in the
 // blob are 0 where there is no such section.
+//
+// Where the garbage collector reclaims a body that was compiled again, it leaves
+// a stub in its place (IsStub): a copy of the header alone. Pointers to sections
+// are 0 there, but NumExceptionRanges and Size are those of the body that is gone.
 type Header struct {
 	ClassName       uint64 // of the class's name, a J9UTF8; not in the blob, as the next four
 	MethodName      uint64
@@ -30,7 +34,7 @@ type Header struct {
 	// NumExceptionRanges (the VM: numExcptionRanges) has flags in its two highest
 	// bits, see WideExceptions, ExceptionBytecodes and ExceptionCount.
 	NumExceptionRanges uint16
-	Size               int32 // of the blob in bytes
+	Size               int32 // of the blob in bytes; of a stub, of what it was
 	Flags              Flags
 
 	RegisterSaveDescription uint64
@@ -68,7 +72,8 @@ func (h *Header) WideExceptions() bool { return h.NumExceptionRanges&wideExcepti
 // index, as full speed debug needs it.
 func (h *Header) ExceptionBytecodes() bool { return h.NumExceptionRanges&exceptionBytecodes != 0 }
 
-// ExceptionCount is the number of entries of the exception table.
+// ExceptionCount is the number of entries of the exception table, which stubs have
+// no longer.
 func (h *Header) ExceptionCount() int { return int(h.NumExceptionRanges & 0x3fff) }
 
 // Warm returns where the warm part of the code is: all of it, unless the
@@ -90,7 +95,7 @@ type Flags uint64
 const (
 	FlagsUsedForSize   Flags = 0x1
 	GCMap32BitOffsets  Flags = 0x2 // stack maps have 4-byte offsets
-	IsStub             Flags = 0x4 // no compiled method: there is no atlas
+	IsStub             Flags = 0x4 // the body is gone, see Header
 	NotInitialized     Flags = 0x8
 	IsRemoteComp       Flags = 0x10 // a JITServer compiled it
 	IsDeserializedComp Flags = 0x20 // from a JITServer's cache
@@ -142,10 +147,12 @@ func (d *decoder) header(c *wire.Cursor) (h Header) {
 	h.TempOffset = int16(c.U16("tempOffset"))
 	h.NumExceptionRanges = c.U16("numExcptionRanges")
 	h.Size = int32(c.U32("size"))
-	if c.Err() == nil && (h.Size < int32(d.layout.minHeaderSize()) || int(h.Size) > len(d.blob)) {
-		c.Bad("size", "%d bytes, expected %d to %d, which there are", h.Size, d.layout.minHeaderSize(), len(d.blob))
-	}
+	size := *c
 	h.Flags = Flags(d.pointer(c, "flags"))
+	if c.Err() == nil && h.Flags&IsStub == 0 && (h.Size < int32(d.layout.minHeaderSize()) || int(h.Size) > len(d.blob)) {
+		size.Bad("size", "%d bytes, expected %d to %d, which there are", h.Size, d.layout.minHeaderSize(), len(d.blob))
+		*c = size
+	}
 	h.RegisterSaveDescription = d.pointer(c, "registerSaveDescription")
 	h.GCStackAtlas = d.pointer(c, "gcStackAtlas")
 	h.InlinedCalls = d.pointer(c, "inlinedCalls")

@@ -63,6 +63,7 @@ var allowed = map[string][]string{
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
 	"internal/arrows":         {},
+	"format/j9meta/j9gen":     {"format/j9meta"},
 	"internal/testrec":        {"github.com/klauspost/compress/zstd"},
 	"internal/testrec/swap":   {"internal/testrec"},
 	"internal/testrec/unpack": {"internal/testrec"},

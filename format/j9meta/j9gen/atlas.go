@@ -1,0 +1,141 @@
+package j9gen
+
+import (
+	"debug/elf"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+)
+
+func (m *maker) atlas() {
+	b := m.b
+	a := &j9meta.StackAtlas{
+		NumberOfMapBytes:     uint16(m.mapBytes),
+		ParmBaseOffset:       int16(8 * m.few(12)),
+		NumberOfParmSlots:    uint16(min(m.slots, int(b.Header.Slots))),
+		LocalBaseOffset:      -int16(8 * m.few(60)),
+		SyncObjectTempOffset: 0xffff,
+		Monitors:             make([]byte, m.mapBytes),
+	}
+	b.Atlas = a
+	if m.monitors {
+		a.Monitors = m.slotBits(3)
+		if m.chance(60) {
+			a.SyncObjectTempOffset = uint16(a.LocalBaseOffset + 8)
+		}
+	}
+	if m.choose(m.o.StackAlloc, 20) {
+		b.StackAlloc = &j9meta.StackAllocMap{Bits: m.slotBits(8)}
+	}
+	if m.choose(m.o.InternalPointers, 30) {
+		m.internalPointers()
+	}
+	a.Maps = m.maps()
+}
+
+// internalPointers draws the map of slots with pointers into arrays, and whether
+// stack maps may have such registers.
+func (m *maker) internalPointers() {
+	p := &j9meta.InternalPointerMap{FirstIndex: int16(m.slots), FirstOffset: -int16(8 * m.between(1, 60))}
+	if m.b.Layout.Machine == elf.EM_ARM {
+		p.Pad = make([]byte, 1)
+	}
+	index := uint8(0)
+	next := func() uint8 { index++; return index - 1 }
+	for range m.few(5) {
+		array := j9meta.PinningArray{Index: next()}
+		for range 1 + m.rng.IntN(4) {
+			array.Pointers = append(array.Pointers, next())
+		}
+		p.Arrays = append(p.Arrays, array)
+	}
+	for range m.rng.IntN(4) { // those that only registers point into
+		p.Arrays = append(p.Arrays, j9meta.PinningArray{Index: next()})
+	}
+	m.b.InternalPointers = p
+	m.registers = len(p.Arrays) > 0
+}
+
+// maps draws the stack maps: that of the method's entry first, then as many as
+// there are offsets, growing.
+func (m *maker) maps() []j9meta.StackMap {
+	n := m.o.Maps
+	if n == 0 {
+		n = 1 + m.few(max(8, min(int(m.code)/12, 200)))
+	}
+	warm, cold := m.parts()
+	n = min(n, int(warm+m.code-cold))
+	offsets := []uint32{0}
+	seen := map[uint32]bool{0: true}
+	for len(offsets) < n {
+		if o := m.offset(); !seen[o] {
+			seen[o] = true
+			offsets = append(offsets, o)
+		}
+	}
+	slices.Sort(offsets)
+	gaps := m.o.GapMaps == Always && m.b.InternalPointers == nil // whose register maps have the pointers' bit
+	list := make([]j9meta.StackMap, n)
+	for i := range list {
+		s := &list[i]
+		s.Low = offsets[i]
+		s.Info = j9meta.ByteCodeInfo{CallerIndex: -1}
+		if i > 0 {
+			s.Info = j9meta.ByteCodeInfo{CallerIndex: m.rng.IntN(m.sites+1) - 1, ByteCodeIndex: m.bytecode(), SameReceiver: m.chance(10)}
+		}
+		if m.native {
+			s.Info.ByteCodeIndex = -1
+		}
+		// The entry's map is never shared, and full speed debug shares none.
+		if i > 1 && !m.fsd && m.chance(45) {
+			s.Info.DoNotProfile = true
+			s.Shared = true
+			continue
+		}
+		if gaps && i > 0 && m.chance(20) {
+			s.Info = j9meta.ByteCodeInfo{}
+			s.RegisterMap = j9meta.GapMap
+			s.Bits = make([]byte, m.mapBytes)
+			continue
+		}
+		m.stackMap(s)
+	}
+	return list
+}
+
+// stackMap draws what a map has that is not shared.
+func (m *maker) stackMap(s *j9meta.StackMap) {
+	pointerBit := uint32(1) << 31
+	if m.b.Layout.Machine == elf.EM_PPC || m.b.Layout.Machine == elf.EM_PPC64 {
+		pointerBit = 1 << 18
+	}
+	s.RegisterSave = m.rng.Uint32N(1 << 20)
+	if m.b.Layout.HighWords && m.chance(50) {
+		s.HighWord = m.rng.Uint32N(1 << 16)
+	}
+	if m.chance(60) {
+		s.RegisterMap = m.rng.Uint32N(1<<17) & m.rng.Uint32N(1<<17)
+	}
+	if m.registers && m.chance(25) {
+		s.RegisterMap |= pointerBit
+		s.Pointers = m.registerPointers()
+	}
+	s.Bits = m.slotBits(3)
+	if m.monitors && m.chance(30) {
+		s.LiveMonitors = m.slotBits(4)
+	}
+}
+
+func (m *maker) registerPointers() *j9meta.RegisterPointers {
+	p := &j9meta.RegisterPointers{}
+	arrays := slices.Clone(m.b.InternalPointers.Arrays)
+	m.rng.Shuffle(len(arrays), func(i, j int) { arrays[i], arrays[j] = arrays[j], arrays[i] })
+	for _, array := range arrays[:1+m.rng.IntN(min(3, len(arrays)))] {
+		a := j9meta.PinningArray{Index: array.Index}
+		for range 1 + m.rng.IntN(3) {
+			a.Pointers = append(a.Pointers, uint8(1+m.rng.IntN(15)))
+		}
+		p.Arrays = append(p.Arrays, a)
+	}
+	return p
+}

@@ -1,0 +1,313 @@
+package j9gen
+
+import (
+	"debug/elf"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+)
+
+// Random draws a body and lays it out, so that it can be encoded as it is. It
+// panics if that does not work: then Options ask for what cannot be.
+func Random(rng *rand.Rand, o Options) *j9meta.Body {
+	m := &maker{rng: rng, o: o, b: &j9meta.Body{}}
+	b := m.b
+	b.Layout = m.layout()
+	b.Base = o.Base
+	if b.Base == 0 {
+		b.Base = m.address(dataMemory) + uint64(b.Layout.PointerSize)
+	}
+	m.header()
+	if !m.choose(o.Stub, 0) {
+		m.shape()
+		m.inlines()
+		m.exceptions()
+		m.atlas()
+		m.later()
+	} else {
+		b.Header.Flags |= j9meta.IsStub
+	}
+	if err := b.Lay(); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (m *maker) header() {
+	h := &m.b.Header
+	h.ClassName = m.address(heapMemory)
+	h.MethodName = m.address(heapMemory)
+	h.MethodSignature = m.address(heapMemory)
+	h.ConstantPool = m.address(heapMemory)
+	if h.RAMMethod = m.o.Method; h.RAMMethod == 0 {
+		h.RAMMethod = m.address(heapMemory)
+	}
+	m.codePlaces(h)
+	h.TotalFrameSize = uint64(m.between(2, 80))
+	h.Slots = int16(m.few(12))
+	h.ScalarTempSlots = int16(m.few(30))
+	h.ObjectTempSlots = int16(m.few(20))
+	h.ProloguePushes = uint16(m.few(8))
+	h.TempOffset = int16(m.few(10))
+	h.RegisterSaveDescription = uint64(m.rng.Uint32N(1 << 20))
+	h.BodyInfo = m.address(heapMemory)
+	if m.chance(90) {
+		h.NextMethod = m.address(dataMemory)
+	}
+	if m.chance(90) {
+		h.PrevMethod = m.address(dataMemory)
+	}
+	if m.chance(30) {
+		h.RuntimeAssumptionList = m.address(heapMemory)
+	}
+	h.Hotness = int32(m.rng.IntN(6))
+	h.CodeCacheAlloc = h.StartPC - uint64(m.between(1, 4))*8
+	if size := m.b.Layout.HeaderSize; size == j9meta.HeaderSizes(m.b.Layout.PointerSize)[2] && m.chance(30) {
+		h.ConstRefArrays = m.address(heapMemory)
+	}
+}
+
+// codePlaces draws where the code is, and how much there is.
+func (m *maker) codePlaces(h *j9meta.Header) {
+	if h.StartPC = m.o.StartPC; h.StartPC == 0 {
+		h.StartPC = m.address(codeMemory) + uint64(m.rng.IntN(4))*4
+	}
+	size := m.o.CodeSize
+	if size == 0 {
+		switch n := m.rng.IntN(100); {
+		case n < 40:
+			size = uint32(m.between(40, 600))
+		case n < 85:
+			size = uint32(m.between(600, 12000))
+		case n < 92: // about where offsets become wide
+			size = uint32(m.between(65500, 65570))
+		default:
+			size = uint32(m.between(65536, 300000))
+		}
+		if m.b.Layout.Machine != elf.EM_X86_64 && m.b.Layout.Machine != elf.EM_386 {
+			size = (size + 3) &^ 3
+		}
+	}
+	end := h.StartPC + uint64(size)
+	h.EndWarmPC, h.EndPC = end, end
+	if m.choose(m.o.Cold, 25) {
+		if h.StartColdPC = m.o.ColdPC; h.StartColdPC == 0 {
+			gap := uint64(m.between(1, 4000))
+			if m.chance(30) {
+				gap += coldSpacing
+			}
+			h.StartColdPC = (end + gap + 7) &^ 7
+		}
+		cold := m.o.ColdSize
+		if cold == 0 {
+			cold = uint32(m.between(16, 2000)) &^ 3
+		}
+		h.EndPC = h.StartColdPC + uint64(cold)
+	}
+	m.code = uint32(h.EndPC - h.StartPC)
+}
+
+// shape makes the choices that concern several sections.
+func (m *maker) shape() {
+	o, h := &m.o, &m.b.Header
+	m.native = m.choose(o.Native, 3)
+	m.fsd = m.choose(o.FullSpeedDebug, 15)
+	m.osr = m.choose(o.OSR, 30) && !m.native
+	m.monitors = m.choose(o.Monitors, 35)
+	if m.ahead = m.choose(o.AheadOfTime, 15); m.ahead && m.chance(60) {
+		h.Flags |= j9meta.IsRemoteComp
+		if m.chance(40) {
+			h.Flags |= j9meta.IsDeserializedComp
+		}
+	}
+	if m.fsd && (m.b.Layout.HeaderSize > j9meta.HeaderSizes(m.b.Layout.PointerSize)[0] || m.chance(30)) {
+		h.Flags |= j9meta.IsFSDComp // since 2023
+	}
+	if m.chance(5) {
+		h.Flags |= j9meta.IsPrecheckpoint
+	}
+	if m.chance(3) && m.b.Layout.HeaderSize > j9meta.HeaderSizes(m.b.Layout.PointerSize)[1] {
+		h.Flags |= j9meta.UsesVectors
+	}
+	m.slots = m.few(60)
+	if m.monitors {
+		m.slots = max(m.slots, 4)
+	}
+	m.mapBytes = (m.slots + 1 + 7) / 8 // one bit more, for the live monitors
+	if m.b.Layout.Machine == elf.EM_ARM {
+		m.mapBytes = (m.mapBytes + 3) &^ 3
+	}
+	switch {
+	case o.Sites > 0:
+		m.sites = o.Sites
+	case o.Sites < 0 || m.native || m.chance(20):
+	case m.chance(3):
+		m.sites = m.between(100, 300)
+	default:
+		m.sites = 1 + m.few(24)
+	}
+}
+
+// inlines draws the inlined sites, callers before what they call.
+func (m *maker) inlines() {
+	b := m.b
+	methods := m.o.Inlines
+	if methods == nil {
+		for range 1 + m.few(12) {
+			methods = append(methods, m.address(heapMemory))
+		}
+	}
+	unloaded := m.choose(m.o.Unloaded, 10)
+	for i := range m.sites {
+		s := j9meta.InlinedSite{Method: methods[m.rng.IntN(len(methods))]}
+		s.Info.CallerIndex = m.caller(i)
+		s.Info.ByteCodeIndex = m.bytecode()
+		if unloaded && m.chance(30) {
+			s.Method = m.unload(s.Method)
+		}
+		s.Monitors = make([]byte, m.mapBytes)
+		if m.monitors && m.chance(30) {
+			s.Monitors = m.slotBits(2)
+			s.Info.SameReceiver = !allZero(s.Monitors)
+		}
+		b.Sites = append(b.Sites, s)
+	}
+	if m.o.Unloaded == Always && m.sites > 0 {
+		s := &b.Sites[m.rng.IntN(m.sites)]
+		if !b.Layout.Unloaded(s.Method) {
+			s.Method = m.unload(s.Method)
+		}
+	}
+}
+
+// caller draws one of n sites, or -1; that before it often, for deep stacks.
+func (m *maker) caller(n int) int {
+	switch {
+	case n == 0 || m.chance(25):
+		return -1
+	case m.chance(50):
+		return n - 1
+	}
+	return m.rng.IntN(n)
+}
+
+func (m *maker) bytecode() int {
+	switch n := m.rng.IntN(100); {
+	case n < 80:
+		return m.rng.IntN(300)
+	case n < 99:
+		return m.rng.IntN(3000)
+	}
+	return m.rng.IntN(j9meta.MaxByteCodeIndex + 1)
+}
+
+// unload does what the VM does to the method of a site when its class goes.
+func (m *maker) unload(method uint64) uint64 {
+	switch m.b.Layout.Machine {
+	case elf.EM_PPC, elf.EM_PPC64, elf.EM_ARM:
+		return method | 1
+	}
+	if m.b.Layout.PointerSize == 4 {
+		return 1<<32 - 1
+	}
+	return 1<<64 - 1
+}
+
+// slotBits draws a bit map with about one of every few bits set. The bits behind
+// the last slot stay 0.
+func (m *maker) slotBits(every int) []byte {
+	bits := make([]byte, m.mapBytes)
+	for i := range m.slots {
+		if m.rng.IntN(every) == 0 {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return bits
+}
+
+func allZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) }
+
+func (m *maker) exceptions() {
+	n := m.o.Ranges
+	if n == 0 && m.chance(60) {
+		n = 1 + m.few(12)
+	}
+	if n <= 0 {
+		return
+	}
+	b, h := m.b, &m.b.Header
+	wide := m.code >= 65535 || m.choose(m.o.Wide, 20)
+	if wide {
+		h.NumExceptionRanges |= 0x8000
+	}
+	if m.fsd {
+		h.NumExceptionRanges |= 0x4000
+	}
+	for range n {
+		e := j9meta.Exception{}
+		e.Start = m.offset()
+		e.End = e.Start + 1 + m.rng.Uint32N(m.endOfPart(e.Start)-e.Start)
+		e.Handler = m.offset()
+		switch {
+		case m.osr && m.chance(30):
+			if e.CatchType = 0xffff; wide {
+				e.CatchType = 0xffffffff
+			}
+		case m.chance(70):
+			e.CatchType = uint32(1 + m.few(400))
+			if wide && m.chance(5) {
+				e.CatchType += 0x10000
+			}
+		}
+		site := -1
+		if wide && m.sites > 0 && m.chance(60) {
+			site = m.rng.IntN(m.sites)
+		}
+		switch {
+		case wide && m.ahead:
+			e.Method = uint64(int64(site))
+			if b.Layout.PointerSize == 4 {
+				e.Method = uint64(uint32(site))
+			}
+		case wide && site < 0:
+			e.Method = h.RAMMethod
+		case wide:
+			if e.Method = b.Sites[site].Method; b.Layout.Unloaded(e.Method) {
+				e.Method = m.address(heapMemory) // the VM does not patch these
+			}
+		}
+		if m.fsd {
+			e.ByteCodeIndex = uint32(m.bytecode())
+		}
+		b.Exceptions = append(b.Exceptions, e)
+	}
+}
+
+// parts returns the offsets of the warm part's end and of the cold part's start.
+func (m *maker) parts() (warm, cold uint32) {
+	h := &m.b.Header
+	warm = uint32(h.EndWarmPC - h.StartPC)
+	if h.StartColdPC == 0 {
+		return warm, warm
+	}
+	return warm, uint32(h.StartColdPC - h.StartPC)
+}
+
+// offset draws one of an instruction, in the warm or in the cold part.
+func (m *maker) offset() uint32 {
+	warm, cold := m.parts()
+	n := m.rng.Uint32N(warm + m.code - cold)
+	if n >= warm {
+		n += cold - warm
+	}
+	return n
+}
+
+// endOfPart is the offset behind the part that an offset is in.
+func (m *maker) endOfPart(offset uint32) uint32 {
+	if warm, _ := m.parts(); offset < warm {
+		return warm
+	}
+	return m.code
+}

@@ -1,0 +1,107 @@
+package j9meta_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+const madeBodies = 4000
+
+// made returns a generated body of a seed, and its blob.
+func made(t testing.TB, seed uint64) (*j9meta.Body, []byte) {
+	t.Helper()
+	b := j9gen.Random(rand.New(rand.NewPCG(seed, 9)), j9gen.Options{})
+	blob, err := b.Encode()
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	return b, blob
+}
+
+// What was laid out and encoded is decoded as it was, with and without the size
+// of the header, and then encoded to the same bytes.
+func TestMade(t *testing.T) {
+	for seed := range uint64(madeBodies) {
+		b, blob := made(t, seed)
+		if len(blob) != int(b.Header.Size) {
+			t.Fatalf("seed %d: %d bytes, the header says %d", seed, len(blob), b.Header.Size)
+		}
+		for _, headerSize := range []int{b.Layout.HeaderSize, 0} {
+			l := b.Layout
+			l.HeaderSize, l.HighWords = headerSize, false
+			got, err := j9meta.Decode(blob, b.Base, l)
+			if err != nil {
+				t.Fatalf("seed %d, header size %d: %v", seed, headerSize, err)
+			}
+			if diff := difference("body", reflect.ValueOf(*got), reflect.ValueOf(*b)); diff != "" {
+				t.Fatalf("seed %d, header size %d: %s", seed, headerSize, diff)
+			}
+			again, err := got.Encode()
+			if err != nil || !bytes.Equal(again, blob) {
+				t.Fatalf("seed %d, header size %d: other bytes when encoded again, error %v", seed, headerSize, err)
+			}
+			if err := got.CheckSites(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+	}
+}
+
+// difference says where two values first differ; an empty list is none.
+func difference(where string, got, want reflect.Value) string {
+	switch got.Kind() {
+	case reflect.Struct:
+		for i := range got.NumField() {
+			if d := difference(where+"."+got.Type().Field(i).Name, got.Field(i), want.Field(i)); d != "" {
+				return d
+			}
+		}
+		return ""
+	case reflect.Slice:
+		if got.Len() != want.Len() {
+			return fmt.Sprintf("%s: %d elements, expected %d", where, got.Len(), want.Len())
+		}
+		fallthrough
+	case reflect.Array:
+		for i := range got.Len() {
+			if d := difference(fmt.Sprintf("%s[%d]", where, i), got.Index(i), want.Index(i)); d != "" {
+				return d
+			}
+		}
+		return ""
+	case reflect.Pointer:
+		if got.IsNil() != want.IsNil() {
+			return fmt.Sprintf("%s: there is one: %t, expected %t", where, !got.IsNil(), !want.IsNil())
+		}
+		if got.IsNil() {
+			return ""
+		}
+		return difference(where, got.Elem(), want.Elem())
+	}
+	if !reflect.DeepEqual(got.Interface(), want.Interface()) {
+		return fmt.Sprintf("%s: %v, expected %v", where, got, want)
+	}
+	return ""
+}
+
+// A blob that ends early is an error that says where, whichever byte is the last.
+func TestMadeTruncated(t *testing.T) {
+	for seed := uint64(0); seed < madeBodies; seed += 50 {
+		b, blob := made(t, seed)
+		for n := range len(blob) {
+			_, err := j9meta.Decode(blob[:n], b.Base, b.Layout)
+			var where *wire.Error
+			if !errors.As(err, &where) || where.Offset > int64(n) {
+				t.Fatalf("seed %d, %d of %d bytes: %v", seed, n, len(blob), err)
+			}
+		}
+	}
+}
