@@ -8,15 +8,15 @@ import (
 
 // Sections whose entries are about the code: exceptions, inlined sites, stack maps.
 
-// j9CatchAny is the catch type of handlers of everything.
-const j9CatchAny = 0
+// j9Any is what the catch type of handlers of everything is called.
+const j9Any = "any"
 
 // catchType says what a catch type means that is no index into the constant pool: all
 // ones are handlers that the compiler made for on-stack replacement.
 func (b *j9Body) catchType(e *j9meta.Exception) string {
 	switch {
-	case e.CatchType == j9CatchAny:
-		return "any"
+	case e.CatchType == 0:
+		return j9Any
 	case e.Synthetic(b.body.Header.WideExceptions()):
 		return "synthetic"
 	}

@@ -63,9 +63,12 @@ func (b *j9Body) exceptionMarks(start, shown, size uint64) []codeMark {
 
 // catches says in words what an entry catches, and where its handler belongs.
 func (b *j9Body) catches(e *j9meta.Exception) string {
-	what := fmt.Sprintf("catch type %d", e.CatchType)
-	if name := b.catchType(e); name != "" {
-		what += " (" + name + ")"
+	what := b.catchType(e)
+	switch what {
+	case "":
+		what = fmt.Sprintf("catches type %d", e.CatchType)
+	case j9Any:
+		what = "catches all"
 	}
-	return what + " of " + b.handlerName(e)
+	return what + ", of " + b.handlerName(e)
 }
