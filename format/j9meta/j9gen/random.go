@@ -19,19 +19,26 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 		b.Base = m.address(dataMemory) + uint64(b.Layout.PointerSize)
 	}
 	m.header()
-	if !m.choose(o.Stub, 0) {
-		m.shape()
-		m.inlines()
-		m.exceptions()
-		m.atlas()
-		m.later()
-	} else {
-		b.Header.Flags |= j9meta.IsStub
-	}
-	if err := b.Lay(); err != nil {
-		panic(err)
+	m.shape()
+	m.inlines()
+	m.exceptions()
+	m.atlas()
+	m.later()
+	m.lay()
+	if m.choose(o.Stub, 0) { // a copy of the header
+		h := &b.Header
+		h.Flags |= j9meta.IsStub
+		h.GCStackAtlas, h.InlinedCalls, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo = 0, 0, 0, 0, 0, 0
+		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: b.Header}
+		m.lay()
 	}
 	return b
+}
+
+func (m *maker) lay() {
+	if err := m.b.Lay(); err != nil {
+		panic(err)
+	}
 }
 
 func (m *maker) header() {
@@ -159,11 +166,20 @@ func (m *maker) inlines() {
 		}
 	}
 	unloaded := m.choose(m.o.Unloaded, 10)
+	// The compiler that works ahead of time knows no addresses. What loads the
+	// body fills them in, later.
+	unknown := m.ahead && b.Header.Flags&j9meta.IsRemoteComp == 0 && m.o.Inlines == nil && m.chance(30)
 	for i := range m.sites {
 		s := j9meta.InlinedSite{Method: methods[m.rng.IntN(len(methods))]}
 		s.Info.CallerIndex = m.caller(i)
 		s.Info.ByteCodeIndex = m.bytecode()
-		if unloaded && m.chance(30) {
+		switch {
+		case unknown:
+			s.Method = 1<<64 - 1
+			if b.Layout.PointerSize == 4 {
+				s.Method = 1<<32 - 1
+			}
+		case unloaded && m.chance(30):
 			s.Method = m.unload(s.Method)
 		}
 		s.Monitors = make([]byte, m.mapBytes)
