@@ -18,6 +18,10 @@ type j9Body struct {
 	blob    []byte
 	methods j9Methods
 	filter  *Filter // of entries; nil shows all
+
+	frames []j9meta.Frame // of the range at hand
+	shown  int            // frames
+	named  []bool         // whether the names of the body and of its sites are wanted
 }
 
 // j9StructName is the name of the fixed part.
@@ -94,6 +98,9 @@ func (b *j9Body) contents(s *j9Section) {
 	for _, l := range s.lists {
 		b.out.list(l.name)
 		for _, row := range l.rows {
+			if b.out.lost() != nil {
+				break
+			}
 			b.out.row()
 			row()
 		}

@@ -21,9 +21,21 @@ func (b *j9Body) ranges() j9List {
 
 // rangeChosen reports whether a range is wanted.
 func (b *j9Body) rangeChosen(r *j9meta.Range) bool {
-	return b.chosen(uint64(r.Start), uint64(r.End), func(f *Filter) bool {
-		return slices.ContainsFunc(b.body.Stack(nil, r.Info), func(frame j9meta.Frame) bool { return f.name([]byte(b.methodName(frame.Method, frame.Unloaded))) })
+	return b.chosen(uint64(r.Start), uint64(r.End), func(*Filter) bool {
+		b.frames = b.body.Stack(b.frames[:0], r.Info)
+		return slices.ContainsFunc(b.frames, func(frame j9meta.Frame) bool { return b.siteNamed(frame.Site) })
 	})
+}
+
+// siteNamed reports whether a site's method, or for -1 the body's own, has a name that is wanted.
+func (b *j9Body) siteNamed(site int) bool {
+	if b.named == nil {
+		b.named = make([]bool, 1+len(b.body.Sites))
+		for i := range b.named {
+			b.named[i] = b.filter.name([]byte(b.siteName(i - 1)))
+		}
+	}
+	return b.named[1+site]
 }
 
 func (b *j9Body) codeRange(r *j9meta.Range) {
@@ -42,16 +54,25 @@ func (b *j9Body) codeRange(r *j9meta.Range) {
 	} else {
 		o.word("map", "own")
 	}
-	stack := b.body.Stack(nil, r.Info)
-	b.stack("stack", stack)
-	if vm := b.body.VMStack(nil, r.Info); !slices.Equal(vm, stack) {
-		b.stack("vm_stack", vm)
+	b.frames = b.body.Stack(b.frames[:0], r.Info)
+	b.stack("stack", b.frames)
+	if slices.ContainsFunc(b.frames, func(f j9meta.Frame) bool { return f.Unloaded }) {
+		b.stack("vm_stack", b.body.VMStack(nil, r.Info))
 	}
 }
 
-// stack shows frames, the innermost first.
+// maxFrames is how many frames are shown of all ranges of a body. A compiler inlines some levels deep;
+// what is made up can be as deep everywhere as it has sites.
+const maxFrames = 1 << 20
+
+// stack shows frames, the innermost first; beyond maxFrames that one, and how many more there are.
 func (b *j9Body) stack(name string, frames []j9meta.Frame) {
 	o := b.out
+	if b.shown += len(frames); b.shown > maxFrames && len(frames) > 1 {
+		more := len(frames) - 1
+		frames = frames[:1]
+		defer func() { o.num("more", uint64(more)) }()
+	}
 	if t, text := o.(*textForm); text {
 		t.key(name)
 		for i, f := range frames {
