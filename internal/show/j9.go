@@ -21,7 +21,7 @@ type j9Body struct {
 
 	frames []j9meta.Frame // of the range at hand
 	shown  int            // frames
-	named  []bool         // whether the names of the body and of its sites are wanted
+	named  []uint8        // of each site, whether its stack has a name that is wanted; 0: not known yet
 }
 
 // j9StructName is the name of the fixed part.

@@ -8,8 +8,11 @@ import (
 
 // Sections whose entries are about the code: exceptions, inlined sites, stack maps.
 
-// j9Any is what the catch type of handlers of everything is called.
-const j9Any = "any"
+// What catch types are called that are no index into a constant pool.
+const (
+	j9Any       = "any"
+	j9Synthetic = "synthetic"
+)
 
 // catchType says what a catch type means that is no index into the constant pool: all
 // ones are handlers that the compiler made for on-stack replacement.
@@ -18,7 +21,7 @@ func (b *j9Body) catchType(e *j9meta.Exception) string {
 	case e.CatchType == 0:
 		return j9Any
 	case e.Synthetic(b.body.Header.WideExceptions()):
-		return "synthetic"
+		return j9Synthetic
 	}
 	return ""
 }

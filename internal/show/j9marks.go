@@ -69,6 +69,8 @@ func (b *j9Body) catches(e *j9meta.Exception) string {
 		what = fmt.Sprintf("catches type %d", e.CatchType)
 	case j9Any:
 		what = "catches all"
+	case j9Synthetic:
+		what = "for on-stack replacement"
 	}
 	return what + ", of " + b.handlerName(e)
 }

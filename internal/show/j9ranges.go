@@ -21,21 +21,41 @@ func (b *j9Body) ranges() j9List {
 
 // rangeChosen reports whether a range is wanted.
 func (b *j9Body) rangeChosen(r *j9meta.Range) bool {
-	return b.chosen(uint64(r.Start), uint64(r.End), func(*Filter) bool {
-		b.frames = b.body.Stack(b.frames[:0], r.Info)
-		return slices.ContainsFunc(b.frames, func(frame j9meta.Frame) bool { return b.siteNamed(frame.Site) })
-	})
+	return b.chosen(uint64(r.Start), uint64(r.End), func(*Filter) bool { return b.stackNamed(r.Info.CallerIndex) })
 }
 
-// siteNamed reports whether a site's method, or for -1 the body's own, has a name that is wanted.
-func (b *j9Body) siteNamed(site int) bool {
+// stackNamed reports whether the stack of a site, -1 for that of the body alone, has a name that
+// is wanted. Each site is looked at once.
+func (b *j9Body) stackNamed(site int) bool {
+	const no, yes = 1, 2
 	if b.named == nil {
-		b.named = make([]bool, 1+len(b.body.Sites))
-		for i := range b.named {
-			b.named[i] = b.filter.name([]byte(b.siteName(i - 1)))
-		}
+		b.named = make([]uint8, len(b.body.Sites))
 	}
-	return b.named[1+site]
+	result := uint8(no)
+	var path []int
+	for site < len(b.named) {
+		if site < 0 {
+			if b.filter.name([]byte(b.siteName(-1))) {
+				result = yes
+			}
+			break
+		}
+		if b.named[site] != 0 {
+			result = b.named[site]
+			break
+		}
+		b.named[site] = no // if that leads back here
+		path = append(path, site)
+		if b.filter.name([]byte(b.siteName(site))) {
+			result = yes
+			break
+		}
+		site = b.body.Sites[site].Info.CallerIndex
+	}
+	for _, s := range path {
+		b.named[s] = result
+	}
+	return result == yes
 }
 
 func (b *j9Body) codeRange(r *j9meta.Range) {
