@@ -205,3 +205,33 @@ func TestOpenJ9Golden(t *testing.T) {
 		golden(t, testdata, name+".json", whole(t, name+".bin", show.Options{JSON: true}))
 	}
 }
+
+// What docs/dump.md shows of OpenJ9's metadata is what is shown.
+func TestOpenJ9Docs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/dump.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## OpenJ9's metadata\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	j9Vectors(t)
+	body, blob := smallBody(t)
+	put(t, "jit-100.dump", j9Dump(t, x86Header(), body, blob, smallMethods, j9WarmCode, j9ColdCode))
+	out := whole(t, "fsd-216.bin", show.Options{}) + whole(t, "jit-100.dump", show.Options{Disassemble: true})
+	known := make(map[string]bool)
+	for line := range strings.Lines(out) {
+		known[line] = true
+	}
+	blocks := strings.Split(section, "```console\n")[1:]
+	if len(blocks) != 3 {
+		t.Fatalf("%d sessions, not 3", len(blocks))
+	}
+	for _, b := range blocks {
+		b, _, _ = strings.Cut(b, "```")
+		for line := range strings.Lines(b) {
+			if !strings.HasPrefix(line, "$ ") && line != "...\n" && !known[line] {
+				t.Errorf("this is not shown: %s", line)
+			}
+		}
+	}
+}
