@@ -11,7 +11,7 @@ import (
 // another, or make the reader lose its way. Places are those of the last Lay, or
 // of Decode.
 func (b *Body) fits() error {
-	for _, check := range []func() error{b.headerFits, b.exceptionsFit, b.sitesFit, b.atlasFits, b.laterFit} {
+	for _, check := range []func() error{b.headerFits, b.exceptionsFit, b.atlasFits, b.sitesFit, b.laterFit} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -178,6 +178,9 @@ func (y *layer) atlas() {
 		}
 		return
 	}
+	if len(a.Maps) > math.MaxUint16 {
+		y.fail(StackAtlasSection, "numberOfMaps", "%d maps, the field has room for %d", len(a.Maps), math.MaxUint16)
+	}
 	a.Offset = y.at
 	size := l.atlasSize() + len(a.Monitors)
 	for i := range a.Maps {
