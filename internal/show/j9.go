@@ -24,9 +24,6 @@ type j9Body struct {
 	named  []uint8        // of each site, whether its stack has a name that is wanted; 0: not known yet
 }
 
-// j9StructName is the name of the fixed part.
-const j9StructName = "J9JITExceptionTable"
-
 // j9InlineStacks is what the inlined calls at each part of the code are shown as. They are
 // no section, but what inline info and stack maps mean together.
 const j9InlineStacks = "Inline Stacks"
