@@ -79,6 +79,7 @@ const (
 	maxCapture     = 64 << 20
 	maxCaptureJSON = 64 << 20
 	maxCaptureCode = 256 << 20
+	maxCaptureName = 1<<16 - 1
 )
 
 // CapturePaths returns the two files of a capture of which one is named; ok is false
@@ -222,6 +223,11 @@ func (c *Capture) take(d *captureJSON) error {
 			return fmt.Errorf("methods[%d] is method %#x, as methods[%d] is; a method is described once", i, uint64(*m.Method), first)
 		}
 		seen[uint64(*m.Method)] = i
+		for _, f := range []struct{ key, text string }{{"class", m.Class}, {"name", m.Name}, {"signature", m.Signature}, {"file", m.File}} {
+			if len(f.text) > maxCaptureName || strings.ContainsRune(f.text, 0) {
+				return fmt.Errorf("methods[%d].%s is no name: it has %d bytes, or a NUL; names of class files have up to %d", i, f.key, len(f.text), maxCaptureName)
+			}
+		}
 		method := CaptureMethod{Method: uint64(*m.Method), Class: m.Class, Name: m.Name, Signature: m.Signature, File: m.File, User: m.User, Lines: make([]CaptureLine, len(m.Lines))}
 		for j, l := range m.Lines {
 			if j > 0 && l[0] <= m.Lines[j-1][0] {

@@ -134,6 +134,7 @@ func TestCaptureErrors(t *testing.T) {
 		{"machine", `{"base": 1, "startPC": 1, "machine": "vax"}`, `X.json: machine: "vax" is none that is known; there are x86_64,`},
 		{"method", `{"base": 1, "startPC": 1, "methods": [{"name": "f"}]}`, `X.json: methods[0] has no "method"`},
 		{"method twice", `{"base": 1, "startPC": 1, "methods": [{"method": 7}, {"method": "7"}]}`, `X.json: methods[1] is method 0x7, as methods[0] is`},
+		{"NUL", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "name": "a\u0000b"}]}`, `X.json: methods[0].name is no name`},
 		{"lines", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [4, 2]]}]}`, `X.json: methods[0].lines[1]: bytecode index 4 stands behind 4`},
 		{"code elsewhere", `{"base": 1, "startPC": 1, "code": "../../etc/shadow"}`, `X.json: code: "../../etc/shadow" is not the name of a file beside the capture`},
 		{"code above", `{"base": 1, "startPC": 1, "code": ".."}`, `X.json: code: ".." is not the name`},

@@ -176,6 +176,12 @@ func (c *Capture) Parts() (warm, cold CodePart, err error) {
 	return warm, cold, nil
 }
 
+// RAMMethod returns the method that was compiled, or 0 where the metadata is too short to have it.
+func (c *Capture) RAMMethod() uint64 {
+	m, _ := pointerAt(c.Metadata, 4*c.Layout.PointerSize, c.Layout.PointerSize, c.Layout.Order)
+	return m
+}
+
 // A CodePart is where a part of a body's code is: addresses from Start up to End.
 type CodePart struct{ Start, End uint64 }
 
