@@ -235,3 +235,35 @@ func TestOpenJ9Docs(t *testing.T) {
 		}
 	}
 }
+
+// Files that are not a whole capture are refused with what is missing, and code that is not
+// that of the metadata is told of.
+func TestOpenJ9Refused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	body, blob := smallBody(t)
+	putCapture(t, "small", body, blob, nil, j9WarmCode[:10], nil)
+	putCapture(t, "nocode", body, blob, nil, nil, nil)
+	put(t, "alone.bin", blob)
+	put(t, "broken.bin", blob)
+	put(t, "broken.json", []byte("{\"base\": \"0x7e0000000000\"}"))
+	put(t, "other.bin", blob)
+	put(t, "other.json", []byte("{\"base\": \"0x7e0000000000\", \"startPC\": \"0x10\", \"epoch\": 232}"))
+	for _, test := range []struct {
+		name string
+		opts show.Options
+		want string
+	}{
+		{"alone.bin", show.Options{}, "as a capture: alone.json: there is no such file"},
+		{"broken.bin", show.Options{}, "as a capture: broken.json: it has no \"startPC\""},
+		{"other.bin", show.Options{}, "startPC is 0x7f8800001020 in the metadata, and 0x10 in other.json"},
+		{"small.bin", show.Options{Disassemble: true}, "the code in small.warm has 10 bytes, and the metadata says that the warm part has 18"},
+		{"nocode.bin", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
+		{"nocode.json", show.Options{Stats: true}, "statistics are of calls"},
+		{".", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
+	} {
+		var out bytes.Buffer
+		if err := show.File(&out, test.name, &test.opts); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, and not %s", test.name, err, test.want)
+		}
+	}
+}

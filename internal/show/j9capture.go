@@ -47,7 +47,7 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 		case errors.Is(err, ErrNoMatch):
 			continue
 		case err != nil && failed == nil:
-			failed = err
+			failed = fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 		shown = shown || err == nil || damaged != nil
 	}

@@ -1,6 +1,8 @@
 package show
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/jitinject/jitinject/format/j9meta"
@@ -32,7 +34,7 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 		v.out.hex("code_addr", part.at.Start)
 		v.out.num("code_size", uint64(len(code)))
 		v.out.word("part", part.name)
-		v.out.str("file", []byte(part.path))
+		v.out.str("file", []byte(filepath.Base(part.path)))
 		machine := uint32(c.Layout.Machine)
 		if why := noDisassembler(machine, c.Layout.Order, false); machine == 0 {
 			v.out.word("not_disassembled", "the capture does not say of which machine it is")
@@ -45,6 +47,9 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 		b.describe(&l)
 		l.show(v.out, l.order)
 		v.out.end()
+		if size := part.at.End - part.at.Start; uint64(len(part.code)) != size {
+			v.problem(-1, fmt.Errorf("the code in %s has %d bytes, and the metadata says that the %s part has %d", filepath.Base(part.path), len(part.code), part.name, size))
+		}
 	}
 }
 

@@ -1,9 +1,11 @@
 package show
 
 import (
-	"bytes"
+	"cmp"
+	"slices"
 	"sort"
 
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -25,45 +27,41 @@ func (m j9Methods) name(method uint64) string {
 	return ""
 }
 
-// line returns the line of a bytecode, 0 where that is not known.
+// line returns the line of a bytecode, 0 where that is not known. What is in front of all has the first
+// one, as in the lines of functions.
 func (m j9Methods) line(method uint64, index int) (file []byte, line uint32) {
 	found := m[method]
-	if found == nil || index < 0 {
+	if found == nil || len(found.lines) == 0 {
 		return nil, 0
 	}
-	i := sort.Search(len(found.lines), func(i int) bool { return uint64(found.lines[i].ByteCodeIndex) > uint64(index) })
-	if i == 0 {
-		return nil, 0
-	}
-	return found.file, found.lines[i-1].Line
+	i := sort.Search(len(found.lines), func(i int) bool { return int64(found.lines[i].ByteCodeIndex) > int64(index) })
+	return found.file, found.lines[max(i-1, 0)].Line
 }
 
-// j9Name is a method's name as the agent writes it for the code: the class with dots, the
-// method with its signature.
-func j9Name(class, name, signature []byte) string {
-	class = bytes.ReplaceAll(class, []byte("/"), []byte("."))
-	if len(class) > 0 {
-		class = append(class, '.')
-	}
-	return string(class) + string(name) + string(signature)
-}
-
-// recordMethods are those of a record.
+// recordMethods are those of a record. Of several at one address the first counts.
 func recordMethods(list []jitdump.JavaMethod) j9Methods {
+	byIndex := func(a, b jitdump.JavaLine) int { return cmp.Compare(a.ByteCodeIndex, b.ByteCodeIndex) }
 	methods := make(j9Methods, len(list))
 	for i := range list {
 		m := &list[i]
-		methods[m.Method] = &j9Method{name: j9Name(m.Class, m.Name, m.Signature), file: m.File, lines: m.Lines}
+		if methods[m.Method] != nil {
+			continue
+		}
+		lines := m.Lines
+		if !slices.IsSortedFunc(lines, byIndex) {
+			lines = slices.Clone(lines)
+			slices.SortStableFunc(lines, byIndex)
+		}
+		methods[m.Method] = &j9Method{name: source.JavaName(m), file: m.File, lines: lines}
 	}
 	return methods
 }
 
 // methodNames are those of a record, without anything that is the record's.
 func methodNames(list []jitdump.JavaMethod) j9Methods {
-	methods := make(j9Methods, len(list))
-	for i := range list {
-		m := &list[i]
-		methods[m.Method] = &j9Method{name: j9Name(m.Class, m.Name, m.Signature)}
+	methods := recordMethods(list)
+	for _, m := range methods {
+		m.file, m.lines = nil, nil
 	}
 	return methods
 }

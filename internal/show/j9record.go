@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -77,7 +78,7 @@ func (v *viewer) javaMethods(methods []jitdump.JavaMethod) {
 		o.row()
 		o.at("method", m.Method)
 		if text {
-			t.label("", []byte(j9Name(m.Class, m.Name, m.Signature)))
+			t.label("", []byte(source.JavaName(m)))
 			t.str("file", m.File)
 		} else {
 			o.str("class", m.Class)

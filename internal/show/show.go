@@ -202,6 +202,11 @@ func (v *viewer) recognized(f *os.File) error {
 	if v.opts.Stats {
 		return errNoCalls
 	}
+	if _, _, named := j9meta.CapturePaths(v.path); named && v.file != nil {
+		if _, err := j9meta.ReadCapture(v.path); err != nil {
+			return fmt.Errorf("%w: it begins with % x; as a capture: %w", ErrUnknown, head[:n], err)
+		}
+	}
 	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
 }
 
