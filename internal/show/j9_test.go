@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,6 +265,48 @@ func TestOpenJ9Refused(t *testing.T) {
 		var out bytes.Buffer
 		if err := show.File(&out, test.name, &test.opts); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, and not %s", test.name, err, test.want)
+		}
+	}
+}
+
+// The inline stacks of all captures are those that OpenJ9's own reader answers, as it was written
+// down with them: offset, stack, and whether the map is its own.
+func TestOpenJ9Stacks(t *testing.T) {
+	expected, err := filepath.Glob("../../format/j9meta/testdata/*.expected.txt")
+	if err != nil || len(expected) == 0 {
+		t.Fatal("nothing is expected", err)
+	}
+	texts := make(map[string]string)
+	for _, path := range expected {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[strings.TrimSuffix(filepath.Base(path), ".expected.txt")] = string(b)
+	}
+	j9Vectors(t)
+	for name, text := range texts {
+		_, text, _ := strings.Cut(text, "\n") // inlined sites N
+		list := objects(t, whole(t, name+".bin", show.Options{JSON: true, Filter: show.Filter{Types: []string{"Inline Stacks"}}}))
+		var got strings.Builder
+		for _, r := range list[len(list)-1].list("ranges") {
+			stack := r.list("stack")
+			fmt.Fprintf(&got, "%x: ", r.num(t, "start"))
+			for i, f := range stack {
+				if method := f["method"].(string); i < len(stack)-1 {
+					fmt.Fprintf(&got, "%s@%v < ", method, f["byteCodeIndex"])
+				} else {
+					fmt.Fprintf(&got, "outer@%v", f["byteCodeIndex"])
+				}
+			}
+			own := 0
+			if r["map"] == "own" {
+				own = 1
+			}
+			fmt.Fprintf(&got, " depth=%d gc=%d\n", len(stack)-1, own)
+		}
+		if got.String() != text {
+			t.Errorf("%s:\n%s\nand not\n%s", name, got.String(), text)
 		}
 	}
 }
