@@ -86,6 +86,7 @@ func showCapture(v *viewer) error {
 		return fmt.Errorf("the capture has no code to disassemble; leave out -d, or name a file with it as \"code\" in %s", filepath.Base(c.JSONPath))
 	}
 	o, f := v.out, &v.opts.Filter
+	v.path = c.Path // that offsets are in
 	v.begun(j9meta.FormatName)
 	o.str("json", []byte(filepath.Base(c.JSONPath)))
 	o.hex("base", c.Base)

@@ -139,6 +139,8 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {
 			d.waiting.add(raw)
+		} else {
+			d.alone(raw)
 		}
 	case jitdump.IDLoad:
 		l, err := raw.Load()
@@ -167,10 +169,16 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		if there && len(f.Names) == 0 || d.chosen[dumpCode{m.PID, m.CodeIndex}] {
 			d.show(raw)
 		}
-	default: // about no function
-		if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && f.typed(recordName(raw.ID)) {
-			d.show(raw)
-		}
+	default:
+		d.alone(raw)
+	}
+}
+
+// alone shows a record that is about no function, if it is wanted.
+func (d *dumpViewer) alone(raw *jitdump.Raw) {
+	f := &d.opts.Filter
+	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && f.typed(recordName(raw.ID)) {
+		d.show(raw)
 	}
 }
 
