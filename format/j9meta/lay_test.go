@@ -148,7 +148,8 @@ func TestUnfit(t *testing.T) {
 		{"many pointers", func(b *Body) { b.InternalPointers.Arrays[0].Pointers = make([]byte, 255) }, "4 bytes, the arrays have 260 and the size is one byte"},
 		{"NUL", func(b *Body) { b.GPU.Kernels[0].Text = []byte{'a', 0} }, "a NUL within a string"},
 		{"stub", func(b *Body) { b.Header.Flags |= IsStub }, "IS_STUB, but there is more than a header"},
-		{"pointers", func(b *Body) { b.Layout.PointerSize, b.Header.BodyInfo = 4, 1<<32 }, "0x100000000 has more than 4 bytes"},
+		{"pointers", func(b *Body) { b.Layout.PointerSize, b.Header.BodyInfo = 4, 1<<32 }, "bodyInfo at offset 0x48: 0x100000000 has more than 4 bytes"},
+		{"constRefArrays", func(b *Body) { b.Layout.HeaderSize, b.Header.ConstRefArrays = 224, 1 }, "constRefArrays at offset 0xe0: 0x1, a header of 224 bytes does not have the field"},
 		{"an inlined method", func(b *Body) { b.Layout.PointerSize, b.Sites[0].Method = 4, 1<<32 }, "0x100000000 has more than 4 bytes"},
 		{"alignment", func(b *Body) { b.InternalPointers.Pad = []byte{0} }, "alignment"},
 	} {

@@ -179,6 +179,9 @@ func TestJ9Random(t *testing.T) {
 			o.GapMaps = j9gen.Always
 		}
 		body := j9gen.Random(rng, o)
+		if body.Layout.HighWords && i%5 == 0 && len(body.Sites) == 0 {
+			continue // gap maps, of sites that do not exist, hide which make of VM it was
+		}
 		methods := javaMethods(j9gen.Methods(rng, body))
 		if i%7 == 0 {
 			methods = methods[:rng.IntN(len(methods)+1)] // of the others nobody knows more than the address
@@ -407,7 +410,7 @@ func TestJ9Lines(t *testing.T) {
 			t.Errorf("at %#x: %v, want %v", at, got, want)
 		}
 	}
-	listing := strings.Repeat("\n", 3) + "    3: +0x18 to +0x20\n" + strings.Repeat("\n", 8) + "   12: +0x20 to +0x28\n"
+	listing := "    0:\n" + strings.Repeat("\n", 2) + "    3: +0x18 to +0x20\n" + strings.Repeat("\n", 8) + "   12: +0x20 to +0x28\n"
 	if i := slices.Index(fn.Files, "q.C.inner(Lp.A;)I.bytecode"); i < 0 || fn.Texts[i] != listing {
 		t.Errorf("files %q, texts %q", fn.Files, fn.Texts)
 	}
