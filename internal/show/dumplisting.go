@@ -65,7 +65,7 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 }
 
 // fill adds what is known of a function.
-func (d *dumpListing) fill(l *listing, fn *jitcode.Function) {
+func (v *viewer) fill(l *listing, fn *jitcode.Function) {
 	l.addr, l.code, l.thumb = fn.Addr, fn.Code, fn.Thumb
 	for _, line := range fn.Lines {
 		l.lines = append(l.lines, listedLine{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
@@ -90,13 +90,13 @@ func (d *dumpListing) fill(l *listing, fn *jitcode.Function) {
 	brought := make(map[string]*sourceText)
 	for i, text := range fn.Texts {
 		if text != "" {
-			brought[fn.Files[i]] = d.texts.brought(fn.Files[i], text)
+			brought[fn.Files[i]] = v.texts.brought(fn.Files[i], text)
 		}
 	}
 	l.text = func(file string, line uint64) ([]byte, bool) {
 		if s := brought[file]; s != nil {
 			return s.line(line)
 		}
-		return d.texts.of(file).line(line)
+		return v.texts.of(file).line(line)
 	}
 }

@@ -3,9 +3,9 @@ package show
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // captureCode shows the code of a capture, its warm and its cold part, with what the metadata
@@ -41,48 +41,14 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 		} else if why != "" {
 			v.out.word("not_disassembled", why)
 		}
-		l := listing{machine: machine, order: c.Layout.Order, addr: part.at.Start, code: code}
+		l := listing{machine: machine, order: c.Layout.Order}
+		v.fill(&l, source.J9Function(c, part.at.Start, part.at.End-part.at.Start))
+		l.code = code
 		l.marks = b.exceptionMarks(l.addr, l.addr, uint64(len(code)))
-		l.text = func(file string, line uint64) ([]byte, bool) { return v.texts.of(file).line(line) }
-		b.describe(&l)
 		l.show(v.out, l.order)
 		v.out.end()
 		if size := part.at.End - part.at.Start; uint64(len(part.code)) != size {
 			v.problem(-1, fmt.Errorf("the code in %s has %d bytes, and the metadata says that the %s part has %d", filepath.Base(part.path), len(part.code), part.name, size))
 		}
-	}
-}
-
-// describe adds lines and inlined calls to code.
-func (b *j9Body) describe(l *listing) {
-	base, size := b.body.Header.StartPC, uint64(len(l.code))
-	var frames []j9meta.Frame
-	some := false // of lines is known
-	for _, r := range b.body.Ranges() {
-		start, end := base+uint64(r.Start), base+uint64(r.End)
-		if end <= l.addr || start >= l.addr+size {
-			continue
-		}
-		first, end := max(start, l.addr)-l.addr, min(end-l.addr, size)
-		frames = b.body.Stack(frames[:0], r.Info)
-		slices.Reverse(frames)
-		var file []byte
-		var line uint32
-		for i, f := range frames {
-			if i > 0 {
-				l.calls = append(l.calls, inlinedCall{
-					first: first, end: end, depth: i - 1, id: f.Site,
-					function: b.methodName(f.Method, f.Unloaded), file: string(file), line: uint64(line),
-				})
-			}
-			if file, line = b.methods.line(f.Method, f.ByteCodeIndex); f.Unloaded {
-				file, line = nil, 0
-			}
-			some = some || line != 0
-		}
-		l.lines = append(l.lines, listedLine{offset: first, file: string(file), line: uint64(line)})
-	}
-	if !some {
-		l.lines = nil
 	}
 }
