@@ -383,3 +383,39 @@ func TestOpenJ9Filter(t *testing.T) {
 		}
 	}
 }
+
+// What is made up to be as deep everywhere as it has sites is not shown frame by frame for ever.
+func TestOpenJ9Deep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Chdir(t.TempDir())
+	const n = 2048
+	b, _ := smallBody(t)
+	b.OSR, b.Sites, b.Atlas.Maps = nil, nil, nil
+	for i := range n {
+		b.Sites = append(b.Sites, j9meta.InlinedSite{Method: j9CharAt, Info: j9meta.ByteCodeInfo{CallerIndex: i - 1}, Monitors: []byte{0}})
+		b.Atlas.Maps = append(b.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Info: j9meta.ByteCodeInfo{CallerIndex: n - 1, DoNotProfile: true}, Shared: true})
+	}
+	b.Header.StartColdPC, b.Header.EndWarmPC, b.Header.EndPC = 0, j9Start+n, j9Start+n
+	if err := b.Lay(); err != nil {
+		t.Fatal(err)
+	}
+	blob, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	putCapture(t, "deep", b, blob, nil, nil, nil)
+	frames, more := 0, 0
+	for _, o := range objects(t, whole(t, "deep.bin", show.Options{JSON: true})) {
+		for _, r := range o.list("ranges") {
+			frames += len(r.list("stack"))
+			if r["more"] != nil {
+				more += int(r.num(t, "more"))
+			}
+		}
+	}
+	if frames > 1<<20+n || frames+more != n*(n+1) {
+		t.Errorf("%d frames are shown and %d counted, of %d", frames, more, n*(n+1))
+	}
+}
