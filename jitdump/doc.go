@@ -33,12 +33,13 @@
 //	4 JIT_CODE_UNWINDING_INFO  u64 unwind_data_size, u64 eh_frame_hdr_size,
 //	                           u64 mapped_size, unwind data
 //
-// Three records of samply go beyond the specification; their layouts are in
-// docs/formats/jitdump-extensions.md:
+// Three records of samply and one of jitinject go beyond the specification; their
+// layouts are in docs/formats/jitdump-extensions.md:
 //
 //	827346259 SAMPLY_JIT_CODE_DEBUG_INFO2  lines and the tree of inlined calls
 //	827346260 SAMPLY_JIT_TIER              name and color of a compiler's tier
 //	827346261 SAMPLY_EMBEDDED_SOURCE_FILE  the text of a source file
+//	827346262 JITINJECT_OPENJ9_METADATA    what OpenJ9 knows of a compiled body
 //
 // The package knows bytes and no meaning: what a debug record says about a
 // load, and what producers get wrong, is for its callers. It keeps everything a

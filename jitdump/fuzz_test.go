@@ -16,6 +16,7 @@ import (
 func addSeeds(f *testing.F) {
 	f.Add(testrec.Hex(f, "testdata/spec.hex"))
 	f.Add(testrec.Hex(f, "testdata/debuginfo2.hex"))
+	f.Add(testrec.Hex(f, "testdata/openj9.hex"))
 	f.Add(writeAll(f, &jitdump.Header{Machine: 62}, []jitdump.Record{
 		earlyInfo(), jitdump.NewTier(1, jitdump.Blue, "Ion"), jitdump.NewEmbeddedSource("a.toy", []byte("fn f() {}")),
 	}, []uint64{1, 2, 3}))
@@ -83,6 +84,10 @@ func FuzzReader(f *testing.F) {
 			case *jitdump.EarlyDebugInfo:
 				if modern, err := info.DebugInfo2(1 << 16); err == nil {
 					walkTree(t, modern, 1<<16)
+				}
+			case *jitdump.OpenJ9Metadata:
+				if err := info.CheckTables(); err != nil {
+					_ = err.Error()
 				}
 			}
 			var out bytes.Buffer

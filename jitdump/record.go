@@ -26,6 +26,7 @@ const (
 	IDDebugInfo2     RecordID = 827346259
 	IDTier           RecordID = 827346260
 	IDEmbeddedSource RecordID = 827346261
+	IDOpenJ9         RecordID = 827346262
 )
 
 var specified = [...]string{
@@ -40,6 +41,7 @@ var recordNames = map[RecordID]string{
 	IDDebugInfo2:     "SAMPLY_JIT_CODE_DEBUG_INFO2",
 	IDTier:           "SAMPLY_JIT_TIER",
 	IDEmbeddedSource: "SAMPLY_EMBEDDED_SOURCE_FILE",
+	IDOpenJ9:         "JITINJECT_OPENJ9_METADATA",
 }
 
 // String returns the specification's name, or "record type N".
@@ -55,7 +57,7 @@ func (id RecordID) String() string {
 
 // known reports whether this package has a type for such records.
 func (id RecordID) known() bool {
-	return id <= IDUnwinding || id >= IDDebugInfo2 && id <= IDEmbeddedSource
+	return id <= IDUnwinding || id >= IDDebugInfo2 && id <= IDOpenJ9
 }
 
 // A Raw is a framed record whose body nobody looked at yet.
@@ -75,8 +77,8 @@ func (r *Raw) cursor() wire.Cursor {
 }
 
 // A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding, one of
-// the extensions *DebugInfo2, *Tier, *EarlyDebugInfo and *EmbeddedSource, or
-// *Unknown. Its byte slices alias the Raw it came from.
+// the extensions *DebugInfo2, *Tier, *EarlyDebugInfo, *EmbeddedSource and
+// *OpenJ9Metadata, or *Unknown. Its byte slices alias the Raw it came from.
 type Record interface {
 	id() RecordID
 	size() int // of the body
@@ -84,8 +86,8 @@ type Record interface {
 }
 
 // Decode returns the body as the type its id asks for. A body that contradicts
-// itself gives a *wire.Error with the field and offset; but a tier or a source file
-// that is none by our definition is one of somebody else's, and *Unknown.
+// itself gives a *wire.Error with the field and offset; but a tier, a source file or
+// metadata of OpenJ9 that is none by our definition is somebody else's, and *Unknown.
 func (r *Raw) Decode() (Record, error) {
 	var rec Record
 	var err error
@@ -114,6 +116,12 @@ func (r *Raw) Decode() (Record, error) {
 	case IDEmbeddedSource:
 		if s, serr := r.EmbeddedSource(); serr == nil {
 			rec = &s
+		} else {
+			rec = &Unknown{ID: r.ID, Body: r.Body}
+		}
+	case IDOpenJ9:
+		if r.IsOpenJ9Metadata() {
+			rec, err = decoded(r.OpenJ9Metadata())
 		} else {
 			rec = &Unknown{ID: r.ID, Body: r.Body}
 		}
@@ -379,6 +387,8 @@ func (r *Raw) wellFormed() bool {
 		return err == nil && len(r.Body) < 4<<10 || r.earlyAddsUp()
 	case IDEmbeddedSource:
 		return r.sourceAddsUp()
+	case IDOpenJ9:
+		return r.openJ9AddsUp()
 	}
 	return false
 }

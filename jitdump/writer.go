@@ -64,6 +64,8 @@ func writable(rec Record) error {
 		if len(r.Name) == 0 {
 			return errors.New("the file has no name")
 		}
+	case *OpenJ9Metadata:
+		return r.writable()
 	case *Tier:
 		names = [][]byte{r.Name}
 		if r.Number == 0 || r.Number > 255 {
