@@ -96,17 +96,19 @@ func (d *decoder) headerSize(stub bool) error {
 		if stub {
 			first, exceptions = 0, 0
 		}
+		d.layout.HeaderSize = d.layout.minHeaderSize()
 		if first == 0 { // all there is is the header, or it is unknown which part of it is
-			d.layout.HeaderSize = d.layout.minHeaderSize()
 			if n := size - exceptions; d.layout.headerSizeOK(n) {
 				d.layout.HeaderSize = n
 			}
-		} else if n := uint64(d.offset(first) - exceptions); n <= uint64(size) && d.layout.headerSizeOK(int(n)) {
-			d.layout.HeaderSize = int(n)
-		} else {
-			return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
-				"the first section is at %#x, and %d exceptions of %d bytes before it; expected %d bytes or more before these, for the header",
-				d.offset(first), h.ExceptionCount(), d.layout.exceptionSize(h), d.layout.minHeaderSize())
+		} else if offset := d.offset(first); uint64(offset) < uint64(size) { // otherwise findSections finds fault with it
+			n := offset - exceptions
+			if !d.layout.headerSizeOK(n) {
+				return d.errorAt(ExceptionTable, "numExcptionRanges", d.layout.exceptionCountOffset(),
+					"%d entries of %d bytes end where the first section begins, at offset %#x; for the header that leaves %d, expected %d to %d",
+					h.ExceptionCount(), d.layout.exceptionSize(h), offset, n, d.layout.minHeaderSize(), maxHeaderWords*d.layout.PointerSize)
+			}
+			d.layout.HeaderSize = n
 		}
 	}
 	if d.layout.HeaderSize > size {

@@ -35,7 +35,7 @@
 //	184    i32    hotness, padded to ptr
 //	192    3 ptr  codeCacheAlloc, gpuCode, riData
 //	216    ptr    [invokeBasicCallInfo, since OpenJ9 0.51]
-//	224    ptr    [constRefArrays, since August 2025]
+//	224    ptr    [constRefArrays, since 2026]
 //
 //	(1) Exception Info: numExcptionRanges entries
 //	       u16    start, end, handler, catch type [0xffff: of on-stack replacement]
@@ -102,10 +102,11 @@
 //
 // [Body.Ranges] has the code by stack maps. A map is made where the method may be
 // interrupted: at calls, allocations, loop ends. Its offset is that of the
-// instruction itself, and it lasts up to the next map's; so an instruction between
-// two of them is given the bytecode of the first. The VM looks up a return address
-// by the byte before it. Offsets go on from the warm part of the code across
-// whatever lies between to the cold part.
+// instruction itself, or of the last byte of a call that was moved out of line, and
+// it lasts up to the next map's; so an instruction between two of them is given the
+// bytecode of the first. The VM looks up a return address by the byte before it.
+// Offsets go on from the warm part of the code across whatever lies between to the
+// cold part.
 //
 // [Body.Stack] makes inline stacks of a range's bytecode. A frame is
 //

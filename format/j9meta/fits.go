@@ -11,7 +11,7 @@ import (
 // another, or make the reader lose its way. Places are those of the last Lay, or
 // of Decode.
 func (b *Body) fits() error {
-	for _, check := range []func() error{b.headerFits, b.exceptionsFit, b.sitesFit, b.atlasFits, b.laterFit} {
+	for _, check := range []func() error{b.headerFits, b.exceptionsFit, b.atlasFits, b.sitesFit, b.laterFit} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -25,7 +25,9 @@ func unfit(kind SectionKind, field string, offset int, format string, args ...an
 
 func (b *Body) headerFits() error {
 	h, l := &b.Header, b.Layout
-	if h.ExceptionCount() != len(b.Exceptions) {
+	if stub := h.Flags&IsStub != 0; stub && (len(b.Exceptions) > 0 || len(b.Sites) > 0 || b.Atlas != nil || b.OSR != nil || b.GPU != nil || b.Bytecodes != nil || b.InvokeBasic != nil) {
+		return unfit(ExceptionTable, "flags", 10*l.PointerSize+16, "%s, but there is more than a header", h.Flags)
+	} else if !stub && h.ExceptionCount() != len(b.Exceptions) {
 		return unfit(ExceptionTable, "numExcptionRanges", l.exceptionCountOffset(), "%d, there are %d exception ranges", h.ExceptionCount(), len(b.Exceptions))
 	}
 	tail := l.HeaderSize - l.minHeaderSize()

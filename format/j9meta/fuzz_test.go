@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/format/j9meta"
@@ -69,54 +70,55 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, blob []byte, kind uint8) {
 		l, base := fuzzLayout(kind)
-		b, err := j9meta.Decode(blob, base, l)
-		if err != nil {
-			var where *wire.Error
-			if !errors.As(err, &where) || where.Offset < 0 || where.Offset > int64(len(blob)) {
-				t.Fatalf("error %v, of %d bytes", err, len(blob))
-			}
-			return
-		}
-		again, err := b.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(again, blob) {
-			t.Fatalf("encoded again:\n% x\nbefore:\n% x", again, blob)
-		}
-		at := 0
-		for _, s := range b.Sections {
-			if s.Offset != at || s.Size < 0 {
-				t.Fatalf("%s at %#x, expected %#x", s.Kind, s.Offset, at)
-			}
-			at += s.Size
-		}
-		if at != len(blob) {
-			t.Fatalf("sections end at %#x, the blob at %#x", at, len(blob))
-		}
-		walk(t, b)
-		ranges := b.Ranges()
-		if err := b.Lay(); err != nil {
-			return // what no writer could have written
-		}
-		laid, err := b.Encode()
-		if err != nil {
-			t.Fatal("laid out:", err)
-		}
-		anew, err := j9meta.Decode(laid, base, b.Layout)
-		if err != nil {
-			t.Fatal("laid out and encoded:", err)
-		}
-		other := anew.Ranges()
-		if len(ranges) != len(other) {
-			t.Fatalf("%d ranges, %d when laid out anew", len(ranges), len(other))
-		}
-		for i := range ranges {
-			if ranges[i] != other[i] {
-				t.Fatalf("range %+v, laid out anew %+v", ranges[i], other[i])
-			}
-		}
+		checkBlob(t, blob, base, l)
 	})
+}
+
+// checkBlob checks what FuzzDecode says, and returns whether there is a body.
+func checkBlob(t *testing.T, blob []byte, base uint64, l j9meta.Layout) bool {
+	t.Helper()
+	b, err := j9meta.Decode(blob, base, l)
+	if err != nil {
+		var where *wire.Error
+		if !errors.As(err, &where) || where.Offset < 0 || where.Offset > int64(len(blob)) {
+			t.Fatalf("error %v, of %d bytes", err, len(blob))
+		}
+		return false
+	}
+	again, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(again, blob) {
+		t.Fatalf("encoded again:\n% x\nbefore:\n% x", again, blob)
+	}
+	at := 0
+	for _, s := range b.Sections {
+		if s.Offset != at || s.Size < 0 {
+			t.Fatalf("%s at %#x, expected %#x", s.Kind, s.Offset, at)
+		}
+		at += s.Size
+	}
+	if at != len(blob) {
+		t.Fatalf("sections end at %#x, the blob at %#x", at, len(blob))
+	}
+	walk(t, b)
+	ranges := b.Ranges()
+	if err := b.Lay(); err != nil {
+		return true // what no writer could have written
+	}
+	laid, err := b.Encode()
+	if err != nil {
+		t.Fatal("laid out:", err)
+	}
+	anew, err := j9meta.Decode(laid, base, b.Layout)
+	if err != nil {
+		t.Fatal("laid out and encoded:", err)
+	}
+	if other := anew.Ranges(); !slices.Equal(ranges, other) {
+		t.Fatalf("ranges %+v, laid out anew %+v", ranges, other)
+	}
+	return true
 }
 
 // walk asks for everything that a body can tell.

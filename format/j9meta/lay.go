@@ -11,20 +11,25 @@ import (
 // Lay gives every part of b its place in the blob, in the order that OpenJ9's
 // compiler writes them: it sets all offsets, the pointers from Base on, Size, the
 // counts, the sizes of pointer maps, the bit that says that live monitors follow a
-// map, and the flags that say how wide entries are.
-// Offsets are wide where the code has 65,535 bytes or more, as for the compiler,
-// where one does not fit otherwise, and where the flags say so already.
+// map, and the flags that say how wide entries are. Offsets are wide where the code
+// has 65,535 bytes or more, as for the compiler, where one does not fit otherwise,
+// and where the flags say so already.
 //
 // A header that the layout has no size for becomes the smallest known one that
-// holds what there is. What a decoded Body had in gaps, and behind the arrays of
-// pointer maps, is left out. Errors are of type *wire.Error and tell of values
-// that have no place in the format.
+// holds what there is. Of a stub only the header has a place, and no field of it is
+// changed. What a decoded Body had in gaps, and behind the arrays of pointer maps,
+// is left out. Errors are of type *wire.Error and tell of values that have no
+// place in the format.
 func (b *Body) Lay() error {
 	if err := b.Layout.check(); err != nil {
 		return err
 	}
 	if b.Layout.HeaderSize == 0 {
 		b.Layout.HeaderSize = b.smallestHeader()
+	}
+	if b.Header.Flags&IsStub != 0 {
+		b.Sections = []Section{{Kind: ExceptionTable, Size: b.Layout.HeaderSize}}
+		return b.fits()
 	}
 	b.layCounts()
 	y := &layer{body: b}
@@ -172,6 +177,9 @@ func (y *layer) atlas() {
 			y.fail(StackAtlasSection, "", "a stack alloc map or internal pointer map, but no stack atlas, which points to it")
 		}
 		return
+	}
+	if len(a.Maps) > math.MaxUint16 {
+		y.fail(StackAtlasSection, "numberOfMaps", "%d maps, the field has room for %d", len(a.Maps), math.MaxUint16)
 	}
 	a.Offset = y.at
 	size := l.atlasSize() + len(a.Monitors)

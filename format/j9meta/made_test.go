@@ -2,6 +2,8 @@ package j9meta_test
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -51,6 +53,56 @@ func TestMade(t *testing.T) {
 			if err := got.CheckSites(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
+		}
+	}
+}
+
+// Damage is an error that says where it is, or what is decoded is encoded as it
+// was: bits that are flipped, and a size that says that there is less.
+func TestMadeDamaged(t *testing.T) {
+	decoded, all := 0, 0
+	try := func(blob []byte, b *j9meta.Body) {
+		t.Helper()
+		all++
+		if checkBlob(t, blob, b.Base, b.Layout) {
+			decoded++
+		}
+	}
+	for seed := uint64(0); seed < madeBodies; seed += 40 {
+		b, blob := made(t, seed)
+		rng := rand.New(rand.NewPCG(seed, 5))
+		for range 50 {
+			damaged := bytes.Clone(blob)
+			for range 1 + rng.IntN(3) {
+				damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
+			}
+			try(damaged, b)
+			shorter := bytes.Clone(blob)
+			b.Layout.Order.PutUint32(shorter[10*b.Layout.PointerSize+12:], rng.Uint32N(uint32(len(blob))))
+			try(shorter, b)
+		}
+	}
+	if decoded < all/20 || decoded > all*19/20 {
+		t.Errorf("%d of %d damaged blobs are decoded: this tests one side only", decoded, all)
+	}
+}
+
+// A header of more fields than are known keeps what it has.
+func TestMadeLaterHeaders(t *testing.T) {
+	for seed := range uint64(100) {
+		o := j9gen.Options{Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232 + 8*int(1+seed%30)}}
+		b := j9gen.Random(rand.New(rand.NewPCG(seed, 4)), o)
+		blob, err := b.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Layout.HeaderSize = 0
+		got, err := j9meta.Decode(blob, b.Base, o.Layout)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff := difference("body", reflect.ValueOf(*got), reflect.ValueOf(*b)); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
 }

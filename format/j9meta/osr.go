@@ -44,41 +44,51 @@ const (
 
 func decodeOSR(c *wire.Cursor) *OSRInfo {
 	o := &OSRInfo{Offset: int(c.Offset())}
-	if size := c.U32("section size"); size == 4 {
-		o.SizeOnly = true
-	} else {
-		start := c.Pos() - 4
-		o.MaxScratchSize = c.U32("max scratch buffer size")
-		n := c.U32("number of mappings")
-		if uint64(n)*osrMappingSize > uint64(c.Len()) {
-			c.Bad("number of mappings", "%d mappings do not fit into the %d bytes that follow", n, c.Len())
-			return o
-		}
-		for range n {
-			o.Mappings = append(o.Mappings, decodeOSRMapping(c))
-			if c.Err() != nil {
-				return o
-			}
-		}
-		if used := c.Pos() - start; uint64(used) != uint64(size) {
-			c.Fail("section size", "section 0 says it has %d bytes, what it holds has %d", size, used)
-			return o
+	o.decodeShared(c)
+	o.decodeCatchBlocks(c)
+	return o
+}
+
+func (o *OSRInfo) decodeShared(c *wire.Cursor) {
+	start := *c
+	size := c.U32("section size")
+	if o.SizeOnly = size == 4; o.SizeOnly {
+		return
+	}
+	o.MaxScratchSize = c.U32("max scratch buffer size")
+	n := c.U32("number of mappings")
+	if uint64(n)*osrMappingSize > uint64(c.Len()) {
+		c.Bad("number of mappings", "%d mappings do not fit into the %d bytes that follow", n, c.Len())
+		return
+	}
+	for range n {
+		o.Mappings = append(o.Mappings, decodeOSRMapping(c))
+		if c.Err() != nil {
+			return
 		}
 	}
+	if used := c.Pos() - start.Pos(); uint64(used) != uint64(size) && c.Err() == nil {
+		*c = start // where the size is
+		c.Fail("section size", "section 0 says it has %d bytes, what it holds has %d", size, used)
+	}
+}
+
+func (o *OSRInfo) decodeCatchBlocks(c *wire.Cursor) {
+	start := *c
 	size := c.U32("section size")
 	n := c.U32("number of mappings")
 	if uint64(n)*4 > uint64(c.Len()) {
 		c.Bad("number of mappings", "%d OSR catch blocks do not fit into the %d bytes that follow", n, c.Len())
-		return o
+		return
 	}
-	if uint64(size) != osrCatchSize+4*uint64(n) {
-		c.Bad("section size", "section 1 says it has %d bytes, what it holds has %d", size, osrCatchSize+4*uint64(n))
-		return o
+	if uint64(size) != osrCatchSize+4*uint64(n) && c.Err() == nil {
+		*c = start
+		c.Fail("section size", "section 1 says it has %d bytes, what it holds has %d", size, osrCatchSize+4*uint64(n))
+		return
 	}
 	for range n {
 		o.CatchBlocks = append(o.CatchBlocks, c.U32("OSR catch block"))
 	}
-	return o
 }
 
 func decodeOSRMapping(c *wire.Cursor) OSRMapping {

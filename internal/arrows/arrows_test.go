@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/calls":   {},
-	"internal/source":  {"jitdump", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
+	"internal/source":  {"jitdump", "format/j9meta", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
 	"internal/buildid": {},
 	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},

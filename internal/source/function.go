@@ -23,7 +23,8 @@ type Reader struct {
 	rows     []row
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
 	info2    jitdump.DebugInfo2
-	files    []int // places in fn.Files of a record's files
+	files    []int       // places in fn.Files of a record's files
+	listings []J9Listing // of the function
 	texts    texts
 	frames   cfi.Synthesizer
 	names    map[string]string // see intern
@@ -83,6 +84,7 @@ func (d *Jitdump) FunctionAt(offset int64) (int, bool) {
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact = r.rows[:0], false
+	r.listings = nil
 	clear(r.places)
 	p := &r.d.parts[i]
 	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, p.unwind); err != nil {

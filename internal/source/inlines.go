@@ -16,7 +16,12 @@ import (
 // a call that it is not part of would be worse than none.
 func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 	size := fn.Size
-	info, err := r.decodeTree(raw, size)
+	info, err := r.decodeTree(fn, raw)
+	if info == nil && raw.ID == jitdump.IDOpenJ9 {
+		r.problem(raw.Offset, "%v; the function is left without the lines and inlined calls of its metadata", err)
+		r.repairs.trees.Add(1)
+		return false
+	}
 	if info == nil {
 		r.brokenTree(raw, err)
 		return false
@@ -62,20 +67,25 @@ func (r *Reader) brokenTree(raw *jitdump.Raw, err error) {
 	r.repairs.trees.Add(1)
 }
 
-// decodeTree returns the record, of either kind, as one of today's. With an error,
+// decodeTree returns the record, of any kind, as one of today's. With an error,
 // only the lines of the record can be used, if there is one.
-func (r *Reader) decodeTree(raw *jitdump.Raw, size uint64) (*jitdump.DebugInfo2, error) {
-	if raw.ID != jitdump.IDTier {
-		if err := raw.DebugInfo2(&r.info2); err != nil {
+func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
+	switch raw.ID {
+	case jitdump.IDTier:
+		early, err := raw.EarlyDebugInfo()
+		if err != nil {
 			return nil, err
 		}
-		return &r.info2, nil
+		return early.DebugInfo2(fn.Size)
+	case jitdump.IDOpenJ9:
+		lines, err := r.j9Lines(fn, raw)
+		r.listings = lines.Listings
+		return lines.Info, err
 	}
-	early, err := raw.EarlyDebugInfo()
-	if err != nil {
+	if err := raw.DebugInfo2(&r.info2); err != nil {
 		return nil, err
 	}
-	return early.DebugInfo2(size)
+	return &r.info2, nil
 }
 
 // recordFiles puts the files of a record into fn.Files and returns their places

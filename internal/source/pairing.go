@@ -18,6 +18,7 @@ type pairing struct {
 	inline    []span             // records of inline trees since the last load
 	tooMany   int                // how many more there were
 	mixed     bool               // what is left of them is not simply the next load's
+	j9        []waitingMetadata
 	unwind    span
 	mapped    uint64 // what unwind says of itself
 

@@ -42,6 +42,7 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
+	lister      *Reader           // for listings, while scanning
 	derive      bool              // frames of functions from their code
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
@@ -104,6 +105,7 @@ func (d *Jitdump) grow(at int64) {
 // run while functions are read.
 func (d *Jitdump) Scan(ctx context.Context) error {
 	d.Cut = -1
+	d.lister = nil // a file that grows may have had nothing yet where it read
 	for n := 0; !d.lost; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -218,6 +220,8 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		if !d.sources.add(&s, spanOf(raw), len(d.parts)) {
 			d.problem(raw.Offset, "%s at offset %#x: its name is none that a file has; it is left out", raw.ID, raw.Offset)
 		}
+	case jitdump.IDOpenJ9:
+		d.j9Metadata(raw)
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
 	default:
@@ -239,6 +243,10 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	case p.inline.size == 0:
 		p.inline = debug
 	}
+	metadata, ok := d.pairing.takeMetadata(l.CodeAddr)
+	if ok = ok && p.inline.size == 0; ok { // what a producer worked out itself goes first
+		p.inline = metadata
+	}
 	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
@@ -251,6 +259,9 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
 	})
 	d.parts = append(d.parts, p)
+	if ok {
+		d.addListings(len(d.parts) - 1)
+	}
 }
 
 // thread returns the thread of a record, or the process for one that cannot be.
@@ -317,7 +328,7 @@ func (d *Jitdump) Target() jitcode.Target {
 
 // Orphans returns how many debug records have no load, or none yet.
 func (d *Jitdump) Orphans() int {
-	return d.orphans + len(d.pairing.debug) + len(d.pairing.inline) + d.pairing.tooMany
+	return d.orphans + len(d.pairing.debug) + len(d.pairing.inline) + d.pairing.tooMany + len(d.pairing.j9)
 }
 
 // PID returns the process that the dump says it is of, in that process's own pid

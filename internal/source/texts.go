@@ -18,14 +18,16 @@ type Source struct {
 	Function int    // the first function it holds for
 	Size     int    // of the text in bytes
 
-	place string // what the file is called instead
-	at    span   // its record
+	place   string // what the file is called instead
+	at      span   // its record
+	listing bool   // it is made of what Function's record says, and holds for no other
 }
 
 // sources are those of a dump, in the order of the file.
 type sources struct {
-	all    []Source
-	byName map[string][]int
+	all      []Source
+	byName   map[string][]int  // without listings
+	listings map[listingID]int // their places in all
 }
 
 // maxSources bounds how many sources of a dump are believed in.
@@ -62,6 +64,9 @@ func (d *Jitdump) Sources() []Source { return d.sources.all }
 // SourceText reads the text of the i-th source.
 func (d *Jitdump) SourceText(i int) ([]byte, error) {
 	s := &d.sources.all[i]
+	if s.listing {
+		return d.listing(s)
+	}
 	var w window
 	if err := w.hold(d.src, s.at); err != nil {
 		return nil, err
@@ -98,7 +103,11 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 	}
 	for i, name := range fn.Files {
 		text := ""
-		if n, ok := r.d.sources.of(name, r.function); ok {
+		if text = r.listing(name); text != "" {
+			if n, ok := r.d.sources.listings[listingID{name, r.function}]; ok && r.d.sources.all[n].place != "" {
+				fn.Files[i] = r.d.sources.all[n].place
+			}
+		} else if n, ok := r.d.sources.of(name, r.function); ok {
 			if r.d.sources.all[n].Size <= jitcode.MaxText {
 				var err error
 				if text, err = r.text(n); err != nil {
@@ -111,6 +120,16 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 		}
 		fn.Texts = append(fn.Texts, text)
 	}
+}
+
+// listing returns the listing that stands for a file of the function, or "".
+func (r *Reader) listing(file string) string {
+	for i := range r.listings {
+		if r.listings[i].File == file {
+			return r.listings[i].Text
+		}
+	}
+	return ""
 }
 
 // text returns the text of a source, the same string as long as it is held.

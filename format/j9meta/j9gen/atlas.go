@@ -11,9 +11,9 @@ func (m *maker) atlas() {
 	b := m.b
 	a := &j9meta.StackAtlas{
 		NumberOfMapBytes:     uint16(m.mapBytes),
-		ParmBaseOffset:       int16(8 * m.few(12)),
+		ParmBaseOffset:       int16(m.b.Layout.PointerSize * m.few(12)),
 		NumberOfParmSlots:    uint16(min(m.slots, int(b.Header.Slots))),
-		LocalBaseOffset:      -int16(8 * m.few(60)),
+		LocalBaseOffset:      -int16(m.b.Layout.PointerSize * m.few(60)),
 		SyncObjectTempOffset: 0xffff,
 		Monitors:             make([]byte, m.mapBytes),
 	}
@@ -21,7 +21,7 @@ func (m *maker) atlas() {
 	if m.monitors {
 		a.Monitors = m.slotBits(3)
 		if m.chance(60) {
-			a.SyncObjectTempOffset = uint16(a.LocalBaseOffset + 8)
+			a.SyncObjectTempOffset = uint16(int(a.LocalBaseOffset) + m.b.Layout.PointerSize)
 		}
 	}
 	if m.choose(m.o.StackAlloc, 20) {
@@ -36,13 +36,13 @@ func (m *maker) atlas() {
 // internalPointers draws the map of slots with pointers into arrays, and whether
 // stack maps may have such registers.
 func (m *maker) internalPointers() {
-	p := &j9meta.InternalPointerMap{FirstIndex: int16(m.slots), FirstOffset: -int16(8 * m.between(1, 60))}
+	p := &j9meta.InternalPointerMap{FirstIndex: int16(m.slots), FirstOffset: -int16(m.b.Layout.PointerSize * m.between(1, 60))}
 	if m.b.Layout.Machine == elf.EM_ARM {
 		p.Pad = make([]byte, 1)
 	}
 	index := uint8(0)
 	next := func() uint8 { index++; return index - 1 }
-	for range m.few(5) {
+	for range 1 + m.few(4) {
 		array := j9meta.PinningArray{Index: next()}
 		for range 1 + m.rng.IntN(4) {
 			array.Pointers = append(array.Pointers, next())
@@ -53,7 +53,7 @@ func (m *maker) internalPointers() {
 		p.Arrays = append(p.Arrays, j9meta.PinningArray{Index: next()})
 	}
 	m.b.InternalPointers = p
-	m.registers = len(p.Arrays) > 0
+	m.registers = true
 }
 
 // maps draws the stack maps: that of the method's entry first, then as many as
@@ -63,8 +63,7 @@ func (m *maker) maps() []j9meta.StackMap {
 	if n == 0 {
 		n = 1 + m.few(max(8, min(int(m.code)/12, 200)))
 	}
-	warm, cold := m.parts()
-	n = min(n, int(warm+m.code-cold))
+	n = min(n, m.offsets())
 	offsets := []uint32{0}
 	seen := map[uint32]bool{0: true}
 	for len(offsets) < n {

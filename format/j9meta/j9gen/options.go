@@ -45,7 +45,7 @@ type Options struct {
 	Bytecodes        Choice
 	InvokeBasic      Choice // only where the header has a place for it
 	GapMaps          Choice // as the very first VMs wrote them; drawn, there are none
-	Stub             Choice // metadata of no compiled method: a header only; drawn, it is none
+	Stub             Choice // what is left of a body that is gone: its header; drawn, it is none
 }
 
 // A Choice is one that Random makes, or not.

@@ -19,19 +19,26 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 		b.Base = m.address(dataMemory) + uint64(b.Layout.PointerSize)
 	}
 	m.header()
-	if !m.choose(o.Stub, 0) {
-		m.shape()
-		m.inlines()
-		m.exceptions()
-		m.atlas()
-		m.later()
-	} else {
-		b.Header.Flags |= j9meta.IsStub
-	}
-	if err := b.Lay(); err != nil {
-		panic(err)
+	m.shape()
+	m.inlines()
+	m.exceptions()
+	m.atlas()
+	m.later()
+	m.lay()
+	if m.choose(o.Stub, 0) { // a copy of the header
+		h := &b.Header
+		h.Flags |= j9meta.IsStub
+		h.GCStackAtlas, h.InlinedCalls, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo = 0, 0, 0, 0, 0, 0
+		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: b.Header}
+		m.lay()
 	}
 	return b
+}
+
+func (m *maker) lay() {
+	if err := m.b.Lay(); err != nil {
+		panic(err)
+	}
 }
 
 func (m *maker) header() {
@@ -63,8 +70,12 @@ func (m *maker) header() {
 	}
 	h.Hotness = int32(m.rng.IntN(6))
 	h.CodeCacheAlloc = h.StartPC - uint64(m.between(1, 4))*8
-	if size := m.b.Layout.HeaderSize; size == j9meta.HeaderSizes(m.b.Layout.PointerSize)[2] && m.chance(30) {
+	newest := j9meta.HeaderSizes(m.b.Layout.PointerSize)[2]
+	if m.b.Layout.HeaderSize >= newest && m.chance(30) {
 		h.ConstRefArrays = m.address(heapMemory)
+	}
+	for range m.b.Layout.HeaderSize - newest { // of a VM to come
+		h.Extra = append(h.Extra, byte(m.rng.Uint32()))
 	}
 }
 
@@ -85,9 +96,7 @@ func (m *maker) codePlaces(h *j9meta.Header) {
 		default:
 			size = uint32(m.between(65536, 300000))
 		}
-		if m.b.Layout.Machine != elf.EM_X86_64 && m.b.Layout.Machine != elf.EM_386 {
-			size = (size + 3) &^ 3
-		}
+		size &^= m.align() - 1
 	}
 	end := h.StartPC + uint64(size)
 	h.EndWarmPC, h.EndPC = end, end
@@ -239,7 +248,7 @@ func allZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool {
 
 func (m *maker) exceptions() {
 	n := m.o.Ranges
-	if n == 0 && m.chance(60) {
+	if n == 0 && !m.native && m.chance(60) {
 		n = 1 + m.few(12)
 	}
 	if n <= 0 {
@@ -256,7 +265,8 @@ func (m *maker) exceptions() {
 	for range n {
 		e := j9meta.Exception{}
 		e.Start = m.offset()
-		e.End = e.Start + 1 + m.rng.Uint32N(m.endOfPart(e.Start)-e.Start)
+		end := m.endOfPart(e.Start)
+		e.End = min(end, e.Start+m.align()*(1+m.rng.Uint32N((end-e.Start+m.align()-1)/m.align())))
 		e.Handler = m.offset()
 		switch {
 		case m.osr && m.chance(30):
@@ -307,10 +317,28 @@ func (m *maker) parts() (warm, cold uint32) {
 func (m *maker) offset() uint32 {
 	warm, cold := m.parts()
 	n := m.rng.Uint32N(warm + m.code - cold)
-	if n >= warm {
-		n += cold - warm
+	if n < warm {
+		return n &^ (m.align() - 1)
 	}
-	return n
+	return cold + (n-warm)&^(m.align()-1)
+}
+
+// offsets is how many different ones offset may draw.
+func (m *maker) offsets() int {
+	warm, cold := m.parts()
+	a := m.align()
+	return int((warm+a-1)/a + (m.code-cold+a-1)/a)
+}
+
+// align is what instructions begin at multiples of.
+func (m *maker) align() uint32 {
+	switch m.b.Layout.Machine {
+	case elf.EM_X86_64, elf.EM_386:
+		return 1
+	case elf.EM_S390, elf.EM_RISCV:
+		return 2
+	}
+	return 4
 }
 
 // endOfPart is the offset behind the part that an offset is in.

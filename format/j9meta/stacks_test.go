@@ -1,0 +1,164 @@
+package j9meta
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func site(method uint64, caller, index int) InlinedSite {
+	return InlinedSite{Method: method, Info: ByteCodeInfo{CallerIndex: caller, ByteCodeIndex: index}}
+}
+
+func bodyOf(sites ...InlinedSite) *Body {
+	for i := range sites {
+		sites[i].Offset = 0x100 + 17*i
+	}
+	return &Body{Layout: Layout{Order: binary.LittleEndian, PointerSize: 8}, Header: Header{RAMMethod: 0xaa}, Sites: sites}
+}
+
+const gone = 1<<64 - 1
+
+// TestUnloaded: the indexes of the VM's stacks are those that its functions
+// jitGetInlinerMapFromPC, getFirstInlinedCallSite and
+// getCurrentByteCodeIndexAndIsSameReceiver answer.
+func TestUnloaded(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		methods [3]uint64 // of the sites: 0 is in the method, 1 in 0, 2 in 1
+		vm      []Frame
+	}{
+		{"none", [3]uint64{1, 2, 3}, []Frame{{2, 3, 40, false}, {1, 2, 30, false}, {0, 1, 20, false}, {-1, 0xaa, 10, false}}},
+		{"innermost", [3]uint64{1, 2, gone}, []Frame{{1, 2, 40, false}, {0, 1, 20, false}, {-1, 0xaa, 10, false}}},
+		{"middle", [3]uint64{1, gone, 3}, []Frame{{2, 3, 40, false}, {0, 1, 30, false}, {-1, 0xaa, 10, false}}},
+		{"outermost", [3]uint64{gone, 2, 3}, []Frame{{2, 3, 40, false}, {1, 2, 30, false}, {-1, 0xaa, 20, false}}},
+		{"two", [3]uint64{gone, gone, 3}, []Frame{{2, 3, 40, false}, {-1, 0xaa, 30, false}}},
+		{"all", [3]uint64{gone, gone, gone}, []Frame{{-1, 0xaa, 10, false}}},
+	} {
+		b := bodyOf(site(test.methods[0], -1, 10), site(test.methods[1], 0, 20), site(test.methods[2], 1, 30))
+		info := ByteCodeInfo{CallerIndex: 2, ByteCodeIndex: 40}
+		equal(t, test.name, b.VMStack(nil, info), test.vm)
+		var want []Frame
+		for i := 2; i >= 0; i-- {
+			want = append(want, Frame{i, test.methods[i], 10 * (i + 2), test.methods[i] == gone})
+		}
+		equal(t, test.name, b.Stack(nil, info), append(want, Frame{-1, 0xaa, 10, false}))
+	}
+	// What is in dst stays.
+	b := bodyOf(site(gone, -1, 10))
+	dst := []Frame{{Site: 99}}
+	equal(t, "dst", b.VMStack(dst, ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 4}), []Frame{{Site: 99}, {-1, 0xaa, 4, false}})
+}
+
+func TestCheckSites(t *testing.T) {
+	inside := ByteCodeInfo{CallerIndex: 2, ByteCodeIndex: 5}
+	for _, test := range []struct {
+		name  string
+		sites []InlinedSite
+		want  string // of the error
+		depth int    // of the stack of inside
+	}{
+		{"sound", []InlinedSite{site(1, -1, 0), site(2, 0, 0), site(3, 1, 0)}, "", 4},
+		{"itself", []InlinedSite{site(1, -1, 0), site(2, 0, 0), site(3, 2, 0)}, "offset 0x12a: site 2 is in site 2, which is not before it", 1},
+		{"circle", []InlinedSite{site(1, 2, 0), site(2, 0, 0), site(3, 1, 0)}, "offset 0x108: site 0 is in site 2, which is not before it", 3},
+		{"circle beyond", []InlinedSite{site(1, 1, 0), site(2, 0, 0), site(3, 1, 0)}, "site 0 is in site 1", 3},
+		{"backwards, but no circle", []InlinedSite{site(1, -1, 0), site(2, 0, 0), site(3, 3, 0), site(4, 1, 0)}, "site 2 is in site 3", 5},
+		{"no such site", []InlinedSite{site(1, -1, 0), site(2, 7, 0), site(3, 1, 0)}, "offset 0x119: site 1 is in site 7, of which there are 3", 2},
+		{"negative", []InlinedSite{site(1, -2, 0), site(2, 0, 0), site(3, 1, 0)}, "site 0 is in site -2", 4},
+	} {
+		b := bodyOf(test.sites...)
+		err := b.CheckSites()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, expected %q", test.name, err, test.want)
+		}
+		if got := b.Stack(nil, inside); len(got) != test.depth {
+			t.Errorf("%s: %d frames, expected %d: %+v", test.name, len(got), test.depth, got)
+		}
+	}
+	if got := bodyOf().Stack(nil, inside); len(got) != 0 {
+		t.Errorf("no sites, and frames %+v", got)
+	}
+}
+
+// TestRangesRandom compares with what the words of Ranges say, offset by offset:
+// the first map whose range it is in, in the arithmetic of the VM's iterator.
+func TestRangesRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		const size = 64
+		b := &Body{Atlas: &StackAtlas{}, Header: Header{StartPC: 0x1000, EndPC: 0x1000 + size}}
+		low := uint32(0)
+		for range rng.IntN(9) {
+			switch rng.IntN(5) {
+			case 0:
+				low = uint32(rng.IntN(size + 8))
+			default:
+				low += uint32(rng.IntN(12))
+			}
+			b.Atlas.Maps = append(b.Atlas.Maps, StackMap{Low: low})
+		}
+		maps := b.Atlas.Maps
+		want := func(at uint64) int {
+			for i := range maps {
+				last := uint64(size) - 1
+				if i+1 < len(maps) {
+					last = uint64(maps[i+1].Low) - 1 // of 0 it is 2⁶⁴-1
+				}
+				if uint64(maps[i].Low) <= at && at <= last {
+					return i
+				}
+			}
+			return -1
+		}
+		ranges := b.Ranges()
+		for at := uint32(0); at < size; at++ {
+			got, found := -1, -1
+			for _, r := range ranges {
+				if r.Start <= at && at < r.End {
+					if got >= 0 {
+						t.Fatalf("two ranges at %d: %+v", at, ranges)
+					}
+					got = r.Map
+				}
+			}
+			if r, ok := b.RangeAt(at); ok {
+				found = r.Map
+			}
+			if w := want(uint64(at)); got != w || found != w {
+				t.Fatalf("at %d of %+v: map %d in ranges, %d at it, expected %d", at, maps, got, found, w)
+			}
+		}
+	}
+}
+
+func TestByteCodeInfo(t *testing.T) {
+	orders := []binary.ByteOrder{binary.LittleEndian, binary.BigEndian}
+	for _, b := range []ByteCodeInfo{
+		{CallerIndex: -1}, {CallerIndex: -1, ByteCodeIndex: -1}, {DoNotProfile: true}, {SameReceiver: true},
+		{CallerIndex: MaxCallerIndex, ByteCodeIndex: MaxByteCodeIndex}, {true, true, -MaxCallerIndex - 1, -MaxByteCodeIndex - 1},
+	} {
+		for _, order := range orders {
+			equal(t, "there and back", byteCodeInfo(order, b.bits(order)), b)
+		}
+	}
+	// The masks of C compilers for the structure.
+	for _, test := range []struct {
+		b           ByteCodeInfo
+		little, big uint32
+	}{
+		{ByteCodeInfo{DoNotProfile: true}, 0x1, 0x80000000},
+		{ByteCodeInfo{SameReceiver: true}, 0x2, 0x40000000},
+		{ByteCodeInfo{CallerIndex: -1}, 0x7ffc, 0x3ffe0000},
+		{ByteCodeInfo{ByteCodeIndex: -1}, 0xffff8000, 0x1ffff},
+	} {
+		equal(t, "little endian", test.b.bits(orders[0]), test.little)
+		equal(t, "big endian", test.b.bits(orders[1]), test.big)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	equal(t, "none", Flags(0).String(), "0")
+	equal(t, "some", (IsStub | 0x8000).String(), "IS_STUB|0x8000")
+	equal(t, "all", Flags(0x1ff).String(), "FLAGS_USED_FOR_SIZE|GC_MAP_32_BIT_OFFSETS|IS_STUB|NOT_INITIALIZED|IS_REMOTE_COMP|IS_DESERIALIZED_COMP|IS_PRECHECKPOINT_COMP|IS_FSD_COMP|USES_VECTORS")
+}

@@ -1,0 +1,318 @@
+package source
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// From the metadata that OpenJ9 keeps of a compiled body to lines and the tree of
+// inlined calls. Its stack maps say which byte code the code belongs to, from each
+// point on where the collector may run and up to the next one: so between such points
+// the byte code is that of the last one before.
+
+// A J9Code is code that metadata of OpenJ9 is about: all of a body, or its warm or
+// its cold part.
+type J9Code struct {
+	Body       *j9meta.Body
+	Methods    []jitdump.JavaMethod // what is known of the methods that Body refers to
+	Addr, Size uint64               // of the code
+	Name       []byte               // the body's own method, if Methods do not have it
+}
+
+// J9Lines is what metadata says of code.
+type J9Lines struct {
+	Info     *jitdump.DebugInfo2 // offsets are from J9Code.Addr
+	Listings []J9Listing         // files of Info that there are none of, one for each name
+	TooDeep  int                 // inlined calls, left out, that are deeper than jitdump.MaxDepth
+}
+
+// A J9Listing stands for the source file of methods whose lines are not known: its
+// lines are the byte codes, that of index 0 being the first, and say what the body
+// has of each.
+type J9Listing struct {
+	File string
+	Text string
+}
+
+// Lines returns what the metadata says of the code. With an error, Info has no
+// inlined calls, or is nil; offsets of a *wire.Error count from the start of the
+// metadata.
+func (c *J9Code) Lines() (J9Lines, error) {
+	first, size, err := c.part()
+	if err != nil {
+		return J9Lines{}, err
+	}
+	t := newJ9Tree(c)
+	ranges := c.Body.Ranges()
+	err = t.read(ranges)
+	out := J9Lines{Listings: t.listings(), TooDeep: t.tooDeep}
+	if err == nil {
+		out.Info, err = t.build(ranges, first, size)
+	}
+	if err != nil {
+		out.Info = t.linesOnly(ranges, first, size)
+	}
+	return out, err
+}
+
+// part returns which of the body's code the code is: its offset from startPC, and
+// how much of it the metadata knows.
+func (c *J9Code) part() (first, size uint32, err error) {
+	h := &c.Body.Header
+	if c.Size > math.MaxUint32 {
+		return 0, 0, fmt.Errorf("%s: code of %#x bytes; no method has as much", j9meta.FormatName, c.Size)
+	}
+	start, end := h.Warm()
+	coldStart, coldEnd := h.Cold()
+	field := "startPC"
+	if c.Addr != start && coldStart != 0 && c.Addr == coldStart {
+		start, end, field = coldStart, coldEnd, "startColdPC"
+	}
+	switch {
+	case c.Addr != start:
+		text := fmt.Sprintf("is %#x; the code is at %#x", h.StartPC, c.Addr)
+		if coldStart != 0 {
+			text = fmt.Sprintf("is %#x, and startColdPC %#x; the code is at %#x", h.StartPC, coldStart, c.Addr)
+		}
+		return 0, 0, c.fault("startPC", text)
+	case end < start || end-h.StartPC > math.MaxUint32 || start < h.StartPC:
+		return 0, 0, c.fault(field, fmt.Sprintf("is %#x, and the code ends at %#x", start, end))
+	}
+	return uint32(start - h.StartPC), uint32(min(end-start, c.Size)), nil
+}
+
+// fault returns an error about one of the first fields, which are pointers.
+func (c *J9Code) fault(field, text string) error {
+	at := map[string]int{"startPC": 5, "startColdPC": 7}[field]
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.ExceptionTable.String(), Field: field,
+		Offset: int64(at * c.Body.Layout.PointerSize), Text: text}
+}
+
+// A j9Tree is the tree of inlined calls that a body describes.
+type j9Tree struct {
+	*J9Code
+	builder jitdump.InlineBuilder
+	methods map[uint64]*jitdump.JavaMethod // by address
+	made    map[j9Key]*j9Method
+	texts   map[string]*j9Text // listings, by their file
+	outer   *j9Method
+	sites   []j9Site
+	path    []int // memory of site
+	tooDeep int
+}
+
+// A j9Key tells methods apart. Unloaded ones, which nobody can tell apart, are one.
+type j9Key struct {
+	method   uint64
+	unloaded bool
+}
+
+// A j9Site is what is known of an inlined call.
+type j9Site struct {
+	known, onWay bool
+	err          *wire.Error    // it is in no call that there is
+	call         jitdump.CallID // that it is, or is in if it is too deep
+	depth        int
+	method       *j9Method // whose code is shown
+	fixed        bool      // too deep: all its code is that of byte code index
+	index        int
+}
+
+func newJ9Tree(c *J9Code) *j9Tree {
+	t := &j9Tree{
+		J9Code: c, methods: make(map[uint64]*jitdump.JavaMethod, len(c.Methods)), made: make(map[j9Key]*j9Method),
+		texts: make(map[string]*j9Text), sites: make([]j9Site, len(c.Body.Sites)),
+	}
+	for i := range c.Methods {
+		if m := &c.Methods[i]; t.methods[m.Method] == nil {
+			t.methods[m.Method] = m
+		}
+	}
+	t.outer = t.method(c.Body.Header.RAMMethod, false, c.Name)
+	return t
+}
+
+// read follows the byte codes of all ranges to the calls they are in. The error, a
+// *wire.Error, is about one that is in none that there is.
+func (t *j9Tree) read(ranges []j9meta.Range) error {
+	var first *wire.Error
+	for i := range ranges {
+		r := &ranges[i]
+		at, err := t.place(r.Info)
+		switch {
+		case err == nil:
+			at.method.code(at.index, r.Start, r.End)
+		case first == nil && !(err.Field == "" && t.Body.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap):
+			// Very old VMs filled gaps with maps that say 0, which may be no site.
+			first = err
+			if err.Field == "" {
+				first.Field, first.Offset = "callerIndex", int64(t.Body.Atlas.Maps[r.Map].Offset)
+			}
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// A j9Place is a byte code in a call.
+type j9Place struct {
+	call   jitdump.CallID
+	method *j9Method
+	index  int
+}
+
+// place returns where a byte code is.
+func (t *j9Tree) place(info j9meta.ByteCodeInfo) (j9Place, *wire.Error) {
+	if info.CallerIndex < 0 {
+		return j9Place{jitdump.Outer, t.outer, info.ByteCodeIndex}, nil
+	}
+	s, err := t.site(info.CallerIndex)
+	if err != nil {
+		return j9Place{}, err
+	}
+	p := j9Place{s.call, s.method, info.ByteCodeIndex}
+	if s.fixed {
+		p.index = s.index
+	}
+	return p, nil
+}
+
+// site returns what is known of a site. Each is entered once, from the outermost
+// that is not known yet inwards.
+func (t *j9Tree) site(i int) (*j9Site, *wire.Error) {
+	if i >= len(t.sites) {
+		return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Text: fmt.Sprintf("is %d; there are %d sites", i, len(t.sites))}
+	}
+	t.path = t.path[:0]
+	var err *wire.Error
+	for at := i; at >= 0 && !t.sites[at].known; {
+		t.sites[at].onWay = true
+		t.path = append(t.path, at)
+		caller := t.Body.Sites[at].Info.CallerIndex
+		switch {
+		case caller >= len(t.sites):
+			err = t.siteFault(at, "site %d is in site %d, of which there are %d", at, caller, len(t.sites))
+		case caller >= 0 && t.sites[caller].onWay:
+			err = t.siteFault(at, "site %d is in site %d, which leads back to it", at, caller)
+		case caller >= 0:
+			err = t.sites[caller].err
+		}
+		if err != nil {
+			break
+		}
+		at = caller
+	}
+	for k := len(t.path) - 1; k >= 0; k-- {
+		s := &t.sites[t.path[k]]
+		s.known, s.onWay, s.err = true, false, err
+		if err == nil {
+			t.enter(t.path[k])
+		}
+	}
+	return &t.sites[i], t.sites[i].err
+}
+
+func (t *j9Tree) siteFault(site int, format string, args ...any) *wire.Error {
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.InlineInfo.String(), Field: "callerIndex",
+		Offset: int64(t.Body.Sites[site].Offset + t.Body.Layout.PointerSize), Text: fmt.Sprintf(format, args...)}
+}
+
+// enter makes a call of a site whose caller is known.
+func (t *j9Tree) enter(i int) {
+	s, site := &t.sites[i], &t.Body.Sites[i]
+	caller := j9Site{call: jitdump.Outer, depth: -1, method: t.outer}
+	if at := site.Info.CallerIndex; at >= 0 {
+		caller = t.sites[at]
+	}
+	index := site.Info.ByteCodeIndex
+	if caller.depth == jitdump.MaxDepth {
+		if !caller.fixed {
+			caller.fixed, caller.index = true, index
+		}
+		caller.known = true
+		*s = caller
+		t.tooDeep++
+		return
+	}
+	s.depth = caller.depth + 1
+	s.method = t.method(site.Method, t.Body.Layout.Unloaded(site.Method), nil)
+	s.call = t.builder.Inline(caller.call, s.method.id, caller.method.line(index), jitdump.NoColumn)
+	caller.method.inlines(index, s.method)
+}
+
+// A j9Row is a line of the code, by its offset there.
+type j9Row struct {
+	offset uint32
+	place  j9Place
+	known  bool // or else no line
+}
+
+// rows calls f for each place in the part of the body's code that begins at first,
+// of which the metadata knows size bytes of whole. Code that no map is for, in front
+// of the first one as a rule, is the method's own.
+func (t *j9Tree) rows(ranges []j9meta.Range, first, size, whole uint32, f func(j9Row)) {
+	next := uint32(0) // up to which there are rows
+	own := j9Place{jitdump.Outer, t.outer, -1}
+	for i := range ranges {
+		r := &ranges[i]
+		from, to := max(r.Start, first), min(r.End, first+size)
+		if from >= to {
+			continue
+		}
+		if from-first > next {
+			f(j9Row{next, own, true})
+		}
+		place, err := t.place(r.Info)
+		if err != nil {
+			place = own
+		}
+		f(j9Row{from - first, place, err == nil})
+		next = to - first
+	}
+	if next < size {
+		f(j9Row{next, own, true})
+	}
+	if size < whole {
+		f(j9Row{size, own, false})
+	}
+}
+
+// build returns the record for the code, with its inlined calls.
+func (t *j9Tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugInfo2, error) {
+	whole := uint32(t.Size)
+	t.rows(ranges, first, size, whole, func(r j9Row) {
+		line := uint32(0)
+		if r.known {
+			line = r.place.method.line(r.place.index)
+		}
+		t.builder.At(r.offset, r.place.call, line, jitdump.NoColumn)
+	})
+	return t.builder.Record(whole)
+}
+
+// linesOnly returns a record of nothing but lines: each is of the innermost method.
+func (t *j9Tree) linesOnly(ranges []j9meta.Range, first, size uint32) *jitdump.DebugInfo2 {
+	d := new(jitdump.DebugInfo2)
+	files := make(map[string]uint32)
+	t.rows(ranges, first, size, uint32(t.Size), func(r j9Row) {
+		m := r.place.method
+		file, ok := files[m.file]
+		if !ok {
+			file = uint32(len(d.Files))
+			files[m.file] = file
+			d.Files = append(d.Files, []byte(m.file))
+		}
+		l := jitdump.SourceLine{Offset: r.offset, File: file, Column: jitdump.NoColumn}
+		if r.known {
+			l.Line = m.line(r.place.index)
+		}
+		d.Lines = append(d.Lines, l)
+	})
+	return d
+}

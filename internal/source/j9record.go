@@ -1,0 +1,145 @@
+package source
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Records of OpenJ9's metadata: which load they are about, and what they say.
+
+// maxMetadata is how many records of metadata may come between one and its load,
+// as threads write at the same time. A load that was lost must not leave them to
+// whatever comes to lie at that address later.
+const maxMetadata = 64
+
+// A waitingMetadata is a record of metadata that has not found its load.
+type waitingMetadata struct {
+	span
+	addr uint64 // of the load
+}
+
+// metadata takes note of a record of metadata about the load at addr, and returns
+// how many are given up.
+func (p *pairing) metadata(s span, addr uint64) (orphans int) {
+	if _, again := p.takeMetadata(addr); again {
+		orphans++
+	}
+	if len(p.j9) == maxMetadata {
+		p.j9 = append(p.j9[:0], p.j9[1:]...)
+		orphans++
+	}
+	p.j9 = append(p.j9, waitingMetadata{s, addr})
+	return orphans
+}
+
+// takeMetadata returns the record of metadata that is about the load at addr.
+func (p *pairing) takeMetadata(addr uint64) (s span, ok bool) {
+	for i, w := range p.j9 {
+		if w.addr == addr {
+			p.j9 = append(p.j9[:i], p.j9[i+1:]...)
+			return w.span, true
+		}
+	}
+	return span{}, false
+}
+
+// j9Metadata takes note of a record of metadata. What is wrong with it costs nothing
+// that comes behind it, since it names its load.
+func (d *Jitdump) j9Metadata(raw *jitdump.Raw) {
+	if !raw.IsOpenJ9Metadata() {
+		d.Unknown++
+		return
+	}
+	if _, err := raw.OpenJ9Metadata(); err != nil {
+		d.problem(raw.Offset, "%v; the record is left out", err)
+		return
+	}
+	d.orphans += d.pairing.metadata(spanOf(raw), raw.Order.Uint64(raw.Body[8:]))
+}
+
+// j9Lines returns what a record of metadata says of the function. The error is as
+// J9Code.Lines has it, with offsets in the dump.
+func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (J9Lines, error) {
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		return J9Lines{}, err
+	}
+	if err := m.CheckTables(); err != nil {
+		r.problem(raw.Offset, "%v; the tables are used as far as they go", err)
+	}
+	body, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
+		Order: raw.Order, PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(r.d.header.Machine),
+	})
+	var lines J9Lines
+	if err == nil {
+		code := J9Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: fn.Size, Name: fn.Name}
+		lines, err = code.Lines()
+	}
+	var at *wire.Error
+	if errors.As(err, &at) && at.Format == j9meta.FormatName {
+		moved := *at
+		moved.Offset += m.MetadataOffset()
+		err = &moved
+	}
+	if lines.TooDeep > 0 {
+		r.problem(raw.Offset, "%s at offset %#x: %d inlined calls are more than %d deep; their code is shown in the calls around them", raw.ID, raw.Offset, lines.TooDeep, jitdump.MaxDepth)
+	}
+	return lines, err
+}
+
+// addListings takes note of the listings that stand for source files of the i-th
+// function.
+func (d *Jitdump) addListings(i int) {
+	if d.lister == nil {
+		d.lister = d.Reader()
+		d.lister.repairs = new(repairs) // looking is not repairing
+	}
+	r := d.lister
+	_, err := r.rawRows(i)
+	r.Problems = nil
+	if err != nil {
+		return
+	}
+	for _, l := range r.listings {
+		d.sources.addListing(l, i)
+	}
+}
+
+// A listingID names a listing of a function.
+type listingID struct {
+	file     string
+	function int
+}
+
+// addListing takes in a listing of a function.
+func (s *sources) addListing(l J9Listing, function int) {
+	if len(s.all) >= maxSources {
+		return
+	}
+	if s.listings == nil {
+		s.listings = make(map[listingID]int)
+	}
+	s.listings[listingID{l.File, function}] = len(s.all)
+	s.all = append(s.all, Source{Name: l.File, Function: function, Size: len(l.Text), listing: true})
+}
+
+// listing reads the text of a listing again.
+func (d *Jitdump) listing(s *Source) ([]byte, error) {
+	r := d.Reader()
+	r.repairs = new(repairs)
+	if _, err := r.rawRows(s.Function); err != nil {
+		return nil, err
+	}
+	for _, l := range r.listings {
+		if l.File == s.Name {
+			return []byte(l.Text), nil
+		}
+	}
+	return nil, fmt.Errorf("function %d has no listing %s any more", s.Function, s.Name)
+}
