@@ -216,3 +216,30 @@ func TestOpenJ9Tables(t *testing.T) {
 		}
 	}
 }
+
+// Behind damage, and behind zeros, a record is found again as others are.
+func TestOpenJ9Resync(t *testing.T) {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		first := dumpOf(t, order, load("a"))
+		rest := dumpOf(t, order, goldenJ9(), load("b"))[40:]
+		for _, between := range [][]byte{make([]byte, 24), bytes.Repeat([]byte{0xff}, 1000)} {
+			r, err := jitdump.NewReader(bytes.NewReader(append(append(bytes.Clone(first), between...), rest...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+			next, err := r.Next()
+			if err != nil {
+				if skipped, ok := r.Resync(); !ok || skipped != int64(len(between)) {
+					t.Fatalf("stepped over %d bytes of %d", skipped, len(between))
+				}
+				next, err = r.Next()
+			}
+			if err != nil || !next.IsOpenJ9Metadata() {
+				t.Errorf("%v: found %s, %v", order, next.ID, err)
+			}
+		}
+	}
+}

@@ -31,20 +31,47 @@ func (b *Body) headerFits() error {
 		return unfit(ExceptionTable, "numExcptionRanges", l.exceptionCountOffset(), "%d, there are %d exception ranges", h.ExceptionCount(), len(b.Exceptions))
 	}
 	tail := l.HeaderSize - l.minHeaderSize()
-	if h.InvokeBasicCallInfo != 0 && tail < l.PointerSize || h.ConstRefArrays != 0 && tail < 2*l.PointerSize {
-		return unfit(ExceptionTable, "invokeBasicCallInfo", 0, "a header of %d bytes has no invokeBasicCallInfo or no constRefArrays", l.HeaderSize)
+	if h.InvokeBasicCallInfo != 0 && tail < l.PointerSize {
+		return unfit(ExceptionTable, "invokeBasicCallInfo", l.HeaderSize, "%#x, a header of %d bytes does not have the field", h.InvokeBasicCallInfo, l.HeaderSize)
+	}
+	if h.ConstRefArrays != 0 && tail < 2*l.PointerSize {
+		return unfit(ExceptionTable, "constRefArrays", l.HeaderSize, "%#x, a header of %d bytes does not have the field", h.ConstRefArrays, l.HeaderSize)
 	}
 	if extra := max(0, tail-2*l.PointerSize); len(h.Extra) != extra {
 		return unfit(ExceptionTable, "", l.HeaderSize-extra, "%d bytes behind the known fields, a header of %d bytes has %d", len(h.Extra), l.HeaderSize, extra)
 	}
-	for _, pointer := range []uint64{b.Base, h.ClassName, h.MethodName, h.MethodSignature, h.ConstantPool, h.RAMMethod, h.StartPC,
-		h.EndWarmPC, h.StartColdPC, h.EndPC, h.TotalFrameSize, uint64(h.Flags), h.RegisterSaveDescription, h.BodyInfo, h.NextMethod, h.PrevMethod,
-		h.DebugSlot1, h.DebugSlot2, h.RuntimeAssumptionList, h.CodeCacheAlloc, h.ConstRefArrays} {
-		if !l.pointerFits(pointer) {
-			return unfit(ExceptionTable, "", 0, "%#x has more than %d bytes", pointer, l.PointerSize)
+	if !l.pointerFits(b.Base) {
+		return unfit(ExceptionTable, "", 0, "address %#x has more than %d bytes", b.Base, l.PointerSize)
+	}
+	for i, w := range h.words() {
+		if !l.pointerFits(w.value) {
+			offset := i * l.PointerSize
+			if i >= 10 { // behind the small fields
+				offset += 16
+			}
+			return unfit(ExceptionTable, w.field, offset, "%#x has more than %d bytes", w.value, l.PointerSize)
 		}
 	}
 	return nil
+}
+
+// A headerWord is a field of the header that takes as many bytes as a pointer.
+type headerWord struct {
+	field string
+	value uint64
+}
+
+// words returns all of them in order, and hotness, which takes as many with its padding.
+func (h *Header) words() [27]headerWord {
+	return [...]headerWord{
+		{"className", h.ClassName}, {"methodName", h.MethodName}, {"methodSignature", h.MethodSignature}, {"constantPool", h.ConstantPool},
+		{"ramMethod", h.RAMMethod}, {"startPC", h.StartPC}, {"endWarmPC", h.EndWarmPC}, {"startColdPC", h.StartColdPC}, {"endPC", h.EndPC},
+		{"totalFrameSize", h.TotalFrameSize}, {"flags", uint64(h.Flags)}, {"registerSaveDescription", h.RegisterSaveDescription},
+		{"gcStackAtlas", h.GCStackAtlas}, {"inlinedCalls", h.InlinedCalls}, {"bodyInfo", h.BodyInfo}, {"nextMethod", h.NextMethod},
+		{"prevMethod", h.PrevMethod}, {"debugSlot1", h.DebugSlot1}, {"debugSlot2", h.DebugSlot2}, {"osrInfo", h.OSRInfo},
+		{"runtimeAssumptionList", h.RuntimeAssumptionList}, {"hotness", 0}, {"codeCacheAlloc", h.CodeCacheAlloc}, {"gpuCode", h.GPUCode},
+		{"riData", h.RIData}, {"invokeBasicCallInfo", h.InvokeBasicCallInfo}, {"constRefArrays", h.ConstRefArrays},
+	}
 }
 
 func (l Layout) pointerFits(p uint64) bool { return p <= l.allOnes() }

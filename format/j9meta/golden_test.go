@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -158,6 +159,10 @@ func TestStub(t *testing.T) {
 		}
 		if _, ok := b.RangeAt(0); ok {
 			t.Error("a stub has a range")
+		}
+		_, err = Decode(blob, v.base, Layout{Order: binary.LittleEndian, PointerSize: 8, HeaderSize: size + 8})
+		if want := "the header alone has"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes for a header of %d: %v, expected %s", size, size+8, err, want)
 		}
 	}
 }

@@ -178,12 +178,20 @@ func TestPointers(t *testing.T) {
 		}
 	}
 
-	// The size of the header cannot be found out.
+	// One exception more than there is room for.
 	blob := bytes.Clone(v.blob)
+	blob[90]++
+	want := "numExcptionRanges at offset 0x5a: 4 entries have 32 bytes, there are 24 up to the next section"
+	if err := probe(t, blob, v.base, v.layout); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected %s", err, want)
+	}
+
+	// The size of the header cannot be found out.
+	blob = bytes.Clone(v.blob)
 	binary.LittleEndian.PutUint64(blob[calls:], v.base+100)
 	l := v.layout
 	l.HeaderSize = 0
-	want := "numExcptionRanges at offset 0x5a: 3 entries of 8 bytes end where the first section begins, at offset 0x64; for the header that leaves 76, expected 216 to 512"
+	want = "numExcptionRanges at offset 0x5a: 3 entries of 8 bytes end where the first section begins, at offset 0x64; for the header that leaves 76, expected 216 to 512"
 	if err := probe(t, blob, v.base, l); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, expected %s", err, want)
 	}

@@ -122,6 +122,52 @@ func TestLayWide(t *testing.T) {
 	}
 }
 
+// The header is as large as its fields need.
+func TestLayHeader(t *testing.T) {
+	for _, c := range []struct {
+		change func(b *Body)
+		want   int
+	}{
+		{func(b *Body) { b.InvokeBasic = nil }, 216},
+		{func(b *Body) {}, 224},
+		{func(b *Body) { b.Header.ConstRefArrays = 1 }, 232},
+	} {
+		b := handmade()
+		if c.change(b); b.Lay() != nil || b.Layout.HeaderSize != c.want {
+			t.Errorf("%d bytes, expected %d", b.Layout.HeaderSize, c.want)
+		}
+	}
+}
+
+// 32-bit ARM aligns maps, and the last section to four bytes.
+func TestLayARM(t *testing.T) {
+	b := handmade()
+	b.Layout.PointerSize, b.Layout.Machine = 4, elf.EM_ARM
+	for grow := range 4 {
+		b.GPU.Signature = make([]byte, grow)
+		for i := range b.GPU.Signature {
+			b.GPU.Signature[i] = 'f'
+		}
+		if err := b.Lay(); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.InternalPointers.Pad) != 1 {
+			t.Errorf("%d bytes behind the size of the internal pointer map", len(b.InternalPointers.Pad))
+		}
+		before := b.Bytecodes.Offset + 16
+		if v := b.InvokeBasic.Offset; v%4 != 0 || v < before || v > before+3 {
+			t.Errorf("the last section is at %#x, the one before it ends at %#x", v, before)
+		}
+		blob, err := b.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(blob, b.Base, b.Layout); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What has no place in the format is an error that says so, of Lay or of Encode.
 func TestUnfit(t *testing.T) {
 	for _, c := range []struct {
@@ -148,9 +194,12 @@ func TestUnfit(t *testing.T) {
 		{"many pointers", func(b *Body) { b.InternalPointers.Arrays[0].Pointers = make([]byte, 255) }, "4 bytes, the arrays have 260 and the size is one byte"},
 		{"NUL", func(b *Body) { b.GPU.Kernels[0].Text = []byte{'a', 0} }, "a NUL within a string"},
 		{"stub", func(b *Body) { b.Header.Flags |= IsStub }, "IS_STUB, but there is more than a header"},
-		{"pointers", func(b *Body) { b.Layout.PointerSize, b.Header.BodyInfo = 4, 1<<32 }, "0x100000000 has more than 4 bytes"},
+		{"pointers", func(b *Body) { b.Layout.PointerSize, b.Header.BodyInfo = 4, 1<<32 }, "bodyInfo at offset 0x48: 0x100000000 has more than 4 bytes"},
+		{"constRefArrays", func(b *Body) { b.Layout.HeaderSize, b.Header.ConstRefArrays = 224, 1 }, "constRefArrays at offset 0xe0: 0x1, a header of 224 bytes does not have the field"},
 		{"an inlined method", func(b *Body) { b.Layout.PointerSize, b.Sites[0].Method = 4, 1<<32 }, "0x100000000 has more than 4 bytes"},
-		{"alignment", func(b *Body) { b.InternalPointers.Pad = []byte{0} }, "alignment"},
+		{"alignment", func(b *Body) { b.InternalPointers.Pad = []byte{0} }, "alignment at offset 0x14e: 1 bytes"},
+		{"more alignment", func(b *Body) { b.InternalPointers.Pad = []byte{0, 0} }, "alignment at offset 0x14e: 2 bytes"},
+		{"the method of an exception", func(b *Body) { b.Layout.PointerSize, b.Exceptions[0].Method = 4, 1<<32 }, "J9Method at offset 0x78: 0x100000000 has more than 4 bytes"},
 	} {
 		b := handmade()
 		c.change(b)
@@ -182,6 +231,9 @@ func TestEncodeNeedsLay(t *testing.T) {
 		{"the flag of FSD", func(b *Body) { b.Exceptions[0].ByteCodeIndex = 1 }, "entry 0 has a bytecode index: the flag for it is not set"},
 		{"an exception more", func(b *Body) { b.Exceptions = append(b.Exceptions, Exception{}) }, "1, there are 2 exception ranges"},
 		{"a bytecode less", func(b *Body) { b.Bytecodes.Entries = nil }, "1, there are 0"},
+		{"a pointer without its field", func(b *Body) {
+			b.Layout.HeaderSize, b.Header.InvokeBasicCallInfo = 216, 1
+		}, "invokeBasicCallInfo at offset 0xd8: 0x1, a header of 216 bytes does not have the field"},
 		{"live monitors", func(b *Body) { b.Atlas.Maps[1].LiveMonitors = []byte{1} }, "says that live monitors follow: false; there are some: true"},
 		{"shared", func(b *Body) { b.Atlas.Maps[2].Shared = false }, "doNotProfile is true, but it says whether there is no more to the map"},
 	} {

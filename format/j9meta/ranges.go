@@ -68,7 +68,7 @@ func (b *Body) codeSize() uint32 {
 // several the first stays.
 func firstWins(ranges []Range) []Range {
 	order := slices.Clone(ranges)
-	slices.SortFunc(order, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Map, b.Map)) })
+	slices.SortFunc(order, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
 	var out []Range
 	var open rangeHeap // those that have begun
 	for at := uint32(0); len(order) > 0 || len(open) > 0; {

@@ -19,6 +19,14 @@
 // A record of inlined calls names nothing either: it belongs to the next load, or,
 // where threads have written into each other's records, to the load of that name.
 //
+// A record of OpenJ9's metadata names the address of its load, which comes behind it.
+//
+// # OpenJ9
+//
+// What OpenJ9 knows of a compiled body becomes a record of inlined calls ([J9Code]), and
+// from there on takes the way of those. A method whose lines nobody knows gets a listing
+// of its byte codes, which takes the place of a source file that the dump brings along.
+//
 // # Frames
 //
 // How a function is unwound, its producer says, or its code does: unwind.go takes the

@@ -2,10 +2,15 @@ package source_test
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -55,6 +60,24 @@ func FuzzScan(f *testing.F) {
 	b.add(earlyTree(0x2000))
 	b.load("f", 0x2000, 0x20)
 	f.Add(b.out.Bytes())
+	b = newDump(f, x86)
+	b.add(j9Record(f, j9Body(f), j9Methods(), 0x1000))
+	b.load("p.A.outer()V", 0x1000, 0x48)
+	f.Add(b.out.Bytes())
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, l := range []j9meta.Layout{
+		{Machine: elf.EM_X86_64, HeaderSize: 216}, {Machine: elf.EM_ARM}, {Machine: elf.EM_PPC64, Order: binary.BigEndian},
+	} {
+		body := j9gen.Random(rng, j9gen.Options{Layout: l, CodeSize: 200, Cold: j9gen.Always, ColdSize: 48, Sites: 5, Maps: 12})
+		b = newDump(f, j9Dump(body.Layout))
+		methods := javaMethods(j9gen.Methods(rng, body))
+		for _, get := range []func() (uint64, uint64){body.Header.Warm, body.Header.Cold} {
+			start, end := get()
+			b.add(j9Record(f, body, methods, start))
+			b.load("method", start, int(end-start))
+		}
+		f.Add(b.out.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, dump []byte) {
 		d, err := source.OpenJitdump(bytes.NewReader(dump))
 		if err != nil {
@@ -80,8 +103,18 @@ func FuzzScan(f *testing.F) {
 				}
 			}
 			checkTree(t, fn)
+			for _, text := range fn.Texts {
+				if len(text) > jitcode.MaxText {
+					t.Fatalf("function %d has a text of %d bytes", i, len(text))
+				}
+			}
 			if len(fn.Lines) > 0 && fn.Lines[0].Line == 0 {
 				t.Fatalf("function %d begins with no line: %+v", i, fn.Lines)
+			}
+		}
+		for i, s := range d.Sources() {
+			if text, err := d.SourceText(i); err != nil || len(text) != s.Size {
+				t.Fatalf("source %+v: %d bytes, %v", s, len(text), err)
 			}
 		}
 		d.Repairs()

@@ -59,6 +59,16 @@ func (c *J9Code) Lines() (J9Lines, error) {
 	return out, err
 }
 
+// OnlyListings returns the Listings of Lines, which takes much less.
+func (c *J9Code) OnlyListings() []J9Listing {
+	if _, _, err := c.part(); err != nil {
+		return nil
+	}
+	t := newJ9Tree(c)
+	_ = t.read(c.Body.Ranges()) // Lines complains
+	return t.listings()
+}
+
 // part returns which of the body's code the code is: its offset from startPC, and
 // how much of it the metadata knows.
 func (c *J9Code) part() (first, size uint32, err error) {

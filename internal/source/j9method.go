@@ -55,6 +55,7 @@ func (t *j9Tree) method(address uint64, unloaded bool, fallback []byte) *j9Metho
 			m.text = &j9Text{at: make(map[int]*j9Entry)}
 			t.texts[m.file] = m.text
 		}
+		m.text.entry(0) // where the method begins
 	}
 	m.id = t.builder.Function(m.name, m.file, m.line(-1), jitdump.NoColumn, flags)
 	return m

@@ -73,12 +73,9 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (J9Lines, error
 	if err := m.CheckTables(); err != nil {
 		r.problem(raw.Offset, "%v; the tables are used as far as they go", err)
 	}
-	body, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
-		Order: raw.Order, PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(r.d.header.Machine),
-	})
 	var lines J9Lines
+	code, err := r.d.j9Code(&m, fn.Name, fn.Size)
 	if err == nil {
-		code := J9Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: fn.Size, Name: fn.Name}
 		lines, err = code.Lines()
 	}
 	var at *wire.Error
@@ -93,20 +90,51 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (J9Lines, error
 	return lines, err
 }
 
-// addListings takes note of the listings that stand for source files of the i-th
-// function.
-func (d *Jitdump) addListings(i int) {
-	if d.lister == nil {
-		d.lister = d.Reader()
-		d.lister.repairs = new(repairs) // looking is not repairing
+// j9Code decodes the metadata of a record, which is about code of size bytes.
+func (d *Jitdump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*J9Code, error) {
+	body, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
+		Order: d.order(), PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(d.header.Machine),
+	})
+	return &J9Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: size, Name: name}, err
+}
+
+// listings reads the listings that stand for source files of the i-th function, which
+// has metadata.
+func (d *Jitdump) listings(i int, w *window) ([]J9Listing, error) {
+	p := &d.parts[i]
+	if err := w.hold(d.src, p.load, p.inline); err != nil {
+		return nil, err
 	}
-	r := d.lister
-	_, err := r.rawRows(i)
-	r.Problems = nil
+	raw, err := w.record(p.load, d.order())
+	if err != nil {
+		return nil, err
+	}
+	l, err := raw.Load()
+	if err != nil {
+		return nil, err
+	}
+	if raw, err = w.record(p.inline, d.order()); err != nil {
+		return nil, err
+	}
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		return nil, err
+	}
+	code, err := d.j9Code(&m, l.Name, l.CodeSize)
+	if err != nil {
+		return nil, err
+	}
+	return code.OnlyListings(), nil
+}
+
+// addListings takes note of the listings of the i-th function. What is wrong with its
+// metadata is for those who read the function to say.
+func (d *Jitdump) addListings(i int) {
+	list, err := d.listings(i, &d.listed)
 	if err != nil {
 		return
 	}
-	for _, l := range r.listings {
+	for _, l := range list {
 		d.sources.addListing(l, i)
 	}
 }
@@ -131,12 +159,11 @@ func (s *sources) addListing(l J9Listing, function int) {
 
 // listing reads the text of a listing again.
 func (d *Jitdump) listing(s *Source) ([]byte, error) {
-	r := d.Reader()
-	r.repairs = new(repairs)
-	if _, err := r.rawRows(s.Function); err != nil {
+	list, err := d.listings(s.Function, new(window))
+	if err != nil {
 		return nil, err
 	}
-	for _, l := range r.listings {
+	for _, l := range list {
 		if l.File == s.Name {
 			return []byte(l.Text), nil
 		}

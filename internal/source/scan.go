@@ -42,7 +42,7 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
-	lister      *Reader           // for listings, while scanning
+	listed      window            // of the records that listings were last made of
 	derive      bool              // frames of functions from their code
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
@@ -105,7 +105,7 @@ func (d *Jitdump) grow(at int64) {
 // run while functions are read.
 func (d *Jitdump) Scan(ctx context.Context) error {
 	d.Cut = -1
-	d.lister = nil // a file that grows may have had nothing yet where it read
+	d.listed = window{} // where the file had nothing yet, there may be something now
 	for n := 0; !d.lost; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -121,8 +121,22 @@ func (m *maker) stackMap(s *j9meta.StackMap) {
 	}
 	s.Bits = m.slotBits(3)
 	if m.monitors && m.chance(30) {
-		s.LiveMonitors = m.slotBits(4)
+		s.LiveMonitors = m.liveMonitors()
 	}
+}
+
+// liveMonitors draws some of the slots that hold monitors of the method or of an
+// inlined one.
+func (m *maker) liveMonitors() []byte {
+	live := m.slotBits(2)
+	for i := range live {
+		masks := m.b.Atlas.Monitors[i]
+		for _, s := range m.b.Sites {
+			masks |= s.Monitors[i]
+		}
+		live[i] &= masks
+	}
+	return live
 }
 
 func (m *maker) registerPointers() *j9meta.RegisterPointers {

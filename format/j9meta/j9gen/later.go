@@ -26,7 +26,8 @@ func (m *maker) later() {
 	if m.choose(o.InvokeBasic, 30) && place {
 		v := &j9meta.InvokeBasicInfo{}
 		for range 1 + m.few(6) {
-			s := j9meta.InvokeBasicSite{ReturnOffset: m.offset(), ArgSlots: uint8(m.few(12))}
+			call := m.offset()
+			s := j9meta.InvokeBasicSite{ReturnOffset: min(call+m.align(), m.endOfPart(call)), ArgSlots: uint8(m.few(12))}
 			if m.chance(50) {
 				s.J2IThunk = m.address(codeMemory)
 			}
@@ -58,12 +59,14 @@ func (m *maker) osrInfo() {
 	for _, pc := range slices.Compact(offsets) {
 		e := j9meta.OSRMapping{PC: pc}
 		for range m.few(5) {
-			e.Slots = append(e.Slots, j9meta.OSRSlot{
+			s := j9meta.OSRSlot{
 				Site:          int32(m.rng.IntN(m.sites+1) - 1),
 				BufferOffset:  uint32(8 * m.few(40)),
 				ScratchOffset: uint32(8 * m.few(40)),
 				Size:          4 << m.rng.IntN(2),
-			})
+			}
+			r.MaxScratchSize = max(r.MaxScratchSize, s.ScratchOffset+s.Size)
+			e.Slots = append(e.Slots, s)
 		}
 		r.Mappings = append(r.Mappings, e)
 	}
