@@ -64,10 +64,17 @@ type j9Function struct {
 	methods []jitdump.JavaMethod
 }
 
-// makeJ9 replaces the dump in dir by one with metadata, which has one of every few
-// functions, and returns those that have some. With cold, some of them are the two parts
-// of one body. Records are spoiled before they are written, where there is a spoil.
-func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f *j9Function) jitdump.Record) (functions []*j9Function) {
+// j9Options say how a dump is to be made.
+type j9Options struct {
+	every int  // of as many functions one is left
+	cold  bool // some bodies are two functions of the dump
+	ascii bool // there are no other names
+	spoil func(i int, f *j9Function) jitdump.Record
+}
+
+// makeJ9 replaces the dump in dir by one with metadata, and returns the functions that
+// have some. Records are spoiled before they are written.
+func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 	t.Helper()
 	path := testrec.Dumps(t, dir)[0]
 	r, err := jitdump.NewReader(bytes.NewReader(read(t, path)))
@@ -89,12 +96,12 @@ func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f 
 		}
 		switch rec.(type) {
 		case *jitdump.Load:
-			if n++; n%every != 0 {
+			if n++; n%o.every != 0 {
 				continue
 			}
 			loads = append(loads, len(records))
 		case *jitdump.Unwinding:
-			if (n+1)%every != 0 {
+			if (n+1)%o.every != 0 {
 				continue
 			}
 		default:
@@ -110,22 +117,22 @@ func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f 
 		if made[at] != nil || shape.plain || load.CodeSize < 16 {
 			continue
 		}
-		o := shape.options
-		o.Layout = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}
-		o.StartPC, o.CodeSize = load.CodeAddr, uint32(load.CodeSize)
+		body := shape.options
+		body.Layout = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}
+		body.StartPC, body.CodeSize = load.CodeAddr, uint32(load.CodeSize)
 		// The next function behind it that is near may be its cold part.
-		o.Cold = j9gen.Never
+		body.Cold = j9gen.Never
 		coldPart := 0
-		if cold && i%2 == 0 && o.Stub != j9gen.Always {
+		if o.cold && i%2 == 0 && body.Stub != j9gen.Always {
 			for _, next := range loads[i+1 : min(i+40, len(loads))] {
 				l := records[next].rec.(*jitdump.Load)
 				if gap := l.CodeAddr - load.CodeAddr - load.CodeSize; made[next] == nil && l.CodeSize >= 16 && l.CodeSize != load.CodeSize && l.CodeAddr > load.CodeAddr && gap < 1<<20 {
-					o.Cold, o.ColdPC, o.ColdSize, coldPart = j9gen.Always, l.CodeAddr, uint32(l.CodeSize), next
+					body.Cold, body.ColdPC, body.ColdSize, coldPart = j9gen.Always, l.CodeAddr, uint32(l.CodeSize), next
 					break
 				}
 			}
 		}
-		f := &j9Function{load: *load, shape: shape.name, body: j9gen.Random(rng, o)}
+		f := &j9Function{load: *load, shape: shape.name, body: j9gen.Random(rng, body)}
 		if shape.edit != nil {
 			shape.edit(f.body)
 			if err := f.body.Lay(); err != nil {
@@ -136,7 +143,7 @@ func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f 
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.methods = j9Methods(rng, f.body, i)
+		f.methods = j9Methods(rng, f.body, i, o.ascii)
 		load.Name = []byte(javaName(&f.methods[0]))
 		if shape.tables != nil {
 			f.methods = shape.tables(f.methods)
@@ -165,8 +172,8 @@ func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f 
 	for i, rec := range records {
 		if f := made[i]; f != nil {
 			var metadata jitdump.Record = &f.record
-			if spoil != nil {
-				metadata = spoil(slices.Index(functions, f), f)
+			if o.spoil != nil {
+				metadata = o.spoil(slices.Index(functions, f), f)
 			}
 			if err := w.Write(rec.time, metadata); err != nil {
 				t.Fatal(err)
@@ -183,8 +190,12 @@ func makeJ9(t *testing.T, dir string, every int, cold bool, spoil func(i int, f 
 }
 
 // j9Methods makes the tables of the n-th body. Names of outer methods are unique.
-func j9Methods(rng *rand.Rand, b *j9meta.Body, n int) (list []jitdump.JavaMethod) {
+func j9Methods(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdump.JavaMethod) {
+	plain := strings.NewReplacer("ä", "ae", "ö", "oe", "ß", "ss")
 	for i, m := range j9gen.Methods(rng, b) {
+		if ascii {
+			m.Class, m.Name, m.File = plain.Replace(m.Class), plain.Replace(m.Name), plain.Replace(m.File)
+		}
 		if i == 0 {
 			m.Name = fmt.Sprintf("outer%d", n)
 		}
