@@ -203,7 +203,7 @@ func (e *encoder) internalPointers(m *InternalPointerMap) {
 }
 
 func (e *encoder) arrays(size uint8, arrays []PinningArray, extra []byte) {
-	if size == 0 {
+	if size == 0 && len(arrays) == 0 {
 		return
 	}
 	e.U8(uint8(len(arrays)))

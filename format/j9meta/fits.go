@@ -135,6 +135,9 @@ func (b *Body) atlasFits() error {
 		if b.Layout.alignedMaps() != (len(p.Pad) == 1) || len(p.Pad) > 1 {
 			return unfit(InternalPointerSection, "alignment", p.Offset, "%d bytes", len(p.Pad))
 		}
+		if n := pinningSize(p.Arrays); n > math.MaxUint8 && uint8(n) == p.Size && len(p.Extra) == 0 {
+			return countsFit(p)
+		}
 		return arraysFit(InternalPointerSection, p.Offset, p.Size, p.Arrays, p.Extra)
 	}
 	return nil
@@ -167,6 +170,18 @@ func (b *Body) mapFits(m *StackMap) error {
 	}
 	if p := m.Pointers; p != nil {
 		return arraysFit(StackAtlasSection, m.Offset, p.Size, p.Arrays, p.Extra)
+	}
+	return nil
+}
+
+// countsFit checks a map of more than 255 bytes, see InternalPointerMap.
+func countsFit(p *InternalPointerMap) error {
+	most := len(p.Arrays)
+	for _, a := range p.Arrays {
+		most = max(most, len(a.Pointers))
+	}
+	if most > math.MaxUint8 {
+		return unfit(InternalPointerSection, "number of distinct pinning arrays", p.Offset, "%d arrays or pointers into one, the field has room for %d", most, math.MaxUint8)
 	}
 	return nil
 }

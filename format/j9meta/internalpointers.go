@@ -1,6 +1,10 @@
 package j9meta
 
-import "github.com/jitinject/jitinject/internal/wire"
+import (
+	"math"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
 
 // RegisterPointers says which registers point into the middle of an array.
 type RegisterPointers struct {
@@ -29,15 +33,25 @@ func pinningArrays(c *wire.Cursor, size int) (list []PinningArray, extra []byte)
 		return nil, nil
 	}
 	start := c.Pos()
+	list = pinningList(c, size)
+	if n := size - (c.Pos() - start); n > 0 && c.Err() == nil {
+		extra = c.Bytes("bytes behind pinning arrays", uint64(n))
+	}
+	return list, extra
+}
+
+// pinningList reads a number of arrays and the arrays, of at most size bytes.
+func pinningList(c *wire.Cursor, size int) []PinningArray {
+	start := c.Pos()
 	left := func() int { return size - (c.Pos() - start) }
 	n := int(c.U8("number of distinct pinning arrays"))
 	if c.Err() == nil && 2*n > left() {
 		c.Bad("number of distinct pinning arrays", "%d of them need at least %d bytes, the map has %d", n, 2*n, left())
 	}
 	if c.Err() != nil {
-		return nil, nil
+		return nil
 	}
-	list = make([]PinningArray, n)
+	list := make([]PinningArray, n)
 	for i := range list {
 		list[i].Index = c.U8("index of pinning array")
 		m := int(c.U8("number of derived pointers"))
@@ -46,13 +60,10 @@ func pinningArrays(c *wire.Cursor, size int) (list []PinningArray, extra []byte)
 		}
 		list[i].Pointers = c.Bytes("derived pointer", uint64(m))
 		if c.Err() != nil {
-			return nil, nil
+			return nil
 		}
 	}
-	if n := left(); n > 0 {
-		extra = c.Bytes("bytes behind pinning arrays", uint64(n))
-	}
-	return list, extra
+	return list
 }
 
 // An InternalPointerMap says which slots point into the middle of arrays, for all
@@ -60,7 +71,7 @@ func pinningArrays(c *wire.Cursor, size int) (list []PinningArray, extra []byte)
 type InternalPointerMap struct {
 	Offset      int
 	FirstMap    uint64 // address of the map that is in force at the method's entry
-	Size        uint8  // in bytes, of the number of arrays and all that follows it
+	Size        uint8  // in bytes, of the number of arrays and all that follows it, modulo 256
 	Pad         []byte // on 32-bit ARM one byte; what was in memory
 	FirstIndex  int16  // of the first slot that holds an internal pointer
 	FirstOffset int16  // of that slot in the frame
@@ -80,6 +91,14 @@ func (d *decoder) internalPointers(c *wire.Cursor) *InternalPointerMap {
 	}
 	m.FirstIndex = int16(c.U16("index of first internal pointer"))
 	m.FirstOffset = int16(c.U16("offset of first internal pointer"))
+	// The VM goes by the number of arrays and does not look at the size, which the
+	// compiler lets overflow: it allows 255 arrays and pointers together.
+	long := *c
+	arrays := pinningList(&long, long.Len())
+	if n := pinningSize(arrays); long.Err() == nil && n > math.MaxUint8 && uint8(n) == m.Size {
+		*c, m.Arrays = long, arrays
+		return m
+	}
 	m.Arrays, m.Extra = pinningArrays(c, int(m.Size))
 	return m
 }

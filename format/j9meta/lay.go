@@ -263,5 +263,9 @@ func (l Layout) mapSize(f Flags, m *StackMap) int {
 func (m *StackAllocMap) size(l Layout) int { return l.PointerSize + len(m.Bits) }
 
 func (m *InternalPointerMap) size(l Layout) int {
-	return l.PointerSize + 1 + len(m.Pad) + 4 + int(m.Size)
+	n := int(m.Size)
+	if n > 0 || len(m.Arrays) > 0 { // not what m.Size says: that is modulo 256
+		n = pinningSize(m.Arrays) + len(m.Extra)
+	}
+	return l.PointerSize + 1 + len(m.Pad) + 4 + n
 }

@@ -34,8 +34,13 @@ func handmade() *Body {
 // Lay sets what says how much there is, how wide, and where.
 func TestLay(t *testing.T) {
 	b := handmade()
+	b.InternalPointers.Extra = []byte{9} // which no writer leaves
+	b.Atlas.Maps[1].Pointers.Extra = []byte{9}
 	if err := b.Lay(); err != nil {
 		t.Fatal(err)
+	}
+	if p, q := b.InternalPointers, b.Atlas.Maps[1].Pointers; len(p.Extra)+len(q.Extra) > 0 {
+		t.Errorf("behind the arrays: %v, %v", p.Extra, q.Extra)
 	}
 	var kinds []SectionKind
 	for _, s := range b.Sections {
@@ -143,7 +148,7 @@ func TestLayHeader(t *testing.T) {
 func TestLayARM(t *testing.T) {
 	b := handmade()
 	b.Layout.PointerSize, b.Layout.Machine = 4, elf.EM_ARM
-	for grow := range 4 {
+	for grow := range 8 {
 		b.GPU.Signature = make([]byte, grow)
 		for i := range b.GPU.Signature {
 			b.GPU.Signature[i] = 'f'
@@ -164,6 +169,39 @@ func TestLayARM(t *testing.T) {
 		}
 		if _, err := Decode(blob, b.Base, b.Layout); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The size of an internal pointer map overflows, as the compiler lets it.
+func TestLayManyPointers(t *testing.T) {
+	for _, arrays := range []int{84, 85, 86, 127, 254, 255} {
+		b := handmade()
+		b.InternalPointers.Arrays = nil
+		for i := range arrays {
+			b.InternalPointers.Arrays = append(b.InternalPointers.Arrays, PinningArray{uint8(i), []byte{9}})
+		}
+		if err := b.Lay(); err != nil {
+			t.Fatal(err)
+		}
+		if size := b.InternalPointers.Size; size != uint8(1+3*arrays) {
+			t.Errorf("%d arrays: size %d", arrays, size)
+		}
+		blob, err := b.Encode()
+		if err != nil {
+			t.Fatal(arrays, err)
+		}
+		l := b.Layout
+		l.HeaderSize = 0
+		got, err := Decode(blob, b.Base, l)
+		if err != nil {
+			t.Fatal(arrays, err)
+		}
+		if !reflect.DeepEqual(got.InternalPointers, b.InternalPointers) || !reflect.DeepEqual(got.Sections, b.Sections) {
+			t.Errorf("%d arrays: %+v, expected %+v", arrays, got.InternalPointers, b.InternalPointers)
+		}
+		if again, err := got.Encode(); err != nil || !bytes.Equal(again, blob) {
+			t.Errorf("%d arrays: encoded again: error %v", arrays, err)
 		}
 	}
 }
@@ -191,7 +229,9 @@ func TestUnfit(t *testing.T) {
 		{"register pointers without their bit", func(b *Body) { b.Atlas.Maps[1].RegisterMap = 0 }, "say that register pointers follow: false; there are some: true"},
 		{"the bit without register pointers", func(b *Body) { b.Atlas.Maps[1].Pointers = nil }, "say that register pointers follow: true; there are some: false"},
 		{"register pointers without a map of all", func(b *Body) { b.InternalPointers = nil }, "say that register pointers follow: false; there are some: true"},
-		{"many pointers", func(b *Body) { b.InternalPointers.Arrays[0].Pointers = make([]byte, 255) }, "4 bytes, the arrays have 260 and the size is one byte"},
+		{"many registers", func(b *Body) { b.Atlas.Maps[1].Pointers.Arrays[0].Pointers = make([]byte, 255) }, "2 bytes, the arrays have 258 and the size is one byte"},
+		{"many pointers", func(b *Body) { b.InternalPointers.Arrays[0].Pointers = make([]byte, 256) }, "256 arrays or pointers into one, the field has room for 255"},
+		{"many arrays", func(b *Body) { b.InternalPointers.Arrays = make([]PinningArray, 256) }, "256 arrays or pointers into one, the field has room for 255"},
 		{"NUL", func(b *Body) { b.GPU.Kernels[0].Text = []byte{'a', 0} }, "a NUL within a string"},
 		{"stub", func(b *Body) { b.Header.Flags |= IsStub }, "IS_STUB, but there is more than a header"},
 		{"pointers", func(b *Body) { b.Layout.PointerSize, b.Header.BodyInfo = 4, 1<<32 }, "bodyInfo at offset 0x48: 0x100000000 has more than 4 bytes"},
