@@ -35,7 +35,7 @@ var j9Shapes = []j9Shape{
 	{name: "unloaded", options: j9gen.Options{Sites: 12, Unloaded: j9gen.Always}},
 	{name: "ahead of time", options: j9gen.Options{Sites: 6, AheadOfTime: j9gen.Always, Wide: j9gen.Always}, edit: func(b *j9meta.Body) {
 		for i := range b.Sites {
-			b.Sites[i].Method = 1<<64 - 1
+			b.Sites[i].Method = 1<<(8*b.Layout.PointerSize) - 1
 		}
 	}},
 	{name: "native", options: j9gen.Options{Native: j9gen.Always}},
@@ -69,13 +69,18 @@ type j9Options struct {
 	every int  // of as many functions one is left
 	cold  bool // some bodies are two functions of the dump
 	ascii bool // there are no other names
-	spoil func(i int, f *j9Function) jitdump.Record
+	// layout is that of another machine than x86-64, whose dump it then is.
+	layout j9meta.Layout
+	spoil  func(i int, f *j9Function) jitdump.Record
 }
 
 // makeJ9 replaces the dump in dir by one with metadata, and returns the functions that
 // have some. Records are spoiled before they are written.
 func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 	t.Helper()
+	if o.layout.Machine == elf.EM_NONE {
+		o.layout = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}
+	}
 	path := testrec.Dumps(t, dir)[0]
 	r, err := jitdump.NewReader(bytes.NewReader(read(t, path)))
 	if err != nil {
@@ -94,10 +99,13 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch rec.(type) {
+		switch rec := rec.(type) {
 		case *jitdump.Load:
 			if n++; n%o.every != 0 {
 				continue
+			}
+			if o.layout.PointerSize == 4 {
+				rec.CodeAddr, rec.VMA = uint64(uint32(rec.CodeAddr)), uint64(uint32(rec.VMA))
 			}
 			loads = append(loads, len(records))
 		case *jitdump.Unwinding:
@@ -118,7 +126,7 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 			continue
 		}
 		body := shape.options
-		body.Layout = j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64}
+		body.Layout = o.layout
 		body.StartPC, body.CodeSize = load.CodeAddr, uint32(load.CodeSize)
 		// The next function behind it that is near may be its cold part.
 		body.Cold = j9gen.Never
@@ -148,7 +156,7 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		if shape.tables != nil {
 			f.methods = shape.tables(f.methods)
 		}
-		f.record = jitdump.OpenJ9Metadata{CodeAddr: load.CodeAddr, Base: f.body.Base, PointerSize: 8, HeaderSize: uint16(f.body.Layout.HeaderSize), Metadata: blob, Methods: f.methods}
+		f.record = jitdump.OpenJ9Metadata{CodeAddr: load.CodeAddr, Base: f.body.Base, PointerSize: uint16(o.layout.PointerSize), HeaderSize: uint16(f.body.Layout.HeaderSize), Metadata: blob, Methods: f.methods}
 		if i%3 == 0 {
 			f.record.HeaderSize = 0
 		}
@@ -165,7 +173,9 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		}
 	}
 	var out bytes.Buffer
-	w, err := jitdump.NewWriter(&out, r.Header())
+	header := *r.Header()
+	header.Order, header.Machine = o.layout.Order, uint32(o.layout.Machine)
+	w, err := jitdump.NewWriter(&out, &header)
 	if err != nil {
 		t.Fatal(err)
 	}
