@@ -20,11 +20,11 @@ type j9Code struct {
 	byName map[string][]*j9Function // the two parts of a body have one name
 	truth  map[*j9Function][]testrec.ToyInsn
 	names  map[string]bool // of all functions in it, also those that were inlined
-	places map[*j9Function]j9Place
+	places map[*j9Function]j9Spot
 }
 
-// A j9Place is where a function is in an object.
-type j9Place struct {
+// A j9Spot is where a function is in an object.
+type j9Spot struct {
 	object string
 	addr   uint64
 }
@@ -50,7 +50,7 @@ func (c *j9Code) find(t *testing.T, objects string) (names []string) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}
-	c.places = make(map[*j9Function]j9Place)
+	c.places = make(map[*j9Function]j9Spot)
 	for _, path := range paths {
 		names = append(names, filepath.Base(path))
 		o, err := elf.Open(path)
@@ -65,7 +65,7 @@ func (c *j9Code) find(t *testing.T, objects string) (names []string) {
 		for _, s := range symbols {
 			for _, f := range c.byName[s.Name] {
 				if s.Size == f.load.CodeSize {
-					c.places[f] = j9Place{path, s.Value}
+					c.places[f] = j9Spot{path, s.Value}
 				}
 			}
 		}

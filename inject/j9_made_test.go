@@ -151,8 +151,8 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.methods = j9Methods(rng, f.body, i, o.ascii)
-		load.Name = []byte(javaName(&f.methods[0]))
+		f.methods = j9Tables(rng, f.body, i, o.ascii)
+		load.Name = []byte(j9Name(&f.methods[0]))
 		if shape.tables != nil {
 			f.methods = shape.tables(f.methods)
 		}
@@ -199,8 +199,8 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 	return functions
 }
 
-// j9Methods makes the tables of the n-th body. Names of outer methods are unique.
-func j9Methods(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdump.JavaMethod) {
+// j9Tables makes the tables of the n-th body. Names of outer methods are unique.
+func j9Tables(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdump.JavaMethod) {
 	plain := strings.NewReplacer("ä", "ae", "ö", "oe", "ß", "ss")
 	for i, m := range j9gen.Methods(rng, b) {
 		if ascii {
@@ -221,8 +221,8 @@ func j9Methods(rng *rand.Rand, b *j9meta.Body, n int, ascii bool) (list []jitdum
 	return list
 }
 
-// javaName is a method's name as the agent writes it.
-func javaName(m *jitdump.JavaMethod) string {
+// j9Name is a method's name as the agent writes it.
+func j9Name(m *jitdump.JavaMethod) string {
 	return strings.ReplaceAll(string(m.Class), "/", ".") + "." + string(m.Name) + string(m.Signature)
 }
 
@@ -269,9 +269,9 @@ func (f *j9Function) frame(at j9meta.Frame) testrec.Frame {
 		case m.Method != at.Method:
 			continue
 		case len(m.Lines) == 0:
-			return listed(javaName(m))
+			return listed(j9Name(m))
 		}
-		frame := testrec.Frame{Function: javaName(m), File: string(m.File), Line: m.Lines[0].Line}
+		frame := testrec.Frame{Function: j9Name(m), File: string(m.File), Line: m.Lines[0].Line}
 		if frame.File == "" {
 			frame.File = string(m.Class) + ".class"
 		}
