@@ -123,7 +123,13 @@ func begins(chain []perfFrame, stack []testrec.Frame, inlines bool) bool {
 // checkPerfInlines holds the call chains of a recording, as perf resolves them with
 // inlined functions, against the truth about the addresses that they are made of.
 // Where perf shows none at all, places are compared. It returns how many are shown.
-func checkPerfInlines(t *testing.T, dir, perf, file string, code inlineCode) (shown int) {
+func checkPerfInlines(t *testing.T, dir, perf, file string, truth map[string][]testrec.ToyInsn, loads []jitdump.Load) (shown int) {
+	t.Helper()
+	return checkPerfCode(t, dir, perf, file, &toyCode{truth, loads})
+}
+
+// checkPerfCode is checkPerfInlines with any truth.
+func checkPerfCode(t *testing.T, dir, perf, file string, code inlineCode) (shown int) {
 	t.Helper()
 	raw, resolved := perfChains(t, dir, perf, file, "--no-inline"), perfChains(t, dir, perf, file, "--inline")
 	for _, chain := range resolved {

@@ -100,7 +100,7 @@ func checkInlines(t *testing.T, dir string, mustShow bool) {
 		})
 		for version, perf := range testrec.Perfs(t) {
 			t.Run(fmt.Sprintf("perf %s, DWARF %d", version, dwarf), func(t *testing.T) {
-				shown := checkPerfInlines(t, dir, perf, out, &toyCode{truth, loads})
+				shown := checkPerfInlines(t, dir, perf, out, truth, loads)
 				t.Logf("%d inlined functions are shown", shown)
 				if shown == 0 && mustShow {
 					t.Error("no inlined function is shown")

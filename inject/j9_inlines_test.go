@@ -60,7 +60,7 @@ func TestJ9Inlines(t *testing.T) {
 				return // perf takes long for what else is in such a recording
 			}
 			for version, perf := range testrec.Perfs(t) {
-				shown := checkPerfInlines(t, dir, perf, o.Output, code)
+				shown := checkPerfCode(t, dir, perf, o.Output, code)
 				t.Logf("perf %s shows %d inlined functions", version, shown)
 				if shown == 0 {
 					t.Errorf("perf %s shows no inlined functions", version)
