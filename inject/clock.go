@@ -30,6 +30,7 @@ const (
 	ClockTSC       = "tsc"       // the recording says how counts of the processor become its times
 	ClockEstimated = "estimated" // the offset was found by evidence
 	ClockGiven     = "given"     // by Options.Clock
+	ClockStart     = "start"     // the dump has no times: functions are there from the start
 	ClockNone      = "none"      // the times cannot be matched: functions are there from the start
 )
 
@@ -56,6 +57,9 @@ func givenOffset(mode string) (offset int64, ok bool, err error) {
 // matchClock decides how the dump's times become the recording's. Where that
 // takes evidence, the answer is not final before estimateClocks has collected it.
 func (d *dump) matchClock(rec *recording, mode string) error {
+	if d.matchCaptures(rec, mode) {
+		return nil
+	}
 	clock, err := d.source.Clock()
 	if err != nil {
 		return err
@@ -197,6 +201,8 @@ func (d *dump) settleClock(sum *Summary) {
 	switch {
 	case against != "":
 		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s", against, left)
+	case left != "" && captureDump(d.source) != nil:
+		problem("its times cannot be matched with those of the recording, which was made without -k mono; its functions are there from the start; %s", left)
 	case left != "" && e.marker == 0:
 		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s", d.pid, left)
 	case left != "":

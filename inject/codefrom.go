@@ -164,7 +164,7 @@ func (d *dump) codeWorld(maps []fileMap) source.CodeWorld {
 		Skip:   func(function int) bool { return d.strays[function] },
 		InFile: files.hold,
 		Mapped: func(addr, since uint64) bool {
-			return d.match.Kind == ClockNone || slices.ContainsFunc(maps, func(m fileMap) bool {
+			return d.match.Kind == ClockNone || d.match.Kind == ClockStart || slices.ContainsFunc(maps, func(m fileMap) bool {
 				return m.name == "" && addr >= m.lo && addr < m.hi && m.time > d.clock(since)
 			})
 		},

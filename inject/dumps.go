@@ -49,6 +49,9 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 	if err := f.monoLogs(ctx, sum); err != nil {
 		return nil, err
 	}
+	if err := f.captures(ctx, sum); err != nil {
+		return nil, err
+	}
 	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
 	for _, c := range claims {
@@ -68,7 +71,11 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			continue
 		}
 		if d.source.Target().Machine == uint32(elf.EM_NONE) {
-			sum.problem(Problem{File: d.path, Offset: -1, Text: "neither it nor the recording says what machine its code is for", Advice: "record into a file: perf record -o FILE"})
+			advice := "record into a file: perf record -o FILE"
+			if captureDump(d.source) != nil {
+				advice = `say "machine" in its JSON, as uname -m does`
+			}
+			sum.problem(Problem{File: d.path, Offset: -1, Text: "neither it nor the recording says what machine its code is for", Advice: advice})
 			continue
 		}
 		if err := d.matchClock(rec, opts.Clock); err != nil {

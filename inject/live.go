@@ -82,7 +82,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	l := &live{
 		rewriter: rewriter{rec: rec, sum: sum, out: dst, markers: make(map[int64]bool), jit: make(map[uint32][]span), aux: make(map[uint64]uint64)},
 		ctx:      ctx, in: in, opts: opts, stores: make(stores), jitting: make(map[uint32]*plannedDump),
-		planner: newPlanner(rec, sum), logs: len(opts.Mono) > 0,
+		planner: newPlanner(rec, sum), logs: len(opts.Mono)+len(opts.J9) > 0,
 	}
 	l.planner.overlay = opts.MonoAOT
 	l.plan = &l.planner.plan

@@ -66,7 +66,7 @@ func (l *live) open(m marker, record []byte) bool {
 	return false
 }
 
-// openLogs opens the logs of Mono, at the end of a stream. The error is ctx's.
+// openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.rec.markers)
 	l.code = openCode(l.rec, l.opts, l.sum)
@@ -77,6 +77,9 @@ func (l *live) openLogs() error {
 	err := f.listDirs()
 	if err == nil {
 		err = f.monoLogs(l.ctx, l.sum)
+	}
+	if err == nil {
+		err = f.captures(l.ctx, l.sum)
 	}
 	if err != nil {
 		if l.ctx.Err() != nil {

@@ -84,6 +84,11 @@ type Options struct {
 	// MonoShort leaves the parameters out of the names of Mono's methods.
 	MonoShort bool
 
+	// J9 names captures of OpenJ9's metadata: files X.bin with X.json beside them, by either of
+	// them, or directories with such files. Where the PID is 0, whose they are is found out: by
+	// what they say, by where their code is, and by where samples are.
+	J9 []NamedDump
+
 	// PID is the process of logs that do not say whose they are; 0 finds out.
 	PID uint32
 

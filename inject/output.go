@@ -56,6 +56,11 @@ func openOutput(opts *Options, in *input, dumps []*dump) (*output, error) {
 			if dst, err := d.file.Stat(); err == nil && os.SameFile(st, dst) {
 				what = fmt.Sprintf("the dump of process %d", d.pid)
 			}
+			for _, other := range d.otherFiles() {
+				if dst, err := os.Stat(other); err == nil && os.SameFile(st, dst) {
+					what = fmt.Sprintf("a capture of process %d", d.pid)
+				}
+			}
 		}
 		switch {
 		case what != "" && p == path:

@@ -202,6 +202,7 @@ func (p *planner) add(d *dump) *plannedDump {
 	}
 	p.sum.Dumps = append(p.sum.Dumps, DumpSummary{PID: d.pid, Kind: kind, Path: d.path, Note: d.note, Objects: d.objects, Clock: d.match, CodeFiles: d.codeFiles, Late: d.late, Cut: -1, Repairs: []Repair{}})
 	pd := &plannedDump{dump: d, attribution: newAttribution(p.rec, d)}
+	pd.reportCaptures(&p.sum.Dumps[d.number])
 	p.dumps = append(p.dumps, pd)
 	return pd
 }

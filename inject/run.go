@@ -193,6 +193,9 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 		}
 		if err == nil {
 			s.Bytes = st.Size()
+			if c := captureDump(d.source); c != nil {
+				s.Bytes = c.Bytes()
+			}
 			sum.BytesRead += s.Bytes
 		}
 		for _, r := range d.source.Repairs() {

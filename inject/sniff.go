@@ -20,6 +20,7 @@ const (
 	FileJitdump            // Options.Dumps
 	FileMonoLog            // Options.Mono
 	FileXRay               // Options.XRay
+	FileJ9                 // Options.J9
 	FileCore               // Options.CodeFrom
 	FileELF                // a program or a shared object: Options.CodeFrom, Options.XRayBinary
 )
@@ -35,6 +36,8 @@ func (k FileKind) String() string {
 		return "a log of Mono's profiler"
 	case FileXRay:
 		return "an XRay trace"
+	case FileJ9:
+		return "a capture of OpenJ9's metadata"
 	case FileCore:
 		return "a core dump"
 	case FileELF:
@@ -43,7 +46,7 @@ func (k FileKind) String() string {
 	return "a file of another kind"
 }
 
-// SniffFile returns the kind of a file. What cannot be opened, and what is no regular file, is
+// SniffFile returns the kind of a file. A capture is known by the file beside it. What cannot be opened, and what is no regular file, is
 // of no kind that is known.
 func SniffFile(path string) FileKind {
 	// A FIFO is not opened: who waits to write to it would lose the reader at once.
@@ -59,7 +62,20 @@ func SniffFile(path string) FileKind {
 		return FileUnknown
 	}
 	defer file.Close()
-	return sniff(file)
+	kind := sniff(file)
+	if kind == FileUnknown && source.IsJ9Capture(path) { // by the file beside it: its own bytes do not tell
+		return FileJ9
+	}
+	return kind
+}
+
+// HasCaptures reports whether a path is that of a directory with captures of OpenJ9's metadata.
+func HasCaptures(path string) bool {
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		return false
+	}
+	captures, err := source.FindJ9Captures(path)
+	return err == nil && len(captures) > 0
 }
 
 func sniff(file *os.File) FileKind {

@@ -34,6 +34,9 @@ const objectMode = 0o644
 // mode returns what the files of a dump are created with: who may not read the dump
 // may not read its code.
 func (d *dump) mode() uint32 {
+	if c := captureDump(d.source); c != nil {
+		return c.Mode()&objectMode | 0o600
+	}
 	st, err := d.file.Stat()
 	if err != nil {
 		return 0o600

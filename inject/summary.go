@@ -120,17 +120,18 @@ type DumpSummary struct {
 	Command   string      `json:"command,omitempty"` // what it is called in the recording
 	Kind      string      `json:"kind"`              // one of the constants below
 	Path      string      `json:"path"`
-	Note      string      `json:"note,omitempty"`  // why this file, where it could have been another
-	Objects   string      `json:"objects"`         // the directory of its objects
-	Functions int         `json:"functions"`       // loaded
-	Empty     int         `json:"empty"`           // of them without code, which need no object
-	Untouched int         `json:"untouched"`       // left out by Options.Sampled
-	Nowhere   int         `json:"without_address"` // methods of which a Mono log does not say where they are; not among Functions
-	Merged    int         `json:"merged"`          // names of one function more than its first, in a Mono log
-	Codeless  int         `json:"codeless"`        // with an object that does not have their bytes: nobody knows them
-	CodeFiles int         `json:"code_files"`      // of Options.CodeFrom that are of its process
-	Late      int         `json:"late"`            // functions that were loaded after the core dumps of its process were taken, for sure
-	InImages  int         `json:"in_images"`       // functions of a Mono log that are left to the files they lie in
+	Note      string      `json:"note,omitempty"`     // why this file, where it could have been another
+	Objects   string      `json:"objects"`            // the directory of its objects
+	Captures  int         `json:"captures,omitempty"` // that are one dump; Path is that of the first
+	Functions int         `json:"functions"`          // loaded
+	Empty     int         `json:"empty"`              // of them without code, which need no object
+	Untouched int         `json:"untouched"`          // left out by Options.Sampled
+	Nowhere   int         `json:"without_address"`    // methods of which a Mono log does not say where they are; not among Functions
+	Merged    int         `json:"merged"`             // names of one function more than its first, in a Mono log
+	Codeless  int         `json:"codeless"`           // with an object that does not have their bytes: nobody knows them
+	CodeFiles int         `json:"code_files"`         // of Options.CodeFrom that are of its process
+	Late      int         `json:"late"`               // functions that were loaded after the core dumps of its process were taken, for sure
+	InImages  int         `json:"in_images"`          // functions of a Mono log that are left to the files they lie in
 	WithLines int         `json:"with_lines"`
 	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined
 	Unwind    Unwind      `json:"unwind"`
@@ -148,6 +149,7 @@ type DumpSummary struct {
 const (
 	KindJitdump = "jitdump"
 	KindMono    = "mono-log"
+	KindJ9      = "openj9-captures"
 )
 
 // Unwind counts functions by where their unwind tables come from.

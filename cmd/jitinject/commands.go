@@ -65,7 +65,7 @@ func (c *subcommand) options() *pflag.FlagSet {
 func (c *subcommand) synopsis(program string) string {
 	switch {
 	case c.name == "inject":
-		return program + " [inject] [options] [LOG|TRACE|CORE...]"
+		return program + " [inject] [options] [LOG|TRACE|CAPTURE|CORE...]"
 	case c.flags == nil:
 		return strings.TrimRight(program+" "+c.name+" "+c.args, " ")
 	}

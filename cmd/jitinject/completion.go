@@ -20,8 +20,9 @@ var (
 	recordingPatterns = []string{"*.data", "*.data.old", "*.dump"}
 	logPatterns       = []string{"*.mlpd"}
 	tracePatterns     = []string{"xray-log.*"}
+	capturePatterns   = []string{"*.bin", "*.json"}
 	corePatterns      = []string{"core", "core.*", "*.core"}
-	alonePatterns     = slices.Concat(logPatterns, tracePatterns, corePatterns) // behind inject's options
+	alonePatterns     = slices.Concat(logPatterns, tracePatterns, capturePatterns[:1], corePatterns) // behind inject's options
 	filePatterns      = slices.Concat(recordingPatterns, logPatterns, tracePatterns)
 	anyFile           = []string{"*"}
 )
@@ -31,6 +32,8 @@ func patternsOf(f *pflag.Flag) []string {
 	switch f.Name {
 	case "mono":
 		return logPatterns
+	case "j9":
+		return capturePatterns
 	case "xray":
 		return tracePatterns
 	case "xray-binary":

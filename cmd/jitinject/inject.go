@@ -36,6 +36,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Dumps:        o.named,
 		Mono:         o.logs,
 		XRay:         o.xray,
+		J9:           o.captures,
 		XRayBinary:   o.xrayBinary,
 		MonoAOT:      o.monoAOT,
 		MonoShort:    o.monoNames == "short",

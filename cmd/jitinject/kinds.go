@@ -11,12 +11,13 @@ import (
 )
 
 // Files are named with options, and those that go with a recording also without: what
-// a Mono log, an XRay trace or a core dump is, its first bytes tell. So a pattern of the
+// a Mono log, an XRay trace or a core dump is, its first bytes tell, and what a capture of OpenJ9's
+// metadata is, the file beside it. So a pattern of the
 // shell may stand behind an option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
 func goesAlong(kind engine.FileKind) bool {
-	return kind == engine.FileMonoLog || kind == engine.FileXRay || kind == engine.FileCore
+	return kind == engine.FileMonoLog || kind == engine.FileXRay || kind == engine.FileJ9 || kind == engine.FileCore
 }
 
 // takeFiles takes in the files that stand alone. The first that cannot is an error.
@@ -30,9 +31,15 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 			o.logs = append(o.logs, engine.NamedDump{Path: name})
 		case engine.FileXRay:
 			o.xray = append(o.xray, name)
+		case engine.FileJ9:
+			o.captures = append(o.captures, engine.NamedDump{Path: name})
 		case engine.FileCore:
 			o.codeFrom = append(o.codeFrom, name)
 		default:
+			if engine.HasCaptures(name) {
+				o.captures = append(o.captures, engine.NamedDump{Path: name})
+				continue
+			}
 			return strayWord(name, fs.Changed("input"))
 		}
 	}
@@ -57,6 +64,15 @@ func (o *options) checkKinds() error {
 			option = fmt.Sprintf("--mono %d=", l.PID)
 		}
 		if err := wrongKind(option, l.Path, aLog, engine.FileMonoLog); err != nil {
+			return err
+		}
+	}
+	for _, c := range o.captures {
+		option := "--j9"
+		if c.PID != 0 {
+			option = fmt.Sprintf("--j9 %d=", c.PID)
+		}
+		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.FileJ9); err != nil {
 			return err
 		}
 	}
@@ -97,6 +113,8 @@ func placeOf(kind engine.FileKind) string {
 		return "name it with --mono"
 	case engine.FileXRay:
 		return "name it with --xray"
+	case engine.FileJ9:
+		return "name it with --j9"
 	case engine.FileCore:
 		return "name it with --code-from"
 	}

@@ -63,6 +63,47 @@ func packed(t *testing.T, b []byte) []byte {
 	return buf.Bytes()
 }
 
+// Captures may stand alone, or the directory that has them.
+func TestCaptureFiles(t *testing.T) {
+	vectors := testrec.Path("..", "format", "j9meta", "testdata")
+	for _, args := range []string{
+		"caps/a.bin", "caps/a.json", "caps/a.bin caps/b.bin", "caps", "caps/a.bin caps", "--j9 caps/a.bin caps/b.json", "--j9 caps", "--j9 %=caps", "inject --j9 %=caps/a.json",
+	} {
+		dir := testrec.Place(t, "node-hot")
+		if err := os.Mkdir(filepath.Join(dir, "caps"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, ext := range []string{".bin", ".json"} {
+			for to, from := range map[string]string{"a": "inline-216", "b": "plain-216"} {
+				b, err := os.ReadFile(filepath.Join(vectors, from+ext))
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, "caps", to+ext), b, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		pid := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(testrec.Dumps(t, dir)[0]), "jit-"), ".dump")
+		code, stdout, stderr := command(t, dir, append(strings.Fields(strings.ReplaceAll(args, "%", pid)), "--summary", "json")...)
+		var sum engine.Summary
+		if err := json.Unmarshal([]byte(stdout), &sum); err != nil {
+			t.Errorf("%s: exit code %d, %v\n%s", args, code, err, stderr)
+			continue
+		}
+		// Of the vectors, nobody knows whose they are, unless it is said.
+		all := len(sum.Dumps)
+		for _, p := range sum.Problems {
+			if strings.Contains(p.File, "caps") {
+				all++
+			}
+		}
+		if all < 2 {
+			t.Errorf("%s: the captures were not read: exit code %d\n%s", args, code, stderr)
+		}
+	}
+}
+
 // What is known to be something else than an option takes is refused by name.
 func TestWrongKinds(t *testing.T) {
 	dir := testrec.Place(t, "mono-core")
@@ -74,7 +115,18 @@ func TestWrongKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, text := range map[string]string{"a.bin": "some bytes", "a.json": `{"base": 1, "startPC": 2}`, "alone.bin": "some bytes"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for args, want := range map[string]string{
+		"--mono a.bin":               "--mono a.bin: it is a capture of OpenJ9's metadata, not a log of Mono's profiler; name it with --j9",
+		"-i a.json":                  "-i a.json: it is a capture of OpenJ9's metadata, not a recording; name it with --j9",
+		"--j9 app.mlpd":              "--j9 app.mlpd: it is a log of Mono's profiler, not a capture of OpenJ9's metadata; name it with --mono",
+		"--j9 7=perf.data":           "--j9 7=perf.data: it is a recording, not a capture of OpenJ9's metadata; recordings are named with -i",
+		"--j9 7=":                    "--j9 7=: it takes FILE or PID=FILE",
+		"alone.bin":                  "files are named with -i and -o",
 		"--xray app.mlpd":            "--xray app.mlpd: it is a log of Mono's profiler, not an XRay trace; name it with --mono",
 		"-i app.mlpd":                "-i app.mlpd: it is a log of Mono's profiler, not a recording; name it with --mono",
 		"-i mono.core":               "-i mono.core: it is a core dump, not a recording; name it with --code-from",

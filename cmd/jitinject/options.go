@@ -34,6 +34,8 @@ type options struct {
 	logs          []engine.NamedDump // what they mean
 	monoAOT       bool
 	monoNames     string
+	j9            []string           // [PID=]FILE
+	captures      []engine.NamedDump // what they mean
 	xray          []string
 	xrayBinary    []string
 	pid           uint32
@@ -97,10 +99,11 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.mono, "mono", nil, "`[PID=]FILE`: read FILE, a log of Mono's log profiler, as that of process PID if one is named; may be repeated, and is not needed where the log lies beside the recording")
 	fs.BoolVar(&o.monoAOT, "mono-aot", false, "give code that was compiled ahead of time the names in Mono's logs as well, in place of the symbols of its files")
 	fs.StringVar(&o.monoNames, "mono-names", "full", "`full|short`: name Mono's methods with their parameters, as Mono does, or without")
+	fs.StringArrayVar(&o.j9, "j9", nil, "`[PID=]FILE`: read FILE, a capture of OpenJ9's metadata (X.bin with X.json beside it) or a directory of them, as that of process PID if one is named; may be repeated")
 	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls of `FILE`, a trace of XRay's flight data recorder; may be repeated")
 	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "take `FILE` for the program that wrote traces, if the one in the recording is gone; may be repeated")
 	fs.Uint32Var(&o.pid, "pid", 0, "take logs and traces that do not say whose they are for those of process `PID`")
-	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
+	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log or a capture does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
@@ -175,16 +178,18 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		o.named = append(o.named, engine.NamedDump{PID: uint32(n), Path: file})
 	}
 	for _, l := range o.mono {
-		named := engine.NamedDump{Path: l}
-		if pid, file, ok := strings.Cut(l, "="); ok {
-			if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
-				named = engine.NamedDump{PID: uint32(n), Path: file}
-			}
-		}
+		named := maybeOf(l)
 		if named.Path == "" {
 			return usageError(fmt.Sprintf("--mono %s: it takes FILE or PID=FILE, a log of Mono's log profiler", typed(l)))
 		}
 		o.logs = append(o.logs, named)
+	}
+	for _, c := range o.j9 {
+		named := maybeOf(c)
+		if named.Path == "" {
+			return usageError(fmt.Sprintf("--j9 %s: it takes FILE or PID=FILE, a capture of OpenJ9's metadata or a directory of them", typed(c)))
+		}
+		o.captures = append(o.captures, named)
 	}
 	switch {
 	case !o.jit:
@@ -203,4 +208,14 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		return usageError("--summary json and -o - both want standard output; name a file with -o")
 	}
 	return o.checkKinds()
+}
+
+// maybeOf reads [PID=]FILE.
+func maybeOf(arg string) engine.NamedDump {
+	if pid, file, ok := strings.Cut(arg, "="); ok {
+		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
+			return engine.NamedDump{PID: uint32(n), Path: file}
+		}
+	}
+	return engine.NamedDump{Path: arg}
 }

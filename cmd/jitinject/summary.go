@@ -71,7 +71,11 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	}
 	t := newTable(s)
 	for _, d := range dumps {
-		t.add(fmt.Sprintf("%d %s", d.PID, engine.Printable(d.Command)), d, engine.Printable(d.Path), dumpNotes(d, sources, all))
+		path := engine.Printable(d.Path)
+		if d.Captures > 1 {
+			path += fmt.Sprintf(" and %s", count(int64(d.Captures-1), "more capture"))
+		}
+		t.add(fmt.Sprintf("%d %s", d.PID, engine.Printable(d.Command)), d, path, dumpNotes(d, sources, all))
 	}
 	if len(more) > 0 {
 		t.add(fmt.Sprintf("%d more", len(more)), sumOf(more), "(all of them with -v)", nil)
@@ -83,8 +87,14 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
-	if slices.ContainsFunc(s.Dumps, wantsCode) {
+	wants := func(captures bool) bool {
+		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return (d.Kind == engine.KindJ9) == captures && wantsCode(d) })
+	}
+	if wants(false) {
 		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: jitinject help mono says where to take it from")
+	}
+	if wants(true) {
+		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: jitinject help openj9 says where to take it from")
 	}
 	writeTraces(w, s)
 	writeReasons(w, s)
@@ -359,6 +369,8 @@ func clockText(c engine.Clock) string {
 		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
 	case engine.ClockGiven:
 		return offset + " were added to its times, as --clock says"
+	case engine.ClockStart:
+		return "its captures do not say since when their code was there: it is there from the start"
 	case engine.ClockNone:
 		return "its times cannot be matched; its functions are there from the start"
 	}

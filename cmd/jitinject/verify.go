@@ -78,7 +78,7 @@ func (o *verifyOptions) check() error {
 		return usageError("--rules lists all rules and takes no files; --explain RULE... is about some")
 	}
 	if len(o.files) == 0 && !o.rules {
-		return usageError("verify needs the names of dumps, logs, recordings or objects")
+		return usageError("verify needs the names of dumps, logs, captures, recordings or objects")
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr 
 	return code
 }
 
-// sorted returns the recordings among files, and the logs and traces.
+// sorted returns the recordings among files, and the logs, traces and captures.
 func sorted(files []string) (recordings, logs []string) {
 	for _, file := range files {
 		kind, err := verify.KindOf(file)
@@ -163,7 +163,7 @@ func sorted(files []string) (recordings, logs []string) {
 		case err != nil:
 		case kind == verify.KindRecording:
 			recordings = append(recordings, file)
-		case kind == verify.KindMono, kind == verify.KindXRay:
+		case kind == verify.KindMono, kind == verify.KindXRay, kind == verify.KindJ9:
 			logs = append(logs, file)
 		}
 	}

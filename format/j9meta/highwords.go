@@ -36,7 +36,11 @@ func (d *decoder) likely(c *wire.Cursor, maps []StackMap) int {
 	last := uint32(0)
 	for i := range maps {
 		m := &maps[i]
-		if m.Low < last || uint64(m.Low) >= h.EndPC-h.StartPC || m.Info.CallerIndex < -1 || m.Info.CallerIndex >= len(d.body.Sites) {
+		site := m.Info.CallerIndex
+		if m.RegisterMap == GapMap {
+			site = -1 // it is all zeros, which would be the first site
+		}
+		if m.Low < last || uint64(m.Low) >= h.EndPC-h.StartPC || site < -1 || site >= len(d.body.Sites) {
 			return 1
 		}
 		last = m.Low

@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"perfdata", "jitdump", "format/monolog", "format/xrayfdr", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/verify": {"perfdata", "jitdump", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.

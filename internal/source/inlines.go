@@ -15,23 +15,27 @@ import (
 // it knows lines. A tree that breaks a rule is left out as a whole: code shown inside
 // a call that it is not part of would be worse than none.
 func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
-	size := fn.Size
 	info, err := r.decodeTree(fn, raw)
 	if info == nil && raw.ID == jitdump.IDOpenJ9 {
 		r.problem(raw.Offset, "%v; the function is left without the lines and inlined calls of its metadata", err)
 		r.repairs.trees.Add(1)
 		return false
 	}
+	return r.useTree(fn, info, err, raw.Offset)
+}
+
+// useTree takes over a record that was decoded, as far as it was, and is at an offset.
+func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
-		r.brokenTree(raw, err)
+		r.brokenTree(off, err)
 		return false
 	}
 	files := r.recordFiles(fn, info)
 	if err == nil {
-		err = info.CheckTree(size)
+		err = info.CheckTree(fn.Size)
 	}
 	if err != nil {
-		r.brokenTree(raw, err)
+		r.brokenTree(off, err)
 	} else {
 		tree(fn, info, files)
 	}
@@ -43,7 +47,7 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 			w.file = files[l.File]
 		case !complained:
 			complained = true
-			r.problem(raw.Offset, "%v; such lines are left out", info.CheckLines())
+			r.problem(off, "%v; such lines are left out", info.CheckLines())
 		}
 		if w.line > maxLine {
 			w.line = 0
@@ -62,8 +66,8 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 	return known
 }
 
-func (r *Reader) brokenTree(raw *jitdump.Raw, err error) {
-	r.problem(raw.Offset, "%v; the function is left without inlined calls", err)
+func (r *Reader) brokenTree(off int64, err error) {
+	r.problem(off, "%v; the function is left without inlined calls", err)
 	r.repairs.trees.Add(1)
 }
 

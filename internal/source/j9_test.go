@@ -520,27 +520,3 @@ func TestJ9BesideDebugInfo2(t *testing.T) {
 		t.Errorf("%d orphans", d.Orphans())
 	}
 }
-
-// Names of class files may be in modified UTF-8, and are shown in UTF-8.
-func TestJ9Names(t *testing.T) {
-	b := newDump(t, x86)
-	methods := j9Methods()
-	methods[0].Name = []byte("\xed\xa0\xbd\xed\xb8\x80\xc0\x80\xed\xa0\xbdL\xc3\xa4ngen") // U+1F600, NUL, half a pair, Längen
-	methods[0].File = nil
-	methods[1].Name = []byte("a\nb\x1b[m")
-	methods[1].Lines = nil
-	b.add(j9Record(t, j9Body(t), methods, 0x1000))
-	b.load("x", 0x1000, 0x40)
-	fn, err := b.scan().Reader().Function(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := stackAt(fn, 0x10)
-	want := []frame{
-		{"p.A$B.a\nb\x1b[m()V", "p.A$B.a?b?[m()V.bytecode", 3}, // control characters are for those who print to escape
-		{"p.A.\U0001f600\ufffd\ufffdLängen()V", "p/A.class", 11},
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-}

@@ -135,7 +135,7 @@ func (d *Jitdump) addListings(i int) {
 		return
 	}
 	for _, l := range list {
-		d.sources.addListing(l, i)
+		d.sources.addListing(l.File, len(l.Text), i)
 	}
 }
 
@@ -145,16 +145,16 @@ type listingID struct {
 	function int
 }
 
-// addListing takes in a listing of a function.
-func (s *sources) addListing(l J9Listing, function int) {
+// addListing takes in a listing of a function, which has a size in bytes.
+func (s *sources) addListing(file string, size, function int) {
 	if len(s.all) >= maxSources {
 		return
 	}
 	if s.listings == nil {
 		s.listings = make(map[listingID]int)
 	}
-	s.listings[listingID{l.File, function}] = len(s.all)
-	s.all = append(s.all, Source{Name: l.File, Function: function, Size: len(l.Text), listing: true})
+	s.listings[listingID{file, function}] = len(s.all)
+	s.all = append(s.all, Source{Name: file, Function: function, Size: size, listing: true})
 }
 
 // listing reads the text of a listing again.

@@ -1,6 +1,6 @@
 // Package verify checks what takes part in an injection: the dumps and logs that runtimes
-// write, the recordings that perf and jitinject write, and the ELF objects of jitted
-// functions.
+// write, the metadata that OpenJ9 keeps of compiled code, the recordings that perf and
+// jitinject write, and the ELF objects of jitted functions.
 //
 // Each complaint breaks a rule, and the files that end in rules.go are the table of all of them: what has to
 // hold, what the usual cause is when it does not, and what to do. docs/verify.md is

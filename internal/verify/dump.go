@@ -34,6 +34,7 @@ type dumpCheck struct {
 	lines     lineRecords
 	unwind    pendingUnwind
 	tree      pendingTree
+	j9        []*pendingJ9
 	tiers     [256]bool
 
 	records   int
@@ -239,6 +240,12 @@ func (c *dumpCheck) record(raw *jitdump.Raw) {
 		if _, err := raw.EmbeddedSource(); err != nil {
 			c.broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
 		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			c.openJ9(raw)
+			break
+		}
+		fallthrough
 	default:
 		c.broken("dump/unknown-record", raw.Offset, "a record of type %d, %d bytes", uint32(raw.ID), raw.Size())
 	}
@@ -316,6 +323,9 @@ func (c *dumpCheck) end() {
 	}
 	if c.tree.waits {
 		c.broken("dump/tree-order", c.tree.offset, "no load follows")
+	}
+	for _, p := range c.j9 {
+		c.orphanJ9(p)
 	}
 	if len(c.functions) == 0 {
 		c.broken("dump/no-load", dumpHeaderSize, "there is no JIT_CODE_LOAD in the file")

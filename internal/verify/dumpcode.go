@@ -41,6 +41,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 	c.linesOf(raw, l)
 	c.unwindOf(raw, l)
 	c.treeOf(raw, l)
+	c.j9Of(l)
 }
 
 // owner checks whose record it is.

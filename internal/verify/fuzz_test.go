@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // FuzzVerify: whatever the bytes are, nothing panics, and every complaint is about a
@@ -71,6 +73,14 @@ func FuzzVerify(f *testing.F) {
 	for _, name := range []string{"v1-llvm5-events", "v2-llvm6", "v5-events", "v5-llvm14-typed"} {
 		f.Add(append([]byte{4}, testrec.Gunzip(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
 	}
+	for _, name := range []string{"epoch-232", "four-byte-offsets", "fsd-216", "inline-wide-exc"} {
+		b, err := os.ReadFile("../../format/j9meta/testdata/" + name + ".bin")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(append([]byte{5}, b...))
+		f.Add(append([]byte{0}, openJ9Dump(f, b)...))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
 			return
@@ -81,7 +91,7 @@ func FuzzVerify(f *testing.F) {
 			}
 		}}
 		r, src, size, ctx := newReporter("x", &opts), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
-		switch in[0] % 5 {
+		switch in[0] % 6 {
 		case 0:
 			if err := newDumpCheck(r, src, size).check(ctx, "jit-1.dump"); err != nil {
 				t.Error(err)
@@ -97,9 +107,36 @@ func FuzzVerify(f *testing.F) {
 		case 4:
 			c := &xrayCheck{reporter: r, src: src, size: size}
 			_ = c.check(ctx)
+		case 5:
+			for _, l := range []j9meta.Layout{{Order: binary.LittleEndian, PointerSize: 8}, {Order: binary.BigEndian, PointerSize: 4, Machine: elf.EM_S390}, {Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_ARM}} {
+				if body := decodeJ9(r, in[1:], 0, 0x7e0000000000, l); body != nil {
+					(&j9Check{reporter: r, body: body}).check()
+				}
+			}
 		default:
 			checkObject(ctx, r, src, size, "/x/jitted-1-1.so", true)
 		}
 		r.finish("x")
 	})
+}
+
+// openJ9Dump returns a dump of one of the vectors of OpenJ9's metadata.
+func openJ9Dump(f *testing.F, metadata []byte) []byte {
+	var b bytes.Buffer
+	w, err := jitdump.NewWriter(&b, &jitdump.Header{Version: 1, Machine: uint32(elf.EM_X86_64), PID: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	const start = 0x7f8800001020
+	for i, r := range []jitdump.Record{
+		&jitdump.OpenJ9Metadata{CodeAddr: start, Base: 0x7e0000000000, PointerSize: 8, Metadata: metadata, Methods: []jitdump.JavaMethod{
+			{Method: 0x500000, Class: []byte("a/B"), Name: []byte("f"), Signature: []byte("(I)V"), File: []byte("a/B.java"), Lines: []jitdump.JavaLine{{Line: 3}, {ByteCodeIndex: 4, Line: 5}}},
+		}},
+		&jitdump.Load{PID: 1, TID: 1, VMA: start, CodeAddr: start, CodeSize: 0x400, Name: []byte("a.B.f(I)V"), Code: make([]byte, 0x400)},
+	} {
+		if err := w.Write(uint64(1000+i), r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	return b.Bytes()
 }

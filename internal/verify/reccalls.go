@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -60,6 +61,13 @@ func (w *logWitness) knowsLog(ctx context.Context, path string) bool {
 		return false
 	}
 	switch kind {
+	case KindJ9:
+		capture, err := j9meta.ReadCapture(path)
+		if err != nil {
+			return false
+		}
+		_, found := w.process(capture.PID, []function{{addr: capture.StartPC, size: 1}})
+		return found
 	case KindMono:
 		c := newMonoCheck(newReporter(path, &Options{}))
 		if err := c.check(ctx, io.NewSectionReader(f, 0, st.Size())); err != nil || c.header == nil {

@@ -35,4 +35,4 @@ var rulesByName = func() map[string]Rule {
 }()
 
 // Rules are all rules there are, in the order in which they are explained.
-var Rules = slices.Concat(dumpRules, monoRules, xrayRules, fileRules)
+var Rules = slices.Concat(dumpRules, monoRules, xrayRules, j9Rules, fileRules)

@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 		if !used[r.Name] {
 			t.Errorf("%s is in the table and nowhere else", r.Name)
 		}
-		if !regexp.MustCompile(`^(dump|mono|xray|recording|object)/[a-z0-9-]+$`).MatchString(r.Name) {
+		if !regexp.MustCompile(`^(dump|mono|xray|j9|recording|object)/[a-z0-9-]+$`).MatchString(r.Name) {
 			t.Errorf("%s is no name for a rule", r.Name)
 		}
 		for _, text := range []string{r.Statement, r.Cause, r.Advice} {
@@ -98,7 +98,7 @@ func verified(t *testing.T, path string, opts verify.Options) (rules []string, a
 
 // TestBreaches: for every rule there is a file that breaks it and no other.
 func TestBreaches(t *testing.T) {
-	breaches := slices.Concat(dumpBreaches, monoBreaches, xrayBreaches, objectBreaches, recordingBreaches)
+	breaches := slices.Concat(dumpBreaches, monoBreaches, xrayBreaches, j9Breaches, j9DumpBreaches, objectBreaches, recordingBreaches)
 	covered := make(map[string]bool)
 	for _, b := range breaches {
 		covered[b.rule] = true
@@ -125,7 +125,7 @@ func TestBreaches(t *testing.T) {
 // TestGood: where nothing is wrong, nothing is said.
 func TestGood(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, dir string) (string, verify.Options){
-		"dump": goodDump, "dump beside recording": goodBeside, "object": goodObject, "recording": goodRecording, "pipe": goodPipe, "Mono log": goodMono, "XRay trace": goodXRay,
+		"dump": goodDump, "dump beside recording": goodBeside, "object": goodObject, "recording": goodRecording, "pipe": goodPipe, "Mono log": goodMono, "XRay trace": goodXRay, "OpenJ9 metadata": goodJ9, "dump of OpenJ9": goodJ9Dump,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, opts := make(t, t.TempDir())

@@ -53,7 +53,15 @@ var knowns = []known{
 	{"XRay of LLVM 14", "xray/unfinished", "As LLVM 5.", "As LLVM 5."},
 	{"XRay of LLVM 14", "xray/reserved", "As LLVM 5.", "As LLVM 5."},
 	{"Mono 6.8", "mono/size-zero-calls", "In modes with other events than JIT's, a method that a thread is about to enter is told of before its code is registered.", "Look the code up when the event is written, as happens with `nodefaults,jit`."},
+	{vectors, "j9/site-monitors", "Monitor masks are random bytes.", "Set isSameReceiver where a mask has a bit, as OpenJ9 does, which looks at no mask without it."},
+	{vectors, "j9/monitor-mask", "The same, and live monitors too.", "Leave the bit 0: there is no slot for it."},
+	{vectors, "j9/exception-method", "Methods of handlers are drawn from all methods, not only those that are inlined.", "Take a method that is inlined, or the compiled one."},
+	{vectors, "j9/map-debug", "Maps share others' in a body that was compiled for full-speed debug, too.", "Give each map its own, as OpenJ9 does then."},
 }
+
+// vectors are metadata that was made up to check readers with. No OpenJ9 has written it, and
+// it breaks what its readers do not look at.
+const vectors = "Made-up metadata of OpenJ9"
 
 // runtimes are the recordings of testdata whose dumps are checked, and whose they are.
 var runtimes = []struct {
@@ -90,6 +98,12 @@ var logs = []struct{ name, runtime, path string }{
 	{"v5-emulated-clock", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-emulated-clock.xray.gz"},
 	{"v5-llvm14-small", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-llvm14-small.xray.gz"},
 	{"v5-llvm14-typed", "XRay of LLVM 14", "../../format/xrayfdr/testdata/real/v5-llvm14-typed.xray.gz"},
+	{"plain-216", vectors, "../../format/j9meta/testdata/plain-216.bin"},
+	{"inline-216", vectors, "../../format/j9meta/testdata/inline-216.bin"},
+	{"inline-wide-exc", vectors, "../../format/j9meta/testdata/inline-wide-exc.bin"},
+	{"fsd-216", vectors, "../../format/j9meta/testdata/fsd-216.bin"},
+	{"four-byte-offsets", vectors, "../../format/j9meta/testdata/four-byte-offsets.bin"},
+	{"epoch-232", vectors, "../../format/j9meta/testdata/epoch-232.bin"},
 }
 
 // unpacked returns the path of what a file holds that gzip has packed.
@@ -196,15 +210,15 @@ func document(counts map[told]int) []byte {
 
     jitinject verify FILE...
 
-checks dumps, logs of Mono's profiler, traces of XRay, recordings and the objects that they refer to, and ELF objects by
-themselves. A recording among the FILEs is held beside the dumps, logs and traces. This page is made from the table of rules in internal/verify and from the recordings in testdata
+checks dumps, logs of Mono's profiler, traces of XRay, OpenJ9's metadata in dumps and captures, recordings and the objects that
+they refer to, and ELF objects by themselves. A recording among the FILEs is held beside the dumps, logs and traces. This page is made from the table of rules in internal/verify and from the recordings in testdata
 (` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
 
 An **error** costs names, lines or stacks, or makes them false, in some tool that people use. A **warning** is a departure that
 readers cope with. A **note** is something to know.
 `)
 	for _, kind := range []struct{ prefix, title string }{
-		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
+		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
 		for _, r := range verify.Rules {
@@ -225,7 +239,7 @@ mode; a test holds that, too.
 	for _, r := range runtimes {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, r.runtime, complaintsOf(counts, r.name, r.runtime))
 	}
-	b.WriteString("\nLogs by themselves:\n\n| log | runtime | complaints |\n|---|---|---|\n")
+	b.WriteString("\nLogs and captures by themselves:\n\n| log or capture | runtime | complaints |\n|---|---|---|\n")
 	for _, l := range logs {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", l.name, l.runtime, complaintsOf(counts, l.name, l.runtime))
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/perfdata"
@@ -35,7 +36,7 @@ type Options struct {
 	// knows, only that is said.
 	Recordings []string
 
-	// Logs are paths of Mono's logs and XRay's traces that recordings may belong to. A
+	// Logs are paths of Mono's logs, XRay's traces and captures that recordings may belong to. A
 	// recording says nothing of them by itself.
 	Logs []string
 
@@ -49,12 +50,13 @@ const (
 	KindDump      = "jitdump"
 	KindMono      = monolog.FormatName
 	KindXRay      = xrayfdr.FormatName
+	KindJ9        = j9meta.FormatName
 	KindRecording = "perf.data"
 	KindObject    = "ELF object"
 )
 
 // ErrUnknown says that a file is of no kind that can be checked.
-var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace nor a perf.data or an ELF object")
+var ErrUnknown = errors.New("it is neither a jitdump, a Mono log, an XRay trace, metadata of OpenJ9 with its JSON beside it, nor a perf.data or an ELF object")
 
 // KindOf looks at the first bytes of a file. A file with the name of a dump is one,
 // whatever is in it.
@@ -84,10 +86,26 @@ func KindOf(path string) (string, error) {
 		return KindMono, nil
 	case bytes.HasPrefix(b, []byte("DTiJ")), bytes.HasPrefix(b, []byte("JiTD")), strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump"):
 		return KindDump, nil
+	case j9meta.IsCapture(path):
+		return KindJ9, nil
 	case xrayfdr.Looks(b):
 		return KindXRay, nil
 	}
+	if isCapturePair(path) {
+		return KindJ9, nil
+	}
 	return "", ErrUnknown
+}
+
+// isCapturePair reports whether a path is of one of two files that are called as a
+// capture's, whatever is in them.
+func isCapturePair(path string) bool {
+	bin, description, ok := j9meta.CapturePaths(path)
+	for _, name := range []string{bin, description} {
+		st, err := os.Lstat(name)
+		ok = ok && err == nil && st.Mode().IsRegular()
+	}
+	return ok
 }
 
 // openChecked opens a file or directory for reading. Pipes and devices are refused:
@@ -119,6 +137,9 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if kind == KindJ9 {
+		path, _, _ = j9meta.CapturePaths(path) // offsets are in it, whichever was named
+	}
 	r := newReporter(path, &opts)
 	r.result.Kind = kind
 	switch kind {
@@ -128,6 +149,8 @@ func File(ctx context.Context, path string, opts Options) (Result, error) {
 		err = checkMono(ctx, r, path, &opts)
 	case KindXRay:
 		err = checkXRay(ctx, r, path, &opts)
+	case KindJ9:
+		err = checkJ9(ctx, r, path)
 	case KindRecording:
 		err = checkRecording(ctx, r, path, &opts)
 	default:

@@ -1,0 +1,280 @@
+package j9meta
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// captureFiles writes the files of a capture X into a new directory.
+func captureFiles(t *testing.T, metadata []byte, description string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, filepath.Join(dir, "X.bin"), metadata)
+	write(t, filepath.Join(dir, "X.json"), []byte(description))
+	return dir
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// header returns the first bytes of a struct whose startPC is 0x12345678.
+func header(size int, order binary.ByteOrder) []byte {
+	b := make([]byte, 232)
+	if size == 4 {
+		order.PutUint32(b[20:], 0x12345678)
+	} else {
+		order.PutUint64(b[40:], 0x12345678)
+	}
+	return b
+}
+
+func TestReadCapture(t *testing.T) {
+	dir := captureFiles(t, header(8, binary.LittleEndian), `{
+		"base": "0x7e0000000000", "startPC": "0x12345678", "epoch": 224, "machine": "x86_64", "pid": 42, "time": 18446744073709551615,
+		"code": "X.code", "cold_code": "cold", "nsites": 3,
+		"methods": [
+			{"method": "0x500000", "class": "App", "name": "<init>", "signature": "(I)V", "file": "App.java", "user": true, "lines": [[0, 7], [5, 8], [9, 7]]},
+			{"method": 5242912}
+		]}`)
+	write(t, filepath.Join(dir, "X.code"), []byte{0xc3})
+	write(t, filepath.Join(dir, "cold"), []byte{0x90, 0xc3})
+	want := &Capture{
+		Path: filepath.Join(dir, "X.bin"), JSONPath: filepath.Join(dir, "X.json"),
+		Mode:     0o600,
+		Metadata: header(8, binary.LittleEndian), Base: 0x7e0000000000, StartPC: 0x12345678,
+		Layout: Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 224},
+		PID:    42, Time: 1<<64 - 1, HasTime: true,
+		CodePath: filepath.Join(dir, "X.code"), ColdCodePath: filepath.Join(dir, "cold"), Code: []byte{0xc3}, ColdCode: []byte{0x90, 0xc3},
+		Methods: []CaptureMethod{
+			{Method: 0x500000, Class: "App", Name: "<init>", Signature: "(I)V", File: "App.java", User: true, Lines: []CaptureLine{{0, 7}, {5, 8}, {9, 7}}},
+			{Method: 5242912, Lines: []CaptureLine{}},
+		},
+	}
+	for name, mode := range map[string]os.FileMode{"X.bin": 0o644, "X.json": 0o640, "cold": 0o604} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"X.bin", "X.json"} {
+		got, err := ReadCapture(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
+		}
+	}
+
+	// What is written is read again.
+	text, err := want.Description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, want.JSONPath, text)
+	got, err := ReadCapture(want.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("after writing\n%s\n got %+v\nwant %+v", text, got, want)
+	}
+}
+
+// A known startPC tells layouts apart.
+func TestCaptureLayout(t *testing.T) {
+	const where = `"base": "0x1000", "startPC": "0x12345678"`
+	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
+	for _, test := range []struct {
+		name     string
+		metadata []byte
+		says     string
+		want     Layout
+	}{
+		{"64 bits, little", header(8, little), "", Layout{Order: little, PointerSize: 8}},
+		{"64 bits, big", header(8, big), "", Layout{Order: big, PointerSize: 8}},
+		{"32 bits, little", header(4, little), "", Layout{Order: little, PointerSize: 4}},
+		{"32 bits, big", header(4, big), "", Layout{Order: big, PointerSize: 4}},
+		{"epoch of 32 bits", header(4, big), `, "epoch": 116`, Layout{Order: big, PointerSize: 4, HeaderSize: 116}},
+		{"machine", header(8, big), `, "machine": "s390x", "epoch": 232`, Layout{Order: big, PointerSize: 8, HeaderSize: 232, Machine: elf.EM_S390}},
+		{"said, and not so", header(8, big), `, "byte_order": "little"`, Layout{Order: little, PointerSize: 8}},
+		{"nothing fits", make([]byte, 216), "", Layout{Order: little, PointerSize: 8}},
+		{"empty", nil, "", Layout{Order: little, PointerSize: 8}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := ReadCapture(filepath.Join(captureFiles(t, test.metadata, "{"+where+test.says+"}"), "X.bin"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Layout != test.want {
+				t.Errorf("got %+v, want %+v", c.Layout, test.want)
+			}
+		})
+	}
+}
+
+func TestCaptureErrors(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"no base", `{"startPC": "0x1"}`, `X.json: it has no "base"`},
+		{"no startPC", `{"base": "0x1"}`, `X.json: it has no "startPC"`},
+		{"no JSON", "{\n\"base\": \n}", "X.json: it is no JSON: line 3: "},
+		{"list", `[]`, "X.json: it is a JSON array, and should be an object with base and startPC"},
+		{"kind", "{\"base\": 1, \"startPC\": 1,\n\"pid\": \"x\"}", `X.json: line 2: "pid" is a JSON string, and should be a whole number from 0 on, of 32 bits`},
+		{"negative", `{"base": 1, "startPC": 1, "time": -1}`, `"time" is a JSON number -1, and should be a whole number from 0 on, of 64 bits`},
+		{"address", `{"base": "somewhere", "startPC": 1}`, `X.json: "somewhere" is no address`},
+		{"epoch", `{"base": 1, "startPC": 1, "epoch": 217}`, "X.json: epoch: struct J9JITExceptionTable cannot have 217 bytes"},
+		{"pointer size", `{"base": 1, "startPC": 1, "pointer_size": 2}`, "X.json: pointer_size: it is 2, and can be 4 or 8"},
+		{"two sizes", `{"base": 1, "startPC": 1, "epoch": 216, "pointer_size": 4}`, "X.json: pointer_size: it is 4, and by machine or epoch it is 8"},
+		{"epoch of another machine", `{"base": 1, "startPC": 1, "machine": "arm", "epoch": 216}`, "X.json: epoch: the struct has 216 bytes with pointers of 8 bytes, and those of arm have 4"},
+		{"order", `{"base": 1, "startPC": 1, "byte_order": "middle"}`, `X.json: byte_order: "middle" is neither`},
+		{"order of another machine", `{"base": 1, "startPC": 1, "machine": "s390x", "byte_order": "little"}`, "X.json: byte_order: it is little-endian, and s390x is not"},
+		{"machine", `{"base": 1, "startPC": 1, "machine": "vax"}`, `X.json: machine: "vax" is none that is known; there are x86_64,`},
+		{"method", `{"base": 1, "startPC": 1, "methods": [{"name": "f"}]}`, `X.json: methods[0] has no "method"`},
+		{"method twice", `{"base": 1, "startPC": 1, "methods": [{"method": 7}, {"method": "7"}]}`, `X.json: methods[1] is method 0x7, as methods[0] is`},
+		{"NUL", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "name": "a\u0000b"}]}`, `X.json: methods[0].name is no name`},
+		{"lines", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [4, 2]]}]}`, `X.json: methods[0].lines[1]: bytecode index 4 stands behind 4`},
+		{"code elsewhere", `{"base": 1, "startPC": 1, "code": "../../etc/shadow"}`, `X.json: code: "../../etc/shadow" is not the name of a file beside the capture`},
+		{"code above", `{"base": 1, "startPC": 1, "code": ".."}`, `X.json: code: ".." is not the name`},
+		{"code is missing", `{"base": 1, "startPC": 1, "cold_code": "gone"}`, `gone: there is no such file; it has code of the capture; "X.json" names it as cold_code`},
+		{"code is a link", `{"base": 1, "startPC": 1, "code": "link"}`, "link: it is a symbolic link, which is not followed"},
+		{"code is a FIFO", `{"base": 1, "startPC": 1, "code": "fifo"}`, "fifo: it is not a regular file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := captureFiles(t, nil, test.text)
+			if err := os.Symlink("X.bin", filepath.Join(dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ReadCapture(filepath.Join(dir, "X.bin"))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCaptureFilesMissing(t *testing.T) {
+	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
+	for _, test := range []struct{ remove, read, want string }{
+		{"", "X.dat", "it is no capture of OpenJ9's metadata, which is a file X.bin with X.json beside it"},
+		{"X.json", "X.bin", `X.json: there is no such file; it says of "X.bin" what the metadata itself cannot`},
+		{"X.bin", "X.bin", "X.json: there is no such file"},
+	} {
+		if test.remove != "" {
+			os.Remove(filepath.Join(dir, test.remove))
+		}
+		_, err := ReadCapture(filepath.Join(dir, test.read))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.read, err, test.want)
+		}
+	}
+	write(t, filepath.Join(dir, "X.json"), []byte(`{"base": 1, "startPC": 1}`))
+	if _, err := ReadCapture(filepath.Join(dir, "X.json")); err == nil || !strings.Contains(err.Error(), `X.bin: there is no such file; it has the bytes that "X.json" describes`) {
+		t.Error(err)
+	}
+}
+
+// Of the files in a directory, captures are those that have both files, and a description.
+func TestFindCaptures(t *testing.T) {
+	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
+	for name, text := range map[string]string{
+		"A.bin": "", "A.json": `{"base": "0x1", "startPC": "0x2", "pid": "wrong"}`,
+		"alone.bin": "", "also.json": `{"base": 1, "startPC": 1}`,
+		"other.bin": "", "other.json": `{"base": 1}`,
+		"broken.bin": "", "broken.json": `{`,
+	} {
+		write(t, filepath.Join(dir, name), []byte(text))
+	}
+	if err := os.Mkdir(filepath.Join(dir, "dir.bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "dir.json"), []byte(`{"base": 1, "startPC": 1}`))
+	got, err := FindCaptures(dir)
+	if want := []string{filepath.Join(dir, "A.bin"), filepath.Join(dir, "X.bin")}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	if _, err := FindCaptures(filepath.Join(dir, "gone")); err == nil {
+		t.Error("a directory that is not there has captures")
+	}
+}
+
+// The vectors are captures.
+func TestCaptureVectors(t *testing.T) {
+	paths, err := FindCaptures("testdata")
+	if err != nil || len(paths) < 6 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		c, err := ReadCapture(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := c.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, cold, err := c.Parts()
+		start, end := b.Header.Warm()
+		if err != nil || warm != (CodePart{start, end}) || cold != (CodePart{}) {
+			t.Errorf("%s: parts are %#x and %#x, %v, want %#x to %#x", path, warm, cold, err, start, end)
+		}
+		c.StartPC++
+		if _, err := c.Body(); err == nil || !strings.Contains(err.Error(), "startPC at offset 0x28 is") {
+			t.Errorf("%s: with another startPC: %v", path, err)
+		}
+		if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "startPC at offset 0x28 is") {
+			t.Errorf("%s: with another startPC: %v", path, err)
+		}
+	}
+}
+
+// Of a body that is cut, or damaged behind its first fields, these are still known.
+func TestCaptureParts(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			b := make([]byte, 9*size)
+			put := func(i int, v uint64) {
+				if size == 4 {
+					order.PutUint32(b[4*i:], uint32(v))
+				} else {
+					order.PutUint64(b[8*i:], v)
+				}
+			}
+			c := &Capture{Metadata: b, StartPC: 0x1000, Layout: Layout{Order: order, PointerSize: size}}
+			put(5, 0x1000)
+			put(6, 0x1100)
+			put(8, 0x1100)
+			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{}) {
+				t.Error(warm, cold, err)
+			}
+			put(7, 0x5000)
+			put(8, 0x5020)
+			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{0x5000, 0x5020}) {
+				t.Error(warm, cold, err)
+			}
+			put(8, 0x5000)
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endPC at offset") {
+				t.Error(err)
+			}
+			put(6, 0xfff)
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endWarmPC at offset") {
+				t.Error(err)
+			}
+			c.Metadata = b[:len(b)-1]
+			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "it has") {
+				t.Error(err)
+			}
+		}
+	}
+}

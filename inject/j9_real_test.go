@@ -1,0 +1,238 @@
+package inject_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Captures of made-up metadata about code that really ran. The code is loops of what does nothing, so that
+// samples are everywhere in it.
+
+// idle is n bytes of code: a loop that runs some million instructions.
+func idle(n int) []byte {
+	b := []byte{0xb9, 0, 0, 0, 0} // mov $turns,%ecx
+	binary.LittleEndian.PutUint32(b[1:], uint32(4_000_000/n))
+	b = append(b, bytes.Repeat([]byte{0x90}, n-len(b)-9)...)
+	b = append(b, 0xff, 0xc9, 0x0f, 0x85) // dec %ecx; jne
+	b = binary.LittleEndian.AppendUint32(b, uint32(5-(n-1)))
+	return append(b, 0xc3)
+}
+
+// A j9Program is what a process is to run.
+type j9Program struct {
+	dir    string
+	run    []string // arguments of runcode
+	loads  []jitdump.Load
+	truth  map[string][]testrec.ToyInsn // of bodies without a cold part
+	ranges []j9Place
+}
+
+// A j9Place is where a function is.
+type j9Place struct {
+	lo, hi uint64
+	name   string
+}
+
+// add adds a body with code of its own at an address, and a capture of it.
+func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold bool) {
+	t.Helper()
+	o := j9gen.Options{
+		Layout:  j9meta.Layout{Machine: elf.EM_X86_64},
+		StartPC: addr, CodeSize: 0x400 + uint32(n)*0x80, Cold: j9gen.Never, Sites: 12, Maps: 60,
+		Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never, GapMaps: j9gen.Never,
+	}
+	if cold {
+		o.Cold, o.ColdPC, o.ColdSize = j9gen.Always, addr+0x20000, 0x200
+	}
+	b := j9gen.Random(rng, o)
+	blob, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &j9meta.Capture{Base: b.Base, StartPC: addr, Layout: j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}}
+	c.CodePath = fmt.Sprintf("body%d.code", n)
+	name := make(map[uint64]*j9meta.CaptureMethod)
+	ascii := strings.NewReplacer("ä", "ae", "ö", "oe", "ß", "ss") // gdb's Python reads no more where nothing says how
+	for _, m := range j9gen.Methods(rng, b) {
+		m.Class, m.Name = ascii.Replace(m.Class), ascii.Replace(m.Name)
+		if len(m.Lines) == 0 {
+			m.Lines = []j9gen.Line{{Line: 7}}
+		}
+		method := j9meta.CaptureMethod{Method: m.Address, Class: m.Class, Name: m.Name, Signature: m.Signature, File: fmt.Sprintf("/src/%s%d.java", m.Class, n)}
+		if m.Address == b.Header.RAMMethod {
+			method.Name = fmt.Sprintf("outer%d", n)
+		}
+		for _, l := range m.Lines {
+			method.Lines = append(method.Lines, j9meta.CaptureLine(l))
+		}
+		c.Methods = append(c.Methods, method)
+	}
+	for i := range c.Methods {
+		name[c.Methods[i].Method] = &c.Methods[i]
+		p.truth[javaName(&c.Methods[i])] = []testrec.ToyInsn{} // it is one of ours
+	}
+	put(t, filepath.Join(p.dir, fmt.Sprintf("body%d.bin", n)), blob)
+	put(t, filepath.Join(p.dir, c.CodePath), idle(int(o.CodeSize)))
+	p.run = append(p.run, fmt.Sprintf("%#x", addr), c.CodePath)
+	outer := javaName(name[b.Header.RAMMethod])
+	p.ranges = append(p.ranges, j9Place{addr, addr + uint64(o.CodeSize), outer})
+	if cold {
+		c.ColdCodePath = fmt.Sprintf("body%d.cold", n)
+		put(t, filepath.Join(p.dir, c.ColdCodePath), idle(int(o.ColdSize)))
+		p.run = append(p.run, fmt.Sprintf("%#x", o.ColdPC), c.ColdCodePath)
+		p.ranges = append(p.ranges, j9Place{o.ColdPC, o.ColdPC + uint64(o.ColdSize), outer})
+	} else {
+		p.loads = append(p.loads, jitdump.Load{Name: []byte(outer), CodeAddr: addr, CodeSize: uint64(o.CodeSize)})
+		at := uint32(0)
+		insn := func(end uint32, frames []j9meta.Frame) {
+			i := testrec.ToyInsn{Offset: at, Length: end - at}
+			for _, f := range frames {
+				m := name[f.Method]
+				i.Stack = append(i.Stack, testrec.Frame{Function: javaName(m), File: m.File, Line: lineOf(m, f.ByteCodeIndex)})
+			}
+			p.truth[outer] = append(p.truth[outer], i)
+			at = end
+		}
+		own := []j9meta.Frame{{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: -1}}
+		for _, r := range b.Ranges() {
+			if r.Start > at {
+				insn(r.Start, own)
+			}
+			insn(r.End, b.Stack(nil, r.Info))
+		}
+	}
+	text, err := c.Description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(p.dir, fmt.Sprintf("body%d.json", n)), text)
+}
+
+func javaName(m *j9meta.CaptureMethod) string {
+	return strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature
+}
+
+func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
+	line := m.Lines[0].Line
+	for _, l := range m.Lines {
+		if int(l.ByteCodeIndex) <= index {
+			line = l.Line
+		}
+	}
+	return line
+}
+
+// What ran is shown by every perf with its name, and with the inlined methods that the metadata
+// says; and so it is by those who read the objects.
+func TestJ9Recorded(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("SKIPPED: the code is for x86-64")
+	}
+	testrec.CanRecord(t)
+	gcc, perf := testrec.Tool(t, "gcc", "cc"), testrec.Tool(t, "perf")
+	p := &j9Program{dir: t.TempDir(), truth: make(map[string][]testrec.ToyInsn)}
+	rng := rand.New(rand.NewPCG(7, 11))
+	for n := range 6 {
+		p.add(t, rng, n, 0x200000001020+uint64(n)*0x40000, n >= 4)
+	}
+	testrec.Run(t, p.dir, gcc, "-O1", "-o", "runcode", testrec.Path("runcode.c"))
+	testrec.Run(t, p.dir, perf, append([]string{"record", "-q", "-g", "-e", "cpu-clock:u", "-F", "999", "-k", "mono", "-o", "perf.data", "./runcode", "1"}, p.run...)...)
+
+	for _, layout := range []struct {
+		name   string
+		bundle bool
+	}{{"alone", false}, {"bundle", true}} {
+		opts := inject.Options{Input: filepath.Join(p.dir, "perf.data"), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
+			J9: []inject.NamedDump{{Path: p.dir}}, Bundle: layout.bundle}
+		sum, err := inject.Run(t.Context(), opts)
+		if err != nil || !sum.Complete() {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.Codeless != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
+			t.Errorf("%+v, %+v", d, d.Samples)
+		}
+		for version, perf := range testrec.Perfs(t) {
+			p.checkNames(t, version, perf, opts.Output)
+			if layout.bundle {
+				continue
+			}
+			shown := checkPerfInlines(t, p.dir, perf, opts.Output, p.truth, p.loads)
+			t.Logf("perf %s shows %d inlined methods", version, shown)
+		}
+	}
+	p.checkObjects(t)
+}
+
+// checkNames asks perf about every sample.
+func (p *j9Program) checkNames(t *testing.T, version, perf, result string) {
+	t.Helper()
+	seen := make(map[uint64]bool)
+	sample := regexp.MustCompile(`^\s*([0-9a-f]+) (.*) \(.*\)$`)
+	for line := range strings.Lines(testrec.Run(t, p.dir, perf, "script", "-G", "--no-inline", "-F", "ip,sym,dso", "-i", result)) {
+		m := sample.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil {
+			continue
+		}
+		ip, _ := strconv.ParseUint(m[1], 16, 64)
+		i := slices.IndexFunc(p.ranges, func(r j9Place) bool { return ip >= r.lo && ip < r.hi })
+		if i >= 0 && m[2] != p.ranges[i].name {
+			t.Fatalf("perf %s: %#x is %s, want %s", version, ip, m[2], p.ranges[i].name)
+		}
+		if i >= 0 {
+			seen[p.ranges[i].lo] = true
+		}
+	}
+	if len(seen) != len(p.ranges) {
+		t.Errorf("perf %s shows %d of %d functions", version, len(seen), len(p.ranges))
+	}
+}
+
+// checkObjects asks all symbolizers about every range of every body.
+func (p *j9Program) checkObjects(t *testing.T) {
+	t.Helper()
+	objects, _ := filepath.Glob(filepath.Join(p.dir, "alone", "jitted-*.so"))
+	if len(objects) != len(p.ranges) {
+		t.Fatalf("%d objects", len(objects))
+	}
+	for n, l := range p.loads {
+		object := objects[slices.IndexFunc(objects, func(o string) bool { return strings.HasSuffix(o, fmt.Sprintf("-%d.so", n)) })]
+		var addrs []uint64
+		var want [][]testrec.Frame
+		for _, i := range p.truth[string(l.Name)] {
+			for _, at := range []uint32{i.Offset, i.Offset + i.Length - 1} {
+				addrs, want = append(addrs, jitobj.TextOffset+uint64(at)), append(want, i.Stack)
+			}
+		}
+		for _, s := range testrec.Symbolizers(t) {
+			for k, got := range s.Stacks(t, object, addrs) {
+				for j := range got {
+					got[j].Column = 0
+				}
+				if !slices.Equal(got, want[k]) {
+					t.Fatalf("%s, %s, %#x:\n got %v\nwant %v", s.Name, l.Name, addrs[k], got, want[k])
+				}
+			}
+		}
+	}
+	if f, err := os.ReadFile(objects[0]); err != nil || !bytes.Contains(f, idle(0x400)[:64]) {
+		t.Error("the object has not the capture's code")
+	}
+}

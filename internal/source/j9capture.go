@@ -1,0 +1,158 @@
+package source
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+)
+
+// ErrNotJ9Capture says that a file is no capture of OpenJ9's metadata.
+var ErrNotJ9Capture = j9meta.ErrNotCapture
+
+// A J9Capture is one capture of OpenJ9's metadata, as far as it is kept between being
+// looked at and being read: where the code is, and since when.
+type J9Capture struct {
+	Path string // of the metadata
+	PID  uint32 // whose it says that it is; 0 for nothing
+	Size int64  // of its files in bytes
+	Mode uint32 // permissions that all of them give
+
+	// Time is when the code was loaded, in nanoseconds of CLOCK_MONOTONIC, if it says so.
+	Time    uint64
+	HasTime bool
+
+	// Problems are what is wrong with it. That costs lines and inlined calls, never a name.
+	Problems []Problem
+
+	parts  []j9Part // the warm one, and the cold one if there is one
+	method uint64   // that was compiled
+	layout j9meta.Layout
+
+	listings []Source
+}
+
+// A j9Part is a part of a body's code.
+type j9Part struct {
+	addr, size uint64
+	cold       bool
+	known      bool // its bytes are in a file of the capture
+}
+
+// IsJ9Capture reports whether a path is of one of the files of a capture, and all of them
+// are there.
+func IsJ9Capture(path string) bool { return j9meta.IsCapture(path) }
+
+// FindJ9Captures returns the captures in a directory.
+func FindJ9Captures(dir string) ([]string, error) { return j9meta.FindCaptures(dir) }
+
+// OpenJ9Capture reads a capture, by the path of either of its files, for a recording of a machine
+// of a name, as uname(2) has it, and a byte order. It fails where nothing can be read at all, or where it
+// is of another machine; the error names the file.
+func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, error) {
+	raw, err := readJ9Capture(path, machine)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(format string, args ...any) (*J9Capture, error) {
+		return nil, fmt.Errorf("%s: %w", strings.Trim(strconv.Quote(raw.Path), `"`), fmt.Errorf(format, args...))
+	}
+	l := raw.Layout
+	if l.Order != order {
+		return fail("it is of a machine of another byte order (%v) than the recording", l.Order)
+	}
+	if m := monoMachine(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
+		return fail("it is of a machine %v with pointers of %d bytes, and the recording of %s", l.Machine, l.PointerSize, machine)
+	}
+	warm, cold, err := raw.Parts()
+	if err != nil {
+		return fail("%w", err)
+	}
+	c := &J9Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, Mode: uint32(raw.Mode), layout: l, method: raw.RAMMethod()}
+	c.Size = int64(len(raw.Metadata) + len(raw.Code) + len(raw.ColdCode))
+	if st, err := os.Stat(raw.JSONPath); err == nil {
+		c.Size += st.Size()
+	}
+	c.part(warm, false, raw.Code, raw.CodePath)
+	if cold != (j9meta.CodePart{}) {
+		c.part(cold, true, raw.ColdCode, raw.ColdCodePath)
+	} else if raw.ColdCodePath != "" {
+		c.problem(-1, "it names code of a cold part, and has none")
+	}
+	for _, p := range c.parts {
+		if p.addr < minCode || p.addr > maxCodeAddr-p.size {
+			return fail("its code would be at %#x, where no program has any", p.addr)
+		}
+	}
+	// What is to be said of it is said here, once, however often it is read.
+	r := captureReader()
+	for i := range c.parts {
+		r.captured(raw, &c.parts[i])
+	}
+	for _, l := range r.listings { // all parts have the same
+		c.listings = append(c.listings, Source{Name: l.File, Size: len(l.Text)})
+	}
+	for _, p := range r.Problems {
+		if !slices.Contains(c.Problems, p) {
+			c.Problems = append(c.Problems, p)
+		}
+	}
+	return c, nil
+}
+
+// readJ9Capture reads a capture, whose machine the recording may know.
+func readJ9Capture(path, machine string) (*j9meta.Capture, error) {
+	raw, err := j9meta.ReadCapture(path)
+	if err != nil {
+		return nil, err
+	}
+	if raw.Layout.Machine == elf.EM_NONE {
+		raw.Layout.Machine = monoMachine(machine, uint8(raw.Layout.PointerSize))
+	}
+	return raw, nil
+}
+
+// part adds a part. Code of another size is not that of the part.
+func (c *J9Capture) part(at j9meta.CodePart, cold bool, code []byte, codePath string) {
+	p := j9Part{addr: at.Start, size: at.End - at.Start, cold: cold}
+	switch {
+	case codePath == "":
+	case uint64(len(code)) != p.size:
+		c.problem(-1, "the code in %q has %d bytes, and the metadata says that there are %d; it is left out", codePath, len(code), p.size)
+	default:
+		p.known = true
+	}
+	c.parts = append(c.parts, p)
+}
+
+func (c *J9Capture) problem(off int64, format string, args ...any) {
+	c.Problems = append(c.Problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// Parts calls f for each part of the code, with the addresses that it is from and up to.
+func (c *J9Capture) Parts(f func(lo, hi uint64)) {
+	for _, p := range c.parts {
+		f(p.addr, p.addr+p.size)
+	}
+}
+
+// Addr returns where the code begins.
+func (c *J9Capture) Addr() uint64 { return c.parts[0].addr }
+
+// same reports whether two captures are of one body.
+func (c *J9Capture) same(o *J9Capture) bool {
+	if len(c.parts) != len(o.parts) || c.method != o.method {
+		return false
+	}
+	for i := range c.parts {
+		if c.parts[i].addr != o.parts[i].addr || c.parts[i].size != o.parts[i].size {
+			return false
+		}
+	}
+	return true
+}

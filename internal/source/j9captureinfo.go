@@ -1,0 +1,123 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// What a capture says of its code, once it is read: the name of the method, its lines, what was
+// inlined, and listings in place of source files. From there on it is as with a record in a jitdump.
+
+// captureReader returns a reader that makes lines of captures.
+func captureReader() *Reader {
+	return &Reader{repairs: new(repairs), names: make(map[string]string), places: make(map[string]int)}
+}
+
+// captured makes r.fn a part of a capture, without its code.
+func (r *Reader) captured(raw *j9meta.Capture, p *j9Part) {
+	fn := &r.fn
+	*fn = jitcode.Function{
+		Addr: p.addr, Size: p.size,
+		Files: fn.Files[:0], Texts: fn.Texts[:0], Lines: fn.Lines[:0],
+		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
+	}
+	r.rows, r.listings = r.rows[:0], nil
+	clear(r.places)
+	code := J9Code{Methods: j9Methods(raw), Addr: p.addr, Size: p.size}
+	fn.Name = j9Name(code.Methods, raw.RAMMethod())
+	var err error
+	if code.Body, err = raw.Body(); err != nil {
+		r.problem(offsetOf(err), "%v; its code is left without lines and inlined calls", err)
+		return
+	}
+	lines, err := code.Lines()
+	if lines.Info != nil || err != nil {
+		r.useTree(fn, lines.Info, err, offsetOf(err))
+	}
+	if lines.TooDeep > 0 {
+		r.problem(-1, "%d inlined calls are more than %d deep; their code is that of the call around them", lines.TooDeep, jitdump.MaxDepth)
+	}
+	fn.Lines, r.listings = r.inside(fn.Lines, fn.Size), lines.Listings
+}
+
+// offsetOf returns where in a capture an error is, or -1.
+func offsetOf(err error) int64 {
+	var at *wire.Error
+	if errors.As(err, &at) {
+		return at.Offset
+	}
+	return -1
+}
+
+// j9Name returns the name of the method at an address.
+func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
+	if i := slices.IndexFunc(methods, func(m jitdump.JavaMethod) bool { return m.Method == address }); i >= 0 {
+		return []byte(javaName(&methods[i]))
+	}
+	return fmt.Appendf(nil, "[method %#x]", address)
+}
+
+// j9Methods are the methods of a capture as a record has them.
+func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
+	methods := make([]jitdump.JavaMethod, len(raw.Methods))
+	for i := range raw.Methods {
+		m := &raw.Methods[i]
+		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature), File: []byte(m.File)}
+		if m.User {
+			j.Flags = jitdump.UserFunction
+		}
+		for _, l := range m.Lines {
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+		}
+		methods[i] = j
+	}
+	return methods
+}
+
+// Listings stand for the source files of methods without lines. They are made again
+// whenever they are asked for.
+
+var _ Texter = (*J9Captures)(nil)
+
+// Sources returns the listings of all captures.
+func (d *J9Captures) Sources() []Source { return d.sources.all }
+
+// SourceText makes the text of the i-th listing.
+func (d *J9Captures) SourceText(i int) ([]byte, error) {
+	s := &d.sources.all[i]
+	r := d.Functions().(*j9Reader)
+	raw, err := r.capture(s.Function)
+	if err != nil {
+		return nil, err
+	}
+	if r.reader.captured(raw, d.part(s.Function)); r.reader.listing(s.Name) != "" {
+		return []byte(r.reader.listing(s.Name)), nil
+	}
+	return nil, fmt.Errorf("%q was another capture when it was read first", raw.Path)
+}
+
+// PlaceSource says under which name the text of the i-th listing can be found. It must not run
+// while functions are read.
+func (d *J9Captures) PlaceSource(i int, name string) { d.sources.all[i].place = name }
+
+// addListings adds the texts of the listings of the function of a number, and calls their files by
+// the names that these are placed under.
+func (r *j9Reader) addListings(function int) {
+	fn := &r.reader.fn
+	if len(r.reader.listings) == 0 {
+		return
+	}
+	for i, name := range fn.Files {
+		text := r.reader.listing(name)
+		if n, ok := r.d.sources.listings[listingID{name, function}]; ok && r.d.sources.all[n].place != "" {
+			fn.Files[i] = r.d.sources.all[n].place
+		}
+		fn.Texts = append(fn.Texts, text)
+	}
+}

@@ -1,0 +1,305 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
+
+// J9Captures are all the captures of a process, as one dump. Each part of a body is a
+// function; both have its name. What is kept of them is where they are: lines and inlined calls are
+// read when functions are.
+type J9Captures struct {
+	Listing
+
+	// Repeated counts captures of bodies of which there is another.
+	Repeated int
+
+	// Clashes are captures that have no times and whose code is where that of others is. They are
+	// left out, and so are those others if they have none either.
+	Clashes []J9Clash
+
+	machine  string
+	captures []*J9Capture
+	parts    []j9Function
+	target   jitcode.Target
+	sources  sources
+	memory   codeMemory
+	derive   bool
+}
+
+// A J9Clash is a capture that is left out because of another.
+type J9Clash struct{ Capture, Other *J9Capture }
+
+// A j9Function is a function of the dump.
+type j9Function struct{ capture, part int }
+
+var (
+	_ Dump     = (*J9Captures)(nil)
+	_ Codeless = (*J9Captures)(nil)
+)
+
+// NewJ9Captures makes a dump of captures, at least one, that were opened for a recording of
+// the given machine.
+func NewJ9Captures(captures []*J9Capture, machine string) *J9Captures {
+	d := &J9Captures{Listing: Listing{Cut: -1}, machine: machine}
+	l := captures[0].layout
+	d.target = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
+	kept := d.distinct(captures)
+	clashing := make(map[*J9Capture]bool)
+	for _, x := range d.Clashes {
+		clashing[x.Capture] = true
+	}
+	for _, c := range kept {
+		if clashing[c] {
+			continue
+		}
+		for i, p := range c.parts {
+			n := len(d.parts)
+			for _, l := range c.listings {
+				d.sources.addListing(l.Name, l.Size, n)
+			}
+			d.parts = append(d.parts, j9Function{len(d.captures), i})
+			d.target.HighAddress = max(d.target.HighAddress, p.addr+p.size)
+			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
+		}
+		d.captures = append(d.captures, c)
+	}
+	return d
+}
+
+// distinct leaves out captures of one body that was there before, and finds clashes. The
+// earliest of a body counts: it was there then.
+func (d *J9Captures) distinct(captures []*J9Capture) (kept []*J9Capture) {
+	at := make(map[uint64][]int) // of kept, by where the code begins
+	for _, c := range captures {
+		i := slices.IndexFunc(at[c.Addr()], func(i int) bool { return kept[i].same(c) })
+		if i < 0 {
+			at[c.Addr()] = append(at[c.Addr()], len(kept))
+			kept = append(kept, c)
+			continue
+		}
+		d.Repeated++
+		if old := &kept[at[c.Addr()][i]]; !c.HasTime && (*old).HasTime || c.HasTime && (*old).HasTime && c.Time < (*old).Time {
+			*old = c
+		}
+	}
+	d.findClashes(kept)
+	return kept
+}
+
+// findClashes finds captures without times that have code in common: nobody knows which of them was
+// there when. One with a time is there from then on, in place of one without.
+func (d *J9Captures) findClashes(captures []*J9Capture) {
+	type place struct {
+		lo, hi uint64
+		c      *J9Capture
+	}
+	var places []place
+	for _, c := range captures {
+		for _, p := range c.parts {
+			if !c.HasTime {
+				places = append(places, place{p.addr, p.addr + p.size, c})
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
+	told := make(map[*J9Capture]bool)
+	clash := func(c, other *J9Capture) {
+		if c != other && !told[c] {
+			told[c] = true
+			d.Clashes = append(d.Clashes, J9Clash{c, other})
+		}
+	}
+	furthest := 0
+	for i := 1; i < len(places); i++ {
+		if places[i].lo < places[furthest].hi {
+			clash(places[furthest].c, places[i].c)
+			clash(places[i].c, places[furthest].c)
+		}
+		if places[i].hi > places[furthest].hi {
+			furthest = i
+		}
+	}
+}
+
+// HasTimes reports whether any of the captures says since when its code is there.
+func (d *J9Captures) HasTimes() bool {
+	return slices.ContainsFunc(d.captures, func(c *J9Capture) bool { return c.HasTime })
+}
+
+// StartAt says since when the code of those is there that do not say it themselves, by its address.
+func (d *J9Captures) StartAt(time func(addr uint64) uint64) {
+	for i := range d.Events {
+		if !d.captures[d.parts[i].capture].HasTime {
+			d.Events[i].Time = time(d.Events[i].Addr)
+		}
+	}
+}
+
+// Captures returns the captures that are used.
+func (d *J9Captures) Captures() []*J9Capture { return d.captures }
+
+// Bytes returns the size of the files of those.
+func (d *J9Captures) Bytes() (n int64) {
+	for _, c := range d.captures {
+		n += c.Size
+	}
+	return n
+}
+
+// Mode returns the permissions that all of these give.
+func (d *J9Captures) Mode() uint32 {
+	mode := uint32(0o777)
+	for _, c := range d.captures {
+		mode &= c.Mode
+	}
+	return mode
+}
+
+// Scan does nothing: captures are complete.
+func (d *J9Captures) Scan(ctx context.Context) error { return ctx.Err() }
+
+// PID returns the process that all captures say they are of, or 0.
+func (d *J9Captures) PID() uint32 {
+	pid := uint32(0)
+	for i, c := range d.captures {
+		if i > 0 && c.PID != pid {
+			return 0
+		}
+		pid = c.PID
+	}
+	return pid
+}
+
+// Clock returns the clock of captures that have times.
+func (d *J9Captures) Clock() (Clock, error) { return MonotonicClock, nil }
+
+// Target returns what the code is made for.
+func (d *J9Captures) Target() jitcode.Target { return d.target }
+
+// NumFunctions returns how many functions there are.
+func (d *J9Captures) NumFunctions() int { return len(d.parts) }
+
+// CodeFrom says where the bytes of functions are that captures do not have. It must not run while
+// functions are read.
+func (d *J9Captures) CodeFrom(sources []CodeSource, world CodeWorld) (late []int) {
+	d.memory, late = newCodeMemory(sources, d.Events, len(d.parts), world)
+	return late
+}
+
+// HasCode reports whether the bytes of the i-th function are known.
+func (d *J9Captures) HasCode(i int) bool {
+	return d.part(i).known || d.memory.has(i, d.Events[i].Addr, d.Events[i].Size)
+}
+
+func (d *J9Captures) part(i int) *j9Part {
+	f := d.parts[i]
+	return &d.captures[f.capture].parts[f.part]
+}
+
+// DeriveFrames says that functions whose code is known get unwind tables that are
+// derived from it. It must not run while functions are read.
+func (d *J9Captures) DeriveFrames(*jitcode.FrameRow) { d.derive = true }
+
+// Derives reports whether they do.
+func (d *J9Captures) Derives() bool { return d.derive }
+
+// Repairs returns nothing.
+func (d *J9Captures) Repairs() []Repair { return nil }
+
+// RepairCounts returns none.
+func (d *J9Captures) RepairCounts() RepairCounts { return RepairCounts{} }
+
+// AddRepairs does nothing.
+func (d *J9Captures) AddRepairs(RepairCounts) {}
+
+// A j9Reader makes functions of captures.
+type j9Reader struct {
+	d      *J9Captures
+	reader *Reader // for what it makes of lines
+	code   []byte
+	at     int             // the capture that was read last
+	raw    *j9meta.Capture // that is
+}
+
+// Functions returns a new reader of the functions.
+func (d *J9Captures) Functions() FunctionReader {
+	return &j9Reader{d: d, reader: captureReader()}
+}
+
+// capture reads the capture of the i-th function again.
+func (r *j9Reader) capture(i int) (*j9meta.Capture, error) {
+	n := r.d.parts[i].capture
+	c := r.d.captures[n]
+	if r.raw != nil && r.at == n {
+		return r.raw, nil
+	}
+	raw, err := readJ9Capture(c.Path, r.d.machine)
+	if err != nil {
+		return nil, err
+	}
+	if warm, cold, err := raw.Parts(); err != nil || warm.Start != c.Addr() || (cold != j9meta.CodePart{}) != (len(c.parts) > 1) {
+		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
+	}
+	r.raw, r.at = raw, n
+	return raw, nil
+}
+
+// Function returns the i-th function, valid until the next call.
+func (r *j9Reader) Function(i int) (*jitcode.Function, error) {
+	raw, err := r.capture(i)
+	if err != nil {
+		return nil, err
+	}
+	r.reader.captured(raw, r.d.part(i))
+	r.addListings(i)
+	r.reader.Problems = r.reader.Problems[:0] // they were told when the capture was opened
+	fn := &r.reader.fn
+	fn.Code = r.bytes(i, raw)
+	if r.d.derive && len(fn.Code) > 0 {
+		if cie, initial := cfi.CIE(r.d.target); cie != nil {
+			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
+			fn.Unwind.Rows = r.reader.frames.Synthesize(r.d.target, fn.Code, nil).Rows
+		}
+	}
+	return fn, nil
+}
+
+// bytes returns the code of the i-th function, nil if nobody knows it.
+func (r *j9Reader) bytes(i int, raw *j9meta.Capture) []byte {
+	p := r.d.part(i)
+	code := raw.Code
+	if p.cold {
+		code = raw.ColdCode
+	}
+	if p.known && uint64(len(code)) == p.size {
+		return code
+	}
+	if code = r.d.memory.read(i, p.addr, p.size, r.code); code != nil {
+		r.code = code
+	}
+	return code
+}
+
+// Targets calls f for every direct branch in the i-th function that leads out of it.
+func (r *j9Reader) Targets(i int, f func(offset int64)) error {
+	raw, err := r.capture(i)
+	if err != nil {
+		return err
+	}
+	code := r.bytes(i, raw)
+	if code == nil {
+		return fmt.Errorf("the bytes of %s are not known", j9Name(j9Methods(raw), raw.RAMMethod()))
+	}
+	targets(r.d.target, code, f)
+	return nil
+}
+
+// TakeProblems returns nothing: what is wrong with a capture was said when it was opened.
+func (r *j9Reader) TakeProblems() []Problem { return nil }

@@ -1,0 +1,142 @@
+package verify
+
+import (
+	"bytes"
+	"debug/elf"
+	"slices"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A pendingJ9 is a record of OpenJ9's metadata that waits for its load.
+type pendingJ9 struct {
+	offset    int64
+	addr      uint64
+	start     uint64 // of the metadata's code
+	warm      uint64 // its size
+	cold      uint64 // where the cold code begins, or 0
+	coldSize  uint64
+	described bool   // all that is known
+	name      string // of the compiled method, or ""
+}
+
+// maxPendingJ9 is how many records may wait for their loads, as readers have it.
+const maxPendingJ9 = 64
+
+// openJ9 checks a record of OpenJ9's metadata.
+func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		c.broken("dump/j9-record", faultAt(err, raw.Offset), "%v", err)
+		return
+	}
+	if n := len(m.Extra); n > 7 || !allZero(m.Extra) {
+		c.broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+	}
+	if old := c.takeJ9(m.CodeAddr); old != nil {
+		c.orphanJ9(old)
+	}
+	if len(c.j9) == maxPendingJ9 {
+		c.orphanJ9(c.j9[0])
+		c.j9 = slices.Delete(c.j9, 0, 1)
+	}
+	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr}
+	c.j9 = append(c.j9, p)
+	if size := machinePointer(c.machine); size != 0 && size != int(m.PointerSize) {
+		c.broken("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
+	}
+	l := j9meta.Layout{Order: raw.Order, PointerSize: int(m.PointerSize), Machine: c.machine, HeaderSize: int(m.HeaderSize)}
+	body := decodeJ9(c.reporter, m.Metadata, m.MetadataOffset(), m.Base, l)
+	if body == nil {
+		return
+	}
+	check := &j9Check{reporter: c.reporter, at: m.MetadataOffset(), body: body}
+	if !check.check() {
+		return
+	}
+	methods := make([]j9Method, len(m.Methods))
+	for i := range m.Methods {
+		methods[i] = j9MethodOf(raw, i, &m.Methods[i])
+		if flags := m.Methods[i].Flags &^ jitdump.UserFunction; flags != 0 {
+			c.broken("dump/j9-flags", methods[i].at, "method %d has flags %#x", i, uint32(m.Methods[i].Flags))
+		}
+	}
+	check.methods(methods)
+	if i := slices.IndexFunc(methods, func(m j9Method) bool { return m.method == body.Header.RAMMethod }); i >= 0 {
+		p.name = methods[i].loadName()
+	}
+	if h := &body.Header; check.code.known {
+		p.described, p.start, p.warm = true, h.StartPC, check.code.warm
+		if h.StartColdPC != 0 {
+			p.cold, p.coldSize = h.StartColdPC, h.EndPC-h.StartColdPC
+		}
+	}
+}
+
+// Sizes in a record of OpenJ9's metadata, in bytes.
+const (
+	j9RecordHead = 48
+	j9MethodSize = 32
+)
+
+func j9MethodOf(raw *jitdump.Raw, i int, m *jitdump.JavaMethod) j9Method {
+	method := j9Method{
+		at:     raw.Offset + dumpPrefixSize + j9RecordHead + int64(i)*j9MethodSize,
+		method: m.Method, class: string(m.Class), name: string(m.Name), signature: string(m.Signature), file: string(m.File),
+		lines: make([]j9Line, len(m.Lines)),
+	}
+	for j, l := range m.Lines {
+		method.lines[j] = j9Line{l.ByteCodeIndex, l.Line}
+	}
+	return method
+}
+
+// machinePointer returns the size of a pointer on the machines that OpenJ9 is for, or 0.
+// The number of s390 is that of s390x, too.
+func machinePointer(m elf.Machine) int {
+	switch m {
+	case elf.EM_X86_64, elf.EM_AARCH64, elf.EM_PPC64, elf.EM_RISCV:
+		return 8
+	case elf.EM_386, elf.EM_ARM, elf.EM_PPC:
+		return 4
+	}
+	return 0
+}
+
+// j9Of checks the metadata of a load.
+func (c *dumpCheck) j9Of(l *jitdump.Load) {
+	p := c.takeJ9(l.CodeAddr)
+	if p == nil || !p.described {
+		return
+	}
+	switch {
+	case l.CodeAddr == p.start && l.CodeSize != p.warm:
+		c.broken("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's warm code %d", nameOf(l), l.CodeSize, p.warm)
+	case l.CodeAddr == p.cold && l.CodeAddr != p.start && l.CodeSize != p.coldSize:
+		c.broken("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's cold code %d", nameOf(l), l.CodeSize, p.coldSize)
+	case l.CodeAddr != p.start && l.CodeAddr != p.cold && p.cold != 0:
+		c.broken("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x and its cold code at %#x", l.CodeAddr, p.start, p.cold)
+	case l.CodeAddr != p.start && l.CodeAddr != p.cold:
+		c.broken("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x", l.CodeAddr, p.start)
+	}
+	if p.name != "" && !bytes.Equal([]byte(p.name), l.Name) {
+		c.broken("dump/j9-name", p.offset, "the compiled method is %s, the load %s", quoted(p.name), quoted(l.Name))
+	}
+}
+
+// takeJ9 returns the record that waits for the load at an address, which it does no more.
+func (c *dumpCheck) takeJ9(addr uint64) *pendingJ9 {
+	i := slices.IndexFunc(c.j9, func(p *pendingJ9) bool { return p.addr == addr })
+	if i < 0 {
+		return nil
+	}
+	p := c.j9[i]
+	c.j9 = slices.Delete(c.j9, i, i+1)
+	return p
+}
+
+// orphanJ9 complains about a record whose load did not come.
+func (c *dumpCheck) orphanJ9(p *pendingJ9) {
+	c.broken("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
+}

@@ -1,0 +1,177 @@
+package verify
+
+import "github.com/jitinject/jitinject/format/j9meta"
+
+// A j9Check checks metadata that was decoded.
+type j9Check struct {
+	*reporter
+	at   int64 // of the metadata in the file
+	body *j9meta.Body
+	code j9Code
+
+	highBits habit // masks with a bit that no slot has
+}
+
+// Bounds of what class files can have.
+const (
+	j9MaxIndex = 65534 // of a byte code: code has at most 65535 bytes
+	j9MaxLine  = 65535
+)
+
+// A j9Code is where the code is, in offsets from startPC. Between the warm and the cold
+// part may be other code.
+type j9Code struct {
+	known           bool // the header makes sense
+	warm, cold, end uint64
+}
+
+// has reports whether there is code at an offset.
+func (c *j9Code) has(offset uint64) bool {
+	return offset < c.warm || offset >= c.cold && offset < c.end
+}
+
+// ends reports whether code ends at an offset, or goes on there.
+func (c *j9Code) ends(offset uint64) bool { return offset > 0 && c.has(offset-1) }
+
+// place returns an offset in the file.
+func (c *j9Check) place(offset int) int64 { return c.at + int64(offset) }
+
+// address returns where in the process an offset of the metadata is.
+func (c *j9Check) address(offset int) uint64 {
+	a := c.body.Base + uint64(offset)
+	if c.body.Layout.PointerSize == 4 {
+		return uint64(uint32(a))
+	}
+	return a
+}
+
+// check checks all there is, and reports whether the metadata says anything about code.
+func (c *j9Check) check() bool {
+	h := &c.body.Header
+	if unknown := h.Flags &^ (1<<9 - 1); unknown != 0 {
+		c.broken("j9/flags", c.field(12), "flags are %#x, of which nobody knows %#x", uint64(h.Flags), uint64(unknown))
+	}
+	if h.Flags&j9meta.NotInitialized != 0 {
+		c.broken("j9/uninitialized", c.field(12), "flags are %s", h.Flags)
+		return false
+	}
+	if h.Flags&j9meta.IsStub != 0 {
+		c.broken("j9/stub", c.field(12), "flags are %s", h.Flags)
+		return false
+	}
+	c.header()
+	c.exceptions()
+	c.sites()
+	c.atlas()
+	if c.highBits.n > 0 {
+		c.broken("j9/monitor-mask", c.highBits.at, "%s", c.highBits.String())
+	}
+	c.behind()
+	c.gaps()
+	c.padding()
+	return true
+}
+
+// field returns where the nth word of the header is in the file, for the words behind
+// the numbers of slots, which are 16 bytes whatever a pointer is.
+func (c *j9Check) field(word int) int64 {
+	p := c.body.Layout.PointerSize
+	if word <= 10 {
+		return c.place(word * p)
+	}
+	return c.place(10*p + 16 + (word-12)*p)
+}
+
+// header checks the struct itself.
+func (c *j9Check) header() {
+	h := &c.body.Header
+	switch {
+	case h.StartPC == 0 || h.EndPC <= h.StartPC:
+		c.broken("j9/code", c.field(5), "startPC is %#x, endPC %#x", h.StartPC, h.EndPC)
+	case h.EndPC-h.StartPC > 1<<32-1:
+		c.broken("j9/code", c.field(5), "the code from %#x to %#x is longer than offsets of 32 bits can say", h.StartPC, h.EndPC)
+	case h.StartColdPC == 0 && h.EndWarmPC != h.EndPC:
+		c.broken("j9/cold", c.field(6), "endWarmPC is %#x, endPC %#x, and there is no cold code", h.EndWarmPC, h.EndPC)
+	case h.StartColdPC != 0 && (h.EndWarmPC <= h.StartPC || h.StartColdPC < h.EndWarmPC || h.EndPC <= h.StartColdPC):
+		c.broken("j9/cold", c.field(6), "startPC is %#x, endWarmPC %#x, startColdPC %#x, endPC %#x", h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC)
+	default:
+		c.code = j9Code{known: true, warm: h.EndWarmPC - h.StartPC, end: h.EndPC - h.StartPC}
+		if c.code.cold = c.code.end; h.StartColdPC != 0 {
+			c.code.cold = h.StartColdPC - h.StartPC
+		}
+		c.wide()
+	}
+	if h.CodeCacheAlloc != 0 && h.CodeCacheAlloc > h.StartPC {
+		c.broken("j9/code-cache", c.place(c.behindHotness()), "codeCacheAlloc is %#x, startPC %#x", h.CodeCacheAlloc, h.StartPC)
+	}
+	if h.Slots < 0 || h.ScalarTempSlots < 0 || h.ObjectTempSlots < 0 || h.TempOffset < 0 {
+		c.broken("j9/frame", c.field(10), "there are %d slots of parameters, %d scalar and %d object temps, %d pending pushes", h.Slots, h.ScalarTempSlots, h.ObjectTempSlots, h.TempOffset)
+	}
+}
+
+// behindHotness returns the offset of codeCacheAlloc.
+func (c *j9Check) behindHotness() int {
+	if p := c.body.Layout.PointerSize; p == 4 {
+		return 14*4 + 8 + 8*4
+	}
+	return 192
+}
+
+// wide checks that offsets are as wide as OpenJ9 makes them for code of that length
+// (RANGE_NEEDS_FOUR_BYTE_OFFSET).
+func (c *j9Check) wide() {
+	h := &c.body.Header
+	four, need := h.Flags&j9meta.GCMap32BitOffsets != 0, c.code.end >= 0xffff
+	switch {
+	case four != need:
+		bytes := 2
+		if four {
+			bytes = 4
+		}
+		c.broken("j9/wide-offsets", c.field(12), "offsets of maps have %d bytes, the code has %d", bytes, c.code.end)
+	case four && h.ExceptionCount() > 0 && !h.WideExceptions():
+		c.broken("j9/wide-offsets", c.field(12), "offsets of maps have 4 bytes, and those of exception ranges 2")
+	}
+}
+
+// exceptions checks the exception table.
+func (c *j9Check) exceptions() {
+	h := &c.body.Header
+	if h.ExceptionCount() > 0 && h.Flags&j9meta.IsFSDComp != 0 && !h.ExceptionBytecodes() {
+		c.broken("j9/exception-debug", c.field(12), "the exception ranges of a method that was compiled for debugging have no byte code indexes")
+	}
+	methods := c.handlerMethods()
+	for i := range c.body.Exceptions {
+		e := &c.body.Exceptions[i]
+		start, end := uint64(e.Start), uint64(e.End)
+		if c.code.known {
+			if start > end || end > c.code.end || start < end && !(c.code.has(start) && c.code.ends(end)) {
+				c.broken("j9/exception-range", c.place(e.Offset), "exception range %d is [%#x, %#x), the code is %s", i, start, end, c.extent())
+			}
+			if !c.code.has(uint64(e.Handler)) {
+				c.broken("j9/exception-handler", c.place(e.Offset), "the handler of exception range %d is at %#x, the code is %s", i, e.Handler, c.extent())
+			}
+		}
+		if h.WideExceptions() && methods != nil && !methods[e.Method] {
+			c.broken("j9/exception-method", c.place(e.Offset), "the handler of exception range %d is of method %#x, which is neither the compiled one nor inlined", i, e.Method)
+		}
+		if h.ExceptionBytecodes() && e.ByteCodeIndex > j9MaxIndex {
+			c.broken("j9/exception-index", c.place(e.Offset), "the handler of exception range %d is at byte code index %d", i, e.ByteCodeIndex)
+		}
+	}
+}
+
+// handlerMethods returns what may stand for the method of a handler, or nil where
+// anything may: that of an inlined method is unknown once its class is unloaded.
+func (c *j9Check) handlerMethods() map[uint64]bool {
+	minusOne := ^uint64(0) >> (64 - 8*c.body.Layout.PointerSize)
+	methods := map[uint64]bool{c.body.Header.RAMMethod: true, minusOne: true}
+	for i := range c.body.Sites {
+		method := c.body.Sites[i].Method
+		if c.body.Layout.Unloaded(method) {
+			return nil
+		}
+		methods[uint64(i)], methods[method] = true, true
+	}
+	return methods
+}
