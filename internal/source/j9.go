@@ -152,12 +152,14 @@ func (t *j9Tree) read(ranges []j9meta.Range) error {
 	var first *wire.Error
 	for i := range ranges {
 		r := &ranges[i]
+		if t.isGap(r) {
+			continue
+		}
 		at, err := t.place(r.Info)
 		switch {
 		case err == nil:
 			at.method.code(at.index, r.Start, r.End)
-		case first == nil && !(err.Field == "" && t.Body.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap):
-			// Very old VMs filled gaps with maps that say 0, which may be no site.
+		case first == nil:
 			first = err
 			if err.Field == "" {
 				first.Field, first.Offset = "callerIndex", int64(t.Body.Atlas.Maps[r.Map].Offset)
@@ -168,6 +170,12 @@ func (t *j9Tree) read(ranges []j9meta.Range) error {
 		return first
 	}
 	return nil
+}
+
+// isGap says whether a range has no byte code. Very old VMs filled what no map was
+// for with maps of nothing, whose 0 is neither site 0 nor its first byte code.
+func (t *j9Tree) isGap(r *j9meta.Range) bool {
+	return r.Info == (j9meta.ByteCodeInfo{}) && t.Body.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap
 }
 
 // A j9Place is a byte code in a call.
@@ -278,11 +286,13 @@ func (t *j9Tree) rows(ranges []j9meta.Range, first, size, whole uint32, f func(j
 		if from-first > next {
 			f(j9Row{next, own, true})
 		}
-		place, err := t.place(r.Info)
-		if err != nil {
-			place = own
+		place, known := own, false
+		if !t.isGap(r) {
+			if at, err := t.place(r.Info); err == nil {
+				place, known = at, true
+			}
 		}
-		f(j9Row{from - first, place, err == nil})
+		f(j9Row{from - first, place, known})
 		next = to - first
 	}
 	if next < size {

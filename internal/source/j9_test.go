@@ -75,7 +75,9 @@ func stackAt(fn *jitcode.Function, at uint64) []frame {
 func wantJ9(b *j9meta.Body, methods []jitdump.JavaMethod, outer string, at uint32) []frame {
 	stack := []j9meta.Frame{{Site: -1, Method: b.Header.RAMMethod, ByteCodeIndex: -1}}
 	if r, ok := b.RangeAt(at); ok {
-		stack = b.Stack(nil, r.Info)
+		if stack = b.Stack(nil, r.Info); b.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap && r.Info == (j9meta.ByteCodeInfo{}) {
+			stack = nil
+		}
 	}
 	if len(stack) == 0 { // in a gap, for which there is no byte code
 		return []frame{{name: wantJ9(b, methods, outer, math.MaxUint32)[0].name}}

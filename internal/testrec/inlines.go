@@ -143,7 +143,7 @@ func gdbRun(gdb string) func(testing.TB, string, []uint64) (string, error) {
 		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		cmd := Command(t, filepath.Dir(object), gdb, "-nx", "-batch", "-x", script)
+		cmd := Command(t, filepath.Dir(object), gdb, "-nx", "-iex", "set host-charset UTF-8", "-batch", "-x", script)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		out, err := cmd.Output()

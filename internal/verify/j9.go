@@ -99,6 +99,14 @@ func decodeJ9(r *reporter, blob []byte, at int64, base uint64, l j9meta.Layout) 
 	return nil
 }
 
+// isStubJ9 looks at the flags, a word of the size of a pointer.
+func isStubJ9(blob []byte, at int, order binary.ByteOrder, pointer int) bool {
+	if pointer == 8 && order == binary.ByteOrder(binary.BigEndian) {
+		at += 4
+	}
+	return len(blob) >= at+4 && j9meta.Flags(order.Uint32(blob[at:]))&j9meta.IsStub != 0
+}
+
 // sizedJ9 checks the field size, and reports whether all of the metadata is there.
 func sizedJ9(r *reporter, blob []byte, at int64, l j9meta.Layout) bool {
 	field := 10*l.PointerSize + 12
@@ -111,6 +119,7 @@ func sizedJ9(r *reporter, blob []byte, at int64, l j9meta.Layout) bool {
 		order = binary.LittleEndian
 	}
 	switch size := int64(int32(order.Uint32(blob[field:]))); {
+	case isStubJ9(blob, field+4, order, l.PointerSize): // a copy of the header, with the size of what is gone
 	case size > int64(len(blob)):
 		r.broken("j9/cut", at+int64(field), "size is %d, and %s are there", size, counted(len(blob), "byte"))
 		return false

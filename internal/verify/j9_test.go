@@ -152,6 +152,10 @@ var j9Breaches = []breach{
 	j9Before("j9/stub", func(b *j9meta.Body) {
 		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: j9meta.Header{StartPC: dumpBase, EndPC: dumpBase + 8, Flags: j9meta.IsStub}}
 	}),
+	// What the VM leaves of a body has the size of what is gone.
+	j9Before("j9/stub", func(b *j9meta.Body) {
+		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: j9meta.Header{StartPC: dumpBase, EndPC: dumpBase + 8, Size: 0x500, Flags: j9meta.IsStub}}
+	}),
 	j9After("j9/flags", func(b *j9meta.Body) { b.Header.Flags |= 0x1000 }),
 
 	j9After("j9/code", func(b *j9meta.Body) { b.Header.EndPC = b.Header.StartPC }),
