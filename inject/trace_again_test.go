@@ -160,7 +160,9 @@ func TestTraceDeep(t *testing.T) {
 	step(calls.Exit, 1)
 	w, s := tracedWorld(t)
 	s.threads = map[uint32][]calls.Step{tracePID: list}
-	w.fillTraced()
+	w.mark(tracePID, 1000, "jit-4711.dump")
+	w.Sample(tracePID, 1001, 0x700044)
+	w.Round()
 	w.Sample(tracePID+9, 3000, 0x1000)
 	w.opts.SetTraces(s)
 	sum, err := w.run()
