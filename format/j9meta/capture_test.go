@@ -278,3 +278,49 @@ func TestCaptureParts(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is in the files, there is an error or a capture, and no panic.
+func TestCaptureHostile(t *testing.T) {
+	metadata, err := os.ReadFile("testdata/inline-216.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"base":"0x7e0000000000","startPC":"0x7f8800001020","epoch":216,"pid":1,"time":2,"code":"X.bin","methods":[{"method":"0x500000","class":"A","name":"f","lines":[[0,1],[2,3]]}]}`
+	dir := captureFiles(t, metadata, text)
+	path := filepath.Join(dir, "X.bin")
+	use := func() (ok bool) {
+		c, err := ReadCapture(path)
+		if err != nil {
+			if !strings.Contains(err.Error(), "X.") {
+				t.Errorf("the file is not named: %v", err)
+			}
+			return false
+		}
+		_, _, partsErr := c.Parts()
+		_, bodyErr := c.Body()
+		if _, err := c.Description(); err != nil {
+			t.Error(err)
+		}
+		return partsErr == nil && bodyErr == nil
+	}
+	if !use() {
+		t.Fatal("what is not damaged cannot be used")
+	}
+	for i := range text {
+		write(t, filepath.Join(dir, "X.json"), []byte(text[:i]))
+		if use() {
+			t.Errorf("cut at %d it is a capture all the same", i)
+		}
+		for _, c := range []byte{0, '"', '9', ']', 0xff} {
+			write(t, filepath.Join(dir, "X.json"), append(append([]byte(text[:i]), c), text[i+1:]...))
+			use()
+		}
+	}
+	write(t, filepath.Join(dir, "X.json"), []byte(text))
+	for i := range metadata {
+		write(t, path, metadata[:i])
+		if use() {
+			t.Errorf("with metadata cut at %d it can be used all the same", i)
+		}
+	}
+}
