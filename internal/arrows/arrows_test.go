@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "format/monolog", "format/xrayfdr", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},

@@ -1,6 +1,7 @@
 // Package show prints what files hold: jitdumps, recordings in all their forms, objects
-// of jitted functions, logs of Mono's profiler, and traces of XRay. Of the latter it
-// also makes a table of how long functions took (xraystats.go, durations.go).
+// of jitted functions, logs of Mono's profiler, traces of XRay, and metadata of OpenJ9 in
+// jitdumps and captures (j9.go). Of XRay it also makes a table of how long functions took
+// (xraystats.go, durations.go).
 //
 // A format is one file that knows how to walk its records and calls the methods of a
 // [form] for each: begin, the fields, end. There are two forms, text for people and

@@ -16,6 +16,19 @@ type dumpListing struct {
 	dump   *source.Jitdump
 	reader *source.Reader
 	said   bool
+	openJ9 map[uint64]*j9Body // of code that is not loaded yet, by its address
+}
+
+// maxJ9Waiting bounds how many bodies are remembered. Metadata stands in front of the load
+// that it describes.
+const maxJ9Waiting = 1 << 10
+
+// metadata remembers what OpenJ9 says of the code that is loaded at an address next.
+func (d *dumpListing) metadata(addr uint64, b *j9Body) {
+	if d.openJ9 == nil || len(d.openJ9) >= maxJ9Waiting {
+		d.openJ9 = make(map[uint64]*j9Body)
+	}
+	d.openJ9[addr] = b
 }
 
 func newDumpListing(v *viewer) (*dumpListing, error) {
@@ -40,6 +53,10 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 		}
 		d.reader.Problems = d.reader.Problems[:0]
 	}
+	if b := d.openJ9[load.CodeAddr]; b != nil {
+		delete(d.openJ9, load.CodeAddr)
+		l.marks = b.exceptionMarks(load.CodeAddr, l.addr, uint64(len(l.code)))
+	}
 	if why := noDisassembler(t.Machine, t.Order, l.thumb); why != "" && !d.said {
 		d.said = true
 		d.out.word("not_disassembled", why)
@@ -48,7 +65,7 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 }
 
 // fill adds what is known of a function.
-func (d *dumpListing) fill(l *listing, fn *jitcode.Function) {
+func (v *viewer) fill(l *listing, fn *jitcode.Function) {
 	l.addr, l.code, l.thumb = fn.Addr, fn.Code, fn.Thumb
 	for _, line := range fn.Lines {
 		l.lines = append(l.lines, listedLine{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
@@ -73,13 +90,13 @@ func (d *dumpListing) fill(l *listing, fn *jitcode.Function) {
 	brought := make(map[string]*sourceText)
 	for i, text := range fn.Texts {
 		if text != "" {
-			brought[fn.Files[i]] = d.texts.brought(fn.Files[i], text)
+			brought[fn.Files[i]] = v.texts.brought(fn.Files[i], text)
 		}
 	}
 	l.text = func(file string, line uint64) ([]byte, bool) {
 		if s := brought[file]; s != nil {
 			return s.line(line)
 		}
-		return d.texts.of(file).line(line)
+		return v.texts.of(file).line(line)
 	}
 }

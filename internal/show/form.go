@@ -27,7 +27,8 @@ type form interface {
 
 	// An array holds plain values, all in a line.
 	array(name string)
-	elem(v uint64) // an address
+	elem(v uint64)    // an address
+	elemNum(v uint64) // a number that people read
 	elemWord(v string)
 	elemStr(v []byte)
 	elemRange(first, end uint64)
@@ -37,7 +38,9 @@ type form interface {
 	list(name string)
 	row()
 	at(name string, v uint64)    // the address that a row is about
+	offset(v uint64)             // where in the file, or in what is inside it, a row is
 	label(name string, v []byte) // the name that a row is about, from the file
+	title(name, v string)        // that, of ours
 	depth(v uint64)              // of a row in a tree
 	endList()
 

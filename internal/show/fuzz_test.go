@@ -18,7 +18,7 @@ import (
 // seeds are files of all formats, real ones where they are small.
 func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
-	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), smallRecording().Bytes(), monoLog(t, 17), monoLog(t, 4),
+	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), smallRecording().Bytes(), monoLog(t, 17), monoLog(t, 4),
 		xrayTrace(t, 5, binary.LittleEndian), xrayTrace(t, 3, binary.BigEndian), xrayTrace(t, 1, binary.LittleEndian))
 	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
 		dir := testrec.Unpack(t, name)

@@ -119,6 +119,9 @@ func (d *dumpViewer) damaged(err error) bool {
 // front of the record that loads it, so whether they are wanted is not known until that
 // comes.
 func (d *dumpViewer) record(raw *jitdump.Raw) {
+	if d.listing != nil && raw.IsOpenJ9Metadata() {
+		d.noteOpenJ9(raw)
+	}
 	f := &d.opts.Filter
 	if !f.picky() {
 		if f.typed(recordName(raw.ID)) {
@@ -132,6 +135,12 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	case jitdump.IDTier:
 		if raw.IsEarlyDebugInfo() {
 			d.waiting.add(raw)
+		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			d.waiting.add(raw)
+		} else {
+			d.alone(raw)
 		}
 	case jitdump.IDLoad:
 		l, err := raw.Load()
@@ -160,10 +169,16 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		if there && len(f.Names) == 0 || d.chosen[dumpCode{m.PID, m.CodeIndex}] {
 			d.show(raw)
 		}
-	default: // about no function
-		if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && f.typed(recordName(raw.ID)) {
-			d.show(raw)
-		}
+	default:
+		d.alone(raw)
+	}
+}
+
+// alone shows a record that is about no function, if it is wanted.
+func (d *dumpViewer) alone(raw *jitdump.Raw) {
+	f := &d.opts.Filter
+	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && f.typed(recordName(raw.ID)) {
+		d.show(raw)
 	}
 }
 
@@ -175,7 +190,7 @@ func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, siz
 
 // recordName is the name of a type; unknown ones have the same in all formats.
 func recordName(id jitdump.RecordID) string {
-	if id <= jitdump.IDUnwinding || id >= jitdump.IDDebugInfo2 && id <= jitdump.IDEmbeddedSource {
+	if id <= jitdump.IDUnwinding || id >= jitdump.IDDebugInfo2 && id <= jitdump.IDOpenJ9 {
 		return id.String()
 	}
 	return unnamed(uint32(id))

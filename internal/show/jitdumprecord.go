@@ -53,6 +53,8 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 				d.out.source(line)
 			}
 			d.out.endList()
+		case *jitdump.OpenJ9Metadata:
+			later = d.openJ9(raw, rec)
 		case *jitdump.Close:
 			d.extra(rec.Extra)
 		case *jitdump.Unknown:

@@ -138,6 +138,7 @@ func (j *jsonForm) array(name string) {
 }
 
 func (j *jsonForm) elem(v uint64)     { j.full(); j.separate(); j.quotedHex(v) }
+func (j *jsonForm) elemNum(v uint64)  { j.full(); j.separate(); j.b = strconv.AppendUint(j.b, v, 10) }
 func (j *jsonForm) elemWord(v string) { j.elemStr([]byte(v)) }
 func (j *jsonForm) elemStr(v []byte)  { j.full(); j.separate(); j.b = appendJSON(j.b, v) }
 
@@ -171,6 +172,8 @@ func (j *jsonForm) row() {
 }
 
 func (j *jsonForm) at(name string, v uint64)    { j.hex(name, v) }
+func (j *jsonForm) offset(v uint64)             { j.num("offset", v) }
+func (j *jsonForm) title(name, v string)        { j.word(name, v) }
 func (j *jsonForm) label(name string, v []byte) { j.str(name, v) }
 
 func (j *jsonForm) depth(v uint64) { j.num("depth", v) }

@@ -17,6 +17,7 @@ type listing struct {
 	code    []byte
 	lines   []listedLine // with growing offsets
 	calls   []inlinedCall
+	marks   []codeMark // with growing offsets
 	text    func(file string, line uint64) ([]byte, bool)
 }
 
@@ -35,6 +36,12 @@ type inlinedCall struct {
 	function     string
 	file         string // of the call
 	line, column uint64
+}
+
+// A codeMark says what begins or ends in front of an instruction.
+type codeMark struct {
+	offset uint64
+	text   string
 }
 
 // codeOrder is the byte order of a machine's code: ARM's is little endian always, as
@@ -58,7 +65,7 @@ func (l *listing) show(o form, order binary.ByteOrder) {
 	})
 	place := placeWriter{out: o, text: l.text}
 	var stack []inlinedCall
-	nextCall, nextLine := 0, 0
+	nextCall, nextLine, nextMark := 0, 0, 0
 	for off := uint64(0); off < uint64(len(l.code)) && o.lost() == nil; {
 		stack = slices.DeleteFunc(stack, func(c inlinedCall) bool { return c.end <= off })
 		for ; nextCall < len(l.calls) && l.calls[nextCall].first <= off; nextCall++ {
@@ -82,10 +89,20 @@ func (l *listing) show(o form, order binary.ByteOrder) {
 		if text == "" {
 			text = dataText(rest[:size], data)
 		}
+		marks := l.marks[nextMark:]
+		for n := range marks {
+			if marks[n].offset > off {
+				marks = marks[:n]
+				break
+			}
+		}
+		nextMark += len(marks)
 		o.row()
+		place.marks(marks)
 		place.at(line, stack)
 		o.code(l.addr+off, rest[:size], text)
 		place.done(line, stack)
+		place.marked(marks)
 		off += uint64(size)
 	}
 }
@@ -137,6 +154,29 @@ func (p *placeWriter) at(line *listedLine, stack []inlinedCall) {
 		t.source(text)
 	}
 	t.row()
+}
+
+// marks stand in front of what at says, in text.
+func (p *placeWriter) marks(list []codeMark) {
+	if t, ok := p.out.(*textForm); ok {
+		for _, m := range list {
+			t.comment("")
+			t.b = appendClean(t.b, []byte(m.text))
+			t.row()
+		}
+	}
+}
+
+// marked stands behind an instruction, in JSON.
+func (p *placeWriter) marked(list []codeMark) {
+	if _, is := p.out.(*textForm); is || len(list) == 0 {
+		return
+	}
+	p.out.array("marks")
+	for _, m := range list {
+		p.out.elemStr([]byte(m.text))
+	}
+	p.out.endArray()
 }
 
 // done stands behind an instruction.

@@ -51,7 +51,7 @@ func bitNames(v uint64, names []string) (list []string) {
 // jitdumpTypes are the names of the records of jitdumps.
 var jitdumpTypes = []string{
 	"JIT_CODE_LOAD", "JIT_CODE_MOVE", "JIT_CODE_DEBUG_INFO", "JIT_CODE_CLOSE", "JIT_CODE_UNWINDING_INFO",
-	"SAMPLY_JIT_CODE_DEBUG_INFO2", "SAMPLY_JIT_TIER", "SAMPLY_EMBEDDED_SOURCE_FILE",
+	"SAMPLY_JIT_CODE_DEBUG_INFO2", "SAMPLY_JIT_TIER", "SAMPLY_EMBEDDED_SOURCE_FILE", "JITINJECT_OPENJ9_METADATA",
 }
 
 // objectTypes are what objects are shown as.

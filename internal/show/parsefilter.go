@@ -125,8 +125,10 @@ func ParseType(s string) (string, error) {
 }
 
 // isType reports whether a type is what was written.
+// Spaces in it may be written as underscores.
 func isType(name, written string) bool {
-	for _, prefix := range []string{"", "JIT_CODE_", "SAMPLY_JIT_CODE_", "SAMPLY_JIT_", "SAMPLY_", "PERF_RECORD_", "method_", "exception_"} {
+	name, written = strings.ReplaceAll(name, " ", "_"), strings.ReplaceAll(written, " ", "_")
+	for _, prefix := range []string{"", "JIT_CODE_", "SAMPLY_JIT_CODE_", "SAMPLY_JIT_", "SAMPLY_", "JITINJECT_", "PERF_RECORD_", "method_", "exception_"} {
 		short, ok := strings.CutPrefix(name, prefix)
 		if ok && strings.EqualFold(short, written) || prefix == "PERF_RECORD_" && strings.EqualFold("PERF_RECORD_"+name, written) {
 			return true

@@ -32,7 +32,7 @@ func Types() []string {
 			names = append(names, name)
 		}
 	}
-	return slices.Concat(names, objectTypes, coreTypes, monoTypes, xrayTypes)
+	return slices.Concat(names, objectTypes, coreTypes, monoTypes, xrayTypes, j9Types)
 }
 
 var sampleFields = []string{

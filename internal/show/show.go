@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/format/xrayfdr"
 )
@@ -34,7 +35,7 @@ type Options struct {
 
 // ErrUnknown says that a file has none of the formats that are known here. Callers
 // test for it with errors.Is.
-var ErrUnknown = errors.New("it is no jitdump, perf.data, ELF file, Mono log or XRay trace")
+var ErrUnknown = errors.New("it is no jitdump, perf.data, ELF file, Mono log, XRay trace or capture of OpenJ9's metadata")
 
 // ErrNoMatch says that a file has nothing that the filter lets through, and that nothing
 // was written. Callers test for it with errors.Is.
@@ -59,6 +60,9 @@ type LostOutput struct{ Err error }
 
 func (l *LostOutput) Error() string { return "the output cannot be written: " + l.Err.Error() }
 func (l *LostOutput) Unwrap() error { return l.Err }
+
+// errNoCalls says that there is nothing that statistics could be of.
+var errNoCalls = errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
 
 // A format is a kind of file: how it begins, and who shows it.
 type format struct {
@@ -98,6 +102,9 @@ type viewer struct {
 // Options.Stdin. It returns nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a
 // file of which nothing could be shown, which wraps ErrUnknown if it is of another format.
 func File(w io.Writer, path string, opts *Options) error {
+	if bins := capturesIn(path); len(bins) > 0 {
+		return showCaptures(w, bins, opts)
+	}
 	v := &viewer{opts: opts, path: path, texts: &sourceTexts{read: opts.Sources}}
 	if opts.JSON {
 		v.out = &jsonForm{page: page{w: w}, hexed: opts.Hex}
@@ -158,6 +165,12 @@ func (v *viewer) recognized(f *os.File) error {
 		return showDirectory(v)
 	case mode.IsRegular():
 		v.file, v.size = f, st.Size()
+		if j9meta.IsCapture(v.path) {
+			if v.opts.Stats {
+				return errNoCalls
+			}
+			return showCapture(v)
+		}
 		if n, err = f.ReadAt(head[:], 0); err != nil && err != io.EOF {
 			return fmt.Errorf("cannot read it: %w", err)
 		}
@@ -187,7 +200,12 @@ func (v *viewer) recognized(f *os.File) error {
 		return fmt.Errorf("%w: it is empty", ErrUnknown)
 	}
 	if v.opts.Stats {
-		return errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
+		return errNoCalls
+	}
+	if _, _, named := j9meta.CapturePaths(v.path); named && v.file != nil {
+		if _, err := j9meta.ReadCapture(v.path); err != nil {
+			return fmt.Errorf("%w: it begins with % x; as a capture: %w", ErrUnknown, head[:n], err)
+		}
 	}
 	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
 }

@@ -154,6 +154,7 @@ func (t *textForm) next() {
 }
 
 func (t *textForm) elem(v uint64)     { t.next(); t.b = appendHex(t.b, v) }
+func (t *textForm) elemNum(v uint64)  { t.next(); t.b = strconv.AppendUint(t.b, v, 10) }
 func (t *textForm) elemWord(v string) { t.next(); t.b = append(t.b, v...) }
 func (t *textForm) elemStr(v []byte)  { t.next(); t.b = appendQuoted(t.b, v) }
 func (t *textForm) elemRange(first, end uint64) {
@@ -178,6 +179,13 @@ func (t *textForm) row() {
 func (t *textForm) at(_ string, v uint64) {
 	t.b = appendHex(t.b, v)
 	t.b = append(t.b, ' ', ' ')
+}
+
+func (t *textForm) offset(v uint64) { t.at("", v) }
+
+func (t *textForm) title(_, v string) {
+	t.space()
+	t.b = append(t.b, v...)
 }
 
 func (t *textForm) label(_ string, v []byte) {

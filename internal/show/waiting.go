@@ -27,8 +27,12 @@ func (w *waiting) add(raw *jitdump.Raw) {
 	r := *raw
 	r.Body = bytes.Clone(raw.Body)
 	w.size += r.Size()
-	if names := r.ID == jitdump.IDDebugInfo || r.ID == jitdump.IDTier; names && len(r.Body) >= 8 {
-		addr := r.Order.Uint64(r.Body)
+	at := 0 // of the address
+	if r.ID == jitdump.IDOpenJ9 {
+		at = 8
+	}
+	if names := r.ID == jitdump.IDDebugInfo || r.ID == jitdump.IDTier || r.ID == jitdump.IDOpenJ9; names && len(r.Body) >= at+8 {
+		addr := r.Order.Uint64(r.Body[at:])
 		if w.named == nil {
 			w.named = make(map[uint64][]jitdump.Raw)
 		}

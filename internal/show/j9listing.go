@@ -1,0 +1,54 @@
+package show
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// captureCode shows the code of a capture, its warm and its cold part, with what the metadata
+// says about it.
+func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
+	f := &v.opts.Filter
+	if !f.typed(j9Code) || len(f.Names) > 0 {
+		return
+	}
+	warm, cold, err := c.Parts()
+	if err != nil {
+		v.problem(-1, err)
+		return
+	}
+	for _, part := range []struct {
+		name string
+		at   j9meta.CodePart
+		code []byte
+		path string
+	}{{"warm", warm, c.Code, c.CodePath}, {"cold", cold, c.ColdCode, c.ColdCodePath}} {
+		code := part.code[:min(uint64(len(part.code)), part.at.End-part.at.Start)]
+		if len(code) == 0 || !f.Address.touches(part.at.Start, uint64(len(code))) {
+			continue
+		}
+		v.out.begin(item{offset: -1, typ: j9Code, size: -1})
+		v.out.hex("code_addr", part.at.Start)
+		v.out.num("code_size", uint64(len(code)))
+		v.out.word("part", part.name)
+		v.out.str("file", []byte(filepath.Base(part.path)))
+		machine := uint32(c.Layout.Machine)
+		if why := noDisassembler(machine, c.Layout.Order, false); machine == 0 {
+			v.out.word("not_disassembled", "the capture does not say of which machine it is")
+		} else if why != "" {
+			v.out.word("not_disassembled", why)
+		}
+		l := listing{machine: machine, order: c.Layout.Order}
+		v.fill(&l, source.J9Function(c, part.at.Start, part.at.End-part.at.Start))
+		l.code = code
+		l.marks = b.exceptionMarks(l.addr, l.addr, uint64(len(code)))
+		l.show(v.out, l.order)
+		v.out.end()
+		if size := part.at.End - part.at.Start; uint64(len(part.code)) != size {
+			v.problem(-1, fmt.Errorf("the code in %s has %d bytes, and the metadata says that the %s part has %d", filepath.Base(part.path), len(part.code), part.name, size))
+		}
+	}
+}
