@@ -2,6 +2,7 @@
 #include "debuginfo.h"
 #include "dump.h"
 #include "methods.h"
+#include "openj9.h"
 #include "options.h"
 #include "say.h"
 
@@ -11,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The makefile hides what is not said to be seen. OpenJ9's jni.h of some versions
+// says it of nothing.
+#define SEEN __attribute__((visibility("default")))
+
 // A worker is what one thread needs to describe a function. The VM may post
 // events from many threads, usually it has one for it: idle workers wait in a
 // list, with their caches warm.
@@ -18,18 +23,20 @@ struct worker {
 	struct worker *next;
 	struct methods methods;
 	struct debuginfo info;
+	struct openj9 openj9;
 };
 
 static struct {
 	JavaVM *vm;
 	jvmtiEnv *jvmti;
 	struct options options;
-	bool hotspot;
+	bool hotspot, openj9;
+	struct j9methods j9methods;
 	unsigned unloads; // counts unloaded classes; atomic
 
 	pthread_mutex_t lock; // for idle
 	struct worker *idle;
-} agent = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} agent = {.j9methods = J9METHODS_EMPTY, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct worker *worker_take(void)
 {
@@ -38,8 +45,10 @@ static struct worker *worker_take(void)
 	if (w)
 		agent.idle = w->next;
 	pthread_mutex_unlock(&agent.lock);
-	if (!w && (w = calloc(1, sizeof *w)))
+	if (!w && (w = calloc(1, sizeof *w))) {
 		w->methods.short_names = agent.options.short_names;
+		w->methods.parts = agent.openj9;
+	}
 	if (w)
 		methods_begin(&w->methods, __atomic_load_n(&agent.unloads, __ATOMIC_RELAXED));
 	return w;
@@ -112,16 +121,12 @@ static void add_map_places(struct worker *w, struct method *outer, const void *c
 	}
 }
 
-static void write_method(struct worker *w, jmethodID id, const void *code, uint32_t size, jint map_length,
+static void write_method(struct worker *w, JNIEnv *jni, jmethodID id, const void *code, uint32_t size, jint map_length,
                          const jvmtiAddrLocationMap *map, const void *compile_info)
 {
-	// The event has no JNIEnv, but its thread does.
-	JNIEnv *jni = NULL;
-	if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6))
-		jni = NULL;
 	struct method *outer = methods_get(&w->methods, agent.jvmti, jni, id);
 	if (!outer) {
-		dump_function("[out of memory]", code, size, NULL);
+		dump_function("[out of memory]", code, size, 0, NULL);
 		return;
 	}
 	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(compile_info);
@@ -133,7 +138,7 @@ static void write_method(struct worker *w, jmethodID id, const void *code, uint3
 		add_map_places(w, outer, code, size, map, map_length);
 	}
 	bool described = debuginfo_build(&w->info, outer, size);
-	dump_function(outer->name, code, size, described ? &w->info.record : NULL);
+	dump_function(outer->name, code, size, JIT_CODE_DEBUG_INFO2, described ? &w->info.record : NULL);
 }
 
 static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint size, const void *code, jint map_length,
@@ -145,7 +150,14 @@ static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint siz
 	struct worker *w = worker_take();
 	if (!w)
 		return;
-	write_method(w, id, code, size, map_length, map, compile_info);
+	// The event has no JNIEnv, but its thread does.
+	JNIEnv *jni = NULL;
+	if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6))
+		jni = NULL;
+	if (agent.openj9)
+		openj9_load(&w->openj9, &w->methods, &agent.j9methods, agent.jvmti, jni, id, code, size, compile_info);
+	else
+		write_method(w, jni, id, code, size, map_length, map, compile_info);
 	worker_return(w);
 }
 
@@ -154,13 +166,30 @@ static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, co
 {
 	(void)jvmti;
 	if (size > 0 && dump_is_open())
-		dump_function(name, code, size, NULL);
+		dump_function(name, code, size, 0, NULL);
 }
 
 static void JNICALL class_unload(jvmtiEnv *jvmti, ...)
 {
 	(void)jvmti;
 	__atomic_fetch_add(&agent.unloads, 1, __ATOMIC_RELAXED);
+}
+
+// class_prepare and vm_init are asked for on OpenJ9 only.
+
+static void JNICALL class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass klass)
+{
+	(void)thread;
+	if (dump_is_open())
+		j9methods_learn(&agent.j9methods, jvmti, jni, klass);
+}
+
+// OpenJ9 tells of no method that was compiled before its live phase, unless it
+// is asked. What it tells of meanwhile may come twice.
+static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	(void)jni, (void)thread;
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 }
 
 static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -184,14 +213,16 @@ static void hear_of_unloads(void)
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)events);
 }
 
-static bool is_hotspot(void)
+// recognize finds out what compile_info is. OpenJ9 is "Eclipse OpenJ9 VM", and
+// "IBM J9 VM" in IBM's own builds.
+static void recognize(void)
 {
 	char *name = NULL;
 	if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.name", &name))
-		return false;
-	bool hotspot = strstr(name, "OpenJDK") || strstr(name, "HotSpot");
+		return;
+	agent.openj9 = strstr(name, "OpenJ9") || strstr(name, "IBM J9");
+	agent.hotspot = !agent.openj9 && (strstr(name, "OpenJDK") || strstr(name, "HotSpot"));
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
-	return hotspot;
 }
 
 static bool ask(const char *what, jvmtiError error)
@@ -213,6 +244,8 @@ static bool listen(void)
 		.CompiledMethodLoad = compiled_method_load,
 		.DynamicCodeGenerated = dynamic_code_generated,
 		.VMDeath = vm_death,
+		.VMInit = vm_init,
+		.ClassPrepare = class_prepare,
 	};
 	jint rc = (*agent.vm)->GetEnv(agent.vm, (void **)&agent.jvmti, JVMTI_VERSION_1_1);
 	if (rc) {
@@ -223,7 +256,15 @@ static bool listen(void)
 	if (!ask("events of compiled methods", (*jvmti)->AddCapabilities(jvmti, &capabilities)) ||
 	    !ask("callbacks", (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks)))
 		return false;
-	agent.hotspot = is_hotspot();
+	recognize();
+	return true;
+}
+
+static bool enable(const jvmtiEvent *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!ask("an event", (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL)))
+			return false;
 	return true;
 }
 
@@ -236,9 +277,10 @@ static bool start(void)
 		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
 		JVMTI_EVENT_COMPILED_METHOD_LOAD,
 	};
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-		if (!ask("an event", (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL)))
-			return false;
+	static const jvmtiEvent of_openj9[] = {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_VM_INIT};
+	if (!enable(events, sizeof events / sizeof *events) ||
+	    (agent.openj9 && !enable(of_openj9, sizeof of_openj9 / sizeof *of_openj9)))
+		return false;
 	hear_of_unloads();
 	return true;
 }
@@ -269,14 +311,14 @@ static jint begin(JavaVM *vm, const char *text, bool *running)
 	return JNI_OK;
 }
 
-JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+SEEN JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
 	(void)reserved;
 	bool running;
 	return begin(vm, options, &running);
 }
 
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+SEEN JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	(void)reserved;
 	bool running;
@@ -290,7 +332,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	return rc;
 }
 
-JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+SEEN JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	(void)vm;
 	dump_close();

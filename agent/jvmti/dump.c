@@ -187,9 +187,9 @@ static void append(struct iovec *parts, int count)
 	give_up();
 }
 
-void dump_function(const char *name, const void *code, size_t size, const struct buffer *debug)
+void dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body)
 {
-	struct prefix debug_prefix = {.id = JIT_CODE_DEBUG_INFO2}, load_prefix = {.id = JIT_CODE_LOAD};
+	struct prefix body_prefix = {.id = id}, load_prefix = {.id = JIT_CODE_LOAD};
 	struct load load = {
 		.pid = getpid(),
 		.tid = syscall(SYS_gettid),
@@ -205,22 +205,22 @@ void dump_function(const char *name, const void *code, size_t size, const struct
 	// The kernel reads the code where it lies: no copy, and memory that is gone
 	// is an error of the write and no crash.
 	struct iovec parts[] = {
-		{&debug_prefix, sizeof debug_prefix},
-		{debug ? debug->bytes : NULL, debug ? debug->len : 0},
+		{&body_prefix, sizeof body_prefix},
+		{body ? body->bytes : NULL, body ? body->len : 0},
 		{&load_prefix, sizeof load_prefix},
 		{&load, sizeof load},
 		{(char *)name, name_len},
 		{(void *)code, size},
 	};
 	int skip = 2;
-	if (debug && debug->len && sizeof debug_prefix + debug->len <= UINT32_MAX) {
-		debug_prefix.size = sizeof debug_prefix + debug->len;
+	if (body && body->len && sizeof body_prefix + body->len <= UINT32_MAX) {
+		body_prefix.size = sizeof body_prefix + body->len;
 		skip = 0;
 	}
 	pthread_mutex_lock(&dump.lock);
 	if (dump.fd >= 0) {
 		// Taken under the lock, so that time in the file never goes back.
-		debug_prefix.timestamp = load_prefix.timestamp = now();
+		body_prefix.timestamp = load_prefix.timestamp = now();
 		load.code_index = dump.index++;
 		append(parts + skip, sizeof parts / sizeof *parts - skip);
 	}

@@ -12,6 +12,7 @@ enum {
 	JIT_CODE_LOAD = 0,
 	JIT_CODE_CLOSE = 3,
 	JIT_CODE_DEBUG_INFO2 = 827346259,
+	JITINJECT_OPENJ9_METADATA = 827346262,
 };
 
 // dump_open creates jit-PID.dump in dir and maps it, which is how perf learns of
@@ -22,9 +23,9 @@ bool dump_open(const char *dir);
 // of writing.
 bool dump_is_open(void);
 
-// dump_function writes a function, and in front of it, if debug is not empty,
-// the body of the DEBUG_INFO2 record that describes it. Any thread may call it.
-void dump_function(const char *name, const void *code, size_t size, const struct buffer *debug);
+// dump_function writes a function, and in front of it, if body is not empty, the
+// record with this id and body that describes it. Any thread may call it.
+void dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body);
 
 // dump_close writes the last record. Later calls of dump_function do nothing.
 void dump_close(void);

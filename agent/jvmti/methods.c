@@ -18,6 +18,7 @@ static uint64_t now(void)
 static void free_method(struct method *method)
 {
 	free(method->name);
+	free(method->parts);
 	free(method->lines);
 	free(method);
 }
@@ -94,6 +95,13 @@ static bool of_user(jvmtiEnv *jvmti, JNIEnv *jni, jclass klass)
 	return user;
 }
 
+// keep returns a copy of m->text.
+static char *keep(const struct methods *m)
+{
+	char *copy = m->text.failed ? NULL : malloc(m->text.len);
+	return copy ? memcpy(copy, m->text.bytes, m->text.len) : NULL;
+}
+
 static bool read_class(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, const char *name,
                        const char *descriptor, struct method *method)
 {
@@ -105,7 +113,12 @@ static bool read_class(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodI
 	if (known) {
 		buffer_reset(&m->text);
 		name_method(&m->text, signature, name, m->short_names ? NULL : descriptor);
-		method->name = m->text.failed ? NULL : strdup(m->text.bytes);
+		method->name = keep(m);
+		if (m->parts) {
+			buffer_reset(&m->text);
+			name_parts(&m->text, signature, name, m->short_names ? "" : descriptor);
+			method->parts = keep(m);
+		}
 		if ((*jvmti)->GetSourceFileName(jvmti, klass, &source))
 			source = NULL;
 		buffer_reset(&m->text);
@@ -151,8 +164,12 @@ static bool read_method(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethod
 
 struct method *methods_get(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id)
 {
+	return methods_get_as(m, jvmti, jni, id, (uintptr_t)id);
+}
+
+struct method *methods_get_as(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint64_t key)
+{
 	size_t pos = 0;
-	uint64_t key = (uintptr_t)id;
 	struct method *method = table_next(&m->by_id, key, &pos);
 	if (method)
 		return method;

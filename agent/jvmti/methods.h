@@ -18,6 +18,7 @@ struct file {
 
 struct method {
 	char *name;
+	char *parts; // three strings: class (java/lang/String), name, descriptor; or NULL
 	struct file *file;
 	struct line *lines;
 	size_t line_count;
@@ -42,6 +43,7 @@ struct methods {
 	unsigned unloads;
 	struct buffer text; // for names under construction
 	bool short_names;
+	bool parts; // keep them
 };
 
 enum { METHODS_MAX = 32768 };
@@ -53,6 +55,10 @@ void methods_begin(struct methods *m, unsigned unloads);
 // methods_get returns what is known of a method. One that the VM does not know
 // (any more) is called [unloaded]. NULL: out of memory.
 struct method *methods_get(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id);
+
+// methods_get_as does it with a key that is the method's alone, where the id
+// might come to stand for another one while the cache has it.
+struct method *methods_get_as(struct methods *m, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint64_t key);
 
 void methods_free(struct methods *m);
 

@@ -66,6 +66,18 @@ void name_method(struct buffer *b, const char *klass, const char *method, const 
 	buffer_add(b, "", 1);
 }
 
+void name_parts(struct buffer *b, const char *klass, const char *method, const char *descriptor)
+{
+	size_t n;
+	klass = bare(klass, &n);
+	add_utf8(b, klass, n, false);
+	buffer_add(b, "", 1);
+	add_utf8(b, method, strlen(method), false);
+	buffer_add(b, "", 1);
+	add_utf8(b, descriptor, strlen(descriptor), false);
+	buffer_add(b, "", 1);
+}
+
 void name_file(struct buffer *b, const char *klass, const char *source)
 {
 	size_t n;

@@ -52,6 +52,15 @@ bool table_add(struct table *t, uint64_t key, void *value)
 	return true;
 }
 
+bool table_set(struct table *t, uint64_t key, void *value)
+{
+	size_t pos = 0;
+	if (!table_next(t, key, &pos))
+		return table_add(t, key, value);
+	t->slots[(first(t, key) + pos - 1) & (t->cap - 1)].value = value;
+	return true;
+}
+
 void table_clear(struct table *t)
 {
 	if (t->count)

@@ -22,6 +22,8 @@ struct table {
 void *table_next(const struct table *t, uint64_t key, size_t *pos);
 // table_add is false when memory runs out.
 bool table_add(struct table *t, uint64_t key, void *value);
+// table_set puts the value in the place of one with the key, or adds it.
+bool table_set(struct table *t, uint64_t key, void *value);
 // table_clear forgets the values and keeps the slots' memory.
 void table_clear(struct table *t);
 void table_free(struct table *t);

@@ -1,0 +1,570 @@
+package jvmti_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+)
+
+// TestOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
+// sanitizers: no OpenJ9 is at hand for tests.
+func TestOpenJ9(t *testing.T) {
+	for _, b := range j9builds {
+		t.Run(b.name, func(t *testing.T) {
+			b.compile(t)
+			for _, test := range []struct {
+				name string
+				f    func(*testing.T, *j9build)
+			}{
+				{"Vectors", testVectors},
+				{"Generated", testGenerated},
+				{"NotBelieved", testNotBelieved},
+				{"Unloaded", testUnloaded},
+				{"Redefined", testRedefined},
+				{"Overwritten", testOverwritten},
+				{"Churn", testChurn},
+				{"BeforeLive", testBeforeLive},
+				{"OtherNames", testOtherNames},
+			} {
+				t.Run(test.name, func(t *testing.T) { test.f(t, b) })
+			}
+		})
+	}
+}
+
+// methodsOf returns the J9Methods that a body mentions.
+func methodsOf(b *j9meta.Body) []uint64 {
+	list := []uint64{b.Header.RAMMethod}
+	for _, s := range b.Sites {
+		list = append(list, s.Method)
+	}
+	for _, e := range b.Exceptions {
+		if b.Header.WideExceptions() {
+			list = append(list, e.Method)
+		}
+	}
+	return list
+}
+
+// known returns those of a body's methods that lie in classes of count methods each:
+// class K has its J9Methods at classes[K].
+func known(b *j9meta.Body, classes map[int]uint64, count int) map[uint64]javaMethod {
+	found := make(map[uint64]javaMethod)
+	for _, m := range methodsOf(b) {
+		for k, first := range classes {
+			if at := m - first; at%32 == 0 && at/32 < uint64(count) {
+				found[m] = javaMethod{k, int(at / 32)}
+			}
+		}
+	}
+	return found
+}
+
+func encode(t *testing.T, b *j9meta.Body) []byte {
+	t.Helper()
+	blob, err := b.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blob
+}
+
+// vector returns a reference vector, moved to where it lies in our VM.
+func vector(t *testing.T, path string, base, code uint64, l j9meta.Layout) *j9meta.Body {
+	t.Helper()
+	blob, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := j9meta.Decode(blob, 0x7e0000000000, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &b.Header
+	b.Base = base
+	h.EndWarmPC += code - h.StartPC
+	h.EndPC += code - h.StartPC
+	h.StartPC = code
+	if err := b.Lay(); err != nil {
+		t.Fatal(err)
+	}
+	if moved := encode(t, b); len(moved) != len(blob) {
+		t.Fatalf("%s: %d bytes, %d when moved", path, len(blob), len(moved))
+	}
+	return b
+}
+
+func testVectors(t *testing.T, build *j9build) {
+	if build.layout.PointerSize != 8 {
+		return // the vectors are of 64-bit machines
+	}
+	paths, err := filepath.Glob("../../../format/j9meta/testdata/*.bin")
+	if err != nil || len(paths) < 6 {
+		t.Fatalf("%v: %v", paths, err)
+	}
+	f := newFakeJ9(t, build)
+	classes := map[int]uint64{5: 0x500000}
+	f.do("class", 5, classes[5], 8)
+	f.do("prepare", 5)
+	f.do("live")
+	var bodies []*j9meta.Body
+	for _, path := range paths {
+		base, start := f.place()
+		b := vector(t, path, base, start, build.layout)
+		bodies = append(bodies, b)
+		f.put(base, encode(t, b))
+		size := int(b.Header.EndWarmPC - start)
+		f.put(start, code(size))
+		f.do("load", 5, 0, start, size, base)
+	}
+	functions, _ := f.run()
+	if len(functions) != len(bodies) {
+		t.Fatalf("%d functions of %d", len(functions), len(bodies))
+	}
+	for i, b := range bodies {
+		t.Run(strings.TrimSuffix(filepath.Base(paths[i]), ".bin"), func(t *testing.T) {
+			wantBody(t, functions[i], b, b.Header.StartPC, known(b, classes, 8))
+			if m := functions[i].meta; m != nil && !bytes.Equal(functions[i].Code, code(len(functions[i].Code))) {
+				t.Error("other code")
+			}
+			if name := string(functions[i].Name); name != "p.K5.m0(I)V" {
+				t.Errorf("name %s", name)
+			}
+		})
+	}
+}
+
+// wantBody compares a record with the body that it must hold.
+func wantBody(t *testing.T, got j9function, b *j9meta.Body, code uint64, methods map[uint64]javaMethod) {
+	t.Helper()
+	if got.meta == nil {
+		t.Fatal("no metadata")
+	}
+	m := got.meta
+	if m.CodeAddr != code || m.Base != b.Base || int(m.PointerSize) != b.Layout.PointerSize || int(m.HeaderSize) != b.Layout.HeaderSize || len(m.Extra) > 7 {
+		t.Errorf("code %#x, base %#x, pointers of %d, header of %d, %d bytes behind; want %#x, %#x, %d, %d",
+			m.CodeAddr, m.Base, m.PointerSize, m.HeaderSize, len(m.Extra), code, b.Base, b.Layout.PointerSize, b.Layout.HeaderSize)
+	}
+	if !bytes.Equal(m.Metadata, encode(t, b)) {
+		t.Error("other metadata")
+	}
+	wantMethods(t, m, methods)
+}
+
+// testGenerated posts bodies of all shapes, with their cold parts.
+func testGenerated(t *testing.T, build *j9build) {
+	for _, way := range []string{"process_vm_readv", "pipe"} {
+		t.Run(way, func(t *testing.T) {
+			f := newFakeJ9(t, build)
+			if way == "pipe" {
+				f.do("refuse")
+			}
+			classes := map[int]uint64{5: 0x500000, 6: 0x501000, 7: 0x502000}
+			for k, first := range classes {
+				f.do("class", k, first, 8)
+			}
+			f.do("prepare", 6) // the others are found when the first method comes
+			f.do("live")
+			f.do("prepare", 5)
+			f.do("prepare", 7)
+			type loaded struct {
+				body *j9meta.Body
+				code uint64
+			}
+			var loads []loaded
+			rng := rand.New(rand.NewPCG(1, 2))
+			for range 150 {
+				base, start := f.place()
+				o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: uint32(100 + rng.IntN(500)), Method: 0x500000 + 32*rng.Uint64N(8)}
+				if rng.IntN(4) == 0 {
+					o.CodeSize = uint32(65530 + rng.IntN(10))
+				}
+				for range 1 + rng.IntN(20) {
+					o.Inlines = append(o.Inlines, 0x500000+rng.Uint64N(4)<<12+32*rng.Uint64N(9)) // some are of no class
+				}
+				b := j9gen.Random(rng, o)
+				h := &b.Header
+				if h.WideExceptions() && len(b.Exceptions) > 0 {
+					b.Exceptions[0].Method = 0x502000 + 32*rng.Uint64N(8) // of no site, perhaps
+				}
+				f.put(base, encode(t, b))
+				f.put(start, code(int(h.EndWarmPC-start)))
+				f.do("load", 5, int(h.RAMMethod-0x500000)/32, start, h.EndWarmPC-start, base)
+				loads = append(loads, loaded{b, start})
+				if cold, end := h.Cold(); cold != 0 && end-start < slot/2 {
+					f.put(cold, code(int(end-cold)))
+					f.do("load", 5, int(h.RAMMethod-0x500000)/32, cold, end-cold, base)
+					loads = append(loads, loaded{b, cold})
+				}
+			}
+			functions, _ := f.run()
+			if len(functions) != len(loads) {
+				t.Fatalf("%d functions of %d", len(functions), len(loads))
+			}
+			cold, named := 0, 0
+			for i, l := range loads {
+				if l.code != l.body.Header.StartPC {
+					cold++
+				}
+				methods := known(l.body, classes, 8)
+				named += len(methods) - 1
+				wantBody(t, functions[i], l.body, l.code, methods)
+				if t.Failed() {
+					t.Fatalf("body %d: %+v", i, l.body.Header)
+				}
+			}
+			if cold < 10 || named < 100 {
+				t.Errorf("%d cold parts, %d inlined methods with a name: the test shows little", cold, named)
+			}
+		})
+	}
+}
+
+// testNotBelieved has compile_info that is not the metadata of the code. The function
+// is there, under its name, and nothing else.
+func testNotBelieved(t *testing.T, build *j9build) {
+	for _, way := range []string{"process_vm_readv", "pipe"} {
+		t.Run(way, func(t *testing.T) {
+			f := newFakeJ9(t, build)
+			if way == "pipe" {
+				f.do("refuse")
+			}
+			f.do("class", 5, 0x500000, 8)
+			f.do("prepare", 5)
+			f.do("live")
+			var what []string
+			load := func(text string, start uint64, size int, info uint64) {
+				what = append(what, text)
+				f.put(start, code(max(size, 1)))
+				f.do("load", 5, 3, start, size, info)
+			}
+			// body makes one that is good but for what change does.
+			body := func(text string, change func(h *j9meta.Header), size int) {
+				base, start := f.place()
+				o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Always, ColdPC: start + 0x800, ColdSize: 80, Method: 0x500060}
+				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), o)
+				blob := encode(t, b)
+				if change != nil {
+					change(&b.Header)
+					blob = append(encode(t, b), make([]byte, slot/2)...)
+				}
+				f.put(base, blob)
+				load(text, start, size, base)
+			}
+			body("good", nil, 400)
+			body("stub", func(h *j9meta.Header) { h.Flags |= 4 }, 400)
+			body("being filled in", func(h *j9meta.Header) { h.Flags |= 8 }, 400)
+			body("unloaded", func(h *j9meta.Header) { h.ConstantPool = 0 }, 400)
+			body("other code", func(h *j9meta.Header) { h.StartPC -= 8 }, 400)
+			body("code that ends before it begins", func(h *j9meta.Header) { h.StartPC, h.EndWarmPC = h.EndWarmPC, h.StartPC }, 400)
+			body("size of the cold part", nil, 80)
+			body("longer code", nil, 401)
+			body("no code", nil, 0)
+			sized := func(text string, size func(n int) int) {
+				base, start := f.place()
+				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Never, Method: 0x500060})
+				blob := encode(t, b)
+				binary.LittleEndian.PutUint32(blob[build.sizeAt:], uint32(size(len(blob))))
+				what = append(what, text)
+				f.put(start, code(400))
+				f.do("end", base, f.file(blob))
+				f.do("load", 5, 3, start, 400, (base+uint64(len(blob))+4095)&^4095-uint64(len(blob)))
+			}
+			exactly := func(size int) func(int) int { return func(int) int { return size } }
+			sized("size up to unmapped memory and beyond", exactly(8192))
+			sized("size a byte beyond", func(n int) int { return n + 1 })
+			sized("size of a page more", exactly(3*4096))
+			sized("small size", exactly(115))
+			sized("negative size", exactly(-1))
+			sized("huge size", exactly(16<<20+1))
+			sized("large size", exactly(16<<20))
+			_, start := f.place()
+			big := encode(t, j9gen.Random(rand.New(rand.NewPCG(3, 4)), j9gen.Options{Layout: build.layout, Base: build.nowhere + 64*slot, StartPC: start, CodeSize: 400, Cold: j9gen.Never, Method: 0x500060}))
+			binary.LittleEndian.PutUint32(big[build.sizeAt:], 16<<20+1)
+			f.put(build.nowhere+64*slot, append(big, make([]byte, 16<<20)...))
+			load("huge size of what is there", start, 400, build.nowhere+64*slot)
+			base, start := f.place()
+			load("NULL", start, 100, 0)
+			load("small number", start+0x1000, 100, 8)
+			load("unmapped", start+0x2000, 100, build.nowhere)
+			load("last address", start+0x3000, 100, ^uint64(0)-16)
+			load("kernel's", start+0x4000, 100, 0xffffffff81000000)
+			load("itself", start+0x5000, 400, start+0x5000)
+			f.do("end", base, f.file(make([]byte, 100)))
+			load("half a header", start+0x6000, 100, (base+100+4095)&^4095-100)
+			rng := rand.New(rand.NewPCG(5, 6))
+			garbage := make([]byte, 1<<16)
+			for i := range garbage {
+				garbage[i] = byte(rng.Uint32())
+			}
+			base, start = f.place()
+			f.put(base, garbage)
+			for i := range uint64(20) {
+				load("garbage", start+i<<12, 100, base+i*97)
+			}
+			functions, _ := f.run()
+			if len(functions) != len(what) {
+				t.Fatalf("%d functions of %d", len(functions), len(what))
+			}
+			for i, fn := range functions {
+				if good := what[i] == "good"; good != (fn.meta != nil) {
+					t.Errorf("%s: metadata: %v", what[i], fn.meta != nil)
+				}
+				if string(fn.Name) != "p.K5.m3(I)V" || !bytes.Equal(fn.Code, code(len(fn.Code))) {
+					t.Errorf("%s: %s, %d bytes", what[i], fn.Name, len(fn.Code))
+				}
+			}
+		})
+	}
+}
+
+// testUnloaded posts methods of classes that are gone, whose ids are freed.
+func testUnloaded(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
+	f.do("live")
+	f.do("class", 5, 0x500000, 8)
+	f.do("class", 6, 0x501000, 8)
+	f.do("class", 8, 0x502000, 8)
+	for _, k := range []int{5, 6, 8} {
+		f.do("prepare", k)
+	}
+	var bodies []*j9meta.Body
+	body := func(method uint64, change func(h *j9meta.Header)) {
+		base, start := f.place()
+		b := j9gen.Random(rand.New(rand.NewPCG(uint64(len(bodies)), 1)), j9gen.Options{
+			Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method,
+			Inlines: []uint64{0x500020, 0x501040, 0x502080}, Sites: 40, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never,
+		})
+		change(&b.Header)
+		bodies = append(bodies, b)
+		f.put(base, encode(t, b))
+		f.put(start, code(300))
+	}
+	names := func(class, method, signature string) func(h *j9meta.Header) {
+		return func(h *j9meta.Header) {
+			h.ClassName, h.MethodName, h.MethodSignature = f.string(class), f.string(method), f.string(signature)
+		}
+	}
+	no := func(h *j9meta.Header) { h.ClassName = build.nowhere }
+	body(0x500000, no)
+	body(0x501000, names("p/Gone", "go", "(II)J"))
+	body(0x501000, no)
+	body(0x501000, names("p/Gone", "go", "II)J"))
+	body(0x501000, names("p/\xc3", "go", "()V"))
+	body(0x501000, names("p/Gr\xc3\xb6\xc3\x9fe$\xed\xa0\xbd\xed\xb8\x80", "<init>", "()V"))
+	body(0x501000, names("", "go", "()V"))
+	for i, b := range bodies {
+		if i == 1 {
+			f.do("unload", 6)
+		}
+		k := 6
+		if i == 0 {
+			k = 5
+		}
+		f.do("load", k, 0, b.Header.StartPC, 300, b.Base)
+	}
+	// Without metadata to believe, there is only the id.
+	_, start := f.place()
+	f.put(start, code(100))
+	f.do("load", 6, 0, start, 100, build.nowhere)
+	f.do("load", 5, 2, start, 100, build.nowhere)
+	// Another class comes to lie where the unloaded one was.
+	f.do("class", 7, 0x501000, 8)
+	f.do("prepare", 7)
+	f.do("load", 7, 0, bodies[2].Header.StartPC, 300, bodies[2].Base)
+	functions, _ := f.run()
+	want := []string{"p.K5.m0(I)V", "p.Gone.go(II)J", "[unloaded]", "[unloaded]", "[unloaded]", "p.Größe$😀.<init>()V",
+		"[unloaded]", "[unloaded]", "p.K5.m2(I)V", "p.K7.m0(I)V"}
+	if len(functions) != len(want) {
+		t.Fatalf("%d functions", len(functions))
+	}
+	for i, fn := range functions {
+		if string(fn.Name) != want[i] {
+			t.Errorf("function %d is %s, want %s", i, fn.Name, want[i])
+		}
+	}
+	all := map[int]uint64{5: 0x500000, 6: 0x501000, 8: 0x502000}
+	wantMethods(t, functions[0].meta, known(bodies[0], all, 8))
+	delete(all, 6)
+	for i := 1; i < 7; i++ {
+		wantMethods(t, functions[i].meta, known(bodies[i], all, 8))
+	}
+	all[7] = 0x501000
+	wantMethods(t, functions[9].meta, known(bodies[2], all, 8))
+	if functions[7].meta != nil || functions[8].meta != nil {
+		t.Error("metadata out of build.nowhere")
+	}
+}
+
+// testRedefined gives a class other methods, under the ids that it has.
+func testRedefined(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
+	f.do("class", 5, 0x500000, 4)
+	f.do("prepare", 5)
+	f.do("live")
+	body := func(method uint64) *j9meta.Body {
+		base, start := f.place()
+		b := j9gen.Random(rand.New(rand.NewPCG(1, 1)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: method, Sites: -1})
+		b.Header.ClassName, b.Header.MethodName, b.Header.MethodSignature = f.string("p/Old"), f.string("f"), f.string("()V")
+		f.put(base, encode(t, b))
+		f.put(start, code(300))
+		return b
+	}
+	old, now := body(0x500000), body(0x600000)
+	f.do("class", 6, 0x700000, 4)
+	f.do("class", 7, 0x800000, 4)
+	f.do("prepare", 6)
+	f.do("prepare", 7)
+	f.do("redefine", 5, 0x600000)
+	f.do("load", 5, 0, now.Header.StartPC, 300, now.Base) // the first method: all classes are looked at
+	f.do("load", 5, 0, old.Header.StartPC, 300, old.Base)
+	f.do("redefine", 6, 0x800000) // what another class has: no id of it
+	f.do("load", 6, 0, old.Header.StartPC, 300, build.nowhere)
+	functions, _ := f.run()
+	if len(functions) != 3 {
+		t.Fatalf("%d functions", len(functions))
+	}
+	if string(functions[0].Name) != "p.K5.m0(I)V" || string(functions[1].Name) != "p.Old.f()V" || string(functions[2].Name) != "[unloaded]" {
+		t.Errorf("%s, %s, %s", functions[0].Name, functions[1].Name, functions[2].Name)
+	}
+	wantMethods(t, functions[0].meta, known(now, map[int]uint64{5: 0x600000}, 4))
+	wantMethods(t, functions[1].meta, nil)
+}
+
+// testOverwritten lets a body be another's memory while it is copied: its metadata is
+// whole, or left out.
+func testOverwritten(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
+	f.do("class", 5, 0x500000, 8)
+	f.do("prepare", 5)
+	f.do("live")
+	var bodies [][]byte
+	for i := range 100 {
+		base, start := f.place()
+		b := j9gen.Random(rand.New(rand.NewPCG(7, uint64(i))), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 20000, Cold: j9gen.Never, Maps: 10000, Method: 0x500000})
+		blob := encode(t, b)
+		bodies = append(bodies, blob)
+		f.put(base, blob)
+		f.put(start, code(20000))
+		f.do("overwrite", base, f.file(bytes.Repeat([]byte{0xee}, len(blob))), i%20*3000)
+		f.do("load", 5, 0, start, 20000, base)
+	}
+	functions, _ := f.run()
+	whole, without := 0, 0
+	for i, fn := range functions {
+		switch {
+		case fn.meta == nil:
+			without++
+		case bytes.Equal(fn.meta.Metadata, bodies[i]):
+			whole++
+		default:
+			t.Errorf("function %d has metadata of two", i)
+		}
+	}
+	t.Logf("%d whole, %d left out", whole, without)
+	if len(functions) != len(bodies) {
+		t.Errorf("%d functions", len(functions))
+	}
+}
+
+// testChurn posts methods while other threads load and unload classes, whose methods
+// the bodies mention, at the same addresses again and again.
+func testChurn(t *testing.T, build *j9build) {
+	const threads, rounds = 3, 4000
+	f := newFakeJ9(t, build)
+	f.do("class", 5, 0x500000, 8)
+	f.do("prepare", 5)
+	f.do("live")
+	f.do("churn", threads, rounds)
+	for i := range 300 {
+		base, start := f.place()
+		o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Sites: 20}
+		for k := range uint64(threads) {
+			for m := range uint64(8) {
+				o.Inlines = append(o.Inlines, 0x900000+0x1000*k+32*m)
+			}
+		}
+		f.put(base, encode(t, j9gen.Random(rand.New(rand.NewPCG(8, uint64(i))), o)))
+		f.put(start, code(300))
+		f.do("load", 5, 0, start, 300, base)
+	}
+	f.do("join")
+	functions, classes := f.run()
+	if len(functions) != 300 {
+		t.Fatalf("%d functions", len(functions))
+	}
+	named := 0
+	for _, fn := range functions {
+		if fn.meta == nil || string(fn.Name) != "p.K5.m0(I)V" {
+			t.Fatalf("%s: metadata: %v", fn.Name, fn.meta != nil)
+		}
+		for i := range fn.meta.Methods {
+			j := &fn.meta.Methods[i]
+			if j.Method < 0x900000 {
+				continue
+			}
+			named++
+			at := j.Method - 0x900000
+			if want := (javaMethod{0x8000 + int(at>>12), int(at & 0xfff / 32)}); recorded(j) != want.String() {
+				t.Errorf("method %#x: %q, want %q", j.Method, recorded(j), want)
+			}
+		}
+	}
+	t.Logf("%d methods of short-lived classes had names; of %d classes, the agent knew %d at most", named, threads*rounds, classes)
+	if classes > threads*rounds/2 {
+		t.Errorf("of %d classes, the agent knew %d at a time", threads*rounds, classes)
+	}
+}
+
+// testBeforeLive has methods that OpenJ9 tells of only when asked.
+func testBeforeLive(t *testing.T, build *j9build) {
+	f := newFakeJ9(t, build)
+	f.options = ",names=short"
+	f.do("class", 5, 0x500000, 8)
+	f.do("class", 6, 0x501000, 8)
+	f.do("prepare", 5)
+	base, start := f.place()
+	b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000, Inlines: []uint64{0x501020}, Sites: 3, Unloaded: j9gen.Never, AheadOfTime: j9gen.Never, Native: j9gen.Never})
+	f.put(base, encode(t, b))
+	f.put(start, code(300))
+	f.do("early", 5, 0, start, 300, base)
+	f.do("live")
+	functions, _ := f.run()
+	if len(functions) != 1 || string(functions[0].Name) != "p.K5.m0" || functions[0].meta == nil {
+		t.Fatalf("%+v", functions)
+	}
+	// Class 6 is not prepared, so nothing can be said of its methods.
+	if m := functions[0].meta.Methods; len(m) != 1 || fmt.Sprintf("%s.%s%s", m[0].Class, m[0].Name, m[0].Signature) != "p/K5.m0" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// testOtherNames asks which VMs are taken for OpenJ9.
+func testOtherNames(t *testing.T, build *j9build) {
+	for name, want := range map[string]bool{"IBM J9 VM": true, "Eclipse OpenJ9 VM": true, "OpenJDK 64-Bit Server VM": false, "Zing 64-Bit Tiered VM": false} {
+		f := newFakeJ9(t, build)
+		f.env = []string{"FAKEVM=" + name}
+		base, start := f.place()
+		b := j9gen.Random(rand.New(rand.NewPCG(1, 9)), j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 300, Cold: j9gen.Never, Method: 0x500000})
+		f.put(base, encode(t, b))
+		f.put(start, code(300))
+		f.do("class", 5, 0x500000, 8)
+		f.do("prepare", 5)
+		f.do("live")
+		if want {
+			f.do("load", 5, 0, start, 300, base)
+		}
+		functions, classes := f.run()
+		if want != (classes > 0) || want != (len(functions) == 1 && functions[0].meta != nil) {
+			t.Errorf("%s: %d classes, %d functions", name, classes, len(functions))
+		}
+	}
+}
