@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/format/j9meta"
@@ -18,6 +20,10 @@ import (
 
 // Metadata of OpenJ9, from the dump to what people see: what the stack maps say of
 // code, found by package j9meta alone, is what all tools show of it.
+
+// reportInlined is an inlined function in the call graphs of perf report; others than
+// those in jitted code are the C library's.
+var reportInlined = regexp.MustCompile(`(?m)^[ |]*(?:-{1,2}[\d.]+%--)?(\S.*) \(inlined\)$`)
 
 func TestJ9Inlines(t *testing.T) {
 	for _, c := range []struct {
@@ -39,7 +45,14 @@ func TestJ9Inlines(t *testing.T) {
 			// then answers for those to other questions.
 			functions := makeJ9(t, dir, j9Options{every: c.every, cold: c.cold, ascii: c.every == 1})
 			code := newJ9Code(functions)
-			o := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
+			// perf 7 takes functions that are close together for one another's, unless the
+			// objects are called /tmp/jitted-*.
+			objects, err := os.MkdirTemp("/tmp", "jitted-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(objects) })
+			o := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects,
 				Sources: filepath.Join(dir, "sources"), Bundle: c.bundle, DWARF: 5}
 			if c.bundle {
 				o.DWARF = 4
@@ -62,8 +75,15 @@ func TestJ9Inlines(t *testing.T) {
 			for version, perf := range testrec.Perfs(t) {
 				shown := checkPerfCode(t, dir, perf, o.Output, code)
 				t.Logf("perf %s shows %d inlined functions", version, shown)
-				if shown == 0 {
-					t.Errorf("perf %s shows no inlined functions", version)
+				report := testrec.Run(t, dir, perf, "report", "--stdio", "--inline", "--no-children", "-g", "caller,0.5,callee", "-i", o.Output)
+				reported := reportInlined.FindAllStringSubmatch(report, -1)
+				if shown == 0 || len(reported) == 0 {
+					t.Errorf("perf %s shows %d inlined functions, %d in its report", version, shown, len(reported))
+				}
+				for _, m := range reported {
+					if !code.jitted(m[1]) && !strings.HasPrefix(m[1], "_") {
+						t.Errorf("perf %s reports %q as inlined", version, m[1])
+					}
 				}
 			}
 		})

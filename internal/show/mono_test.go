@@ -238,7 +238,7 @@ func TestLargeLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, opts := range []show.Options{{}, {JSON: true, Hex: true}} {
-		p := peak{began: time.Now()}
+		p := newPeak()
 		if err := show.File(&p, path, &opts); err != nil {
 			t.Fatal(err)
 		}

@@ -246,8 +246,8 @@ func testNotBelieved(t *testing.T, build *j9build) {
 				f.put(start, code(max(size, 1)))
 				f.do("load", 5, 3, start, size, info)
 			}
-			// body makes one that is good but for what change does.
-			body := func(text string, change func(h *j9meta.Header), size int) {
+			// body makes one that is good but for what change does, and damage to its bytes.
+			body := func(text string, change func(h *j9meta.Header), size int, damage ...func(blob []byte)) {
 				base, start := f.place()
 				o := j9gen.Options{Layout: build.layout, Base: base, StartPC: start, CodeSize: 400, Cold: j9gen.Always, ColdPC: start + 0x800, ColdSize: 80, Method: 0x500060}
 				b := j9gen.Random(rand.New(rand.NewPCG(3, 4)), o)
@@ -256,11 +256,14 @@ func testNotBelieved(t *testing.T, build *j9build) {
 					change(&b.Header)
 					blob = append(encode(t, b), make([]byte, slot/2)...)
 				}
+				for _, d := range damage {
+					d(blob)
+				}
 				f.put(base, blob)
 				load(text, start, size, base)
 			}
 			body("good", nil, 400)
-			body("stub", func(h *j9meta.Header) { h.Flags |= 4 }, 400)
+			body("stub", nil, 400, func(blob []byte) { blob[build.sizeAt+4] |= byte(j9meta.IsStub) }) // the flags are behind the size
 			body("being filled in", func(h *j9meta.Header) { h.Flags |= 8 }, 400)
 			body("unloaded", func(h *j9meta.Header) { h.ConstantPool = 0 }, 400)
 			body("other code", func(h *j9meta.Header) { h.StartPC -= 8 }, 400)
