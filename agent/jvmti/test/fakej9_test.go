@@ -268,17 +268,20 @@ func wantMethods(t *testing.T, m *jitdump.OpenJ9Metadata, want map[uint64]javaMe
 // compileWithAgent makes a program of the agent's sources and others.
 func compileWithAgent(t *testing.T, exe string, flags []string, own ...string) {
 	t.Helper()
+	jdk := jdkHome(t)
+	flags = append([]string{"-O1", "-I" + jdk + "/include", "-I" + jdk + "/include/linux"}, flags...)
+	compileAgent(t, exe, append(flags, own...)...)
+}
+
+// compileAgent compiles the agent's sources and what the arguments say.
+func compileAgent(t *testing.T, to string, args ...string) {
+	t.Helper()
 	sources, err := filepath.Glob("../*.c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	jdk := jdkHome(t)
-	args := append([]string{
-		"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-		"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe,
-	}, flags...)
-	args = append(append(args, own...), sources...)
-	if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+	args = append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", to}, args...)
+	if out, err := exec.Command(testrec.Tool(t, "gcc"), append(args, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
