@@ -11,6 +11,10 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
+// Files returns the files to show where some are named: each capture once, even if both its files are
+// named, and no files with code that a capture among them names, which is shown with it.
+func Files(named []string) []string { return j9meta.Named(named) }
+
 // capturesIn returns the captures in a directory that perf record did not make.
 func capturesIn(path string) []string {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,6 +196,9 @@ func openRecording(path string) (*recordingFile, error) {
 func (rec *recordingFile) open(path string, isDir bool) (err error) {
 	if isDir {
 		d, err := perfdata.OpenDir(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
+		}
 		if err != nil {
 			return fmt.Errorf("a directory that perf record did not make: %w", plainError(err))
 		}
