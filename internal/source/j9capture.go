@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +16,9 @@ import (
 
 // ErrNotJ9Capture says that a file is no capture of OpenJ9's metadata.
 var ErrNotJ9Capture = j9meta.ErrNotCapture
+
+// ErrOtherMachine says that a capture, which may be a good one, is not of the recording's machine.
+var ErrOtherMachine = errors.New("the recording")
 
 // A J9Capture is one capture of OpenJ9's metadata, as far as it is kept between being
 // looked at and being read: where the code is, and since when.
@@ -44,12 +49,18 @@ type j9Part struct {
 	known      bool // its bytes are in a file of the capture
 }
 
-// IsJ9Capture reports whether a path is of one of the files of a capture, and all of them
-// are there.
-func IsJ9Capture(path string) bool { return j9meta.IsCapture(path) }
+// IsJ9Capture reports whether a path is of one of the files of a capture, and the other is beside
+// it, whatever is in them.
+func IsJ9Capture(path string) bool { return j9meta.IsCapturePair(path) }
 
-// FindJ9Captures returns the captures in a directory.
-func FindJ9Captures(dir string) ([]string, error) { return j9meta.FindCaptures(dir) }
+// FindJ9Captures returns the captures in a directory, and metadata without the JSON that would
+// make it one.
+func FindJ9Captures(dir string) (bins, alone []string, err error) {
+	if bins, err = j9meta.FindCaptures(dir); err == nil {
+		alone, err = j9meta.FindLoneMetadata(dir)
+	}
+	return bins, alone, err
+}
 
 // OpenJ9Capture reads a capture, by the path of either of its files, for a recording of a machine
 // of a name, as uname(2) has it, and a byte order. It fails where nothing can be read at all, or where it
@@ -64,10 +75,10 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	}
 	l := raw.Layout
 	if l.Order != order {
-		return fail("it is of a machine of another byte order (%v) than the recording", l.Order)
+		return fail("it is of a machine of another byte order, %s, than %w", byteOrderName(l.Order), ErrOtherMachine)
 	}
 	if m := monoMachine(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
-		return fail("it is of a machine %v with pointers of %d bytes, and the recording of %s", l.Machine, l.PointerSize, machine)
+		return fail("it is of %s with pointers of %d bytes, and %w of %s", cmp.Or(l.MachineName(), l.Machine.String()), l.PointerSize, ErrOtherMachine, machine)
 	}
 	warm, cold, err := raw.Parts()
 	if err != nil {
@@ -83,6 +94,9 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 		c.part(cold, true, raw.ColdCode, raw.ColdCodePath)
 	} else if raw.ColdCodePath != "" {
 		c.problem(-1, "it names code of a cold part, and has none")
+	}
+	for _, err := range raw.CodeErrors {
+		c.problem(-1, "%v; its functions are without those instructions, unless --code-from has them", err)
 	}
 	for _, p := range c.parts {
 		if p.addr < minCode || p.addr > maxCodeAddr-p.size {
@@ -103,6 +117,14 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 		}
 	}
 	return c, nil
+}
+
+// byteOrderName is what captures call a byte order.
+func byteOrderName(order binary.ByteOrder) string {
+	if order == binary.BigEndian {
+		return "big"
+	}
+	return "little"
 }
 
 // readJ9Capture reads a capture, whose machine the recording may know.
