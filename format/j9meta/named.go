@@ -1,6 +1,25 @@
 package j9meta
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+)
+
+// NamedIn returns what the name of a directory means: the captures in it, and metadata whose JSON is missing,
+// as Named has them. It returns nil where there is no capture, and where perf record made the directory.
+func NamedIn(dir string) []string {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "data")); err == nil {
+		return nil
+	}
+	bins, alone, err := capturesOf(dir)
+	if err != nil || len(bins) == 0 {
+		return nil
+	}
+	return Named(append(bins, alone...))
+}
 
 // Named returns what paths mean that a shell has made of a pattern like captures/*: of a capture of which both
 // files are there the first, and no files with code that a capture among them names. All others stay

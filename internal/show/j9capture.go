@@ -86,10 +86,14 @@ func showCapture(v *viewer) error {
 	if err != nil {
 		return err
 	}
-	if v.opts.Disassemble && len(c.Code) == 0 && len(c.ColdCode) == 0 {
+	o, f := v.out, &v.opts.Filter
+	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, c.Layout)
+	b := j9Body{out: o, body: body, blob: c.Metadata, methods: recordMethods(captureJavaMethods(c.Methods)), filter: f}
+	chosen := f.pid(c.PID) && f.time(c.Time, c.HasTime)
+	code := chosen && f.typed(j9Code) && b.anyCodeChosen()
+	if v.opts.Disassemble && code && len(c.Code) == 0 && len(c.ColdCode) == 0 && len(c.CodeErrors) == 0 {
 		return fmt.Errorf("the capture has no code to disassemble; leave out -d, or name a file with it as \"code\" in %s", filepath.Base(c.JSONPath))
 	}
-	o, f := v.out, &v.opts.Filter
 	v.path = c.Path // that offsets are in
 	v.begun(j9meta.FormatName)
 	o.str("json", []byte(filepath.Base(c.JSONPath)))
@@ -107,7 +111,7 @@ func showCapture(v *viewer) error {
 		o.time("time", c.Time)
 	}
 	o.end()
-	if !f.pid(c.PID) || !f.time(c.Time, c.HasTime) {
+	if !chosen {
 		return nil
 	}
 	if len(c.Methods) > 0 && f.typed(j9MethodTable) && !f.picky() {
@@ -115,8 +119,6 @@ func showCapture(v *viewer) error {
 		v.javaMethods(captureJavaMethods(c.Methods))
 		o.end()
 	}
-	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, c.Layout)
-	b := j9Body{out: o, body: body, blob: c.Metadata, methods: recordMethods(captureJavaMethods(c.Methods)), filter: f}
 	for _, s := range b.sections() {
 		o.begin(item{offset: s.offset, typ: s.name, size: s.size})
 		b.contents(&s)
@@ -125,8 +127,13 @@ func showCapture(v *viewer) error {
 		}
 		o.end()
 	}
-	if v.opts.Disassemble {
+	if v.opts.Disassemble && code {
 		v.captureCode(c, &b)
+	}
+	if code {
+		for _, err := range c.CodeErrors {
+			v.problem(-1, err)
+		}
 	}
 	switch {
 	case bad != nil:

@@ -49,6 +49,33 @@ func (b *j9Body) codeParts() []j9Part {
 	return b.parts
 }
 
+// codeChosen reports whether code is wanted, offsets from startPC: it is at an address that is, and it is that of a
+// method with a name that is, or such a method is inlined in it.
+func (b *j9Body) codeChosen(start, end uint64) bool {
+	if !b.touches(start, end) {
+		return false
+	}
+	f := b.filter
+	if f.name([]byte(b.siteName(-1))) { // or there are no names that are wanted
+		return true
+	}
+	found := false
+	b.codeRanges(func(r j9meta.Range) {
+		found = found || uint64(r.Start) < end && uint64(r.End) > start && b.rangeChosen(&r)
+	})
+	return found
+}
+
+// anyCodeChosen reports whether any of the code is wanted.
+func (b *j9Body) anyCodeChosen() bool {
+	for _, p := range b.codeParts() {
+		if b.codeChosen(p.start, p.end) {
+			return true
+		}
+	}
+	return false
+}
+
 // codeRanges calls f for each range of stack maps, and for both its pieces if it goes across from the warm
 // to the cold part. Ranges without code are left out.
 func (b *j9Body) codeRanges(f func(r j9meta.Range)) {

@@ -1,11 +1,6 @@
 package verify
 
-import (
-	"os"
-	"path/filepath"
-
-	"github.com/jitinject/jitinject/format/j9meta"
-)
+import "github.com/jitinject/jitinject/format/j9meta"
 
 // Files returns the files to check where some are named: instead of a directory that perf record did not
 // make the captures in it, each capture once, and no files with code that a capture names, which is
@@ -13,26 +8,11 @@ import (
 func Files(named []string) []string {
 	var files []string
 	for _, path := range named {
-		if bins := capturesIn(path); len(bins) > 0 {
+		if bins := j9meta.NamedIn(path); len(bins) > 0 {
 			files = append(files, bins...)
 		} else {
 			files = append(files, path)
 		}
 	}
 	return j9meta.Named(files)
-}
-
-// capturesIn returns the captures in a directory that perf record did not make.
-func capturesIn(path string) []string {
-	if st, err := os.Stat(path); err != nil || !st.IsDir() {
-		return nil
-	}
-	if _, err := os.Lstat(filepath.Join(path, "data")); err == nil {
-		return nil
-	}
-	bins, err := j9meta.FindCaptures(path)
-	if err != nil {
-		return nil
-	}
-	return bins
 }

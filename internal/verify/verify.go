@@ -92,21 +92,16 @@ func KindOf(path string) (string, error) {
 	case xrayfdr.Looks(b):
 		return KindXRay, nil
 	}
-	if isCapturePair(path) {
+	if j9meta.IsCapturePair(path) {
 		return KindJ9, nil
 	}
-	return "", ErrUnknown
-}
-
-// isCapturePair reports whether a path is of one of two files that are called as a
-// capture's, whatever is in them.
-func isCapturePair(path string) bool {
-	bin, description, ok := j9meta.CapturePaths(path)
-	for _, name := range []string{bin, description} {
-		st, err := os.Lstat(name)
-		ok = ok && err == nil && st.Mode().IsRegular()
+	if bin, description, named := j9meta.CapturePaths(path); named {
+		if path == description {
+			bin, description = description, bin
+		}
+		return "", fmt.Errorf("%w; of a capture, %s would be beside %s", ErrUnknown, filepath.Base(description), filepath.Base(bin))
 	}
-	return ok
+	return "", ErrUnknown
 }
 
 // openChecked opens a file or directory for reading. Pipes and devices are refused:
