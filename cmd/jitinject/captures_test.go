@@ -56,6 +56,10 @@ func TestCapturesNamed(t *testing.T) {
 			t.Errorf("dump %q: exit code %d\n%s%s", files, code, stdout, stderr)
 		}
 	}
+	writeFile(t, filepath.Join(dir, "alone.bin"), "no more")
+	if code, stdout, stderr := verifyCommand(t, dir, dir); code != exitFailed || !strings.Contains(stderr, "a capture would have alone.json beside it") || strings.Count(stdout, "OpenJ9 metadata, ") != 2 {
+		t.Errorf("metadata alone: exit code %d\n%s%s", code, stdout, stderr)
+	}
 	empty := t.TempDir()
 	if code, stdout, stderr := verifyCommand(t, dir, empty); code == exitOK || !strings.Contains(stdout+stderr, "files X.bin with X.json beside them") {
 		t.Errorf("an empty directory: exit code %d\n%s%s", code, stdout, stderr)

@@ -96,10 +96,11 @@ func KindOf(path string) (string, error) {
 		return KindJ9, nil
 	}
 	if bin, description, named := j9meta.CapturePaths(path); named {
+		other := description
 		if path == description {
-			bin, description = description, bin
+			other = bin
 		}
-		return "", fmt.Errorf("%w; of a capture, %s would be beside %s", ErrUnknown, filepath.Base(description), filepath.Base(bin))
+		return "", fmt.Errorf("%w; a capture would have %s beside it", ErrUnknown, filepath.Base(other))
 	}
 	return "", ErrUnknown
 }
