@@ -31,9 +31,9 @@ func capturesIn(path string) []string {
 func showCaptures(w io.Writer, bins []string, opts *Options) error {
 	var all Damaged
 	var failed error
-	shown := false
+	shown, unread := false, 0
 	for _, path := range bins {
-		err := File(w, path, opts)
+		err := showOne(w, path, opts)
 		var damaged *Damaged
 		var lost *LostOutput
 		switch {
@@ -46,12 +46,22 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 			all.Problems += damaged.Problems
 		case errors.Is(err, ErrNoMatch):
 			continue
-		case err != nil && failed == nil:
-			failed = fmt.Errorf("%s: %w", filepath.Base(path), err)
+		case err != nil:
+			if unread++; failed == nil {
+				failed = fmt.Errorf("%s: %w", filepath.Base(path), err)
+			}
 		}
 		shown = shown || err == nil || damaged != nil
 	}
+	if alone, err := j9meta.FindLoneMetadata(filepath.Dir(bins[0])); err == nil && len(alone) > 0 {
+		if all.Problems == 0 {
+			all.First = filepath.Base(alone[0]) + ": there is no JSON beside it that would make it a capture"
+		}
+		all.Problems += len(alone)
+	}
 	switch {
+	case failed != nil && all.Problems > 0 || unread > 1:
+		return fmt.Errorf("%w (and %d more problems)", failed, all.Problems+unread-1)
 	case failed != nil:
 		return failed
 	case all.Problems > 0:
@@ -60,6 +70,17 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 		return ErrNoMatch
 	}
 	return nil
+}
+
+// showOne shows a capture. Of one that is no regular file the error says so: others would be followed,
+// or waited for.
+func showOne(w io.Writer, path string, opts *Options) error {
+	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+		if _, err := j9meta.ReadCapture(path); err != nil {
+			return err
+		}
+	}
+	return File(w, path, opts)
 }
 
 // What captures have besides sections.
@@ -111,7 +132,14 @@ func showCapture(v *viewer) error {
 		v.javaMethods(captureJavaMethods(c.Methods))
 		o.end()
 	}
-	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, c.Layout)
+	for _, err := range c.CodeErrors {
+		v.problem(-1, err)
+	}
+	layout := j9meta.Proven(c.Metadata, c.Base, c.Layout)
+	if layout != c.Layout {
+		v.problem(-1, fmt.Errorf("%s says that the struct has %d bytes (epoch), and its sections say %d, which counts", filepath.Base(c.JSONPath), c.Layout.HeaderSize, layout.HeaderSize))
+	}
+	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, layout)
 	b := j9Body{out: o, body: body, blob: c.Metadata, methods: recordMethods(captureJavaMethods(c.Methods)), filter: f}
 	for _, s := range b.sections() {
 		o.begin(item{offset: s.offset, typ: s.name, size: s.size})
