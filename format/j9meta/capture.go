@@ -127,7 +127,7 @@ func ReadCapture(path string) (*Capture, error) {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file")
 			}
-			c.CodeErrors = append(c.CodeErrors, captureError(path, fmt.Errorf("%w; %q names it as %s", err, filepath.Base(description), f.key)))
+			c.CodeErrors = append(c.CodeErrors, fmt.Errorf("its JSON names %q as %s: %w", f.name, f.key, err))
 			continue
 		}
 		*f.path, *f.code = path, code

@@ -3,6 +3,7 @@ package j9meta
 import (
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // NamedIn returns what the name of a directory means: the captures in it, and metadata whose JSON is missing,
@@ -37,8 +38,8 @@ func Named(paths []string) []string {
 		}
 		once = append(once, path)
 	}
-	if len(seen) == 0 || len(once) == 1 {
-		return once
+	if len(seen) == 0 || !slices.ContainsFunc(once, func(path string) bool { return !IsCapturePair(path) }) {
+		return once // and no captures have to be read
 	}
 	code := make(map[string]bool)
 	for bin := range seen {

@@ -260,6 +260,7 @@ func TestOpenJ9Refused(t *testing.T) {
 		{"small.bin", show.Options{Disassemble: true}, "the code in small.warm has 10 bytes, and the metadata says that the warm part has 18"},
 		{"nocode.bin", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
 		{"nocode.json", show.Options{Stats: true}, "statistics are of calls"},
+		{".", show.Options{}, "has no \"startPC\", the address of the body's first instruction (and 2 more problems)"}, // other.bin, and alone.bin
 		{".", show.Options{Disassemble: true}, "broken.bin: "},
 	} {
 		var out bytes.Buffer

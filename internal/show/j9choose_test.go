@@ -117,7 +117,7 @@ func TestOpenJ9CodeOfNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damaged *show.Damaged
-	if err := show.File(new(bytes.Buffer), "small.bin", &show.Options{Disassemble: true}); !errors.As(err, &damaged) || !strings.Contains(err.Error(), `small.cold: there is no such file; "small.json" names it as cold_code`) {
+	if err := show.File(new(bytes.Buffer), "small.bin", &show.Options{Disassemble: true}); !errors.As(err, &damaged) || !strings.Contains(err.Error(), `its JSON names "small.cold" as cold_code: there is no such file`) {
 		t.Errorf("with code that is missing: %v", err)
 	}
 }
@@ -130,5 +130,25 @@ func TestOpenJ9CodeOfNoMachine(t *testing.T) {
 	putCapture(t, "small", b, blob, smallMethods, j9WarmCode, nil)
 	if out := whole(t, "small.bin", show.Options{Disassemble: true}); !strings.Contains(out, `small.json does not say of which machine the code is: it has no \"machine\"`) || !strings.Contains(out, ".byte") {
 		t.Error(out)
+	}
+}
+
+// Code in a directory that is called like metadata is no metadata whose JSON is missing.
+func TestOpenJ9CodeCalledBin(t *testing.T) {
+	t.Chdir(t.TempDir())
+	b, blob := smallBody(t)
+	putCapture(t, "small", b, blob, smallMethods, j9WarmCode, nil)
+	text, err := os.ReadFile("small.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename("small.warm", "code.bin"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "small.json", bytes.Replace(text, []byte("small.warm"), []byte("code.bin"), 1))
+	whole(t, ".", show.Options{Disassemble: true})
+	put(t, "alone.bin", blob)
+	if err := show.File(new(bytes.Buffer), ".", &show.Options{}); err == nil || !strings.HasPrefix(err.Error(), "alone.bin: there is no JSON") {
+		t.Error(err)
 	}
 }

@@ -18,7 +18,14 @@ import (
 var ErrNotJ9Capture = j9meta.ErrNotCapture
 
 // ErrOtherMachine says that a capture, which may be a good one, is not of the recording's machine.
-var ErrOtherMachine = errors.New("the recording")
+var ErrOtherMachine = errors.New("it is of another machine than the recording")
+
+// An otherMachine is that error, with what is different.
+type otherMachine struct{ text string }
+
+func (e otherMachine) Error() string { return e.text }
+
+func (e otherMachine) Is(target error) bool { return target == ErrOtherMachine }
 
 // A J9Capture is one capture of OpenJ9's metadata, as far as it is kept between being
 // looked at and being read: where the code is, and since when.
@@ -34,6 +41,9 @@ type J9Capture struct {
 
 	// Problems are what is wrong with it. That costs lines and inlined calls, never a name.
 	Problems []Problem
+
+	// CodeErrors say which files with its code cannot be read. The bytes may come from elsewhere.
+	CodeErrors []error
 
 	parts  []j9Part // the warm one, and the cold one if there is one
 	method uint64   // that was compiled
@@ -75,10 +85,10 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	}
 	l := raw.Layout
 	if l.Order != order {
-		return fail("it is of a machine of another byte order, %s, than %w", byteOrderName(l.Order), ErrOtherMachine)
+		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine of another byte order (%s) than the recording", byteOrderName(l.Order))})
 	}
 	if m := monoMachine(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
-		return fail("it is of %s with pointers of %d bytes, and %w of %s", cmp.Or(l.MachineName(), l.Machine.String()), l.PointerSize, ErrOtherMachine, machine)
+		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine %s with pointers of %d bytes, and the recording of %s", cmp.Or(l.MachineName(), l.Machine.String()), l.PointerSize, machine)})
 	}
 	warm, cold, err := raw.Parts()
 	if err != nil {
@@ -95,9 +105,7 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	} else if raw.ColdCodePath != "" {
 		c.problem(-1, "it names code of a cold part, and has none")
 	}
-	for _, err := range raw.CodeErrors {
-		c.problem(-1, "%v; its functions are without those instructions, unless --code-from has them", err)
-	}
+	c.CodeErrors = raw.CodeErrors
 	for _, p := range c.parts {
 		if p.addr < minCode || p.addr > maxCodeAddr-p.size {
 			return fail("its code would be at %#x, where no program has any", p.addr)

@@ -154,8 +154,8 @@ func TestJ9CaptureMachine(t *testing.T) {
 		{elf.EM_X86_64, "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
 		{elf.EM_X86_64, "", binary.LittleEndian, "", elf.EM_X86_64},
 		{elf.EM_NONE, "", binary.LittleEndian, "", elf.EM_NONE},
-		{elf.EM_AARCH64, "x86_64", binary.LittleEndian, "it is of a machine EM_AARCH64", 0},
-		{elf.EM_NONE, "s390x", binary.BigEndian, "another byte order", 0},
+		{elf.EM_AARCH64, "x86_64", binary.LittleEndian, "it is of a machine aarch64 with", 0},
+		{elf.EM_NONE, "s390x", binary.BigEndian, "another byte order (little) than the recording", 0},
 	} {
 		path := writeCapture(t, t.TempDir(), "X", b, nil, func(raw *j9meta.Capture) {
 			if c.says != elf.EM_NONE {
