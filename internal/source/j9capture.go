@@ -64,10 +64,13 @@ type j9Part struct {
 func IsJ9Capture(path string) bool { return j9meta.IsCapturePair(path) }
 
 // FindJ9Captures returns the captures in a directory, and metadata without the JSON that would
-// make it one.
+// make it one. Code that one of the captures names is none, whatever it is called.
 func FindJ9Captures(dir string) (bins, alone []string, err error) {
 	if bins, err = j9meta.FindCaptures(dir); err == nil {
 		alone, err = j9meta.FindLoneMetadata(dir)
+	}
+	if len(alone) > 0 {
+		alone = slices.DeleteFunc(j9meta.Named(slices.Concat(bins, alone)), j9meta.IsCapturePair)
 	}
 	return bins, alone, err
 }

@@ -250,3 +250,19 @@ func TestJ9CaptureAgain(t *testing.T) {
 		t.Errorf("%q, %v", fn.Files, err)
 	}
 }
+
+// A file with code may be called like metadata: it does not lack a JSON.
+func TestJ9CaptureAlone(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.bin": "x", "a.json": `{"base": "0x1000", "startPC": "0x2000", "code": "code.bin"}`, "code.bin": "x", "b.bin": "x",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bins, alone, err := source.FindJ9Captures(dir)
+	if err != nil || !slices.Equal(bins, []string{filepath.Join(dir, "a.bin")}) || !slices.Equal(alone, []string{filepath.Join(dir, "b.bin")}) {
+		t.Errorf("%q, alone %q: %v", bins, alone, err)
+	}
+}
