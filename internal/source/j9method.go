@@ -39,7 +39,7 @@ func (t *j9Tree) method(address uint64, unloaded bool, fallback []byte) *j9Metho
 	table := t.methods[address]
 	switch {
 	case unloaded:
-		m.name = "[unloaded]"
+		m.name = unloadedName
 	case table != nil:
 		m.name, flags = javaName(table), table.Flags&jitdump.UserFunction
 		m.file, m.lines = javaFile(table), inOrder(table.Lines)
@@ -49,12 +49,9 @@ func (t *j9Tree) method(address uint64, unloaded bool, fallback []byte) *j9Metho
 		m.name = fmt.Sprintf("[method %#x]", address)
 	}
 	if len(m.lines) == 0 {
-		m.file = listingFile(m.name)
-		m.text = t.texts[m.file]
-		if m.text == nil {
-			m.text = &j9Text{at: make(map[int]*j9Entry)}
-			t.texts[m.file] = m.text
-		}
+		m.file = t.listingFile(m.name, key)
+		m.text = &j9Text{at: make(map[int]*j9Entry), unloaded: unloaded}
+		t.texts[m.file] = m.text
 		m.text.entry(0) // where the method begins
 	}
 	m.id = t.builder.Function(m.name, m.file, m.line(-1), jitdump.NoColumn, flags)
@@ -148,18 +145,31 @@ func printed(name string) string {
 	}, name)
 }
 
+// unloadedName is what methods of which nobody knows the class any more are called.
+const unloadedName = "[unloaded]"
+
 // listingFile returns the name of the listing of a method. It is the same for all
-// bodies of the method; that they differ is what PlaceSource is for.
-func listingFile(name string) string {
+// bodies of the method; that they differ is what PlaceSource is for. Of several methods
+// of one name, as there are where names have no signatures or classes have several
+// loaders, the body's own or else the one that comes first has it; the others' have their
+// addresses behind.
+func (t *j9Tree) listingFile(name string, key j9Key) string {
 	if len(name) > maxOriginName {
 		name = name[:maxOriginName]
 	}
-	return strings.ReplaceAll(printed(name), "/", ".") + ".bytecode"
+	name = strings.ReplaceAll(printed(name), "/", ".")
+	file := name + ".bytecode"
+	for t.texts[file] != nil || name == unloadedName && !key.unloaded {
+		name += fmt.Sprintf(" %#x", key.method)
+		file = name + ".bytecode"
+	}
+	return file
 }
 
 // A j9Text is what a listing says: of some indexes, which code there is.
 type j9Text struct {
-	at map[int]*j9Entry
+	at       map[int]*j9Entry
+	unloaded bool // of all methods that were unloaded, as nobody can tell them apart
 }
 
 // A j9Entry is what is known of a byte code.
@@ -246,6 +256,9 @@ func (t *j9Text) String(limit int) string {
 	line := 0
 	for _, index := range indexes {
 		text := t.at[index].describe(index)
+		if index == 0 && t.unloaded {
+			text = strings.TrimSuffix(text, "\n") + "  (of all methods that were unloaded)\n"
+		}
 		if b.Len()+index-line+len(text) > limit {
 			break
 		}
