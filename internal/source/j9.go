@@ -109,6 +109,8 @@ type j9Tree struct {
 	methods map[uint64]*jitdump.JavaMethod // by address
 	made    map[j9Key]*j9Method
 	texts   map[string]*j9Text // listings, by their file
+	files   map[string]string  // source files, each of them once
+	named   int                // bytes of names and files
 	outer   *j9Method
 	sites   []j9Site
 	path    []int // memory of site
@@ -135,7 +137,7 @@ type j9Site struct {
 func newJ9Tree(c *J9Code) *j9Tree {
 	t := &j9Tree{
 		J9Code: c, methods: make(map[uint64]*jitdump.JavaMethod, len(c.Methods)), made: make(map[j9Key]*j9Method),
-		texts: make(map[string]*j9Text), sites: make([]j9Site, len(c.Body.Sites)),
+		texts: make(map[string]*j9Text), files: make(map[string]string), sites: make([]j9Site, len(c.Body.Sites)),
 	}
 	for i := range c.Methods {
 		if m := &c.Methods[i]; t.methods[m.Method] == nil {

@@ -9,7 +9,7 @@ import (
 // What those need who show records and captures, so that methods and lines are the same there.
 
 // JavaName returns the name of a method of a record as functions have it.
-func JavaName(m *jitdump.JavaMethod) string { return javaName(m) }
+func JavaName(m *jitdump.JavaMethod) string { return javaName(m, maxOriginName) }
 
 // J9Function returns the part of a capture that is at an address, its lines and inlined calls, and
 // as the texts of its files the listings of methods whose lines are not known. It has no code, and
