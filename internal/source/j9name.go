@@ -19,11 +19,7 @@ func J9Function(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
 	r.captured(raw, &j9Part{addr: addr, size: size})
 	r.fn.Texts = make([]string, len(r.fn.Files))
 	for i, file := range r.fn.Files {
-		for _, l := range r.listings {
-			if l.File == file {
-				r.fn.Texts[i] = l.Text
-			}
-		}
+		r.fn.Texts[i] = r.listing(file)
 	}
 	return &r.fn
 }

@@ -3,7 +3,6 @@ package source
 import (
 	"debug/elf"
 	"errors"
-	"fmt"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -98,9 +97,9 @@ func (d *Jitdump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*
 	return &J9Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: size, Name: name}, err
 }
 
-// listings reads the listings that stand for source files of the i-th function, which
+// makeListings makes the listings that stand for source files of the i-th function, which
 // has metadata.
-func (d *Jitdump) listings(i int, w *window) ([]J9Listing, error) {
+func (d *Jitdump) makeListings(i int, w *window) ([]J9Listing, error) {
 	p := &d.parts[i]
 	if err := w.hold(d.src, p.load, p.inline); err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func (d *Jitdump) listings(i int, w *window) ([]J9Listing, error) {
 // addListings takes note of the listings of the i-th function. What is wrong with its
 // metadata is for those who read the function to say.
 func (d *Jitdump) addListings(i int) {
-	list, err := d.listings(i, &d.listed)
+	list, err := d.makeListings(i, &d.listed)
 	if err != nil {
 		return
 	}
@@ -139,34 +138,7 @@ func (d *Jitdump) addListings(i int) {
 	}
 }
 
-// A listingID names a listing of a function.
-type listingID struct {
-	file     string
-	function int
-}
-
-// addListing takes in a listing of a function, which has a size in bytes.
-func (s *sources) addListing(file string, size, function int) {
-	if len(s.all) >= maxSources {
-		return
-	}
-	if s.listings == nil {
-		s.listings = make(map[listingID]int)
-	}
-	s.listings[listingID{file, function}] = len(s.all)
-	s.all = append(s.all, Source{Name: file, Function: function, Size: size, listing: true})
-}
-
-// listing reads the text of a listing again.
-func (d *Jitdump) listing(s *Source) ([]byte, error) {
-	list, err := d.listings(s.Function, new(window))
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range list {
-		if l.File == s.Name {
-			return []byte(l.Text), nil
-		}
-	}
-	return nil, fmt.Errorf("function %d has no listing %s any more", s.Function, s.Name)
+// listing makes the text of the i-th source again, which is a listing.
+func (d *Jitdump) listing(i int) ([]byte, error) {
+	return d.listings.text(d.sources.all, i, func(function int) ([]J9Listing, error) { return d.makeListings(function, new(window)) })
 }

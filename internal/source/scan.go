@@ -43,6 +43,7 @@ type Jitdump struct {
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
 	listed      window            // of the records that listings were last made of
+	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
