@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -52,6 +53,7 @@ func (c *J9Code) Lines() (J9Lines, error) {
 	out := J9Lines{Listings: t.listings(), TooDeep: t.tooDeep}
 	if err == nil {
 		out.Info, err = t.build(ranges, first, size)
+		err = t.unfit(err)
 	}
 	if err != nil {
 		out.Info = t.linesOnly(ranges, first, size)
@@ -316,6 +318,19 @@ func (t *j9Tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.Debu
 		t.builder.At(r.offset, r.place.call, line, jitdump.NoColumn)
 	})
 	return t.builder.Record(whole)
+}
+
+// unfit says of the maps what the builder said of the record that it was to make of them.
+func (t *j9Tree) unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	at := int64(0)
+	if a := t.Body.Atlas; a != nil && len(a.Maps) > 0 {
+		at = int64(a.Maps[0].Offset)
+	}
+	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("%s: %s: ", jitdump.FormatName, jitdump.IDDebugInfo2))
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
 }
 
 // linesOnly returns a record of nothing but lines: each is of the innermost method.

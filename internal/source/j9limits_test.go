@@ -109,3 +109,28 @@ func TestJ9LongNamesListed(t *testing.T) {
 		}
 	}
 }
+
+// Calls in more pieces than any record has are left out; the lines stay.
+func TestJ9TooManyRanges(t *testing.T) {
+	body := j9Body(t)
+	body.Header.EndWarmPC, body.Header.EndPC = 0x1000+0x8000, 0x1000+0x8000
+	body.Sites, body.Atlas.Maps = nil, nil
+	for i := range 512 { // two chains of 256
+		body.Sites = append(body.Sites, j9meta.InlinedSite{Method: 0x2000 + uint64(i%2)*16, Info: j9meta.ByteCodeInfo{CallerIndex: i - 1, ByteCodeIndex: i}, Monitors: []byte{0}})
+	}
+	body.Sites[256].Info.CallerIndex = -1
+	for i := range 0x7f00 {
+		body.Atlas.Maps = append(body.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Shared: i > 0, Info: j9meta.ByteCodeInfo{CallerIndex: 255 + 256*(i%2), ByteCodeIndex: i, DoNotProfile: i > 0}, Bits: bits(i)})
+	}
+	if err := body.Lay(); err != nil {
+		t.Fatal(err)
+	}
+	fn, problems, _ := oneJ9(t, j9Record(t, body, nil, 0x1000), 0x1000, 0x8000)
+	if len(fn.Inlines) != 0 || len(fn.Lines) < 1000 || len(problems) != 1 {
+		t.Fatalf("%d inlined calls, %d lines, problems %v", len(fn.Inlines), len(fn.Lines), problems)
+	}
+	text := problems[0].Text
+	if !strings.Contains(text, "maps at offset 0x") || !strings.Contains(text, "more than 1048576 ranges") || strings.Contains(text, jitdump.IDDebugInfo2.String()) {
+		t.Error(text)
+	}
+}
