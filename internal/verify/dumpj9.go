@@ -17,11 +17,13 @@ type pendingJ9 struct {
 	warm      uint64 // its size
 	cold      uint64 // where the cold code begins, or 0
 	coldSize  uint64
+	loads     int    // that had come before it
 	described bool   // all that is known
 	name      string // of the compiled method, or ""
 }
 
-// maxPendingJ9 is how many records may wait for their loads, as readers have it.
+// maxPendingJ9 is how many records may wait for their loads, and for how many loads, as
+// readers have it.
 const maxPendingJ9 = 64
 
 // openJ9 checks a record of OpenJ9's metadata.
@@ -41,7 +43,7 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 		c.orphanJ9(c.j9[0])
 		c.j9 = slices.Delete(c.j9, 0, 1)
 	}
-	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr}
+	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr, loads: c.j9Loads}
 	c.j9 = append(c.j9, p)
 	if size := machinePointer(c.machine); size != 0 && size != int(m.PointerSize) {
 		c.broken("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
@@ -106,6 +108,11 @@ func machinePointer(m elf.Machine) int {
 
 // j9Of checks the metadata of a load.
 func (c *dumpCheck) j9Of(l *jitdump.Load) {
+	for len(c.j9) > 0 && c.j9Loads-c.j9[0].loads >= maxPendingJ9 {
+		c.orphanJ9(c.j9[0])
+		c.j9 = slices.Delete(c.j9, 0, 1)
+	}
+	c.j9Loads++
 	p := c.takeJ9(l.CodeAddr)
 	if p == nil || !p.described {
 		return

@@ -111,6 +111,13 @@ var j9DumpBreaches = []breach{
 		}
 		d.load(dumpBase+0x100*64, "f").load(dumpBase, j9Name)
 	}, "j9/stub"),
+	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
+		d.metadata(t, laid(t, nil, nil), nil)
+		for i := range u64(64) {
+			d.load(dumpBase+0x100*(i+1), "f")
+		}
+		d.load(dumpBase, "g") // of which nothing is known
+	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
 		d.metadata(t, laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code()[:0x2f])
 	}),
