@@ -36,6 +36,19 @@ func idle(n int) []byte {
 	return append(b, 0xc3)
 }
 
+// calling is n bytes of code at addr that begin and end as OpenJ9's do, with the check for room on the stack, call
+// other code, and do what idle does.
+func calling(n int, addr, other uint64) []byte {
+	b := []byte{0x48, 0x3b, 0x65, 0x50, 0x76, 0x00} // cmp 0x50(%rbp),%rsp; jbe
+	b = append(b, 0x48, 0x83, 0xec, 0x28)           // sub $0x28,%rsp
+	b = append(b, 0x48, 0x89, 0x5c, 0x24, 0x20)     // mov %rbx,0x20(%rsp)
+	b = append(b, 0xe8)
+	b = binary.LittleEndian.AppendUint32(b, uint32(other-addr-uint64(len(b))-4))
+	end := []byte{0x48, 0x8b, 0x5c, 0x24, 0x20, 0x48, 0x83, 0xc4, 0x28, 0xc3}
+	loop := idle(n - len(b) - len(end) + 1)
+	return slices.Concat(b, loop[:len(loop)-1], end)
+}
+
 // A j9Program is what a process is to run.
 type j9Program struct {
 	dir    string
@@ -140,8 +153,9 @@ func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
 	return line
 }
 
-// What ran is shown by every perf with its name, and with the inlined methods that the metadata
-// says; and so it is by those who read the objects.
+// What ran is shown by every perf with its name and with the line that the metadata says, and with the
+// inlined methods where perf shows any: perf 6 does so only in stacks that it unwinds itself, and the code
+// is on another stack than the thread's, as OpenJ9's is. Those who read the objects show the same.
 func TestJ9Recorded(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: the code is for x86-64")
@@ -153,14 +167,20 @@ func TestJ9Recorded(t *testing.T) {
 	for n := range 6 {
 		p.add(t, rng, n, 0x200000001020+uint64(n)*0x40000, n >= 4)
 	}
+	put(t, filepath.Join(p.dir, "body3.code"), calling(int(p.loads[3].CodeSize), p.loads[3].CodeAddr, p.loads[2].CodeAddr))
 	testrec.Run(t, p.dir, gcc, "-O1", "-o", "runcode", testrec.Path("runcode.c"))
-	testrec.Run(t, p.dir, perf, append([]string{"record", "-q", "-g", "-e", "cpu-clock:u", "-F", "999", "-k", "mono", "-o", "perf.data", "./runcode", "1"}, p.run...)...)
+	record := func(to string, args ...string) {
+		args = append([]string{"record", "-q", "-e", "cpu-clock:u", "-F", "999", "-k", "mono", "-o", to}, args...)
+		testrec.Run(t, p.dir, perf, append(append(args, "./runcode", "1"), p.run...)...)
+	}
+	record("frames.data", "-g")
+	record("dwarf.data", "--call-graph", "dwarf,256")
 
 	for _, layout := range []struct {
-		name   string
-		bundle bool
-	}{{"alone", false}, {"bundle", true}} {
-		opts := inject.Options{Input: filepath.Join(p.dir, "perf.data"), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
+		name, input     string
+		bundle, unwinds bool
+	}{{"alone", "frames.data", false, false}, {"bundle", "frames.data", true, false}, {"unwound", "dwarf.data", false, true}} {
+		opts := inject.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
 			J9: []inject.NamedDump{{Path: p.dir}}, Bundle: layout.bundle}
 		sum, err := inject.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
@@ -175,7 +195,12 @@ func TestJ9Recorded(t *testing.T) {
 				continue
 			}
 			shown := checkPerfInlines(t, p.dir, perf, opts.Output, p.truth, p.loads)
-			t.Logf("perf %s shows %d inlined methods", version, shown)
+			if major, _, _ := strings.Cut(version, "."); (layout.unwinds || len(major) > 1 || major >= "7") && shown < 100 {
+				t.Errorf("perf %s shows %d inlined methods in %s", version, shown, layout.input)
+			}
+			if layout.unwinds {
+				p.checkCaller(t, version, perf, opts.Output)
+			}
 		}
 	}
 	p.checkObjects(t)
@@ -202,6 +227,22 @@ func (p *j9Program) checkNames(t *testing.T, version, perf, result string) {
 	}
 	if len(seen) != len(p.ranges) {
 		t.Errorf("perf %s shows %d of %d functions", version, len(seen), len(p.ranges))
+	}
+}
+
+// checkCaller looks for the body that calls another: unwind tables are derived from such code, whatever stack it has.
+func (p *j9Program) checkCaller(t *testing.T, version, perf, result string) {
+	t.Helper()
+	leaf, called := 0, 0
+	for _, chain := range perfChains(t, p.dir, perf, result, "--no-inline") {
+		if chain[0].frame.Function == p.ranges[2].name {
+			if leaf++; len(chain) > 1 && chain[1].frame.Function == p.ranges[3].name {
+				called++
+			}
+		}
+	}
+	if called < leaf/4 || called > leaf*3/4 { // half of the calls are main's
+		t.Errorf("perf %s shows the caller of %d samples of %d", version, called, leaf)
 	}
 }
 

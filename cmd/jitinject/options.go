@@ -102,7 +102,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringArrayVar(&o.j9, "j9", nil, "`[PID=]FILE`: read FILE, a capture of OpenJ9's metadata (X.bin with X.json beside it) or a directory of them, as that of process PID if one is named; may be repeated")
 	fs.StringArrayVar(&o.xray, "xray", nil, "put in the calls of `FILE`, a trace of XRay's flight data recorder; may be repeated")
 	fs.StringArrayVar(&o.xrayBinary, "xray-binary", nil, "take `FILE` for the program that wrote traces, if the one in the recording is gone; may be repeated")
-	fs.Uint32Var(&o.pid, "pid", 0, "take logs and traces that do not say whose they are for those of process `PID`")
+	fs.Uint32Var(&o.pid, "pid", 0, "take logs, traces and captures that do not say whose they are for those of process `PID`")
 	fs.StringArrayVar(&o.codeFrom, "code-from", nil, "take code that a log or a capture does not have, such as Mono's, from `FILE`: a core dump of the process, or a file that it had mapped; may be repeated")
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
