@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,10 @@ type j9Group struct {
 func (f *finder) captures(ctx context.Context, sum *Summary) error {
 	var groups []*j9Group
 	seen := make(map[string]bool)
-	for _, n := range f.opts.J9 {
+	// Those first of which the user says whose they are: they may be in a directory that is named as well.
+	named := slices.Clone(f.opts.J9)
+	slices.SortStableFunc(named, func(a, b NamedDump) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
+	for _, n := range named {
 		list, err := f.openCaptures(ctx, n, seen, sum)
 		if err != nil {
 			return err
@@ -45,8 +49,10 @@ func (f *finder) captures(ctx context.Context, sum *Summary) error {
 	}
 	of := make(map[uint32][]*source.J9Capture)
 	for _, g := range groups { // in the order of their names
-		if pid, ok := owners[g]; ok {
-			of[pid] = append(of[pid], g.captures...)
+		for _, c := range g.captures {
+			if pid, ok := owners[c]; ok {
+				of[pid] = append(of[pid], c)
+			}
 		}
 	}
 	for _, pid := range f.rec.pids() {
@@ -77,11 +83,18 @@ func (f *finder) openCaptures(ctx context.Context, n NamedDump, seen map[string]
 		return nil, fmt.Errorf("%s: %w", option, plainError(withoutPath(err)))
 	}
 	if st.IsDir() {
-		if paths, err = source.FindJ9Captures(n.Path); err != nil {
+		var alone []string
+		if paths, alone, err = source.FindJ9Captures(n.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", option, withoutPath(err))
 		}
-		if len(paths) == 0 {
+		switch {
+		case len(paths) == 0 && len(alone) > 0:
+			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it; without are %s", option, namesOf(alone))
+		case len(paths) == 0:
 			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it", option)
+		case len(alone) > 0:
+			f.rec.capturesLeft += len(alone)
+			sum.problem(withoutJSON(n.Path, alone))
 		}
 	}
 	of := make(map[uint32]*j9Group)
@@ -96,7 +109,12 @@ func (f *finder) openCaptures(ctx context.Context, n NamedDump, seen map[string]
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
 		case err != nil:
-			sum.problem(Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: adviceVerify(path)})
+			advice := adviceVerify(path)
+			if errors.Is(err, source.ErrOtherMachine) {
+				advice = adviceOtherRun
+			}
+			f.rec.capturesLeft++
+			sum.problem(Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
 			continue
 		case seen[filepath.Clean(c.Path)]: // named twice, also by its other file
 			continue
@@ -120,14 +138,43 @@ func (f *finder) openCaptures(ctx context.Context, n NamedDump, seen map[string]
 	return groups, nil
 }
 
+// withoutJSON is the problem of metadata in a directory that has no JSON beside it.
+func withoutJSON(dir string, bins []string) Problem {
+	p := Problem{File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
+	if len(bins) == 1 {
+		p.Text = fmt.Sprintf("%s is left out: there is no JSON beside it that would make it a capture", namesOf(bins))
+	} else {
+		p.Text = fmt.Sprintf("%d files are left out, as there is no JSON beside them that would make them captures: %s", len(bins), namesOf(bins))
+	}
+	return p
+}
+
+// namesOf returns the names of some files, without their directory.
+func namesOf(paths []string) string {
+	var names []string
+	for _, path := range paths[:min(len(paths), maxReasons)] {
+		names = append(names, Printable(filepath.Base(path)))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // markCaptures makes a dump of the captures of a process, and its marker.
 func (f *finder) markCaptures(pid uint32, captures []*source.J9Capture, sum *Summary) error {
 	d := source.NewJ9Captures(captures, f.rec.machine)
+	f.rec.capturesLeft += len(d.Clashes)
 	for _, x := range d.Clashes {
 		sum.problem(Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", Printable(x.Other.Path)),
 			Advice: `give both a "time" in their JSON`})
 	}
 	for _, c := range d.Captures() {
+		for _, err := range c.CodeErrors {
+			sum.problem(Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless --code-from has them",
+				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: --code-from FILE"})
+		}
 		for _, p := range c.Problems {
 			sum.problem(Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: adviceVerify(c.Path)})
 		}
@@ -147,9 +194,9 @@ func (f *finder) markCaptures(pid uint32, captures []*source.J9Capture, sum *Sum
 	}
 	s := &sideFile{path: path, file: file, info: info, source: d, scanned: true, taken: true}
 	f.files = append(f.files, s)
-	first := uint64(0)
+	first, earliest := uint64(0), f.rec.firstProgram(pid)
 	for _, c := range d.Captures() {
-		if c.HasTime && f.rec.clockError() == "" && (first == 0 || c.Time < first) {
+		if c.HasTime && f.rec.clockError() == "" && c.Time >= earliest && (first == 0 || c.Time < first) {
 			first = c.Time
 		}
 	}
@@ -159,23 +206,39 @@ func (f *finder) markCaptures(pid uint32, captures []*source.J9Capture, sum *Sum
 	return nil
 }
 
-// matchCaptures decides since when the code of captures is there that do not say it: from the start of
-// the program on. It reports whether none of them says it, so that no clock matters.
+// matchCaptures decides since when the code of captures is there that do not say it, or say a time before
+// the program: from its start on. It reports whether none of them says it, so that no clock matters.
 func (d *dump) matchCaptures(rec *recording, mode string) bool {
 	c := captureDump(d.source)
 	if c == nil {
 		return false
 	}
-	back := shifted(0)
-	if offset, given, err := givenOffset(mode); given && err == nil && c.HasTimes() {
+	back, earliest := shifted(0), uint64(0)
+	offset, given, err := givenOffset(mode)
+	if given = given && err == nil && c.HasTimes(); given {
 		back = shifted(-offset)
 	}
-	c.StartAt(func(addr uint64) uint64 { return back(rec.captureStart(d, addr)) })
+	if given || rec.clockError() == "" {
+		earliest = back(rec.firstProgram(d.markers[0].pid))
+	}
+	c.StartAt(earliest, func(addr uint64) uint64 { return back(rec.captureStart(d, addr)) })
 	if c.HasTimes() {
 		return false
 	}
 	d.clock, d.match = shifted(0), Clock{Kind: ClockStart, Error: -1}
 	return true
+}
+
+// firstProgram returns when the first program began that a process ran in the recording. Nothing
+// that was there before is there afterwards.
+func (rec *recording) firstProgram(pid uint32) uint64 {
+	if execs := rec.genealogy.execs[pid]; len(execs) > 0 {
+		return execs[0]
+	}
+	if p := rec.processes[pid]; p != nil {
+		return p.since
+	}
+	return 0
 }
 
 // captureStart returns since when code without a time is at an address. Of a stream, the records of the

@@ -65,7 +65,6 @@ func TestJ9(t *testing.T) {
 		w.runJava(100, monoStart, j9Memory)
 		w.capture("caps/a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x20000, 0x100), j9Methods)
 		w.capture("caps/b", vector(t, j9Memory+0x1100, 0x400, 0, 0), `"pid": 100`, fmt.Sprintf(`"time": %d`, monoStart+1000))
-		put(t, w.path("caps/other.bin"), []byte("something else"))
 		for _, n := range names {
 			w.opts.J9 = append(w.opts.J9, inject.NamedDump{Path: w.path(n)})
 		}
@@ -268,8 +267,8 @@ func TestJ9Refused(t *testing.T) {
 		{"empty directory", "empty", 0, "there is no capture in it"},
 		{"cut", "cut.bin", 0, "cut.bin: OpenJ9 metadata: it has 60 bytes"},
 		{"other startPC", "other.bin", 0, "other.bin: OpenJ9 metadata: startPC at offset 0x28 is"},
-		{"other machine", "arm.bin", 0, "arm.bin: it is of a machine EM_AARCH64 with pointers of 8 bytes, and the recording of x86_64"},
-		{"byte order", "big.bin", 0, "big.bin: it is of a machine of another byte order"},
+		{"other machine", "arm.bin", 0, "arm.bin: it is of a machine aarch64 with pointers of 8 bytes, and the recording of x86_64"},
+		{"byte order", "big.bin", 0, "big.bin: it is of a machine of another byte order (big) than the recording"},
 		{"no place for code", "kernel.bin", 0, "where no program has any"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -297,7 +296,7 @@ func TestJ9Refused(t *testing.T) {
 			}
 			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
 			sum, err := w.run()
-			if err != nil || len(sum.Problems) != 5 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
+			if err != nil || len(sum.Problems) != 6 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
 				t.Errorf("%+v, %v", sum, err)
 			}
 		})

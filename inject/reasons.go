@@ -211,6 +211,10 @@ func (rec *recording) accuse(ctx context.Context, f *finder, s suspect) (Reason,
 		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, Printable(rec.perfMap(s.pid)))
 	case how.isMono() && rec.tellMono(f, s, who, &r):
 		return r, nil
+	case how == nil && rec.capturesLeft > 0:
+		r.Kind = ReasonUnknownRuntime
+		r.Text = fmt.Sprintf("%s, and wrote no dump; captures that were left out (%d) may be of that code", who, rec.capturesLeft)
+		return r, nil
 	case how == nil:
 		r.Kind = ReasonUnknownRuntime
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"

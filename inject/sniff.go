@@ -74,7 +74,7 @@ func HasCaptures(path string) bool {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return false
 	}
-	captures, err := source.FindJ9Captures(path)
+	captures, _, err := source.FindJ9Captures(path)
 	return err == nil && len(captures) > 0
 }
 

@@ -33,9 +33,10 @@ type recording struct {
 	traces    []*trace // that are put in
 	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
 
-	machine     string       // as uname(2) has it, or ""
-	refusedLogs []refusedLog // of Mono
-	callsThere  bool         // an earlier run has put in a trace that is given
+	machine      string       // as uname(2) has it, or ""
+	refusedLogs  []refusedLog // of Mono
+	capturesLeft int          // of those that were named: they have become problems
+	callsThere   bool         // an earlier run has put in a trace that is given
 
 	owners map[uint32]uint32 // the processes of threads, by their numbers
 

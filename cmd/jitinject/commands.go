@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -124,6 +125,9 @@ func strayWord(word string, inputNamed bool) error {
 	switch kind := engine.SniffFile(word); kind {
 	case engine.FileJitdump, engine.FileELF:
 		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), kind, placeOf(kind)))
+	}
+	if missing := otherOfCapture(word); missing != "" {
+		return usageError(fmt.Sprintf("%s: as a capture of OpenJ9's metadata it needs %s beside it, which is not there; a recording is named with -i", typed(word), typed(filepath.Base(missing))))
 	}
 	option := "-i"
 	if inputNamed {

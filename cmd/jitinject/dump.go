@@ -98,6 +98,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace or a capture of OpenJ9's metadata; - is standard input"))
 	}
+	o.files = show.Files(o.files)
 	opts, err := o.options(stdin)
 	if err != nil {
 		return refuse(fs, stderr, err)

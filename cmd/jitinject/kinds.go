@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -44,6 +46,26 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// otherOfCapture returns the path of the file that must be beside a file called X.bin or X.json
+// for both to be a capture, if it is not there; or else "".
+func otherOfCapture(path string) string {
+	stem, found := strings.CutSuffix(path, ".bin")
+	other := stem + ".json"
+	if !found {
+		if stem, found = strings.CutSuffix(path, ".json"); !found {
+			return ""
+		}
+		other = stem + ".bin"
+	}
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	return other
 }
 
 // checkKinds refuses files that are known to be something else than what their option takes.

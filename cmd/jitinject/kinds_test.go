@@ -115,7 +115,7 @@ func TestWrongKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"a.bin": "some bytes", "a.json": `{"base": 1, "startPC": 2}`, "alone.bin": "some bytes"} {
+	for name, text := range map[string]string{"a.bin": "some bytes", "a.json": `{"base": 1, "startPC": 2}`, "alone.bin": "some bytes", "half.bin": "some bytes", "half.json": "{", "lone.json": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,10 @@ func TestWrongKinds(t *testing.T) {
 		"--j9 app.mlpd":              "--j9 app.mlpd: it is a log of Mono's profiler, not a capture of OpenJ9's metadata; name it with --mono",
 		"--j9 7=perf.data":           "--j9 7=perf.data: it is a recording, not a capture of OpenJ9's metadata; recordings are named with -i",
 		"--j9 7=":                    "--j9 7=: it takes FILE or PID=FILE",
-		"alone.bin":                  "files are named with -i and -o",
+		"alone.bin":                  "alone.bin: as a capture of OpenJ9's metadata it needs alone.json beside it, which is not there",
+		"-i perf.data lone.json":     "lone.json: as a capture of OpenJ9's metadata it needs lone.bin beside it, which is not there",
+		"-i perf.data nothing.bin":   "files are named with -i and -o: jitinject -o nothing.bin",
+		"-i half.bin":                "-i half.bin: it is a capture of OpenJ9's metadata, not a recording",
 		"--xray app.mlpd":            "--xray app.mlpd: it is a log of Mono's profiler, not an XRay trace; name it with --mono",
 		"-i app.mlpd":                "-i app.mlpd: it is a log of Mono's profiler, not a recording; name it with --mono",
 		"-i mono.core":               "-i mono.core: it is a core dump, not a recording; name it with --code-from",

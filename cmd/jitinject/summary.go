@@ -184,6 +184,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 			note("%s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
 		}
 	}
+	if made := d.Functions - d.Empty - d.InImages - d.Untouched; d.Kind == engine.KindJ9 && d.CodeFiles == 0 && d.Codeless > 0 && d.Codeless <= made/2 { // else it is said of all
+		note("its captures have no code of %s of its functions, so perf annotate shows none", number(int64(d.Codeless)))
+	}
 	if d.Note != "" {
 		note("%s", d.Note)
 	}

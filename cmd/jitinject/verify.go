@@ -59,6 +59,7 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		}
 		return explainRules(rules, o.json, true, stdout, stderr)
 	}
+	o.files = verify.Files(o.files)
 	ctx, stop := interruptible(false, nil)
 	defer stop()
 	return verifyFiles(ctx, &o, stdout, stderr)

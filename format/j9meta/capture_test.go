@@ -144,18 +144,13 @@ func TestCaptureErrors(t *testing.T) {
 		{"lines", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [4, 2]]}]}`, `X.json: methods[0].lines[1]: bytecode index 4 stands behind 4`},
 		{"code elsewhere", `{"base": 1, "startPC": 1, "code": "../../etc/shadow"}`, `X.json: code: "../../etc/shadow" is not the name of a file beside the capture`},
 		{"code above", `{"base": 1, "startPC": 1, "code": ".."}`, `X.json: code: ".." is not the name`},
-		{"code is missing", `{"base": 1, "startPC": 1, "cold_code": "gone"}`, `gone: there is no such file; it has code of the capture; "X.json" names it as cold_code`},
-		{"code is a link", `{"base": 1, "startPC": 1, "code": "link"}`, "link: it is a symbolic link, which is not followed"},
-		{"code is a FIFO", `{"base": 1, "startPC": 1, "code": "fifo"}`, "fifo: it is not a regular file"},
+		{"a number too many", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4, 1], [5, 2, 3]]}]}`, `X.json: methods[0].lines[1]: 3 numbers; lines are pairs`},
+		{"a number too few", `{"base": 1, "startPC": 1, "methods": [{"method": 7, "lines": [[4]]}]}`, `X.json: methods[0].lines[0]: 1 numbers; lines are pairs`},
+		{"UTF-16", "\xff\xfe{\x00}\x00", "X.json: it is UTF-16, and JSON is UTF-8"},
+		{"other letters", `{"BASE": 1, "ba\u017fe": 2, "startPC": 1}`, `X.json: it has no "base"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := captureFiles(t, nil, test.text)
-			if err := os.Symlink("X.bin", filepath.Join(dir, "link")); err != nil {
-				t.Fatal(err)
-			}
-			if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
-				t.Fatal(err)
-			}
 			_, err := ReadCapture(filepath.Join(dir, "X.bin"))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
@@ -185,7 +180,101 @@ func TestCaptureFilesMissing(t *testing.T) {
 	}
 }
 
-// Of the files in a directory, captures are those that have both files, and a description.
+// A file with code that cannot be read costs nothing but the code.
+func TestCaptureCodeMissing(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`"cold_code": "gone"`, `its JSON names "gone" as cold_code: there is no such file`},
+		{`"cold_code": "link"`, `its JSON names "link" as cold_code: it is a symbolic link, which is not followed: anyone could have put it there`},
+		{`"cold_code": "fifo"`, `its JSON names "fifo" as cold_code: it is not a regular file`},
+	} {
+		dir := captureFiles(t, header(8, binary.LittleEndian), `{"base": 1, "startPC": "0x12345678", "code": "X.code", `+test.text+`}`)
+		write(t, filepath.Join(dir, "X.code"), []byte{0xc3})
+		if err := os.Symlink("X.bin", filepath.Join(dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c, err := ReadCapture(filepath.Join(dir, "X.bin"))
+		if err != nil || string(c.Code) != "\xc3" || c.ColdCode != nil || c.ColdCodePath != "" {
+			t.Fatalf("%s: %+v, %v", test.text, c, err)
+		}
+		if len(c.CodeErrors) != 1 || c.CodeErrors[0].Error() != test.want {
+			t.Errorf("%s: %v", test.text, c.CodeErrors)
+		}
+	}
+}
+
+// Keys are those that are listed, letter by letter; a byte order mark is none of the text.
+func TestCaptureKeys(t *testing.T) {
+	for _, text := range []string{
+		`{"base": 1, "startPC": 2, "pid": 3, "Base": 7, "STARTPC": "0x7", "PID": 7, "\u0050ID": 7, "epocH": 216,
+			"methods": [{"method": 7, "name": "f", "Name": "g\": ", "NAME" : {"x": "y"}}], "Methods": 1}`,
+		"\ufeff" + `{"base": 1, "startPC": 2, "p\u0069d": 3, "methods": [{"method": 7, "name": "f"}]}`,
+	} {
+		dir := captureFiles(t, nil, text)
+		c, err := ReadCapture(filepath.Join(dir, "X.bin"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if c.Base != 1 || c.StartPC != 2 || c.PID != 3 || c.Layout.HeaderSize != 0 || len(c.Methods) != 1 || c.Methods[0].Name != "f" {
+			t.Errorf("%s: %+v", text, c)
+		}
+		if !IsCapture(c.Path) {
+			t.Errorf("%s is no capture", text)
+		}
+	}
+	if IsCapture(filepath.Join(captureFiles(t, nil, `{"Base": 1, "startPC": 2}`), "X.bin")) {
+		t.Error("Base is taken for base")
+	}
+	// What is no JSON does not become one.
+	if _, err := ReadCapture(filepath.Join(captureFiles(t, nil, "{\"base\": 1, \"startPC\": 2, \n\"PI\tD\": 1}"), "X.bin")); err == nil || !strings.Contains(err.Error(), "it is no JSON: line 2") {
+		t.Error(err)
+	}
+}
+
+// Where the sections begin proves the size of the header against one that is stated.
+func TestProven(t *testing.T) {
+	paths, err := FindCaptures("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		c, err := ReadCapture(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := c.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range HeaderSizes(8) {
+			c.Layout.HeaderSize = size
+			got, err := c.Body()
+			switch {
+			case want.Atlas == nil: // nothing proves anything
+				if l := Proven(c.Metadata, c.Base, c.Layout); l != c.Layout {
+					t.Errorf("%s: %d bytes are stated, and %+v is proven", path, size, l)
+				}
+			case err != nil || !reflect.DeepEqual(got, want):
+				t.Errorf("%s, with %d bytes: %+v, %v", path, size, got, err)
+			}
+		}
+		for n := range c.Metadata {
+			if l := Proven(c.Metadata[:n], c.Base, c.Layout); l != c.Layout {
+				t.Errorf("%s: its first %d bytes prove %+v", path, n, l)
+			}
+		}
+	}
+	c := &Capture{Metadata: make([]byte, 300), Layout: Layout{PointerSize: 3}}
+	if l := Proven(c.Metadata, 0, c.Layout); l != c.Layout {
+		t.Error(l)
+	}
+}
+
+// Of the files in a directory, captures are those that have both files, whatever is in them: who
+// reads them finds out. Metadata alone is known, too.
 func TestFindCaptures(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for name, text := range map[string]string{
@@ -193,19 +282,37 @@ func TestFindCaptures(t *testing.T) {
 		"alone.bin": "", "also.json": `{"base": 1, "startPC": 1}`,
 		"other.bin": "", "other.json": `{"base": 1}`,
 		"broken.bin": "", "broken.json": `{`,
+		"linked.bin": "", "X.code": "",
 	} {
 		write(t, filepath.Join(dir, name), []byte(text))
+	}
+	if err := os.Symlink("X.json", filepath.Join(dir, "linked.json")); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "dir.bin"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "dir.json"), []byte(`{"base": 1, "startPC": 1}`))
+	in := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+		return paths
+	}
 	got, err := FindCaptures(dir)
-	if want := []string{filepath.Join(dir, "A.bin"), filepath.Join(dir, "X.bin")}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := in("A.bin", "X.bin", "broken.bin", "linked.bin", "other.bin"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	if alone, err := FindLoneMetadata(dir); err != nil || !reflect.DeepEqual(alone, in("alone.bin")) {
+		t.Errorf("alone are %q, %v", alone, err)
 	}
 	if _, err := FindCaptures(filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there has captures")
+	}
+	for name, pair := range map[string]bool{"X.bin": true, "broken.json": true, "alone.bin": false, "also.json": false, "X.code": false, "dir.bin": false} {
+		if IsCapturePair(filepath.Join(dir, name)) != pair {
+			t.Errorf("%s: a pair is %v", name, !pair)
+		}
 	}
 }
 

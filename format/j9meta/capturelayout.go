@@ -34,6 +34,18 @@ var captureMachines = []captureMachine{
 	{[]string{"riscv64"}, elf.EM_RISCV, 8, binary.LittleEndian},
 }
 
+// MachineName returns the name of a layout's machine as captures have it, "aarch64"; "" where
+// they have none.
+func (l Layout) MachineName() string {
+	for i := range captureMachines {
+		m := &captureMachines[i]
+		if m.machine == l.Machine && m.size == l.PointerSize && m.order == l.Order {
+			return m.names[0]
+		}
+	}
+	return ""
+}
+
 // startPCOffset returns where startPC is in the struct: behind five pointers.
 func startPCOffset(pointerSize int) int { return 5 * pointerSize }
 
@@ -131,9 +143,9 @@ func pointerAt(b []byte, offset, size int, order binary.ByteOrder) (uint64, bool
 }
 
 // Body decodes the metadata. It fails where that cannot be decoded, as Decode does, and where it is
-// not that of startPC.
+// not that of startPC. Its layout is that of [Proven].
 func (c *Capture) Body() (*Body, error) {
-	b, err := Decode(c.Metadata, c.Base, c.Layout)
+	b, err := Decode(c.Metadata, c.Base, Proven(c.Metadata, c.Base, c.Layout))
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,7 @@ func (c *Capture) Description() ([]byte, error) {
 	default:
 		d.ByteOrder = "little"
 	}
-	for i := range captureMachines {
-		m := &captureMachines[i]
-		if m.machine == c.Layout.Machine && m.size == c.Layout.PointerSize && m.order == c.Layout.Order {
-			d.Machine = m.names[0]
-		}
-	}
+	d.Machine = c.Layout.MachineName()
 	if c.Layout.Machine != 0 && d.Machine == "" {
 		return nil, fmt.Errorf("captures have no name for %v with pointers of %d bytes, %v", c.Layout.Machine, c.Layout.PointerSize, c.Layout.Order)
 	}
@@ -46,7 +41,7 @@ func (c *Capture) Description() ([]byte, error) {
 		method := address(m.Method)
 		j := captureMethodJSON{Method: &method, Class: m.Class, Name: m.Name, Signature: m.Signature, File: m.File, User: m.User}
 		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, [2]uint32{l.ByteCodeIndex, l.Line})
+			j.Lines = append(j.Lines, []uint32{l.ByteCodeIndex, l.Line})
 		}
 		d.Methods = append(d.Methods, j)
 	}

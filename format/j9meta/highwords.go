@@ -37,8 +37,8 @@ func (d *decoder) likely(c *wire.Cursor, maps []StackMap) int {
 	for i := range maps {
 		m := &maps[i]
 		site := m.Info.CallerIndex
-		if m.RegisterMap == GapMap {
-			site = -1 // it is all zeros, which would be the first site
+		if m.Gap() {
+			site = -1
 		}
 		if m.Low < last || uint64(m.Low) >= h.EndPC-h.StartPC || site < -1 || site >= len(d.body.Sites) {
 			return 1

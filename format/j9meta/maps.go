@@ -24,6 +24,10 @@ type StackMap struct {
 // objects.
 const GapMap = 0xfadecafe
 
+// Gap says whether the map is one of nothing, with which early VMs filled ranges that no
+// map was for. The 0 that it has as byte code is neither site 0 nor its first byte code.
+func (m *StackMap) Gap() bool { return m.RegisterMap == GapMap && m.Info == (ByteCodeInfo{}) }
+
 // liveMonitors is the bit of the last byte of StackMap.Bits that says that
 // LiveMonitors follow.
 const liveMonitors = 0x80

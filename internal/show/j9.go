@@ -22,6 +22,7 @@ type j9Body struct {
 	frames []j9meta.Frame // of the range at hand
 	shown  int            // frames
 	named  []uint8        // of each site, whether its stack has a name that is wanted; 0: not known yet
+	parts  []j9Part       // of the code; nil: not known yet
 }
 
 // j9InlineStacks is what the inlined calls at each part of the code are shown as. They are
@@ -47,12 +48,6 @@ type j9List struct {
 func (b *j9Body) chosen(start, end uint64, about func(*Filter) bool) bool {
 	f := b.filter
 	return f == nil || b.touches(start, end) && (len(f.Names) == 0 || about(f))
-}
-
-// touches reports whether a part of the code is at an address that is wanted. A part
-// without a length is the instruction that is there.
-func (b *j9Body) touches(start, end uint64) bool {
-	return b.filter.Address.touches(b.body.Header.StartPC+start, max(end, start)-start)
 }
 
 // picky reports whether not everything is shown.

@@ -260,7 +260,8 @@ func TestOpenJ9Refused(t *testing.T) {
 		{"small.bin", show.Options{Disassemble: true}, "the code in small.warm has 10 bytes, and the metadata says that the warm part has 18"},
 		{"nocode.bin", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
 		{"nocode.json", show.Options{Stats: true}, "statistics are of calls"},
-		{".", show.Options{Disassemble: true}, "no code to disassemble; leave out -d"},
+		{".", show.Options{}, "has no \"startPC\", the address of the body's first instruction (and 2 more problems)"}, // other.bin, and alone.bin
+		{".", show.Options{Disassemble: true}, "broken.bin: "},
 	} {
 		var out bytes.Buffer
 		if err := show.File(&out, test.name, &test.opts); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -11,29 +11,31 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// capturesIn returns the captures in a directory that perf record did not make.
-func capturesIn(path string) []string {
-	if st, err := os.Stat(path); err != nil || !st.IsDir() {
-		return nil
+// Files returns the files to show where some are named: each capture once, even if both its files are
+// named, and no files with code that a capture among them names, which is shown with it.
+func Files(named []string) []string { return j9meta.Named(named) }
+
+// capturesIn returns the captures in a directory that perf record did not make, and metadata that
+// lacks its JSON.
+func capturesIn(path string) (bins, alone []string) {
+	for _, bin := range j9meta.NamedIn(path) {
+		if j9meta.IsCapturePair(bin) {
+			bins = append(bins, bin)
+		} else {
+			alone = append(alone, bin)
+		}
 	}
-	if _, err := os.Lstat(filepath.Join(path, "data")); err == nil {
-		return nil
-	}
-	bins, err := j9meta.FindCaptures(path)
-	if err != nil {
-		return nil
-	}
-	return bins
+	return bins, alone
 }
 
 // showCaptures shows captures one by one. Of those that could not be read at all it
 // returns the first, when all others were shown.
-func showCaptures(w io.Writer, bins []string, opts *Options) error {
+func showCaptures(w io.Writer, bins, alone []string, opts *Options) error {
 	var all Damaged
 	var failed error
-	shown := false
+	shown, unread := false, 0
 	for _, path := range bins {
-		err := File(w, path, opts)
+		err := showOne(w, path, opts)
 		var damaged *Damaged
 		var lost *LostOutput
 		switch {
@@ -46,12 +48,22 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 			all.Problems += damaged.Problems
 		case errors.Is(err, ErrNoMatch):
 			continue
-		case err != nil && failed == nil:
-			failed = fmt.Errorf("%s: %w", filepath.Base(path), err)
+		case err != nil:
+			if unread++; failed == nil {
+				failed = fmt.Errorf("%s: %w", filepath.Base(path), err)
+			}
 		}
 		shown = shown || err == nil || damaged != nil
 	}
+	if len(alone) > 0 {
+		if all.Problems == 0 {
+			all.First = filepath.Base(alone[0]) + ": there is no JSON beside it that would make it a capture"
+		}
+		all.Problems += len(alone)
+	}
 	switch {
+	case failed != nil && all.Problems > 0 || unread > 1:
+		return fmt.Errorf("%w (and %d more problems)", failed, all.Problems+unread-1)
 	case failed != nil:
 		return failed
 	case all.Problems > 0:
@@ -60,6 +72,17 @@ func showCaptures(w io.Writer, bins []string, opts *Options) error {
 		return ErrNoMatch
 	}
 	return nil
+}
+
+// showOne shows a capture. Of one that is no regular file the error says so: others would be followed,
+// or waited for.
+func showOne(w io.Writer, path string, opts *Options) error {
+	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+		if _, err := j9meta.ReadCapture(path); err != nil {
+			return err
+		}
+	}
+	return File(w, path, opts)
 }
 
 // What captures have besides sections.
@@ -82,10 +105,15 @@ func showCapture(v *viewer) error {
 	if err != nil {
 		return err
 	}
-	if v.opts.Disassemble && len(c.Code) == 0 && len(c.ColdCode) == 0 {
+	o, f := v.out, &v.opts.Filter
+	layout := j9meta.Proven(c.Metadata, c.Base, c.Layout)
+	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, layout)
+	b := j9Body{out: o, body: body, blob: c.Metadata, methods: recordMethods(captureJavaMethods(c.Methods)), filter: f}
+	chosen := f.pid(c.PID) && f.time(c.Time, c.HasTime)
+	code := chosen && f.typed(j9Code) && b.anyCodeChosen()
+	if v.opts.Disassemble && code && len(c.Code) == 0 && len(c.ColdCode) == 0 && len(c.CodeErrors) == 0 {
 		return fmt.Errorf("the capture has no code to disassemble; leave out -d, or name a file with it as \"code\" in %s", filepath.Base(c.JSONPath))
 	}
-	o, f := v.out, &v.opts.Filter
 	v.path = c.Path // that offsets are in
 	v.begun(j9meta.FormatName)
 	o.str("json", []byte(filepath.Base(c.JSONPath)))
@@ -103,7 +131,7 @@ func showCapture(v *viewer) error {
 		o.time("time", c.Time)
 	}
 	o.end()
-	if !f.pid(c.PID) || !f.time(c.Time, c.HasTime) {
+	if !chosen {
 		return nil
 	}
 	if len(c.Methods) > 0 && f.typed(j9MethodTable) && !f.picky() {
@@ -111,9 +139,11 @@ func showCapture(v *viewer) error {
 		v.javaMethods(captureJavaMethods(c.Methods))
 		o.end()
 	}
-	body, bad := j9meta.DecodeSome(c.Metadata, c.Base, c.Layout)
-	b := j9Body{out: o, body: body, blob: c.Metadata, methods: recordMethods(captureJavaMethods(c.Methods)), filter: f}
-	for _, s := range b.sections() {
+	sections := b.sections()
+	if layout != c.Layout && len(sections) > 0 {
+		v.problem(-1, fmt.Errorf("%s says that the struct has %d bytes (epoch), and its sections say %d, which counts", filepath.Base(c.JSONPath), c.Layout.HeaderSize, layout.HeaderSize))
+	}
+	for _, s := range sections {
 		o.begin(item{offset: s.offset, typ: s.name, size: s.size})
 		b.contents(&s)
 		if v.opts.Hex && s.size > 0 {
@@ -121,8 +151,13 @@ func showCapture(v *viewer) error {
 		}
 		o.end()
 	}
-	if v.opts.Disassemble {
+	if v.opts.Disassemble && code {
 		v.captureCode(c, &b)
+	}
+	if code {
+		for _, err := range c.CodeErrors {
+			v.problem(-1, err)
+		}
 	}
 	switch {
 	case bad != nil:

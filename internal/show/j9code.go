@@ -146,11 +146,11 @@ func (b *j9Body) wantedMaps() map[int]bool {
 		return nil
 	}
 	wanted := make(map[int]bool)
-	for _, r := range b.body.Ranges() {
+	b.codeRanges(func(r j9meta.Range) {
 		if b.rangeChosen(&r) {
 			wanted[r.Map] = true
 		}
-	}
+	})
 	return wanted
 }
 
@@ -160,9 +160,10 @@ func (b *j9Body) stackMap(i int, m *j9meta.StackMap) {
 	o.num("index", uint64(i))
 	o.hex("lowest_code_offset", uint64(m.Low))
 	b.spare("alignment", m.LowPad[:])
-	info := m.Info
-	info.DoNotProfile = false // map says it
-	b.info(info)
+	if info := m.Info; !m.Gap() {
+		info.DoNotProfile = false // map says it
+		b.info(info)
+	}
 	if m.Shared {
 		o.word("map", "shared")
 		return
@@ -173,7 +174,7 @@ func (b *j9Body) stackMap(i int, m *j9meta.StackMap) {
 	}
 	o.hex("register_save_description", uint64(m.RegisterSave))
 	o.hex("register_map", uint64(m.RegisterMap))
-	if m.RegisterMap == j9meta.GapMap {
+	if m.Gap() {
 		o.word("kind", "gap")
 	}
 	if p := m.Pointers; p != nil {

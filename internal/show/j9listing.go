@@ -11,10 +11,6 @@ import (
 // captureCode shows the code of a capture, its warm and its cold part, with what the metadata
 // says about it.
 func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
-	f := &v.opts.Filter
-	if !f.typed(j9Code) || len(f.Names) > 0 {
-		return
-	}
 	warm, cold, err := c.Parts()
 	if err != nil {
 		v.problem(-1, err)
@@ -27,7 +23,7 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 		path string
 	}{{"warm", warm, c.Code, c.CodePath}, {"cold", cold, c.ColdCode, c.ColdCodePath}} {
 		code := part.code[:min(uint64(len(part.code)), part.at.End-part.at.Start)]
-		if len(code) == 0 || !f.Address.touches(part.at.Start, uint64(len(code))) {
+		if len(code) == 0 || !b.codeChosen(part.at.Start-c.StartPC, part.at.Start-c.StartPC+uint64(len(code))) {
 			continue
 		}
 		v.out.begin(item{offset: -1, typ: j9Code, size: -1})
@@ -37,7 +33,7 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 		v.out.str("file", []byte(filepath.Base(part.path)))
 		machine := uint32(c.Layout.Machine)
 		if why := noDisassembler(machine, c.Layout.Order, false); machine == 0 {
-			v.out.word("not_disassembled", "the capture does not say of which machine it is")
+			v.out.word("not_disassembled", fmt.Sprintf("%s does not say of which machine the code is: it has no \"machine\", such as \"x86_64\"", filepath.Base(c.JSONPath)))
 		} else if why != "" {
 			v.out.word("not_disassembled", why)
 		}

@@ -99,6 +99,26 @@ func readAt(b *j9meta.Body, blob []byte, offset uint64, size int) uint64 {
 	}
 }
 
+// rangesOfCode are the ranges of a body without what lies between its
+// warm and its cold part.
+func rangesOfCode(b *j9meta.Body) (list []j9meta.Range) {
+	h := &b.Header
+	for _, r := range b.Ranges() {
+		warm := r
+		warm.End = min(r.End, uint32(h.EndWarmPC-h.StartPC))
+		if r.Start < warm.End {
+			list = append(list, warm)
+		}
+		if h.StartColdPC == 0 {
+			continue
+		}
+		if r.Start = max(r.Start, uint32(h.StartColdPC-h.StartPC)); r.Start < r.End {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // checkShown compares what JSON says of sections with the body and with the bytes at the offsets that
 // it names.
 func checkShown(t *testing.T, b *j9meta.Body, blob []byte, sections []object) {
@@ -153,7 +173,7 @@ func checkShown(t *testing.T, b *j9meta.Body, blob []byte, sections []object) {
 			t.Fatalf("%s: %d are shown, there are %d", key, counts[key], n)
 		}
 	}
-	ranges := b.Ranges()
+	ranges := rangesOfCode(b)
 	if len(ranges) == 0 {
 		if len(sections) > len(b.Sections) {
 			t.Fatalf("more than sections: %v", sections[len(b.Sections):])
@@ -170,6 +190,13 @@ func checkShown(t *testing.T, b *j9meta.Body, blob []byte, sections []object) {
 			t.Fatalf("range %d is %+v, and is shown as %v", i, r, got)
 		}
 		stack := b.Stack(nil, r.Info)
+		gap := b.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap && r.Info == (j9meta.ByteCodeInfo{})
+		if gap {
+			stack = nil
+		}
+		if (got["kind"] == "gap") != gap {
+			t.Fatalf("range %d is %+v, and is shown as %v", i, r, got)
+		}
 		frames := got.list("stack")
 		if len(frames) != len(stack) {
 			t.Fatalf("range %d has %v, and is shown with %v", i, stack, frames)
@@ -188,7 +215,7 @@ func TestOpenJ9Made(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kinds := make(map[string]bool)
 	for seed := range uint64(150) {
-		b := j9gen.Random(rand.New(rand.NewPCG(seed, 1)), j9gen.Options{})
+		b := j9gen.Random(rand.New(rand.NewPCG(seed, 1)), j9gen.Options{GapMaps: j9gen.Choice(seed % 2)})
 		blob, err := b.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -196,6 +223,7 @@ func TestOpenJ9Made(t *testing.T) {
 		for _, s := range b.Sections {
 			kinds[s.Kind.String()] = true
 		}
+		kinds["cold part"] = kinds["cold part"] || b.Header.StartColdPC != 0
 		putCapture(t, "made", b, blob, nil, nil, nil)
 		list := objects(t, whole(t, "made.bin", show.Options{JSON: true}))
 		checkShown(t, b, blob, list[1:])
@@ -347,6 +375,8 @@ func TestOpenJ9Filter(t *testing.T) {
 		{"small.bin", address(j9Start + 4), "file Exception_Info:2 Stack_Atlas:1 OSR_Info:1 Bytecode_PC_to_Instruction_Address_Map:1 Inline_Stacks:1"},
 		{"small.bin", address(j9Cold), "file Exception_Info:2 Stack_Atlas:1 Inline_Stacks:1"}, // a handler is there
 		{"small.bin", address(1), ""},
+		{"small.bin", address(j9Start + 0x80), ""}, // between warm and cold
+		{"small.bin", show.Filter{Address: show.Range{Set: true, First: j9Start + 0x12, Last: j9Cold - 1}}, ""},
 		{"small.bin", name("charAt"), "file Exception_Info:2 Inline_Info:1 Stack_Atlas:3 OSR_Info:2 Inline_Stacks:3"},
 		{"small.bin", name("unloaded"), "file Inline_Info:1 Stack_Atlas:1 OSR_Info:1 Inline_Stacks:1"},
 		{"small.bin", name("nobody"), ""},

@@ -11,18 +11,21 @@ import (
 // innermost method first.
 func (b *j9Body) ranges() j9List {
 	l := j9List{name: "ranges"}
-	for _, r := range b.body.Ranges() {
+	b.codeRanges(func(r j9meta.Range) {
 		if b.rangeChosen(&r) {
 			l.rows = append(l.rows, func() { b.codeRange(&r) })
 		}
-	}
+	})
 	return l
 }
 
 // rangeChosen reports whether a range is wanted.
 func (b *j9Body) rangeChosen(r *j9meta.Range) bool {
-	return b.chosen(uint64(r.Start), uint64(r.End), func(*Filter) bool { return b.stackNamed(r.Info.CallerIndex) })
+	return b.chosen(uint64(r.Start), uint64(r.End), func(*Filter) bool { return !b.isGap(r) && b.stackNamed(r.Info.CallerIndex) })
 }
+
+// isGap reports whether a range has no byte code.
+func (b *j9Body) isGap(r *j9meta.Range) bool { return b.body.Atlas.Maps[r.Map].Gap() }
 
 // stackNamed reports whether the stack of a site, -1 for that of the body alone, has a name that
 // is wanted. Each site is looked at once.
@@ -73,6 +76,10 @@ func (b *j9Body) codeRange(r *j9meta.Range) {
 		o.word("map", "shared")
 	} else {
 		o.word("map", "own")
+	}
+	if b.isGap(r) {
+		o.word("kind", "gap")
+		return
 	}
 	b.frames = b.body.Stack(b.frames[:0], r.Info)
 	b.stack("stack", b.frames)

@@ -3,6 +3,7 @@ package show
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/jitinject/jitinject/format/j9meta"
@@ -15,6 +16,31 @@ func (d *dumpViewer) openJ9Body(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) (*j
 	return j9meta.DecodeSome(m.Metadata, m.Base, j9meta.Layout{
 		Order: raw.Order, PointerSize: int(m.PointerSize), Machine: elf.Machine(d.reader.Header().Machine), HeaderSize: int(m.HeaderSize),
 	})
+}
+
+// sectionFilter says which sections of metadata are wanted; nil for all of a record that is.
+func (d *dumpViewer) sectionFilter() *Filter {
+	f := &d.opts.Filter
+	if f.typed(jitdump.IDOpenJ9.String()) {
+		return nil
+	}
+	return &Filter{Types: f.Types}
+}
+
+// hasSections reports whether a record of metadata has a section that is wanted, or is damaged: then
+// nobody knows.
+func (d *dumpViewer) hasSections(raw *jitdump.Raw) bool {
+	f := d.sectionFilter()
+	if f == nil || !slices.ContainsFunc(j9Types, f.typed) {
+		return f == nil
+	}
+	m, err := raw.OpenJ9Metadata()
+	if err != nil {
+		return true
+	}
+	body, bad := d.openJ9Body(raw, &m)
+	b := j9Body{body: body, filter: f}
+	return bad != nil || len(m.Methods) > 0 && f.typed(j9MethodTable) || len(b.sections()) > 0
 }
 
 // noteOpenJ9 keeps what a record says about the code that is loaded next.
@@ -46,9 +72,12 @@ func (d *dumpViewer) openJ9(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) error {
 	o.hex("metadata_offset", uint64(m.MetadataOffset()))
 	d.extra(m.Extra)
 	err := m.CheckTables()
-	d.javaMethods(m.Methods)
+	filter := d.sectionFilter()
+	if filter == nil || filter.typed(j9MethodTable) {
+		d.javaMethods(m.Methods)
+	}
 	body, bad := d.openJ9Body(raw, m)
-	b := j9Body{out: o, body: body, blob: m.Metadata, methods: recordMethods(m.Methods)}
+	b := j9Body{out: o, body: body, blob: m.Metadata, methods: recordMethods(m.Methods), filter: filter}
 	o.list("sections")
 	for _, s := range b.sections() {
 		o.row()

@@ -124,7 +124,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	}
 	f := &d.opts.Filter
 	if !f.picky() {
-		if f.typed(recordName(raw.ID)) {
+		if d.typed(raw) {
 			d.show(raw)
 		}
 		return
@@ -153,16 +153,16 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 			d.chosen[code] = true
 		}
 		for _, about := range d.waiting.loaded(l.CodeAddr) {
-			if wanted && f.typed(recordName(about.ID)) {
+			if wanted && d.typed(&about) {
 				d.show(&about)
 			}
 		}
-		if wanted && f.typed(recordName(raw.ID)) {
+		if wanted && d.typed(raw) {
 			d.show(raw)
 		}
 	case jitdump.IDMove:
 		m, err := raw.Move()
-		if err != nil || !f.typed(recordName(raw.ID)) || !f.pid(m.PID) || !f.time(raw.Timestamp, true) {
+		if err != nil || !d.typed(raw) || !f.pid(m.PID) || !f.time(raw.Timestamp, true) {
 			return
 		}
 		there := f.Address.touches(m.OldCodeAddr, m.CodeSize) || f.Address.touches(m.NewCodeAddr, m.CodeSize)
@@ -174,10 +174,16 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 	}
 }
 
+// typed reports whether records like this are shown at all: its type is wanted, or that of a section of
+// the metadata that it has.
+func (d *dumpViewer) typed(raw *jitdump.Raw) bool {
+	return d.opts.Filter.typed(recordName(raw.ID)) || raw.IsOpenJ9Metadata() && d.hasSections(raw)
+}
+
 // alone shows a record that is about no function, if it is wanted.
 func (d *dumpViewer) alone(raw *jitdump.Raw) {
 	f := &d.opts.Filter
-	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && f.typed(recordName(raw.ID)) {
+	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.time(raw.Timestamp, true) && d.typed(raw) {
 		d.show(raw)
 	}
 }

@@ -61,7 +61,7 @@ func (v *viewer) pipeFormat(p *perfdata.Pipe) error {
 func showDirectory(v *viewer) error {
 	d, err := perfdata.OpenDir(v.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("it is a directory, but none that perf record makes: there is no file called data in it")
+		return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
 	} else if err != nil {
 		return err
 	}

@@ -102,8 +102,8 @@ type viewer struct {
 // Options.Stdin. It returns nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a
 // file of which nothing could be shown, which wraps ErrUnknown if it is of another format.
 func File(w io.Writer, path string, opts *Options) error {
-	if bins := capturesIn(path); len(bins) > 0 {
-		return showCaptures(w, bins, opts)
+	if bins, alone := capturesIn(path); len(bins) > 0 {
+		return showCaptures(w, bins, alone, opts)
 	}
 	v := &viewer{opts: opts, path: path, texts: &sourceTexts{read: opts.Sources}}
 	if opts.JSON {

@@ -188,11 +188,8 @@ func (t *j9Tree) read(ranges []j9meta.Range) error {
 	return nil
 }
 
-// isGap says whether a range has no byte code. Very old VMs filled what no map was
-// for with maps of nothing, whose 0 is neither site 0 nor its first byte code.
-func (t *j9Tree) isGap(r *j9meta.Range) bool {
-	return r.Info == (j9meta.ByteCodeInfo{}) && t.Body.Atlas.Maps[r.Map].RegisterMap == j9meta.GapMap
-}
+// isGap says whether a range has no byte code.
+func (t *j9Tree) isGap(r *j9meta.Range) bool { return t.Body.Atlas.Maps[r.Map].Gap() }
 
 // A j9Place is a byte code in a call.
 type j9Place struct {

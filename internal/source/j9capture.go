@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +16,16 @@ import (
 
 // ErrNotJ9Capture says that a file is no capture of OpenJ9's metadata.
 var ErrNotJ9Capture = j9meta.ErrNotCapture
+
+// ErrOtherMachine says that a capture, which may be a good one, is not of the recording's machine.
+var ErrOtherMachine = errors.New("it is of another machine than the recording")
+
+// An otherMachine is that error, with what is different.
+type otherMachine struct{ text string }
+
+func (e otherMachine) Error() string { return e.text }
+
+func (e otherMachine) Is(target error) bool { return target == ErrOtherMachine }
 
 // A J9Capture is one capture of OpenJ9's metadata, as far as it is kept between being
 // looked at and being read: where the code is, and since when.
@@ -30,6 +42,9 @@ type J9Capture struct {
 	// Problems are what is wrong with it. That costs lines and inlined calls, never a name.
 	Problems []Problem
 
+	// CodeErrors say which files with its code cannot be read. The bytes may come from elsewhere.
+	CodeErrors []error
+
 	parts  []j9Part // the warm one, and the cold one if there is one
 	method uint64   // that was compiled
 	layout j9meta.Layout
@@ -44,12 +59,21 @@ type j9Part struct {
 	known      bool // its bytes are in a file of the capture
 }
 
-// IsJ9Capture reports whether a path is of one of the files of a capture, and all of them
-// are there.
-func IsJ9Capture(path string) bool { return j9meta.IsCapture(path) }
+// IsJ9Capture reports whether a path is of one of the files of a capture, and the other is beside
+// it, whatever is in them.
+func IsJ9Capture(path string) bool { return j9meta.IsCapturePair(path) }
 
-// FindJ9Captures returns the captures in a directory.
-func FindJ9Captures(dir string) ([]string, error) { return j9meta.FindCaptures(dir) }
+// FindJ9Captures returns the captures in a directory, and metadata without the JSON that would
+// make it one. Code that one of the captures names is none, whatever it is called.
+func FindJ9Captures(dir string) (bins, alone []string, err error) {
+	if bins, err = j9meta.FindCaptures(dir); err == nil {
+		alone, err = j9meta.FindLoneMetadata(dir)
+	}
+	if len(alone) > 0 {
+		alone = slices.DeleteFunc(j9meta.Named(slices.Concat(bins, alone)), j9meta.IsCapturePair)
+	}
+	return bins, alone, err
+}
 
 // OpenJ9Capture reads a capture, by the path of either of its files, for a recording of a machine
 // of a name, as uname(2) has it, and a byte order. It fails where nothing can be read at all, or where it
@@ -64,10 +88,10 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	}
 	l := raw.Layout
 	if l.Order != order {
-		return fail("it is of a machine of another byte order (%v) than the recording", l.Order)
+		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine of another byte order (%s) than the recording", byteOrderName(l.Order))})
 	}
 	if m := monoMachine(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
-		return fail("it is of a machine %v with pointers of %d bytes, and the recording of %s", l.Machine, l.PointerSize, machine)
+		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine %s with pointers of %d bytes, and the recording of %s", cmp.Or(l.MachineName(), l.Machine.String()), l.PointerSize, machine)})
 	}
 	warm, cold, err := raw.Parts()
 	if err != nil {
@@ -84,6 +108,7 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	} else if raw.ColdCodePath != "" {
 		c.problem(-1, "it names code of a cold part, and has none")
 	}
+	c.CodeErrors = raw.CodeErrors
 	for _, p := range c.parts {
 		if p.addr < minCode || p.addr > maxCodeAddr-p.size {
 			return fail("its code would be at %#x, where no program has any", p.addr)
@@ -103,6 +128,14 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 		}
 	}
 	return c, nil
+}
+
+// byteOrderName is what captures call a byte order.
+func byteOrderName(order binary.ByteOrder) string {
+	if order == binary.BigEndian {
+		return "big"
+	}
+	return "little"
 }
 
 // readJ9Capture reads a capture, whose machine the recording may know.

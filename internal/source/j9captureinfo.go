@@ -36,6 +36,9 @@ func (r *Reader) captured(raw *j9meta.Capture, p *j9Part) {
 		r.problem(offsetOf(err), "%v; its code is left without lines and inlined calls", err)
 		return
 	}
+	if stated, proven := raw.Layout.HeaderSize, code.Body.Layout.HeaderSize; stated != 0 && stated != proven {
+		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which counts", stated, proven)
+	}
 	lines, err := code.Lines()
 	if lines.Info != nil || err != nil {
 		r.useTree(fn, lines.Info, err, offsetOf(err))

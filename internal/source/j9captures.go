@@ -134,10 +134,11 @@ func (d *J9Captures) HasTimes() bool {
 	return slices.ContainsFunc(d.captures, func(c *J9Capture) bool { return c.HasTime })
 }
 
-// StartAt says since when the code of those is there that do not say it themselves, by its address.
-func (d *J9Captures) StartAt(time func(addr uint64) uint64) {
+// StartAt says since when the code of those is there that do not say it themselves, by its address; and
+// of those that say a time before earliest, which cannot be.
+func (d *J9Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
 	for i := range d.Events {
-		if !d.captures[d.parts[i].capture].HasTime {
+		if c := d.captures[d.parts[i].capture]; !c.HasTime || c.Time < earliest {
 			d.Events[i].Time = time(d.Events[i].Addr)
 		}
 	}

@@ -154,8 +154,8 @@ func TestJ9CaptureMachine(t *testing.T) {
 		{elf.EM_X86_64, "x86_64", binary.LittleEndian, "", elf.EM_X86_64},
 		{elf.EM_X86_64, "", binary.LittleEndian, "", elf.EM_X86_64},
 		{elf.EM_NONE, "", binary.LittleEndian, "", elf.EM_NONE},
-		{elf.EM_AARCH64, "x86_64", binary.LittleEndian, "it is of a machine EM_AARCH64", 0},
-		{elf.EM_NONE, "s390x", binary.BigEndian, "another byte order", 0},
+		{elf.EM_AARCH64, "x86_64", binary.LittleEndian, "it is of a machine aarch64 with", 0},
+		{elf.EM_NONE, "s390x", binary.BigEndian, "another byte order (little) than the recording", 0},
 	} {
 		path := writeCapture(t, t.TempDir(), "X", b, nil, func(raw *j9meta.Capture) {
 			if c.says != elf.EM_NONE {
@@ -248,5 +248,21 @@ func TestJ9CaptureAgain(t *testing.T) {
 	d.PlaceSource(0, "elsewhere")
 	if fn, err := d.Functions().Function(d.Sources()[0].Function); err != nil || !slices.Contains(fn.Files, "elsewhere") {
 		t.Errorf("%q, %v", fn.Files, err)
+	}
+}
+
+// A file with code may be called like metadata: it does not lack a JSON.
+func TestJ9CaptureAlone(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.bin": "x", "a.json": `{"base": "0x1000", "startPC": "0x2000", "code": "code.bin"}`, "code.bin": "x", "b.bin": "x",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bins, alone, err := source.FindJ9Captures(dir)
+	if err != nil || !slices.Equal(bins, []string{filepath.Join(dir, "a.bin")}) || !slices.Equal(alone, []string{filepath.Join(dir, "b.bin")}) {
+		t.Errorf("%q, alone %q: %v", bins, alone, err)
 	}
 }

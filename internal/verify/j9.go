@@ -54,6 +54,9 @@ func checkJ9(ctx context.Context, r *reporter, path string) error {
 
 // captureCode checks the files with code that a capture names.
 func (c *j9Check) captureCode(capture *j9meta.Capture) {
+	for _, err := range capture.CodeErrors {
+		c.broken("j9/capture-code", -1, "%v", err)
+	}
 	if !c.code.known {
 		return
 	}

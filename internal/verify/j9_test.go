@@ -218,6 +218,10 @@ var j9Breaches = []breach{
 	j9After("j9/map-outside", func(b *j9meta.Body) { b.Atlas.Maps[3].Low = j9Cold + 0x30 }),
 	j9After("j9/map-site", func(b *j9meta.Body) { b.Atlas.Maps[1].Info.CallerIndex = 2 }),
 	j9After("j9/map-site", func(b *j9meta.Body) { b.Atlas.Maps[2].Info.CallerIndex = -2 }),
+	j9Before("j9/map-site", func(b *j9meta.Body) { // no gap: that would have no byte code
+		b.InternalPointers, b.Atlas.Maps[2].Pointers = nil, nil
+		b.Atlas.Maps[2].RegisterMap, b.Atlas.Maps[2].Info.CallerIndex = j9meta.GapMap, 7
+	}),
 	j9After("j9/map-index", func(b *j9meta.Body) { b.Atlas.Maps[2].Info.ByteCodeIndex = -2 }),
 	j9After("j9/map-index", func(b *j9meta.Body) { b.Atlas.Maps[2].Info.ByteCodeIndex = 65535 }),
 	j9Before("j9/map-debug", func(b *j9meta.Body) { b.Header.NumExceptionRanges |= 0x4000 }),

@@ -113,7 +113,7 @@ func (c *j9Check) firstMap(a *j9meta.StackAtlas) {
 		c.broken("j9/first-shared", c.place(m.Offset), "the first map shares that of the one in front of it")
 	case m.Low != 0:
 		c.broken("j9/first-map", c.place(m.Offset), "the first map begins at %#x", m.Low)
-	case m.Info.CallerIndex != -1 && m.RegisterMap != j9meta.GapMap:
+	case m.Info.CallerIndex != -1 && !m.Gap():
 		c.broken("j9/first-map", c.place(m.Offset), "the caller index of the first map is %d", m.Info.CallerIndex)
 	}
 }
@@ -150,7 +150,7 @@ func (c *j9Check) maps(a *j9meta.StackAtlas) {
 		if m.Shared {
 			shared++
 		}
-		if m.Shared || m.RegisterMap != j9meta.GapMap {
+		if !m.Gap() {
 			if caller := m.Info.CallerIndex; caller < -1 || caller >= len(c.body.Sites) {
 				c.broken("j9/map-site", at+int64(low), "the caller index of map %d is %d, and there are %s", i, caller, counted(len(c.body.Sites), "call site"))
 			}

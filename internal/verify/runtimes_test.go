@@ -210,7 +210,7 @@ func document(counts map[told]int) []byte {
 
     jitinject verify FILE...
 
-checks dumps, logs of Mono's profiler, traces of XRay, OpenJ9's metadata in dumps and captures, recordings and the objects that
+checks dumps, logs of Mono's profiler, traces of XRay, OpenJ9's metadata in dumps, captures and directories of them, recordings and the objects that
 they refer to, and ELF objects by themselves. A recording among the FILEs is held beside the dumps, logs and traces. This page is made from the table of rules in internal/verify and from the recordings in testdata
 (` + "`go test ./internal/verify -run Runtimes -update`" + `); ` + "`jitinject verify --explain RULE`" + ` prints what it says of a rule.
 

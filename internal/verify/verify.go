@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,21 +92,17 @@ func KindOf(path string) (string, error) {
 	case xrayfdr.Looks(b):
 		return KindXRay, nil
 	}
-	if isCapturePair(path) {
+	if j9meta.IsCapturePair(path) {
 		return KindJ9, nil
 	}
-	return "", ErrUnknown
-}
-
-// isCapturePair reports whether a path is of one of two files that are called as a
-// capture's, whatever is in them.
-func isCapturePair(path string) bool {
-	bin, description, ok := j9meta.CapturePaths(path)
-	for _, name := range []string{bin, description} {
-		st, err := os.Lstat(name)
-		ok = ok && err == nil && st.Mode().IsRegular()
+	if bin, description, named := j9meta.CapturePaths(path); named {
+		other := description
+		if path == description {
+			other = bin
+		}
+		return "", fmt.Errorf("%w; a capture would have %s beside it", ErrUnknown, filepath.Base(other))
 	}
-	return ok
+	return "", ErrUnknown
 }
 
 // openChecked opens a file or directory for reading. Pipes and devices are refused:
@@ -195,6 +192,9 @@ func openRecording(path string) (*recordingFile, error) {
 func (rec *recordingFile) open(path string, isDir bool) (err error) {
 	if isDir {
 		d, err := perfdata.OpenDir(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
+		}
 		if err != nil {
 			return fmt.Errorf("a directory that perf record did not make: %w", plainError(err))
 		}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// captureDir has two captures, one of them with its code.
+func captureDir(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, vector := range map[string]string{"a.bin": "plain-216.bin", "a.json": "plain-216.json", "b.bin": "inline-216.bin"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", "format", "j9meta", "testdata", vector))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, name), string(b))
+	}
+	b, err := os.ReadFile(filepath.Join("..", "..", "format", "j9meta", "testdata", "inline-216.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimRight(string(b), " \n")
+	writeFile(t, filepath.Join(dir, "b.json"), strings.TrimSuffix(text, "}")+`, "code": "b.code"}`)
+	writeFile(t, filepath.Join(dir, "b.code"), strings.Repeat("\x90", 300))
+	return dir
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A directory of captures, and what a shell makes of a pattern for all its files, are each capture once.
+func TestCapturesNamed(t *testing.T) {
+	dir := captureDir(t)
+	all, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(all) != 5 {
+		t.Fatal(all, err)
+	}
+	for _, files := range [][]string{{dir}, all, {dir, all[0], all[len(all)-1]}} {
+		code, stdout, stderr := verifyCommand(t, dir, files...)
+		// The code is not that long.
+		if code != exitIncomplete || stderr != "" || strings.Count(stdout, "OpenJ9 metadata, ") != 2 || strings.Count(stdout, "[j9/capture-code]") != 1 {
+			t.Errorf("verify %q: exit code %d\n%s%s", files, code, stdout, stderr)
+		}
+	}
+	for _, files := range [][]string{{dir}, all} {
+		code, stdout, stderr := dumped(t, append(slices.Clone(files), "--json", "--records", "J9JITExceptionTable")...)
+		if code != exitOK || stderr != "" || strings.Count(stdout, `"type":"file"`) != 2 {
+			t.Errorf("dump %q: exit code %d\n%s%s", files, code, stdout, stderr)
+		}
+	}
+	writeFile(t, filepath.Join(dir, "alone.bin"), "no more")
+	if code, stdout, stderr := verifyCommand(t, dir, dir); code != exitFailed || !strings.Contains(stderr, "a capture would have alone.json beside it") || strings.Count(stdout, "OpenJ9 metadata, ") != 2 {
+		t.Errorf("metadata alone: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	empty := t.TempDir()
+	if code, stdout, stderr := verifyCommand(t, dir, empty); code == exitOK || !strings.Contains(stdout+stderr, "files X.bin with X.json beside them") {
+		t.Errorf("an empty directory: exit code %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,91 @@
+package j9meta
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// CapturePaths returns the two files of a capture of which one is named; ok is false
+// for names that no capture has. It does not look at files.
+func CapturePaths(path string) (bin, description string, ok bool) {
+	if stem, ok := strings.CutSuffix(path, ".bin"); ok {
+		return path, stem + ".json", true
+	}
+	if stem, ok := strings.CutSuffix(path, ".json"); ok {
+		return stem + ".bin", path, true
+	}
+	return "", "", false
+}
+
+// IsCapture reports whether a path is of one of the two files of a capture and the other
+// is beside it. A description is looked into: it says base and startPC.
+func IsCapture(path string) bool {
+	bin, description, ok := CapturePaths(path)
+	if !ok {
+		return false
+	}
+	if st, err := os.Lstat(bin); err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	text, err := new(Capture).read(description, maxCaptureJSON)
+	if err != nil {
+		return false
+	}
+	if text, err = plainJSON(text); err != nil {
+		return false
+	}
+	var d struct {
+		Base    json.RawMessage `json:"base"`
+		StartPC json.RawMessage `json:"startPC"`
+	}
+	return json.Unmarshal(text, &d) == nil && d.Base != nil && d.StartPC != nil
+}
+
+// IsCapturePair reports whether a path is of one of two files that are called as those of a capture
+// are. What is in them is not looked at: one that is damaged is a pair, too.
+func IsCapturePair(path string) bool {
+	bin, description, ok := CapturePaths(path)
+	return ok && isFile(bin) && isFile(description)
+}
+
+// isFile reports whether there is something that is no directory: what is a link, or cannot be
+// opened, is for those to tell who read it.
+func isFile(path string) bool {
+	st, err := os.Lstat(path)
+	return err == nil && !st.IsDir()
+}
+
+// FindCaptures returns the captures in a directory, not in those within it, by the paths of
+// their metadata, sorted: all X.bin with X.json beside them. Whether they can be read is another
+// question.
+func FindCaptures(dir string) (bins []string, err error) {
+	bins, _, err = capturesOf(dir)
+	return bins, err
+}
+
+// FindLoneMetadata returns the files X.bin in a directory that have no X.json beside them, sorted.
+func FindLoneMetadata(dir string) (bins []string, err error) {
+	_, bins, err = capturesOf(dir)
+	return bins, err
+}
+
+func capturesOf(dir string) (bins, alone []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !strings.HasSuffix(path, ".bin") || e.IsDir() {
+			continue
+		}
+		if IsCapturePair(path) {
+			bins = append(bins, path)
+		} else {
+			alone = append(alone, path)
+		}
+	}
+	return bins, alone, nil
+}

@@ -1,0 +1,196 @@
+package j9meta
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// captureJSON is what is in the JSON.
+type captureJSON struct {
+	Base        *address            `json:"base"`
+	StartPC     *address            `json:"startPC"`
+	Epoch       int                 `json:"epoch,omitempty"`
+	PointerSize int                 `json:"pointer_size,omitempty"`
+	ByteOrder   string              `json:"byte_order,omitempty"`
+	Machine     string              `json:"machine,omitempty"`
+	PID         uint32              `json:"pid,omitempty"`
+	Time        *uint64             `json:"time,omitempty"`
+	Code        string              `json:"code,omitempty"`
+	ColdCode    string              `json:"cold_code,omitempty"`
+	Methods     []captureMethodJSON `json:"methods,omitempty"`
+}
+
+type captureMethodJSON struct {
+	Method    *address   `json:"method"`
+	Class     string     `json:"class,omitempty"`
+	Name      string     `json:"name,omitempty"`
+	Signature string     `json:"signature,omitempty"`
+	File      string     `json:"file,omitempty"`
+	User      bool       `json:"user,omitempty"`
+	Lines     [][]uint32 `json:"lines,omitempty"` // of two numbers each
+}
+
+// take takes in what the JSON says.
+func (c *Capture) take(d *captureJSON) error {
+	switch {
+	case d.Base == nil:
+		return errors.New(`it has no "base", the address of the metadata in the process`)
+	case d.StartPC == nil:
+		return errors.New(`it has no "startPC", the address of the body's first instruction`)
+	}
+	c.Base, c.StartPC = uint64(*d.Base), uint64(*d.StartPC)
+	c.PID = d.PID
+	if d.Time != nil {
+		c.Time, c.HasTime = *d.Time, true
+	}
+	if err := c.layout(d); err != nil {
+		return err
+	}
+	seen := make(map[uint64]int, len(d.Methods))
+	c.Methods = make([]CaptureMethod, 0, len(d.Methods))
+	for i := range d.Methods {
+		m := &d.Methods[i]
+		if m.Method == nil {
+			return fmt.Errorf(`methods[%d] has no "method", the address of its J9Method`, i)
+		}
+		if first, ok := seen[uint64(*m.Method)]; ok {
+			return fmt.Errorf("methods[%d] is method %#x, as methods[%d] is; a method is described once", i, uint64(*m.Method), first)
+		}
+		seen[uint64(*m.Method)] = i
+		for _, f := range []struct{ key, text string }{{"class", m.Class}, {"name", m.Name}, {"signature", m.Signature}, {"file", m.File}} {
+			if len(f.text) > maxCaptureName || strings.ContainsRune(f.text, 0) {
+				return fmt.Errorf("methods[%d].%s is no name: it has %d bytes, or a NUL; names of class files have up to %d", i, f.key, len(f.text), maxCaptureName)
+			}
+		}
+		method := CaptureMethod{Method: uint64(*m.Method), Class: m.Class, Name: m.Name, Signature: m.Signature, File: m.File, User: m.User, Lines: make([]CaptureLine, len(m.Lines))}
+		for j, l := range m.Lines {
+			if len(l) != 2 {
+				return fmt.Errorf("methods[%d].lines[%d]: %d numbers; lines are pairs of a bytecode index and a line, [5, 1501]", i, j, len(l))
+			}
+			if j > 0 && l[0] <= m.Lines[j-1][0] {
+				return fmt.Errorf("methods[%d].lines[%d]: bytecode index %d stands behind %d; indexes grow", i, j, l[0], m.Lines[j-1][0])
+			}
+			method.Lines[j] = CaptureLine{l[0], l[1]}
+		}
+		c.Methods = append(c.Methods, method)
+	}
+	return nil
+}
+
+// captureKeys are the keys of the JSON, of methods as well.
+var captureKeys = []string{
+	"base", "startPC", "epoch", "pointer_size", "byte_order", "machine", "pid", "time", "code", "cold_code", "methods",
+	"method", "class", "name", "signature", "file", "user", "lines",
+}
+
+// plainJSON returns a text in which nothing but the keys themselves is taken for them: package json would
+// take "PID" for pid, and here it is one of those that are passed over. Such keys, and a byte order mark, are made
+// others, of the same length: offsets stay.
+func plainJSON(text []byte) ([]byte, error) {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return nil, errors.New("it is UTF-16, and JSON is UTF-8; write it again as such")
+	}
+	changed := false
+	change := func(from, to int, c byte) {
+		if !changed {
+			text, changed = bytes.Clone(text), true
+		}
+		for i := from; i < to; i++ {
+			text[i] = c
+		}
+	}
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		change(0, 3, ' ')
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		start := i
+		for i++; i < len(text) && text[i] != '"'; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		behind := i + 1
+		for behind < len(text) && strings.IndexByte(" \t\r\n", text[behind]) >= 0 {
+			behind++
+		}
+		if behind >= len(text) || text[behind] != ':' || i-start > maxKey {
+			continue
+		}
+		var key string
+		if json.Unmarshal(text[start:i+1], &key) != nil {
+			continue
+		}
+		if !slices.Contains(captureKeys, key) && slices.ContainsFunc(captureKeys, func(k string) bool { return strings.EqualFold(k, key) }) {
+			change(start+1, i, '-')
+		}
+	}
+	return text, nil
+}
+
+// maxKey is the longest text of a key: each of its characters may be written as \u0070.
+const maxKey = 6*len("pointer_size") + 1
+
+// An address is a number, or a string with one in hexadecimal.
+type address uint64
+
+// UnmarshalJSON reads an address.
+func (a *address) UnmarshalJSON(text []byte) error {
+	s := string(text)
+	if text[0] == '"' {
+		if err := json.Unmarshal(text, &s); err != nil {
+			return err
+		}
+	}
+	v, err := strconv.ParseUint(s, 0, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no address; they are strings like \"0x7f8800001020\"", s)
+	}
+	*a = address(v)
+	return nil
+}
+
+// MarshalJSON writes an address.
+func (a address) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `"%#x"`, uint64(a)), nil }
+
+// jsonError says where in a text the error is.
+func jsonError(text []byte, err error) error {
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is no JSON: line %d: %w", lineAt(text, syntax.Offset), err)
+	case errors.As(err, &typ) && typ.Field != "":
+		return fmt.Errorf("line %d: %s is a JSON %s, and should be %s", lineAt(text, typ.Offset), strconv.Quote(typ.Field), typ.Value, jsonKind(typ))
+	case errors.As(err, &typ):
+		return fmt.Errorf("it is a JSON %s, and should be an object with base and startPC", typ.Value)
+	}
+	return err
+}
+
+func jsonKind(e *json.UnmarshalTypeError) string {
+	switch k := e.Type.Kind().String(); k {
+	case "slice", "array":
+		return "a list"
+	case "struct":
+		return "an object"
+	case "bool":
+		return "true or false"
+	case "string":
+		return "a string"
+	case "uint32", "uint64":
+		return "a whole number from 0 on, of " + strings.TrimPrefix(k, "uint") + " bits"
+	}
+	return "a whole number"
+}
+
+func lineAt(text []byte, offset int64) int {
+	return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
+}

@@ -1,0 +1,241 @@
+package inject_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+)
+
+// Captures that are left out, and what is left of those that have something missing.
+
+// Each capture of a directory has its owner: those of another run do not take the others with them, and one
+// that could be of several processes is of that which most others are of.
+func TestJ9Strays(t *testing.T) {
+	const other, nowhere = j9Memory + 0x10000000, j9Memory + 0x20000000
+	for _, c := range []struct {
+		name     string
+		at       []uint64 // where captures a, b, ... are
+		memory   [2]uint64
+		sampled  bool     // in the code of the last, too
+		want     []uint32 // processes; 0: left out
+		problems []string // text, and advice
+	}{
+		{"a stray", []uint64{j9Memory, j9Memory + 0x1000, nowhere}, [2]uint64{j9Memory, other}, false, []uint32{100, 100, 0}, []string{
+			"1 of 3 captures (c.bin) is left out: no process of the recording had executable memory where its code is; is it of another run? 2 of 3 are of process 100", "--j9 PID=DIR/c.bin"}},
+		{"strays", []uint64{j9Memory, nowhere, nowhere + 0x1000}, [2]uint64{j9Memory, other}, false, []uint32{100, 0, 0}, []string{
+			"2 of 3 captures (b.bin, c.bin) are left out: no process of the recording had executable memory where their code is; are they of another run? 1 of 3 are of process 100", "name the process of each: --j9 PID=DIR/b.bin"}},
+		{"two processes", []uint64{other, j9Memory, nowhere, other + 0x1000}, [2]uint64{j9Memory, other}, false, []uint32{200, 100, 0, 200}, []string{
+			"1 of 4 captures (c.bin) is left out", "3 of 4 are of processes 100, 200"}},
+		{"most", []uint64{j9Memory, j9Memory + 0x1000, j9Memory + 0x38000}, [2]uint64{j9Memory, j9Memory + 0x30000}, false, []uint32{100, 100, 100}, nil},
+		{"a choice", []uint64{j9Memory, j9Memory + 0x38000, j9Memory + 0x50000}, [2]uint64{j9Memory, j9Memory + 0x30000}, false, []uint32{100, 0, 200}, []string{
+			"1 of 3 captures (b.bin) is left out: it may be of any of the processes 100, 200", "--j9 PID=DIR/b.bin"}},
+		{"a choice with samples", []uint64{j9Memory, j9Memory + 0x50000, j9Memory + 0x38000}, [2]uint64{j9Memory, j9Memory + 0x30000}, true, []uint32{100, 200, 200}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.runJava(100, monoStart, c.memory[0])
+			w.runJava(200, monoStart+10, c.memory[1])
+			for i, at := range c.at {
+				w.capture(string(rune('a'+i)), vector(t, at, 0x200, 0, 0), j9Methods)
+				pid := c.want[i]
+				if pid == 0 && at < nowhere {
+					continue
+				}
+				frame := "App.run(I)V+0x10"
+				if pid == 0 {
+					pid, frame = 100, ""
+				}
+				if i < len(c.at)-1 || c.sampled || frame == "" {
+					w.expect(pid, monoStart+100+uint64(i), at+0x10, frame)
+				}
+			}
+			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+			sum, err := w.run()
+			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			for _, want := range c.problems {
+				if p := sum.Problems[0]; p.File != w.dir || !strings.Contains(p.Text+" "+p.Advice, strings.ReplaceAll(want, "DIR", w.dir)) {
+					t.Errorf("%+v, not %s", p, want)
+				}
+			}
+			captures := make(map[uint32]int)
+			for _, pid := range c.want {
+				captures[pid]++
+			}
+			for _, d := range sum.Dumps {
+				if d.Captures != captures[d.PID] {
+					t.Errorf("process %d has %d captures, not %d", d.PID, d.Captures, captures[d.PID])
+				}
+				captures[d.PID] = 0
+			}
+			if delete(captures, 0); captures[100]+captures[200] > 0 {
+				t.Errorf("%v have no dump", captures)
+			}
+			w.resolve(w.opts.Output)
+		})
+	}
+}
+
+// A capture that is named with its process is of that, though its directory is named as well.
+func TestJ9NamedInDirectory(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
+	w.capture("b", vector(t, j9Memory+0x100000, 0x200, 0, 0), j9Methods)
+	w.opts.J9 = []inject.NamedDump{{Path: w.dir}, {PID: 100, Path: w.path("b.bin")}}
+	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
+	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
+	if sum := w.check(); sum.Dumps[0].Captures != 2 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// What is in a directory and cannot be used is told, file by file.
+func TestJ9Directory(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	metadata := vector(t, j9Memory+0x1000, 0x200, 0, 0)
+	w.capture("good", metadata, j9Methods)
+	for name, text := range map[string]string{"base": `{"startPC": "0x200000001000"}`, "cut": `{"base": "0x1", `, "start": `{"base": 1}`} {
+		put(t, w.path(name+".bin"), metadata)
+		put(t, w.path(name+".json"), []byte(text))
+	}
+	if err := os.Symlink("good.json", w.path("link.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link", "x1", "x2", "x3", "x4", "x5", "x6"} {
+		put(t, w.path(name+".bin"), metadata)
+	}
+	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for i, want := range []string{
+		": 6 files are left out, as there is no JSON beside them that would make them captures: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
+		`base.json: it has no "base"`, "cut.json: it is no JSON: line 1", "link.json: it is a symbolic link", `start.json: it has no "startPC"`,
+	} {
+		if text := sum.Problems[i].String(); !strings.Contains(text, want) {
+			t.Errorf("%s, not %s", text, want)
+		}
+	}
+	w.resolve(w.opts.Output)
+
+	alone := w.path("alone")
+	if err := os.Mkdir(alone, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, w.path("alone/x.bin"), metadata)
+	w.opts.J9 = []inject.NamedDump{{Path: alone}}
+	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "with X.json beside it; without are x.bin") {
+		t.Error(err)
+	}
+}
+
+// A process whose captures were all left out is not told to look for another runtime's dump.
+func TestJ9LeftOut(t *testing.T) {
+	w := newWorld(t)
+	w.Machine = "x86_64"
+	w.Comm(100, monoStart, "main", true)
+	w.Mmap2(100, monoStart+1, 0x550000000000, 0x10000, 0, "/usr/bin/main")
+	w.Mmap2(100, monoStart+2, j9Memory, 0x40000, 0, "//anon")
+	for i := range 30 {
+		w.Sample(100, monoStart+100+uint64(i), j9Memory+0x1010)
+	}
+	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
+	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	put(t, w.path("a.json"), []byte(`{"base": 1, "startPC": 2}`))
+	sum, err := w.run()
+	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if r := sum.Reasons[0]; r.Kind != inject.ReasonUnknownRuntime || !strings.Contains(r.Text, "captures that were left out (1) may be of that code") || r.Advice != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A file with code that is not there costs its bytes, and a core dump may have them.
+func TestJ9CodeMissing(t *testing.T) {
+	for _, core := range []bool{false, true} {
+		w := newWorld(t)
+		w.runJava(100, monoStart, j9Memory)
+		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"code": "gone.code"`)
+		if core {
+			put(t, w.path("core"), tinyCore(100, j9Memory, code(0x3000, 2), map[string]uint64{"/usr/bin/java": 0x550000000000}))
+			w.opts.CodeFrom = []string{w.path("core")}
+		}
+		w.opts.J9 = []inject.NamedDump{{Path: w.path("a.bin")}}
+		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
+		sum, err := w.run()
+		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].Codeless == 0) != core {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "--code-from") {
+			t.Errorf("%+v", p)
+		}
+		w.resolve(w.opts.Output)
+	}
+}
+
+// A wrong size of the header costs nothing where the sections prove another.
+func TestJ9Epoch(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
+	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which counts"; sum.Problems[0].Text != want {
+		t.Errorf("%+v, not %s", sum.Problems[0], want)
+	}
+}
+
+// A time before the program began is as good as none: perf forgets what was there before.
+func TestJ9EarlyTime(t *testing.T) {
+	for _, mode := range []string{"auto", "1000000"} {
+		for _, time := range []uint64{0, 1, monoStart - 1} {
+			w := newWorld(t)
+			w.opts.Clock = mode
+			if mode != "auto" {
+				w.ClockID = -1
+				time -= min(time, 1000000)
+			}
+			w.runJava(100, monoStart, j9Memory)
+			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, time))
+			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, monoStart+200))
+			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+			w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
+			if mode == "auto" {
+				w.expect(100, monoStart+150, j9Memory+0x2010, "")
+				w.expect(100, monoStart+250, j9Memory+0x2010, "App.run(I)V+0x10")
+			}
+			if sum := w.check(); sum.Dumps[0].Captures != 2 {
+				t.Errorf("%+v", sum)
+			}
+		}
+	}
+}
+
+// Of a capture of another machine, verify would find nothing wrong: it is not what is advised.
+func TestJ9OtherMachine(t *testing.T) {
+	w := newWorld(t)
+	w.runJava(100, monoStart, j9Memory)
+	b := vector(t, j9Memory+0x1000, 0x200, 0, 0)
+	binary.BigEndian.PutUint64(b[40:], j9Memory+0x1000)
+	put(t, w.path("a.bin"), b)
+	put(t, w.path("a.json"), []byte(fmt.Sprintf(`{"base": 1, "startPC": "%#x"}`, uint64(j9Memory+0x1000))))
+	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
+	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	sum, err := w.run()
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
