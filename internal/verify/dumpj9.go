@@ -58,8 +58,9 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 		return
 	}
 	methods := make([]j9Method, len(m.Methods))
+	names := make(map[string]string)
 	for i := range m.Methods {
-		methods[i] = j9MethodOf(raw, i, &m.Methods[i])
+		methods[i] = j9MethodOf(raw, i, &m.Methods[i], names)
 		if flags := m.Methods[i].Flags &^ jitdump.UserFunction; flags != 0 {
 			c.broken("dump/j9-flags", methods[i].at, "method %d has flags %#x", i, uint32(m.Methods[i].Flags))
 		}
@@ -82,10 +83,20 @@ const (
 	j9MethodSize = 32
 )
 
-func j9MethodOf(raw *jitdump.Raw, i int, m *jitdump.JavaMethod) j9Method {
+// j9MethodOf returns the i-th method of a record. Any number of them may have the same strings, of
+// 65535 bytes: each is in memory once, in names.
+func j9MethodOf(raw *jitdump.Raw, i int, m *jitdump.JavaMethod, names map[string]string) j9Method {
+	text := func(b []byte) string {
+		s, ok := names[string(b)]
+		if !ok {
+			s = string(b)
+			names[s] = s
+		}
+		return s
+	}
 	method := j9Method{
 		at:     raw.Offset + dumpPrefixSize + j9RecordHead + int64(i)*j9MethodSize,
-		method: m.Method, class: string(m.Class), name: string(m.Name), signature: string(m.Signature), file: string(m.File),
+		method: m.Method, class: text(m.Class), name: text(m.Name), signature: text(m.Signature), file: text(m.File),
 		lines: make([]j9Line, len(m.Lines)),
 	}
 	for j, l := range m.Lines {
