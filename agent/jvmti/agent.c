@@ -1,13 +1,13 @@
 // The agent as the VM sees it: how it is loaded, and what it is told.
 #include "debuginfo.h"
 #include "dump.h"
+#include "inlines.h"
 #include "methods.h"
 #include "openj9.h"
 #include "options.h"
 #include "say.h"
 
 #include <jvmti.h>
-#include <jvmticmlr.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +64,13 @@ static void worker_return(struct worker *w)
 
 // inline_record finds the record of inlined calls. What compile_info points to
 // is up to the VM, OpenJ9 gives something else: only HotSpot's is read.
-static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
+static const struct inlines *inline_record(const void *compile_info)
 {
 	if (!agent.hotspot)
 		return NULL;
-	const jvmtiCompiledMethodLoadRecordHeader *h = compile_info;
+	const struct inlines_header *h = compile_info;
 	for (; h; h = h->next)
-		if (h->kind == JVMTI_CMLR_INLINE_INFO && h->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1)
+		if (h->kind == INLINES_KIND && h->major == INLINES_MAJOR)
 			return (const void *)h;
 	return NULL;
 }
@@ -91,11 +91,11 @@ static uint32_t offset_in(const void *code, uint32_t size, const void *address)
 // gives each instruction the scope of the one before; test/agent_test.go shows
 // it with instructions that only one method can be the source of.
 static bool add_inline_places(struct worker *w, JNIEnv *jni, const void *code, uint32_t size,
-                              const jvmtiCompiledMethodLoadInlineRecord *r)
+                              const struct inlines *r)
 {
-	for (jint i = 0; i < r->numpcs; i++) {
-		const PCStackInfo *p = &r->pcinfo[i];
-		for (jint f = 0; f < p->numstackframes; f++) {
+	for (jint i = 0; i < r->place_count; i++) {
+		const struct inlines_place *p = &r->places[i];
+		for (jint f = 0; f < p->frame_count; f++) {
 			struct method *m = methods_get(&w->methods, agent.jvmti, jni, p->methods[f]);
 			if (!m)
 				return false;
@@ -129,9 +129,9 @@ static void write_method(struct worker *w, JNIEnv *jni, jmethodID id, const void
 		dump_function("[out of memory]", code, size, 0, NULL);
 		return;
 	}
-	const jvmtiCompiledMethodLoadInlineRecord *r = inline_record(compile_info);
+	const struct inlines *r = inline_record(compile_info);
 	debuginfo_begin(&w->info);
-	if (r && r->numpcs > 0) {
+	if (r && r->place_count > 0) {
 		if (!add_inline_places(w, jni, code, size, r))
 			debuginfo_begin(&w->info);
 	} else if (map && map_length > 0) {

@@ -12,15 +12,18 @@ enum {
 	WORDS = 512,  // of one call: CHUNK bytes at most, and fewer than IOV_MAX
 };
 
-// refused is set when the kernel does not let the process read itself by
-// process_vm_readv, as in containers whose rules were made for debuggers; atomic.
+// refused is set when process_vm_readv fails for another reason than memory that
+// is not there. In containers whose rules were made for debuggers, the process
+// may not read itself; atomic.
 static bool refused;
 
 static bool by_process(void *to, const struct iovec *from, size_t count, size_t bytes)
 {
 	struct iovec here = {to, bytes};
-	ssize_t n = process_vm_readv(getpid(), &here, 1, from, count, 0);
-	if (n < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES))
+	// This thread, for the process's first one may have ended. The kernel then
+	// finds no memory by the process's id.
+	ssize_t n = process_vm_readv(syscall(SYS_gettid), &here, 1, from, count, 0);
+	if (n < 0 && errno != EFAULT)
 		__atomic_store_n(&refused, true, __ATOMIC_RELAXED);
 	return n == (ssize_t)bytes;
 }

@@ -46,11 +46,18 @@ bool options_parse(struct options *o, const char *text)
 		env = ".";
 	if (!set_dir(o, env, strlen(env)))
 		return false;
-	while (text && *text) {
-		size_t n = strcspn(text, ",");
+	if (!text)
+		return true;
+	// HotSpot's jcmd takes quotes off, OpenJ9's leaves them.
+	const char *end = text + strlen(text);
+	if (end - text >= 2 && *text == '"' && end[-1] == '"')
+		text++, end--;
+	while (text < end) {
+		const char *comma = memchr(text, ',', end - text);
+		size_t n = (comma ? comma : end) - text;
 		if (n && !set(o, text, n))
 			return false;
-		text += n + (text[n] == ',');
+		text += n + (comma != NULL);
 	}
 	return true;
 }

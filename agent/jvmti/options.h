@@ -10,7 +10,8 @@ struct options {
 	bool short_names;      // names without descriptors
 };
 
-// options_parse reads name=value pairs with commas between; text may be NULL.
+// options_parse reads name=value pairs with commas between; text may be NULL, or
+// have quotes around all of it.
 // A mistake is said on stderr, and false returned.
 bool options_parse(struct options *o, const char *text);
 

@@ -6,7 +6,8 @@ package verify
 //
 // An error costs lines or inlined methods, or makes them false. What only the collector
 // or the interpreter would read is a warning where the VM writes it so without
-// exception, and a note where others who write metadata may well not care.
+// exception, and a note where others who write metadata may well not care. What is as
+// usual as classes that go is a note, too: nobody wrote it wrong.
 var j9Rules = []Rule{
 	// Reading it.
 	{"j9/cut", Error,
@@ -205,10 +206,10 @@ var j9Rules = []Rule{
 		"Nothing."},
 
 	// The tables beside it.
-	{"j9/method-missing", Error,
+	{"j9/method-missing", Note,
 		"The methods of the code and of its call sites, unless they are unloaded, are in the table of methods.",
-		"The method's class was unloaded or redefined before the code was told of. Or the agent never heard of it: it knows the classes that were there when it was loaded, and those that are prepared since. Frames of it have an address for a name, and no lines.",
-		"Start the program with the agent instead of attaching it; if it was, and classes stay, report it."},
+		"The method's class was unloaded or redefined before the VM told of the code, which OpenJ9 does some time later. Or the agent never heard of it: it knows the classes that were there when it was loaded, and those that are prepared since. Inlined frames of it have an address for a name, and no lines; the code itself keeps the name of its load.",
+		"Nothing, if they are few. Are they many: start the program with the agent instead of attaching it; if it was, and classes stay, report it."},
 	{"j9/method-twice", Warning,
 		"A method is in the table once.",
 		"The table was written for each call site. Readers take the first.",

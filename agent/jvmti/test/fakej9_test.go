@@ -14,6 +14,7 @@ import (
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -151,7 +152,26 @@ func (f *fakeJ9) run() ([]j9function, int) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return readJ9(f.t, fmt.Sprintf("%s/jit-%d.dump", f.dir, cmd.Process.Pid)), classes
+	path := fmt.Sprintf("%s/jit-%d.dump", f.dir, cmd.Process.Pid)
+	noErrors(f.t, path)
+	return readJ9(f.t, path), classes
+}
+
+// noErrors fails the test if jitinject verify would call the dump wrong: whatever the
+// VM did, the agent's dumps are as they should be. Lines and exception ranges of our
+// classes and bodies are not always as a VM has them, which are warnings.
+func noErrors(t *testing.T, path string) {
+	t.Helper()
+	said := make(map[string]bool)
+	_, err := verify.File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+		if c.Severity == verify.Error && !said[c.Rule] {
+			said[c.Rule] = true
+			t.Errorf("verify: %s: %s", c.Rule, c.Text)
+		}
+	}})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // readJ9 reads a whole dump. A record of metadata must be in front of the load of
@@ -268,17 +288,20 @@ func wantMethods(t *testing.T, m *jitdump.OpenJ9Metadata, want map[uint64]javaMe
 // compileWithAgent makes a program of the agent's sources and others.
 func compileWithAgent(t *testing.T, exe string, flags []string, own ...string) {
 	t.Helper()
+	jdk := jdkHome(t)
+	flags = append([]string{"-O1", "-I" + jdk + "/include", "-I" + jdk + "/include/linux"}, flags...)
+	compileAgent(t, exe, append(flags, own...)...)
+}
+
+// compileAgent compiles the agent's sources and what the arguments say.
+func compileAgent(t *testing.T, to string, args ...string) {
+	t.Helper()
 	sources, err := filepath.Glob("../*.c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	jdk := jdkHome(t)
-	args := append([]string{
-		"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread",
-		"-I" + jdk + "/include", "-I" + jdk + "/include/linux", "-o", exe,
-	}, flags...)
-	args = append(append(args, own...), sources...)
-	if out, err := exec.Command(testrec.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+	args = append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", to}, args...)
+	if out, err := exec.Command(testrec.Tool(t, "gcc"), append(args, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

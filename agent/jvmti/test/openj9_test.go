@@ -161,10 +161,13 @@ func wantBody(t *testing.T, got j9function, b *j9meta.Body, code uint64, methods
 
 // testGenerated posts bodies of all shapes, with their cold parts.
 func testGenerated(t *testing.T, build *j9build) {
-	for _, way := range []string{"process_vm_readv", "pipe"} {
+	for _, way := range []string{"process_vm_readv", "pipe", "no first thread", "no first thread and pipe"} {
 		t.Run(way, func(t *testing.T) {
 			f := newFakeJ9(t, build)
-			if way == "pipe" {
+			if strings.HasPrefix(way, "no first thread") {
+				f.env = append(f.env, "FAKEJ9_THREAD=1")
+			}
+			if strings.HasSuffix(way, "pipe") {
 				f.do("refuse")
 			}
 			classes := map[int]uint64{5: 0x500000, 6: 0x501000, 7: 0x502000}

@@ -40,7 +40,17 @@ func TestOptions(t *testing.T) {
 		r.dumps = dumps(t, dir)
 		r.one(t)
 	})
-	for _, bad := range []string{"dri=/tmp", "names=long", "dir=", "dir"} {
+	// So OpenJ9's jcmd hands over what HotSpot's takes without quotes.
+	t.Run("quotes", func(t *testing.T) {
+		dir := t.TempDir()
+		r := java(t, "-agentpath:"+so+`="names=short,dir=`+dir+`"`, "-cp", cp, "scopes.Scopes", "300")
+		r.good(t)
+		r.dumps = dumps(t, dir)
+		if len(named(r.one(t), `^scopes\.Scopes\.step$`)) == 0 {
+			t.Error("no function scopes.Scopes.step")
+		}
+	})
+	for _, bad := range []string{"dri=/tmp", "names=long", "dir=", "dir", `"dir=/tmp`, `names=short"`, `"`, `"dri=/tmp"`} {
 		t.Run(bad, func(t *testing.T) {
 			r := java(t, "-agentpath:"+so+"="+bad, "-cp", cp, "scopes.Scopes", "300")
 			if r.err == nil || !strings.Contains(r.stderr, "jitinject-jvmti: ") || len(r.dumps) != 0 {

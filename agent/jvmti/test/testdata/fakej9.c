@@ -15,6 +15,9 @@
 //	join                              waits for them
 //	refuse                            forbids process_vm_readv
 //
+// With FAKEJ9_THREAD in the environment, another thread does all that, and the first
+// one has ended, as some launchers of Java have it.
+//
 // What OpenJ9 does not survive ends the program: an id whose class is not held,
 // references that were deleted, references left behind by an event.
 //
@@ -36,6 +39,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved);
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm);
@@ -242,11 +247,9 @@ static void command(const char *name, const char *args)
 	}
 }
 
-int main(int argc, char **argv)
+static int play(char *options)
 {
-	if (argc != 2 || !getenv("FAKEVM"))
-		return 2;
-	if (Agent_OnLoad(&fake_vm, argv[1], NULL))
+	if (Agent_OnLoad(&fake_vm, options, NULL))
 		return 1;
 	char name[16], args[8192];
 	while (scanf("%15s%8191[^\n]", name, args) >= 1)
@@ -256,4 +259,27 @@ int main(int argc, char **argv)
 	// How many classes the agent knew of at most.
 	printf("%d\n", fake_most_weak_refs);
 	return 0;
+}
+
+// play_alone waits until the first thread has ended so far that the process's id
+// leads to no memory any more.
+static void *play_alone(void *options)
+{
+	char byte = 0, copy;
+	struct iovec from = {&byte, 1}, to = {&copy, 1};
+	while (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+		usleep(1000);
+	exit(play(options));
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (argc != 2 || !getenv("FAKEVM"))
+		return 2;
+	if (!getenv("FAKEJ9_THREAD"))
+		return play(argv[1]);
+	if (pthread_create(&t, NULL, play_alone, argv[1]))
+		abort();
+	pthread_exit(NULL);
 }
