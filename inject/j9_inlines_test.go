@@ -23,7 +23,7 @@ import (
 
 // reportInlined is an inlined function in the call graphs of perf report; others than
 // those in jitted code are the C library's.
-var reportInlined = regexp.MustCompile(`(?m)^[ |]*(?:-{1,2}[\d.]+%--)?(\S.*) \(inlined\)$`)
+var reportInlined = regexp.MustCompile(`(?m)^[ |]*(?:-{1,2}[\d.]+%--|---)?(\S.*) \(inlined\)$`)
 
 func TestJ9Inlines(t *testing.T) {
 	for _, c := range []struct {

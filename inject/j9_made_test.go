@@ -52,7 +52,6 @@ var j9Shapes = []j9Shape{
 		}
 		return m
 	}},
-	{name: "stub", options: j9gen.Options{Stub: j9gen.Always}},
 }
 
 // A j9Function is a load of the dump that has metadata.
@@ -131,7 +130,7 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		// The next function behind it that is near may be its cold part.
 		body.Cold = j9gen.Never
 		coldPart := 0
-		if o.cold && i%2 == 0 && body.Stub != j9gen.Always {
+		if o.cold && i%2 == 0 {
 			for _, next := range loads[i+1 : min(i+40, len(loads))] {
 				l := records[next].rec.(*jitdump.Load)
 				if gap := l.CodeAddr - load.CodeAddr - load.CodeSize; made[next] == nil && l.CodeSize >= 16 && l.CodeSize != load.CodeSize && l.CodeAddr > load.CodeAddr && gap < 1<<20 {

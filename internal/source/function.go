@@ -29,6 +29,8 @@ type Reader struct {
 	frames   cfi.Synthesizer
 	names    map[string]string // see intern
 	places   map[string]int    // of file names in fn.Files
+
+	nameBytes int // in names
 }
 
 // Reader returns a new reader.
@@ -126,18 +128,24 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	return &r.fn, nil
 }
 
-// maxInterned bounds the file names that a reader remembers between functions.
-const maxInterned = 10000
+// What bounds the file names that a reader remembers between functions: how many there are,
+// and their bytes.
+const (
+	maxInterned      = 10000
+	maxInternedBytes = 4 << 20
+)
 
 // intern returns the file name that name stands for, the same string each time.
 func (r *Reader) intern(name []byte) string {
 	if s, ok := r.names[string(name)]; ok {
 		return s
 	}
-	if len(r.names) >= maxInterned {
+	if len(r.names) >= maxInterned || r.nameBytes > maxInternedBytes {
 		clear(r.names)
+		r.nameBytes = 0
 	}
 	s := fileName(name)
+	r.nameBytes += len(name) + len(s)
 	r.names[string(name)] = s
 	return s
 }

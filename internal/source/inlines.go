@@ -115,7 +115,7 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 		case len(name) == 0:
 			name = unnamed
 		case len(name) > maxOriginName:
-			name = name[:maxOriginName]
+			name = beginning(name, maxOriginName)
 		}
 		fn.Origins = append(fn.Origins, jitcode.Origin{
 			Name: name, File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -52,6 +53,7 @@ func (c *J9Code) Lines() (J9Lines, error) {
 	out := J9Lines{Listings: t.listings(), TooDeep: t.tooDeep}
 	if err == nil {
 		out.Info, err = t.build(ranges, first, size)
+		err = t.unfit(err)
 	}
 	if err != nil {
 		out.Info = t.linesOnly(ranges, first, size)
@@ -69,18 +71,25 @@ func (c *J9Code) OnlyListings() []J9Listing {
 	return t.listings()
 }
 
-// part returns which of the body's code the code is: its offset from startPC, and
-// how much of it the metadata knows.
+// part returns which of the body's code the code is: its offset from startPC, and its
+// size. Code of another size than that of the part is another function's, which has come to
+// lie there since.
 func (c *J9Code) part() (first, size uint32, err error) {
 	h := &c.Body.Header
+	switch {
+	case h.Flags&j9meta.IsStub != 0:
+		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it is what is left of a body that is gone, and says nothing of its code", h.Flags))
+	case h.Flags&j9meta.NotInitialized != 0:
+		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it was copied before the compiler had finished it", h.Flags))
+	}
 	if c.Size > math.MaxUint32 {
 		return 0, 0, fmt.Errorf("%s: code of %#x bytes; no method has as much", j9meta.FormatName, c.Size)
 	}
 	start, end := h.Warm()
 	coldStart, coldEnd := h.Cold()
-	field := "startPC"
+	field, last := "startPC", "endWarmPC"
 	if c.Addr != start && coldStart != 0 && c.Addr == coldStart {
-		start, end, field = coldStart, coldEnd, "startColdPC"
+		start, end, field, last = coldStart, coldEnd, "startColdPC", "endPC"
 	}
 	switch {
 	case c.Addr != start:
@@ -91,15 +100,20 @@ func (c *J9Code) part() (first, size uint32, err error) {
 		return 0, 0, c.fault("startPC", text)
 	case end < start || end-h.StartPC > math.MaxUint32 || start < h.StartPC:
 		return 0, 0, c.fault(field, fmt.Sprintf("is %#x, and the code ends at %#x", start, end))
+	case end-start != c.Size:
+		return 0, 0, c.fault(last, fmt.Sprintf("is %#x, so that there are %d bytes of code; the function has %d: it is another", end, end-start, c.Size))
 	}
-	return uint32(start - h.StartPC), uint32(min(end-start, c.Size)), nil
+	return uint32(start - h.StartPC), uint32(c.Size), nil
 }
 
-// fault returns an error about one of the first fields, which are pointers.
+// fault returns an error about a field of the header: one of the first, which are pointers,
+// or the flags, which numbers of 16 bytes are in front of.
 func (c *J9Code) fault(field, text string) error {
-	at := map[string]int{"startPC": 5, "startColdPC": 7}[field]
-	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.ExceptionTable.String(), Field: field,
-		Offset: int64(at * c.Body.Layout.PointerSize), Text: text}
+	at := map[string]int{"startPC": 5, "endWarmPC": 6, "startColdPC": 7, "endPC": 8, "flags": 10}[field] * c.Body.Layout.PointerSize
+	if field == "flags" {
+		at += 16
+	}
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.ExceptionTable.String(), Field: field, Offset: int64(at), Text: text}
 }
 
 // A j9Tree is the tree of inlined calls that a body describes.
@@ -109,6 +123,8 @@ type j9Tree struct {
 	methods map[uint64]*jitdump.JavaMethod // by address
 	made    map[j9Key]*j9Method
 	texts   map[string]*j9Text // listings, by their file
+	files   map[string]string  // source files, each of them once
+	named   int                // bytes of names and files
 	outer   *j9Method
 	sites   []j9Site
 	path    []int // memory of site
@@ -135,7 +151,7 @@ type j9Site struct {
 func newJ9Tree(c *J9Code) *j9Tree {
 	t := &j9Tree{
 		J9Code: c, methods: make(map[uint64]*jitdump.JavaMethod, len(c.Methods)), made: make(map[j9Key]*j9Method),
-		texts: make(map[string]*j9Text), sites: make([]j9Site, len(c.Body.Sites)),
+		texts: make(map[string]*j9Text), files: make(map[string]string), sites: make([]j9Site, len(c.Body.Sites)),
 	}
 	for i := range c.Methods {
 		if m := &c.Methods[i]; t.methods[m.Method] == nil {
@@ -268,10 +284,10 @@ type j9Row struct {
 	known  bool // or else no line
 }
 
-// rows calls f for each place in the part of the body's code that begins at first,
-// of which the metadata knows size bytes of whole. Code that no map is for, in front
-// of the first one as a rule, is the method's own.
-func (t *j9Tree) rows(ranges []j9meta.Range, first, size, whole uint32, f func(j9Row)) {
+// rows calls f for each place in the part of the body's code that begins at first and has
+// size bytes. Code that no map is for, in front of the first one as a rule, is the
+// method's own.
+func (t *j9Tree) rows(ranges []j9meta.Range, first, size uint32, f func(j9Row)) {
 	next := uint32(0) // up to which there are rows
 	own := j9Place{jitdump.Outer, t.outer, -1}
 	for i := range ranges {
@@ -295,29 +311,38 @@ func (t *j9Tree) rows(ranges []j9meta.Range, first, size, whole uint32, f func(j
 	if next < size {
 		f(j9Row{next, own, true})
 	}
-	if size < whole {
-		f(j9Row{size, own, false})
-	}
 }
 
 // build returns the record for the code, with its inlined calls.
 func (t *j9Tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugInfo2, error) {
-	whole := uint32(t.Size)
-	t.rows(ranges, first, size, whole, func(r j9Row) {
+	t.rows(ranges, first, size, func(r j9Row) {
 		line := uint32(0)
 		if r.known {
 			line = r.place.method.line(r.place.index)
 		}
 		t.builder.At(r.offset, r.place.call, line, jitdump.NoColumn)
 	})
-	return t.builder.Record(whole)
+	return t.builder.Record(size)
+}
+
+// unfit says of the maps what the builder said of the record that it was to make of them.
+func (t *j9Tree) unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	at := int64(0)
+	if a := t.Body.Atlas; a != nil && len(a.Maps) > 0 {
+		at = int64(a.Maps[0].Offset)
+	}
+	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("%s: %s: ", jitdump.FormatName, jitdump.IDDebugInfo2))
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
 }
 
 // linesOnly returns a record of nothing but lines: each is of the innermost method.
 func (t *j9Tree) linesOnly(ranges []j9meta.Range, first, size uint32) *jitdump.DebugInfo2 {
 	d := new(jitdump.DebugInfo2)
 	files := make(map[string]uint32)
-	t.rows(ranges, first, size, uint32(t.Size), func(r j9Row) {
+	t.rows(ranges, first, size, func(r j9Row) {
 		m := r.place.method
 		file, ok := files[m.file]
 		if !ok {

@@ -56,6 +56,14 @@ func TestJ9Broken(t *testing.T) {
 		{"base", nil, func(m *jitdump.OpenJ9Metadata) { m.Base++ }, "at offset 0x", -1, "plain.java", 0},
 		{"other code", func(b *j9meta.Body) { b.Header.StartPC, b.Header.EndWarmPC, b.Header.EndPC = 0x2000, 0x2040, 0x2040 }, nil, "is 0x2000; the code is at 0x1000", 40, "plain.java", 0},
 		{"end", func(b *j9meta.Body) { b.Header.EndWarmPC = 0x10 }, nil, "and the code ends at 0x10", 40, "plain.java", 0},
+		{"stub", func(b *j9meta.Body) {
+			b.Header.Flags |= j9meta.IsStub
+			b.Exceptions, b.Sites, b.Atlas = nil, nil, nil
+			if err := b.Lay(); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "IS_STUB: it is what is left of a body", 96, "plain.java", 0},
+		{"not initialized", func(b *j9meta.Body) { b.Header.Flags |= j9meta.NotInitialized }, nil, "NOT_INITIALIZED: it was copied before", 96, "plain.java", 0},
 		{"circle", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 1 }, nil, "which leads back to it", -1, "p/A.java", 0},
 		{"itself", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 0 }, nil, "site 0 is in site 0, which leads back to it", -1, "p/A.java", 0},
 		{"no caller", func(b *j9meta.Body) { b.Sites[1].Info.CallerIndex = 7 }, nil, "site 1 is in site 7, of which there are 3", -1, "p/A.java", 0},

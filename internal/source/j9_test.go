@@ -390,7 +390,7 @@ func j9Methods() []jitdump.JavaMethod {
 func TestJ9Lines(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(j9Record(t, j9Body(t), j9Methods(), 0x1000))
-	b.load("p.A.outer()V", 0x1000, 0x48) // a bit more than the metadata knows
+	b.load("p.A.outer()V", 0x1000, 0x40)
 	d := b.scan()
 	fn, err := d.Reader().Function(0)
 	if err != nil {
@@ -406,7 +406,7 @@ func TestJ9Lines(t *testing.T) {
 		0x10: {middle(21), outer(11)}, // in front of the first index
 		0x18: {inner(4), middle(20), outer(11)}, 0x27: {inner(13), middle(20), outer(11)},
 		0x28: {{"[unloaded]", "[unloaded].bytecode", 5}, outer(12)},
-		0x30: {outer(12)}, 0x3f: {outer(12)}, 0x40: {{name: "p.A.outer()V"}},
+		0x30: {outer(12)}, 0x3f: {outer(12)},
 	} {
 		if got := stackAt(fn, at); !slices.Equal(got, want) {
 			t.Errorf("at %#x: %v, want %v", at, got, want)
@@ -447,60 +447,6 @@ func TestJ9ListingOfCaller(t *testing.T) {
 	want := "    0: +0x8 to +0x10\n\n\n\n\n    5:  inlines p.A$B.middle()V\n\n\n\n    9:  inlines [unloaded]\n\n   11: +0x30 to +0x40\n"
 	if i := slices.Index(fn.Files, "p.A.outer()V.bytecode"); i < 0 || fn.Texts[i] != want {
 		t.Errorf("texts %q", fn.Texts)
-	}
-}
-
-// Records find their loads by address, whatever is between; what finds none is counted.
-func TestJ9Pairing(t *testing.T) {
-	at := func(addr uint64) *jitdump.OpenJ9Metadata {
-		body := j9Body(t)
-		h := &body.Header
-		h.StartPC, h.EndWarmPC, h.EndPC = addr, addr+0x40, addr+0x40
-		return j9Record(t, body, j9Methods(), addr)
-	}
-	b := newDump(t, x86)
-	b.add(at(0x1000))
-	b.add(at(0x2000))
-	b.add(jitdump.NewTier(1, jitdump.Blue, "hot"))
-	b.debug(0x3000, "a.js", 0)
-	b.load("second", 0x2000, 0x40)
-	b.load("other", 0x3000, 0x40)
-	b.add(&jitdump.Unwinding{})
-	b.load("first", 0x1000, 0x40)
-	b.load("again", 0x1000, 0x40) // its metadata was for the one before
-	b.add(at(0x4000))
-	b.add(at(0x4000)) // the later one counts
-	b.load("twice", 0x4000, 0x40)
-	b.add(at(0x5000)) // its load never comes
-	b.add(&jitdump.Unknown{ID: jitdump.IDOpenJ9, Body: []byte("somebody else's")})
-	d := b.scan()
-	r := d.Reader()
-	for i, want := range []int{3, 0, 3, 0, 3} {
-		fn, err := r.Function(i)
-		if err != nil || len(fn.Inlines) != want {
-			t.Errorf("function %d has %d inlined calls, want %d; %v", i, len(fn.Inlines), want, err)
-		}
-	}
-	if d.Orphans() != 2 || d.Unknown != 1 || len(d.Problems) > 0 {
-		t.Errorf("%d orphans, %d unknown, problems %v", d.Orphans(), d.Unknown, d.Problems)
-	}
-	// One that waits for long is given up.
-	b = newDump(t, x86)
-	b.add(at(0x1000))
-	for i := range uint64(64) {
-		b.add(at(0x10000 + 0x1000*i))
-	}
-	b.load("late", 0x1000, 0x40)
-	b.load("in time", 0x10000, 0x40)
-	d = b.scan()
-	r = d.Reader()
-	for i, want := range []int{0, 3} {
-		if fn, err := r.Function(i); err != nil || len(fn.Inlines) != want {
-			t.Errorf("function %d has %d inlined calls, want %d; %v", i, len(fn.Inlines), want, err)
-		}
-	}
-	if d.Orphans() != 64 {
-		t.Errorf("%d orphans", d.Orphans())
 	}
 }
 

@@ -61,7 +61,7 @@ func offsetOf(err error) int64 {
 // j9Name returns the name of the method at an address.
 func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
 	if i := slices.IndexFunc(methods, func(m jitdump.JavaMethod) bool { return m.Method == address }); i >= 0 {
-		return []byte(javaName(&methods[i]))
+		return []byte(javaName(&methods[i], maxOriginName))
 	}
 	return fmt.Appendf(nil, "[method %#x]", address)
 }
@@ -84,7 +84,7 @@ func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 }
 
 // Listings stand for the source files of methods without lines. They are made again
-// whenever they are asked for.
+// when the first of a function is asked for.
 
 var _ Texter = (*J9Captures)(nil)
 
@@ -93,16 +93,15 @@ func (d *J9Captures) Sources() []Source { return d.sources.all }
 
 // SourceText makes the text of the i-th listing.
 func (d *J9Captures) SourceText(i int) ([]byte, error) {
-	s := &d.sources.all[i]
-	r := d.Functions().(*j9Reader)
-	raw, err := r.capture(s.Function)
-	if err != nil {
-		return nil, err
-	}
-	if r.reader.captured(raw, d.part(s.Function)); r.reader.listing(s.Name) != "" {
-		return []byte(r.reader.listing(s.Name)), nil
-	}
-	return nil, fmt.Errorf("%q was another capture when it was read first", raw.Path)
+	return d.listings.text(d.sources.all, i, func(function int) ([]J9Listing, error) {
+		r := d.Functions().(*j9Reader)
+		raw, err := r.capture(function)
+		if err != nil {
+			return nil, err
+		}
+		r.reader.captured(raw, d.part(function))
+		return r.reader.listings, nil
+	})
 }
 
 // PlaceSource says under which name the text of the i-th listing can be found. It must not run

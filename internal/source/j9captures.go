@@ -29,6 +29,7 @@ type J9Captures struct {
 	parts    []j9Function
 	target   jitcode.Target
 	sources  sources
+	listings listingsOf // those that are being read
 	memory   codeMemory
 	derive   bool
 }

@@ -41,14 +41,17 @@ func (t *j9Tree) method(address uint64, unloaded bool, fallback []byte) *j9Metho
 	case unloaded:
 		m.name = unloadedName
 	case table != nil:
-		m.name, flags = javaName(table), table.Flags&jitdump.UserFunction
-		m.file, m.lines = javaFile(table), inOrder(table.Lines)
+		m.name, flags = javaName(table, t.nameLimit()), table.Flags&jitdump.UserFunction
+		m.lines = inOrder(table.Lines)
 	case len(fallback) > 0:
-		m.name = string(fallback)
+		m.name = shortened(fallback, maxOriginName)
 	default:
 		m.name = fmt.Sprintf("[method %#x]", address)
 	}
-	if len(m.lines) == 0 {
+	t.named += len(m.name)
+	if len(m.lines) > 0 {
+		m.file = t.sourceFile(table)
+	} else {
 		m.file = t.listingFile(m.name, key)
 		m.text = &j9Text{at: make(map[int]*j9Entry), unloaded: unloaded}
 		t.texts[m.file] = m.text
@@ -77,20 +80,6 @@ func inOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
 	lines = slices.Clone(lines)
 	slices.SortStableFunc(lines, byIndex)
 	return lines
-}
-
-// javaName returns a method's name as the JVMTI agent gives it: java.lang.String.equals(Ljava/lang/Object;)Z.
-func javaName(m *jitdump.JavaMethod) string {
-	return strings.ReplaceAll(utf8Of(m.Class), "/", ".") + "." + utf8Of(m.Name) + utf8Of(m.Signature)
-}
-
-// javaFile returns the name of the source file of a method, or as the agent does, that of
-// its class file if the source's is not known.
-func javaFile(m *jitdump.JavaMethod) string {
-	if len(m.File) > 0 {
-		return utf8Of(m.File)
-	}
-	return utf8Of(m.Class) + ".class"
 }
 
 // utf8Of returns a string of a class file in UTF-8. There, characters beyond the first
@@ -154,10 +143,7 @@ const unloadedName = "[unloaded]"
 // loaders, the body's own or else the one that comes first has it; the others' have their
 // addresses behind.
 func (t *j9Tree) listingFile(name string, key j9Key) string {
-	if len(name) > maxOriginName {
-		name = name[:maxOriginName]
-	}
-	name = strings.ReplaceAll(printed(name), "/", ".")
+	name = shortened([]byte(strings.ReplaceAll(printed(name), "/", ".")), maxListingName)
 	file := name + ".bytecode"
 	for t.texts[file] != nil || name == unloadedName && !key.unloaded {
 		name += fmt.Sprintf(" %#x", key.method)
@@ -290,8 +276,7 @@ func (e *j9Entry) describe(index int) string {
 		} else {
 			b.WriteString(", ")
 		}
-		name := printed(m.name)
-		b.WriteString(name[:min(len(name), maxNameShown)])
+		b.WriteString(shortened([]byte(printed(m.name)), maxNameShown))
 	}
 	if e.calls > 0 {
 		fmt.Fprintf(&b, " and %d more", e.calls)
@@ -299,6 +284,3 @@ func (e *j9Entry) describe(index int) string {
 	b.WriteByte('\n')
 	return b.String()
 }
-
-// maxNameShown bounds the names in a listing.
-const maxNameShown = 500

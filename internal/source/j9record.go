@@ -1,9 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -14,14 +15,15 @@ import (
 // Records of OpenJ9's metadata: which load they are about, and what they say.
 
 // maxMetadata is how many records of metadata may come between one and its load,
-// as threads write at the same time. A load that was lost must not leave them to
-// whatever comes to lie at that address later.
+// and how many loads, as threads write at the same time. A load that was lost must
+// not leave them to whatever comes to lie at that address later.
 const maxMetadata = 64
 
 // A waitingMetadata is a record of metadata that has not found its load.
 type waitingMetadata struct {
 	span
-	addr uint64 // of the load
+	addr  uint64 // of the load
+	loads int    // how many there had been when it came
 }
 
 // metadata takes note of a record of metadata about the load at addr, and returns
@@ -31,22 +33,70 @@ func (p *pairing) metadata(s span, addr uint64) (orphans int) {
 		orphans++
 	}
 	if len(p.j9) == maxMetadata {
-		p.j9 = append(p.j9[:0], p.j9[1:]...)
+		p.j9 = slices.Delete(p.j9, 0, 1)
 		orphans++
 	}
-	p.j9 = append(p.j9, waitingMetadata{s, addr})
+	p.j9 = append(p.j9, waitingMetadata{s, addr, p.loads})
 	return orphans
 }
 
 // takeMetadata returns the record of metadata that is about the load at addr.
-func (p *pairing) takeMetadata(addr uint64) (s span, ok bool) {
-	for i, w := range p.j9 {
-		if w.addr == addr {
-			p.j9 = append(p.j9[:i], p.j9[i+1:]...)
-			return w.span, true
+func (p *pairing) takeMetadata(addr uint64) (w waitingMetadata, ok bool) {
+	i := slices.IndexFunc(p.j9, func(w waitingMetadata) bool { return w.addr == addr })
+	if i < 0 {
+		return waitingMetadata{}, false
+	}
+	w = p.j9[i]
+	p.j9 = slices.Delete(p.j9, i, i+1)
+	return w, true
+}
+
+// metadataOf returns the record of metadata that is about a load. If other loads have come
+// in between, it may be that of one that was lost: then the name has to be that of the method.
+func (d *Jitdump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s span, ok bool) {
+	p := &d.pairing
+	for len(p.j9) > 0 && p.loads-p.j9[0].loads >= maxMetadata {
+		p.j9 = slices.Delete(p.j9, 0, 1)
+		d.orphans++
+	}
+	w, ok := p.takeMetadata(l.CodeAddr)
+	between := p.loads - w.loads
+	p.loads++
+	if !ok || between == 0 {
+		return w.span, ok
+	}
+	if name, other := d.compiledName(w.span); other && !bytes.Contains(l.Name, name) && !bytes.Contains(l.Name, []byte(utf8Of(name))) {
+		d.problem(raw.Offset, "%s at offset %#x: the metadata of its address, at offset %#x, is that of a method %q, and the function has another name; it is left out", raw.ID, raw.Offset, w.off, beginning(name, 100))
+		d.orphans++
+		return span{}, false
+	}
+	return w.span, true
+}
+
+// compiledName returns the name, without class and signature, of the method that a record of
+// metadata is of, if the record has it.
+func (d *Jitdump) compiledName(s span) (name []byte, ok bool) {
+	var w window
+	if err := w.hold(d.src, s); err != nil {
+		return nil, false
+	}
+	raw, err := w.record(s, d.order())
+	if err != nil {
+		return nil, false
+	}
+	m, err := raw.OpenJ9Metadata()
+	if at := 4 * int(m.PointerSize); err == nil && len(m.Metadata) >= at+8 { // ramMethod, and more
+		method := d.order().Uint64(m.Metadata[at:])
+		if m.PointerSize == 4 {
+			method = uint64(d.order().Uint32(m.Metadata[at:]))
+		}
+		for i := range m.Methods {
+			if m.Methods[i].Method == method {
+				return m.Methods[i].Name, true
+			}
 		}
 	}
-	return span{}, false
+	return nil, false
 }
 
 // j9Metadata takes note of a record of metadata. What is wrong with it costs nothing
@@ -98,9 +148,9 @@ func (d *Jitdump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*
 	return &J9Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: size, Name: name}, err
 }
 
-// listings reads the listings that stand for source files of the i-th function, which
+// makeListings makes the listings that stand for source files of the i-th function, which
 // has metadata.
-func (d *Jitdump) listings(i int, w *window) ([]J9Listing, error) {
+func (d *Jitdump) makeListings(i int, w *window) ([]J9Listing, error) {
 	p := &d.parts[i]
 	if err := w.hold(d.src, p.load, p.inline); err != nil {
 		return nil, err
@@ -130,7 +180,7 @@ func (d *Jitdump) listings(i int, w *window) ([]J9Listing, error) {
 // addListings takes note of the listings of the i-th function. What is wrong with its
 // metadata is for those who read the function to say.
 func (d *Jitdump) addListings(i int) {
-	list, err := d.listings(i, &d.listed)
+	list, err := d.makeListings(i, &d.listed)
 	if err != nil {
 		return
 	}
@@ -139,34 +189,7 @@ func (d *Jitdump) addListings(i int) {
 	}
 }
 
-// A listingID names a listing of a function.
-type listingID struct {
-	file     string
-	function int
-}
-
-// addListing takes in a listing of a function, which has a size in bytes.
-func (s *sources) addListing(file string, size, function int) {
-	if len(s.all) >= maxSources {
-		return
-	}
-	if s.listings == nil {
-		s.listings = make(map[listingID]int)
-	}
-	s.listings[listingID{file, function}] = len(s.all)
-	s.all = append(s.all, Source{Name: file, Function: function, Size: size, listing: true})
-}
-
-// listing reads the text of a listing again.
-func (d *Jitdump) listing(s *Source) ([]byte, error) {
-	list, err := d.listings(s.Function, new(window))
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range list {
-		if l.File == s.Name {
-			return []byte(l.Text), nil
-		}
-	}
-	return nil, fmt.Errorf("function %d has no listing %s any more", s.Function, s.Name)
+// listing makes the text of the i-th source again, which is a listing.
+func (d *Jitdump) listing(i int) ([]byte, error) {
+	return d.listings.text(d.sources.all, i, func(function int) ([]J9Listing, error) { return d.makeListings(function, new(window)) })
 }

@@ -18,7 +18,8 @@ type pairing struct {
 	inline    []span             // records of inline trees since the last load
 	tooMany   int                // how many more there were
 	mixed     bool               // what is left of them is not simply the next load's
-	j9        []waitingMetadata
+	j9        []waitingMetadata  // in the order of the file
+	loads     int                // that have been, as far as they are counted for j9
 	unwind    span
 	mapped    uint64 // what unwind says of itself
 
@@ -154,11 +155,15 @@ func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span, earl
 	return s, early
 }
 
-// forget drops what counts on the next load: that one is lost.
-func (p *pairing) forget() {
+// forget drops what counts on the next load: that one is lost, and so may be those that
+// metadata is about. It returns how many records of metadata it was.
+func (p *pairing) forget() (orphans int) {
 	p.unwind, p.mapped, p.lastDebug = span{}, 0, span{}
 	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	p.inBatch = false
+	orphans = len(p.j9)
+	p.j9 = p.j9[:0]
+	return orphans
 }
 
 // loaded takes note of the event, a load or move of a process.

@@ -68,7 +68,7 @@ func (d *Jitdump) Repairs() []Repair {
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
 		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
 		{DisplacedTables, r.displaced.Load(), "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
-		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls contradict themselves; left without"},
+		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls cannot be used; left without"},
 		{"interleaved-trees", int64(d.interleaved), "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},

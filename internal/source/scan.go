@@ -43,6 +43,7 @@ type Jitdump struct {
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
 	listed      window            // of the records that listings were last made of
+	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
@@ -126,7 +127,7 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 		}
 		if err := d.record(&raw); err != nil {
 			if raw.ID != jitdump.IDMove { // it may have been, or described, the next load
-				d.pairing.forget()
+				d.orphans += d.pairing.forget()
 			}
 			d.problem(raw.Offset, "%v; the record is left out", err)
 		}
@@ -141,7 +142,7 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 // damaged handles an error of the reader and reports whether there is more to read.
 func (d *Jitdump) damaged(at int64, err error) bool {
 	if errors.Is(err, jitdump.ErrTooLarge) {
-		d.pairing.forget()
+		d.orphans += d.pairing.forget()
 		d.problem(at, "%v; it is left out", err)
 		return true
 	}
@@ -157,7 +158,7 @@ func (d *Jitdump) damaged(at int64, err error) bool {
 		d.problem(at, "%v; the rest of the file is left out", err)
 		d.lost = true
 	}
-	d.pairing.forget()
+	d.orphans += d.pairing.forget()
 	return more
 }
 
@@ -243,7 +244,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	case p.inline.size == 0:
 		p.inline = debug
 	}
-	metadata, ok := d.pairing.takeMetadata(l.CodeAddr)
+	metadata, ok := d.metadataOf(raw, l)
 	if ok = ok && p.inline.size == 0; ok { // what a producer worked out itself goes first
 		p.inline = metadata
 	}

@@ -65,7 +65,7 @@ func (d *Jitdump) Sources() []Source { return d.sources.all }
 func (d *Jitdump) SourceText(i int) ([]byte, error) {
 	s := &d.sources.all[i]
 	if s.listing {
-		return d.listing(s)
+		return d.listing(i)
 	}
 	var w window
 	if err := w.hold(d.src, s.at); err != nil {
@@ -124,12 +124,8 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 
 // listing returns the listing that stands for a file of the function, or "".
 func (r *Reader) listing(file string) string {
-	for i := range r.listings {
-		if r.listings[i].File == file {
-			return r.listings[i].Text
-		}
-	}
-	return ""
+	text, _ := listingOf(r.listings, file)
+	return text
 }
 
 // text returns the text of a source, the same string as long as it is held.

@@ -35,6 +35,7 @@ type dumpCheck struct {
 	unwind    pendingUnwind
 	tree      pendingTree
 	j9        []*pendingJ9
+	j9Loads   int // that have been
 	tiers     [256]bool
 
 	records   int

@@ -17,11 +17,13 @@ type pendingJ9 struct {
 	warm      uint64 // its size
 	cold      uint64 // where the cold code begins, or 0
 	coldSize  uint64
+	loads     int    // that had come before it
 	described bool   // all that is known
 	name      string // of the compiled method, or ""
 }
 
-// maxPendingJ9 is how many records may wait for their loads, as readers have it.
+// maxPendingJ9 is how many records may wait for their loads, and for how many loads, as
+// readers have it.
 const maxPendingJ9 = 64
 
 // openJ9 checks a record of OpenJ9's metadata.
@@ -41,7 +43,7 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 		c.orphanJ9(c.j9[0])
 		c.j9 = slices.Delete(c.j9, 0, 1)
 	}
-	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr}
+	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr, loads: c.j9Loads}
 	c.j9 = append(c.j9, p)
 	if size := machinePointer(c.machine); size != 0 && size != int(m.PointerSize) {
 		c.broken("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
@@ -56,8 +58,9 @@ func (c *dumpCheck) openJ9(raw *jitdump.Raw) {
 		return
 	}
 	methods := make([]j9Method, len(m.Methods))
+	names := make(map[string]string)
 	for i := range m.Methods {
-		methods[i] = j9MethodOf(raw, i, &m.Methods[i])
+		methods[i] = j9MethodOf(raw, i, &m.Methods[i], names)
 		if flags := m.Methods[i].Flags &^ jitdump.UserFunction; flags != 0 {
 			c.broken("dump/j9-flags", methods[i].at, "method %d has flags %#x", i, uint32(m.Methods[i].Flags))
 		}
@@ -80,10 +83,20 @@ const (
 	j9MethodSize = 32
 )
 
-func j9MethodOf(raw *jitdump.Raw, i int, m *jitdump.JavaMethod) j9Method {
+// j9MethodOf returns the i-th method of a record. Any number of them may have the same strings, of
+// 65535 bytes: each is in memory once, in names.
+func j9MethodOf(raw *jitdump.Raw, i int, m *jitdump.JavaMethod, names map[string]string) j9Method {
+	text := func(b []byte) string {
+		s, ok := names[string(b)]
+		if !ok {
+			s = string(b)
+			names[s] = s
+		}
+		return s
+	}
 	method := j9Method{
 		at:     raw.Offset + dumpPrefixSize + j9RecordHead + int64(i)*j9MethodSize,
-		method: m.Method, class: string(m.Class), name: string(m.Name), signature: string(m.Signature), file: string(m.File),
+		method: m.Method, class: text(m.Class), name: text(m.Name), signature: text(m.Signature), file: text(m.File),
 		lines: make([]j9Line, len(m.Lines)),
 	}
 	for j, l := range m.Lines {
@@ -106,6 +119,11 @@ func machinePointer(m elf.Machine) int {
 
 // j9Of checks the metadata of a load.
 func (c *dumpCheck) j9Of(l *jitdump.Load) {
+	for len(c.j9) > 0 && c.j9Loads-c.j9[0].loads >= maxPendingJ9 {
+		c.orphanJ9(c.j9[0])
+		c.j9 = slices.Delete(c.j9, 0, 1)
+	}
+	c.j9Loads++
 	p := c.takeJ9(l.CodeAddr)
 	if p == nil || !p.described {
 		return

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,12 +49,14 @@ func (d *dump) metadata(t *testing.T, b *j9meta.Body, change func(r *j9Record)) 
 		change(r)
 	}
 	text := []byte{0}
+	known := map[string]u32{"": 0}
 	add := func(s string) u32 {
-		if s == "" {
-			return 0
+		at, ok := known[s]
+		if !ok {
+			at = u32(len(text))
+			text = append(append(text, s...), 0)
+			known[s] = at
 		}
-		at := u32(len(text))
-		text = append(append(text, s...), 0)
 		return at
 	}
 	var methods, lines []any
@@ -111,6 +114,13 @@ var j9DumpBreaches = []breach{
 		}
 		d.load(dumpBase+0x100*64, "f").load(dumpBase, j9Name)
 	}, "j9/stub"),
+	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
+		d.metadata(t, laid(t, nil, nil), nil)
+		for i := range u64(64) {
+			d.load(dumpBase+0x100*(i+1), "f")
+		}
+		d.load(dumpBase, "g") // of which nothing is known
+	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
 		d.metadata(t, laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code()[:0x2f])
 	}),
@@ -257,5 +267,24 @@ func TestGeneratedDump(t *testing.T) {
 	rules, all := verified(t, path, verify.Options{})
 	if len(rules) > 0 || loads < 180 {
 		t.Errorf("%d loads, %v: %+v", loads, rules, all)
+	}
+}
+
+// TestSharedNames: strings that many methods have are not copied for each.
+func TestSharedNames(t *testing.T) {
+	long := func(s string) string { return s + strings.Repeat("x", 60000) }
+	d := newDump()
+	d.metadata(t, laid(t, nil, nil), func(r *j9Record) {
+		for i := range u64(1000) {
+			r.methods = append(r.methods, j9Entry{method: 0x900000 + 16*i, class: long("c"), name: long("n"), signature: "()L" + long("s") + ";", file: long("f")})
+		}
+	})
+	path, opts := d.load(dumpBase, j9Name).file(t, t.TempDir())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rules, _ := verified(t, path, opts)
+	runtime.ReadMemStats(&after)
+	if all := (after.TotalAlloc - before.TotalAlloc) >> 20; all > 500 || !slices.Contains(rules, "j9/method-unused") {
+		t.Errorf("%d MiB were allocated; %v", all, rules)
 	}
 }

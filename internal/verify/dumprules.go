@@ -290,7 +290,7 @@ var dumpRules = []Rule{
 		"A count is not that of the table, or strings do not begin with an empty one and end with a NUL.",
 		"Use jitdump.OpenJ9Metadata, or see docs/formats/jitdump-extensions.md."},
 	{"dump/j9-orphan", Error,
-		"A load of its code_addr follows a JITINJECT_OPENJ9_METADATA, before another record for that address, and before 64 others wait.",
+		"A load of its code_addr follows a JITINJECT_OPENJ9_METADATA, before another record for that address, and before 64 others wait or have been loaded.",
 		"The load was left out, or the record describes something else.",
 		"Write both under one lock, best with one write."},
 	{"dump/j9-code", Error,

@@ -9,7 +9,8 @@ type j9Check struct {
 	body *j9meta.Body
 	code j9Code
 
-	highBits habit // masks with a bit that no slot has
+	highBits habit           // masks with a bit that no slot has
+	texts    map[string]bool // strings of methods, and whether they are text
 }
 
 // Bounds of what class files can have.

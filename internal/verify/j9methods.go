@@ -69,7 +69,7 @@ func (c *j9Check) method(i int, m *j9Method) {
 		c.broken("j9/method-name", m.at, "method %d of the table has the address %#x and the name %s", i, m.method, m)
 	}
 	for _, text := range []string{m.class, m.name, m.signature, m.file} {
-		if !isText([]byte(fromModified(text))) {
+		if !c.isText(text) {
 			c.broken("j9/method-text", m.at, "%s of method %#x", quoted(text), m.method)
 			break
 		}
@@ -81,6 +81,19 @@ func (c *j9Check) method(i int, m *j9Method) {
 		c.broken("j9/method-file", m.at, "%s has %s and no file", m, counted(len(m.lines), "line"))
 	}
 	c.lines(m)
+}
+
+// isText reports whether a string of a class file is text. Each is looked at once.
+func (c *j9Check) isText(s string) bool {
+	is, ok := c.texts[s]
+	if !ok {
+		if c.texts == nil {
+			c.texts = make(map[string]bool)
+		}
+		is = isText([]byte(fromModified(s)))
+		c.texts[s] = is
+	}
+	return is
 }
 
 // lines checks the lines of a method. Each rule is broken once.
