@@ -152,3 +152,16 @@ func TestOpenJ9CodeCalledBin(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A method whose source file is not known has lines of its class file, as functions do.
+func TestOpenJ9FileOfClass(t *testing.T) {
+	t.Chdir(t.TempDir())
+	b, blob := smallBody(t)
+	methods := slices.Clone(smallMethods)
+	methods[0].File = nil
+	put(t, "jit-100.dump", j9Dump(t, x86Header(), b, blob, methods, j9WarmCode, j9ColdCode))
+	out := string(shown(t, "jit-100.dump", show.Options{}))
+	if !strings.Contains(out, "a.Outer.run()V@0 a/Outer.class:") || strings.Contains(out, `"":`) {
+		t.Error(out)
+	}
+}

@@ -52,7 +52,7 @@ func recordMethods(list []jitdump.JavaMethod) j9Methods {
 			lines = slices.Clone(lines)
 			slices.SortStableFunc(lines, byIndex)
 		}
-		methods[m.Method] = &j9Method{name: source.JavaName(m), file: m.File, lines: lines}
+		methods[m.Method] = &j9Method{name: source.JavaName(m), file: []byte(source.JavaFile(m)), lines: lines}
 	}
 	return methods
 }

@@ -41,14 +41,18 @@ func javaName(m *jitdump.JavaMethod, limit int) string {
 	return joinedName(limit, m.Class, []byte("."), m.Name, m.Signature)
 }
 
-// sourceFile returns the name of the source file of a method, or as the agent does, that of
-// its class file if the source's is not known.
-func (t *j9Tree) sourceFile(m *jitdump.JavaMethod) string {
-	parts := [][]byte{nil, m.File}
+// javaFile returns the name of the source file of a method, or as the agent does, that of
+// its class file if the source's is not known, of at most limit bytes.
+func javaFile(m *jitdump.JavaMethod, limit int) string {
 	if len(m.File) == 0 {
-		parts = [][]byte{nil, m.Class, []byte(".class")}
+		return joinedName(limit, nil, m.Class, []byte(".class"))
 	}
-	file := joinedName(t.nameLimit(), parts...)
+	return joinedName(limit, nil, m.File)
+}
+
+// sourceFile is javaFile, which methods share.
+func (t *j9Tree) sourceFile(m *jitdump.JavaMethod) string {
+	file := javaFile(m, t.nameLimit())
 	if same, ok := t.files[file]; ok {
 		return same
 	}

@@ -11,6 +11,9 @@ import (
 // JavaName returns the name of a method of a record as functions have it.
 func JavaName(m *jitdump.JavaMethod) string { return javaName(m, maxOriginName) }
 
+// JavaFile returns the name of a method's file as functions have it.
+func JavaFile(m *jitdump.JavaMethod) string { return javaFile(m, maxOriginName) }
+
 // J9Function returns the part of a capture that is at an address, its lines and inlined calls, and
 // as the texts of its files the listings of methods whose lines are not known. It has no code, and
 // where the metadata cannot be decoded no lines.
