@@ -35,7 +35,7 @@
 //	184    i32    hotness, padded to ptr
 //	192    3 ptr  codeCacheAlloc, gpuCode, riData
 //	216    ptr    [invokeBasicCallInfo, since OpenJ9 0.51]
-//	224    ptr    [constRefArrays, since 2026]
+//	224    ptr    [constRefArrays, after OpenJ9 0.53]
 //
 //	(1) Exception Info: numExcptionRanges entries
 //	       u16    start, end, handler, catch type [0xffff: of on-stack replacement]

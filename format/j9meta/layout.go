@@ -15,7 +15,7 @@ type Layout struct {
 	PointerSize int         // 4 or 8
 	Machine     elf.Machine // some have habits of their own, see below; EM_NONE has none
 	// HeaderSize is the size of struct J9JITExceptionTable in bytes, which grew at
-	// its end: 216 up to OpenJ9 0.50, 224 from 0.51 on, 232 since 2026; with 4-byte
+	// its end: 216 up to OpenJ9 0.50, 224 from 0.51 to 0.53, 232 later; with 4-byte
 	// pointers 116, 120, 124. 0: Decode infers it.
 	HeaderSize int
 	// HighWords says that a full map of the stack atlas has a fourth word, the map

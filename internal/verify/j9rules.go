@@ -28,7 +28,7 @@ var j9Rules = []Rule{
 		"Give the address that compile_info had; if it is that, report it with the version of OpenJ9."},
 	{"j9/header-size", Warning,
 		"The size of struct J9JITExceptionTable that is stated is the one that the sections prove.",
-		"It was taken from another version's header: 216 bytes up to OpenJ9 0.50, 224 from 0.51 on, 232 since 2026; on 32-bit machines 116, 120 and 124.",
+		"It was taken from another version's header: 216 bytes up to OpenJ9 0.50, 224 from 0.51 to 0.53, 232 later; on 32-bit machines 116, 120 and 124.",
 		"Take sizeof in the VM itself, or write 0: it is inferred then."},
 	{"j9/uninitialized", Error,
 		"The metadata is finished: its flag 8 is not set.",
