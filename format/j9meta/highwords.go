@@ -6,6 +6,8 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
+// How many words a full stack map has on s390, which nothing but the maps themselves can tell.
+
 // stackAtlas reads the atlas and its maps. On s390 it finds out how many words a
 // full map has, unless the header is of a VM that is too new to write high words.
 func (d *decoder) stackAtlas(c *wire.Cursor) {

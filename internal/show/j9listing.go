@@ -8,6 +8,8 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// The code of captures as instructions, with what the metadata says of it in between.
+
 // captureCode shows the code of a capture, its warm and its cold part, with what the metadata
 // says about it.
 func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {

@@ -8,6 +8,8 @@ import (
 	"github.com/jitinject/jitinject/format/j9meta"
 )
 
+// Exception ranges and their handlers as marks in front of instructions.
+
 // exceptionMarks says where exception ranges begin and end in code, and where their handlers
 // are. The code is a part of the body: size bytes that are at start, and are shown at
 // shown. A range that began in front of it begins with it.

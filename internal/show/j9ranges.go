@@ -7,6 +7,8 @@ import (
 	"github.com/jitinject/jitinject/format/j9meta"
 )
 
+// Inline stacks: the code by stack maps, and through which inlined calls each range is reached.
+
 // ranges shows which methods are inlined where: a line for each part of the code, with the
 // innermost method first.
 func (b *j9Body) ranges() j9List {

@@ -11,6 +11,8 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
+// OpenJ9's metadata in a record of a jitdump: how it is found there, and which of it is chosen.
+
 // openJ9Body decodes the metadata of a record; with an error, what comes before it.
 func (d *dumpViewer) openJ9Body(raw *jitdump.Raw, m *jitdump.OpenJ9Metadata) (*j9meta.Body, error) {
 	return j9meta.DecodeSome(m.Metadata, m.Base, j9meta.Layout{

@@ -10,6 +10,8 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
+// Captures of OpenJ9's metadata, and where a check of metadata begins, whatever it lies in.
+
 // checkJ9 checks a capture of OpenJ9's metadata.
 func checkJ9(ctx context.Context, r *reporter, path string) error {
 	capture, err := j9meta.ReadCapture(path)

@@ -2,6 +2,8 @@ package verify
 
 import "github.com/jitinject/jitinject/format/j9meta"
 
+// The header of OpenJ9's metadata: its size, where the code is; and the exception ranges behind it.
+
 // A j9Check checks metadata that was decoded.
 type j9Check struct {
 	*reporter

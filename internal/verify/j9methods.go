@@ -6,6 +6,8 @@ import (
 	"unicode/utf16"
 )
 
+// Tables of methods, which records and captures bring along, against what the metadata refers to.
+
 // A j9Method is an entry of a table of methods.
 type j9Method struct {
 	at                           int64 // in the file, or -1

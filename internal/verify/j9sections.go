@@ -2,6 +2,8 @@ package verify
 
 import "github.com/jitinject/jitinject/format/j9meta"
 
+// What comes behind the stack atlas of OpenJ9's metadata, and bytes that no section accounts for.
+
 // behind checks what comes behind the stack atlas and its maps.
 func (c *j9Check) behind() {
 	if o := c.body.OSR; o != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/jitinject/jitinject/format/j9meta"
 )
 
+// Inlined call sites and stack maps of OpenJ9's metadata.
+
 // extent says where the code is, in offsets.
 func (c *j9Check) extent() string {
 	if c.code.cold < c.code.end {
