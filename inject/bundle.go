@@ -10,7 +10,8 @@ import (
 
 // Another layout of the plan: one object for all functions of a stretch of memory,
 // instead of one for each. Its .text is that memory as it was, and one mapping says
-// where it is, from the time on at which its first function was there.
+// where it is, from the time on at which its first function was there. Where stacks are
+// unwound, there are regions as well (regions.go).
 //
 // Where an address is used again, or code moves, one image is not enough. Functions
 // that share addresses are put into generations: the first of them, in the order of
@@ -28,10 +29,18 @@ type resident struct {
 	shared     bool // others are at its addresses at other times
 	noCode     bool // nobody knows its bytes
 	object     int  // of the new plan
+	region     int  // that it is in, or noRegion
+	copied     addrRange
 }
+
+// noRegion says that a resident is in none.
+const noRegion = -1
 
 // A bundler makes a plan with bundles of one with an object for each function.
 type bundler struct {
+	whole     bool // as few objects as can be; or else only those of regions
+	regions   []*region
+	inRegions map[int]bool // objects of the new plan
 	rec       *recording
 	planner   *planner
 	old       *plan
@@ -73,9 +82,10 @@ const maxTries = 64
 // answer. In between is what takes least.
 const maxMembers = 512
 
-// bundle replaces the plan by one with bundles.
-func (p *planner) bundle(ctx context.Context) error {
-	b := &bundler{rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
+// bundle replaces the plan by one with bundles, of the whole plan or only of functions
+// that lie close together.
+func (p *planner) bundle(ctx context.Context, whole bool) error {
+	b := &bundler{whole: whole, inRegions: make(map[int]bool), rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
 	p.plan = plan{}
 	b.settle()
 	for _, d := range p.dumps {
@@ -126,7 +136,7 @@ func (b *bundler) settle() {
 		}
 		d := b.old.objects[m.object].dump
 		b.dumps[d] = append(b.dumps[d], r)
-		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time, noCode: !d.hasCode(b.old.objects[m.object].function)})
+		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time, noCode: !d.hasCode(b.old.objects[m.object].function), region: noRegion, copied: m.copied})
 	}
 }
 
@@ -148,14 +158,15 @@ func (b *bundler) layOut(d *dump) {
 		}
 		return alone
 	})
+	if b.rec.copiesStacks() {
+		b.layOutRegions(d, list, walls, absent)
+		return
+	}
 	for len(list) > 0 {
 		together := list[:b.stretch(list, walls, absent)]
 		list = list[len(together):]
 		for len(together) > 0 {
-			n := len(together)
-			if !b.rec.copiesStacks() {
-				n = b.cut(together)
-			}
+			n := b.cut(together)
 			b.divide(d, together[:n])
 			together = together[n:]
 		}
@@ -185,50 +196,25 @@ func (b *bundler) stretch(list []int, walls walls, absent []addrRange) int {
 }
 
 // divide gives the residents of a stretch their generations, and those objects.
-//
-// Where stacks will be unwound, no object is in the middle of another: an unwinder of
-// elfutils (perf 7) loses what is behind it. So the first generation is in pieces
-// there, between those addresses that several functions share. libunwind (perf up to
-// 6.12) takes the lowest mapping of an object for its beginning; so the functions of
-// other generations have objects of their own.
 func (b *bundler) divide(d *dump, list []int) {
-	unwinds := b.rec.copiesStacks()
 	var generations [][]int
-	add := func(generation, r int) {
-		for len(generations) <= generation {
-			generations = append(generations, nil)
-		}
-		generations[generation] = append(generations[generation], r)
-	}
-	flush := func() {
-		for g, members := range generations {
-			if g > 0 && unwinds {
-				for i := range members {
-					b.addObject(d, members[i:i+1])
-				}
-				continue
-			}
-			b.addObject(d, members)
-		}
-		generations = generations[:0]
-	}
 	for len(list) > 0 {
 		n := b.cluster(list)
 		if n > 1 {
-			if unwinds {
-				flush()
-			}
 			b.assign(list[:n])
 		}
 		for _, r := range list[:n] {
-			add(b.residents[r].generation, r)
-		}
-		if n > 1 && unwinds {
-			flush()
+			g := b.residents[r].generation
+			for len(generations) <= g {
+				generations = append(generations, nil)
+			}
+			generations[g] = append(generations[g], r)
 		}
 		list = list[n:]
 	}
-	flush()
+	for _, members := range generations {
+		b.addObject(d, members)
+	}
 }
 
 // cut returns how many of the residents the first bundle of them is for. If they are too
@@ -313,17 +299,18 @@ func (b *bundler) addObject(d *dump, members []int) {
 		if n < 0 {
 			n = len(members)
 		}
-		b.addOne(d, members[:n], noCode)
+		b.addOne(d, members[:n], noCode, 0)
 		members = members[n:]
 	}
 }
 
-func (b *bundler) addOne(d *dump, members []int, noCode bool) {
+// addOne adds one object, which begins some bytes in front of the first resident.
+func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
 	o := object{
 		dump: d, pid: b.old.objects[first.function].pid,
-		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi, NoCode: noCode}},
+		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo - min(before, first.lo), High: last.hi, NoCode: noCode}},
 	}
 	o.codeAt = o.bundle.stretch.Base()
 	room := uint64(0)
@@ -340,6 +327,9 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool) {
 		o.tablesAt = p.rooms.take(d, last.hi, room, 0)
 		if o.tablesAt != 0 && o.tablesAt+room-o.codeAt > reach {
 			o.tablesAt = 0
+		}
+		if o.tablesAt == 0 {
+			o.tablesAt, o.room = p.rooms.behind(d, last.hi), blankRoom
 		}
 	}
 	p.objects = append(p.objects, o)

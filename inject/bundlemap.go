@@ -55,6 +55,7 @@ func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
 // mapAll returns the mappings in the order of their times.
 func (b *bundleMapper) mapAll() []mapping {
 	b.out = make([]mapping, 0, len(b.planner.objects))
+	regions := newRegionMapper(b.bundler, b.add)
 	for i := range b.old.mappings {
 		m := b.old.mappings[i]
 		b.born(m.time)
@@ -63,17 +64,27 @@ func (b *bundleMapper) mapAll() []mapping {
 			b.seen.forget(m.pid, m.time)
 		}
 		o := b.seen.of(m.pid, m.time)
-		if m.clear {
+		switch r := b.of[i]; {
+		case m.clear && b.inRegion(m.object):
+			regions.clear(m)
+		case m.clear:
 			b.clear(o, m)
-			continue
-		}
-		if r := b.of[i]; r >= 0 {
+		case r < 0:
+		case b.residents[r].region != noRegion:
+			regions.show(m, r)
+		default:
 			b.show(o, m, r)
 		}
 	}
 	b.born(math.MaxUint64)
 	slices.SortStableFunc(b.out, byTimeOfMapping)
 	return b.out
+}
+
+// inRegion reports whether a function is in a region, wherever it is.
+func (b *bundler) inRegion(function int) bool {
+	o := b.objectOf[function]
+	return o >= 0 && b.inRegions[o]
 }
 
 // born takes away from the children that were forked before a time what their parents

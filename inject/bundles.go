@@ -180,7 +180,7 @@ func (m *maker) join(b *bundleJob) (outcome, error) {
 	}
 	o.made = true
 	m.finished(did, b.file.written)
-	if obj.Tables.Size == 0 {
+	if !obj.Tables.Describe() {
 		b.told.unplaced, b.told.sent, b.told.derived = b.told.sent+b.told.derived, 0, 0
 	}
 	m.tell(o.dump.number, b.told)

@@ -63,7 +63,7 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 		if b.residents[r].pid != m.pid {
 			keepEarliest(e.loaded, earlyTouch{m.pid, r}, m.time)
 		}
-		if b.residents[r].generation == 0 {
+		if b.residents[r].generation == 0 && b.residents[r].region == noRegion {
 			keepEarliest(e.shown, shownBundle{m.pid, b.residents[r].object}, m.time)
 		}
 	}

@@ -165,11 +165,29 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 			continue
 		}
 		at.time = c.time + 1 // after the record of the copy, which has the code from then on
+		if c.hi-c.lo <= maxStretch {
+			at.copied = addrRange{c.lo, c.hi}
+		}
 		if in, ok := inForce(maps, at.addr, at.addr+m.len, max(m.time, at.time)); ok && in == i {
 			spread = append(spread, at)
 		}
 	}
 	return spread
+}
+
+// homeAddr returns where the loader has mapped the code of a file that is at an address.
+func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) {
+	files := f.files(pid, time)
+	if !files.extent.hold(addr) {
+		return 0, false
+	}
+	in, ok := inForce(files.maps, addr, addr+size, time)
+	if !ok {
+		return 0, false
+	}
+	off := addr - files.maps[in].lo + files.maps[in].off
+	home := &files.maps[homeOf(files.maps, in, off, size)]
+	return off - home.off + home.lo, true
 }
 
 // hasFile reports whether m has length bytes from an offset of its file on.

@@ -37,7 +37,7 @@ func (n *objectNames) next(o *object, objects []object) (repeat int) {
 		}
 		x.counts = make(map[uint64]int)
 		for i := range objects {
-			if objects[i].pid == o.pid {
+			if objects[i].pid == o.pid && objects[i].bundle == nil {
 				x.counts[objects[i].index]++
 			}
 		}

@@ -212,7 +212,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true
 	m.finished(did, int64(len(obj.Bytes)))
 	var t told
-	t.count(fn, obj.Tables.Size > 0)
+	t.count(fn, obj.Tables.Describe())
 	m.tell(o.dump.number, t)
 	return did, nil
 }

@@ -78,38 +78,45 @@ func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
 	return parts
 }
 
-// places are the occupancies of the processes that a dump is about. They follow
-// the times at which they are asked for, which must not go back.
-type places struct {
-	genealogy *genealogy
-	next      int // birth that is to be looked at next
-	processes map[uint32]occupancy
-}
+// places are the occupancies of the processes that a dump is about.
+type places = inherited[occupancy]
 
 func newPlaces(g *genealogy) *places {
-	return &places{genealogy: g, processes: make(map[uint32]occupancy)}
+	return &places{genealogy: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
 }
 
-// of returns the occupancy of a process at a time. A forked child begins with
-// what its parent had then.
-func (p *places) of(pid uint32, time uint64) occupancy {
+// inherited is something that processes have, and their forked children begin with. It
+// follows the times at which it is asked for, which must not go back.
+type inherited[T any] struct {
+	genealogy *genealogy
+	make      func() T
+	clone     func(T) T
+	next      int // fork that is to be looked at next
+	processes map[uint32]T
+}
+
+// of returns what a process has at a time.
+func (p *inherited[T]) of(pid uint32, time uint64) T {
+	if p.processes == nil {
+		p.processes = make(map[uint32]T)
+	}
 	for ; p.next < len(p.genealogy.births) && p.genealogy.births[p.next].time <= time; p.next++ {
 		b := &p.genealogy.births[p.next]
 		delete(p.processes, b.pid)
 		if parent, ok := p.processes[b.parent]; ok && b.clones {
-			p.processes[b.pid] = parent.clone()
+			p.processes[b.pid] = p.clone(parent)
 		}
 	}
-	o := p.processes[pid]
-	if o == nil {
-		o = make(occupancy)
-		p.processes[pid] = o
+	has, ok := p.processes[pid]
+	if !ok {
+		has = p.make()
+		p.processes[pid] = has
 	}
-	return o
+	return has
 }
 
 // forget takes from a process what it had before an exec.
-func (p *places) forget(pid uint32, time uint64) {
+func (p *inherited[T]) forget(pid uint32, time uint64) {
 	p.of(pid, time)
 	delete(p.processes, pid)
 }

@@ -121,6 +121,8 @@ type mapping struct {
 	tables    uint64 // where the object's unwind tables seem to be, or 0
 	object    int    // of the plan
 	clear     bool   // take away what was known of the range; object has left it
+
+	copied addrRange // a second mapping of a part of a file, which addr lies in; or empty
 }
 
 // A planner makes a plan of one object for each function. Dumps may grow while it
@@ -142,8 +144,9 @@ type planner struct {
 type plannedDump struct {
 	*dump
 	attribution *attribution
-	events      int     // planned
-	objectOf    []int   // by function; -1 for those without
+	events      int   // planned
+	objectOf    []int // by function; -1 for those without
+	repeats     map[int]bool
 	places      *places // nil until code moves
 	derives     bool    // frames from code, in a stream
 	neighbours  neighbours
@@ -160,9 +163,12 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 // makePlan makes the plan for all dumps.
 func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
 	p := newPlanner(rec, sum)
-	p.bundling, p.overlay = opts.Bundle, opts.MonoAOT
+	p.bundling, p.overlay = opts.Bundle || rec.copiesStacks(), opts.MonoAOT
 	for _, d := range dumps {
-		p.extend(p.add(d))
+		pd := p.add(d)
+		pd.attribution.look()
+		pd.repeats = pd.findRepeats(p.files)
+		p.extend(pd)
 	}
 	p.finish()
 	if !slices.IsSortedFunc(p.mappings, byTimeOfMapping) {
@@ -183,8 +189,8 @@ func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options,
 		}
 		defer func() { p.tally = t }() // functions in bundles are counted one by one, too
 	}
-	if opts.Bundle {
-		if err := p.bundle(ctx); err != nil {
+	if p.bundling {
+		if err := p.bundle(ctx, opts.Bundle); err != nil {
 			return nil, err
 		}
 	}
@@ -263,6 +269,10 @@ func (p *planner) extend(d *plannedDump) {
 		}
 		pid, _, ok := d.attribution.of(e)
 		if !ok || d.leftOut[e.Function] {
+			continue
+		}
+		if d.repeats[e.Function] {
+			ds.Repeated++
 			continue
 		}
 		if !p.overlay && isMono(d.source) && p.files.holds(pid, d.clock(e.Time), e.Addr, e.Size) {

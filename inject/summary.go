@@ -125,6 +125,7 @@ type DumpSummary struct {
 	Captures  int         `json:"captures,omitempty"` // that are one dump; Path is that of the first
 	Functions int         `json:"functions"`          // loaded
 	Empty     int         `json:"empty"`              // of them without code, which need no object
+	Repeated  int         `json:"repeated"`           // of them, those that were there already, the same at the same place
 	Untouched int         `json:"untouched"`          // left out by Options.Sampled
 	Nowhere   int         `json:"without_address"`    // methods of which a Mono log does not say where they are; not among Functions
 	Merged    int         `json:"merged"`             // names of one function more than its first, in a Mono log

@@ -21,15 +21,21 @@ import (
 type rooms struct {
 	rec    *recording
 	all    []room
-	busy   map[*dump]*addrSet
+	busy   map[*dump]*inUse
 	family map[*dump][]*process
 }
+
+// inUse is what is in use in the processes of a dump: all, and without memory in which
+// there is no code of a dump. Runtimes reserve memory for code by the gigabyte, and all
+// around their code.
+type inUse struct{ all, code addrSet }
 
 // A room is a stretch of addresses that nothing is at in the processes of a dump.
 type room struct {
 	dump     *dump
 	next, hi uint64 // what is left of it
 	lo       uint64
+	reserved bool // it lies in memory that may be the runtime's
 }
 
 const (
@@ -49,12 +55,26 @@ const (
 )
 
 func newRooms(rec *recording) *rooms {
-	return &rooms{rec: rec, busy: make(map[*dump]*addrSet), family: make(map[*dump][]*process)}
+	return &rooms{rec: rec, busy: make(map[*dump]*inUse), family: make(map[*dump][]*process)}
 }
 
 // tableRoom returns how many bytes are set aside for the tables of a function of
 // size bytes, for which its producer sent some: more than they need.
 func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
+
+// blankRoom is how many bytes unwind tables without an entry need, at most.
+const blankRoom = 64
+
+// behind returns an address directly after code that ends at end, with no other code near,
+// where blank tables fit, or 0 if there may be a file. libunwind follows frame pointers
+// where a table has no entry, and gives up where there is no table.
+func (rs *rooms) behind(d *dump, end uint64) uint64 {
+	at := (end + 15) &^ 7
+	if slices.ContainsFunc(rs.family[d], func(p *process) bool { return p.files.hold(at + blankRoom) }) {
+		return 0
+	}
+	return at
+}
 
 // take returns an address for need bytes of tables of a function of a dump at addr, or
 // 0 if there is none near enough. waiting is how many bytes others are going to need.
@@ -71,10 +91,14 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 			return r.next - need
 		}
 	}
-	for _, gap := range []uint64{roomGap, roomAlign} {
+	busy := rs.busy[d]
+	for _, try := range []struct {
+		busy *addrSet
+		gap  uint64
+	}{{&busy.all, roomGap}, {&busy.all, roomAlign}, {&busy.code, roomGap}, {&busy.code, roomAlign}} {
 		for size := max(roomMin, need+waiting); ; size = max(need, size/4) {
-			if lo, ok := rs.find(d, addr, size, gap); ok {
-				rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + size})
+			if lo, ok := rs.find(d, try.busy, addr, size, try.gap); ok {
+				rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + size, reserved: try.busy == &busy.code})
 				return lo
 			}
 			if size == need {
@@ -87,8 +111,12 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 
 // skipBusy moves what is left of a room after what has come to be in it since.
 func (rs *rooms) skipBusy(r *room, need uint64) {
+	busy := &rs.busy[r.dump].all
+	if r.reserved {
+		busy = &rs.busy[r.dump].code
+	}
 	for {
-		b, ok := rs.busy[r.dump].next(r.next)
+		b, ok := busy.next(r.next)
 		if !ok || b.lo >= r.next+need {
 			return
 		}
@@ -96,13 +124,12 @@ func (rs *rooms) skipBusy(r *room, need uint64) {
 	}
 }
 
-// find looks for size addresses above addr at which nothing is known to be, with a gap
-// around them.
-func (rs *rooms) find(d *dump, addr, size, gap uint64) (uint64, bool) {
+// find looks for size addresses above addr that are not busy, with a gap around them.
+func (rs *rooms) find(d *dump, busy *addrSet, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
 	for at > addr && at-addr < reach {
 		before := at
-		if b, ok := rs.busy[d].next(at - min(gap, at)); ok && b.lo < at+size+gap {
+		if b, ok := busy.next(at - min(gap, at)); ok && b.lo < at+size+gap {
 			at = (b.hi + gap + roomAlign - 1) &^ (roomAlign - 1)
 		}
 		for i := range rs.all {
@@ -132,18 +159,27 @@ func (rs *rooms) related(a, b *dump) bool {
 func (rs *rooms) look(d *dump, events []jitcode.Event) {
 	busy := rs.busy[d]
 	if busy == nil {
-		busy = new(addrSet)
+		busy = new(inUse)
 		rs.busy[d] = busy
 	}
 	rs.family[d] = rs.rec.family(d.markers)
 	for _, p := range rs.family[d] {
 		for _, u := range p.used.sorted() {
-			busy.add(u.lo, u.hi)
+			busy.all.add(u.lo, u.hi)
+		}
+		for i := range p.fileMaps {
+			if m := &p.fileMaps[i]; m.name != "" {
+				busy.code.add(m.lo, m.hi)
+			}
+		}
+		for i := range p.others {
+			busy.code.add(p.others[i].lo, p.others[i].hi)
 		}
 	}
 	for i := range events {
 		e := &events[i]
-		busy.add(e.Addr, e.Addr+e.Size)
+		busy.all.add(e.Addr, e.Addr+e.Size)
+		busy.code.add(e.Addr, e.Addr+e.Size)
 	}
 }
 

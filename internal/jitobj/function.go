@@ -45,8 +45,15 @@ type Object struct {
 }
 
 // Tables are where an object's unwind tables are in its file, .eh_frame and
-// .eh_frame_hdr behind it; Size is 0 if there are none.
-type Tables struct{ Offset, Size uint64 }
+// .eh_frame_hdr after it; Size is 0 if there are none. Blank says that they have no entries,
+// since there was no room for those of the functions.
+type Tables struct {
+	Offset, Size uint64
+	Blank        bool
+}
+
+// Describe reports whether the tables have what is known of the functions.
+func (t *Tables) Describe() bool { return t.Size > 0 && !t.Blank }
 
 // A Builder makes objects one after the other in the same memory. It is not safe
 // for use by several goroutines at once; give each its own.

@@ -56,7 +56,8 @@ func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
 }
 
 // addTables adds .eh_frame, which goes from offset to end in the file and consists of
-// pieces, and the .eh_frame_hdr for its entries. They stay out if there is no room.
+// pieces, and the .eh_frame_hdr for its entries. If there is no room for them, the tables
+// are blank.
 func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offset, end, away uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
 	headerAt := (end + 3) &^ 3
 	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, entries)
@@ -66,7 +67,12 @@ func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offs
 	b.header = header.Data
 	size := headerAt + uint64(len(header.Data)) - offset
 	if place.Away != 0 && size > place.Room {
-		return 0, nil
+		if len(entries) == 0 {
+			return 0, nil
+		}
+		id, err := b.addTables([][]byte{dwarfgen.FramesEnd}, nil, offset, offset+uint64(len(dwarfgen.FramesEnd)), away, place, tables)
+		tables.Blank = true
+		return id, err
 	}
 	*tables = Tables{Offset: offset, Size: size}
 	flags := elf.SHF_ALLOC
