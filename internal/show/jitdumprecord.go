@@ -20,6 +20,9 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	if ticks { // of a clock whose rate nobody says
 		d.out.num("ticks", raw.Timestamp)
 	}
+	if raw.Missized != 0 {
+		d.out.num("announced_size", uint64(raw.Size()+raw.Missized))
+	}
 	var later error
 	if err == nil {
 		switch rec := rec.(type) {

@@ -36,6 +36,9 @@ const maxWaiting = 4 << 20
 // debugInfo checks a debug record by itself, and keeps what has to be seen beside the
 // load.
 func (c *dumpCheck) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
+	if raw.Missized != 0 {
+		c.broken("dump/record-size", raw.Offset, "%s announces %d bytes, and its entries end with %d", raw.ID, raw.Size()+raw.Missized, raw.Size())
+	}
 	if len(c.lines.batch) == 0 {
 		c.lines.batches++
 		c.lines.orphans(c, false)
