@@ -149,6 +149,9 @@ func (l *live) begin(m marker, d *dump) bool {
 		}
 	}
 	l.opts.logf(1, "%s: dump of process %d", Printable(d.path), m.pid)
+	if s, ok := d.source.(lineSource); ok && alive(m.pid) {
+		s.Grow()
+	}
 	pd := l.planner.add(d)
 	pd.info = info
 	l.dumps = append(l.dumps, pd)

@@ -224,6 +224,7 @@ func (p *planner) finish() {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: adviceVerify(d.path)})
 		}
 		d.reportMono(p.sum)
+		d.lineProblems(p.sum)
 		for _, text := range d.attribution.problems() {
 			p.sum.problem(Problem{File: d.path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
 		}

@@ -144,6 +144,8 @@ type DumpSummary struct {
 	Bytes     int64       `json:"bytes"` // the dump's size
 	Cut       int64       `json:"cut"`   // offset of a record that the end of the file cuts, or -1
 	Repairs   []Repair    `json:"repairs"`
+
+	LineAddresses *LineAddresses `json:"line_addresses,omitempty"` // nil if it has no lines, or says where their code is by itself
 }
 
 // The kinds of side files.

@@ -6,8 +6,10 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An EarlyDebugInfo is what a prototype of samply wrote under the id that is
-// Tier's today. It is read and turned into a DebugInfo2.
+// An EarlyDebugInfo is another form of debug information, under the id that is Tier's:
+// a development branch of samply reads it (support-inlines, March 2026). It is read and
+// turned into a DebugInfo2. Its columns count from 1 and 0 is an unknown one, where
+// those of a DebugInfo2 count from 0 and NoColumn is the unknown one.
 type EarlyDebugInfo struct {
 	CodeAddr  uint64 // of the function
 	Offsets   []EarlyOffset
@@ -29,8 +31,8 @@ type EarlyPosition struct {
 	Caller                 int32  // index of a position, or -1
 	Function               uint32 // index of a string
 	File                   int32  // index of a string, or -1
-	StartLine, StartColumn uint32
-	Line, Column           uint32
+	StartLine, StartColumn uint32 // where the function starts; both from 1, 0 for unknown
+	Line, Column           uint32 // likewise
 }
 
 const (
@@ -158,7 +160,7 @@ func (e *EarlyDebugInfo) lines() *DebugInfo2 {
 		l := SourceLine{Offset: o.Code} // of the file without a name, unless it is known better
 		if uint64(o.Position) < uint64(len(e.Positions)) {
 			if p := &e.Positions[o.Position]; p.File >= 0 && int(p.File) < len(e.Strings) {
-				l.File, l.Line, l.Column = uint32(p.File)+1, p.Line, p.Column
+				l.File, l.Line, l.Column = uint32(p.File)+1, p.Line, fromZero(p.Column)
 			}
 		}
 		d.Lines = append(d.Lines, l)

@@ -55,7 +55,7 @@ func (t *earlyTree) build(size uint64) error {
 			return err
 		}
 		p := &t.Positions[o.Position]
-		t.builder.at(o.Code, call, t.builder.files.index(t.file(p)), p.Line, p.Column)
+		t.builder.at(o.Code, call, t.builder.files.index(t.file(p)), p.Line, fromZero(p.Column))
 	}
 	if len(t.Offsets) == 0 || len(t.builder.functions) == 0 {
 		return t.fault("position_count", -16, "is %d; there is no outer function", len(t.Positions))
@@ -131,15 +131,19 @@ func (t *earlyTree) enter(p *EarlyPosition) CallID {
 	c.caller, c.line, c.column = t.state[p.Caller].call, site.Line, site.Column
 	id, ok := t.calls[c]
 	if !ok {
-		id = t.builder.Inline(c.caller, t.describe(p), c.line, c.column)
+		id = t.builder.Inline(c.caller, t.describe(p), c.line, fromZero(c.column))
 		t.calls[c] = id
 	}
 	return id
 }
 
 func (t *earlyTree) describe(p *EarlyPosition) FunctionID {
-	return t.builder.Function(string(t.Strings[p.Function]), t.file(p), p.StartLine, p.StartColumn, 0)
+	return t.builder.Function(string(t.Strings[p.Function]), t.file(p), p.StartLine, fromZero(p.StartColumn), 0)
 }
+
+// fromZero returns a column of the record, which counts from 1, as it is in a
+// DebugInfo2: 0, the unknown one, becomes NoColumn.
+func fromZero(column uint32) uint32 { return column - 1 }
 
 // fault returns an error about a field at an offset from the first list.
 func (e *EarlyDebugInfo) fault(field string, at int64, format string, args ...any) error {

@@ -72,13 +72,13 @@ func earlyInfo() *jitdump.EarlyDebugInfo {
 		CodeAddr: 0x1000,
 		Offsets:  []jitdump.EarlyOffset{{Code: 0, Position: 0}, {Code: 8, Position: 2}, {Code: 0xc, Position: 4}, {Code: 0x10, Position: 2}, {Code: 0x18, Position: 4}, {Code: 0x20, Position: 0}, {Code: 0x28, Position: 6}},
 		Positions: []jitdump.EarlyPosition{
-			{Caller: -1, Function: 0, File: 3, StartLine: 1, Line: 2},
-			{Caller: -1, Function: 0, File: 3, StartLine: 1, Line: 3, Column: 4},                                 // outer calls middle
-			{Caller: 1, Function: 1, File: 3, StartLine: 10, StartColumn: 3, Line: 11, Column: 4},                // in middle
-			{Caller: 1, Function: 1, File: 3, StartLine: 10, StartColumn: 3, Line: 11, Column: 5},                // middle calls inner
-			{Caller: 3, Function: 2, File: 4, StartLine: 20, StartColumn: jitdump.NoColumn, Line: 21},            // in inner
-			{Caller: -1, Function: 0, File: 3, StartLine: 1, Line: 4, Column: 6},                                 // outer calls inner
-			{Caller: 5, Function: 2, File: 4, StartLine: 20, StartColumn: jitdump.NoColumn, Line: 22, Column: 2}, // in it
+			{Caller: -1, Function: 0, File: 3, StartLine: 1, StartColumn: 1, Line: 2, Column: 1},
+			{Caller: -1, Function: 0, File: 3, StartLine: 1, StartColumn: 1, Line: 3, Column: 5},  // outer calls middle
+			{Caller: 1, Function: 1, File: 3, StartLine: 10, StartColumn: 4, Line: 11, Column: 5}, // in middle
+			{Caller: 1, Function: 1, File: 3, StartLine: 10, StartColumn: 4, Line: 11, Column: 6}, // middle calls inner
+			{Caller: 3, Function: 2, File: 4, StartLine: 20, Line: 21},                            // in inner
+			{Caller: -1, Function: 0, File: 3, StartLine: 1, StartColumn: 1, Line: 4, Column: 7},  // outer calls inner
+			{Caller: 5, Function: 2, File: 4, StartLine: 20, Line: 22, Column: 3},                 // in it
 		},
 		Strings: [][]byte{[]byte("outer"), []byte("middle"), []byte("inner"), []byte("a.toy"), []byte("b.to")},
 		Extra:   []byte{},
@@ -110,6 +110,17 @@ func TestEarlyDebugInfo(t *testing.T) {
 		}
 		if string(got.Names[got.Functions[2].Name]) != "inner" || string(got.Files[got.Lines[2].File]) != "b.to" {
 			t.Errorf("functions %+v, lines %+v", got.Functions, got.Lines)
+		}
+		// Columns count from 1 in this record and from 0 in that one.
+		for i, l := range got.Lines {
+			if c := early.Positions[early.Offsets[i].Position].Column; l.Column != c-1 || c == 0 && l.Column != jitdump.NoColumn {
+				t.Errorf("line %d: column %d became %#x", i, c, l.Column)
+			}
+		}
+		for i, want := range []uint32{0, 3, jitdump.NoColumn} {
+			if got := got.Functions[i].Column; got != want {
+				t.Errorf("function %d starts at column %#x, want %#x", i, got, want)
+			}
 		}
 	}
 }

@@ -63,11 +63,33 @@ func (r *Reader) Next() (Raw, error) {
 	}
 	raw, err := r.frame(r.next)
 	switch {
+	case err == nil && raw.ID == IDDebugInfo:
+		return r.debugInfo(raw.Size())
 	case err == nil:
 		r.next += raw.Size()
 	case errors.Is(err, ErrTooLarge):
 		_, size, _, _ := r.prefix(r.next)
 		r.next += int64(size)
+	}
+	return raw, err
+}
+
+// debugInfo returns the debug record that is next, of which size bytes are announced, and
+// moves to where it ends.
+func (r *Reader) debugInfo(size int64) (Raw, error) {
+	off := r.next
+	end, err := r.debugEnd(off, size)
+	if err != nil {
+		return Raw{}, err
+	}
+	raw, err := r.frame(off) // again, as the window may have moved
+	if err == nil && end != off+size {
+		var b []byte
+		b, err = r.at(off, int(end-off))
+		raw.Body, raw.Missized = b[min(prefixSize, len(b)):], off+size-end
+	}
+	if err == nil {
+		r.next = end
 	}
 	return raw, err
 }
@@ -150,8 +172,13 @@ func (r *Reader) at(off int64, n int) ([]byte, error) {
 // which was read again since. It checks that b still holds one record; order is
 // that of the file's header. The record aliases b.
 func ParseRecord(b []byte, order binary.ByteOrder, off int64) (Raw, error) {
-	if len(b) < prefixSize || int64(order.Uint32(b[4:])) != int64(len(b)) {
+	var raw Raw
+	if len(b) >= prefixSize {
+		raw = Raw{ID: RecordID(order.Uint32(b)), Timestamp: order.Uint64(b[8:]), Offset: off, Body: b[prefixSize:], Order: order}
+		raw.Missized = int64(order.Uint32(b[4:])) - int64(len(b))
+	}
+	if wrong := raw.Missized; len(b) < prefixSize || wrong != 0 && (raw.ID != IDDebugInfo || wrong < -maxMissize || wrong > maxMissize) {
 		return Raw{}, fmt.Errorf("%s: offset %#x: the file has changed since it was read first", FormatName, off)
 	}
-	return Raw{ID: RecordID(order.Uint32(b)), Timestamp: order.Uint64(b[8:]), Offset: off, Body: b[prefixSize:], Order: order}, nil
+	return raw, nil
 }

@@ -67,6 +67,10 @@ type Raw struct {
 	Offset    int64  // of the prefix in the file
 	Body      []byte // what follows the prefix
 	Order     binary.ByteOrder
+
+	// Missized is how many bytes more than its length the record announces, where a Reader
+	// has found that out: V8 15 does so in some JIT_CODE_DEBUG_INFO. Mostly 0.
+	Missized int64
 }
 
 // Size returns the record's length in the file, prefix included.

@@ -201,6 +201,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case unresolved > s.InJIT/10:
 		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
 	}
+	if text := linesText(d.LineAddresses, all); text != "" {
+		note("%s", text)
+	}
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
 		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Repaired)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}

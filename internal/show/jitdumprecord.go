@@ -20,6 +20,9 @@ func (d *dumpViewer) show(raw *jitdump.Raw) {
 	if ticks { // of a clock whose rate nobody says
 		d.out.num("ticks", raw.Timestamp)
 	}
+	if raw.Missized != 0 {
+		d.out.num("announced_size", uint64(raw.Size()+raw.Missized))
+	}
 	var later error
 	if err == nil {
 		switch rec := rec.(type) {
@@ -223,7 +226,7 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 	o.endList()
 }
 
-// early shows the record of a prototype of samply.
+// early shows the record of a development branch of samply. Its columns count from 1.
 func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
 	o := d.out
 	o.word("kind", "early debug info")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -61,20 +62,54 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !r.exact {
+		r.placeRows(fn, i)
+	}
 	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
 	r.addTexts(fn)
 	if err := r.addUnwind(fn); err != nil {
 		return nil, err
 	}
-	switch {
-	case len(fn.Lines) == 0 || r.exact:
-	case r.d.notCodeOffsets(fn):
-		fn.Lines = fn.Lines[:0]
-		r.repairs.bytecode.Add(1)
-	case r.d.skew != 0:
-		r.repairs.skew.Add(1)
-	}
 	return fn, nil
+}
+
+// placeRows moves the rows of function i to where they belong, and leaves out those that
+// belong nowhere.
+func (r *Reader) placeRows(fn *jitcode.Function, i int) {
+	d := r.d
+	if len(r.rows) == 0 || len(d.evidence.hypotheses) == 0 {
+		return
+	}
+	h := &d.evidence.hypotheses[d.chosen]
+	name, ok := d.v8Name(fn.Name)
+	var lost *atomic.Int64 // why there are no lines
+	switch {
+	case ok && name.tier == tierBaseline && d.bytecode:
+		lost = &r.repairs.bytecode
+	case d.decision == LinesContradictory:
+		lost = &r.repairs.contradictory
+	case d.decision == LinesUndecided && d.growing:
+		lost = &r.repairs.withheld
+	case h.hasFailed(i):
+		lost = &r.repairs.misfitting
+	}
+	if lost != nil {
+		if slices.ContainsFunc(r.rows, func(w row) bool { return w.line != 0 }) {
+			lost.Add(1)
+		}
+		r.rows = r.rows[:0]
+		return
+	}
+	for at := range r.rows {
+		r.rows[at].off -= h.skew
+	}
+	if h.skew != 0 {
+		r.repairs.skew.Add(1)
+		d.given.moved.Add(1)
+	} else {
+		d.given.asWritten.Add(1)
+	}
+	r.fixFiles(fn)
 }
 
 // FunctionAt returns the number of the function whose load is at an offset of the dump.
@@ -83,7 +118,7 @@ func (d *Jitdump) FunctionAt(offset int64) (int, bool) {
 }
 
 // rawRows reads the i-th function and leaves the entries of its debug record in
-// r.rows, sorted and moved back by the skew.
+// r.rows, sorted, at the addresses that the dump has.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact = r.rows[:0], false

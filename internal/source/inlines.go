@@ -41,7 +41,7 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 	}
 	known, complained := false, false
 	for _, l := range info.Lines {
-		w := row{off: int64(l.Offset), line: l.Line, column: lineColumn(l.Column + 1), file: -1}
+		w := row{off: int64(l.Offset), line: l.Line, column: l.Column + 1, file: -1}
 		switch {
 		case uint64(l.File) < uint64(len(files)):
 			w.file = files[l.File]

@@ -147,8 +147,8 @@ func earlyTree(addr uint64) *jitdump.EarlyDebugInfo {
 		CodeAddr: addr,
 		Offsets:  []jitdump.EarlyOffset{{Code: 0, Position: 0}, {Code: 8, Position: 1}, {Code: 0x10, Position: 0}},
 		Positions: []jitdump.EarlyPosition{
-			{Caller: -1, Function: 0, File: 2, StartLine: 1, Line: 2},
-			{Caller: 0, Function: 1, File: 2, StartLine: 5, Line: 6, Column: 3},
+			{Caller: -1, Function: 0, File: 2, StartLine: 1, Line: 2, Column: 7},
+			{Caller: 0, Function: 1, File: 2, StartLine: 5, StartColumn: 1, Line: 6, Column: 3},
 		},
 		Strings: [][]byte{[]byte("f"), []byte("g"), []byte("a.toy")},
 	}
@@ -177,6 +177,17 @@ func TestEarlyTree(t *testing.T) {
 	}
 	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "leads back to itself") {
 		t.Errorf("problems %v", r.Problems)
+	}
+	// Its columns count from 1, as those of functions do; 0 is an unknown one.
+	fn, err := r.Function(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := table(fn), "f: 0 a.toy:2:7 8 a.toy:6:3 16 a.toy:2:7"; got != want {
+		t.Errorf("lines %s, want %s", got, want)
+	}
+	if got := [...]uint32{fn.Inlines[0].Column, fn.Origins[0].Column, fn.Origins[1].Column}; got != [...]uint32{7, 0, 1} {
+		t.Errorf("the call is at column %d, its functions start at %d and %d; want 7, 0 (unknown) and 1", got[0], got[1], got[2])
 	}
 }
 

@@ -6,47 +6,67 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
+	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
 // starts says where instructions of a function start, found by a sweep from its
 // first byte. It is evidence for or against addresses in a dump.
 type starts struct {
-	is    []bool // one for each byte that the sweep reached
-	fixed int    // or: every instruction has a multiple of this length
+	set     []uint64 // a bit for each byte of the code
+	reached int      // how many bytes the sweep got through
+	fixed   int      // or: every instruction has a multiple of this length
 }
 
-// instructionStarts sweeps code. On machines that it knows nothing of, the
-// result knows nothing.
-func instructionStarts(t jitcode.Target, code []byte) starts {
-	length := func(b []byte) int { return 0 }
-	switch elf.Machine(t.Machine) {
+// fixedLength returns what all lengths of instructions are a multiple of, in bytes, where
+// that is all there is to know; 0 for machines whose instructions are swept.
+func fixedLength(machine elf.Machine) int {
+	switch machine {
+	case elf.EM_ARM: // 4 bytes, or 2 in the T32 set
+		return 2
+	case elf.EM_AARCH64, elf.EM_PPC64, elf.EM_PPC, elf.EM_MIPS, elf.EM_LOONGARCH, elf.EM_SPARCV9:
+		return 4
+	}
+	return 0
+}
+
+// hasSweep reports whether a sweep tells apart where instructions start on a machine.
+func hasSweep(machine elf.Machine) bool {
+	return machine == elf.EM_X86_64 || machine == elf.EM_386 || machine == elf.EM_RISCV || machine == elf.EM_S390
+}
+
+// sweep finds the starts of code, in the memory of an earlier sweep. On machines that it
+// knows nothing of, the result knows nothing.
+func (s *starts) sweep(t jitcode.Target, code []byte) {
+	machine := elf.Machine(t.Machine)
+	s.reached, s.fixed = 0, fixedLength(machine)
+	if !hasSweep(machine) {
+		return
+	}
+	words := len(code)/64 + 1
+	if cap(s.set) < words {
+		s.set = make([]uint64, words)
+	}
+	s.set = s.set[:words]
+	clear(s.set)
+	length := s390Length
+	switch machine {
 	case elf.EM_X86_64:
-		length = func(b []byte) int { return x86Length(b, 64) }
+		s.reached = cfi.X86Starts(s.set, code)
+		return
 	case elf.EM_386:
 		length = func(b []byte) int { return x86Length(b, 32) }
 	case elf.EM_RISCV:
 		length = riscvLength
-	case elf.EM_S390:
-		length = s390Length
-	case elf.EM_ARM: // 4 bytes, or 2 in the T32 set
-		return starts{fixed: 2}
-	case elf.EM_AARCH64, elf.EM_PPC64, elf.EM_PPC, elf.EM_MIPS, elf.EM_LOONGARCH, elf.EM_SPARCV9:
-		return starts{fixed: 4}
 	}
-	is := make([]bool, 0, len(code))
-	for pos := 0; pos < len(code); {
-		n := length(code[pos:])
-		if n <= 0 || n > len(code)-pos {
-			break // data, or an instruction that nobody knows
+	for s.reached < len(code) {
+		n := length(code[s.reached:])
+		if n <= 0 || n > len(code)-s.reached {
+			return // data, or an unknown instruction
 		}
-		is = append(is, true)
-		for i := 1; i < n; i++ {
-			is = append(is, false)
-		}
-		pos += n
+		s.set[s.reached>>6] |= 1 << (s.reached & 63)
+		s.reached += n
 	}
-	return starts{is: is}
 }
 
 // at reports whether an instruction starts at offset off; known is false where
@@ -55,10 +75,10 @@ func (s *starts) at(off uint64) (start, known bool) {
 	if s.fixed != 0 {
 		return off%uint64(s.fixed) == 0, true
 	}
-	if off >= uint64(len(s.is)) {
+	if off >= uint64(s.reached) {
 		return false, false
 	}
-	return s.is[off], true
+	return s.set[off>>6]>>(off&63)&1 != 0, true
 }
 
 // x86Length returns the length of the instruction at the start of b, or 0. It

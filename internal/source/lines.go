@@ -30,16 +30,18 @@ func isGarbled(name []byte, inUTF8 bool) bool {
 	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
 }
 
-// row is an entry with its address taken relative to the function.
+// row is an entry with its address taken relative to the function, as the dump has it.
 type row struct {
 	off          int64
 	line, column uint32
 	file         int
 }
 
-// table makes the rows of fn from its debug record, in the order of addresses.
+// table makes the rows of fn from its debug record, in the order of their addresses,
+// which are as the dump has them.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
-	names := nameTable{reader: r, fn: fn, v8: bytes.HasPrefix(fn.Name, v8Function)}
+	names := nameTable{reader: r, fn: fn}
+	_, names.v8 = r.d.v8Name(fn.Name)
 	err := r.entries(fn, info, func(e jitdump.DebugEntry) {
 		line := e.Line
 		if line > maxLine {
@@ -50,7 +52,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 		if file < 0 {
 			line = 0
 		}
-		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr - r.d.skew), line, lineColumn(e.Discrim), max(file, 0)})
+		r.rows = append(r.rows, row{int64(r.d.codeStart(e.Addr) - fn.Addr), line, e.Discrim, max(file, 0)})
 	})
 	if err != nil {
 		r.problem(r.d.parts[r.function].debug.off, "%v; the lines before it are used", err)
@@ -88,7 +90,7 @@ func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 			}
 			continue
 		}
-		line := jitcode.Line{Offset: uint64(w.off), File: w.file, Line: w.line, Column: w.column}
+		line := jitcode.Line{Offset: uint64(w.off), File: w.file, Line: w.line, Column: lineColumn(w.column)}
 		if line.Line == 0 {
 			line.File, line.Column = 0, 0
 		}

@@ -2,6 +2,8 @@ package source
 
 import (
 	"bytes"
+	"context"
+	"debug/elf"
 	"slices"
 	"sync/atomic"
 
@@ -10,23 +12,27 @@ import (
 )
 
 // What producers get wrong, and how a dump proves it. Each quirk has a test
-// with real or rebuilt bytes in quirks_test.go.
+// with real or rebuilt bytes. What is wrong with addresses is in skew.go, with V8's
+// inlined lines in v8positions.go.
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
 	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
+	missized                                                                                           atomic.Int64
+	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
 }
 
 // all returns the counters, in a fixed order.
-func (r *repairs) all() [11]*atomic.Int64 {
+func (r *repairs) all() [19]*atomic.Int64 {
 	return [...]*atomic.Int64{
 		&r.skew, &r.bytecode, &r.fileNames, &r.garbled, &r.outside, &r.unsorted, &r.absurdLines, &r.tids, &r.unwind, &r.trees, &r.displaced,
+		&r.misfitting, &r.contradictory, &r.withheld, &r.foreign, &r.lateNames, &r.unplaced, &r.unchecked, &r.missized,
 	}
 }
 
 // RepairCounts are counts of repairs, for adding them to those of another run in which
 // the functions are not read.
-type RepairCounts [11]int64
+type RepairCounts [19]int64
 
 // RepairCounts returns the counts so far.
 func (d *Jitdump) RepairCounts() (counts RepairCounts) {
@@ -60,16 +66,24 @@ func (d *Jitdump) Repairs() []Repair {
 	r := &d.repairs
 	all := []Repair{
 		{"skewed-lines", r.skew.Load(), "functions whose source lines were moved back to the code they belong to"},
+		{"contradictory-lines", r.contradictory.Load(), "functions whose source lines may be at wrong addresses: those of the dump contradict each other; left without lines"},
+		{"misplaced-lines", r.misfitting.Load(), "functions whose source lines are not where their instructions start, unlike those of other functions; left without lines"},
+		{"undecided-lines", r.withheld.Load(), "functions that were loaded before it was known whether source lines are at the right addresses; left without lines"},
 		{"bytecode-offsets", r.bytecode.Load(), "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
 		{"freed-file-names", r.fileNames.Load(), "functions whose source file name had been overwritten; taken from their own name"},
 		{"garbled-file-names", r.garbled.Load(), "source lines whose file name is garbage; left out"},
 		{"lines-outside", r.outside.Load(), "functions with source lines outside their code; cut to it"},
+		{"foreign-lines", r.foreign.Load(), "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, but for about 1 in 70 that cannot be told apart"},
+		{"late-file-names", r.lateNames.Load(), "functions with code inlined from other files, whose names V8 writes one entry too late; put right"},
+		{"unplaced-lines", r.unplaced.Load(), "functions with code that V8 places in line 1, column 1, for lack of a position; such lines were left out"},
+		{"unchecked-lines", r.unchecked.Load(), "optimized functions whose lines could not be checked for those of other files, as the dump has no line table of their baseline code, or grew while it was read"},
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
 		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
 		{DisplacedTables, r.displaced.Load(), "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
 		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls cannot be used; left without"},
 		{"interleaved-trees", int64(d.interleaved), "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
+		{"missized-records", r.missized.Load(), "line tables with a wrong size, after which the next record would not be found; read by their entries"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
@@ -80,58 +94,49 @@ func (d *Jitdump) Repairs() []Repair {
 // BeamAsm writes pthread handles.
 const maxTID = 1 << 22
 
-// sampleSize is how many functions are looked at to find a producer's habits.
-const sampleSize = 64
-
-// findQuirks decides what holds for the dump as a whole.
-func (d *Jitdump) findQuirks() {
-	var with []int
-	for i := range d.parts {
-		if d.parts[i].debug.size != 0 && d.parts[i].inline.size == 0 {
-			with = append(with, i)
-		}
-	}
-	if len(with) == 0 {
-		return
-	}
+// findQuirks looks at the line tables of the functions that have come since it was called
+// last, and decides what holds for the dump as a whole. The error is ctx's.
+func (d *Jitdump) findQuirks(ctx context.Context) error {
 	r := d.Reader()
 	r.repairs = new(repairs) // looking is not repairing
-	d.findSkew(r, with)
-	d.findBytecode(r)
-}
-
-// v8Function begins the names of functions of V8 that come from a script.
-var v8Function = []byte("JS:")
-
-// V8 marks the tier of a function in its name; ^ is Sparkplug, the baseline
-// compiler. Its line tables are those of the bytecode: their "addresses" are the
-// function's plus an offset in the bytecode, and say nothing about the code.
-var v8Baseline = []byte("JS:^")
-
-func isBaseline(name []byte) bool { return bytes.HasPrefix(name, v8Baseline) }
-
-// findBytecode decides whether baseline functions have bytecode offsets for
-// addresses: their tables do not fit the instructions. Short tables may fit by
-// chance, so the majority decides for all; where instructions cannot be told
-// apart at all, no line is better than one that is probably false.
-func (d *Jitdump) findBytecode(r *Reader) {
-	bad := 0
-	for _, i := range d.baseline {
-		fn, err := r.rawRows(i)
-		if err != nil {
+	v8 := d.header.Pad == v8Pad
+	for ; d.evidence.functions < len(d.parts); d.evidence.functions++ {
+		i := d.evidence.functions
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if d.parts[i].debug.size == 0 {
 			continue
 		}
-		s := instructionStarts(d.Target(), fn.Code)
-		if known, misfits := r.misfits(&s, 0); misfits > 0 || known == 0 {
-			bad++
+		fn, err := r.rawRows(i)
+		if err != nil || r.exact || len(r.rows) == 0 {
+			continue
+		}
+		name, ok := d.v8Name(fn.Name)
+		d.evidence.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
+		if ok && v8 && !d.positions.partial {
+			d.positions.add(i, &name, fn, r.rows)
 		}
 	}
-	d.bytecode = 2*bad > len(d.baseline)
+	d.positions.settle(func(i int32) (*jitcode.Function, []row) {
+		fn, err := r.rawRows(int(i))
+		if err != nil {
+			return nil, nil
+		}
+		return fn, r.rows
+	})
+	d.decideLines()
+	return nil
 }
 
-// notCodeOffsets reports whether fn's lines are about its bytecode.
-func (d *Jitdump) notCodeOffsets(fn *jitcode.Function) bool {
-	return d.bytecode && isBaseline(fn.Name)
+// decideLines decides by the evidence there is.
+func (d *Jitdump) decideLines() {
+	e := &d.evidence
+	if len(e.hypotheses) == 0 {
+		return
+	}
+	d.chosen, d.decision, d.basis = e.decide(elf.Machine(d.header.Machine), d.header.Pad == v8Pad)
+	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
 }
 
 // V8 writes the file names of optimized code from memory that it has freed, so
@@ -141,22 +146,6 @@ func (d *Jitdump) notCodeOffsets(fn *jitcode.Function) bool {
 
 // freedBytes is how much of a freed block glibc's allocator overwrites.
 const freedBytes = 16
-
-// v8Script returns the part of a V8 function's name that ends with the script's
-// file name: "JS:*add /tmp/prog.js" of "JS:*add /tmp/prog.js:2:49".
-func v8Script(name []byte) []byte {
-	if !bytes.HasPrefix(name, v8Function) {
-		return nil
-	}
-	for range 2 {
-		i := bytes.LastIndexByte(name, ':')
-		if i < 0 || i+1 == len(name) || len(bytes.Trim(name[i+1:], "0123456789")) > 0 {
-			return nil
-		}
-		name = name[:i]
-	}
-	return name
-}
 
 // intactName returns the script's name if freed is what is left of it: as long,
 // the same behind the overwritten bytes, and with bytes in front that are in no
@@ -173,28 +162,42 @@ func intactName(script, freed []byte) ([]byte, bool) {
 	return script[n:], true
 }
 
-// freedNames returns the entries of a debug record whose names cannot be walked
-// because NULs were written into them. The proof: walking fails, but entries of
-// one length fill the area, each ends in a NUL, and what is intact of the name
-// is the script's.
-func freedNames(info *jitdump.DebugInfo, script []byte) (stride int, name []byte) {
-	area := info.Area
-	if script == nil || info.Count == 0 || info.Count > uint64(len(area))/jitdump.DebugEntryHead || walks(info) {
-		return 0, nil
+// freedName returns the name in a debug record whose names cannot be walked because NULs
+// were written into them, or nil. The proof: walking fails, but entries with names of one
+// length fill the area, each name ends in a NUL, and what is intact of it is the script's.
+func freedName(info *jitdump.DebugInfo, script []byte) []byte {
+	if len(script) == 0 || info.Count == 0 || info.Count > uint64(len(info.Area))/jitdump.DebugEntryHead || walks(info) {
+		return nil
 	}
-	n := int(info.Count)
-	for stride := len(area) / n; stride > jitdump.DebugEntryHead && (n*stride+7)&^7 >= len(area); stride-- {
-		name, ok := intactName(script, area[jitdump.DebugEntryHead:stride-1])
-		for i := 0; ok && i < n; i++ {
-			e := area[i*stride : (i+1)*stride]
-			_, same := intactName(script, e[jitdump.DebugEntryHead:stride-1])
-			ok = same && e[stride-1] == 0
+	for i := len(script) - 1; i > 0; i-- {
+		if script[i-1] != ' ' {
+			continue
 		}
-		if ok {
-			return stride, name
+		area, ok := info.Area, true
+		for n := uint64(0); ok && n < info.Count; n++ {
+			var size int
+			size, ok = freedEntry(area, script, len(script)-i)
+			area = area[size:]
+		}
+		if ok && len(area) < 8 {
+			return script[i:]
 		}
 	}
-	return 0, nil
+	return nil
+}
+
+// freedEntry returns the size of the entry at the start of area, if it is one with a freed
+// name of that length. V8 10 repeats names, as the format allows.
+func freedEntry(area, script []byte, length int) (size int, ok bool) {
+	const head = jitdump.DebugEntryHead
+	if len(area) >= head+2 && area[head+1] == 0 && string(area[head:head+1]) == jitdump.RepeatName {
+		return head + 2, true
+	}
+	if len(area) <= head+length || area[head+length] != 0 {
+		return 0, false
+	}
+	_, ok = intactName(script, area[head:head+length])
+	return head + length + 1, ok
 }
 
 // walks reports whether walking the entries from name to name ends where the
@@ -217,13 +220,16 @@ func walks(info *jitdump.DebugInfo) bool {
 // entries calls yield for each entry of a debug record, with the file name that
 // its producer meant.
 func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
-	script := v8Script(fn.Name)
-	if stride, name := freedNames(info, script); stride != 0 {
+	name, _ := r.d.v8Name(fn.Name)
+	script := name.script
+	if file := freedName(info, script); file != nil {
 		r.repairs.fileNames.Add(1)
 		order := r.d.order()
-		for i := range int(info.Count) {
-			e := info.Area[i*stride:]
-			yield(jitdump.DebugEntry{Addr: order.Uint64(e), Line: order.Uint32(e[8:]), Discrim: order.Uint32(e[12:]), Name: name})
+		area := info.Area
+		for range info.Count {
+			yield(jitdump.DebugEntry{Addr: order.Uint64(area), Line: order.Uint32(area[8:]), Discrim: order.Uint32(area[12:]), Name: file})
+			size, _ := freedEntry(area, script, len(file))
+			area = area[size:]
 		}
 		return nil
 	}
@@ -233,8 +239,8 @@ func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield fu
 			return err
 		}
 		if len(e.Name) > freedBytes && script != nil {
-			if name, ok := intactName(script, e.Name); ok && !bytes.Equal(name, e.Name) {
-				e.Name, repaired = name, true
+			if file, ok := intactName(script, e.Name); ok && !bytes.Equal(file, e.Name) {
+				e.Name, repaired = file, true
 			}
 		}
 		yield(e)

@@ -50,10 +50,16 @@ type Jitdump struct {
 	host        *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
 	repairs     repairs
-	skew        uint64 // what the producer adds to debug addresses
 	high        uint64 // the end of the code that ends last
-	bytecode    bool   // the lines of baseline functions are about bytecode
-	baseline    []int  // some baseline functions that have lines
+
+	evidence  lineEvidence // about the addresses of lines
+	positions v8Positions
+	chosen    int // hypothesis of the evidence
+	decision  LineDecision
+	basis     LineBasis
+	bytecode  bool      // the lines of V8's baseline functions are about bytecode
+	growing   bool      // functions are read before the dump is complete
+	given     givenAway // functions with lines
 }
 
 // parts says where a function's records lie.
@@ -136,7 +142,9 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 	if d.Watch != nil {
 		d.Watch(d.reader.Offset())
 	}
-	d.findQuirks()
+	if err := d.findQuirks(ctx); err != nil {
+		return err
+	}
 	d.lookAround()
 	return nil
 }
@@ -196,6 +204,9 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		if err != nil {
 			return err
 		}
+		if raw.Missized != 0 {
+			d.repairs.missized.Add(1)
+		}
 		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
@@ -249,9 +260,6 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	metadata, ok := d.metadataOf(raw, l)
 	if ok = ok && p.inline.size == 0; ok { // what a producer worked out itself goes first
 		p.inline = metadata
-	}
-	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
-		d.baseline = append(d.baseline, len(d.parts))
 	}
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)

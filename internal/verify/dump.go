@@ -121,6 +121,9 @@ func (c *dumpCheck) check(ctx context.Context, base string) (err error) {
 	if c.habits, err = findHabits(ctx, c.src, c.machine); err != nil {
 		return err
 	}
+	if c.habits.contradict != "" {
+		c.broken("dump/lines-contradict", -1, "%s", c.habits.contradict)
+	}
 	if c.reader, err = jitdump.NewReader(c.src); err != nil {
 		return plainError(err)
 	}

@@ -304,6 +304,18 @@ var dumpBreaches = []breach{
 			d.lines(b, entry{b + 0x40, 1, "x"}, entry{b + 0x55, 2, "x"}).load(b, "g")
 		}
 	}),
+	built("dump/lines-contradict", func(d *dump) {
+		for i := range u64(6) { // half of them skewed; 0x10 is in a nop, if it is not a start
+			b := a + i*0x100
+			d.lines(b, entry{b + i%2*0x40, 1, "x"}, entry{b + 0x15 + i%2*0x40, 2, "x"}, entry{b + 0x2e + i%2*0x40, 3, "x"}).load(b, "g")
+		}
+	}, "dump/lines-outside"),
+	built("dump/lines-misplaced", func(d *dump) {
+		for i := range u64(10) {
+			b := a + i*0x100
+			d.lines(b, entry{b, 1, "x"}, entry{b + 0x15 - i/9*4, 2, "x"}).load(b, "g")
+		}
+	}),
 	changed("dump/lines-outside", func(d *dump) {
 		b := a + 0x100
 		d.lines(b, entry{b - 8, 1, "x"}, entry{b + 4, 2, "x"}).load(b, "g")

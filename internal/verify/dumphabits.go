@@ -5,6 +5,7 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -14,46 +15,64 @@ import (
 )
 
 // habits are what the producer of a dump gets wrong everywhere. That they are habits
-// shows only when many functions are looked at, so this is done first.
+// shows only when all functions are looked at, so this is done first.
 type habits struct {
-	skew     uint64 // added to the address of each line
-	bytecode bool   // baseline functions have offsets in the bytecode for addresses
+	skew       uint64         // added to the address of each line
+	bytecode   bool           // baseline functions have offsets in the bytecode for addresses
+	misplaced  map[int64]bool // loads, by offset, whose lines are elsewhere than the others
+	contradict string         // what tables say that contradict each other, or ""
 }
-
-// How much of a dump is looked at for habits.
-const (
-	habitTables = 256
-	habitBytes  = 64 << 20
-)
 
 // v8Pad is what V8 writes into the header's pad1.
 const v8Pad = 0xdeadbeef
 
-func isBaseline(name []byte) bool { return bytes.HasPrefix(name, []byte("JS:^")) }
-
-// A skewEvidence is what tables say about one skew.
-type skewEvidence struct {
-	skew                uint64
-	tables, pro, con    int
-	outside             int // of pro: tables that are wrong as they are
-	misfits, misfitBack int // entries that are at no instruction's start, as they are and moved back
+// isBaseline reports whether a function is of V8's baseline compiler. Until V8 10 its
+// code has other names, which somebody else might use.
+func isBaseline(name []byte, v8 bool) bool {
+	return bytes.HasPrefix(name, []byte("JS:^")) || v8 && (bytes.HasPrefix(name, []byte("Function:^")) || bytes.HasPrefix(name, []byte("LazyCompile:^")))
 }
 
-// findHabits looks at the first functions with lines.
+// A skewVote is what the tables of a dump say about one skew.
+type skewVote struct {
+	skew     uint64
+	votes    int     // tables that only this skew makes right
+	first    int     // tables whose lowest entry is at the skew
+	against  []int64 // loads, by offset, that it does not make right
+	baseline int     // tables of baseline functions that it does not make right
+}
+
+// A habitScan looks at all tables of a dump.
+type habitScan struct {
+	machine  elf.Machine
+	v8       bool
+	skews    []skewVote // of none first
+	tables   int
+	baseline int
+	nobody   int // tables that no skew makes right
+	waiting  map[uint64][]uint64
+	addrs    int                           // in waiting
+	freed    map[uint64]*jitdump.DebugInfo // whose entries only the function's name tells apart
+}
+
+// maxFreed bounds the debug records whose entries wait for a name.
+const maxFreed = 256
+
+// findHabits looks at all functions with lines.
 func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h habits, err error) {
 	reader, err := jitdump.NewReader(src)
 	if err != nil {
 		return h, nil // the caller says what is wrong
 	}
-	skews := []*skewEvidence{{skew: 0x40}}
-	if machine == elf.EM_386 || machine == elf.EM_ARM || machine == elf.EM_MIPS || machine == elf.EM_PPC {
-		skews = []*skewEvidence{{skew: 0x34}, {skew: 0x40}}
+	s := habitScan{machine: machine, v8: reader.Header().Pad == v8Pad, waiting: make(map[uint64][]uint64), freed: make(map[uint64]*jitdump.DebugInfo)}
+	s.skews = []skewVote{{}, {skew: 0x40}}
+	switch machine {
+	case elf.EM_386, elf.EM_ARM, elf.EM_MIPS, elf.EM_PPC:
+		s.skews = []skewVote{{}, {skew: 0x34}, {skew: 0x40}}
+	case elf.EM_RISCV:
+		s.skews = append(s.skews, skewVote{skew: 0x34})
 	}
-	waiting := make(map[uint64][]uint64)
-	freed := make(map[uint64]*jitdump.DebugInfo) // whose entries only the function's name tells apart
-	baseline, misfitting := 0, 0
-	for skews[0].tables < habitTables && reader.Offset() < habitBytes {
-		if ctx.Err() != nil {
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
 			return h, ctx.Err()
 		}
 		raw, err := reader.Next()
@@ -68,89 +87,129 @@ func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h ha
 		}
 		switch raw.ID {
 		case jitdump.IDDebugInfo:
-			if d, err := raw.DebugInfo(); err == nil && len(waiting) < 4*habitTables {
-				delete(freed, d.CodeAddr)
-				delete(waiting, d.CodeAddr)
-				if t, whole := walkLines(&d, raw.Order); whole && t.entries > 0 {
-					waiting[d.CodeAddr] = t.addrs
-				} else if !whole && d.Count <= uint64(len(d.Area))/jitdump.DebugEntryHead && len(d.Area) < 1<<20 && len(freed) < habitTables {
-					d.Area = bytes.Clone(d.Area)
-					freed[d.CodeAddr] = &d
-				}
+			if d, err := raw.DebugInfo(); err == nil {
+				s.debugInfo(&raw, &d)
 			}
 		case jitdump.IDLoad:
-			l, err := raw.Load()
-			if err != nil {
-				continue
-			}
-			addrs := waiting[l.CodeAddr]
-			delete(waiting, l.CodeAddr)
-			if d := freed[l.CodeAddr]; d != nil {
-				delete(freed, l.CodeAddr)
-				if stride := strideOf(d, l.Name); stride > 0 {
-					addrs = strideAddrs(d, stride, raw.Order)
-				}
-			}
-			if len(addrs) == 0 {
-				continue
-			}
-			starts := instructionStarts(machine, l.Code)
-			if isBaseline(l.Name) {
-				baseline++
-				if known, misfits := countMisfits(starts, addrs, l.CodeAddr); misfits > 0 || known == 0 {
-					misfitting++
-				}
-				continue
-			}
-			for _, e := range skews {
-				e.add(addrs, &l, starts)
+			if l, err := raw.Load(); err == nil {
+				s.load(&raw, &l)
 			}
 		}
 	}
-	h.bytecode = 2*misfitting > baseline
-	for _, e := range skews {
-		if e.proved(reader.Header().Pad == v8Pad) {
-			h.skew = e.skew
-			break
-		}
-	}
-	return h, nil
+	return s.habits(), nil
 }
 
-// add takes in what the entries of one function say.
-func (e *skewEvidence) add(addrs []uint64, l *jitdump.Load, starts []bool) {
-	e.tables++
-	lo, hi, size := int64(slices.Min(addrs)-l.CodeAddr), int64(slices.Max(addrs)-l.CodeAddr), int64(l.CodeSize)
-	skew := int64(e.skew)
-	switch {
-	case lo < skew:
-		e.con++
+// debugInfo keeps the addresses of a record until its load comes.
+func (s *habitScan) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
+	s.addrs -= len(s.waiting[d.CodeAddr])
+	delete(s.freed, d.CodeAddr)
+	delete(s.waiting, d.CodeAddr)
+	switch t, whole := walkLines(d, raw.Order); {
+	case whole && t.entries > 0 && s.addrs < maxWaiting:
+		s.waiting[d.CodeAddr] = t.addrs
+		s.addrs += len(t.addrs)
+	case !whole && d.Count <= uint64(len(d.Area))/jitdump.DebugEntryHead && len(d.Area) < 1<<20 && len(s.freed) < maxFreed:
+		kept := *d
+		kept.Area = bytes.Clone(d.Area)
+		s.freed[d.CodeAddr] = &kept
+	}
+}
+
+// load takes in what the table of a function says.
+func (s *habitScan) load(raw *jitdump.Raw, l *jitdump.Load) {
+	addrs := s.waiting[l.CodeAddr]
+	s.addrs -= len(addrs)
+	delete(s.waiting, l.CodeAddr)
+	if d := s.freed[l.CodeAddr]; d != nil {
+		delete(s.freed, l.CodeAddr)
+		if stride := strideOf(d, l.Name); stride > 0 {
+			addrs = strideAddrs(d, stride, raw.Order)
+		}
+	}
+	if len(addrs) == 0 {
 		return
-	case hi > size && hi-skew <= size:
-		e.pro++
-		e.outside++
-	case lo == skew:
-		e.pro++
 	}
-	_, n := countMisfits(starts, addrs, l.CodeAddr)
-	e.misfits += n
-	_, n = countMisfits(starts, addrs, l.CodeAddr+e.skew)
-	e.misfitBack += n
+	starts := instructionStarts(s.machine, l.Code)
+	if isBaseline(l.Name, s.v8) {
+		s.baseline++
+		for i := range s.skews {
+			if known, misfits := countMisfits(starts, addrs, l.CodeAddr+s.skews[i].skew); misfits > 0 || known == 0 {
+				s.skews[i].baseline++
+			}
+		}
+		return
+	}
+	s.tables++
+	low := slices.Min(addrs)
+	var right []int // of skews
+	for i := range s.skews {
+		v := &s.skews[i]
+		if low == l.CodeAddr+v.skew {
+			v.first++
+		}
+		if s.isRight(v.skew, starts, addrs, l) {
+			right = append(right, i)
+		} else {
+			v.against = append(v.against, raw.Offset)
+		}
+	}
+	switch len(right) {
+	case 0:
+		s.nobody++
+	case 1:
+		s.skews[right[0]].votes++
+	}
 }
 
-// proved decides. Nine of ten functions must agree. Where instructions tell the two
-// apart, they decide; else an entry at the skew may be chance, and more than one
-// function must say so, and half of them.
-func (e *skewEvidence) proved(v8 bool) bool {
-	switch {
-	case e.pro == 0 || e.pro < 9*e.con:
-		return false
-	case e.misfits != e.misfitBack:
-		return e.misfits >= 9*e.misfitBack
-	case v8 || e.outside == e.tables:
-		return true
+// isRight reports whether nine of ten entries are where an instruction starts if a skew is
+// taken off. Entries outside of the code count where another skew would have them inside.
+func (s *habitScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) bool {
+	known, misfits := countMisfits(starts, addrs, l.CodeAddr+skew)
+	for _, a := range addrs {
+		off, moved := a-l.CodeAddr, a-l.CodeAddr-skew
+		if int64(off) >= 0 && off <= l.CodeSize+0x40 && (int64(moved) < 0 || moved > l.CodeSize) {
+			known++
+			misfits++
+		}
 	}
-	return e.pro >= 2 && 2*e.pro >= e.tables
+	return misfits*10 <= known
+}
+
+// habits decides.
+func (s *habitScan) habits() (h habits) {
+	chosen, votes := 0, 0
+	for i := range s.skews {
+		v := &s.skews[i]
+		votes += v.votes
+		if v.votes > s.skews[chosen].votes || v.votes == s.skews[chosen].votes && len(v.against) < len(s.skews[chosen].against) {
+			chosen = i
+		}
+	}
+	best := &s.skews[chosen]
+	if others := votes - best.votes + s.nobody; others > 1+votes/20 || others > 0 && best.votes < 7 {
+		h.contradict = fmt.Sprintf("of %d tables, %d are right as they are", s.tables, s.skews[0].votes)
+		for _, v := range s.skews[1:] {
+			h.contradict += fmt.Sprintf(", %d if %#x is taken off", v.votes, v.skew)
+		}
+		h.contradict += fmt.Sprintf(", %d neither way", s.nobody)
+		return h
+	}
+	if votes == 0 {
+		chosen = 0
+		for i := len(s.skews) - 1; i > 0; i-- {
+			if n := s.skews[i].first; n >= 2 && 2*n >= s.tables || s.v8 && i == 1 && s.tables+s.baseline > 0 && chosen == 0 {
+				chosen = i
+			}
+		}
+		best = &s.skews[chosen]
+	}
+	h.skew = best.skew
+	h.bytecode = 2*best.baseline > s.baseline
+	h.misplaced = make(map[int64]bool)
+	for _, offset := range best.against {
+		h.misplaced[offset] = true
+	}
+	return h
 }
 
 // countMisfits counts the addresses, from base on, of which it is known whether an

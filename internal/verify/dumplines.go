@@ -36,6 +36,9 @@ const maxWaiting = 4 << 20
 // debugInfo checks a debug record by itself, and keeps what has to be seen beside the
 // load.
 func (c *dumpCheck) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
+	if raw.Missized != 0 {
+		c.broken("dump/record-size", raw.Offset, "%s announces %d bytes, and its entries end with %d", raw.ID, raw.Size()+raw.Missized, raw.Size())
+	}
 	if len(c.lines.batch) == 0 {
 		c.lines.batches++
 		c.lines.orphans(c, false)
@@ -165,7 +168,7 @@ func (c *dumpCheck) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if r.freed != nil && !c.freedNames(r, l, raw.Order) || len(r.addrs) == 0 {
 		return
 	}
-	if c.habits.bytecode && isBaseline(l.Name) {
+	if c.habits.bytecode && isBaseline(l.Name, c.header.Pad == v8Pad) {
 		c.broken("dump/lines-bytecode", r.offset, "the %d entries of %s are offsets in its bytecode", len(r.addrs), nameOf(l))
 		return
 	}
@@ -173,6 +176,9 @@ func (c *dumpCheck) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	low := slices.Min(r.addrs)
 	if skew > 0 {
 		c.broken("dump/lines-skewed", r.offset, "the %d entries of %s are %#x too high: the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), skew, low, l.CodeAddr)
+	}
+	if c.habits.misplaced[raw.Offset] {
+		c.broken("dump/lines-misplaced", r.offset, "the %d entries of %s are not where its instructions start, and those of other functions are; the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), low, l.CodeAddr)
 	}
 	outside := 0
 	for i, a := range r.addrs {

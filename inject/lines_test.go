@@ -1,0 +1,122 @@
+package inject_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/jitdump"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// lined is a function with a table whose entries are right if skew is taken off: starts of
+// instructions of code, none of which is one 0x40 before or behind.
+func lined(at, index uint64, skew int64, name string) []timed {
+	addr := 0x10000 * index
+	unit := []byte{0x55, 0x31, 0xc0, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x05, 0, 0, 0, 0} // push, xor, mov, lea
+	var entries []jitdump.DebugEntry
+	for _, off := range []int64{0, 13, 14, 19, 26, 27, 32, 39, 40, 45} {
+		entries = append(entries, jitdump.DebugEntry{Addr: addr + uint64(off+skew), Line: uint32(1 + off), Name: []byte("a.c")})
+	}
+	var code []byte
+	for range 20 {
+		code = append(code, unit...)
+	}
+	return []timed{{at, jitdump.NewDebugInfo(binary.LittleEndian, addr, entries)}, load(at, 1, index, addr, name, code)}
+}
+
+// What was decided about the addresses of lines, and by what, is in the summary; where
+// tables contradict each other, there are no lines, and that is a problem.
+func TestLineAddresses_InTheSummary(t *testing.T) {
+	for _, c := range []struct {
+		skews    []int64
+		decision string
+		lines    int
+		problem  string
+	}{
+		{[]int64{0x40, 0x40, 0x40}, "moved-back", 3, ""},
+		{[]int64{0, 0, 0}, "as-written", 3, ""},
+		{[]int64{0, 0x40, 0x40}, "contradictory", 0, "its functions have no source lines, whose addresses contradict each other: of 3 tables, 1 fit the code as they are, 2 if moved back by 64 bytes, 0 either way, 0 neither way"},
+	} {
+		t.Run(c.decision, func(t *testing.T) {
+			w := newWorld(t)
+			w.mark(1, 1000, "jit-1.dump")
+			var recs []timed
+			for i, skew := range c.skews {
+				recs = append(recs, lined(uint64(2000+i), uint64(i+1), skew, fmt.Sprintf("func%d", i))...)
+			}
+			w.dump("jit-1.dump", x86(1), recs...)
+			w.expect(1, 3000, 0x10008, "func0+0x8")
+			sum, err := w.run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := sum.Dumps[0]
+			a := d.LineAddresses
+			if a == nil || a.Decision != c.decision || a.Basis != "instructions" || a.Skew != 64 || a.Tables != 3 || a.Rows != 30 || a.AsWritten.Tables+a.MovedBack.Tables != 3 || d.WithLines != c.lines {
+				t.Errorf("%d functions with lines, %+v", d.WithLines, a)
+			}
+			got := ""
+			if len(sum.Problems) > 0 {
+				got = sum.Problems[0].Text
+			}
+			if got != c.problem || len(sum.Problems) > 1 {
+				t.Errorf("problems %v, want %q", sum.Problems, c.problem)
+			}
+		})
+	}
+	w := newWorld(t)
+	w.mark(1, 1000, "jit-1.dump")
+	w.dump("jit-1.dump", x86(1), load(2000, 1, 1, 0x10000, "func", code(64, 1)))
+	w.expect(1, 3000, 0x10008, "func+0x8")
+	if sum := w.check(); sum.Dumps[0].LineAddresses != nil {
+		t.Errorf("of a dump without lines: %+v", sum.Dumps[0].LineAddresses)
+	}
+}
+
+// In a stream, lines go out before all tables are there. If later ones speak against them,
+// that is said.
+func TestLineAddresses_OfAStream(t *testing.T) {
+	w := newWorld(t)
+	pid := uint32(os.Getpid()) // a process that is alive
+	w.mark(pid, 1000, "jit-1.dump")
+	w.expect(pid, 3000, 0x10008, "early+0x8")
+	rest := w.expectations(t, func() { w.expect(pid, 6000, 0x30008, "late+0x8") })
+	w.Write(t, w.opts.Input)
+	stream := []byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00")
+	stream, err := perfdata.AppendPreamble(stream, openFile(t, w.opts.Input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	header := x86(1)
+	first := append(lined(2000, 1, 0x40, "early"), lined(2001, 2, 0x40, "early2")...)
+	second := append(lined(5000, 3, 0, "late"), lined(5001, 4, 0, "late2")...)
+	put(t, w.path("jit-1.dump"), dumpBytes(t, header, first...))
+	inR, inW := pipe(t)
+	go func() {
+		inW.Write(stream[:len(stream)-rest])
+		for range 500 { // until the first functions have been made
+			if found, _ := os.ReadDir(w.dir); len(found) > 4 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		appendTo(t, w.path("jit-1.dump"), dumpBytes(t, header, second...)[40:])
+		inW.Write(stream[len(stream)-rest:])
+		inW.Close()
+	}()
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: w.opts.Output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := sum.Dumps[0].LineAddresses
+	if a == nil || a.Decision != "contradictory" || a.Early != 2 || sum.Dumps[0].WithLines != 2 || len(sum.Problems) != 2 ||
+		!strings.Contains(sum.Problems[1].Text, "the source lines of 2 functions may be wrong") {
+		t.Errorf("%d functions with lines, %+v, problems %v", sum.Dumps[0].WithLines, a, sum.Problems)
+	}
+}
