@@ -42,6 +42,7 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
+	batches     []unwindBatch     // in the order of the file
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
@@ -49,6 +50,7 @@ type Jitdump struct {
 	host        *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
 	repairs     repairs
+	assumed     bool   // the machine is the recording's
 	skew        uint64 // what the producer adds to debug addresses
 	high        uint64 // the end of the code that ends last
 	bytecode    bool   // the lines of baseline functions are about bytecode
@@ -194,14 +196,16 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		if err != nil {
 			return err
 		}
+		if d.pairing.loading {
+			d.endBatch()
+		}
 		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
 		if err != nil {
 			return err
 		}
-		// CPython rounds up to 16; whatever claims more is not to be believed.
-		d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
+		d.unwinding(raw, &u)
 	case jitdump.IDDebugInfo2:
 		d.pairing.inlineTree(spanOf(raw))
 	case jitdump.IDTier:
@@ -225,6 +229,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		d.j9Metadata(raw)
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
+		d.endBatch()
 	default:
 		d.Unknown++
 	}
@@ -235,7 +240,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
 	var tables uint64
-	p.unwind, tables = d.pairing.takeUnwinding()
+	p.unwind, tables = d.unwindingOf(l)
 	p.inline = d.inlineTreeOf(raw, l.Name)
 	debug, early := d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
 	switch {
@@ -335,25 +340,6 @@ func (d *Jitdump) Orphans() int {
 // PID returns the process that the dump says it is of, in that process's own pid
 // namespace.
 func (d *Jitdump) PID() uint32 { return d.header.PID }
-
-// A Clock is what a source's times are counted by.
-type Clock int
-
-const (
-	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
-	ArchClock                   // ticks of the processor's counter
-)
-
-// Clock returns the clock of the dump's times.
-func (d *Jitdump) Clock() (Clock, error) {
-	switch d.header.Flags {
-	case 0:
-		return MonotonicClock, nil
-	case jitdump.ArchTimestamps:
-		return ArchClock, nil
-	}
-	return 0, fmt.Errorf("its header has flags that nobody knows, %#x; its times may mean anything", uint64(d.header.Flags&^jitdump.ArchTimestamps))
-}
 
 // NumFunctions returns how many functions were loaded. Their numbers, in events
 // and for Reader.Function, are smaller.
