@@ -195,9 +195,12 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 		file.Close()
 		return nil, dumpAdvice(err)
 	}
-	if log, ok := src.(*source.MonoLog); ok {
-		log.SetTarget(f.rec.machine, f.rec.in.order)
-		log.Short = f.opts.MonoShort
+	switch src := src.(type) {
+	case *source.MonoLog:
+		src.SetTarget(f.rec.machine, f.rec.in.order)
+		src.Short = f.opts.MonoShort
+	case *source.Jitdump:
+		src.SetMachine(f.rec.machine, f.rec.isNarrow(src.PID()))
 	}
 	s := &sideFile{path: path, live: isLive(path), file: file, info: info, source: src}
 	f.files = append(f.files, s)

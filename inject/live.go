@@ -316,6 +316,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	if l.tally != nil {
 		counted = l.tally.tally
 		l.tally.finish(dumps, l.sum)
+		l.rec.reportUnresolved(dumps, counted, l.sum)
 	}
 	if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
 		return err

@@ -121,8 +121,14 @@ func (l *live) begin(m marker, d *dump) bool {
 			return true
 		}
 	}
-	err = d.matchClock(l.rec, l.opts.Clock)
-	d.settleClockEarly(l.sum)
+	if _, ok := d.source.(*source.Jitdump); ok {
+		err = d.knowsMachine()
+	}
+	if err == nil {
+		err = d.matchClock(l.rec, l.opts.Clock)
+		d.settleClockEarly(l.sum)
+		d.untimed = d.firstTime() == 0
+	}
 	if err != nil {
 		d.file.Close()
 		problem := problemOf(d.path, err, adviceNamed(m.pid, err))
@@ -132,6 +138,7 @@ func (l *live) begin(m marker, d *dump) bool {
 		l.sum.problem(problem)
 		return false
 	}
+	d.noteAssumed(l.sum)
 	l.code.give(d, l.opts, l.sum)
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
@@ -189,6 +196,17 @@ func (l *live) poll() {
 func (l *live) extend(d *plannedDump) {
 	if err := d.source.Scan(l.ctx); err != nil {
 		return // interrupted, which the loop will notice
+	}
+	if d.untimed && d.firstTime() != 0 { // only now its clock can be told
+		d.untimed = false
+		if err := d.matchClock(l.rec, l.opts.Clock); err != nil {
+			l.sum.problem(problemOf(d.path, err, adviceNamed(d.pid, err)))
+			d.over = true
+			return
+		}
+		d.settleClockEarly(l.sum)
+		d.noteAssumed(l.sum)
+		l.sum.Dumps[d.number].Clock = d.match
 	}
 	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
 	l.planner.extend(d)

@@ -113,9 +113,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer out.abandon()
 	opts.Progress.write()
 	defer out.giveUp(ctx)()
+	found := len(dumps)
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 && len(traces) == 0 {
+	if err == nil && len(rec.markers) > 0 && found == 0 && len(traces) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
 	var sources *sourceTree
@@ -140,11 +141,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			opts.logf(2, "made: %d objects", sum.Objects)
 			remember = objects.prepare()
 			counting := startCount(ctx, plan.tally, dumps)
-			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, plan, usedMarkers(plan.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
 			counting.finish(sum, err)
+			rec.reportUnresolved(dumps, plan.tally, sum)
 			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)
 			}

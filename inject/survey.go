@@ -26,6 +26,7 @@ type recording struct {
 	began     uint64 // the time of the first sample
 	injected  int    // mappings of objects that an earlier run made
 	timeConv  *perfdata.TimeConv
+	clockData *perfdata.ClockData
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
 	census    *census  // nil if nobody asks
@@ -122,7 +123,7 @@ func newRecording(in *input) (s *recording, err error) {
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
-		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch} {
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch, perfdata.FeatureClockData} {
 			if f := in.file.Feature(id); f != nil {
 				if content, err := f.Bytes(); err == nil {
 					s.feature(id, content)
@@ -142,6 +143,10 @@ func (s *recording) feature(id perfdata.FeatureID, content []byte) {
 		s.cmdline = perfdata.Cmdline(s.in.order, content)
 	case perfdata.FeatureArch:
 		s.machine = perfdata.Text(s.in.order, content)
+	case perfdata.FeatureClockData:
+		if c, ok := perfdata.ReadClockData(s.in.order, content); ok {
+			s.clockData = &c
+		}
 	case perfdata.FeatureEventDesc:
 		s.described = bytes.Clone(content)
 	}

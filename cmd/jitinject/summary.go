@@ -196,8 +196,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said
-	case s.Resolved == 0 && unresolved >= fewSamples:
-		note("none of its %s samples is in one of its functions: is it the dump of another run?", number(unresolved))
+	case s.Resolved == 0 && unresolved >= fewSamples: // one of the problems
 	case unresolved > s.InJIT/10:
 		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
 	}
@@ -370,6 +369,12 @@ func clockText(c engine.Clock) string {
 			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
 		}
 		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case engine.ClockRealtime:
+		text := "its times are of CLOCK_REALTIME (nanoseconds since 1970), estimated to be " + offset + " off; functions may be there "
+		if c.Error < 0 {
+			return text + "too early; the runtime should write CLOCK_MONOTONIC"
+		}
+		return text + fmt.Sprintf("up to %.1f ms too early; the runtime should write CLOCK_MONOTONIC", float64(c.Error)/1e6)
 	case engine.ClockGiven:
 		return offset + " were added to its times, as --clock says"
 	case engine.ClockStart:

@@ -351,6 +351,19 @@ var dumpBreaches = []breach{
 		frames, header := unwindData(len(code()))
 		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g")
 	}),
+	changed("dump/unwind-shared", func(d *dump) { // as LLVM's ORC writes it
+		frames, _ := unwindData(len(code()))
+		fde := frames[24:44]
+		frames = append(frames[:44], fde...)
+		at := u64(0x7f0000200000)
+		for i, addr := range []u64{a + 0x100, a + 0x200} {
+			f := frames[24+20*i:]
+			le.PutUint32(f[4:], u32(28+20*i))
+			le.PutUint32(f[8:], u32(addr-at-u64(32+20*i)))
+		}
+		header := le.AppendUint64([]byte{1, 0x0c, 0xff, 0xff}, at)
+		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g").load(a+0x200, "h")
+	}, "dump/unwind-order"),
 	changed("dump/unwind-frames", func(d *dump) {
 		frames, header := unwindData(len(code()))
 		frames[0] = 0xf0
@@ -421,6 +434,19 @@ var dumpBreaches = []breach{
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
 	}, []string{"dump/load-late"}},
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // samples are elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		for i := range u64(20) {
+			r.Sample(dumpPID, 6_000_000+i, 0x7fff00000000+i)
+		}
+	}),
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // executable memory is elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		r.Mmap2(dumpPID, 4_100_000, 0x7fff00000000, 0x1000, 0, "//anon")
+		r.Sample(dumpPID, 6_000_000, 0x400010)
+	}),
 	beside("dump/load-late", func(r *testrec.Recording, marker string) {
 		r.Marker(dumpPID, 4_000_000, marker)
 		r.Sample(dumpPID, 4_500_000, a+0x20)
