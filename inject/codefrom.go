@@ -192,8 +192,8 @@ func (d *dump) bringsCode() bool {
 
 // hasCode reports whether the bytes of a function are known.
 func (d *dump) hasCode(function int) bool {
-	codeless, ok := d.source.(source.Codeless)
-	return !ok || codeless.HasCode(function)
+	some, ok := d.source.(interface{ HasCode(function int) bool })
+	return !ok || some.HasCode(function)
 }
 
 // lastTime returns when the last thing happened that the dump tells of, by the

@@ -214,7 +214,7 @@ func strictError(sum *Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: cutText(d.Cut), Advice: "let its process end before you inject"})
+			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: d.cutText(), Advice: "let its process end before you inject"})
 		}
 	}
 	if len(problems) == 0 {

@@ -140,8 +140,9 @@ type DumpSummary struct {
 	Moved     int         `json:"moved"`
 	Samples   *JitSamples `json:"samples"` // nil if they were not counted
 	Clock     Clock       `json:"clock"`
-	Bytes     int64       `json:"bytes"` // the dump's size
-	Cut       int64       `json:"cut"`   // offset of a record that the end of the file cuts, or -1
+	Bytes     int64       `json:"bytes"`              // the dump's size
+	Cut       int64       `json:"cut"`                // offset of a record that the end of the file cuts, or -1
+	CutName   string      `json:"cut_name,omitempty"` // the function in that record, if the dump ends with its name: all of the code is missing
 	Repairs   []Repair    `json:"repairs"`
 }
 
@@ -168,6 +169,23 @@ type Repair struct {
 }
 
 // cutText says that a dump ends too early.
-func cutText(at int64) string {
-	return fmt.Sprintf("it ends inside a record, at offset %#x", at)
+func (d *DumpSummary) cutText() string {
+	if d.CutName != "" {
+		return fmt.Sprintf("it ends at offset %#x in front of the code of %q: its runtime could not read that, and wrote nothing more", d.Cut, Printable(d.CutName))
+	}
+	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }
+
+// cutAdvice says what to do about it.
+func (d *DumpSummary) cutAdvice() string {
+	if strings.HasPrefix(d.CutName, dotnetStub) {
+		return ".NET 10.0 does so up to 10.0.11: set DOTNET_PerfMapStubGranularity=2 and record again"
+	}
+	if d.CutName != "" {
+		return "record again, with another version of the runtime if there is one"
+	}
+	return "its process was killed, or still writes; inject again when it has ended"
+}
+
+// dotnetStub begins the names of .NET's stubs (PerfMap::LogStubs of perfmap.cpp).
+const dotnetStub = "stub"

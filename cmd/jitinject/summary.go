@@ -193,6 +193,8 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	s := samplesOf(d)
 	switch unresolved := s.InJIT - s.Resolved; {
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
+	case d.CutName != "":
+		note("the dump ends in front of the code of %q, at %#x: its runtime could not read that, and wrote nothing more", engine.Printable(d.CutName), d.Cut)
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said

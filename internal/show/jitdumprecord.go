@@ -101,6 +101,9 @@ func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
 	o.num("code_size", l.CodeSize)
 	o.num("code_index", l.CodeIndex)
 	o.str("name", l.Name)
+	if l.IsCodeless() {
+		o.num("code_missing", l.CodeSize)
+	}
 	d.extra(l.Extra)
 	if d.listing != nil {
 		d.listing.show(raw, l)

@@ -102,7 +102,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	start := r.d.codeStart(l.CodeAddr)
 	r.fn = jitcode.Function{
-		Name: l.Name, Addr: start, Size: uint64(len(l.Code)), Code: l.Code, Thumb: start != l.CodeAddr,
+		Name: l.Name, Addr: start, Size: l.CodeSize, Code: l.Code, Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}

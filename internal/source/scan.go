@@ -43,6 +43,7 @@ type Jitdump struct {
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
 	batches     []unwindBatch     // in the order of the file
+	codeless    map[int]bool      // functions whose loads lack the bytes
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
@@ -107,7 +108,7 @@ func (d *Jitdump) grow(at int64) {
 // costs what is damaged and becomes a Problem; the error is ctx's. Scan must not
 // run while functions are read.
 func (d *Jitdump) Scan(ctx context.Context) error {
-	d.Cut = -1
+	d.Cut, d.CutName = -1, ""
 	d.listed = window{} // where the file had nothing yet, there may be something now
 	for n := 0; !d.lost; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -154,7 +155,7 @@ func (d *Jitdump) damaged(at int64, err error) bool {
 	case more:
 		d.problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
 	case errors.Is(err, jitdump.ErrCut) && !d.reaches(at+maxCut):
-		d.Cut = at
+		d.Cut, d.CutName = at, d.nameAtEnd(at)
 		return false
 	default:
 		d.problem(at, "%v; the rest of the file is left out", err)
@@ -256,6 +257,12 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
+	if l.IsCodeless() {
+		if d.codeless == nil {
+			d.codeless = make(map[int]bool)
+		}
+		d.codeless[len(d.parts)] = true
+	}
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
 	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
@@ -344,6 +351,9 @@ func (d *Jitdump) PID() uint32 { return d.header.PID }
 // NumFunctions returns how many functions were loaded. Their numbers, in events
 // and for Reader.Function, are smaller.
 func (d *Jitdump) NumFunctions() int { return len(d.parts) }
+
+// HasCode reports whether the dump has the bytes of a function.
+func (d *Jitdump) HasCode(function int) bool { return !d.codeless[function] }
 
 // codeStart returns where code begins that is called at addr: on 32-bit ARM the
 // lowest bit of a function's address says that its code is in the T32 set.

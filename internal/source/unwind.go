@@ -51,7 +51,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		r.sentTables(fn, &raw)
 	}
-	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive {
+	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive || !fn.HasCode() {
 		return nil
 	}
 	cie, initial := cfi.CIE(r.d.Target())

@@ -57,6 +57,7 @@ type function struct {
 	end               int64 // of the record with its code, which is last in that
 	pid               uint32
 	gone              bool // other code lies at its place
+	codeless          bool // the record lacks the bytes
 }
 
 type indexKey struct {

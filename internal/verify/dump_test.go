@@ -265,6 +265,9 @@ var dumpBreaches = []breach{
 	changed("dump/address", func(d *dump) { d.load(0, "g") }),
 	changed("dump/address", func(d *dump) { d.load(1<<64-8, "g") }),
 	changed("dump/size-zero", func(d *dump) { d.loadIndex(9, a+0x100, "g", nil) }),
+	changed("dump/code-missing", func(d *dump) {
+		d.record(0, u32(dumpPID), u32(dumpPID), a+0x1000, a+0x1000, u64(0x4000), d.next, "stub ReportStubBlock<StubPrecode>")
+	}),
 	changed("dump/index-twice", func(d *dump) { d.loadIndex(0, a+0x100, "g", code()) }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x10, "g") }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x100, "g").move(1, a+0x100, a-0x10, 0x30) }),

@@ -65,7 +65,7 @@ func (c *dumpCheck) injectedCode(ctx context.Context, recording string, pid uint
 			return ctx.Err()
 		}
 		f := &c.functions[i]
-		if f.size == 0 {
+		if f.size == 0 || f.codeless {
 			continue
 		}
 		code = slices.Grow(code[:0], int(f.size))[:f.size]
