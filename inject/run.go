@@ -200,7 +200,11 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 			}
 			sum.BytesRead += s.Bytes
 		}
-		for _, r := range d.source.Repairs() {
+		repairs := d.source.Repairs()
+		if j, ok := d.source.(*source.Jitdump); ok {
+			repairs = append(repairs, j.HeaderRepairs()...)
+		}
+		for _, r := range repairs {
 			s.Repairs = append(s.Repairs, Repair(r))
 			if r.Name == source.DisplacedTables {
 				s.Unwind.Repaired = int(r.Count)

@@ -55,13 +55,17 @@ func (d *Jitdump) SetMachine(machine string, narrow bool) {
 	}
 }
 
-// headerRepairs counts what is wrong with the header.
-func (d *Jitdump) headerRepairs() (flags, machine int64) {
+// HeaderRepairs returns what was put right for the dump as a whole, which [Jitdump.Repairs]
+// does not have.
+func (d *Jitdump) HeaderRepairs() (list []Repair) {
 	if d.header.Flags.Unknown() != 0 {
-		flags = 1
+		list = append(list, Repair{"unknown-flags", 1, "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})
 	}
 	if d.assumed {
-		machine = 1
+		list = append(list, Repair{"no-machine", 1, "header without elf_mach; the machine is the recording's"})
 	}
-	return flags, machine
+	if n := d.replaced(); n > 0 {
+		list = append(list, Repair{"salted-code", n, "functions whose last 8 bytes of code the runtime has replaced in the dump; shown as (bad), as the true ones are unknown"})
+	}
+	return list
 }

@@ -58,7 +58,6 @@ type Repair struct {
 // did not occur.
 func (d *Jitdump) Repairs() []Repair {
 	r := &d.repairs
-	flags, machine := d.headerRepairs()
 	all := []Repair{
 		{"skewed-lines", r.skew.Load(), "functions whose source lines were moved back to the code they belong to"},
 		{"bytecode-offsets", r.bytecode.Load(), "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
@@ -72,8 +71,6 @@ func (d *Jitdump) Repairs() []Repair {
 		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls cannot be used; left without"},
 		{"interleaved-trees", int64(d.interleaved), "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
-		{"unknown-flags", flags, "header with flags that no version of the format has, so that none is believed; the clock was found by the times"},
-		{"no-machine", machine, "header without elf_mach; the machine is the recording's"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
 	return slices.DeleteFunc(all, func(r Repair) bool { return r.Count == 0 })

@@ -42,8 +42,9 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
-	batches     []unwindBatch     // in the order of the file
-	codeless    map[int]bool      // functions whose loads lack the bytes
+	batches     []unwindBatch // in the order of the file
+	codeless    map[int]bool  // functions whose loads lack the bytes
+	salt        salting
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
@@ -257,6 +258,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	if p.debug.size != 0 && p.inline.size == 0 && len(d.baseline) < sampleSize && isBaseline(l.Name) {
 		d.baseline = append(d.baseline, len(d.parts))
 	}
+	d.salt.add(raw, l)
 	if l.IsCodeless() {
 		if d.codeless == nil {
 			d.codeless = make(map[int]bool)

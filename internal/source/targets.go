@@ -25,7 +25,7 @@ func (r *Reader) Targets(i int, f func(offset int64)) error {
 	if err != nil {
 		return err
 	}
-	targets(r.d.Target(), l.Code, f)
+	targets(r.d.Target(), r.unsalted(l.Code), f)
 	return nil
 }
 

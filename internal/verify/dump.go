@@ -38,6 +38,7 @@ type dumpCheck struct {
 	j9        []*pendingJ9
 	j9Loads   int // that have been
 	tiers     [256]bool
+	salt      saltCheck
 
 	records   int
 	first     uint64 // time of the first record that has one
@@ -329,6 +330,9 @@ func (c *dumpCheck) end() {
 	}
 	for _, p := range c.j9 {
 		c.orphanJ9(p)
+	}
+	if c.salt.found() {
+		c.broken("dump/code-salted", c.functions[0].offset, "the last %d bytes of the code of all %s are a number", codeSalt, counted(c.salt.loads, "function"))
 	}
 	if len(c.functions) == 0 {
 		c.broken("dump/no-load", dumpHeaderSize, "there is no JIT_CODE_LOAD in the file")

@@ -268,6 +268,15 @@ var dumpBreaches = []breach{
 	changed("dump/code-missing", func(d *dump) {
 		d.record(0, u32(dumpPID), u32(dumpPID), a+0x1000, a+0x1000, u64(0x4000), d.next, "stub ReportStubBlock<StubPrecode>")
 	}),
+	{"dump/code-salted", func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		for i := range u64(3) {
+			c := code()
+			le.PutUint64(c[len(c)-8:], 0x123456789abcdef0^i<<32^u64(len(c)))
+			d.loadIndex(i, a+i*0x100, "py::f", c)
+		}
+		return d.file(t, dir)
+	}, nil},
 	changed("dump/index-twice", func(d *dump) { d.loadIndex(0, a+0x100, "g", code()) }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x10, "g") }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x100, "g").move(1, a+0x100, a-0x10, 0x30) }),
