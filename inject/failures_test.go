@@ -182,6 +182,16 @@ func TestClocks(t *testing.T) {
 	w.fails("noclock.data", "recorded without -k mono")
 }
 
+// A file that somebody has named for a dump, and is none, is an error of its own.
+func TestNamedDump_Unusable(t *testing.T) {
+	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
+		w := ready(t)
+		put(t, w.path(name), content)
+		w.opts.Dumps = []inject.NamedDump{{PID: 100, Path: w.path(name)}}
+		w.fails("--dump 100="+w.path(name)+": ", "not a jitdump file")
+	}
+}
+
 // Times in counts of the processor, with the record that says what they are.
 func TestTimeConv(t *testing.T) {
 	w := newWorld(t)

@@ -62,7 +62,11 @@ func (f *finder) search(ctx context.Context, c *claim) error {
 		if err != nil {
 			return fmt.Errorf("--dump %d=%s: %w", n.PID, Printable(n.Path), plainError(err))
 		}
-		return f.candidate(ctx, c, file, n.Path, "named with --dump", certain)
+		s, err := f.sideFile(file, n.Path)
+		if err != nil {
+			return fmt.Errorf("--dump %d=%s: %w", n.PID, Printable(n.Path), err)
+		}
+		return f.offer(ctx, c, s, "named with --dump", certain)
 	}
 	if err := f.look(ctx, c, c.path, recordedPlace); err != nil {
 		return err

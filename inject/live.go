@@ -61,6 +61,11 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err != nil {
 		return err
 	}
+	code, err := openCode(rec, opts, new(Summary)) // what is wrong with them is said before all has come
+	if err != nil {
+		return err
+	}
+	code.close()
 	if opts.Sampled {
 		sum.note(Printable(in.path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
 	}

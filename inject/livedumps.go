@@ -43,7 +43,7 @@ func (l *live) open(m marker, record []byte) bool {
 	problem := Problem{Offset: -1}
 	switch p, found := c.problem(); {
 	case err != nil:
-		problem.Text = err.Error()
+		problem = problemOf("", err, adviceNamed(m.pid, err))
 	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
 		p.File = l.in.path
 		problem, l.refused = p, errors.New(p.String())
@@ -69,12 +69,14 @@ func (l *live) open(m marker, record []byte) bool {
 // openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.rec.markers)
-	l.code = openCode(l.rec, l.opts, l.sum)
-	defer l.code.report(l.sum)
 	f := &finder{rec: l.rec, opts: l.opts}
 	var opened []*dump
 	defer func() { f.closeOthers(opened) }()
-	err := f.listDirs()
+	code, err := openCode(l.rec, l.opts, l.sum)
+	if l.code = code; err == nil {
+		defer l.code.report(l.sum)
+		err = f.listDirs()
+	}
 	if err == nil {
 		err = f.monoLogs(l.ctx, l.sum)
 	}

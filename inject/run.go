@@ -83,7 +83,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
-	code := openCode(rec, opts, sum)
+	code, err := openCode(rec, opts, sum)
+	if err != nil {
+		return err
+	}
 	defer code.close()
 	for _, d := range dumps {
 		rec.leaveOutStrays(d, sum)
