@@ -93,6 +93,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	l.plan = &l.planner.plan
 	if !opts.NoCount {
 		l.tally = &laterTally{tally: newTally(rec)}
+		rec.stacks = make(stackCopies)
 	}
 	if l.sources, err = openSources(opts); err != nil {
 		return err
@@ -225,6 +226,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 				l.rec.began, l.rec.timed = l.rec.layouts.Time(rec)
 			}
 			l.tally.sample(rec, l.rec.layouts, l.allDumps)
+			l.rec.stacks.sample(rec, l.rec.layouts)
 		}
 	}
 	return part(run, len(b.Data))

@@ -192,6 +192,7 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 	for i, d := range dumps {
 		s := &sum.Dumps[i]
 		s.Command = rec.commOf(d.pid)
+		s.Stacks = rec.stacks[d.pid]
 		st, err := d.file.Stat()
 		if err != nil { // of a stream, whose dumps are closed when they are complete
 			st, err = os.Stat(d.path)

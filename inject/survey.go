@@ -29,10 +29,11 @@ type recording struct {
 	clockData *perfdata.ClockData
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
-	census    *census  // nil if nobody asks
-	cmdline   []string // of perf record; nil if the recording does not say
-	traces    []*trace // that are put in
-	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
+	census    *census     // nil if nobody asks
+	stacks    stackCopies // likewise
+	cmdline   []string    // of perf record; nil if the recording does not say
+	traces    []*trace    // that are put in
+	described []byte      // of a pipe: what it says its events are called (EVENT_DESC)
 
 	machine      string       // as uname(2) has it, or ""
 	refusedLogs  []refusedLog // of Mono
@@ -70,7 +71,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		return nil, err
 	}
 	if counts {
-		s.census = newCensus()
+		s.census, s.stacks = newCensus(), make(stackCopies)
 	}
 	blocks, err := in.blocks()
 	if err != nil {
@@ -102,6 +103,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 			switch rec.Type {
 			case perfdata.RecordSample:
 				s.census.sample(rec, s.layouts)
+				s.stacks.sample(rec, s.layouts)
 				continue
 			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
 				touched = true

@@ -166,6 +166,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if d.Frames != "" {
 		note("%s", d.Frames)
 	}
+	if text := stackText(d.Stacks); text != "" {
+		note("%s", text)
+	}
 	switch made := d.Functions - d.Empty - d.InImages - d.Untouched; {
 	case d.CodeFiles > 0 && d.Codeless > made/2:
 		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
@@ -385,6 +388,28 @@ func clockText(c engine.Clock) string {
 		return "its times cannot be matched; its functions are there from the start"
 	}
 	return ""
+}
+
+// The sizes that --call-graph dwarf takes: a usual one that is enough for most, and perf's
+// maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
+const (
+	largeStack = 32768
+	maxStack   = 65528
+)
+
+// stackText says that copies of stacks are too small, if most of a process's are full.
+func stackText(s *engine.StackSummary) string {
+	if s == nil || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+		return ""
+	}
+	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes): callers beyond that may be missing", number(s.Full), count(s.Samples, "sample"), number(int64(s.Room)))
+	switch {
+	case s.Room < largeStack:
+		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, largeStack)
+	case s.Room < maxStack-4096: // perf takes less where a sample would be too large
+		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, maxStack)
+	}
+	return text
 }
 
 // were is a number with what goes with one and with many.
