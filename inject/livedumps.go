@@ -40,7 +40,7 @@ func (l *live) open(m marker, record []byte) bool {
 			f.closeOthers([]*dump{d})
 		}
 	}()
-	problem := Problem{Offset: -1}
+	var problem Problem
 	switch p, found := c.problem(); {
 	case err != nil:
 		problem = problemOf("", err, adviceNamed(m.pid, err))

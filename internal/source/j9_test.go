@@ -406,7 +406,7 @@ func TestJ9Lines(t *testing.T) {
 		0x28: {{"[unloaded]", "[unloaded].bytecode", 5}, outer(12)},
 		0x30: {outer(12)}, 0x3f: {outer(12)},
 	} {
-		if got := stackAt(fn, at); true {
+		if got := stackAt(fn, at); !slices.Equal(got, want) {
 			t.Errorf("at %#x: %v, want %v", at, got, want)
 		}
 	}
