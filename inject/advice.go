@@ -47,15 +47,23 @@ func withAdvice(text, advice string) string {
 }
 
 const (
-	adviceClock   = "record again with perf record -k mono"
-	adviceObjects = "name another directory with --objects DIR"
-	adviceRoom    = "make room, or name another directory with --objects DIR"
-	adviceEnd     = "stop perf record with Ctrl-C, and see to it that it has room to write"
+	adviceClock     = "record again with perf record -k mono"
+	adviceMonotonic = "have the runtime write CLOCK_MONOTONIC"
+	adviceObjects   = "name another directory with --objects DIR"
+	adviceRoom      = "make room, or name another directory with --objects DIR"
+	adviceEnd       = "stop perf record with Ctrl-C, and see to it that it has room to write"
 )
 
-// adviceVerify is what to do about damage in a dump.
-func adviceVerify(path string) string {
-	return fmt.Sprintf("for the likely cause: jitinject verify %s", shellWord(path))
+// adviceVerify is what to do about damage in a dump, or about a dump that does not fit
+// its recording: its files. A recording from a pipe is left out.
+func adviceVerify(files ...string) string {
+	advice := "for the likely cause: jitinject verify"
+	for _, path := range files {
+		if path != "-" {
+			advice += " " + shellWord(path)
+		}
+	}
+	return advice
 }
 
 // adviceNamed is what to do where a file is not believed to be a process's dump.

@@ -29,6 +29,7 @@ const (
 	ClockMonotonic = "monotonic" // the recording's times are the dump's
 	ClockTSC       = "tsc"       // the recording says how counts of the processor become its times
 	ClockEstimated = "estimated" // the offset was found by evidence
+	ClockRealtime  = "realtime"  // the dump's times are of CLOCK_REALTIME; the offset was found by evidence
 	ClockGiven     = "given"     // by Options.Clock
 	ClockStart     = "start"     // the dump has no times: functions are there from the start
 	ClockNone      = "none"      // the times cannot be matched: functions are there from the start
@@ -60,20 +61,19 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 	if d.matchCaptures(rec, mode) {
 		return nil
 	}
-	clock, err := d.source.Clock()
+	clock, note, err := d.clockOf(rec)
 	if err != nil {
 		return err
 	}
-	if clock == source.ArchClock {
-		if rec.timeConv == nil {
-			return advise(errors.New("its times are counts of the processor's clock, and the recording does not say how to convert those (TIME_CONV)"),
-				"record without -k, on a machine whose kernel allows it, or have the runtime write CLOCK_MONOTONIC")
-		}
+	if d.assumed = note; clock == source.ArchClock {
 		d.clock, d.match = rec.timeConv.Time, Clock{Kind: ClockTSC}
 		return nil
 	}
 	offset, given, err := givenOffset(mode)
 	text := rec.clockError()
+	if clock == source.RealtimeClock {
+		text = "its times are of CLOCK_REALTIME (nanoseconds since 1970), and those of the recording of another clock"
+	}
 	switch {
 	case err != nil:
 		return err
@@ -81,12 +81,17 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 		d.clock, d.match = shifted(offset), Clock{Kind: ClockGiven, Offset: offset, Error: -1}
 	case text == "":
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
+	case mode == "strict" && clock == source.RealtimeClock:
+		return advise(errors.New(text), adviceMonotonic)
 	case mode == "strict":
 		return advise(errClock{text}, adviceClock)
 	case len(d.source.Scanned().Events) == 0:
 		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
 	default:
 		d.evidence = newEvidence(rec, d)
+		if clock == source.RealtimeClock {
+			d.evidence.since1970(rec)
+		}
 		d.clock = d.evidence.clock()
 	}
 	return nil
@@ -159,10 +164,12 @@ func (d *dump) settleClockEarly(sum *Summary) {
 	if d.evidence == nil {
 		return
 	}
-	if d.evidence.marker == 0 || d.evidence.contradiction() != "" {
+	if known, ok := d.evidence.measured(); ok {
+		d.clock, d.match = shifted(known.Offset), known
+	} else if d.evidence.marker == 0 || d.evidence.contradiction() != "" {
 		d.settleClock(sum)
 	} else {
-		d.clock, d.match = d.evidence.clock(), Clock{Kind: ClockEstimated, Offset: d.evidence.low, Error: -1}
+		d.clock, d.match = d.evidence.clock(), Clock{Kind: d.evidence.kind(), Offset: d.evidence.low, Error: -1}
 	}
 	d.evidence = nil
 }
@@ -170,6 +177,10 @@ func (d *dump) settleClockEarly(sum *Summary) {
 // settleClock decides with the evidence at hand.
 func (d *dump) settleClock(sum *Summary) {
 	e := d.evidence
+	if known, ok := e.measured(); ok {
+		d.clock, d.match = shifted(known.Offset), known
+		return
+	}
 	against := e.contradiction()
 	switch {
 	case against != "" || e.marker == 0:
@@ -178,12 +189,12 @@ func (d *dump) settleClock(sum *Summary) {
 			start = min(start, m.time)
 		}
 		d.clock, d.match = func(uint64) uint64 { return start }, Clock{Kind: ClockNone, Error: -1}
-	case e.counts == withSleep && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
+	case e.counts == withSleep && !e.epoch && e.low <= 0 && e.width() >= 0 && e.width() <= maxWidth:
 		// The machine has not slept: no sleep is as short as this.
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 		return
 	default:
-		d.clock, d.match = e.clock(), Clock{Kind: ClockEstimated, Offset: e.low, Error: e.width()}
+		d.clock, d.match = e.clock(), Clock{Kind: e.kind(), Offset: e.low, Error: e.width()}
 		if e.width() >= 0 && e.width() <= maxWidth {
 			return
 		}
@@ -195,10 +206,18 @@ func (d *dump) settleClock(sum *Summary) {
 	if n := len(d.leftOut); n > 0 {
 		left = fmt.Sprintf("%d functions whose addresses were used more than once are left out; ", n)
 	}
+	advice := adviceClock
+	if e.epoch {
+		advice = adviceMonotonic
+	}
 	problem := func(format string, args ...any) {
-		sum.problem(Problem{File: d.path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: adviceClock})
+		sum.problem(Problem{File: d.path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
 	}
 	switch {
+	case against != "" && e.epoch:
+		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and cannot be matched with those of the recording: %s; its functions are there from the start; %s", against, left)
+	case left != "" && e.epoch:
+		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and can be matched only roughly with those of the recording; %s", left)
 	case against != "":
 		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s", against, left)
 	case left != "" && captureDump(d.source) != nil:

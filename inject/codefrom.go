@@ -41,14 +41,23 @@ type codeFiles struct {
 	mapped []*mappedFiles // of processes
 }
 
-// openCode opens the files of opts.CodeFrom. One that cannot be used is a problem.
-func openCode(rec *recording, opts *Options, sum *Summary) *codeFiles {
+// openCode opens the files of opts.CodeFrom. One that is neither a core dump nor a program
+// is an error; a core dump that is damaged is a problem.
+func openCode(rec *recording, opts *Options, sum *Summary) (*codeFiles, error) {
 	c := &codeFiles{rec: rec}
 	for _, path := range opts.CodeFrom {
 		f, err := openCodeFile(path)
-		if err != nil {
-			sum.problem(problemOf(path, fmt.Errorf("no code can be taken from it: %w", plainError(err)), "name a core dump of the process, or a file that it had mapped"))
+		if damaged := (*damagedCore)(nil); errors.As(err, &damaged) {
+			sum.problem(problemOf(path, fmt.Errorf("no code can be taken from it: %w", err), "make another core dump, with room for all of it"))
 			continue
+		}
+		if err != nil {
+			c.close()
+			err = fmt.Errorf("--code-from %s: %w", Printable(path), plainError(err))
+			if errors.As(err, new(*advisedError)) {
+				return nil, err
+			}
+			return nil, advise(err, "name a core dump of the process, or a file that it had mapped")
 		}
 		if f.core != nil {
 			for _, err := range f.core.Problems {
@@ -57,8 +66,14 @@ func openCode(rec *recording, opts *Options, sum *Summary) *codeFiles {
 		}
 		c.files = append(c.files, f)
 	}
-	return c
+	return c, nil
 }
+
+// A damagedCore is an error of a file that is a core dump.
+type damagedCore struct{ err error }
+
+func (e *damagedCore) Error() string { return e.err.Error() }
+func (e *damagedCore) Unwrap() error { return e.err }
 
 // openCodeFile opens a core dump or an ELF file.
 func openCodeFile(path string) (*codeFile, error) {
@@ -72,7 +87,11 @@ func openCodeFile(path string) (*codeFile, error) {
 	}
 	f := &codeFile{path: path, file: file}
 	f.core, err = elfcore.Open(file)
-	if errors.Is(err, elfcore.ErrNotCore) {
+	switch {
+	case err == nil:
+	case !errors.Is(err, elfcore.ErrNotCore):
+		err = &damagedCore{err}
+	default:
 		f.core = nil
 		if f.image, err = elf.NewFile(file); err != nil {
 			err = notELF(file)
@@ -192,8 +211,8 @@ func (d *dump) bringsCode() bool {
 
 // hasCode reports whether the bytes of a function are known.
 func (d *dump) hasCode(function int) bool {
-	codeless, ok := d.source.(source.Codeless)
-	return !ok || codeless.HasCode(function)
+	some, ok := d.source.(interface{ HasCode(function int) bool })
+	return !ok || some.HasCode(function)
 }
 
 // lastTime returns when the last thing happened that the dump tells of, by the

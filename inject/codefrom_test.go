@@ -219,8 +219,6 @@ func TestCodeFromOthers(t *testing.T) {
 		"no files, and another number": {func(b []byte) []byte { return unmapped(renumbered(b)) }, "it is a core dump of process 77, not of 23331"},
 		"without memory":               {func(b []byte) []byte { return withoutMemory(b) }, "has no memory where process 23331 has its functions"},
 		"cut off":                      {func(b []byte) []byte { return b[:100] }, "program header"},
-		"text":                         {func([]byte) []byte { return []byte("no core dump at all") }, "neither a core dump nor another ELF file"},
-		"packed":                       {func([]byte) []byte { return []byte("\x28\xb5\x2f\xfdand so on") }, "it is compressed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, opts := monoCore(t, "mono.core")
@@ -251,6 +249,21 @@ func TestCodeFromOthers(t *testing.T) {
 				t.Errorf("problems %v, want %q", sum.Problems, x.want)
 			}
 		})
+	}
+}
+
+// A file that is no core dump at all is an error, and so in a pipe before it was read.
+func TestCodeFromUnusable(t *testing.T) {
+	for want, content := range map[string]string{
+		"it is neither a core dump nor another ELF file; name a core dump of the process": "no core dump at all",
+		"it is compressed; unpack it with zstd -d":                                        "\x28\xb5\x2f\xfdand so on",
+	} {
+		w := ready(t)
+		put(t, w.path("mono.core"), []byte(content))
+		w.opts.CodeFrom = []string{w.path("mono.core")}
+		w.fails("--code-from "+w.path("mono.core")+": ", want)
+		w.opts.Input, w.opts.Stdin = "-", feed(t, asPipe(t, w.opts.Input), 100)
+		w.fails("--code-from "+w.path("mono.core")+": ", want)
 	}
 }
 

@@ -16,6 +16,8 @@ type dump struct {
 	path    string   // where it was found
 	live    bool     // that path is gone when the process is
 	note    string   // why this file was taken, if that needs to be said
+	untimed bool     // it had no times when its clock was matched
+	assumed string   // what was assumed of its times against its header, or ""
 	pid     uint32   // the process in the recording that mapped it
 	markers []marker // that named it; the first is that process's
 	file    *os.File
@@ -70,18 +72,15 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			}
 			continue
 		}
-		if d.source.Target().Machine == uint32(elf.EM_NONE) {
-			advice := "record into a file: perf record -o FILE"
-			if captureDump(d.source) != nil {
-				advice = `say "machine" in its JSON, as uname -m does`
-			}
-			sum.problem(Problem{File: d.path, Offset: -1, Text: "neither it nor the recording says what machine its code is for", Advice: advice})
+		if err := d.knowsMachine(); err != nil {
+			sum.problem(problemOf(d.path, err, ""))
 			continue
 		}
 		if err := d.matchClock(rec, opts.Clock); err != nil {
 			sum.problem(f.checked(d.path, d.pid, err))
 			continue
 		}
+		d.noteAssumed(sum)
 		opts.logf(1, "%s: dump of process %d", Printable(d.path), d.pid)
 		dumps = append(dumps, d)
 	}
@@ -89,6 +88,25 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		return nil, err
 	}
 	return dumps, nil
+}
+
+// knowsMachine fails if it is unknown what machine the dump's code is for.
+func (d *dump) knowsMachine() error {
+	if d.source.Target().Machine != uint32(elf.EM_NONE) {
+		return nil
+	}
+	err := errors.New("neither it nor the recording says what machine its code is for")
+	if captureDump(d.source) != nil {
+		return advise(err, `say "machine" in its JSON, as uname -m does`)
+	}
+	return advise(err, "record into a file: perf record -o FILE")
+}
+
+// noteAssumed says what was assumed of the dump's times.
+func (d *dump) noteAssumed(sum *Summary) {
+	if d.assumed != "" {
+		sum.note(Printable(d.path) + ": " + d.assumed)
+	}
 }
 
 func closeDumps(dumps []*dump) {

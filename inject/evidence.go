@@ -20,8 +20,8 @@ import (
 // after the process has ended. With real runtimes the two are some milliseconds
 // apart, as long as the producer takes from the one to the other.
 //
-// What perf record -k adds to a recording does not help: CLOCK_DATA compares the
-// recording's clock with the time of day, and no dump knows that of its records.
+// What perf record -k adds to a recording helps only a dump that counts the time of day,
+// which it should not: CLOCK_DATA compares that with the recording's clock ([evidence.measured]).
 //
 // Of that interval the low end is taken. Functions are then there a little early,
 // which does no harm: nothing ran where there was no function. Where there was
@@ -40,6 +40,9 @@ type evidence struct {
 	samples   int     // in functions
 	early     int     // of them, those that contradict low
 	overruns  bool    // the dump goes on when the process has ended
+
+	epoch bool                // the dump's times are of CLOCK_REALTIME
+	wall  *perfdata.ClockData // what the recording says of that clock, or nil
 
 	places    []usedPlace  // used once, by address
 	ambiguous map[int]bool // functions at places that were used more than once, or of other processes
@@ -199,7 +202,7 @@ func (e *evidence) contradiction() string {
 	// From the start of the machine, 1000 ppm are more than NTP corrects, and a
 	// minute is more than one clock starts before the other.
 	apart := max(e.low, -e.low)
-	if e.counts == uncorrected && apart > int64(time.Minute)+int64(e.marker/1000) {
+	if e.counts == uncorrected && !e.epoch && apart > int64(time.Minute)+int64(e.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
 	}
 	return ""

@@ -131,6 +131,11 @@ func TestDumps(t *testing.T) {
 		b[at] = v
 		return b
 	}
+	flagged := func(flags jitdump.Flags) []byte { // with times that are not of the recording
+		h := x86(100)
+		h.Flags = flags
+		return dumpBytes(t, h, load(1<<50, 100, 1, 0x10000, "alpha", code(64, 1)))
+	}
 	for _, c := range []struct {
 		name  string
 		make  func(w *world, path string)
@@ -141,8 +146,8 @@ func TestDumps(t *testing.T) {
 		{"header cut", func(w *world, path string) { put(t, path, good[:30]) }, []string{"jit-100.dump", "timestamp at offset 0x18", "6 are left"}},
 		{"other magic", func(w *world, path string) { put(t, path, edit(0, 'X')) }, []string{"jit-100.dump", "not with the magic"}},
 		{"version 3", func(w *world, path string) { put(t, path, edit(4, 3)) }, []string{"jit-100.dump", "version at offset 0x4: is 3"}},
-		{"TSC", func(w *world, path string) { put(t, path, edit(32, 1)) }, []string{"jit-100.dump", "TIME_CONV", "record without -k"}},
-		{"unknown flag", func(w *world, path string) { put(t, path, edit(32, 2)) }, []string{"jit-100.dump", "flags that nobody knows, 0x2"}},
+		{"TSC", func(w *world, path string) { put(t, path, flagged(1)) }, []string{"jit-100.dump", "TIME_CONV", "record without -k"}},
+		{"unknown flags", func(w *world, path string) { put(t, path, flagged(0x2f7265706c650103)) }, []string{"jit-100.dump", "unknown flags", "first time, 1125899.906842624 s", "overwritten by another run"}},
 		{"a link", func(w *world, path string) {
 			os.Rename(path, path+".real")
 			os.Symlink(path+".real", path)
@@ -175,6 +180,16 @@ func TestClocks(t *testing.T) {
 	w.opts.Input = filepath.Join(refused, "noclock.data")
 	put(t, filepath.Join(refused, "jit-9934.dump"), dumpBytes(t, x86(9934)))
 	w.fails("noclock.data", "recorded without -k mono")
+}
+
+// A file that somebody has named for a dump, and is none, is an error of its own.
+func TestNamedDump_Unusable(t *testing.T) {
+	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
+		w := ready(t)
+		put(t, w.path(name), content)
+		w.opts.Dumps = []inject.NamedDump{{PID: 100, Path: w.path(name)}}
+		w.fails("--dump 100="+w.path(name)+": ", "not a jitdump file")
+	}
 }
 
 // Times in counts of the processor, with the record that says what they are.
@@ -393,7 +408,7 @@ func TestOneBadDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.resolve(w.opts.Output)
-	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "ro: cannot write objects there: read-only file system; name a directory for the objects with --objects DIR") {
+	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "ro: cannot write objects there: read-only file system; the functions of process 200 are left out; name a directory for the objects with --objects DIR") {
 		t.Errorf("problems %v", sum.Problems)
 	}
 	if !bytes.Contains(read(t, w.opts.Output), []byte("jit-200.dump")) {

@@ -62,7 +62,11 @@ func (f *finder) search(ctx context.Context, c *claim) error {
 		if err != nil {
 			return fmt.Errorf("--dump %d=%s: %w", n.PID, Printable(n.Path), plainError(err))
 		}
-		return f.candidate(ctx, c, file, n.Path, "named with --dump", certain)
+		s, err := f.sideFile(file, n.Path)
+		if err != nil {
+			return fmt.Errorf("--dump %d=%s: %w", n.PID, Printable(n.Path), err)
+		}
+		return f.offer(ctx, c, s, "named with --dump", certain)
 	}
 	if err := f.look(ctx, c, c.path, recordedPlace); err != nil {
 		return err
@@ -195,9 +199,12 @@ func (f *finder) sideFile(file *os.File, path string) (*sideFile, error) {
 		file.Close()
 		return nil, dumpAdvice(err)
 	}
-	if log, ok := src.(*source.MonoLog); ok {
-		log.SetTarget(f.rec.machine, f.rec.in.order)
-		log.Short = f.opts.MonoShort
+	switch src := src.(type) {
+	case *source.MonoLog:
+		src.SetTarget(f.rec.machine, f.rec.in.order)
+		src.Short = f.opts.MonoShort
+	case *source.Jitdump:
+		src.SetMachine(f.rec.machine, f.rec.isNarrow(src.PID()))
 	}
 	s := &sideFile{path: path, live: isLive(path), file: file, info: info, source: src}
 	f.files = append(f.files, s)

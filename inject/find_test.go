@@ -168,7 +168,7 @@ func TestNamedDumps(t *testing.T) {
 	}{
 		{inject.NamedDump{PID: 101, Path: w.path("odd/name")}, []string{"--dump 101=", "there is no process 101 in the recording"}},
 		{inject.NamedDump{PID: 100, Path: w.path("odd/none")}, []string{"--dump 100=", "there is no such file"}},
-		{inject.NamedDump{PID: 100, Path: w.path("perf.data")}, []string{"process 100", "perf.data", "not a jitdump file"}},
+		{inject.NamedDump{PID: 100, Path: w.path("perf.data")}, []string{"--dump 100=", "perf.data", "not a jitdump file"}},
 	} {
 		w.opts.Dumps = []inject.NamedDump{c.named}
 		w.fails(c.words...)

@@ -77,7 +77,8 @@ func (x *index) makeKey(opts *Options) bool {
 	if tracer, ok := x.dump.source.(source.Tracer); ok {
 		host = tracer.Host()
 	}
-	fmt.Fprintf(h, "%x %x %q %v %o %v %v\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), host)
+	machine := x.dump.source.Target().Machine // the dump's, or the recording's
+	fmt.Fprintf(h, "%x %x %q %v %o %v %v %d\n", program, x.dump.digest.sum, opts.fingerprint(), isTight(x.dump.objects), x.dump.mode(), x.dump.source.Derives(), host, machine)
 	var b []byte
 	for i := range x.objects {
 		o := &x.objects[i]

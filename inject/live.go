@@ -61,6 +61,11 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err != nil {
 		return err
 	}
+	code, err := openCode(rec, opts, new(Summary)) // what is wrong with them is said before all has come
+	if err != nil {
+		return err
+	}
+	code.close()
 	if opts.Sampled {
 		sum.note(Printable(in.path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
 	}
@@ -88,6 +93,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	l.plan = &l.planner.plan
 	if !opts.NoCount {
 		l.tally = &laterTally{tally: newTally(rec)}
+		rec.stacks = make(stackCopies)
 	}
 	if l.sources, err = openSources(opts); err != nil {
 		return err
@@ -220,6 +226,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 				l.rec.began, l.rec.timed = l.rec.layouts.Time(rec)
 			}
 			l.tally.sample(rec, l.rec.layouts, l.allDumps)
+			l.rec.stacks.sample(rec, l.rec.layouts)
 		}
 	}
 	return part(run, len(b.Data))
@@ -316,6 +323,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	if l.tally != nil {
 		counted = l.tally.tally
 		l.tally.finish(dumps, l.sum)
+		l.rec.reportUnresolved(dumps, counted, l.sum)
 	}
 	if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
 		return err

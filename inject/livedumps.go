@@ -40,10 +40,10 @@ func (l *live) open(m marker, record []byte) bool {
 			f.closeOthers([]*dump{d})
 		}
 	}()
-	problem := Problem{Offset: -1}
+	var problem Problem
 	switch p, found := c.problem(); {
 	case err != nil:
-		problem.Text = err.Error()
+		problem = problemOf("", err, adviceNamed(m.pid, err))
 	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
 		p.File = l.in.path
 		problem, l.refused = p, errors.New(p.String())
@@ -69,12 +69,14 @@ func (l *live) open(m marker, record []byte) bool {
 // openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.rec.markers)
-	l.code = openCode(l.rec, l.opts, l.sum)
-	defer l.code.report(l.sum)
 	f := &finder{rec: l.rec, opts: l.opts}
 	var opened []*dump
 	defer func() { f.closeOthers(opened) }()
-	err := f.listDirs()
+	code, err := openCode(l.rec, l.opts, l.sum)
+	if l.code = code; err == nil {
+		defer l.code.report(l.sum)
+		err = f.listDirs()
+	}
 	if err == nil {
 		err = f.monoLogs(l.ctx, l.sum)
 	}
@@ -121,8 +123,14 @@ func (l *live) begin(m marker, d *dump) bool {
 			return true
 		}
 	}
-	err = d.matchClock(l.rec, l.opts.Clock)
-	d.settleClockEarly(l.sum)
+	if _, ok := d.source.(*source.Jitdump); ok {
+		err = d.knowsMachine()
+	}
+	if err == nil {
+		err = d.matchClock(l.rec, l.opts.Clock)
+		d.settleClockEarly(l.sum)
+		d.untimed = d.firstTime() == 0
+	}
 	if err != nil {
 		d.file.Close()
 		problem := problemOf(d.path, err, adviceNamed(m.pid, err))
@@ -132,6 +140,7 @@ func (l *live) begin(m marker, d *dump) bool {
 		l.sum.problem(problem)
 		return false
 	}
+	d.noteAssumed(l.sum)
 	l.code.give(d, l.opts, l.sum)
 	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
 	if err != nil {
@@ -192,6 +201,17 @@ func (l *live) poll() {
 func (l *live) extend(d *plannedDump) {
 	if err := d.source.Scan(l.ctx); err != nil {
 		return // interrupted, which the loop will notice
+	}
+	if d.untimed && d.firstTime() != 0 { // only now its clock can be told
+		d.untimed = false
+		if err := d.matchClock(l.rec, l.opts.Clock); err != nil {
+			l.sum.problem(problemOf(d.path, err, adviceNamed(d.pid, err)))
+			d.over = true
+			return
+		}
+		d.settleClockEarly(l.sum)
+		d.noteAssumed(l.sum)
+		l.sum.Dumps[d.number].Clock = d.match
 	}
 	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
 	l.planner.extend(d)

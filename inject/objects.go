@@ -58,8 +58,8 @@ type failures struct {
 const batch = 64
 
 // makeObjects makes the objects of a plan. What single objects fail of is counted
-// in the summary; it is an error if none could be made. The writer that it returns
-// is there for undo.
+// in the summary; it is an error if none could be made, unless that is for want of
+// directories that nobody has named. The writer that it returns is there for undo.
 func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTree, opts *Options, sum *Summary) (*objectWriter, error) {
 	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, compDir: sources.compDir(), failed: make(map[failure]failures)}
 	jobs := opts.Jobs
@@ -76,7 +76,7 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	}
 	err := group.Wait()
 	w.report()
-	if err == nil && sum.Objects == 0 && len(p.objects) > 0 {
+	if err == nil && sum.Objects == 0 && len(p.objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
 		err = nothingToInject(sum.Problems)
 	}
 	return w, err
@@ -373,8 +373,13 @@ func (w *objectWriter) report() {
 	if len(w.parts) > 0 {
 		what = "functions have no object"
 	}
+	left := w.plan.leftOut()
 	for f, g := range w.failed {
-		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: fmt.Sprintf("%d %s: %s", g.count, what, g.text), Advice: g.advice})
+		text := fmt.Sprintf("%d %s: %s", g.count, what, g.text)
+		if pids := left.pidsIn(f.where); f.writing && len(pids) > 0 {
+			text += "; " + leftOutText(pids)
+		}
+		w.problems = append(w.problems, Problem{File: f.where, Offset: -1, Text: text, Advice: g.advice})
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))

@@ -216,7 +216,7 @@ func (p *planner) add(d *dump) *plannedDump {
 // finish adds what is to be said of the dumps as a whole.
 func (p *planner) finish() {
 	for _, d := range p.dumps {
-		p.sum.Dumps[d.number].Cut = d.source.Scanned().Cut
+		p.sum.Dumps[d.number].Cut, p.sum.Dumps[d.number].CutName = d.source.Scanned().Cut, d.source.Scanned().CutName
 		for _, q := range d.source.Scanned().Problems {
 			p.sum.problem(Problem{File: d.path, Offset: q.Offset, Text: q.Text, Advice: adviceVerify(d.path)})
 		}

@@ -83,7 +83,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	defer func() { closeDumps(dumps) }()
 	opts.logf(2, "scanned: %d dumps", len(dumps))
-	code := openCode(rec, opts, sum)
+	code, err := openCode(rec, opts, sum)
+	if err != nil {
+		return err
+	}
 	defer code.close()
 	for _, d := range dumps {
 		rec.leaveOutStrays(d, sum)
@@ -113,9 +116,10 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	defer out.abandon()
 	opts.Progress.write()
 	defer out.giveUp(ctx)()
+	found := len(dumps)
 	stores, dumps, err := openStores(dumps, opts, sum)
 	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && len(dumps) == 0 && len(traces) == 0 {
+	if err == nil && len(rec.markers) > 0 && found == 0 && len(traces) == 0 {
 		err = nothingToInject(sum.Problems)
 	}
 	var sources *sourceTree
@@ -140,11 +144,12 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 			opts.logf(2, "made: %d objects", sum.Objects)
 			remember = objects.prepare()
 			counting := startCount(ctx, plan.tally, dumps)
-			if err = rewrite(ctx, rec, plan, usedMarkers(dumps), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, plan, usedMarkers(plan.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
 			counting.finish(sum, err)
+			rec.reportUnresolved(dumps, plan.tally, sum)
 			if err == nil {
 				err = rec.explain(ctx, plan.tally, opts, sum)
 			}
@@ -188,6 +193,7 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 		s := &sum.Dumps[i]
 		s.Command = rec.commOf(d.pid)
 		s.LineAddresses = d.lineAddresses()
+		s.Stacks = rec.stacks[d.pid]
 		st, err := d.file.Stat()
 		if err != nil { // of a stream, whose dumps are closed when they are complete
 			st, err = os.Stat(d.path)
@@ -199,7 +205,11 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 			}
 			sum.BytesRead += s.Bytes
 		}
-		for _, r := range d.source.Repairs() {
+		repairs := d.source.Repairs()
+		if j, ok := d.source.(*source.Jitdump); ok {
+			repairs = append(repairs, j.HeaderRepairs()...)
+		}
+		for _, r := range repairs {
 			s.Repairs = append(s.Repairs, Repair(r))
 			if r.Name == source.DisplacedTables {
 				s.Unwind.Repaired = int(r.Count)
@@ -213,7 +223,7 @@ func strictError(sum *Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: cutText(d.Cut), Advice: "let its process end before you inject"})
+			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: d.cutText(), Advice: "let its process end before you inject"})
 		}
 	}
 	if len(problems) == 0 {

@@ -57,7 +57,14 @@ func openStore(path string, create, foreign bool) (*store, error) {
 	return s, nil
 }
 
+// maxObjectName is how long the names of objects are at most, in bytes, with the slash in
+// front of them.
+const maxObjectName = 64
+
 func (s *store) open(create, foreign bool) (err error) {
+	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open them
+		return unix.ENAMETOOLONG
+	}
 	for range 3 { // another run may be taking the directory away that it had made
 		if err = s.openDir(create, foreign); err != nil {
 			return err
@@ -268,29 +275,45 @@ func (d *dump) isWhereRecorded() bool {
 // cannot be written costs its dumps, and if it was asked for, the run.
 func openStores(dumps []*dump, opts *Options, sum *Summary) (s stores, usable []*dump, err error) {
 	s = make(stores)
-	failed := make(map[string]bool)
+	var failed []failedStore
 	for _, d := range dumps {
 		if d.objects, err = opts.objectDir(d); err != nil {
 			return s, nil, err
 		}
-		if s[d.objects] == nil && !failed[d.objects] {
+		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.objects })
+		if at < 0 && s[d.objects] == nil {
 			st, err := openStore(d.objects, opts.Objects != "", opts.Objects != "" || !d.isWhereRecorded())
 			if err != nil && opts.Objects != "" {
-				return s, nil, fmt.Errorf("%w; name another directory with --objects DIR", err)
-			} else if err != nil {
-				failed[d.objects] = true
-				sum.problem(problemOf("", err, "name a directory for the objects with --objects DIR"))
-			} else {
+				return s, nil, advise(err, adviceObjects)
+			}
+			if err == nil {
 				s[d.objects] = st
+			} else {
+				at, failed = len(failed), append(failed, failedStore{dir: d.objects, err: err})
 			}
 		}
-		if failed[d.objects] {
-			d.file.Close()
-		} else {
+		if at < 0 {
 			usable = append(usable, d)
+			continue
 		}
+		d.file.Close()
+		failed[at].pids = append(failed[at].pids, d.pid)
+	}
+	for _, f := range failed {
+		advice := adviceStore(f.err)
+		if advice != adviceRoom {
+			advice = "name a directory for the objects with --objects DIR"
+		}
+		sum.problem(problemOf("", fmt.Errorf("%w; %s", f.err, leftOutText(f.pids)), advice))
 	}
 	return s, usable, nil
+}
+
+// A failedStore is a directory that cannot be written.
+type failedStore struct {
+	dir  string
+	err  error
+	pids []uint32 // of the dumps whose objects belong there
 }
 
 // report says which of the directories are not any more where the result says that

@@ -116,34 +116,36 @@ type JitSamples struct {
 
 // A DumpSummary is about one side file.
 type DumpSummary struct {
-	PID       uint32      `json:"pid"`               // the process in the recording
-	Command   string      `json:"command,omitempty"` // what it is called in the recording
-	Kind      string      `json:"kind"`              // one of the constants below
-	Path      string      `json:"path"`
-	Note      string      `json:"note,omitempty"`     // why this file, where it could have been another
-	Objects   string      `json:"objects"`            // the directory of its objects
-	Captures  int         `json:"captures,omitempty"` // that are one dump; Path is that of the first
-	Functions int         `json:"functions"`          // loaded
-	Empty     int         `json:"empty"`              // of them without code, which need no object
-	Repeated  int         `json:"repeated"`           // of them, those that were there already, the same at the same place
-	Untouched int         `json:"untouched"`          // left out by Options.Sampled
-	Nowhere   int         `json:"without_address"`    // methods of which a Mono log does not say where they are; not among Functions
-	Merged    int         `json:"merged"`             // names of one function more than its first, in a Mono log
-	Codeless  int         `json:"codeless"`           // with an object that does not have their bytes: nobody knows them
-	CodeFiles int         `json:"code_files"`         // of Options.CodeFrom that are of its process
-	Late      int         `json:"late"`               // functions that were loaded after the core dumps of its process were taken, for sure
-	InImages  int         `json:"in_images"`          // functions of a Mono log that are left to the files they lie in
-	WithLines int         `json:"with_lines"`
-	Inlining  int         `json:"with_inlines"` // functions into which calls were inlined
-	Unwind    Unwind      `json:"unwind"`
-	Frames    string      `json:"frames,omitempty"` // what is in the way of unwinding stacks through its functions
-	Sources   int         `json:"sources"`          // source files that the dump brings along
-	Moved     int         `json:"moved"`
-	Samples   *JitSamples `json:"samples"` // nil if they were not counted
-	Clock     Clock       `json:"clock"`
-	Bytes     int64       `json:"bytes"` // the dump's size
-	Cut       int64       `json:"cut"`   // offset of a record that the end of the file cuts, or -1
-	Repairs   []Repair    `json:"repairs"`
+	PID       uint32        `json:"pid"`               // the process in the recording
+	Command   string        `json:"command,omitempty"` // what it is called in the recording
+	Kind      string        `json:"kind"`              // one of the constants below
+	Path      string        `json:"path"`
+	Note      string        `json:"note,omitempty"`     // why this file, where it could have been another
+	Objects   string        `json:"objects"`            // the directory of its objects
+	Captures  int           `json:"captures,omitempty"` // that are one dump; Path is that of the first
+	Functions int           `json:"functions"`          // loaded
+	Empty     int           `json:"empty"`              // of them without code, which need no object
+	Repeated  int           `json:"repeated"`           // of them, those that were there already, the same at the same place
+	Untouched int           `json:"untouched"`          // left out by Options.Sampled
+	Nowhere   int           `json:"without_address"`    // methods of which a Mono log does not say where they are; not among Functions
+	Merged    int           `json:"merged"`             // names of one function more than its first, in a Mono log
+	Codeless  int           `json:"codeless"`           // with an object that does not have their bytes: nobody knows them
+	CodeFiles int           `json:"code_files"`         // of Options.CodeFrom that are of its process
+	Late      int           `json:"late"`               // functions that were loaded after the core dumps of its process were taken, for sure
+	InImages  int           `json:"in_images"`          // functions of a Mono log that are left to the files they lie in
+	WithLines int           `json:"with_lines"`
+	Inlining  int           `json:"with_inlines"` // functions into which calls were inlined
+	Unwind    Unwind        `json:"unwind"`
+	Frames    string        `json:"frames,omitempty"` // what is in the way of unwinding stacks through its functions
+	Stacks    *StackSummary `json:"stacks,omitempty"` // nil if samples have no copies of stacks, or were not counted
+	Sources   int           `json:"sources"`          // source files that the dump brings along
+	Moved     int           `json:"moved"`
+	Samples   *JitSamples   `json:"samples"` // nil if they were not counted
+	Clock     Clock         `json:"clock"`
+	Bytes     int64         `json:"bytes"`              // the dump's size
+	Cut       int64         `json:"cut"`                // offset of a record that the end of the file cuts, or -1
+	CutName   string        `json:"cut_name,omitempty"` // the function in that record, if the dump ends with its name: all of the code is missing
+	Repairs   []Repair      `json:"repairs"`
 
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"` // nil if it has no lines, or says where their code is by itself
 }
@@ -171,6 +173,23 @@ type Repair struct {
 }
 
 // cutText says that a dump ends too early.
-func cutText(at int64) string {
-	return fmt.Sprintf("it ends inside a record, at offset %#x", at)
+func (d *DumpSummary) cutText() string {
+	if d.CutName != "" {
+		return fmt.Sprintf("it ends at offset %#x in front of the code of %q: its runtime could not read that, and wrote nothing more", d.Cut, Printable(d.CutName))
+	}
+	return fmt.Sprintf("it ends inside a record, at offset %#x", d.Cut)
 }
+
+// cutAdvice says what to do about it.
+func (d *DumpSummary) cutAdvice() string {
+	if strings.HasPrefix(d.CutName, dotnetStub) {
+		return ".NET 10.0 does so up to 10.0.11: set DOTNET_PerfMapStubGranularity=2 and record again"
+	}
+	if d.CutName != "" {
+		return "record again, with another version of the runtime if there is one"
+	}
+	return "its process was killed, or still writes; inject again when it has ended"
+}
+
+// dotnetStub begins the names of .NET's stubs (PerfMap::LogStubs of perfmap.cpp).
+const dotnetStub = "stub"

@@ -26,12 +26,14 @@ type recording struct {
 	began     uint64 // the time of the first sample
 	injected  int    // mappings of objects that an earlier run made
 	timeConv  *perfdata.TimeConv
+	clockData *perfdata.ClockData
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
-	census    *census  // nil if nobody asks
-	cmdline   []string // of perf record; nil if the recording does not say
-	traces    []*trace // that are put in
-	described []byte   // of a pipe: what it says its events are called (EVENT_DESC)
+	census    *census     // nil if nobody asks
+	stacks    stackCopies // likewise
+	cmdline   []string    // of perf record; nil if the recording does not say
+	traces    []*trace    // that are put in
+	described []byte      // of a pipe: what it says its events are called (EVENT_DESC)
 
 	machine      string       // as uname(2) has it, or ""
 	refusedLogs  []refusedLog // of Mono
@@ -69,7 +71,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 		return nil, err
 	}
 	if counts {
-		s.census = newCensus()
+		s.census, s.stacks = newCensus(), make(stackCopies)
 	}
 	blocks, err := in.blocks()
 	if err != nil {
@@ -101,6 +103,7 @@ func surveyRecording(ctx context.Context, in *input, counts bool) (*recording, e
 			switch rec.Type {
 			case perfdata.RecordSample:
 				s.census.sample(rec, s.layouts)
+				s.stacks.sample(rec, s.layouts)
 				continue
 			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
 				touched = true
@@ -122,7 +125,7 @@ func newRecording(in *input) (s *recording, err error) {
 	if in.file != nil {
 		s.attrs = in.file.Attrs
 		s.layouts, err = perfdata.NewLayouts(in.order, s.attrs)
-		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch} {
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch, perfdata.FeatureClockData} {
 			if f := in.file.Feature(id); f != nil {
 				if content, err := f.Bytes(); err == nil {
 					s.feature(id, content)
@@ -142,6 +145,10 @@ func (s *recording) feature(id perfdata.FeatureID, content []byte) {
 		s.cmdline = perfdata.Cmdline(s.in.order, content)
 	case perfdata.FeatureArch:
 		s.machine = perfdata.Text(s.in.order, content)
+	case perfdata.FeatureClockData:
+		if c, ok := perfdata.ReadClockData(s.in.order, content); ok {
+			s.clockData = &c
+		}
 	case perfdata.FeatureEventDesc:
 		s.described = bytes.Clone(content)
 	}

@@ -334,9 +334,9 @@ func (t *tally) report(sum *Summary) {
 			own = JitSamples{t.dumps[i].resolved + t.dumps[i].unresolved, t.dumps[i].resolved}
 		}
 		sum.Dumps[i].Samples = &own
-		if d, lost := &sum.Dumps[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 {
-			sum.problem(Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", cutText(d.Cut), lost, samplesOf(own.InJIT)),
-				Advice: "its process was killed, or still writes; inject again when it has ended"})
+		if d, lost := &sum.Dumps[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.lacksAny(i) {
+			sum.problem(Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", d.cutText(), lost, samplesOf(own.InJIT)),
+				Advice: d.cutAdvice()})
 		}
 		all.InJIT += own.InJIT
 		all.Resolved += own.Resolved

@@ -91,7 +91,12 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		}
 		f := &xrayFile{path: path, file: file, users: 1}
 		files = append(files, f)
-		if f.trace, err = readXRay(file); err != nil {
+		f.trace, err = readXRay(file)
+		if st, serr := file.Stat(); errors.Is(err, source.ErrNotXRay) && serr == nil && st.Size() > 0 { // an empty one was not written to
+
+			return nil, fmt.Errorf("--xray %s: %w", Printable(path), err)
+		}
+		if err != nil {
 			sum.problem(problemOf(path, err, "name the trace that the recorded program wrote, whole"))
 			continue
 		}

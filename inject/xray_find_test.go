@@ -303,6 +303,7 @@ func TestXRayOptions(t *testing.T) {
 	}{
 		{[]string{dir + "/no-log"}, nil, "no-log: there is no such file"},
 		{[]string{dir}, nil, "not a regular file"},
+		{[]string{dir + "/xray-log.calls", dir + "/calls"}, nil, "--xray " + dir + "/calls: not an XRay flight data recorder trace"},
 		{nil, []string{dir + "/calls"}, "name it with --xray FILE"},
 		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data: it is no ELF file"},
 		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh: it has no section xray_instr_map: it was not built with -fxray-instrument"},
@@ -315,9 +316,12 @@ func TestXRayOptions(t *testing.T) {
 			t.Error("there is a result")
 		}
 	}
-	// A file that is no trace costs only itself.
-	sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = append(o.XRay, dir+"/calls") })
-	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls: ") {
+	// A trace that was not written to costs only itself: programs that were killed leave such.
+	if err := os.WriteFile(dir+"/xray-log.empty", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = append(o.XRay, dir+"/xray-log.empty") })
+	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
 		t.Errorf("%v, %+v", sum.Problems, sum.Traces)
 	}
 }

@@ -29,6 +29,11 @@ type Flags uint64
 // own clock (the TSC on x86) and not nanoseconds of CLOCK_MONOTONIC.
 const ArchTimestamps Flags = 1 << 0
 
+// Unknown returns the flags that no version of the format has. A header with such
+// flags was not initialised, and none of its flags means anything: so it is with LLVM's
+// ORC (JITLoaderPerf.cpp of LLVM 18 and 19).
+func (f Flags) Unknown() Flags { return f &^ ArchTimestamps }
+
 // ErrNotJitdump says that a file does not begin with jitdump's magic. Callers
 // test for it with errors.Is.
 var ErrNotJitdump = errors.New("not a jitdump file")

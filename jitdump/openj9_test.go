@@ -71,9 +71,7 @@ func TestOpenJ9Golden(t *testing.T) {
 
 // Records of all shapes are read as they were written, in both byte orders.
 func TestOpenJ9RoundTrip(t *testing.T) {
-	seed := time.Now().UnixNano()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewSource(seed))
+	rng := rand.New(rand.NewSource(int64(testrec.Seed(t))))
 	words := []string{"", "a", "java/lang/String", "equals", "(Ljava/lang/Object;)Z", "String.java", strings.Repeat("x", 65535)}
 	for i := range 2000 {
 		m := &jitdump.OpenJ9Metadata{CodeAddr: rng.Uint64(), Base: rng.Uint64(), PointerSize: uint16(4 << rng.Intn(2)), HeaderSize: uint16(rng.Intn(300))}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -145,18 +147,24 @@ type Load struct {
 	PID, TID  uint32
 	VMA       uint64 // meant to equal CodeAddr; LLVM writes 0
 	CodeAddr  uint64
-	CodeSize  uint64 // len(Code); a function may be empty
+	CodeSize  uint64 // in bytes; a function may be empty
 	CodeIndex uint64 // names the function in later moves
 	Name      []byte
 	Extra     []byte // between the name's NUL and the code, usually empty
-	Code      []byte
+	Code      []byte // CodeSize bytes, or none: see Load.IsCodeless
 }
+
+// IsCodeless reports whether the record lacks the bytes of its code. .NET leaves them out
+// for blocks of stubs, which need not be in memory yet (perfjitdump.cpp of .NET 11, and of
+// 10.0 from 10.0.12 on): the record ends at the NUL of the name.
+func (l *Load) IsCodeless() bool { return len(l.Code) == 0 && l.CodeSize > 0 }
 
 // loadHead is the length of a Load's fields in front of the name.
 const loadHead = 2*4 + 4*8
 
 // Load decodes a JIT_CODE_LOAD body. The code is the last code_size bytes of
-// the record, wherever the name ends, as perf reads it.
+// the record, wherever the name ends, as perf reads it. A record that ends with the name
+// has none, if that is text, and the function is no larger than a record can be.
 func (r *Raw) Load() (Load, error) {
 	c := r.cursor()
 	l := Load{
@@ -168,13 +176,23 @@ func (r *Raw) Load() (Load, error) {
 		CodeIndex: c.U64("code_index"),
 		Name:      c.CString("name"),
 	}
-	if left := uint64(c.Len()); l.CodeSize > left {
+	switch left := uint64(c.Len()); {
+	case left == 0 && l.CodeSize <= MaxRecord && isText(l.Name):
+	case l.CodeSize > left && l.CodeSize <= left+uint64(len(l.Name)):
+		c.Fail("code", "code_size is %d, but %d bytes of the record are left; the name before them may lack its NUL", l.CodeSize, left)
+	case l.CodeSize > left:
 		c.Fail("code", "code_size is %d, but %d bytes of the record are left", l.CodeSize, left)
-	} else {
+	default:
 		l.Extra = c.Bytes("", left-l.CodeSize)
 	}
 	l.Code = c.Rest()
 	return l, c.Err()
+}
+
+// isText reports whether b is UTF-8 without control characters. Code that a name without
+// a NUL runs into hardly ever is.
+func isText(b []byte) bool {
+	return len(b) > 0 && utf8.Valid(b) && bytes.IndexFunc(b, unicode.IsControl) < 0
 }
 
 func (l *Load) id() RecordID { return IDLoad }
@@ -184,7 +202,11 @@ func (l *Load) append(b *wire.Buffer) {
 	b.U32(l.TID)
 	b.U64(l.VMA)
 	b.U64(l.CodeAddr)
-	b.U64(uint64(len(l.Code)))
+	if l.IsCodeless() {
+		b.U64(l.CodeSize)
+	} else {
+		b.U64(uint64(len(l.Code)))
+	}
 	b.U64(l.CodeIndex)
 	b.Bytes(l.Name)
 	b.U8(0)

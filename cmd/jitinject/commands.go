@@ -66,7 +66,7 @@ func (c *subcommand) options() *pflag.FlagSet {
 func (c *subcommand) synopsis(program string) string {
 	switch {
 	case c.name == "inject":
-		return program + " [inject] [options] [LOG|TRACE|CAPTURE|CORE...]"
+		return program + " [inject] [options] [RECORDING] [LOG|TRACE|CAPTURE|CORE...]"
 	case c.flags == nil:
 		return strings.TrimRight(program+" "+c.name+" "+c.args, " ")
 	}

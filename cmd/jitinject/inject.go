@@ -67,14 +67,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		fmt.Fprintf(stderr, "jitinject: interrupted; %s\n", what)
 		return exitFailed
 	case err != nil:
-		complain(stderr, err)
-		if left := engine.Left(err); left != "" {
-			fmt.Fprintf(stderr, "jitinject: %s\n", left)
-		}
-		if o.summary == "json" {
-			writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
-		}
-		return exitFailed
+		return failed(o, err, stdout, stderr)
 	}
 	if !o.quiet {
 		for _, note := range sum.Notes {
@@ -99,6 +92,18 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		return exitIncomplete
 	}
 	return exitOK
+}
+
+// failed says why there is no output.
+func failed(o *options, err error, stdout, stderr io.Writer) int {
+	complain(stderr, err)
+	if left := engine.Left(err); left != "" {
+		fmt.Fprintf(stderr, "jitinject: %s\n", left)
+	}
+	if o.summary == "json" {
+		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
+	}
+	return exitFailed
 }
 
 // runUntil runs the engine. When ctx is cancelled, the engine may be waiting for

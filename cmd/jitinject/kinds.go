@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 )
 
-// Files are named with options, and those that go with a recording also without: what
-// a Mono log, an XRay trace or a core dump is, its first bytes tell, and what a capture of OpenJ9's
+// Files are named with options, and also without: what a recording, a Mono log, an XRay
+// trace or a core dump is, its first bytes tell, and what a capture of OpenJ9's
 // metadata is, the file beside it. So a pattern of the
 // shell may stand behind an option that takes one file: --xray xray-log.app.*
 
@@ -24,9 +25,12 @@ func goesAlong(kind engine.FileKind) bool {
 
 // takeFiles takes in the files that stand alone. The first that cannot is an error.
 func (o *options) takeFiles(fs *pflag.FlagSet) error {
-	for _, name := range fs.Args() {
+	for i, name := range fs.Args() {
 		if findCommand(name) != nil {
 			return strayWord(name, fs.Changed("input"))
+		}
+		if i+1 == o.recording {
+			continue
 		}
 		switch engine.SniffFile(name) {
 		case engine.FileMonoLog:
@@ -121,7 +125,36 @@ func wrongKind(option, path, wanted string, kinds ...engine.FileKind) error {
 	if strings.HasSuffix(option, "=") {
 		space = ""
 	}
-	return usageError(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), kind, wanted, placeOf(kind)))
+	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), kind, wanted, placeOf(kind)))
+}
+
+// A wrongFile is an error of a file that an option cannot use. Nothing is wrong with the
+// command line: the engine says the same of files that it cannot tell by their first bytes.
+type wrongFile string
+
+func (e wrongFile) Error() string { return string(e) }
+
+// takeRecording makes a recording that stands alone the input, before anything waits for
+// standard input. The one that perf record --threads makes is a directory.
+func (o *options) takeRecording(fs *pflag.FlagSet) error {
+	for i, name := range fs.Args() {
+		if !isRecordingFile(name) || findCommand(name) != nil {
+			continue
+		}
+		if fs.Changed("input") {
+			return usageError(fmt.Sprintf("%s: one recording at a time, and %s is named already; the output is named with -o", typed(name), typed(o.input)))
+		}
+		o.recording = i + 1
+		if err := fs.Set("input", name); err != nil {
+			return usageError(err.Error())
+		}
+	}
+	return nil
+}
+
+// isRecordingFile reports whether a path is that of a recording.
+func isRecordingFile(path string) bool {
+	return engine.SniffFile(path) == engine.FileRecording || engine.SniffFile(filepath.Join(path, "data")) == engine.FileRecording
 }
 
 // placeOf says how files of a kind are named.

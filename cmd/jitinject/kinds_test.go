@@ -142,7 +142,17 @@ func TestWrongKinds(t *testing.T) {
 		"--xray prog":                "--xray prog: it is an ELF file, not an XRay trace; one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary",
 		"jit-1.dump":                 "jit-1.dump is a jitdump: it is found by itself, or named with its process: --dump PID=FILE",
 		"app.mlpd prog":              "prog is an ELF file: one that has code",
-		"app.mlpd other.data":        "files are named with -i and -o: jitinject -i other.data",
+		"app.mlpd other.data":        "other.data: not a perf.data file: it has only 8 bytes",
+		"-i perf.data other.data":    "other.data: one recording at a time, and perf.data is named already; the output is named with -o",
+		"perf.data other.data":       "other.data: one recording at a time, and perf.data is named already",
+		"--mono text.txt":            "--mono text.txt: not a log of Mono's profiler",
+		"--j9 text.txt":              "--j9 text.txt: it is no capture of OpenJ9's metadata",
+		"--xray text.txt":            "--xray text.txt: not an XRay flight data recorder trace",
+		"--code-from text.txt":       "--code-from text.txt: it is neither a core dump nor another ELF file; name a core dump of the process, or a file that it had mapped",
+		"--code-from old.gz":         "--code-from old.gz: it is compressed; unpack it with gzip -d",
+		"--mono nope":                "--mono nope: there is no such file",
+		"--xray nope":                "--xray nope: there is no such file",
+		"--code-from nope":           "--code-from nope: there is no such file",
 		"-i perf.data app.mlpd x":    "files are named with -i and -o: jitinject -o x",
 		"old.gz":                     "files are named with -i and -o: jitinject -i old.gz",
 		"--mono app.mlpd text.txt":   `"text.txt" is not an option`,
@@ -150,11 +160,37 @@ func TestWrongKinds(t *testing.T) {
 		"--code-from mono.core nope": `"nope" is not an option`,
 	} {
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
-		if code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%q: exit code %d, want %q:\n%s", args, code, want, stderr)
+		// What the command line cannot mean is another matter than a file that cannot be used.
+		wantCode := exitFailed
+		for _, usage := range []string{"is not an option", "it takes FILE", "files are named with", "as a capture", "one recording", "is a command", ": it is found by itself", "prog is an ELF file: "} {
+			if strings.Contains(want, usage) && !strings.Contains(want, "not a ") {
+				wantCode = exitUsage
+			}
+		}
+		if code != wantCode || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s", args, code, wantCode, want, stderr)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "perf.jit.data")); err == nil {
 		t.Error("there is a result")
+	}
+}
+
+// A recording may stand alone, in all its forms, and nothing waits for standard input then.
+func TestRecordingByKind(t *testing.T) {
+	for _, c := range []struct{ recording, args string }{
+		{"node-hot", "perf.data"},
+		{"node-hot", "inject perf.data"},
+		{"node-hot", "-o perf.jit.data perf.data --no-count"},
+		{"node-threads", "perf.data.dir"},
+		{"mono", "app.mlpd perf.data"},
+		{"mono", "perf.data --mono app.mlpd"},
+	} {
+		dir := testrec.Unpack(t, c.recording)
+		code, stdout, stderr := command(t, dir, append(strings.Fields(c.args), "--summary", "json")...)
+		var sum engine.Summary
+		if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || len(sum.Dumps) != 1 || !strings.Contains(c.args, sum.Input) {
+			t.Errorf("%s: exit code %d, %v, input %q, %d dumps\n%s", c.args, code, err, sum.Input, len(sum.Dumps), stderr)
+		}
 	}
 }

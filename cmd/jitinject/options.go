@@ -14,6 +14,7 @@ import (
 // options are what the command line says.
 type options struct {
 	input, output string
+	recording     int // which argument without an option is the input, from 1; 0 for none
 	jit           bool
 	force         bool
 	verbose       int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		switch named := findCommand(args[0]); {
 		case named != nil:
 			c, args = named, args[1:]
-		case !goesAlong(engine.SniffFile(args[0])) && !engine.HasCaptures(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
+		case !isRecordingFile(args[0]) && !goesAlong(engine.SniffFile(args[0])) && !engine.HasCaptures(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
 			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
 	}
@@ -42,8 +43,13 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(flags, levels(args), stdout, stderr); done {
 		return code
 	}
+	if err := o.takeRecording(flags); err != nil {
+		return refuse(flags, stderr, err)
+	}
 	o.streams(flags, stdin, stdout, stderr)
-	if err := o.check(flags); err != nil {
+	if err := o.check(flags); errors.As(err, new(wrongFile)) {
+		return failed(&o, err, stdout, stderr)
+	} else if err != nil {
 		return refuse(flags, stderr, err)
 	}
 	if o.version {

@@ -166,6 +166,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if d.Frames != "" {
 		note("%s", d.Frames)
 	}
+	if text := stackText(d.Stacks); text != "" {
+		note("%s", text)
+	}
 	switch made := d.Functions - d.Empty - d.InImages - d.Untouched; {
 	case d.CodeFiles > 0 && d.Codeless > made/2:
 		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
@@ -193,11 +196,12 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	s := samplesOf(d)
 	switch unresolved := s.InJIT - s.Resolved; {
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
+	case d.CutName != "":
+		note("the dump ends in front of the code of %q, at %#x: its runtime could not read that, and wrote nothing more", engine.Printable(d.CutName), d.Cut)
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said
-	case s.Resolved == 0 && unresolved >= fewSamples:
-		note("none of its %s samples is in one of its functions: is it the dump of another run?", number(unresolved))
+	case s.Resolved == 0 && unresolved >= fewSamples: // one of the problems
 	case unresolved > s.InJIT/10:
 		note("%s of its samples are in memory of which the dump says nothing at that time: helpers that the runtime does not tell of, or told of too late", number(unresolved))
 	}
@@ -373,6 +377,12 @@ func clockText(c engine.Clock) string {
 			return "its times are estimated to be " + offset + " off; functions may be there too early; record with -k mono to have them exact"
 		}
 		return fmt.Sprintf("its times are estimated to be %s off; functions may be there up to %.1f ms too early; record with -k mono to have them exact", offset, float64(c.Error)/1e6)
+	case engine.ClockRealtime:
+		text := "its times are of CLOCK_REALTIME (nanoseconds since 1970), estimated to be " + offset + " off; functions may be there "
+		if c.Error < 0 {
+			return text + "too early; the runtime should write CLOCK_MONOTONIC"
+		}
+		return text + fmt.Sprintf("up to %.1f ms too early; the runtime should write CLOCK_MONOTONIC", float64(c.Error)/1e6)
 	case engine.ClockGiven:
 		return offset + " were added to its times, as --clock says"
 	case engine.ClockStart:
@@ -381,6 +391,28 @@ func clockText(c engine.Clock) string {
 		return "its times cannot be matched; its functions are there from the start"
 	}
 	return ""
+}
+
+// The sizes that --call-graph dwarf takes: a usual one that is enough for most, and perf's
+// maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
+const (
+	largeStack = 32768
+	maxStack   = 65528
+)
+
+// stackText says that copies of stacks are too small, if most of a process's are full.
+func stackText(s *engine.StackSummary) string {
+	if s == nil || s.Samples < fewSamples || 2*s.Full <= s.Samples {
+		return ""
+	}
+	text := fmt.Sprintf("%s of its %s have full copies of the stack (%s bytes): callers beyond that may be missing", number(s.Full), count(s.Samples, "sample"), number(int64(s.Room)))
+	switch {
+	case s.Room < largeStack:
+		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, largeStack)
+	case s.Room < maxStack-4096: // perf takes less where a sample would be too large
+		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, maxStack)
+	}
+	return text
 }
 
 // were is a number with what goes with one and with many.

@@ -196,3 +196,32 @@ func TestCodelessText(t *testing.T) {
 		}
 	}
 }
+
+// Copies of stacks that are full in most samples are too small, and the summary says which
+// size to ask for.
+func TestStackHint(t *testing.T) {
+	for _, c := range []struct {
+		s    engine.StackSummary
+		want string
+	}{
+		{engine.StackSummary{Samples: 1240, Full: 1173, Room: 8192}, "1,173 of its 1,240 samples have full copies of the stack (8,192 bytes): callers beyond that may be missing; record with --call-graph dwarf,32768"},
+		{engine.StackSummary{Samples: 40, Full: 21, Room: 32768}, "21 of its 40 samples have full copies of the stack (32,768 bytes): callers beyond that may be missing; record with --call-graph dwarf,65528"},
+		{engine.StackSummary{Samples: 40, Full: 40, Room: 65208}, "40 of its 40 samples have full copies of the stack (65,208 bytes): callers beyond that may be missing"},
+		{engine.StackSummary{Samples: 40, Full: 20, Room: 8192}, ""},
+		{engine.StackSummary{Samples: 10, Full: 10, Room: 8192}, ""},
+		{engine.StackSummary{}, ""},
+	} {
+		if got := stackText(&c.s); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+		}
+	}
+	if got := stackText(nil); got != "" {
+		t.Errorf("without copies: %q", got)
+	}
+	for name, want := range map[string]bool{"php-dwarf": true, "node-dwarf": false, "node-hot": false} {
+		_, _, stderr := command(t, testrec.Place(t, name))
+		if strings.Contains(stderr, "full copies of the stack (8,192 bytes)") != want {
+			t.Errorf("%s: want the hint %v:\n%s", name, want, stderr)
+		}
+	}
+}

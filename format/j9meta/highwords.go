@@ -2,6 +2,7 @@ package j9meta
 
 import (
 	"debug/elf"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -13,22 +14,71 @@ import (
 func (d *decoder) stackAtlas(c *wire.Cursor) {
 	d.atlas(c)
 	a := d.body.Atlas
-	other := *c
+	start, other := *c, *c
 	a.Maps = d.maps(c, a)
 	if d.layout.Machine != elf.EM_S390 || d.layout.HighWords || d.layout.HeaderSize > d.layout.minHeaderSize() {
 		return
 	}
 	d.layout.HighWords = true
-	if maps := d.maps(&other, a); d.likely(&other, maps) > d.likely(c, a.Maps) {
+	maps := d.maps(&other, a)
+	three, four := d.likely(c, a.Maps), d.likely(&other, maps)
+	if three == allRight && four == allRight { // both end where they should: what maps hold has to tell
+		odd, otherOdd := d.oddities(a, a.Maps), d.oddities(a, maps)
+		if odd == otherOdd && !d.sameRanges(a.Maps, maps) {
+			start.Fail("stack maps", "%d of them may have three words each, or four, and nothing tells which: what byte code the code is of is unknown", a.NumberOfMaps)
+			*c = start
+			return
+		}
+		three, four = -odd, -otherOdd
+	}
+	if four > three {
 		*c, a.Maps = other, maps
 		return
 	}
 	d.layout.HighWords = false
 }
 
+// allRight is what likely says of maps that nothing speaks against.
+const allRight = 3
+
+// oddities counts what maps hold that no compiler writes: registers that the machine does not
+// have (there are 16, and the bit for internal pointers), and live monitors in slots that
+// hold none.
+func (d *decoder) oddities(a *StackAtlas, maps []StackMap) (n int) {
+	const registers = 1<<17 - 1
+	slots := slices.Clone(a.Monitors)
+	for i := range d.body.Sites {
+		for k, b := range d.body.Sites[i].Monitors {
+			if k < len(slots) {
+				slots[k] |= b
+			}
+		}
+	}
+	for i := range maps {
+		m := &maps[i]
+		if m.HighWord > registers {
+			n++
+		}
+		if m.RegisterMap != GapMap && m.RegisterMap&^(registers|d.layout.internalPointerBit()) != 0 {
+			n++
+		}
+		for k, live := range m.LiveMonitors {
+			if k < len(slots) && live&^slots[k] != 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sameRanges reports whether maps say the same of byte codes.
+func (d *decoder) sameRanges(a, b []StackMap) bool {
+	return slices.EqualFunc(a, b, func(x, y StackMap) bool { return x.Low == y.Low && x.Info == y.Info && x.Gap() == y.Gap() })
+}
+
 // likely says how much maps look as if they were read with the right number of
 // words: then they end where the next section begins. With the wrong one they may
-// do so, too, once reading has fallen into step again; but hardly with offsets that
+// do so, too, once reading has fallen into step again; but rarely with offsets that
 // grow, within the code, and sites that there are.
 func (d *decoder) likely(c *wire.Cursor, maps []StackMap) int {
 	if c.Err() != nil {
@@ -50,5 +100,5 @@ func (d *decoder) likely(c *wire.Cursor, maps []StackMap) int {
 	if c.Len() != 0 {
 		return 2
 	}
-	return 3
+	return allRight
 }

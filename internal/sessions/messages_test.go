@@ -15,7 +15,7 @@ import (
 // The messages that troubleshooting.md explains are those that the program has.
 func TestMessagesExist(t *testing.T) {
 	var texts []string
-	for _, dir := range []string{"inject", "internal/source", "cmd/jitinject"} {
+	for _, dir := range []string{"inject", "internal/source", "jitdump", "cmd/jitinject"} {
 		files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -77,9 +77,13 @@ func TestRepairsAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := os.ReadFile(filepath.Join(top, "internal/source/quirks.go"))
-	if err != nil {
-		t.Fatal(err)
+	var code []byte
+	for _, name := range []string{"quirks.go", "header.go"} {
+		part, err := os.ReadFile(filepath.Join(top, "internal/source", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code = append(code, part...)
 	}
 	names := regexp.MustCompile(`(?:\{|= )"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(code), -1)
 	if len(names) < 8 {

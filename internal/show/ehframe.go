@@ -60,7 +60,9 @@ func (t *frameTable) header(b []byte) {
 	c := wire.NewCursor(".eh_frame_hdr", "", b, t.order, 0)
 	c.Bytes("", 4)
 	if b[1] != pointerOmit {
-		t.pointer(&c, b[1])
+		if ptr := t.pointer(&c, b[1]); c.Err() == nil && b[1]&0x70 == pointerAbsolute {
+			o.hex("eh_frame_ptr", uint64(ptr))
+		}
 	}
 	if n := uint64(t.pointer(&c, b[2]&0x0f)); b[2] != pointerOmit && c.Err() == nil {
 		o.num("fde_count", n)

@@ -56,12 +56,16 @@ func (d *dumpViewer) header(h *jitdump.Header) {
 	o.word("order", orderName(h.Order))
 	o.named("elf_mach", uint64(h.Machine), machineName(h.Machine))
 	o.num("pid", uint64(h.PID))
-	if h.Flags&jitdump.ArchTimestamps != 0 {
+	if h.Flags == jitdump.ArchTimestamps {
 		o.num("ticks", h.Timestamp)
 	} else {
 		o.time("timestamp", h.Timestamp)
 	}
-	o.words("flags", bitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
+	if h.Flags.Unknown() != 0 { // no bit of it means anything
+		o.hex("flags", uint64(h.Flags))
+	} else {
+		o.words("flags", bitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
+	}
 	if h.Pad != 0 {
 		o.hex("pad1", uint64(h.Pad))
 	}

@@ -15,7 +15,7 @@ const prefix = 16
 // show shows a record.
 func (d *dumpViewer) show(raw *jitdump.Raw) {
 	rec, err := raw.Decode()
-	ticks := d.reader.Header().Flags&jitdump.ArchTimestamps != 0
+	ticks := d.reader.Header().Flags == jitdump.ArchTimestamps
 	d.out.begin(item{offset: raw.Offset, typ: recordName(raw.ID), size: raw.Size(), time: raw.Timestamp, timed: !ticks})
 	if ticks { // of a clock whose rate nobody says
 		d.out.num("ticks", raw.Timestamp)
@@ -104,6 +104,9 @@ func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
 	o.num("code_size", l.CodeSize)
 	o.num("code_index", l.CodeIndex)
 	o.str("name", l.Name)
+	if l.IsCodeless() {
+		o.num("code_missing", l.CodeSize)
+	}
 	d.extra(l.Extra)
 	if d.listing != nil {
 		d.listing.show(raw, l)
@@ -139,6 +142,9 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	defer o.endList()
 	at := func(part []byte) int64 { return raw.Offset + prefix + 3*8 + int64(cap(u.Data)-cap(part)) }
 	f := frameTable{out: o, order: raw.Order, machine: d.reader.Header().Machine, addrSize: addrSize(d.reader.Header().Machine), label: "frames"}
+	if addr, ok := cfi.FramesAddress(raw.Order, f.addrSize, header); ok {
+		f.address, f.label = addr, ""
+	}
 	if len(header) > 0 {
 		f.header(header)
 	}

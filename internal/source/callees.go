@@ -42,7 +42,7 @@ func (d *Jitdump) lookAround() {
 		if c.strict || e.Kind != jitcode.Load {
 			continue
 		}
-		if code, err := r.code(e.Function); err == nil {
+		if code, err := r.codeOf(e.Function); err == nil {
 			c.strict = cfi.TakesArguments(d.Target(), code)
 		}
 	}
@@ -53,8 +53,8 @@ func (d *Jitdump) lookAround() {
 	}
 }
 
-// code reads the code of the i-th function, valid until the next call.
-func (r *Reader) code(i int) ([]byte, error) {
+// codeOf reads the code of the i-th function, valid until the next call.
+func (r *Reader) codeOf(i int) ([]byte, error) {
 	at := r.d.parts[i].load
 	if err := r.window.hold(r.d.src, at); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *Reader) code(i int) ([]byte, error) {
 		return nil, err
 	}
 	l, err := raw.Load()
-	return l.Code, err
+	return r.unsalted(l.Code), err
 }
 
 // callee says what the function at an address does to its caller, or else that of which a
@@ -105,7 +105,7 @@ func (r *Reader) effect(i int) cfi.Callee {
 		r.aside = r.d.Reader()
 	}
 	effect := cfi.CalleeUnknown
-	if code, err := r.aside.code(i); err == nil {
+	if code, err := r.aside.codeOf(i); err == nil {
 		r.aside.frames.Strict = r.d.callees.strict
 		found := r.aside.frames.Synthesize(r.d.Target(), code, nil)
 		effect = found.Callee()

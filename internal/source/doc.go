@@ -14,7 +14,9 @@
 // loads, and threads interleave theirs. perf gives a load whatever debug record
 // came last. A record that names no load's address is given to the next load if
 // all its entries lie inside that. Unwinding records name nothing; they belong
-// to the load that follows.
+// to the load that follows. But LLVM's ORC writes one for all functions of an object
+// file: its header says where .eh_frame was, so each function gets the FDEs of its
+// addresses (unwindbatch.go).
 //
 // A record of inlined calls names nothing either: it belongs to the next load, or,
 // where threads have written into each other's records, to the load of that name.

@@ -95,6 +95,10 @@ type Listing struct {
 	// usual: the producer was killed, or still writes.
 	Cut int64
 
+	// CutName is the name of the function in that record, if the file ends with it: the
+	// producer could write the name and not the code. Else it is "".
+	CutName string
+
 	// Watch, if it is not nil, is told now and then how far in the file Scan is.
 	Watch func(offset int64)
 }

@@ -21,6 +21,7 @@ type Reader struct {
 	function int      // the one being read
 	fn       jitcode.Function
 	window   window
+	code     []byte // of fn, where it is not in the window
 	rows     []row
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
 	info2    jitdump.DebugInfo2
@@ -138,7 +139,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	}
 	start := r.d.codeStart(l.CodeAddr)
 	r.fn = jitcode.Function{
-		Name: l.Name, Addr: start, Size: uint64(len(l.Code)), Code: l.Code, Thumb: start != l.CodeAddr,
+		Name: l.Name, Addr: start, Size: l.CodeSize, Code: r.unsalted(l.Code), Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}

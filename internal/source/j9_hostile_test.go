@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -190,9 +191,7 @@ func TestJ9OutOfOrder(t *testing.T) {
 // Whichever bits of a record are wrong, the name and the code are there, and what is
 // said of the rest keeps its promises.
 func TestJ9BitFlips(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := rand.New(rand.NewPCG(testrec.Seed(t), 1))
 	broken := 0
 	for range 30 {
 		body := j9gen.Random(rng, j9gen.Options{Layout: j9meta.Layout{Order: binary.LittleEndian, Machine: elf.EM_X86_64, PointerSize: 8}, CodeSize: 400, StartPC: 0x1000, Cold: j9gen.Never})

@@ -14,11 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -167,9 +167,7 @@ func interesting(rng *rand.Rand, b *j9meta.Body, size uint32) (list []uint32) {
 // Whatever a body's shape, its warm and its cold part show at each offset the stack
 // that the metadata says, with names and lines of the tables.
 func TestJ9Random(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 9))
+	rng := rand.New(rand.NewPCG(testrec.Seed(t), 9))
 	bodies := 600
 	if testing.Short() {
 		bodies = 60

@@ -22,6 +22,8 @@ type pairing struct {
 	loads     int                // that have been, as far as they are counted for j9
 	unwind    span
 	mapped    uint64 // what unwind says of itself
+	tables    int    // number of the batch of unwind tables that loads belong to, from 1; 0 for none
+	loading   bool   // loads of it have come
 
 	// The latest loads and moves: of a code index in a process, and of a code
 	// index in any. They are collected from the first move on, as most dumps have
@@ -159,6 +161,7 @@ func (p *pairing) takeDebugInfo(addr uint64, fits func(span) bool) (s span, earl
 // metadata is about. It returns how many records of metadata it was.
 func (p *pairing) forget() (orphans int) {
 	p.unwind, p.mapped, p.lastDebug = span{}, 0, span{}
+	p.tables, p.loading = 0, false
 	p.inline, p.tooMany, p.mixed = p.inline[:0], 0, false
 	p.inBatch = false
 	orphans = len(p.j9)

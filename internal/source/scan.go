@@ -42,6 +42,9 @@ type Jitdump struct {
 	orphans     int // debug records that no load could be found for
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     sources
+	batches     []unwindBatch // in the order of the file
+	codeless    map[int]bool  // functions whose loads lack the bytes
+	salt        salting
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
@@ -50,6 +53,7 @@ type Jitdump struct {
 	host        *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
 	repairs     repairs
+	assumed     bool   // the machine is the recording's
 	high        uint64 // the end of the code that ends last
 
 	evidence  lineEvidence // about the addresses of lines
@@ -112,7 +116,7 @@ func (d *Jitdump) grow(at int64) {
 // costs what is damaged and becomes a Problem; the error is ctx's. Scan must not
 // run while functions are read.
 func (d *Jitdump) Scan(ctx context.Context) error {
-	d.Cut = -1
+	d.Cut, d.CutName = -1, ""
 	d.listed = window{} // where the file had nothing yet, there may be something now
 	for n := 0; !d.lost; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -162,7 +166,7 @@ func (d *Jitdump) damaged(at int64, err error) bool {
 	case more:
 		d.problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
 	case errors.Is(err, jitdump.ErrCut) && !d.reaches(at+maxCut):
-		d.Cut = at
+		d.Cut, d.CutName = at, d.nameAtEnd(at)
 		return false
 	default:
 		d.problem(at, "%v; the rest of the file is left out", err)
@@ -207,14 +211,16 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		if raw.Missized != 0 {
 			d.repairs.missized.Add(1)
 		}
+		if d.pairing.loading {
+			d.endBatch()
+		}
 		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
 	case jitdump.IDUnwinding:
 		u, err := raw.Unwinding()
 		if err != nil {
 			return err
 		}
-		// CPython rounds up to 16; whatever claims more is not to be believed.
-		d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
+		d.unwinding(raw, &u)
 	case jitdump.IDDebugInfo2:
 		d.pairing.inlineTree(spanOf(raw))
 	case jitdump.IDTier:
@@ -238,6 +244,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 		d.j9Metadata(raw)
 	case jitdump.IDClose:
 		// Records of other threads or of forked children may follow.
+		d.endBatch()
 	default:
 		d.Unknown++
 	}
@@ -248,7 +255,7 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
 	var tables uint64
-	p.unwind, tables = d.pairing.takeUnwinding()
+	p.unwind, tables = d.unwindingOf(l)
 	p.inline = d.inlineTreeOf(raw, l.Name)
 	debug, early := d.pairing.takeDebugInfo(l.CodeAddr, func(s span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
 	switch {
@@ -260,6 +267,13 @@ func (d *Jitdump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	metadata, ok := d.metadataOf(raw, l)
 	if ok = ok && p.inline.size == 0; ok { // what a producer worked out itself goes first
 		p.inline = metadata
+	}
+	d.salt.add(raw, l)
+	if l.IsCodeless() {
+		if d.codeless == nil {
+			d.codeless = make(map[int]bool)
+		}
+		d.codeless[len(d.parts)] = true
 	}
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
@@ -346,28 +360,12 @@ func (d *Jitdump) Orphans() int {
 // namespace.
 func (d *Jitdump) PID() uint32 { return d.header.PID }
 
-// A Clock is what a source's times are counted by.
-type Clock int
-
-const (
-	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
-	ArchClock                   // ticks of the processor's counter
-)
-
-// Clock returns the clock of the dump's times.
-func (d *Jitdump) Clock() (Clock, error) {
-	switch d.header.Flags {
-	case 0:
-		return MonotonicClock, nil
-	case jitdump.ArchTimestamps:
-		return ArchClock, nil
-	}
-	return 0, fmt.Errorf("its header has flags that nobody knows, %#x; its times may mean anything", uint64(d.header.Flags&^jitdump.ArchTimestamps))
-}
-
 // NumFunctions returns how many functions were loaded. Their numbers, in events
 // and for Reader.Function, are smaller.
 func (d *Jitdump) NumFunctions() int { return len(d.parts) }
+
+// HasCode reports whether the dump has the bytes of a function.
+func (d *Jitdump) HasCode(function int) bool { return !d.codeless[function] }
 
 // codeStart returns where code begins that is called at addr: on 32-bit ARM the
 // lowest bit of a function's address says that its code is in the T32 set.

@@ -13,7 +13,7 @@ import (
 // the offset of its target from where the function begins. Only the code is read; it
 // fails where that cannot be done again.
 func (r *Reader) Targets(i int, f func(offset int64)) error {
-	code, err := r.code(i)
+	code, err := r.codeOf(i)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		r.sentTables(fn, &raw)
 	}
-	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive {
+	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive || !fn.HasCode() {
 		return nil
 	}
 	cie, initial := cfi.CIE(r.d.Target())
@@ -99,18 +99,26 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if err != nil {
 		return jitcode.FrameTable{}, err
 	}
+	if b := r.d.batchOf(r.d.parts[r.function].unwind); b != nil && len(u.Data) >= b.Offset+b.Size {
+		return r.batchTables(fn, b, &u)
+	}
 	frames, header, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
-	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
-	place.Machine = elf.Machine(r.d.header.Machine)
-	table, err := cfi.Check(place, frames)
+	table, err := cfi.Check(r.placeOf(fn), frames)
 	inFront := len(header) > 0 && &header[0] == &u.Data[0]
 	if err == nil && len(table.FDEs) > 0 && (inFront || table.Moved) {
 		r.repairs.displaced.Add(1)
 	}
 	return table, err
+}
+
+// placeOf returns where perf expects the tables of fn.
+func (r *Reader) placeOf(fn *jitcode.Function) cfi.Place {
+	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
+	place.Machine = elf.Machine(r.d.header.Machine)
+	return place
 }
 
 // addrSize returns the size of addresses in the dump's code, in bytes.

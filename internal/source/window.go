@@ -45,15 +45,19 @@ func (w *window) hold(src io.ReaderAt, load span, others ...span) error {
 		} else {
 			far = append(far, stretch{})
 		}
-		if err := far[len(far)-1].read(src, s.off, int64(s.size), int64(s.size)); err != nil {
-			return err
+		// Functions of a batch have one unwinding record.
+		if f := &far[len(far)-1]; !f.has(s.off, int64(s.size)) {
+			if err := f.read(src, s.off, int64(s.size), int64(s.size)); err != nil {
+				return err
+			}
 		}
 	}
 	w.far = far
 	if w.near.has(lo, hi-lo) {
 		return nil
 	}
-	return w.near.read(src, lo, hi-lo, max(hi-lo, windowSize))
+	// Records of a batch come first, so that lo stays and hi grows.
+	return w.near.read(src, lo, hi-lo, hi-lo+windowSize)
 }
 
 func (s *stretch) has(off, size int64) bool {

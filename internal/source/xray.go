@@ -47,6 +47,9 @@ type XRayThread struct {
 	pieces []xrayPiece
 }
 
+// ErrNotXRay says that a file is no trace of XRay at all.
+var ErrNotXRay = xrayfdr.ErrNotXRay
+
 // ReadXRay finds out who wrote a trace, and what time it was then. src has size bytes, and is
 // used as long as the trace is. The error wraps xrayfdr.ErrNotXRay for other files.
 func ReadXRay(src io.ReaderAt, size int64) (*XRay, error) {

@@ -43,6 +43,8 @@ type Recording struct {
 	Machine string   // as uname -m says it; empty for a file that does not say
 	Cmdline []string // of perf record; likewise
 
+	Wall, Clock uint64 // a moment as CLOCK_REALTIME and the recording's clock have it; 0 for a file that does not say
+
 	// How older perfs and kernels wrote files.
 	ShortHeader bool     // without features, as before 2.6.32
 	EventTypes  []string // names of events, as before 3.1
@@ -212,3 +214,6 @@ func (r *Recording) Chain(pid uint32, time uint64, ips ...uint64) {
 
 // Round adds a FINISHED_ROUND record.
 func (r *Recording) Round() { r.Raw(68, 0, nil) }
+
+// Data returns the records so far.
+func (r *Recording) Data() []byte { return r.data }

@@ -56,6 +56,10 @@ func (r *Recording) Bytes() []byte {
 		}
 		sections = append(sections, args)
 	}
+	if r.Wall != 0 {
+		data := o.AppendUint32(o.AppendUint32(nil, 1), uint32(r.ClockID))
+		sections = append(sections, o.AppendUint64(o.AppendUint64(data, r.Wall), r.Clock))
+	}
 	at := uint64(len(b) + 16*len(sections))
 	for _, s := range sections {
 		b = o.AppendUint64(b, at)
@@ -78,6 +82,9 @@ func (r *Recording) features() []byte {
 	}
 	if len(r.Cmdline) > 0 {
 		set |= 1 << 11
+	}
+	if r.Wall != 0 {
+		set |= 1 << 29
 	}
 	b := make([]byte, 32)
 	if r.Long32 {

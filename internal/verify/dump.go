@@ -26,6 +26,7 @@ type dumpCheck struct {
 	header  *jitdump.Header
 	machine elf.Machine
 	habits  habits
+	ticks   bool   // times are counts of the processor
 	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
 	functions []function
@@ -37,6 +38,7 @@ type dumpCheck struct {
 	j9        []*pendingJ9
 	j9Loads   int // that have been
 	tiers     [256]bool
+	salt      saltCheck
 
 	records   int
 	first     uint64 // time of the first record that has one
@@ -56,6 +58,7 @@ type function struct {
 	end               int64 // of the record with its code, which is last in that
 	pid               uint32
 	gone              bool // other code lies at its place
+	codeless          bool // the record lacks the bytes
 }
 
 type indexKey struct {
@@ -298,7 +301,7 @@ func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 		c.broken("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
 		return
 	}
-	if c.header.Flags&jitdump.ArchTimestamps == 0 && t >= realTime && !c.epochSaid {
+	if !c.ticks && t >= realTime && !c.epochSaid {
 		c.epochSaid = true
 		c.broken("dump/time-epoch", raw.Offset, "%s has the time %d.%09d s: seconds since 1970", raw.ID, t/1e9, t%1e9)
 	}
@@ -331,13 +334,16 @@ func (c *dumpCheck) end() {
 	for _, p := range c.j9 {
 		c.orphanJ9(p)
 	}
+	if c.salt.found() {
+		c.broken("dump/code-salted", c.functions[0].offset, "the last %d bytes of the code of all %s are a number", codeSalt, counted(c.salt.loads, "function"))
+	}
 	if len(c.functions) == 0 {
 		c.broken("dump/no-load", dumpHeaderSize, "there is no JIT_CODE_LOAD in the file")
 	}
-	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && c.header.Flags&jitdump.ArchTimestamps == 0 {
+	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && !c.ticks {
 		c.broken("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
 	}
-	if c.changed != 0 && c.latest > c.changed+changedSlack && !c.epochSaid && c.header.Flags&jitdump.ArchTimestamps == 0 {
+	if c.changed != 0 && c.latest > c.changed+changedSlack && !c.epochSaid && !c.ticks {
 		c.broken("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
 	c.result.Holds = counted(c.records, "record") + ", " + counted(len(c.functions), "function")

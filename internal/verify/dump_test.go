@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"slices"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -265,6 +264,18 @@ var dumpBreaches = []breach{
 	changed("dump/address", func(d *dump) { d.load(0, "g") }),
 	changed("dump/address", func(d *dump) { d.load(1<<64-8, "g") }),
 	changed("dump/size-zero", func(d *dump) { d.loadIndex(9, a+0x100, "g", nil) }),
+	changed("dump/code-missing", func(d *dump) {
+		d.record(0, u32(dumpPID), u32(dumpPID), a+0x1000, a+0x1000, u64(0x4000), d.next, "stub ReportStubBlock<StubPrecode>")
+	}),
+	{"dump/code-salted", func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		for i := range u64(3) {
+			c := code()
+			le.PutUint64(c[len(c)-8:], 0x123456789abcdef0^i<<32^u64(len(c)))
+			d.loadIndex(i, a+i*0x100, "py::f", c)
+		}
+		return d.file(t, dir)
+	}, nil},
 	changed("dump/index-twice", func(d *dump) { d.loadIndex(0, a+0x100, "g", code()) }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x10, "g") }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x100, "g").move(1, a+0x100, a-0x10, 0x30) }),
@@ -363,6 +374,19 @@ var dumpBreaches = []breach{
 		frames, header := unwindData(len(code()))
 		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g")
 	}),
+	changed("dump/unwind-shared", func(d *dump) { // as LLVM's ORC writes it
+		frames, _ := unwindData(len(code()))
+		fde := frames[24:44]
+		frames = append(frames[:44], fde...)
+		at := u64(0x7f0000200000)
+		for i, addr := range []u64{a + 0x100, a + 0x200} {
+			f := frames[24+20*i:]
+			le.PutUint32(f[4:], u32(28+20*i))
+			le.PutUint32(f[8:], u32(addr-at-u64(32+20*i)))
+		}
+		header := le.AppendUint64([]byte{1, 0x0c, 0xff, 0xff}, at)
+		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g").load(a+0x200, "h")
+	}, "dump/unwind-order"),
 	changed("dump/unwind-frames", func(d *dump) {
 		frames, header := unwindData(len(code()))
 		frames[0] = 0xf0
@@ -433,61 +457,24 @@ var dumpBreaches = []breach{
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
 	}, []string{"dump/load-late"}},
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // samples are elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		for i := range u64(20) {
+			r.Sample(dumpPID, 6_000_000+i, 0x7fff00000000+i)
+		}
+	}),
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // executable memory is elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		r.Mmap2(dumpPID, 4_100_000, 0x7fff00000000, 0x1000, 0, "//anon")
+		r.Sample(dumpPID, 6_000_000, 0x400010)
+	}),
 	beside("dump/load-late", func(r *testrec.Recording, marker string) {
 		r.Marker(dumpPID, 4_000_000, marker)
 		r.Sample(dumpPID, 4_500_000, a+0x20)
 		r.Sample(dumpPID, 6_000_000, a+0x20)
 	}),
-}
-
-// beside returns the breach of a dump beside a recording.
-func beside(rule string, record func(r *testrec.Recording, marker string)) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
-		path, opts := full().file(t, dir)
-		r := testrec.NewRecording()
-		record(r, "/elsewhere/jit-4711.dump")
-		opts.Recording = write(t, dir, "perf.data", r.Bytes())
-		return path, opts
-	}, nil}
-}
-
-// TestRecordings: a dump is held against the recordings that know its process, however
-// many there are, and against no other.
-func TestRecordings(t *testing.T) {
-	dir := t.TempDir()
-	path, _ := full().file(t, dir)
-	made := func(name string, pid u32, time u64, marker bool) string {
-		r := testrec.NewRecording()
-		if marker {
-			r.Marker(pid, time, "/elsewhere/jit-4711.dump")
-		}
-		r.Sample(pid, time+1_000_000, 1)
-		return write(t, dir, name, r.Bytes())
-	}
-	good, foreign := made("good.data", dumpPID, 4_000_000, true), made("foreign.data", 12, 4_000_000, false)
-	late, unmarked := made("late.data", dumpPID, 900e9, true), made("unmarked.data", dumpPID, 4_000_000, false)
-	for _, test := range []struct {
-		recordings []string
-		want       []string
-	}{
-		{[]string{good}, nil},
-		{[]string{foreign, good}, nil},
-		{[]string{foreign}, []string{"dump/other-process"}},
-		{[]string{good, late}, []string{"dump/recording-time"}},
-		{[]string{unmarked, foreign, good}, []string{"dump/marker"}},
-	} {
-		if rules, all := verified(t, path, verify.Options{Recordings: test.recordings}); !slices.Equal(rules, test.want) {
-			t.Errorf("beside %v: %v, want %v: %+v", test.recordings, rules, test.want, all)
-		}
-	}
-}
-
-func goodBeside(t *testing.T, dir string) (string, verify.Options) {
-	return beside("", func(r *testrec.Recording, marker string) {
-		r.Marker(dumpPID, 4_000_000, marker)
-		r.Sample(dumpPID, 4_500_000, 0x1234)
-		r.Sample(dumpPID, 6_000_000, a+0x20)
-	}).make(t, dir)
 }
 
 // TestLimit: ten complaints about a rule are told, and how many more there are.

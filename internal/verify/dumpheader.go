@@ -61,14 +61,16 @@ func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
 		c.broken("dump/pid-name", 20, "the process is number %d, the file's name has %d", pid, n)
 	}
 	flags := order.Uint64(b[32:])
-	if flags&^1 != 0 {
+	switch flags {
+	case 0:
+	case 1:
+		c.ticks = true
+		c.broken("dump/tsc", 32, "times are counts of the processor")
+	default: // then bit 0 means nothing either
 		c.broken("dump/flags", 32, "flags are %#x", flags)
 	}
-	if flags&1 != 0 {
-		c.broken("dump/tsc", 32, "times are counts of the processor")
-	}
 	c.src = &mendedFile{c.src, mended}
-	c.header = &jitdump.Header{Order: order, Machine: machine, PID: pid, Timestamp: order.Uint64(b[24:]), Flags: jitdump.Flags(flags)}
+	c.header = &jitdump.Header{Order: order, Machine: machine, PID: pid, Timestamp: order.Uint64(b[24:])}
 	return true, nil
 }
 

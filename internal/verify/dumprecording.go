@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/jitinject/jitinject/jitdump"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -82,11 +81,14 @@ func (c *dumpCheck) besideRecording(ctx context.Context, path, recording string)
 		return nil
 	}
 	if w.object {
-		if err := c.injectedCode(ctx, recording, w.pid, monotonic && c.header.Flags&jitdump.ArchTimestamps == 0); err != nil {
+		if err := c.injectedCode(ctx, recording, w.pid, monotonic && !c.ticks); err != nil {
 			return err
 		}
 	}
-	if c.header.Flags&jitdump.ArchTimestamps != 0 {
+	if wrong, err := c.wrongPlace(ctx, recording, &w); wrong || err != nil {
+		return err
+	}
+	if c.ticks {
 		return nil // said already: dump/tsc
 	}
 	if !monotonic {

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"debug/elf"
+	"encoding/binary"
 
+	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -51,8 +53,12 @@ func (c *dumpCheck) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	table, err := readFrames(order, c.addrSize(l.CodeAddr), frames, framesAt)
 	if err != nil || u.headerSize > 0 && !isFrameHeader(header) {
 		swapped, other := u.data[u.headerSize:], u.data[:u.headerSize]
-		if _, serr := readFrames(order, c.addrSize(l.CodeAddr), swapped, framesAt); serr == nil && u.headerSize > 0 && isFrameHeader(other) {
+		if addr, ok := framesAddress(order, c.addrSize(l.CodeAddr), other); ok {
+			framesAt = addr
+		}
+		if table, serr := readFrames(order, c.addrSize(l.CodeAddr), swapped, framesAt); serr == nil && u.headerSize > 0 && isFrameHeader(other) {
 			c.broken("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", quoted(l.Name))
+			c.shared(u, table, l)
 			return
 		}
 		if err == nil {
@@ -83,6 +89,31 @@ func (c *dumpCheck) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	if err := checkFrameHeader(order, c.addrSize(l.CodeAddr), header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
 		c.broken("dump/unwind-header", u.offset, "%s: %v", quoted(l.Name), err)
+	}
+}
+
+// framesAddress returns the address of .eh_frame, if the header has it as it is
+// [LSB Core 10.6.2].
+func framesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr uint64, ok bool) {
+	if len(header) < 4 || header[1] == peOmit || header[1]&0xf0 != 0 {
+		return 0, false
+	}
+	e := entryReader{c: wire.NewCursor(".eh_frame_hdr", "", header[4:], order, 0), addrSize: addrSize}
+	addr, err := e.pointer(header[1])
+	return addr, err == nil && e.c.Err() == nil && addr != 0
+}
+
+// shared says which FDEs of an unwinding record are about other code than that of its load,
+// where the header tells what they are about.
+func (c *dumpCheck) shared(u *unwindRecord, table []frameEntry, l *jitdump.Load) {
+	others := 0
+	for _, f := range table {
+		if f.high <= l.CodeAddr || f.low >= l.CodeAddr+l.CodeSize {
+			others++
+		}
+	}
+	if others > 0 && len(table) > 1 {
+		c.broken("dump/unwind-shared", u.offset, "%d of the %d FDEs in front of the load of %s are about other code", others, len(table), quoted(l.Name))
 	}
 }
 

@@ -1,0 +1,178 @@
+package cfi
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Batch is an .eh_frame of several functions at a known address. LLVM's ORC writes one
+// for each object file (PerfSupportPlugin.cpp of LLVM 18 and later): its .eh_frame_hdr has
+// no table of FDEs, and the absolute address that .eh_frame had in the process.
+type Batch struct {
+	Addr   uint64 // of .eh_frame
+	Offset int    // of .eh_frame in the unwind data, in bytes
+	Size   int    // of .eh_frame, in bytes
+
+	fdes []batchFDE // by address
+}
+
+// A batchFDE is where an FDE is, and what it is about.
+type batchFDE struct {
+	low, high uint64 // addresses of code
+	at, cie   int    // offsets in .eh_frame
+}
+
+// ReadBatch reads where the FDEs of unwind data are. ok is false if the header gives no
+// absolute address, or if the tables cannot be read that far: then they are those of one
+// function, for [Split] and [Check].
+func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uint64) (b *Batch, ok bool) {
+	frames, header, err := Split(order, data, headerSize)
+	if err != nil || len(frames) == 0 {
+		return nil, false
+	}
+	addr, ok := FramesAddress(order, addrSize, header)
+	if !ok {
+		return nil, false
+	}
+	b = &Batch{Addr: addr, Size: len(frames)}
+	if &header[0] == &data[0] {
+		b.Offset = len(header)
+	}
+	r := reader{
+		place: Place{Order: order, AddrSize: addrSize, Frames: addr},
+		c:     wire.NewCursor(".eh_frame", "", frames, order, 0), at: make(map[int]int),
+	}
+	for r.c.Len() >= 4 {
+		start := r.c.Pos()
+		length := r.c.U32("length")
+		if length == 0 {
+			break
+		}
+		idAt := r.c.Pos()
+		body := r.c.Bytes("entry", uint64(length))
+		if r.c.Err() != nil || len(body) < 4 {
+			return nil, false
+		}
+		id := order.Uint32(body)
+		if id == 0 {
+			if !r.again(frames, start) {
+				return nil, false
+			}
+			continue
+		}
+		f := batchFDE{at: start, cie: idAt - int(id)}
+		cie, known := r.at[f.cie]
+		if !known {
+			return nil, false
+		}
+		c := wire.NewCursor(".eh_frame", "FDE", body[4:], order, int64(idAt+4))
+		f.low, f.high = r.about(&c, r.more[cie].encoding, uint64(idAt+4))
+		if c.Err() != nil {
+			return nil, false
+		}
+		if f.low < f.high {
+			b.fdes = append(b.fdes, f)
+		}
+	}
+	slices.SortStableFunc(b.fdes, func(a, b batchFDE) int { return cmp.Compare(a.low, b.low) })
+	return b, len(b.fdes) > 0
+}
+
+// FramesAddress returns the address that .eh_frame had in the process, if an .eh_frame_hdr
+// says it as it is, and not relative to something.
+func FramesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr uint64, ok bool) {
+	if len(header) < 4 {
+		return 0, false
+	}
+	switch rest := header[4:]; header[1] {
+	case peAbsolute, peSigned, peUdata8, peSdata8:
+		if addrSize == 8 && len(rest) >= 8 {
+			addr = order.Uint64(rest)
+			break
+		}
+		if addrSize != 4 || header[1]&7 == peUdata8 {
+			return 0, false
+		}
+		fallthrough
+	case peUdata4, peSdata4:
+		if addrSize != 4 || len(rest) < 4 {
+			return 0, false
+		}
+		addr = uint64(order.Uint32(rest))
+	}
+	return addr, addr != 0
+}
+
+// again reads the entry at an offset of frames, and goes on behind the present one.
+func (r *reader) again(frames []byte, at int) bool {
+	behind := r.c
+	r.c = wire.NewCursor(".eh_frame", "", frames, r.place.Order, 0)
+	r.c.Bytes("entry", uint64(at))
+	r.entry()
+	if r.c.Err() != nil {
+		return false
+	}
+	r.c = behind
+	return true
+}
+
+// about reads what code an FDE is about; c is behind its CIE pointer, at an offset of
+// .eh_frame.
+func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uint64) {
+	low = r.pointer(c, "pc begin", encoding&0x0f)
+	if encoding&pePCRel != 0 {
+		low += r.place.Frames + at
+	}
+	low = r.mask(low)
+	size := r.pointer(c, "pc range", encoding&0x07)
+	if size > ^low {
+		c.Bad("pc range", "%d bytes at %#x", size, low)
+	}
+	return low, low + size
+}
+
+// Has reports whether the batch has FDEs of a function: those that are about nothing
+// but its code.
+func (b *Batch) Has(code, size uint64) bool {
+	from, to := b.of(code, size)
+	for _, f := range b.fdes[from:to] {
+		if f.high <= code+size {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns which FDEs begin in a function.
+func (b *Batch) of(code, size uint64) (from, to int) {
+	at := func(addr uint64) int {
+		i, _ := slices.BinarySearchFunc(b.fdes, addr, func(f batchFDE, addr uint64) int { return cmp.Compare(f.low, addr) })
+		return i
+	}
+	return at(code), at(code + size)
+}
+
+// Check reads the tables of one function, which the batch has. place says where the
+// function is, and frames is the .eh_frame; otherwise it does what the function [Check]
+// does.
+func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
+	place.Frames = b.Addr
+	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
+	from, to := b.of(place.Code, place.CodeSize)
+	for _, f := range b.fdes[from:to] {
+		if f.high > place.Code+place.CodeSize {
+			continue
+		}
+		if _, known := r.at[f.cie]; !known && !r.again(frames, f.cie) || !r.again(frames, f.at) {
+			return jitcode.FrameTable{}, r.c.Err()
+		}
+	}
+	if r.settle(); r.c.Err() == nil {
+		r.apart()
+	}
+	return r.table, r.c.Err()
+}

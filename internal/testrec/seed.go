@@ -1,0 +1,49 @@
+package testrec
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Seed returns the seed for a test of random input: the same one each time, or, with
+// JITINJECT_ALL=1 (make interop), another one. A test that fails says how to repeat it;
+// JITINJECT_SEED is the seed then.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := uint64(1)
+	if s := os.Getenv("JITINJECT_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("JITINJECT_SEED: %v", err)
+		}
+		seed = n
+	} else if os.Getenv("JITINJECT_ALL") != "" {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to repeat it: JITINJECT_SEED=%d go test %s -count=1 -run '^%s$'", seed, packageDir(), t.Name())
+		}
+	})
+	return seed
+}
+
+// packageDir returns the package that is tested, as go test takes it at the top of the
+// repository.
+func packageDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for top := dir; top != filepath.Dir(top); top = filepath.Dir(top) {
+		if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
+			rel, _ := filepath.Rel(top, dir)
+			return fmt.Sprintf("./%s", filepath.ToSlash(rel))
+		}
+	}
+	return "."
+}
