@@ -71,6 +71,7 @@ var allowed = map[string][]string{
 	"internal/bench":          {"internal/testrec"},
 	"internal/hostile":        {},
 	"internal/clients":        {},
+	"internal/judge":          {},
 	"internal/sessions":       {"internal/testrec"},
 	"internal/licenses":       {},
 }
