@@ -72,6 +72,8 @@ var allowed = map[string][]string{
 	"internal/hostile":        {},
 	"internal/clients":        {},
 	"internal/judge":          {},
+	"internal/truth":          {"internal/judge"},
+	"internal/runtimes":       {"internal/judge", "internal/truth"},
 	"internal/sessions":       {"internal/testrec"},
 	"internal/licenses":       {},
 }

@@ -23,32 +23,56 @@ func keys(samples []Sample) []key {
 	return out
 }
 
-// Compare returns what our samples lose beside theirs: in the order of theirs, then the
-// surplus in the order of ours. Both must come from the same perf. A sample has at most
-// one loss about its stack, and one for each frame whose symbol differs. The first rule
-// that applies to a loss excuses it.
-//
-// The losses point into the slices that are passed.
-func Compare(theirs, ours []Sample, rules ...Rule) []Loss {
+// A Pair is one sample in both results. Either is nil where the result does not have it.
+type Pair struct{ Theirs, Ours *Sample }
+
+// Jitted reports whether a frame of either stack is in an object made of a jitdump. Of
+// code that the runtime's own file has as well, one result may show the object and the
+// other the file.
+func (p *Pair) Jitted() bool {
+	return p.Theirs != nil && p.Theirs.Jitted() || p.Ours != nil && p.Ours.Jitted()
+}
+
+// Pairs pairs samples of the same thread, time and event: in the order of theirs, then
+// those that only ours has, in their order. The pairs point into the slices that are
+// passed.
+func Pairs(theirs, ours []Sample) []Pair {
 	index := make(map[key]int, len(ours))
-	ourKeys := keys(ours)
-	for i, k := range ourKeys {
+	for i, k := range keys(ours) {
 		index[k] = i
 	}
-	var losses []Loss
+	pairs := make([]Pair, 0, len(theirs))
 	paired := make([]bool, len(ours))
 	for i, k := range keys(theirs) {
-		j, ok := index[k]
-		if !ok {
-			losses = append(losses, Loss{Kind: Absent, Theirs: &theirs[i]})
-			continue
+		p := Pair{Theirs: &theirs[i]}
+		if j, ok := index[k]; ok {
+			p.Ours, paired[j] = &ours[j], true
 		}
-		paired[j] = true
-		losses = append(losses, compareStacks(&theirs[i], &ours[j])...)
+		pairs = append(pairs, p)
 	}
 	for j, ok := range paired {
 		if !ok {
-			losses = append(losses, Loss{Kind: Surplus, Ours: &ours[j]})
+			pairs = append(pairs, Pair{Ours: &ours[j]})
+		}
+	}
+	return pairs
+}
+
+// Compare returns what our samples lose beside theirs, in the order of Pairs. Both must
+// come from the same perf. A sample has at most one loss about its stack, and one for each
+// frame whose symbol differs. The first rule that applies to a loss excuses it.
+//
+// The losses point into the slices that are passed.
+func Compare(theirs, ours []Sample, rules ...Rule) []Loss {
+	var losses []Loss
+	for _, p := range Pairs(theirs, ours) {
+		switch {
+		case p.Ours == nil:
+			losses = append(losses, Loss{Kind: Absent, Theirs: p.Theirs})
+		case p.Theirs == nil:
+			losses = append(losses, Loss{Kind: Surplus, Ours: p.Ours})
+		default:
+			losses = append(losses, compareStacks(p.Theirs, p.Ours)...)
 		}
 	}
 	for i := range losses {

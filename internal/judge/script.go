@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Script runs perf script on a recording and returns its samples in the order in which
@@ -19,16 +20,22 @@ func Script(ctx context.Context, perf, file string, args ...string) ([]Sample, e
 	return run(ctx, perf, append([]string{"script", "-f", "--ns", "--no-inline", "-F", Fields, "-i", file}, args...))
 }
 
-// Lines is Script without call chains and with the source line of each sample's own
-// address, as perf prints it. It starts addr2line for every file that samples are in:
-// tools, if not "", is a directory with the addr2line that perf is to run.
-func Lines(ctx context.Context, perf, file, tools string, args ...string) ([]Sample, error) {
-	all := []string{"script", "-f", "--ns", "--no-inline", "-G", "-F", Fields + ",srcline", "-i", file}
-	env := []string{}
-	if tools != "" {
-		env = append(env, "PATH="+tools+":"+os.Getenv("PATH"), "PERF_EXEC_PATH="+tools)
+// Lines is Script without call chains, for the samples whose own function is one of the
+// symbols, with the source line of the sample's address as perf prints it. For other
+// samples perf would look up lines in the runtime's own files, which takes minutes. A
+// symbol with a comma in it cannot be asked for, and is left out.
+func Lines(ctx context.Context, perf, file string, symbols []string, args ...string) ([]Sample, error) {
+	var wanted []string
+	for _, s := range symbols {
+		if !strings.Contains(s, ",") {
+			wanted = append(wanted, s)
+		}
 	}
-	return run(ctx, perf, append(all, args...), env...)
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	all := []string{"script", "-f", "--ns", "--no-inline", "-G", "-F", Fields + ",srcline", "-S", strings.Join(wanted, ","), "-i", file}
+	return run(ctx, perf, append(all, args...))
 }
 
 // Command prepares a run of perf without the user's settings, build-id cache and
@@ -40,17 +47,17 @@ func Command(ctx context.Context, perf string, args ...string) (*exec.Cmd, func(
 	}
 	cmd := exec.CommandContext(ctx, perf, args...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "PAGER=cat")
+	cmd.WaitDelay = 5 * time.Second // for what perf has started and left
 	return cmd, func() { os.RemoveAll(home) }, nil
 }
 
 // run runs perf and parses its output while it comes.
-func run(ctx context.Context, perf string, args []string, env ...string) ([]Sample, error) {
+func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	cmd, clean, err := Command(ctx, perf, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer clean()
-	cmd.Env = append(cmd.Env, env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()

@@ -51,7 +51,7 @@ func TestScript_OptionsAndSurroundings(t *testing.T) {
 func TestScript_Errors(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"perf fails", printSample + "; echo no such file >&2; exit 3", "exit status 3: no such file"},
-		{"not a sample", "echo nonsense; sleep 100", "line 1: a frame before the first sample"},
+		{"not a sample", "echo nonsense; exec sleep 100", "line 1: a frame before the first sample"},
 	} {
 		_, err := Script(t.Context(), fakePerf(t, c.script), "x.data")
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "script -f") {
@@ -73,15 +73,14 @@ func TestScript_EndsInTime(t *testing.T) {
 	}
 }
 
-func TestLines_RunsTheToolsGiven(t *testing.T) {
-	tools := t.TempDir()
-	if err := os.WriteFile(filepath.Join(tools, "addr2line"), []byte("#!/bin/sh\necho a.js:7\n"), 0o755); err != nil {
-		t.Fatal(err)
+func TestLines_AsksForSymbols(t *testing.T) {
+	perf := fakePerf(t, `printf 'app 1/2 3.000000004: cpu-clock:  1f %s+0x1 (/bin/app)\n  a.js:7\n' "$9"`)
+	samples, err := Lines(t.Context(), perf, "x.data", []string{"JS:*a b", "f(int, int)"})
+	if err != nil || len(samples) != 1 || len(samples[0].Frames) != 1 || samples[0].Frames[0].Line != "a.js:7" || samples[0].Frames[0].Symbol != "JS:*a b" {
+		t.Errorf("got %+v, %v, want symbol JS:*a b at a.js:7", samples, err)
 	}
-	perf := fakePerf(t, `printf 'app 1/2 3.000000004: cpu-clock:  1f main+0x1 (/bin/app)\n  '; addr2line`)
-	samples, err := Lines(t.Context(), perf, "x.data", tools)
-	if err != nil || len(samples) != 1 || len(samples[0].Frames) != 1 || samples[0].Frames[0].Line != "a.js:7" {
-		t.Errorf("got %+v, %v, want the line a.js:7", samples, err)
+	if samples, err := Lines(t.Context(), perf, "x.data", []string{"f(int, int)"}); len(samples) != 0 || err != nil {
+		t.Errorf("without a symbol to ask for: got %v, %v, want nothing", samples, err)
 	}
 }
 
