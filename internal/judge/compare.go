@@ -169,18 +169,31 @@ func relate(theirs, ours []Frame, at int) relation {
 // and ours are different files. So the frames around tell: the sample's own function is
 // the same, and so is a frame with the same caller.
 func samePlace(theirs, ours []Frame, at int) bool {
+	for ; at < len(theirs) && at < len(ours); at++ {
+		a, b := &theirs[at], &ours[at]
+		if a.equal(b) {
+			return true
+		}
+		if !incomparable(a, b) {
+			return false
+		}
+		if at == 0 || a.Symbol != "" && b.Symbol != "" && a.Offset == b.Offset {
+			return true // the sample's own address; another name for the same code
+		}
+		if !a.Anonymous() || a.Symbol != "" || !b.Jitted() {
+			// Its caller decides.
+			return at+1 < len(theirs) && at+1 < len(ours) && theirs[at+1].equal(&ours[at+1])
+		}
+		// Theirs knows nothing of the code and ours names it: what follows decides.
+	}
+	return true
+}
+
+// incomparable reports whether the addresses of two frames say nothing about each other:
+// one at least is an offset in a file, and they are of different files.
+func incomparable(a, b *Frame) bool {
 	const noOffset = 1 << 32 // no file is as large
-	a, b := &theirs[at], &ours[at]
-	if a.DSO == b.DSO || a.Addr >= noOffset && b.Addr >= noOffset {
-		return false // the addresses are comparable
-	}
-	if at == 0 || a.Offset == b.Offset && a.Symbol != "" && b.Symbol != "" {
-		return true // another name for the same code
-	}
-	if at+1 == len(theirs) || at+1 == len(ours) {
-		return len(theirs) == len(ours) && a.Anonymous()
-	}
-	return theirs[at+1].equal(&ours[at+1])
+	return a.DSO != b.DSO && (a.Addr < noOffset || b.Addr < noOffset)
 }
 
 // equal reports whether two frames show the same: symbol and offset, or the address

@@ -85,6 +85,7 @@ func TestCompare_Symbols(t *testing.T) {
 		{"both unknown, in another mapping", anon, nowhere, ""},
 		{"only theirs names it", named, nowhere, NoSymbol},
 		{"only theirs names it, perf 6.1", small, anon, NoSymbol},
+		{"only theirs names it, in memory that belongs to no file", small, nowhere, NoSymbol},
 		{"another symbol", named, other, OtherSymbol},
 		{"another offset", named, moved, OtherSymbol},
 	} {
@@ -174,6 +175,33 @@ func TestLoss_SaysWhatIsLost(t *testing.T) {
 			for i := range losses {
 				t.Log(losses[i].String())
 			}
+		}
+	}
+}
+
+// perf 6.1 prints offsets in objects: frames that only ours names are followed by others
+// of the same kind.
+func TestCompare_OffsetsInObjects(t *testing.T) {
+	anon := func(n uint64) Frame { return Frame{Addr: 0x7f0000000000 + n, DSO: "/tmp/perf-1.map"} }
+	object := func(symbol string, n uint64) Frame {
+		return Frame{Addr: 0x80 + n, Symbol: symbol, Offset: n, DSO: "/tmp/ours/jitted-1-1.so"}
+	}
+	start := Frame{Addr: 0x1234, Symbol: "_start", Offset: 4, DSO: "/usr/bin/app"}
+	other := Frame{Addr: 0x1234, Symbol: "other", Offset: 4, DSO: "/usr/bin/app"}
+	for _, c := range []struct {
+		name         string
+		theirs, ours []Frame
+		want         string
+	}{
+		{"ours names two", []Frame{start, anon(1), anon(2), start}, []Frame{start, object("a", 1), object("b", 2), start}, "none"},
+		{"ours names the last", []Frame{start, anon(1), anon(2)}, []Frame{start, object("a", 1), object("b", 2)}, "none"},
+		{"ours goes on", []Frame{start, anon(1)}, []Frame{start, object("a", 1), object("b", 2)}, "none"},
+		{"ours ends early", []Frame{start, anon(1), anon(2)}, []Frame{start, object("a", 1)}, "1 fewer frames"},
+		{"the caller is another", []Frame{start, anon(1), start}, []Frame{start, object("a", 1), other}, "1 no bottom"},
+	} {
+		got := Summary(Compare([]Sample{{Frames: c.theirs}}, []Sample{{Frames: c.ours}}))
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
 }

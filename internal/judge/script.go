@@ -73,10 +73,10 @@ func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	}
 	err = cmd.Wait()
 	switch command := perf + " " + strings.Join(args, " "); {
+	case ctx.Err() != nil: // what it has printed may end anywhere
+		return nil, fmt.Errorf("%s: %w", command, ctx.Err())
 	case parsing != nil:
 		return nil, fmt.Errorf("%s: %w", command, parsing)
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%s: %w", command, ctx.Err())
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %s", command, err, tail(stderr.String()))
 	}

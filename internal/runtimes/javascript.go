@@ -37,6 +37,6 @@ func bun(_ context.Context, s *site) (*command, error) {
 // bunLines is bun with lines: those of the text that Bun makes of a file.
 func bunLines(ctx context.Context, s *site) (*command, error) {
 	c, err := bun(ctx, s)
-	c.env = append(c.env, "BUN_JSC_useSourceCodeDump=1")
+	c.env = append([]string{"BUN_JSC_useSourceCodeDump=1"}, c.env...) // after useJITDump it is too late
 	return c, err
 }

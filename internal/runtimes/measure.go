@@ -68,6 +68,11 @@ func (s *site) measure(ctx context.Context, f *family, perfs []perf, k kind) (*m
 		return nil, err
 	}
 	m := &measured{}
+	for line := range strings.Lines(said) {
+		if problem, ok := strings.CutPrefix(line, "jitinject: "); ok {
+			m.warnings = append(m.warnings, "jitinject says: "+strings.TrimSpace(problem))
+		}
+	}
 	var own []judge.Sample // samples by which names and lines are judged
 	for i, p := range perfs {
 		ours, err := s.script(ctx, p, file)
@@ -99,7 +104,7 @@ func (s *site) measure(ctx context.Context, f *family, perfs []perf, k kind) (*m
 
 // script runs perf script, with an end.
 func (s *site) script(ctx context.Context, p perf, file string, args ...string) ([]judge.Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	return judge.Script(ctx, p.path, file, args...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,19 +53,27 @@ func (s *site) record(ctx context.Context, perf string, k kind, c *command) erro
 	return nil
 }
 
-// inject runs jitinject on the recording and returns what it says. The objects lie in the
-// site's directory, apart from those of perf inject.
+// inject runs jitinject on the recording and returns what it says, also where something is
+// missing in the result. The objects lie in the site's directory, apart from those of perf
+// inject.
 func (s *site) inject(ctx context.Context, c *command) (file, said string, err error) {
 	file = filepath.Join(s.work, "ours.data")
 	args := append([]string{filepath.Join(s.bin, "jitinject"), "-f", "-i", "perf.data", "-o", file, "--objects", filepath.Join(s.work, "ours")}, c.inject...)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = s.work
 	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == partial {
+		return file, string(out), nil
+	}
 	if err != nil {
 		err = fmt.Errorf("jitinject: %w: %s", err, out)
 	}
 	return file, string(out), err
 }
+
+// partial is jitinject's exit code for a result in which something is missing.
+const partial = 1
 
 // perfInject runs a perf's own inject. Its objects lie beside the dumps and are those of
 // the last run.

@@ -54,7 +54,7 @@ func (r *release) find(pattern string) (string, error) {
 		return "", err
 	}
 	if len(files) == 0 {
-		return "", fmt.Errorf("Debian %s has no %s", r.suite, pattern)
+		return "", fmt.Errorf("no %s in Debian %s", pattern, r.suite)
 	}
 	return files[len(files)-1], nil
 }

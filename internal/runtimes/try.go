@@ -102,7 +102,7 @@ func (e *environment) install(ctx context.Context, r *runtime, s *site) (err err
 		return err
 	}
 	if !matches(s.installed, r.version) {
-		return fmt.Errorf("Debian %s has version %s", r.suite, s.installed)
+		return fmt.Errorf("its version in Debian %s is %s", r.suite, s.installed)
 	}
 	return nil
 }

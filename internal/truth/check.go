@@ -202,6 +202,9 @@ func Sum(verdicts []Verdict, least int) (t Total) {
 // wanted, each tool that does not show a function's line. Tools that say the same are
 // named together.
 func Complaints(verdicts []Verdict, least int, lines bool) (all []string) {
+	if t := Sum(verdicts, least); lines && t.Seen > 0 && t.Right+t.Wrong == 0 {
+		all, lines = append(all, "no tool shows a line of any function"), false
+	}
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Samples < least {

@@ -34,7 +34,7 @@ public class Truth {
         int method(int n) {
             int s = x;
             y++;
-            for (int i = 0; i < n; i++) s = s * 37 + (i ^ s >>> 3); // hot: method
+            for (int i = 0; i < n; i++) s = s * 37 + (i ^ s >>> 3); // hot: Truth$Point.method
             x = s & 7;
             return s;
         }
@@ -57,7 +57,7 @@ public class Truth {
         private int hidden(int n) {
             int s = x;
             y++;
-            for (int i = 0; i < n; i++) s = s * 45 + (i ^ s >>> 3); // hot: hidden
+            for (int i = 0; i < n; i++) s = s * 45 + (i ^ s >>> 3); // hot: Truth$Point.hidden
             x = s & 7;
             return s;
         }
@@ -65,7 +65,7 @@ public class Truth {
         synchronized int locked(int n) {
             int s = x;
             y++;
-            for (int i = 0; i < n; i++) s = s * 43 + (i ^ s >>> 3); // hot: locked
+            for (int i = 0; i < n; i++) s = s * 43 + (i ^ s >>> 3); // hot: Truth$Point.locked
             x = s & 7;
             return s;
         }
@@ -144,7 +144,7 @@ public class Truth {
         public Integer next() {
             int s = at++;
             if (s < 0) throw new IllegalStateException("negative");
-            for (int i = 0; i < N / 10; i++) s = s * 55 + (i ^ s >>> 3); // hot: next
+            for (int i = 0; i < N / 10; i++) s = s * 55 + (i ^ s >>> 3); // hot: Truth$Numbers.next
             return s;
         }
     }
@@ -158,7 +158,7 @@ public class Truth {
     static int caught(int n) {
         int s = 8;
         try {
-            for (int i = 0; i < n; i++) s = s * 59 + (i ^ s >>> 3); // hot: caught
+            for (int i = 0; i < n; i++) s = s * 59 + (i ^ s >>> 3); // hot: Truth.caught
             throw new IllegalStateException("thrown");
         } catch (IllegalStateException e) {
             s ^= 1;
@@ -180,7 +180,7 @@ public class Truth {
     static int callback(int x) {
         int s = x;
         if (x < 0) throw new IllegalArgumentException("negative");
-        for (int i = 0; i < 2000; i++) s = s * 65 + (i ^ s >>> 3); // hot: callback
+        for (int i = 0; i < 2000; i++) s = s * 65 + (i ^ s >>> 3); // hot: Truth.callback
         return s & 7;
     }
 
@@ -199,7 +199,7 @@ public class Truth {
     static int compare(Integer a, Integer b) {
         int t = a - b;
         sink++;
-        for (int i = 0; i < 7000; i++) t = t * 67 + (i ^ t >>> 3); // hot: compare
+        for (int i = 0; i < 7000; i++) t = t * 67 + (i ^ t >>> 3); // hot: Truth.compare
         sink += t & 1;
         return a - b;
     }
@@ -230,7 +230,7 @@ public class Truth {
     static int arrays(int n) {
         int s = 13;
         BYTES[0] = (byte) n;
-        for (int i = 0; i < n; i++) s += BYTES[(s + i) & 4095] + (s >>> 3); // hot: arrays
+        for (int i = 0; i < n; i++) s += BYTES[(s + i) & 4095] + (s >>> 3); // hot: Truth.arrays
         BYTES[1] = (byte) s;
         return s;
     }
@@ -255,7 +255,7 @@ public class Truth {
     static <T extends Comparable<T>> int generic(T a, T b, int n) {
         int s = a.compareTo(b);
         if (n < 0) throw new IllegalArgumentException("negative");
-        for (int i = 0; i < n; i++) s = s * 75 + (i ^ s >>> 3); // hot: generic
+        for (int i = 0; i < n; i++) s = s * 75 + (i ^ s >>> 3); // hot: Truth.generic
         return s;
     }
 

@@ -79,8 +79,8 @@ caught_loop(N, S) when N > 0 -> caught_loop(N - 1, (S + N bxor 43) band ?MASK); 
 caught_loop(_, S) ->
     throw(S).
 
-binary(<<B, Rest/binary>>, S) -> binary(Rest, (S + B bxor 45) band ?MASK); % hot: binary
-binary(<<>>, S) ->
+bytes_of(<<B, Rest/binary>>, S) -> bytes_of(Rest, (S + B bxor 45) band ?MASK); % hot: bytes_of
+bytes_of(<<>>, S) ->
     S.
 
 records(N, P) when N > 0 -> records(N - 1, P#point{x = (P#point.x + N) band ?MASK}); % hot: records
@@ -147,7 +147,7 @@ main([Milliseconds]) ->
         fun() -> cased(?N, 1) end, fun() -> iffed(?N, 1) end, fun() -> (closure(3))(?N) end,
         fun() -> again(20, fun() -> comprehension(L) end) end, fun() -> mapped(L) end,
         fun() -> again(20, fun() -> folded(L) end) end, fun() -> caught(?N) end,
-        fun() -> again(20, fun() -> binary(B, 0) end) end, fun() -> records(?N, #point{}) end,
+        fun() -> again(20, fun() -> bytes_of(B, 0) end) end, fun() -> records(?N, #point{}) end,
         fun() -> tuples(?N, {1, 2}) end, fun() -> lists_of(?N, [1, 2, 3]) end, fun() -> floats(?N, 1.0) end,
         fun() -> inlining(?N, 1) end, fun() -> even(?N) end, fun() -> applied(?N, {1}, 1) end,
         fun() -> elements(?N, {1, 2, 3, 4}, 1) end, fun() -> again(20, fun() -> reversed(L, []) end) end,

@@ -111,17 +111,17 @@ defmodule Truth do
 
   def rescued_loop(_, _), do: raise(ArgumentError, "raised")
 
-  def binary(<<b, rest::binary>>, s), do: binary(rest, band(bxor(s + b, 51), 0xFFFFFF)) # hot: binary
+  def bytes_of(<<b, rest::binary>>, s), do: bytes_of(rest, band(bxor(s + b, 51), 0xFFFFFF)) # hot: bytes_of
 
-  def binary(<<>>, s), do: s
+  def bytes_of(<<>>, s), do: s
 
   def tuples(n, {a, b}) when n > 0, do: tuples(n - 1, {b + 1, band(a + n, 0xFFFFFF)}) # hot: tuples
 
   def tuples(_, {a, _}), do: a
 
-  def lists([x | rest], s), do: lists(rest, band(bxor(s + x, 53), 0xFFFFFF)) # hot: lists
+  def walked([x | rest], s), do: walked(rest, band(bxor(s + x, 53), 0xFFFFFF)) # hot: walked
 
-  def lists([], s), do: s
+  def walked([], s), do: s
 
   def floats(n, s) when n > 0, do: floats(n - 1, s * 0.5 + 0.25) # hot: floats
 
@@ -147,8 +147,8 @@ defmodule Truth do
       fn -> tail(@n, 1) end, fn -> body(@n) end, fn -> hidden(@n, 1) end, fn -> expanded(@n, 1) end, fn -> guarded(@n, 1) end,
       fn -> cased(@n, 1) end, fn -> conditional(@n, 1) end, fn -> defaults(@n) end, fn -> piped(@n, 1) end, fn -> question?(@n) end,
       fn -> closure(7).(list) end, fn -> again(20, fn -> reduced(list) end) end, fn -> again(20, fn -> comprehension(list) end) end,
-      fn -> rescued(@n) end, fn -> again(20, fn -> binary(bytes, 1) end) end, fn -> tuples(@n, {1, 2}) end,
-      fn -> again(20, fn -> lists(list, 1) end) end, fn -> floats(@n, 1.0) end, fn -> again(20, fn -> keywords(pairs, 1) end) end,
+      fn -> rescued(@n) end, fn -> again(20, fn -> bytes_of(bytes, 1) end) end, fn -> tuples(@n, {1, 2}) end,
+      fn -> again(20, fn -> walked(list, 1) end) end, fn -> floats(@n, 1.0) end, fn -> again(20, fn -> keywords(pairs, 1) end) end,
       fn -> Walks.walk(%Point{}, @n) end
     ]
 

@@ -36,47 +36,47 @@ class Point {
     this.y = 0;
   }
 
-  method(n) {
+  methodOf(n) {
     let s = this.x;
     this.y++;
-    for (let i = 0; i < n; i++) s = (s * 37 + i) | 0; // hot: method
+    for (let i = 0; i < n; i++) s = (s * 37 + i) | 0; // hot: methodOf
     this.x = s & 7;
     return s;
   }
 
-  get read() {
+  get measured() {
     let s = this.x;
     this.y++;
-    for (let i = 0; i < N; i++) s = (s * 39 + i) | 0; // hot: read
+    for (let i = 0; i < N; i++) s = (s * 39 + i) | 0; // hot: measured
     this.x = s & 7;
     return s;
   }
 
-  set write(n) {
+  set adjusted(n) {
     let s = this.x;
     this.y++;
-    for (let i = 0; i < n; i++) s = (s * 41 + i) | 0; // hot: write
+    for (let i = 0; i < n; i++) s = (s * 41 + i) | 0; // hot: adjusted
     this.x = s & 7;
   }
 
-  static still(n) {
+  static standing(n) {
     let s = 4;
     sink++;
-    for (let i = 0; i < n; i++) s = (s * 43 + i) | 0; // hot: still
+    for (let i = 0; i < n; i++) s = (s * 43 + i) | 0; // hot: standing
     sink--;
     return s;
   }
 
-  #hidden(n) {
+  #concealed(n) {
     let s = this.x;
     this.y++;
-    for (let i = 0; i < n; i++) s = (s * 45 + i) | 0; // hot: reach > hidden, hidden
+    for (let i = 0; i < n; i++) s = (s * 45 + i) | 0; // hot: reach > concealed, concealed
     this.x = s & 7;
     return s;
   }
 
   reach(n) {
-    return this.#hidden(n);
+    return this.#concealed(n);
   }
 }
 
@@ -92,7 +92,7 @@ class Made {
 
 class Heir extends Point {
   inherited(n) {
-    const s = super.method(1);
+    const s = super.methodOf(1);
     let t = s + 1;
     for (let i = 0; i < n; i++) t = (t * 49 + i) | 0; // hot: inherited
     this.x = t & 7;
@@ -154,23 +154,23 @@ function recursive(n) {
   return s ^ recursive(n - 2000);
 }
 
-const nestedOnOneLine = (n) => { let s = 9; const inner = (m) => { for (let i = 0; i < m; i++) s = (s * 63 + i) | 0; }; inner(n); return s; }; // hot: nestedOnOneLine > inner, inner
+const nestedOnOneLine = (n) => { let s = 9; const innermost = (m) => { for (let i = 0; i < m; i++) s = (s * 63 + i) | 0; }; innermost(n); return s; }; // hot: nestedOnOneLine > innermost, innermost
 
-function callback(x) {
+function calledBack(x) {
   let s = x;
   if (x < 0) throw new Error('negative');
-  for (let i = 0; i < 2000; i++) s = (s * 65 + i) | 0; // hot: higherOrder > callback, callback
+  for (let i = 0; i < 2000; i++) s = (s * 65 + i) | 0; // hot: higherOrder > calledBack, calledBack
   return s & 7;
 }
 const array = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-const higherOrder = (n) => array.map(callback).length + n;
+const higherOrder = (n) => array.map(calledBack).length + n;
 
 function ordered(n) {
   let s = 10;
   const kept = [3, 1, 2];
-  kept.sort(function compare(a, b) {
+  kept.sort(function comparing(a, b) {
     let t = a - b;
-    for (let i = 0; i < 7000; i++) t = (t * 67 + i) | 0; // hot: ordered > compare, compare
+    for (let i = 0; i < 7000; i++) t = (t * 67 + i) | 0; // hot: ordered > comparing, comparing
     s ^= t;
     return a - b;
   });
@@ -187,13 +187,13 @@ function inlining(n) {
 function inliningLocal(n) {
   let s = 12;
   for (let k = 0; k < n; k += 200)
-    s ^= local(s + k);
+    s ^= localTo(s + k);
   return s;
 }
 
-function local(x) {
+function localTo(x) {
   let t = x;
-  for (let i = 0; i < 200; i++) t = (t * 69 + i) | 0; // hot: inliningLocal > local, local
+  for (let i = 0; i < 200; i++) t = (t * 69 + i) | 0; // hot: inliningLocal > localTo, localTo
   return t;
 }
 
@@ -254,8 +254,8 @@ async function drained(n) {
 const get = (name, kind) => Object.getOwnPropertyDescriptor(Point.prototype, name)[kind];
 const point = new Point(1), heir = new Heir(2);
 const functions = [
-  declared, arrow, expressed, [point.method, point], [get('read', 'get'), point], [get('write', 'set'), point],
-  [Point.still, Point], [point.reach, point], (n) => Reflect.construct(Made, [n]).s, [heir.inherited, heir], adder(3),
+  declared, arrow, expressed, [point.methodOf, point], [get('measured', 'get'), point], [get('adjusted', 'set'), point],
+  [Point.standing, Point], [point.reach, point], (n) => Reflect.construct(Made, [n]).s, [heir.inherited, heir], adder(3),
   (n) => Array.from(generator(n)).length, asynchronous, drained, caught, recursive, nestedOnOneLine, higherOrder, ordered,
   inlining, inliningLocal, floats, typedArray, switched, (n) => destructured({ start: 1, n }, 2, 3),
   [labelled, null, 40], [object.shorthand, object], square,
