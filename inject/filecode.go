@@ -133,8 +133,9 @@ func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
 	return ok
 }
 
-// spread appends m, or, if its function is in a file, mappings at the copies of that
-// part of the file, and at home only if nothing else tells of it there.
+// spread appends m, or, if its function is in a file, mappings wherever that part of the
+// file is mapped: at its home only if the file has no symbol for it, and at the copies
+// from the time on at which they are there.
 func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 	if !f.rec.copiesStacks() {
 		return append(spread, m) // nothing will be unwound
@@ -144,28 +145,48 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 		return append(spread, m)
 	}
 	maps := files.maps
-	home, ok := inForce(maps, m.addr, m.addr+m.len, m.time)
+	in, ok := inForce(maps, m.addr, m.addr+m.len, m.time)
 	if !ok {
 		return append(spread, m)
 	}
-	h := maps[home]
-	off := m.addr - h.lo + h.off
-	if !f.serves(&h, m.pid, off) {
-		spread = append(spread, m)
-	}
+	off := m.addr - maps[in].lo + maps[in].off
+	home := homeOf(maps, in, off, m.len)
 	for i := range maps {
 		c := &maps[i]
-		addr := off - c.off + c.lo
-		if i == home || addr == m.addr || !c.same(&h) || off < c.off || addr+m.len > c.hi {
+		if !c.same(&maps[in]) || !c.hasFile(off, m.len) {
 			continue
 		}
-		copied := m
-		copied.addr, copied.time = addr, max(m.time, c.time+1) // behind the record that says so
-		if at, ok := inForce(maps, addr, addr+m.len, copied.time); ok && at == i {
-			spread = append(spread, copied)
+		at := m
+		at.addr = off - c.off + c.lo
+		if i == home {
+			if !f.serves(c, m.pid, off) {
+				spread = append(spread, at)
+			}
+			continue
+		}
+		at.time = c.time + 1 // after the record of the copy, which has the code from then on
+		if in, ok := inForce(maps, at.addr, at.addr+m.len, max(m.time, at.time)); ok && in == i {
+			spread = append(spread, at)
 		}
 	}
 	return spread
+}
+
+// hasFile reports whether m has length bytes from an offset of its file on.
+func (m *fileMap) hasFile(off, length uint64) bool {
+	return off >= m.off && off-m.off <= m.hi-m.lo && length <= m.hi-m.lo-(off-m.off)
+}
+
+// homeOf returns the mapping that the loader made of a part of a file: it comes before
+// all that the program makes of that part itself. elfutils finds a program's file there
+// and nowhere else.
+func homeOf(maps []fileMap, in int, off, length uint64) int {
+	for i := range maps {
+		if maps[i].same(&maps[in]) && maps[i].hasFile(off, length) {
+			return i
+		}
+	}
+	return in
 }
 
 // serves reports whether perf finds a symbol of the file itself for the code at an

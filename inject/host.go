@@ -26,12 +26,8 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 		return nil, ""
 	}
 	why := "the recording does not say which program runs them"
-	time := uint64(0)
-	for i := range d.source.Scanned().Events {
-		time = max(time, d.clock(d.source.Scanned().Events[i].Time))
-	}
 	seen := make(map[string]bool)
-	for _, m := range rec.fileMapsOf(d.pid, time) {
+	for _, m := range rec.fileMapsOf(d.pid, d.latest()) {
 		if m.name == "" || seen[m.name] {
 			continue
 		}
@@ -46,6 +42,35 @@ func (rec *recording) hostFrame(d *dump) (*jitcode.FrameRow, string) {
 	}
 	return nil, why
 }
+
+// latest returns the time of a dump's latest event.
+func (d *dump) latest() (time uint64) {
+	for i := range d.source.Scanned().Events {
+		time = max(time, d.clock(d.source.Scanned().Events[i].Time))
+	}
+	return time
+}
+
+// copies returns the parts of files that the process of a dump has mapped several times.
+func (rec *recording) copies(d *dump) (copies []source.Copy) {
+	maps := rec.fileMapsOf(d.pid, d.latest())
+	for i := range maps {
+		for j := range maps {
+			a, b := &maps[i], &maps[j]
+			if i == j || a.name == "" || !a.same(b) || a.lo-a.off == b.lo-b.off {
+				continue
+			}
+			lo, hi := max(a.off, b.off), min(a.off+a.hi-a.lo, b.off+b.hi-b.lo)
+			if lo < hi && len(copies) < maxCopies {
+				copies = append(copies, source.Copy{Lo: a.lo + lo - a.off, Hi: a.lo + hi - a.off, Home: b.lo + lo - b.off})
+			}
+		}
+	}
+	return copies
+}
+
+// maxCopies bounds how many of them are known.
+const maxCopies = 64
 
 // rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
 func (rec *recording) rowOf(m *fileMap, d source.Tracer) (*jitcode.FrameRow, error) {
@@ -81,7 +106,7 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 		return
 	}
 	host, why := rec.hostFrame(d)
-	d.source.DeriveFrames(host)
+	d.source.DeriveFrames(source.Surroundings{Host: host, Copies: rec.copies(d)})
 	switch {
 	case !rec.copiesStacks():
 	case !rec.knowsCode(d):

@@ -23,10 +23,10 @@ type process struct {
 
 	mounted uint64 // when it was that
 
-	memory ranges // executable memory that code may have been made in
-	latest uint64 // when it was last given some
-	files  ranges // executable parts of files
-	used   ranges // all that it is known to have mapped
+	memory ranges  // executable memory that code may have been made in
+	latest uint64  // when it was last given some
+	files  ranges  // executable parts of files
+	used   addrSet // all that it is known to have mapped
 
 	fileMaps []fileMap // executable mappings, as they came
 	others   []fileMap // data, as far as the recording tells, and parts of deleted files

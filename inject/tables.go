@@ -21,7 +21,7 @@ import (
 type rooms struct {
 	rec    *recording
 	all    []room
-	busy   map[*dump]ranges
+	busy   map[*dump]*addrSet
 	family map[*dump][]*process
 }
 
@@ -49,7 +49,7 @@ const (
 )
 
 func newRooms(rec *recording) *rooms {
-	return &rooms{rec: rec, busy: make(map[*dump]ranges), family: make(map[*dump][]*process)}
+	return &rooms{rec: rec, busy: make(map[*dump]*addrSet), family: make(map[*dump][]*process)}
 }
 
 // tableRoom returns how many bytes are set aside for the tables of a function of
@@ -85,12 +85,14 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 	return 0
 }
 
-// skipBusy moves what is left of a room behind what has come to be in it since.
+// skipBusy moves what is left of a room after what has come to be in it since.
 func (rs *rooms) skipBusy(r *room, need uint64) {
-	for _, b := range rs.busy[r.dump] {
-		if b.lo < r.next+need && b.hi > r.next {
-			r.next = (b.hi + 7) &^ 7
+	for {
+		b, ok := rs.busy[r.dump].next(r.next)
+		if !ok || b.lo >= r.next+need {
+			return
 		}
+		r.next = (b.hi + 7) &^ 7
 	}
 }
 
@@ -98,30 +100,26 @@ func (rs *rooms) skipBusy(r *room, need uint64) {
 // around them.
 func (rs *rooms) find(d *dump, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
-	for moved := true; moved; {
-		moved = false
-		pass := func(lo, hi, gap uint64) {
-			if hi+gap > at && lo < at+size+gap {
-				at, moved = (hi+gap+roomAlign-1)&^(roomAlign-1), true
-			}
-		}
-		for _, b := range rs.busy[d] {
-			pass(b.lo, b.hi, gap)
+	for at > addr && at-addr < reach {
+		before := at
+		if b, ok := rs.busy[d].next(at - min(gap, at)); ok && b.lo < at+size+gap {
+			at = (b.hi + gap + roomAlign - 1) &^ (roomAlign - 1)
 		}
 		for i := range rs.all {
-			if r := &rs.all[i]; r.dump == d || rs.related(d, r.dump) {
-				pass(r.lo, r.hi, 0)
+			if r := &rs.all[i]; (r.dump == d || rs.related(d, r.dump)) && r.hi > at && r.lo < at+size {
+				at = (r.hi + roomAlign - 1) &^ (roomAlign - 1)
 			}
 		}
-		if at <= addr || at-addr >= reach {
-			return 0, false
+		if at != before {
+			continue
 		}
+		top := at + size
+		if addr < 1<<32 && top > 1<<32 {
+			return 0, false // it may be all there is
+		}
+		return at, top > at && top-addr < reach
 	}
-	top := at + size
-	if addr < 1<<32 && top > 1<<32 {
-		return 0, false // it may be all there is
-	}
-	return at, top > at && top-addr < reach
+	return 0, false
 }
 
 // related reports whether processes of two dumps may share memory.
@@ -133,9 +131,13 @@ func (rs *rooms) related(a, b *dump) bool {
 // processes have mapped.
 func (rs *rooms) look(d *dump, events []jitcode.Event) {
 	busy := rs.busy[d]
+	if busy == nil {
+		busy = new(addrSet)
+		rs.busy[d] = busy
+	}
 	rs.family[d] = rs.rec.family(d.markers)
 	for _, p := range rs.family[d] {
-		for _, u := range p.used {
+		for _, u := range p.used.sorted() {
 			busy.add(u.lo, u.hi)
 		}
 	}
@@ -143,7 +145,6 @@ func (rs *rooms) look(d *dump, events []jitcode.Event) {
 		e := &events[i]
 		busy.add(e.Addr, e.Addr+e.Size)
 	}
-	rs.busy[d] = busy
 }
 
 // placeTables gives the unwind tables of a mapping's object a place near the code. An

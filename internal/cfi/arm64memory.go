@@ -106,6 +106,8 @@ func arm64Access(e *emitter, w, rt uint32, whole, vector, load bool, change int,
 func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, displacement int32, size uint8) {
 	reg := arm64Watched(rt)
 	switch {
+	case load && base == baseFP && (vector || reg == none):
+		e.add(op{kind: opUseFP})
 	case load && vector:
 	case load && whole && base != baseNone && reg != none:
 		e.add(op{kind: opLoad, reg: reg, base: base, imm: displacement})

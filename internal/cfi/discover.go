@@ -7,11 +7,13 @@ import (
 
 // Marks of bytes.
 const (
-	markStart  = 1 << iota // an instruction starts here
-	markTarget             // a jump leads here
-	markTried              // a gap was found here
-	markOld                // an instruction starts here that an earlier part has
-	markCalled             // a call leads here
+	markStart    = 1 << iota // an instruction starts here
+	markTarget               // a jump leads here
+	markTried                // a gap was found here
+	markOld                  // an instruction starts here that an earlier part has
+	markCalled               // a call leads here
+	markUnproved             // a call here may have moved the stack pointer
+	markAnchor               // what is here shows where the stack pointer is
 )
 
 // A run is code from start to end, one instruction behind the other, of which only
@@ -145,10 +147,20 @@ func (s *Synthesizer) follow(at uint32) {
 		}
 		s.mark[at] |= markStart
 		at += uint32(n)
+		s.dropUses(max(before, r.ops), r.ops)
 		if len(s.ops) == before {
 			continue
 		}
 		o := &s.ops[len(s.ops)-1]
+		if (o.kind == opCall || o.kind == opJump || o.kind == opBranch) && o.imm == outside && s.Callee != nil {
+			if by, ok := s.m.displacement(code[at-uint32(n) : at]); ok {
+				o.reg = uint8(s.Callee(int64(at-uint32(n)) + by))
+			}
+		}
+		for i := before; i < len(s.ops); i++ {
+			// As a frame pointer or as any other register.
+			s.setsFP = s.setsFP || s.ops[i].kind == opFPFromSP || s.ops[i].kind == opWrite && s.ops[i].reg == fp
+		}
 		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
 			if to := uint32(o.imm); s.mark[to]&markOld == 0 {
 				s.lead(to)
@@ -171,4 +183,12 @@ func (s *Synthesizer) follow(at uint32) {
 	}
 	r.end, r.upTo = at, len(s.ops)
 	s.runs = append(s.runs, r)
+}
+
+// dropUses drops the use of the frame pointer at s.ops[at], if there is one, where it
+// would show nothing new: the function sets the frame pointer, or there is a use before it.
+func (s *Synthesizer) dropUses(at, first int) {
+	if at < len(s.ops) && s.ops[at].kind == opUseFP && (s.setsFP || at > first && s.ops[at-1].kind == opUseFP) {
+		s.ops = append(s.ops[:at], s.ops[at+1:]...)
+	}
 }

@@ -96,10 +96,18 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 	behindCall := uint32(0)
 	for j := range ops {
 		o := &ops[j]
+		since := o.end // what holds then holds from here on
+		var last *op   // before it, in the block
+		if j > 0 {
+			last = &ops[j-1]
+		}
 		behindCall = 0
 		switch o.kind {
 		case opBranch, opJump:
 			if o.imm == outside {
+				if s.proving {
+					s.anchor(o, last, now)
+				}
 				break
 			}
 			if to, ok := s.target(uint32(o.imm)); ok && s.in[to].meet(now) {
@@ -109,21 +117,24 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 			behindCall = o.end
 			fallthrough
 		default:
-			if o.base == baseFP && o.kind == opStore || o.kind == opSPFromFP {
+			if o.base == baseFP && o.kind == opStore || o.kind == opSPFromFP || o.kind == opUseFP {
 				s.borrows(o, now)
+			}
+			if s.proving {
+				s.anchor(o, last, now)
 			}
 			s.m.apply(now, o)
 			s.guard(now)
-			if o.kind == opCall && s.prologue && now.spOK && now.sp == s.entry.sp && !now.fpOK {
-				s.m.enterFrame(now)
+			if o.kind == opCall && s.mayMove(o) && s.moved(now) {
+				since = o.off + 1
 			}
 		}
 		if visit != nil {
-			s.witness(o, now)
-			if o.kind == opReturn && now.spOK && now.sp != s.limit && now.sp != s.entry.sp && !(j > 0 && ops[j-1].pushes(o.off)) {
+			s.witness(o, last, now)
+			if o.kind == opReturn && now.spOK && now.sp != s.limit && now.sp != s.entry.sp && !(last != nil && last.pushes(o.off)) {
 				s.contradicted(now)
 			}
-			if s.later && !s.goesWell(o, now, behindCall == 0 && j > 0 && ops[j-1].kind == opCall && ops[j-1].end == o.off) {
+			if s.later && !s.goesWell(o, now, behindCall == 0 && last != nil && last.kind == opCall && last.end == o.off) {
 				s.bad[i] = true
 			}
 		}
@@ -133,7 +144,7 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 		}
 		// What follows at the same place is not looked at when nobody comes there.
 		if visit != nil && (ends || j+1 == len(ops) || ops[j+1].off != o.off) {
-			visit(o.end, now)
+			visit(since, now)
 		}
 		if ends {
 			return
@@ -183,17 +194,23 @@ func (s *Synthesizer) contradicted(now *state) {
 }
 
 // borrows notes that an instruction counts from a frame pointer that the function has
-// not set up.
+// not set up. If a frame is left without any call before, the function began in it. Or
+// else, if there was a call that may have set it up, it did.
 func (s *Synthesizer) borrows(o *op, now *state) {
-	if now.fpOK || now.intact>>fp&1 == 0 {
+	if s.setsFP || now.fpOK {
 		return
 	}
 	s.usesFP = true
-	s.foreign = s.foreign || o.kind == opSPFromFP
+	switch {
+	case o.kind == opSPFromFP && now.fresh:
+		s.inherited = true
+	case now.unproved && !now.fresh:
+		s.made = true
+	}
 }
 
-// witness notes what an instruction shows of the function.
-func (s *Synthesizer) witness(o *op, now *state) {
+// witness notes what an instruction shows of the function. last is the op before it.
+func (s *Synthesizer) witness(o, last *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {
 		s.unbalanced = true
@@ -203,7 +220,16 @@ func (s *Synthesizer) witness(o *op, now *state) {
 	}
 	switch o.kind {
 	case opReturn:
-		s.result.Returns = s.result.Returns || now.spOK && now.sp == s.limit
+		switch {
+		case o.imm != 0, last != nil && last.pushes(o.off):
+			s.result.Odd = true
+		case !now.spOK:
+			s.result.Unsure = true
+		case now.sp != s.limit, now.intact>>fp&1 == 0:
+			s.result.Odd = true
+		default:
+			s.result.Returns = true
+		}
 	case opJump:
 		s.result.Jumps = s.result.Jumps || o.imm == outside
 	case opIndirect:

@@ -11,17 +11,13 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// hostStep is how far apart the places are at which a host is looked at, and hostSpan
-// how far from its start: prologues are short.
-const (
-	hostStep = 4
-	hostSpan = 4 << 10
-)
+// hostSamples is at how many places a host is looked at.
+const hostSamples = 1024
 
-// Host returns the frame that a function of a program has when it is at work: behind
-// its prologue, where the CFA is farthest from the stack pointer. Code that a JIT makes
-// for an interpreter to jump to runs in it. ehFrame is the program's .eh_frame, at its
-// address there, and pc where the function begins.
+// Host returns the frame that a function of a program has when it is at work, which is
+// that of most of its code. Code that a JIT makes for an interpreter to jump to runs in
+// it. ehFrame is the program's .eh_frame, at its address there, and pc where the function
+// begins. It fails where no frame holds in most of the function, or one of another kind.
 func Host(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameRow, err error) {
 	m := machineOf(t)
 	if m == nil || t.Order != binary.LittleEndian {
@@ -41,24 +37,38 @@ func Host(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameR
 		return row, errors.New("its unwind tables say nothing of it")
 	}
 	fde := fdes[i]
-	for at := pc; at < fde.End() && at < pc+hostSpan; at += hostStep {
+	count := make(map[jitcode.CFA]int)
+	step := max((fde.End()-fde.Begin())/hostSamples, 1)
+	n, most := 0, 0
+	for at := fde.Begin(); at < fde.End(); at += step {
 		c, err := fde.EstablishFrame(at)
 		if err != nil {
 			return row, err
 		}
-		if c.CFA.Rule != frame.RuleCFA || c.CFA.Reg != uint64(m.sp) || c.CFA.Offset <= row.CFA.Offset {
+		n++
+		if c.CFA.Rule != frame.RuleCFA || c.CFA.Reg >= none {
 			continue
 		}
-		row = jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: m.sp, Offset: c.CFA.Offset}}
+		cfa := jitcode.CFA{Reg: uint8(c.CFA.Reg), Offset: c.CFA.Offset}
+		if count[cfa]++; count[cfa] <= most {
+			continue
+		}
+		if most = count[cfa]; row.Known && row.CFA == cfa {
+			continue
+		}
+		row = jitcode.FrameRow{Known: true, CFA: cfa}
 		for reg, rule := range c.Regs {
 			if rule.Rule == frame.RuleOffset && reg < none {
 				row.Saved = append(row.Saved, jitcode.SavedReg{Reg: uint8(reg), Offset: rule.Offset})
 			}
 		}
 	}
-	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return int(a.Reg) - int(b.Reg) })
-	if !row.Known {
-		err = errors.New("it has no frame that counts from the stack pointer")
+	if 2*most <= n {
+		return jitcode.FrameRow{}, errors.New("no frame holds in most of it")
 	}
-	return row, err
+	if row.CFA.Reg != m.sp && row.CFA.Reg != m.regs[fp] {
+		return jitcode.FrameRow{}, fmt.Errorf("its frame counts from register %d", row.CFA.Reg)
+	}
+	slices.SortFunc(row.Saved, func(a, b jitcode.SavedReg) int { return int(a.Reg) - int(b.Reg) })
+	return row, nil
 }

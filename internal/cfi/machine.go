@@ -15,17 +15,21 @@ type machine struct {
 	returnReg uint8   // the column of the return address
 	codeAlign uint64
 	padding   func(code []byte) int // length of what fills holes at the start of code, or 0
+
+	// displacement returns how far the target of a branch is from where it begins, if it
+	// is a direct one.
+	displacement func(insn []byte) (by int64, ok bool)
 }
 
 var machines = map[elf.Machine]*machine{
 	// [System V ABI, AMD64 Supplement, 3.6.2]: rbp, then those that are kept.
 	elf.EM_X86_64: {
-		decode: decodeX86, padding: paddingX86,
+		decode: decodeX86, padding: paddingX86, displacement: x86BranchDisplacement,
 		regs: []uint8{6, none, 3, 12, 13, 14, 15}, sp: 7, returnReg: 16, codeAlign: 1,
 	},
 	// [DWARF for the Arm 64-bit Architecture, 4.1]: x29, x30, then those that are kept.
 	elf.EM_AARCH64: {
-		decode: decodeARM64, padding: paddingARM64,
+		decode: decodeARM64, padding: paddingARM64, displacement: arm64BranchDisplacement,
 		regs: []uint8{29, 30, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28}, sp: 31, linked: true, returnReg: 30, codeAlign: 4,
 	},
 }

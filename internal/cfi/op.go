@@ -15,15 +15,16 @@ const (
 	opStore                // memory at base + imm = reg, or anything if that is none
 	opLoad                 // reg = memory at base + imm
 	opWrite                // reg gets a value
+	opUseFP                // memory at fp + something is read, or its address taken
 	opSign                 // the return address in ra is signed, or is no longer, if imm is 0
-	opCall                 // a call, which leaves sp as it was; where ra is, it gets a value
+	opCall                 // a call; reg is the Callee; where ra is, it gets a value
 
 	// What follows is about which instruction comes next.
 	opBranch   // target or the next one
-	opJump     // target
-	opIndirect // nobody knows
-	opReturn
-	opTrap // no other
+	opJump     // target; reg is the Callee if that is outside
+	opIndirect // unknown
+	opReturn   // imm bytes above the return address go, too
+	opTrap     // no other
 )
 
 const (
@@ -91,7 +92,7 @@ func (m *machine) apply(s *state, o *op) {
 	case opSign:
 		s.signed = o.imm != 0
 	case opCall:
-		s.called = true
+		s.called, s.fresh = true, false
 		if m.linked {
 			s.write(ra)
 		}

@@ -17,6 +17,8 @@ type state struct {
 	live       bool // can this be reached?
 	spOK, fpOK bool
 	called     bool  // is there a call on a way that leads here?
+	unproved   bool  // is there one that may have changed the stack pointer?
+	fresh      bool  // is there a way without any call?
 	signed     bool  // is the return address signed on one?
 	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
 
@@ -41,7 +43,8 @@ func (s *state) meet(t *state) (changed bool) {
 	was := *s
 	s.spOK = s.spOK && t.spOK && s.sp == t.sp
 	s.fpOK = s.fpOK && t.fpOK && s.fp == t.fp
-	s.called, s.signed = s.called || t.called, s.signed || t.signed
+	s.called, s.signed, s.unproved = s.called || t.called, s.signed || t.signed, s.unproved || t.unproved
+	s.fresh = s.fresh || t.fresh
 	s.intact &= t.intact
 	for i := range s.saved {
 		if s.saved[i] != t.saved[i] {

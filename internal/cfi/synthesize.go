@@ -13,7 +13,7 @@ const (
 // An Entry says in which frame a function starts, where that is not the one behind
 // a call: traces of PHP's JIT run in the frame of its interpreter, and have no other.
 type Entry struct {
-	Row jitcode.FrameRow // the CFA counts from the stack pointer
+	Row jitcode.FrameRow // the CFA counts from the stack pointer or the frame pointer
 
 	// The function has no frame of its own: code that nothing in it leads to starts
 	// in that frame, too.
@@ -30,6 +30,13 @@ type Result struct {
 	// first one on, unless the caller knows better.
 	Returns, Jumps bool
 
+	// It comes to a return that takes more than the return address off the stack, or finds
+	// no return address there, or leaves the caller another frame pointer.
+	Odd bool
+
+	// It comes to a return of which it is unknown where it finds the stack.
+	Unsure bool
+
 	// Popped is how many bytes the stack pointer gets above where it was when there
 	// was only a return address, at most. If it is not 0, the code was not entered as
 	// Entry has it, or does things to its return address.
@@ -39,6 +46,14 @@ type Result struct {
 // A Synthesizer derives frames from code. The zero Synthesizer is ready to be used,
 // by one goroutine; results are valid until the next call.
 type Synthesizer struct {
+	// Callee says of the function at an offset from the start of the code, outside of it,
+	// what a call of it does. It may be nil, if nothing is known of any.
+	Callee func(offset int64) Callee
+
+	// Strict says that functions may take arguments off their caller's stack, so that what
+	// calls do has to be proved.
+	Strict bool
+
 	m     *machine
 	entry state
 	limit int32 // the return address is so much below the CFA
@@ -63,13 +78,19 @@ type Synthesizer struct {
 	budget   int      // ops that may still be looked at
 	now      state    // where flow is
 
-	// Evidence that the prologue is elsewhere, in what the function calls first, as V8's
-	// baseline compiler has it: a frame pointer that nobody set up is the way back to the
-	// stack; or the function leaves by a jump with a frame that is still there, and keeps
-	// its variables below a frame pointer that it has not set up.
-	foreign, unbalanced, usesFP bool
+	// Evidence that the prologue is elsewhere. setsFP: it is not, the function writes to the
+	// frame pointer. made: it is in what the function calls first, as V8's baseline
+	// compiler has it. inherited: it is in the function that jumps to this one.
+	setsFP, made, inherited bool
 
-	prologue bool // take that for granted
+	// Evidence of that where calls are believed: the function leaves by a jump with a frame
+	// that is still there, and counts from a frame pointer that it has not set up.
+	unbalanced, usesFP bool
+
+	strict, prologue, inFrame bool // take that for granted
+
+	proving  bool   // look for anchors
+	anchored []bool // by target: the code from there on leads to an anchor
 
 	indirect, frames state // what holds at indirect jumps, and in classic frames
 	gaps, calls      []uint32
@@ -91,10 +112,15 @@ type Synthesizer struct {
 // functions that are called. For machines that are not understood, and for code that
 // cannot be, the result is empty.
 func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
-	s.prologue, s.foreign, s.unbalanced, s.usesFP = false, false, false, false
+	s.strict, s.prologue, s.inFrame = s.Strict, false, false
 	r := s.synthesize(t, code, entry)
-	if entry == nil && (s.foreign || s.unbalanced && s.usesFP) {
-		s.prologue = true
+	if entry == nil && !s.strict && s.unbalanced && s.usesFP {
+		s.strict = true
+		r = s.synthesize(t, code, nil)
+	}
+	if entry == nil && !s.setsFP && (s.made || s.inherited) {
+		s.inFrame = s.inherited
+		s.prologue = !s.inFrame
 		r = s.synthesize(t, code, nil)
 	}
 	return r
@@ -110,6 +136,7 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 	s.arena, s.pieces, s.gaps = s.arena[:0], s.pieces[:0], s.gaps[:0]
 	s.indirect, s.frames = state{}, state{}
 	s.calls, s.mixed, s.doubtCalled, s.doubtAll = s.calls[:0], false, false, false
+	s.setsFP, s.made, s.inherited, s.unbalanced, s.usesFP = false, false, false, false, false
 	if !s.enter(entry) {
 		return Result{}
 	}
@@ -130,15 +157,27 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 
 // enter makes the state at the entry.
 func (s *Synthesizer) enter(entry *Entry) bool {
-	s.entry = state{live: true, spOK: true, sp: s.limit, intact: 1<<len(s.m.regs) - 1}
+	s.entry = state{live: true, fresh: true, spOK: true, sp: s.limit, intact: 1<<len(s.m.regs) - 1}
+	if s.inFrame {
+		s.m.enterFrame(&s.entry)
+		return true
+	}
 	if entry == nil {
 		return true
 	}
 	row := entry.Row
-	if !row.Known || row.CFA.Reg != s.m.sp || row.CFA.Offset < int64(s.limit) || row.CFA.Offset > maxFrame {
+	if !row.Known || row.CFA.Offset < int64(s.limit) || row.CFA.Offset > maxFrame {
 		return false
 	}
-	s.entry.sp = int32(row.CFA.Offset)
+	switch row.CFA.Reg {
+	case s.m.sp:
+		s.entry.sp = int32(row.CFA.Offset)
+	case s.m.regs[fp]:
+		s.entry.loseSP()
+		s.entry.fpOK, s.entry.fp = true, int32(row.CFA.Offset)
+	default:
+		return false
+	}
 	for _, r := range row.Saved {
 		i, ok := s.m.index(r.Reg)
 		switch {
@@ -161,6 +200,9 @@ func (s *Synthesizer) part(first *state) bool {
 		return false
 	}
 	if !s.flow(first) {
+		return false
+	}
+	if s.strict && s.prove() && !s.flow(first) {
 		return false
 	}
 	if s.later {

@@ -145,7 +145,7 @@ func TestPrologueElsewhere(t *testing.T) {
 	var s Synthesizer
 	want := []jitcode.FrameRow{
 		{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: 8}, Saved: []jitcode.SavedReg{{Reg: 16, Offset: -8}}},
-		{Offset: 10, Known: true, CFA: jitcode.CFA{Reg: 6, Offset: 16}, Saved: []jitcode.SavedReg{{Reg: 6, Offset: -16}, {Reg: 16, Offset: -8}}},
+		{Offset: 6, Known: true, CFA: jitcode.CFA{Reg: 6, Offset: 16}, Saved: []jitcode.SavedReg{{Reg: 6, Offset: -16}, {Reg: 16, Offset: -8}}},
 	}
 	if r := s.Synthesize(amd64, code, nil); !reflect.DeepEqual(r.Rows, want) {
 		t.Errorf("%+v", r.Rows)

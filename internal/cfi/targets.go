@@ -119,3 +119,14 @@ func armDisplacement(w uint32) (by int32, ok bool) {
 	}
 	return by, true
 }
+
+// x86BranchDisplacement is x86Displacement from where the branch begins.
+func x86BranchDisplacement(insn []byte) (by int64, ok bool) {
+	by, ok = x86Displacement(insn)
+	return by + int64(len(insn)), ok
+}
+
+func arm64BranchDisplacement(insn []byte) (int64, bool) {
+	by, ok := arm64Displacement(binary.LittleEndian.Uint32(insn))
+	return int64(by), ok
+}

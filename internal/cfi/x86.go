@@ -65,7 +65,8 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	if flags&(xImm8|xImm16|xImm32) != 0 {
 		x.immediates(flags)
 	}
-	if flags&(xSpecial|xReg|xRM) == 0 { // it does nothing
+	usesFP := flags&xModRM != 0 && x.mod != 3 && x.rm == xRBP
+	if flags&(xSpecial|xReg|xRM) == 0 && !usesFP { // it does nothing
 		if x.at > 15 || x.at > len(code)-at {
 			return ops, 0
 		}
@@ -73,6 +74,9 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	}
 	e := emitter{ops: ops, off: uint32(at)}
 	first := len(ops)
+	if usesFP {
+		e.add(op{kind: opUseFP})
+	}
 	if flags&xSpecial != 0 {
 		if flags = x.special(&e, flags); flags&xUnknown != 0 {
 			return ops, 0

@@ -198,7 +198,7 @@ func (x *x86) flow(e *emitter) {
 			e.add(op{kind: opLoseSP})
 		}
 	case op_ == 0xc2 || op_ == 0xc3:
-		e.add(op{kind: opReturn})
+		e.add(op{kind: opReturn, imm: int32(uint16(x.imm))})
 	case op_ == 0xc8:
 		if x.b[x.at-1]&31 != 0 { // frames in each other, which nobody uses
 			e.add(op{kind: opLoseSP})

@@ -28,9 +28,8 @@ type Dump interface {
 	Functions() FunctionReader
 
 	// Derives reports whether functions get unwind tables that are derived from their
-	// code, which DeriveFrames asks for. host is the frame that traces run in, nil if
-	// there are none, or it is not known.
-	DeriveFrames(host *jitcode.FrameRow)
+	// code, which DeriveFrames asks for.
+	DeriveFrames(Surroundings)
 	Derives() bool
 
 	// What was repaired of its producer's habits: see Jitdump.
@@ -38,6 +37,17 @@ type Dump interface {
 	RepairCounts() RepairCounts
 	AddRepairs(RepairCounts)
 }
+
+// Surroundings are what code depends on that is not in its dump.
+type Surroundings struct {
+	Host   *jitcode.FrameRow // that traces run in; nil if there are none, or it is unknown
+	Copies []Copy            // of code that the dump has
+}
+
+// A Copy says that memory from Lo up to Hi holds the same code as that from Home on. V8
+// maps a part of its program twice, and calls its builtins at one place while the dump
+// has them at the other.
+type Copy struct{ Lo, Hi, Home uint64 }
 
 // A FunctionReader reads the functions of a dump, one after the other.
 type FunctionReader interface {

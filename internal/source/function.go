@@ -27,6 +27,7 @@ type Reader struct {
 	listings []J9Listing // of the function
 	texts    texts
 	frames   cfi.Synthesizer
+	aside    *Reader           // reads what the function calls; nil before it calls anything
 	names    map[string]string // see intern
 	places   map[string]int    // of file names in fn.Files
 

@@ -207,7 +207,7 @@ func (d *J9Captures) part(i int) *j9Part {
 
 // DeriveFrames says that functions whose code is known get unwind tables that are
 // derived from it. It must not run while functions are read.
-func (d *J9Captures) DeriveFrames(*jitcode.FrameRow) { d.derive = true }
+func (d *J9Captures) DeriveFrames(Surroundings) { d.derive = true }
 
 // Derives reports whether they do.
 func (d *J9Captures) Derives() bool { return d.derive }

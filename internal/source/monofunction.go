@@ -21,7 +21,7 @@ func (m *MonoLog) HasCode(i int) bool { return m.memory.has(i, m.Events[i].Addr,
 
 // DeriveFrames says that functions whose code is known get unwind tables that are
 // derived from it. It must not run while functions are read.
-func (m *MonoLog) DeriveFrames(*jitcode.FrameRow) { m.derive = true }
+func (m *MonoLog) DeriveFrames(Surroundings) { m.derive = true }
 
 // Derives reports whether they do.
 func (m *MonoLog) Derives() bool { return m.derive }

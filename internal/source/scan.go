@@ -45,6 +45,7 @@ type Jitdump struct {
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
+	callees     callees           // if derive is set
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
@@ -136,6 +137,7 @@ func (d *Jitdump) Scan(ctx context.Context) error {
 		d.Watch(d.reader.Offset())
 	}
 	d.findQuirks()
+	d.lookAround()
 	return nil
 }
 

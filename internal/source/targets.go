@@ -13,19 +13,11 @@ import (
 // the offset of its target from where the function begins. Only the code is read; it
 // fails where that cannot be done again.
 func (r *Reader) Targets(i int, f func(offset int64)) error {
-	at := r.d.parts[i].load
-	if err := r.window.hold(r.d.src, at); err != nil {
-		return err
-	}
-	raw, err := r.window.record(at, r.d.order())
+	code, err := r.code(i)
 	if err != nil {
 		return err
 	}
-	l, err := raw.Load()
-	if err != nil {
-		return err
-	}
-	targets(r.d.Target(), l.Code, f)
+	targets(r.d.Target(), code, f)
 	return nil
 }
 

@@ -13,9 +13,11 @@ import (
 // shows.
 
 // DeriveFrames says that functions without unwind tables get some that are derived
-// from their code. host is the frame that traces run in, if it is known. It must not
-// run while functions are read.
-func (d *Jitdump) DeriveFrames(host *jitcode.FrameRow) { d.derive, d.host = true, host }
+// from their code. It must not run while functions are read.
+func (d *Jitdump) DeriveFrames(s Surroundings) {
+	d.derive, d.host, d.callees.copies = true, s.Host, s.Copies
+	d.lookAround()
+}
 
 // Derives reports whether functions get frames that are derived from their code.
 func (d *Jitdump) Derives() bool { return d.derive }
@@ -58,13 +60,17 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if cie == nil {
 		return nil
 	}
+	r.frames.Strict = r.d.callees.strict
+	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
 	if r.d.traces && !found.Returns {
 		if r.d.host == nil {
 			return nil // nobody knows in which frame it begins
 		}
 		entry := cfi.Entry{Row: *r.d.host, Shared: true}
-		entry.Row.CFA.Offset += int64(found.Popped)
+		if entry.Row.CFA.Reg == initial.CFA.Reg {
+			entry.Row.CFA.Offset += int64(found.Popped)
+		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
 	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, found.Rows

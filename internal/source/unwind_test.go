@@ -54,7 +54,7 @@ func TestUnwind(t *testing.T) {
 			b.code("g", 0x2000, code)
 			d := b.scan()
 			if derive {
-				d.DeriveFrames(nil)
+				d.DeriveFrames(source.Surroundings{})
 			}
 			r := d.Reader()
 			fn, err := r.Function(0)
