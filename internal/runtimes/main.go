@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,9 @@ func (e *environment) run(ctx context.Context, ids []string) error {
 		abs, err := filepath.Abs(*path)
 		if err != nil {
 			return err
+		}
+		if abs == "/tmp" || strings.HasPrefix(abs, "/tmp/") {
+			return fmt.Errorf("%s is in /tmp, where this program puts another one; name a directory elsewhere", abs)
 		}
 		*path = abs
 	}

@@ -266,3 +266,5 @@ for (const entry of functions) {
   for (const end = performance.now() + milliseconds; performance.now() < end;) sink ^= await f.call(self, n);
 }
 console.log(functions.length, 'functions');
+// Bun writes its dump from a thread, which the program's end would cut short.
+await new Promise((resolve) => setTimeout(resolve, 1000));
