@@ -5,6 +5,7 @@
 # make interop    what takes longer: other perfs, every object, long fuzzing
 # make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
+# make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
@@ -31,7 +32,7 @@ FUZZ        = ./jitdump:FuzzReader ./format/monolog:FuzzReader ./perfdata:FuzzOp
               ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/elfcore:FuzzOpen ./internal/verify:FuzzVerify ./internal/show:FuzzShow ./internal/show:FuzzOpenJ9 ./format/xrayfdr:FuzzReader ./format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/source:FuzzXRay
 
-.PHONY: build agent demo check test interop bench growth fuzz fuzz-seconds lint man sessions \
+.PHONY: build agent demo check test interop bench growth runtimes fuzz fuzz-seconds lint man sessions \
         install install-files install-agent uninstall packages copyright clean
 
 build:
@@ -67,6 +68,11 @@ bench: build
 
 growth: build
 	$(GO) run ./internal/bench -growth -plot docs/growth.svg -write docs/benchmarks.md
+
+# Without a JDK there is no agent, and no Java.
+runtimes: build
+	-$(MAKE) agent
+	$(GO) run ./internal/runtimes -bin $(BIN) -roots $${JITINJECT_ROOTS:-/var/cache/jitinject} $(RUNTIMES)
 
 sessions:
 	script/sessions $(SESSIONS)

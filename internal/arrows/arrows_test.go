@@ -71,6 +71,9 @@ var allowed = map[string][]string{
 	"internal/bench":          {"internal/testrec"},
 	"internal/hostile":        {},
 	"internal/clients":        {},
+	"internal/judge":          {},
+	"internal/truth":          {"internal/judge"},
+	"internal/runtimes":       {"internal/judge", "internal/truth"},
 	"internal/sessions":       {"internal/testrec"},
 	"internal/licenses":       {},
 }

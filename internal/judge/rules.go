@@ -1,0 +1,84 @@
+package judge
+
+import "strings"
+
+// A Rule excuses losses for a reason that is stated.
+type Rule struct {
+	Name    string // short, for tables
+	Why     string // the reason, with its evidence
+	Excuses func(*Loss) bool
+}
+
+// Stated has all rules.
+var Stated = []Rule{V8Builtins, JunkFrames, EndlessFrames}
+
+// V8Builtins: V8's builtins lie in the runtime's own binary, whose symbol table names
+// them, and V8 logs them as well. perf inject's objects lie over the binary; where ours
+// leave it to the binary's symbols, the names are those of the linker.
+var V8Builtins = Rule{
+	Name: "V8 builtins",
+	Why:  "the dump's Builtin:X and the binary's Builtins_X name the same code at the same offset",
+	Excuses: func(l *Loss) bool {
+		theirs, ours := l.Frames()
+		return l.Kind == OtherSymbol && theirs.Offset == ours.Offset && builtin(theirs.Symbol) != "" && builtin(theirs.Symbol) == builtin(ours.Symbol)
+	},
+}
+
+// builtin returns the name of a V8 builtin without what the dump or the linker puts
+// before it, or "". Bytecode handlers are called "BytecodeHandler:GetNamedProperty" and
+// "BytecodeHandler:Ldar.Wide" by the dump, Builtins_GetNamedPropertyHandler and
+// Builtins_LdarWideHandler by the linker.
+func builtin(symbol string) string {
+	if name, ok := strings.CutPrefix(symbol, "BytecodeHandler:"); ok {
+		if name == "Star0" {
+			return "ShortStarHandler" // one handler for Star0 to Star15
+		}
+		return strings.ReplaceAll(name, ".", "") + "Handler"
+	}
+	if name, ok := strings.CutPrefix(symbol, "Builtin:"); ok {
+		return name
+	}
+	name, ok := strings.CutPrefix(symbol, "Builtins_")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// JunkFrames: an unwinder that has lost its way returns addresses that no mapping
+// holds, such as ffffffffffffffff. They are no callers.
+var JunkFrames = Rule{
+	Name: "junk frames",
+	Why:  "the frames that only perf inject's stack has lie in no mapping",
+	Excuses: func(l *Loss) bool {
+		if l.Kind != FewerFrames || l.Frame < len(l.Ours.Frames) {
+			return false
+		}
+		for _, f := range l.Theirs.Frames[l.Frame:] {
+			if !f.Unmapped() {
+				return false
+			}
+		}
+		return true
+	},
+}
+
+// EndlessFrames: perf 7's libdw repeats a frame until its limit where a row does not
+// move the stack pointer. The repetitions are no callers.
+var EndlessFrames = Rule{
+	Name: "endless frames",
+	Why:  "perf inject's stack does not reach the bottom and ends in one frame, repeated four times or more; ours has the frames before",
+	Excuses: func(l *Loss) bool {
+		const least = 4
+		if l.Kind != FewerFrames && l.Kind != OtherFrames || l.Theirs.Whole() {
+			return false
+		}
+		frames := l.Theirs.Frames
+		first := len(frames) - 1
+		for first > 0 && frames[first-1].equal(&frames[first]) {
+			first--
+		}
+		// The first of them is a frame that was there.
+		return len(frames)-first >= least && l.Frame > first
+	},
+}

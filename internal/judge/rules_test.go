@@ -1,0 +1,74 @@
+package judge
+
+import "testing"
+
+func TestV8Builtins_SameCode(t *testing.T) {
+	frame := func(symbol string, offset uint64) Frame {
+		return Frame{Addr: 0x1801000, Symbol: symbol, Offset: offset, DSO: "/usr/bin/node"}
+	}
+	for _, c := range []struct {
+		theirs, ours Frame
+		excused      bool
+	}{
+		{frame("Builtin:JSEntry", 0x82), frame("Builtins_JSEntry", 0x82), true},
+		{frame("BytecodeHandler:GetNamedProperty", 1), frame("Builtins_GetNamedPropertyHandler", 1), true},
+		{frame("BytecodeHandler:Ldar.ExtraWide", 1), frame("Builtins_LdarExtraWideHandler", 1), true},
+		{frame("BytecodeHandler:Star0", 1), frame("Builtins_ShortStarHandler", 1), true},
+		{frame("Builtin:JSEntry", 0x82), frame("Builtins_JSEntry", 0x83), false},
+		{frame("Builtin:JSEntry", 0x82), frame("Builtins_JSEntryTrampoline", 0x82), false},
+		{frame("Builtin:JSEntry", 0x82), frame("JSEntry", 0x82), false},
+		{frame("JS:*a /a.js:1:1", 1), frame("JS:^a /a.js:1:1", 1), false},
+	} {
+		losses := Compare(at(stack("a b _start"), 1, c.theirs), at(stack("a b _start"), 1, c.ours), Stated...)
+		if len(losses) != 1 || (losses[0].Rule == V8Builtins.Name) != c.excused {
+			t.Errorf("%v beside %v: got %v, want excused %v", &c.theirs, &c.ours, losses, c.excused)
+		}
+	}
+}
+
+func TestJunkFrames_OnlyAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		theirs, ours string
+		excused      bool
+	}{
+		{"a b ! !", "a b", true},
+		{"a b !", "a b", true},
+		{"a b ! c", "a b", false},
+		{"a b ?", "a b", false}, // anonymous memory may be code
+		{"a b c", "a b", false},
+	} {
+		losses := Compare(stack(c.theirs), stack(c.ours), Stated...)
+		if len(losses) != 1 || (losses[0].Rule == JunkFrames.Name) != c.excused {
+			t.Errorf("%q beside %q: got %v, want excused %v", c.theirs, c.ours, losses, c.excused)
+		}
+	}
+}
+
+func TestEndlessFrames_OnlyWhereOursHasThem(t *testing.T) {
+	// All frames of a name are one frame here: same symbol, same offset.
+	for _, c := range []struct {
+		theirs, ours string
+		excused      bool
+	}{
+		{"a b b b b b", "a b c", true},
+		{"a b b b b", "a b", true},
+		{"a b b b", "a b", false},
+		{"a b b b b", "a", false},
+		{"a b b b b _start", "a b", false},
+	} {
+		losses := Real(Compare(stack(c.theirs), stack(c.ours), Stated...))
+		if (len(losses) == 0) != c.excused {
+			t.Errorf("%q beside %q: got %v, want excused %v", c.theirs, c.ours, Summary(losses), c.excused)
+		}
+	}
+}
+
+func TestStated_HaveNamesAndReasons(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, rule := range Stated {
+		if rule.Name == "" || rule.Why == "" || rule.Excuses == nil || seen[rule.Name] {
+			t.Errorf("rule %+v has no name of its own, or no reason", rule)
+		}
+		seen[rule.Name] = true
+	}
+}

@@ -1,0 +1,102 @@
+package judge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Script runs perf script on a recording and returns its samples in the order in which
+// perf prints them. Inlined calls are left out: only frames of the stack are judged.
+// Further arguments go to perf script, such as --symfs and a directory.
+//
+// perf runs without the user's settings, build-id cache and debuginfod. An error has
+// the end of what perf printed on standard error.
+func Script(ctx context.Context, perf, file string, args ...string) ([]Sample, error) {
+	return run(ctx, perf, append([]string{"script", "-f", "--ns", "--no-inline", "-F", Fields, "-i", file}, args...))
+}
+
+// Lines is Script without call chains, for the samples whose own function is one of the
+// symbols, with the source line of the sample's address as perf prints it. For other
+// samples perf would look up lines in the runtime's own files, which takes minutes. A
+// symbol with a comma in it cannot be asked for, and is left out.
+func Lines(ctx context.Context, perf, file string, symbols []string, args ...string) ([]Sample, error) {
+	var wanted []string
+	for _, s := range symbols {
+		if !strings.Contains(s, ",") {
+			wanted = append(wanted, s)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	all := []string{"script", "-f", "--ns", "--no-inline", "-G", "-F", Fields + ",srcline", "-S", strings.Join(wanted, ","), "-i", file}
+	return run(ctx, perf, append(all, args...))
+}
+
+// Command prepares a run of perf without the user's settings, build-id cache and
+// debuginfod. The function returned removes what that takes; call it in the end.
+func Command(ctx context.Context, perf string, args ...string) (*exec.Cmd, func(), error) {
+	home, err := os.MkdirTemp("", "judge-")
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.CommandContext(ctx, perf, args...)
+	cmd.Env = append(os.Environ(), "HOME="+home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "PAGER=cat")
+	cmd.WaitDelay = 5 * time.Second // for what perf has started and left
+	return cmd, func() { os.RemoveAll(home) }, nil
+}
+
+// run runs perf and parses its output while it comes.
+func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
+	cmd, clean, err := Command(ctx, perf, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer clean()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	samples, parsing := Parse(out)
+	if parsing != nil {
+		cmd.Process.Kill() // it may have more to print than anybody reads
+	}
+	err = cmd.Wait()
+	switch command := perf + " " + strings.Join(args, " "); {
+	case ctx.Err() != nil: // what it has printed may end anywhere
+		return nil, fmt.Errorf("%s: %w", command, ctx.Err())
+	case parsing != nil:
+		return nil, fmt.Errorf("%s: %w", command, parsing)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %s", command, err, tail(stderr.String()))
+	}
+	return samples, nil
+}
+
+// tail returns the end of a program's messages, for an error.
+func tail(s string) string {
+	const most = 500
+	if s = strings.TrimSpace(s); len(s) > most {
+		s = "…" + s[len(s)-most:]
+	}
+	return s
+}
+
+// Version returns the version of perf that a command runs, such as 6.1.187.
+func Version(ctx context.Context, perf string) (string, error) {
+	out, err := exec.CommandContext(ctx, perf, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", perf, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "perf version "), nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import "context"
+
+// A family is a runtime in all its versions.
+type family struct {
+	name     string
+	npm      string                        // the package of npm, or ""
+	packages func(version string) []string // of Debian, with the version in names that have it
+	versions func(version string) string   // the package whose version is the runtime's
+	programs []string                      // of testdata/truth, with the marks
+	lines    bool                          // its dump has lines
+	inlines  bool                          // its dump has inlined calls
+	callers  bool                          // its code calls others, and no sample's own function is in it
+	log      bool                          // it writes a log that perf inject does not read
+	prepare  func(context.Context, *site) (*command, error)
+}
+
+// A site is where a runtime runs.
+type site struct {
+	top          string   // the repository
+	bin          string   // where jitinject and the agent are
+	work         string   // the current directory of the program, with copies of testdata/truth
+	version      string   // asked for
+	installed    string   // what is there
+	release      *release // of Debian
+	npm          string   // the directory of npm's programs
+	dwarf        bool     // stacks are copied
+	milliseconds string   // for each function
+}
+
+// A command runs a program of testdata/truth.
+type command struct {
+	args   []string
+	env    []string
+	stdin  string   // a file, or ""
+	inject []string // for jitinject, beside input and output
+}
+
+// families has all families.
+var families = []family{
+	{name: "node", npm: "node", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: node},
+	{name: "deno", npm: "deno", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: deno},
+	{name: "bun", npm: "bun", programs: []string{"truth.mjs", "other.mjs"}, prepare: bun},
+	{name: "bun-lines", npm: "bun", programs: []string{"truth.mjs", "other.mjs"}, lines: true, prepare: bunLines},
+	{name: "php", packages: named("php%s-cli", "php%s-opcache"), versions: first("php%s-cli"), programs: []string{"truth.php", "other.php"}, prepare: php},
+	{name: "java", packages: named("openjdk-%s-jdk-headless"), versions: first("openjdk-%s-jdk-headless"), programs: []string{"Truth.java", "Other.java"}, lines: true, inlines: true, prepare: java},
+	{name: "erlang", packages: named("erlang-base"), versions: first("erlang-base"), programs: []string{"truth.erl"}, lines: true, prepare: erlang},
+	{name: "elixir", packages: named("elixir"), versions: first("elixir"), programs: []string{"truth.exs"}, lines: true, prepare: elixir},
+	{name: "python", packages: named("python%s"), versions: first("python%s"), programs: []string{"truth.py", "other.py"}, callers: true, prepare: python},
+	{name: "lli", packages: named("llvm-%s-runtime"), versions: first("llvm-%s-runtime"), programs: []string{"truth.c", "other.c", "other.h"}, lines: true, prepare: lli},
+	{name: "jitlink", packages: named("llvm-%s"), versions: first("llvm-%s"), programs: []string{"truth.c", "other.c", "other.h"}, lines: true, prepare: jitlink},
+	{name: "postgres", packages: named("postgresql-%s"), versions: first("postgresql-%s"), programs: []string{"truth.sql"}, prepare: postgres},
+	{name: "mono", packages: named("mono-runtime", "libmono-profiler"), versions: first("mono-runtime"), programs: []string{"Truth.cs", "Other.cs"}, log: true, prepare: mono},
+	{name: "qemu", packages: named("qemu-user"), versions: first("qemu-user"), prepare: qemu},
+}

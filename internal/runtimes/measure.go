@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/truth"
+)
+
+// least is how many samples a function must have for its name to count as seen.
+const least = 2
+
+// A perf is one to judge with.
+type perf struct{ version, path string }
+
+// A measured is what one recording of a runtime showed.
+type measured struct {
+	resolved, code int // samples in named functions, samples in jitted code
+	verdicts       []truth.Verdict
+	stacks         []pair // in the order of the perfs
+	warnings       []string
+}
+
+// A pair has the stacks of one perf.
+type pair struct {
+	perf         string
+	jitted       int  // samples with a jitted frame in either result
+	ours, theirs int  // of these, stacks that reach the bottom
+	injected     bool // perf inject made a result that perf can read
+	unread       bool // perf cannot read our result, or not in time
+	losses       []judge.Loss
+}
+
+// count counts stacks.
+func (p *pair) count(theirs, ours []judge.Sample) {
+	for _, s := range judge.Pairs(theirs, ours) {
+		if !s.Jitted() {
+			continue
+		}
+		p.jitted++
+		if s.Ours != nil && s.Ours.Whole() {
+			p.ours++
+		}
+		if s.Theirs != nil && s.Theirs.Whole() {
+			p.theirs++
+		}
+	}
+}
+
+// measure measures a runtime. The program's functions have their time by the clock: where
+// the machine is busy, that may be too little to compile all of them, and the program runs
+// again, with more.
+func (s *site) measure(ctx context.Context, f *family, perfs []perf, k kind) (*measured, error) {
+	m, err := s.measureOnce(ctx, f, perfs, k)
+	if err != nil || f.programs == nil || f.callers && !s.dwarf {
+		return m, err
+	}
+	if t := truth.Sum(m.verdicts, least); t.Seen < t.Functions {
+		k.milliseconds = "200"
+		return s.measureOnce(ctx, f, perfs, k)
+	}
+	return m, nil
+}
+
+// measureOnce records the site's program with stacks of a kind, injects, and judges. Lines
+// are judged with stacks by frame pointers only: both kinds have the same.
+func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind) (*measured, error) {
+	s.dwarf, s.milliseconds = k.name == copies.name, k.milliseconds
+	c, err := f.prepare(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.clear(); err != nil {
+		return nil, err
+	}
+	if err := s.record(ctx, perfs[0].path, k, c); err != nil {
+		return nil, err
+	}
+	file, said, err := s.inject(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{}
+	for line := range strings.Lines(said) {
+		if problem, ok := strings.CutPrefix(line, "jitinject: "); ok {
+			m.warnings = append(m.warnings, "jitinject says: "+strings.TrimSpace(problem))
+		}
+	}
+	var own []judge.Sample // samples by which names and lines are judged
+	for i, p := range perfs {
+		ours, err := s.script(ctx, p, file)
+		switch {
+		case err != nil && (i == 0 || ctx.Err() != nil):
+			return nil, err
+		case err != nil:
+			m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read our result: %v", p.version, lastLine(err)))
+			m.stacks = append(m.stacks, pair{perf: p.version, unread: true})
+			continue
+		case i > 0:
+		case f.callers:
+			own = innermost(ours)
+		default:
+			// Of a call chain that ends in junk, perf shows no frame at all. A sample's own
+			// address is apart from that.
+			if own, err = s.script(ctx, p, file, "-G"); err != nil {
+				return nil, err
+			}
+		}
+		m.stacks = append(m.stacks, s.beside(ctx, p, f, ours, m))
+	}
+	m.count(own)
+	if m.code == 0 {
+		return nil, fmt.Errorf("no sample is in jitted code; jitinject says: %s", strings.TrimSpace(said))
+	}
+	return m, s.truth(ctx, f, perfs, file, own, m)
+}
+
+// clear removes dumps of an earlier run, and what was made of them.
+func (s *site) clear() error {
+	var all []string
+	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd"} {
+		files, err := filepath.Glob(filepath.Join(s.work, pattern))
+		if err != nil {
+			return err
+		}
+		all = append(all, files...)
+	}
+	for _, path := range all {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// script runs perf script, with an end.
+func (s *site) script(ctx context.Context, p perf, file string, args ...string) ([]judge.Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	return judge.Script(ctx, p.path, file, args...)
+}
+
+// beside compares with perf inject. Where that fails, there is nothing to lose.
+func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sample, m *measured) (result pair) {
+	result.perf = p.version
+	var theirs []judge.Sample
+	defer func() { result.count(theirs, ours) }()
+	if f.log {
+		return result
+	}
+	file, err := s.perfInject(ctx, p.path)
+	if err != nil {
+		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %v", p.version, lastLine(err)))
+		return result
+	}
+	if theirs, err = s.script(ctx, p, file); err != nil {
+		m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read what its inject wrote: %v", p.version, lastLine(err)))
+		return result
+	}
+	result.injected = true
+	result.losses = judge.Real(judge.Compare(theirs, ours, judge.Stated...))
+	return result
+}
+
+// lastLine shortens an error of a program to what it said last.
+func lastLine(err error) string {
+	text := strings.TrimSpace(err.Error())
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// count counts samples whose own function is jitted code.
+func (m *measured) count(samples []judge.Sample) {
+	for i := range samples {
+		if len(samples[i].Frames) == 0 {
+			continue
+		}
+		f := &samples[i].Frames[0]
+		if f.Jitted() || f.Anonymous() {
+			m.code++
+		}
+		if f.Jitted() && f.Symbol != "" {
+			m.resolved++
+		}
+	}
+}
+
+// truth judges names, and lines where the runtime tells them.
+func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, samples []judge.Sample, m *measured) (err error) {
+	if f.programs == nil {
+		return nil
+	}
+	var sources []string
+	for _, p := range f.programs {
+		sources = append(sources, filepath.Join(s.work, p))
+	}
+	marks, err := truth.Marks(sources...)
+	if err != nil {
+		return err
+	}
+	if !f.lines {
+		m.verdicts, err = truth.Check(ctx, marks, samples, nil)
+		return err
+	}
+	if m.verdicts, err = truth.Check(ctx, marks, samples, truth.Tools); err != nil || s.dwarf {
+		return err
+	}
+	symbols := truth.Symbols(marks, samples)
+	for _, p := range perfs {
+		lines, err := judge.Lines(ctx, p.path, file, symbols)
+		if err != nil {
+			return err
+		}
+		truth.CheckLines(m.verdicts, marks, lines, "perf script "+p.version)
+	}
+	return truth.CheckAnnotate(ctx, m.verdicts, marks, samples, perfs[0].path, file)
+}
+
+// innermost returns samples whose first frame is their innermost one in jitted code.
+func innermost(samples []judge.Sample) (out []judge.Sample) {
+	for i := range samples {
+		frames := samples[i].Frames
+		if at := slices.IndexFunc(frames, func(f judge.Frame) bool { return f.Jitted() || f.Anonymous() && !f.Unmapped() }); at >= 0 {
+			s := samples[i]
+			s.Frames = frames[at:]
+			out = append(out, s)
+		}
+	}
+	return out
+}
