@@ -154,7 +154,7 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	if f.log {
 		return result
 	}
-	file, err := s.perfInject(ctx, p.path)
+	file, err := s.perfInject(ctx, p)
 	if err != nil {
 		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %v", p.version, lastLine(err)))
 		return result
