@@ -203,11 +203,15 @@ func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, 
 	if err != nil {
 		return err
 	}
-	if !f.lines {
-		m.verdicts, err = truth.Check(ctx, marks, samples, nil)
+	mappings, err := judge.Mappings(ctx, perfs[0].path, file)
+	if err != nil {
 		return err
 	}
-	if m.verdicts, err = truth.Check(ctx, marks, samples, truth.Tools); err != nil || s.dwarf {
+	if !f.lines {
+		m.verdicts, err = truth.Check(ctx, marks, samples, mappings, nil)
+		return err
+	}
+	if m.verdicts, err = truth.Check(ctx, marks, samples, mappings, truth.Tools); err != nil || s.dwarf {
 		return err
 	}
 	symbols := truth.Symbols(marks, samples)

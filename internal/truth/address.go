@@ -3,16 +3,18 @@ package truth
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/judge"
 )
 
 // addressesOf returns the address in an object of each leaf. An object may have several
 // functions of the same name, such as lambdas of one file. The address that perf prints
-// says which: it is the address in the object, or that in memory, which is a constant
-// away, the object's bias. Symbols whose name is unique tell the bias.
+// says which: it is one in the object, or one in memory, where a mapping says what is there.
 //
 // A symbol that the object does not have is an error, and so is one that several
 // functions of the object could be.
-func addressesOf(object string, leaves []leaf) ([]uint64, error) {
+func addressesOf(object string, leaves []leaf, mappings []judge.Mapping) ([]uint64, error) {
 	f, err := elf.Open(object)
 	if err != nil {
 		return nil, err
@@ -26,22 +28,12 @@ func addressesOf(object string, leaves []leaf) ([]uint64, error) {
 	for i := range symbols {
 		values[symbols[i].Name] = append(values[symbols[i].Name], symbols[i].Value)
 	}
-	biases := map[uint64]bool{0: true}
-	for _, l := range leaves {
-		if v := values[l.symbol]; len(v) == 1 {
-			biases[l.printed-v[0]-l.offset] = true
-		}
-	}
 	addresses := make([]uint64, len(leaves))
 	for i, l := range leaves {
 		v := values[l.symbol]
 		if len(v) > 1 {
-			v = nil
-			for _, value := range values[l.symbol] {
-				if biases[l.printed-value-l.offset] {
-					v = append(v, value)
-				}
-			}
+			at := l.places(mappings)
+			v = slices.DeleteFunc(slices.Clone(v), func(value uint64) bool { return !slices.Contains(at, value+l.offset) })
 		}
 		switch {
 		case len(values[l.symbol]) == 0:
@@ -52,4 +44,15 @@ func addressesOf(object string, leaves []leaf) ([]uint64, error) {
 		addresses[i] = v[0] + l.offset
 	}
 	return addresses, nil
+}
+
+// places returns the addresses in its object that the address printed may stand for.
+func (l *leaf) places(mappings []judge.Mapping) []uint64 {
+	at := []uint64{l.printed}
+	for _, m := range mappings {
+		if m.File == l.object && l.printed-m.Start < m.Size {
+			at = append(at, l.printed-m.Start+m.Offset)
+		}
+	}
+	return at
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // twice compiles an object with two functions that are called twin, at different lines of
-// two files. It returns the addresses of both, and that of single.
-func twice(t *testing.T) (path string, marks []Mark, twins []uint64, single uint64) {
+// two files. It returns the addresses of both, first that of the marked one.
+func twice(t *testing.T) (path string, marks []Mark, twins []uint64) {
 	t.Helper()
 	dir := t.TempDir()
 	var sources []string
@@ -54,10 +54,7 @@ func twice(t *testing.T) (path string, marks []Mark, twins []uint64, single uint
 	}
 	addr2line := &Tools[0]
 	for i := range symbols {
-		switch symbols[i].Name {
-		case "single":
-			single = symbols[i].Value
-		case "twin":
+		if symbols[i].Name == "twin" {
 			places, err := addr2line.Places(t.Context(), path, []uint64{symbols[i].Value})
 			if err != nil {
 				t.Fatal(err)
@@ -69,30 +66,33 @@ func twice(t *testing.T) (path string, marks []Mark, twins []uint64, single uint
 			}
 		}
 	}
-	if len(twins) != 2 || single == 0 {
-		t.Fatalf("the object has %d functions twin, and single at %#x", len(twins), single)
+	if len(twins) != 2 {
+		t.Fatalf("the object has %d functions twin", len(twins))
 	}
-	return path, marks, twins, single
+	return path, marks, twins
 }
 
 // Of two functions with one name, the address that perf prints says which one is meant.
 func TestCheck_TwoFunctionsOfOneName(t *testing.T) {
-	path, marks, twins, single := twice(t)
+	path, marks, twins := twice(t)
 	frame := func(symbol string, printed uint64) judge.Sample {
 		return judge.Sample{Frames: []judge.Frame{{Addr: printed, Symbol: symbol, DSO: path}}}
 	}
 	const load = 0x7f0012345f80 // where the object begins in memory
+	whole := []judge.Mapping{{Start: load - 0x1000, Size: 0x2000, File: "/other"}, {Start: load + twins[0], Size: 1 << 20, Offset: twins[0], File: path}, {Start: load + twins[1], Size: 1 << 20, Offset: twins[1], File: path}}
 	for _, c := range []struct {
-		name    string
-		samples []judge.Sample
-		want    [2]int // right and wrong answers about twin
-		err     string
+		name     string
+		samples  []judge.Sample
+		mappings []judge.Mapping
+		want     [2]int // right and wrong answers about twin
+		err      string
 	}{
-		{"addresses in the object", []judge.Sample{frame("twin", twins[0]), frame("twin", twins[0]), frame("twin", twins[1])}, [2]int{2, 1}, ""},
-		{"addresses in memory", []judge.Sample{frame("twin", load+twins[1]), frame("twin", load+twins[0]), frame("single", load+single)}, [2]int{1, 1}, ""},
-		{"addresses in memory alone", []judge.Sample{frame("twin", load+twins[0])}, [2]int{}, "2 symbols twin"},
+		{"addresses in the object", []judge.Sample{frame("twin", twins[0]), frame("twin", twins[0]), frame("twin", twins[1])}, nil, [2]int{2, 1}, ""},
+		{"addresses in memory", []judge.Sample{frame("twin", load+twins[1]), frame("twin", load+twins[0]), frame("twin", load+twins[1])}, whole, [2]int{1, 2}, ""},
+		{"no mapping", []judge.Sample{frame("twin", load+twins[0])}, nil, [2]int{}, "2 symbols twin"},
+		{"the mapping of another file", []judge.Sample{frame("twin", load+twins[0])}, []judge.Mapping{{Start: load, Size: 1 << 20, File: "/other"}}, [2]int{}, "2 symbols twin"},
 	} {
-		verdicts, err := Check(t.Context(), marks, c.samples, Tools[:1])
+		verdicts, err := Check(t.Context(), marks, c.samples, c.mappings, Tools[:1])
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: got %v, want %q", c.name, err, c.err)

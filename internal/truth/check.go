@@ -55,9 +55,11 @@ type leaf struct {
 }
 
 // Check judges the samples of a recording, as judge.Script returns them, with tools.
+// The mappings are those of judge.Mappings; without them, two functions of one name in an
+// object may be an error.
 // The verdicts are in the order of the marks. A tool that fails is an error that names
 // it and the object.
-func Check(ctx context.Context, marks []Mark, samples []judge.Sample, tools []Tool) ([]Verdict, error) {
+func Check(ctx context.Context, marks []Mark, samples []judge.Sample, mappings []judge.Mapping, tools []Tool) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(marks))
 	index := make(map[*Mark]*Verdict)
 	for i := range marks {
@@ -80,7 +82,7 @@ func Check(ctx context.Context, marks []Mark, samples []judge.Sample, tools []To
 		objects[l.object] = append(objects[l.object], l)
 	}
 	for object, leaves := range objects {
-		addresses, err := addressesOf(object, leaves)
+		addresses, err := addressesOf(object, leaves, mappings)
 		if err != nil {
 			return verdicts, err
 		}
