@@ -91,7 +91,11 @@ func compareStacks(theirs, ours *Sample) (losses []Loss) {
 	at := 0
 walk:
 	for ; at < len(theirs.Frames) && at < len(ours.Frames); at++ {
-		switch relate(theirs.Frames, ours.Frames, at) {
+		relation := relate(theirs.Frames, ours.Frames, at)
+		if relation == otherSymbol && theirs.Frames[at].Addr != ours.Frames[at].Addr && contains(ours.Frames[at:], theirs.Frames[at:]) {
+			relation = otherFrame // one that only ours has, in front of the same caller
+		}
+		switch relation {
 		case same:
 		case lostSymbol:
 			losses = append(losses, Loss{Kind: NoSymbol, Theirs: theirs, Ours: ours, Frame: at})

@@ -186,6 +186,9 @@ func TestCompare_OffsetsInObjects(t *testing.T) {
 	object := func(symbol string, n uint64) Frame {
 		return Frame{Addr: 0x80 + n, Symbol: symbol, Offset: n, DSO: "/tmp/ours/jitted-1-1.so"}
 	}
+	elsewhere := func(symbol string, n uint64) Frame {
+		return Frame{Addr: 0x180 + n, Symbol: symbol, Offset: n, DSO: "/tmp/jitted-1-1.so"}
+	}
 	start := Frame{Addr: 0x1234, Symbol: "_start", Offset: 4, DSO: "/usr/bin/app"}
 	other := Frame{Addr: 0x1234, Symbol: "other", Offset: 4, DSO: "/usr/bin/app"}
 	for _, c := range []struct {
@@ -197,6 +200,8 @@ func TestCompare_OffsetsInObjects(t *testing.T) {
 		{"ours names the last", []Frame{start, anon(1), anon(2)}, []Frame{start, object("a", 1), object("b", 2)}, "none"},
 		{"ours goes on", []Frame{start, anon(1)}, []Frame{start, object("a", 1), object("b", 2)}, "none"},
 		{"ours ends early", []Frame{start, anon(1), anon(2)}, []Frame{start, object("a", 1)}, "1 fewer frames"},
+		{"ours has a caller between", []Frame{start, elsewhere("r", 1), elsewhere("r", 1), start}, []Frame{start, object("a", 2), object("r", 1), object("r", 1), start}, "none"},
+		{"another caller", []Frame{start, elsewhere("r", 1), elsewhere("r", 1), start}, []Frame{start, object("a", 2), object("r", 1), start}, "1 other symbol"},
 		{"the caller is another", []Frame{start, anon(1), start}, []Frame{start, object("a", 1), other}, "1 no bottom"},
 	} {
 		got := Summary(Compare([]Sample{{Frames: c.theirs}}, []Sample{{Frames: c.ours}}))

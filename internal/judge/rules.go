@@ -10,7 +10,7 @@ type Rule struct {
 }
 
 // Stated has all rules.
-var Stated = []Rule{V8Builtins, JunkFrames, EndlessFrames}
+var Stated = []Rule{V8Builtins, JunkFrames, EndlessFrames, FullStacks}
 
 // V8Builtins: V8's builtins lie in the runtime's own binary, whose symbol table names
 // them, and V8 logs them as well. perf inject's objects lie over the binary; where ours
@@ -82,3 +82,30 @@ var EndlessFrames = Rule{
 		return len(frames)-first >= least && l.Frame > first
 	},
 }
+
+// FullStacks: perf shows 127 frames of a stack and no more. At a function's first
+// instructions the frame pointer is still that of the caller, so who follows frame pointers
+// misses the caller; with that caller in its place, the last frame is one too many.
+var FullStacks = Rule{
+	Name: "full stacks",
+	Why:  "both stacks have as many frames as perf shows, and ours has theirs with others between; only the last ones, as many, have no room",
+	Excuses: func(l *Loss) bool {
+		const most = 127 // PERF_MAX_STACK_DEPTH
+		if l.Kind != OtherFrames || len(l.Ours.Frames) != most || len(l.Theirs.Frames) != most {
+			return false
+		}
+		theirs := l.Theirs.Frames[l.Frame:]
+		between := 0
+		for i := l.Frame; i < most; i++ {
+			if l.Ours.Frames[i].equal(&theirs[0]) {
+				theirs = theirs[1:]
+			} else {
+				between++
+			}
+		}
+		return between <= fewFrames
+	},
+}
+
+// fewFrames is how many frames a stack may have between another one's.
+const fewFrames = 4

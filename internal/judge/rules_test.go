@@ -1,6 +1,9 @@
 package judge
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestV8Builtins_SameCode(t *testing.T) {
 	frame := func(symbol string, offset uint64) Frame {
@@ -59,6 +62,27 @@ func TestEndlessFrames_OnlyWhereOursHasThem(t *testing.T) {
 		losses := Real(Compare(stack(c.theirs), stack(c.ours), Stated...))
 		if (len(losses) == 0) != c.excused {
 			t.Errorf("%q beside %q: got %v, want excused %v", c.theirs, c.ours, Summary(losses), c.excused)
+		}
+	}
+}
+
+func TestFullStacks_OnlyForTheEnd(t *testing.T) {
+	many := func(n int) string { return strings.Repeat(" r", n) }
+	for _, c := range []struct {
+		name, theirs, ours string
+		excused            bool
+	}{
+		{"a caller between", "a" + many(126), "a b" + many(125), true},
+		{"four callers between", "a" + many(126), "a b c d e" + many(122), true},
+		{"another function", "a c" + many(125), "a b" + many(125), false},
+		{"many between", "a" + many(126), "a" + strings.Repeat(" b", 6) + many(120), false},
+		{"junk", "a" + many(126), "a" + strings.Repeat(" b", 126), false},
+		{"theirs has room", "a" + many(125), "a b" + many(125), true}, // all of their frames
+		{"ours has room", "a" + many(126), "a b" + many(124), false},
+	} {
+		losses := Real(Compare(stack(c.theirs), stack(c.ours), Stated...))
+		if (len(losses) == 0) != c.excused {
+			t.Errorf("%s: got %v, want excused %v", c.name, Summary(losses), c.excused)
 		}
 	}
 }

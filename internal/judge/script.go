@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -67,20 +68,35 @@ func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	samples, parsing := Parse(out)
-	if parsing != nil {
+	in := &ending{Reader: out}
+	samples, parsing := Parse(in)
+	if parsing != nil && !in.ended {
 		cmd.Process.Kill() // it may have more to print than anybody reads
 	}
 	err = cmd.Wait()
 	switch command := perf + " " + strings.Join(args, " "); {
 	case ctx.Err() != nil: // what it has printed may end anywhere
 		return nil, fmt.Errorf("%s: %w", command, ctx.Err())
+	case parsing != nil && err != nil && in.ended: // perf died within a line
+		return nil, fmt.Errorf("%s: %w after %d samples: %s", command, err, len(samples), tail(stderr.String()))
 	case parsing != nil:
 		return nil, fmt.Errorf("%s: %w", command, parsing)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %s", command, err, tail(stderr.String()))
 	}
 	return samples, nil
+}
+
+// ending is a reader that knows whether all has been read.
+type ending struct {
+	io.Reader
+	ended bool
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	e.ended = e.ended || err == io.EOF
+	return n, err
 }
 
 // tail returns the end of a program's messages, for an error.

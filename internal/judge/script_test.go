@@ -51,6 +51,8 @@ func TestScript_OptionsAndSurroundings(t *testing.T) {
 func TestScript_Errors(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"perf fails", printSample + "; echo no such file >&2; exit 3", "exit status 3: no such file"},
+		{"perf dies within a line", printSample + `; printf 'app 1/2 4.000000004: cpu-clock: \n\t7f07'; kill -SEGV $$`, "signal: segmentation fault"},
+		{"output ends within a line", printSample + `; printf 'app 1/2 4.000000004: cpu-clock: \n\t7f07'`, "a frame without an address"},
 		{"not a sample", "echo nonsense; exec sleep 100", "line 1: a frame before the first sample"},
 	} {
 		_, err := Script(t.Context(), fakePerf(t, c.script), "x.data")

@@ -135,8 +135,12 @@ func (s *site) judged(t *testing.T, f *family, program string) (verdicts []truth
 	if err != nil {
 		t.Fatal(err)
 	}
+	mappings, err := judge.Mappings(t.Context(), program, file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !f.lines {
-		verdicts, err = truth.Check(t.Context(), marks, samples, nil)
+		verdicts, err = truth.Check(t.Context(), marks, samples, mappings, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +150,7 @@ func (s *site) judged(t *testing.T, f *family, program string) (verdicts []truth
 	for _, tool := range truth.Tools {
 		testrec.Tool(t, tool.Args[0])
 	}
-	if verdicts, err = truth.Check(t.Context(), marks, samples, truth.Tools); err != nil {
+	if verdicts, err = truth.Check(t.Context(), marks, samples, mappings, truth.Tools); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := judge.Lines(t.Context(), program, file, truth.Symbols(marks, samples))

@@ -129,7 +129,19 @@ func (e *environment) ownTmp(ctx context.Context) (done bool, err error) {
 	if err := os.WriteFile(copied, b, 0o755); err != nil {
 		return false, err
 	}
-	args := append([]string{"--mount", "sh", "-c", `mount -t tmpfs tmpfs /tmp && exec "$@"`, "sh", copied}, os.Args[1:]...)
+	mount := "mount -t tmpfs tmpfs /tmp"
+	if e.keep {
+		kept := filepath.Join(e.roots, "work", "tmp")
+		if err := os.MkdirAll(kept, 0o755); err != nil {
+			return false, err
+		}
+		if err := os.Chmod(kept, 0o777|os.ModeSticky); err != nil {
+			return false, err
+		}
+		fmt.Fprintf(os.Stderr, "to look at what is kept: unshare --mount sh -c 'mount --bind %s /tmp && exec bash'\n", kept)
+		mount = "mount --bind '" + kept + "' /tmp"
+	}
+	args := append([]string{"--mount", "sh", "-c", mount + ` && exec "$@"`, "sh", copied}, os.Args[1:]...)
 	cmd := exec.CommandContext(ctx, "unshare", args...)
 	cmd.Env = append(os.Environ(), mark+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -154,7 +154,7 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	if f.log {
 		return result
 	}
-	file, err := s.perfInject(ctx, p.path)
+	file, err := s.perfInject(ctx, p)
 	if err != nil {
 		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %v", p.version, lastLine(err)))
 		return result
@@ -203,11 +203,15 @@ func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, 
 	if err != nil {
 		return err
 	}
-	if !f.lines {
-		m.verdicts, err = truth.Check(ctx, marks, samples, nil)
+	mappings, err := judge.Mappings(ctx, perfs[0].path, file)
+	if err != nil {
 		return err
 	}
-	if m.verdicts, err = truth.Check(ctx, marks, samples, truth.Tools); err != nil || s.dwarf {
+	if !f.lines {
+		m.verdicts, err = truth.Check(ctx, marks, samples, mappings, nil)
+		return err
+	}
+	if m.verdicts, err = truth.Check(ctx, marks, samples, mappings, truth.Tools); err != nil || s.dwarf {
 		return err
 	}
 	symbols := truth.Symbols(marks, samples)

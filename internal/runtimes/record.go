@@ -77,12 +77,12 @@ const partial = 1
 
 // perfInject runs a perf's own inject. Its objects lie beside the dumps and are those of
 // the last run.
-func (s *site) perfInject(ctx context.Context, perf string) (file string, err error) {
-	file = filepath.Join(s.work, "theirs.data")
+func (s *site) perfInject(ctx context.Context, p perf) (file string, err error) {
+	file = filepath.Join(s.work, "theirs-"+p.version+".data")
 	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 		return "", err
 	}
 	_, err = output(ctx, s.work, []string{"HOME=" + s.work, "PERF_CONFIG=/dev/null"},
-		perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-f", "-i", "perf.data", "-o", file)
+		p.path, "--buildid-dir", "/dev/null", "inject", "--jit", "-f", "-i", "perf.data", "-o", file)
 	return file, err
 }

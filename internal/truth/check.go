@@ -51,12 +51,15 @@ func (a *Answer) String() string {
 type leaf struct {
 	object, symbol string
 	offset         uint64
+	printed        uint64 // the address as perf prints it
 }
 
 // Check judges the samples of a recording, as judge.Script returns them, with tools.
+// The mappings are those of judge.Mappings; without them, two functions of one name in an
+// object may be an error.
 // The verdicts are in the order of the marks. A tool that fails is an error that names
 // it and the object.
-func Check(ctx context.Context, marks []Mark, samples []judge.Sample, tools []Tool) ([]Verdict, error) {
+func Check(ctx context.Context, marks []Mark, samples []judge.Sample, mappings []judge.Mapping, tools []Tool) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(marks))
 	index := make(map[*Mark]*Verdict)
 	for i := range marks {
@@ -71,32 +74,26 @@ func Check(ctx context.Context, marks []Mark, samples []judge.Sample, tools []To
 		f := &samples[i].Frames[0]
 		if m, _ := find(marks, f.Symbol); m != nil && f.Jitted() {
 			index[m].Samples++
-			counts[leaf{f.DSO, f.Symbol, f.Offset}]++
+			counts[leaf{f.DSO, f.Symbol, f.Offset, f.Addr}]++
 		}
 	}
-	objects := make(map[leaf][]leaf) // by object and symbol
+	objects := make(map[string][]leaf)
 	for l := range counts {
-		function := leaf{object: l.object, symbol: l.symbol}
-		objects[function] = append(objects[function], l)
+		objects[l.object] = append(objects[l.object], l)
 	}
-	for function, leaves := range objects {
-		start, err := symbolAddress(function.object, function.symbol)
+	for object, leaves := range objects {
+		addresses, err := addressesOf(object, leaves, mappings)
 		if err != nil {
 			return verdicts, err
 		}
-		m, n := find(marks, function.symbol)
-		var addresses []uint64
-		for _, l := range leaves {
-			addresses = append(addresses, start+l.offset)
-		}
 		for i := range tools {
-			places, err := tools[i].Places(ctx, function.object, addresses)
+			places, err := tools[i].Places(ctx, object, addresses)
 			if err != nil {
 				return verdicts, err
 			}
-			a := index[m].answer(tools[i].Name)
-			for j := range leaves {
-				a.add(m, n, places[j], counts[leaves[j]])
+			for j, l := range leaves {
+				m, n := find(marks, l.symbol)
+				index[m].answer(tools[i].Name).add(m, n, places[j], counts[l])
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func TestCheck_RealToolsAgree(t *testing.T) {
 	samples = append(samples, in(path, "unmarked", 0, 7)...)
 	samples = append(samples, in("/usr/bin/app", "plain", 0, 9)...) // not jitted
 	samples = append(samples, judge.Sample{})
-	verdicts, err := Check(t.Context(), marks, samples, Tools)
+	verdicts, err := Check(t.Context(), marks, samples, nil, Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestCheck_WrongLines(t *testing.T) {
 	path, marks := object(t)
 	marks[1].Line++
 	samples := in(path, "plain", 0, 3)
-	verdicts, err := Check(t.Context(), marks, samples, Tools)
+	verdicts, err := Check(t.Context(), marks, samples, nil, Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCheck_Errors(t *testing.T) {
 		{"tool fails", in(path, "plain", 0, 1), []Tool{{"false", []string{"false"}}}, "exit status 1"},
 		{"tool says nothing", in(path, "plain", 0, 1), []Tool{{"true", []string{"true"}}}, "0 answers to 1 addresses"},
 	} {
-		if _, err := Check(t.Context(), marks, c.samples, c.tools); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Check(t.Context(), marks, c.samples, nil, c.tools); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestCheckLines_OfPerfScript(t *testing.T) {
 	if got, want := Symbols(marks, samples), []string{"JS:*f /a.mjs:1:1", "JS:^f /a.mjs:1:1"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("symbols: got %q, want %q", got, want)
 	}
-	verdicts, err := Check(t.Context(), marks, samples, nil)
+	verdicts, err := Check(t.Context(), marks, samples, nil, nil)
 	if err == nil {
 		t.Error("the object is not there: got no error")
 	}

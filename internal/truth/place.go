@@ -2,7 +2,6 @@ package truth
 
 import (
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -106,31 +105,4 @@ func stderrOf(err error) string {
 		return ": " + strings.TrimSpace(string(exit.Stderr))
 	}
 	return ""
-}
-
-// symbolAddress returns the address of a symbol in an object.
-func symbolAddress(object, symbol string) (uint64, error) {
-	f, err := elf.Open(object)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", object, err)
-	}
-	found := -1
-	for i := range symbols {
-		if symbols[i].Name != symbol {
-			continue
-		}
-		if found >= 0 {
-			return 0, fmt.Errorf("%s has two symbols %s: an offset does not say which", object, symbol)
-		}
-		found = i
-	}
-	if found < 0 {
-		return 0, fmt.Errorf("%s has no symbol %s, which perf shows", object, symbol)
-	}
-	return symbols[found].Value, nil
 }
