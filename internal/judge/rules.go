@@ -49,17 +49,16 @@ func builtin(symbol string) string {
 // holds, such as ffffffffffffffff. They are no callers.
 var JunkFrames = Rule{
 	Name: "junk frames",
-	Why:  "the frames that only perf inject's stack has lie in no mapping",
+	Why:  "the last frames of perf inject's stack lie in no mapping, and our stack has all others",
 	Excuses: func(l *Loss) bool {
-		if l.Kind != FewerFrames || l.Frame < len(l.Ours.Frames) {
+		if l.Kind != FewerFrames && l.Kind != OtherFrames {
 			return false
 		}
-		for _, f := range l.Theirs.Frames[l.Frame:] {
-			if !f.Unmapped() {
-				return false
-			}
+		theirs := l.Theirs.Frames
+		for len(theirs) > l.Frame && theirs[len(theirs)-1].Unmapped() {
+			theirs = theirs[:len(theirs)-1]
 		}
-		return true
+		return len(theirs) < len(l.Theirs.Frames) && contains(l.Ours.Frames[l.Frame:], theirs[l.Frame:])
 	},
 }
 
