@@ -40,6 +40,7 @@ const noRegion = -1
 type bundler struct {
 	whole     bool // as few objects as can be; or else only those of regions
 	regions   []*region
+	apart     []dumpRegions // in recordings with copies of stacks
 	rec       *recording
 	planner   *planner
 	old       *plan
@@ -89,6 +90,12 @@ func (p *planner) bundle(ctx context.Context, whole bool) error {
 	b.settle()
 	for _, d := range p.dumps {
 		b.layOut(d.dump)
+	}
+	if err := b.settleCrowds(ctx, b.apart); err != nil {
+		return err
+	}
+	for i := range b.apart {
+		b.layOutRegions(&b.apart[i])
 	}
 	early, err := b.findEarly(ctx)
 	if err != nil {
@@ -158,7 +165,7 @@ func (b *bundler) layOut(d *dump) {
 		return alone
 	})
 	if b.rec.copiesStacks() {
-		b.layOutRegions(d, list, walls, absent)
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), walls, absent})
 		return
 	}
 	for len(list) > 0 {

@@ -55,15 +55,17 @@ const (
 	imageSteps = 4
 
 	// maxRepeated is how many functions a region's images may have, by how many different
-	// ones there are. Where there would be more, an image takes in what comes for as long
-	// as that has room beside itself, and does without the functions that this replaces,
-	// from its beginning on.
+	// ones there are, without a look at what is touched.
 	maxRepeated = 8
 )
 
-// gapBelow returns how far a region with so many images stays away from what is below.
-func gapBelow(images int) uint64 {
-	return regionGap + imageStep*uint64(min(images, imageSteps)-1)
+// gapBelow returns how far a region stays away from what is below.
+func (r *region) gapBelow() uint64 {
+	images := imageSteps // if they are not known yet
+	if r.images != nil {
+		images = min(images, len(r.images))
+	}
+	return regionGap + imageStep*uint64(images-1)
 }
 
 // regionsOf divides residents of a dump, in the order of their addresses, among regions.
@@ -82,7 +84,7 @@ func (b *bundler) regionsOf(d *dump, list []int) (regions []*region) {
 		// What is below may be too near for so many images.
 		for len(regions) > 0 {
 			last := regions[len(regions)-1]
-			if last.copied != (addrRange{}) || b.endOf(last)+gapBelow(len(r.images)) <= b.residents[r.residents[0]].lo {
+			if last.copied != (addrRange{}) || b.endOf(last)+r.gapBelow() <= b.residents[r.residents[0]].lo {
 				break
 			}
 			r.residents = append(last.residents, r.residents...)
@@ -126,13 +128,12 @@ func (b *bundler) endOf(r *region) (end uint64) {
 	return end
 }
 
-// images divides the residents of a region among images.
+// images divides the residents of a region among images, or returns nil if they would be
+// too many.
 func (b *bundler) images(list []int) []image {
-	byTime := slices.Clone(list)
-	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
-	images, ok := b.exactImages(byTime, maxRepeated*len(list))
+	images, ok := b.exactImages(b.byTime(list), maxRepeated*len(list))
 	if !ok {
-		images = b.longImages(byTime)
+		return nil
 	}
 	return images
 }
@@ -158,32 +159,6 @@ func (b *bundler) exactImages(byTime []int, limit int) (images []image, ok bool)
 	return images, limit >= 0
 }
 
-// longImages begins an image only with a function that takes addresses of one that came
-// with the image before.
-func (b *bundler) longImages(byTime []int) (images []image) {
-	var old seated // that are still there when the image begins
-	for len(byTime) > 0 {
-		var now seated
-		n := 0
-		for ; n < len(byTime); n++ {
-			if from, to := now.overlapping(b, byTime[n]); from < to {
-				break
-			}
-			now.insert(b, byTime[n])
-			if from, to := old.overlapping(b, byTime[n]); from < to {
-				old = slices.Delete(old, from, to)
-			}
-		}
-		byTime = byTime[n:]
-		for _, i := range old {
-			now.insert(b, i)
-		}
-		old = now
-		images = append(images, image{residents: slices.Clone(now)})
-	}
-	return images
-}
-
 // seated are residents that do not overlap, in the order of their addresses.
 type seated []int
 
@@ -206,19 +181,19 @@ func (s *seated) insert(b *bundler, resident int) {
 	*s = slices.Insert(*s, at, resident)
 }
 
-// layOutRegions divides residents of a dump, in the order of their addresses, among
-// objects for a recording whose stacks are unwound. In a plan with bundles, neighbouring
-// regions without a second image are in one object, as far as a bundle reaches.
-func (b *bundler) layOutRegions(d *dump, list []int, walls walls, absent []addrRange) {
+// layOutRegions gives the regions of a dump their objects. In a plan with bundles,
+// neighbouring regions without a second image are in one object, as far as a bundle reaches.
+func (b *bundler) layOutRegions(of *dumpRegions) {
+	d := of.dump
 	var simple []int
 	flush := func() {
 		for len(simple) > 0 {
-			n := b.stretch(simple, walls, absent)
+			n := b.stretch(simple, of.walls, of.absent)
 			b.addObject(d, simple[:n])
 			simple = simple[n:]
 		}
 	}
-	for _, r := range b.regionsOf(d, list) {
+	for _, r := range of.regions {
 		if b.whole && len(r.images) == 1 && r.copied == (addrRange{}) {
 			simple = append(simple, r.residents...)
 			continue
