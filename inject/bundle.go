@@ -49,6 +49,7 @@ type bundler struct {
 	dumps     map[*dump][]int
 	dumpsOf   map[uint32][]*dump // that a process has code of
 	pids      map[*dump][]uint32 // the other way round
+	taken     []addrRange        // where functions and blank tables are, in order; nil until asked for
 	blind     bool               // nobody knows what is touched
 }
 
@@ -317,9 +318,10 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
 		m := &b.residents[r]
 		m.object = len(p.objects)
 		f := &b.old.objects[m.function]
+		again := b.objectOf[m.function] >= 0
 		b.objectOf[m.function] = m.object
 		room += tableRoom(m.hi-m.lo, f.sent)
-		o.bundle.members[i] = member{f.function, r, m.lo}
+		o.bundle.members[i] = member{f.function, r, m.lo, again}
 	}
 	if b.rec.copiesStacks() {
 		o.placed, o.room = true, room
@@ -328,7 +330,7 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
 			o.tablesAt = 0
 		}
 		if o.tablesAt == 0 {
-			o.tablesAt, o.room = p.rooms.behind(d, last.hi), blankRoom
+			o.tablesAt, o.room = b.behind(d, last.hi), blankRoom
 		}
 	}
 	p.objects = append(p.objects, o)
