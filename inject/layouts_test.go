@@ -142,7 +142,7 @@ func randomWorld(t *testing.T, seed uint64, stacks bool) *world {
 	pids := []uint32{100}
 	loaded := make(map[uint32]map[uint64]memoryRange) // by process, then index
 	loaded[100] = make(map[uint64]memoryRange)
-	execed := make(map[uint32]bool)
+	execed := make(map[uint32]bool) // it, or an ancestor, is another program now and does not write the dump
 	var recs []timed
 	time, index := uint64(2000), uint64(0)
 	sample := func() {
@@ -155,6 +155,7 @@ func randomWorld(t *testing.T, seed uint64, stacks bool) *world {
 		case n == 0 && len(pids) < 4:
 			child := pids[len(pids)-1] + 1
 			w.Fork(child, pid, time)
+			execed[child] = execed[pid]
 			pids = append(pids, child)
 			loaded[child] = make(map[uint64]memoryRange)
 			for i, f := range loaded[pid] {
@@ -175,7 +176,7 @@ func randomWorld(t *testing.T, seed uint64, stacks bool) *world {
 			execed[pid] = true
 			w.Comm(pid, time, "prog", true)
 			loaded[pid] = make(map[uint64]memoryRange)
-		case n < 10:
+		case n < 10 && !execed[pid]:
 			index++
 			f := memoryRange{0x10000 + 8*r.Uint64N(memory/8), 8 * (1 + r.Uint64N(20))}
 			if r.IntN(2) == 0 { // side by side, as most are
