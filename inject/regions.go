@@ -57,7 +57,8 @@ const (
 	// maxRepeated is how many functions a region's images may have, by how many different
 	// ones there are. Where there would be more, an image takes in what comes for as long
 	// as that has room beside itself, and does without the functions that this replaces,
-	// from its beginning on.
+	// from its beginning on. If these are too many as well, later images do without what
+	// is there when they begin, which stays to be seen from those before.
 	maxRepeated = 8
 )
 
@@ -132,7 +133,7 @@ func (b *bundler) images(list []int) []image {
 	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
 	images, ok := b.exactImages(byTime, maxRepeated*len(list))
 	if !ok {
-		images = b.longImages(byTime)
+		images = b.longImages(byTime, maxRepeated*len(list))
 	}
 	return images
 }
@@ -159,8 +160,9 @@ func (b *bundler) exactImages(byTime []int, limit int) (images []image, ok bool)
 }
 
 // longImages begins an image only with a function that takes addresses of one that came
-// with the image before.
-func (b *bundler) longImages(byTime []int) (images []image) {
+// with the image before. The images have at most limit functions, and once more as many as
+// there are.
+func (b *bundler) longImages(byTime []int, limit int) (images []image) {
 	var old seated // that are still there when the image begins
 	for len(byTime) > 0 {
 		var now seated
@@ -175,8 +177,10 @@ func (b *bundler) longImages(byTime []int) (images []image) {
 			}
 		}
 		byTime = byTime[n:]
-		for _, i := range old {
-			now.insert(b, i)
+		if limit -= len(now) + len(old); limit >= 0 {
+			for _, i := range old {
+				now.insert(b, i)
+			}
 		}
 		old = now
 		images = append(images, image{residents: slices.Clone(now)})

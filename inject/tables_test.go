@@ -405,3 +405,33 @@ func TestRoomForTables_TwoDumps(t *testing.T) {
 
 // roomGap is how far above code tables are where nothing is in their way.
 const roomGap = 16 << 20
+
+// An address that is used hundreds of times, between functions that stay: all have their
+// names at all times.
+func TestRegions_ReusedAddress(t *testing.T) {
+	w := newWorld(t)
+	w.SampleType |= testrec.StackUser
+	w.mark(100, 10, "jit-100.dump")
+	var recs []timed
+	for i := range uint64(60) {
+		if i == 30 {
+			continue // the address between them
+		}
+		recs = append(recs, load(20+i, 100, i, 0x10000+64*i, fmt.Sprintf("stays%d", i), code(64, byte(i))))
+	}
+	for i := range uint64(400) {
+		time, name := 1000+10*i, fmt.Sprintf("guest%d", i)
+		recs = append(recs, load(time, 100, 100+i, 0x10000+64*30, name, code(64, byte(i))))
+		w.expect(100, time+1, 0x10000+64*30+8, name+"+0x8")
+		neighbour := (i * 7) % 60
+		if neighbour == 30 {
+			neighbour++
+		}
+		w.expect(100, time+2, 0x10000+64*neighbour+8, fmt.Sprintf("stays%d+0x8", neighbour))
+	}
+	w.dump("jit-100.dump", x86(100), recs...)
+	sum := w.check()
+	if sum.Objects < 300 || sum.Mappings > 10*len(recs) {
+		t.Errorf("%d objects and %d mappings for %d functions, want an image for each guest and at most %d mappings", sum.Objects, sum.Mappings, len(recs), 10*len(recs))
+	}
+}
