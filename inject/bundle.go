@@ -50,6 +50,7 @@ type bundler struct {
 	dumps     map[*dump][]int
 	dumpsOf   map[uint32][]*dump // that a process has code of
 	pids      map[*dump][]uint32 // the other way round
+	taken     []addrRange        // where functions and blank tables are, in order; nil until asked for
 	blind     bool               // nobody knows what is touched
 }
 
@@ -305,18 +306,18 @@ func (b *bundler) addObject(d *dump, members []int) {
 		if n < 0 {
 			n = len(members)
 		}
-		b.addOne(d, members[:n], noCode, 0)
+		b.addOne(d, members[:n], noCode)
 		members = members[n:]
 	}
 }
 
-// addOne adds one object, which begins some bytes in front of the first resident.
-func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
+// addOne adds one object, from the first resident to the last.
+func (b *bundler) addOne(d *dump, members []int, noCode bool) *object {
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
 	o := object{
 		dump: d, pid: b.old.objects[first.function].pid,
-		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo - min(before, first.lo), High: last.hi, NoCode: noCode}},
+		bundle: &bundle{make([]member, len(members)), jitobj.Stretch{Low: first.lo, High: last.hi, NoCode: noCode}},
 	}
 	o.codeAt = o.bundle.stretch.Base()
 	room := uint64(0)
@@ -324,9 +325,10 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
 		m := &b.residents[r]
 		m.object = len(p.objects)
 		f := &b.old.objects[m.function]
+		again := b.objectOf[m.function] >= 0
 		b.objectOf[m.function] = m.object
 		room += tableRoom(m.hi-m.lo, f.sent)
-		o.bundle.members[i] = member{f.function, r, m.lo}
+		o.bundle.members[i] = member{f.function, r, m.lo, again}
 	}
 	if b.rec.copiesStacks() {
 		o.placed, o.room = true, room
@@ -335,8 +337,15 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool, before uint64) {
 			o.tablesAt = 0
 		}
 		if o.tablesAt == 0 {
-			o.tablesAt, o.room = p.rooms.behind(d, last.hi), blankRoom
+			o.tablesAt, o.room = b.behind(d, last.hi), blankRoom
 		}
 	}
 	p.objects = append(p.objects, o)
+	return &p.objects[len(p.objects)-1]
+}
+
+// reach makes a bundle begin at an address.
+func (o *object) reach(low uint64) {
+	o.bundle.stretch.Low = low
+	o.codeAt = o.bundle.stretch.Base()
 }

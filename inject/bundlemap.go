@@ -17,7 +17,6 @@ type bundleMapper struct {
 	seen   *places                 // where something else is seen than the first generation, by object
 	early  map[earlyTouch]bool
 	births []earlyBirth
-	execs  map[uint32]uint64 // the latest of a process
 	out    []mapping
 }
 
@@ -39,7 +38,7 @@ type earlyBirth struct {
 }
 
 func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
-	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*intruders), execs: make(map[uint32]uint64), seen: newPlaces(&b.rec.genealogy), early: make(map[earlyTouch]bool)}
+	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*intruders), seen: newPlaces(&b.rec.genealogy), early: make(map[earlyTouch]bool)}
 	for _, t := range early {
 		m.early[t] = true
 		for _, born := range b.rec.genealogy.of[t.pid] {
@@ -59,10 +58,6 @@ func (b *bundleMapper) mapAll() []mapping {
 	for i := range b.old.mappings {
 		m := b.old.mappings[i]
 		b.born(m.time)
-		if exec := b.rec.genealogy.lastExec(m.pid, m.time); exec > b.execs[m.pid] {
-			b.execs[m.pid] = exec
-			b.seen.forget(m.pid, m.time)
-		}
 		o := b.seen.of(m.pid, m.time)
 		switch r := b.of[i]; {
 		case m.clear: // of a function that may be in a region at one place and elsewhere at another

@@ -129,7 +129,9 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 			w.plan.tally.lacks(p.object.dump, member.function)
 			continue
 		}
-		t.count(fn, true)
+		if !member.again {
+			t.count(fn, true)
+		}
 		some = true
 	}
 	part, err := m.bundler.EndPart()

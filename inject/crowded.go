@@ -50,8 +50,7 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 			r.images, ok = b.crowdedImages(byTime, maxCrowded*len(byTime), touched.within)
 		}
 		if !ok {
-			none := func(lo, hi, from, to uint64) bool { return false }
-			r.images, _ = b.crowdedImages(byTime, maxCrowded*len(byTime)*len(byTime), none)
+			r.images, _ = b.crowdedImages(byTime, maxRepeated*len(byTime), nil)
 		}
 	}
 	return nil
@@ -60,25 +59,27 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 // crowdedImages begins an image with each function that takes addresses of another one
 // which came with the image before, or is touched after that began. Functions that are
 // replaced otherwise are not in the image. It fails if the images would have more than
-// limit functions.
+// limit functions; unless touched is nil: then later images do without what is there when
+// they begin, which stays to be seen from those before.
 func (b *bundler) crowdedImages(byTime []int, limit int, touched func(lo, hi, from, to uint64) bool) (images []image, ok bool) {
 	var old, now seated // what is there when the image begins, and what comes later
 	began := uint64(0)
 	flush := func(time uint64) {
-		for _, i := range old {
-			now.insert(b, i)
+		if limit -= len(now) + len(old); limit >= 0 || touched != nil {
+			for _, i := range old {
+				now.insert(b, i)
+			}
 		}
 		images = append(images, image{residents: slices.Clone(now)})
-		limit -= len(now)
 		old, now, began = now, nil, time
 	}
 	for _, i := range byTime {
 		r := &b.residents[i]
 		from, to := now.overlapping(b, i)
-		if from < to || slices.ContainsFunc(old.there(b, i), func(o int) bool {
+		if from < to || touched != nil && slices.ContainsFunc(old.there(b, i), func(o int) bool {
 			return touched(b.residents[o].lo, b.residents[o].hi, began, r.time)
 		}) {
-			if flush(r.time); limit < 0 {
+			if flush(r.time); limit < 0 && touched != nil {
 				return nil, false
 			}
 		}

@@ -146,7 +146,8 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 		}
 		return 1
 	})
-	for i := n - 1; i >= 0 && list[i].reach > addr; i-- {
+	there := true
+	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // bundles of two dumps may overlap
 		o := list[i].object
 		r, ok := e.residentAt(o, addr)
 		if !ok || e.isLoaded(pid, r, time) {
@@ -155,9 +156,11 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 		if e.isShown(pid, o, time) {
 			e.found[earlyTouch{pid, r}] = struct{}{}
 		}
-		return
+		there = false
 	}
-	*s = seenEarly{addr, time, pid}
+	if there {
+		*s = seenEarly{addr, time, pid}
+	}
 }
 
 // residentAt returns the resident of a bundle at an address.

@@ -100,8 +100,9 @@ func (rec *recording) rowOf(m *fileMap, d source.Tracer) (*jitcode.FrameRow, err
 	return nil, nil
 }
 
-// deriveFrames sees to it that functions of a dump get unwind tables.
-func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
+// deriveFrames sees to it that functions of a dump get unwind tables. alone says that each
+// has an object of its own.
+func deriveFrames(rec *recording, d *dump, alone bool, opts *Options, sum *Summary) {
 	if opts.CFI == CFINever || opts.CFI == CFIWhereUnwound && !rec.copiesStacks() {
 		return
 	}
@@ -113,8 +114,8 @@ func deriveFrames(rec *recording, d *dump, opts *Options, sum *Summary) {
 		sum.Dumps[d.number].Frames = "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
 	case why != "":
 		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
-	case !opts.Bundle && !isTight(d.objects) && rec.isCrowded(d):
-		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: --bundle helps, or --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
+	case alone && !isTight(d.objects) && rec.isCrowded(d):
+		sum.Dumps[d.number].Frames = "its functions lie close together, and each has an object of its own: perf 7 loses stacks through them; put the recording into a file and inject that, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -76,6 +75,7 @@ type inlineCode interface {
 type toyCode struct {
 	truth map[string][]testrec.ToyInsn
 	loads []jitdump.Load
+	spots map[string][]spot // where they are in objects
 }
 
 func (c *toyCode) jitted(function string) bool { return c.truth[function] != nil }
@@ -87,8 +87,10 @@ func (c *toyCode) stack(function string, ip uint64) []testrec.Frame {
 			continue
 		}
 		offset := ip - l.CodeAddr
-		if offset > l.CodeSize {
-			offset = ip - jitobj.TextOffset
+		for _, s := range c.spots[function] {
+			if offset >= l.CodeSize && s.size == l.CodeSize {
+				offset = ip - s.addr
+			}
 		}
 		for _, insn := range c.truth[function] {
 			if uint64(insn.Offset) <= offset && offset < uint64(insn.Offset+insn.Length) {
@@ -123,9 +125,9 @@ func begins(chain []perfFrame, stack []testrec.Frame, inlines bool) bool {
 // checkPerfInlines holds the call chains of a recording, as perf resolves them with
 // inlined functions, against the truth about the addresses that they are made of.
 // Where perf shows none at all, places are compared. It returns how many are shown.
-func checkPerfInlines(t *testing.T, dir, perf, file string, truth map[string][]testrec.ToyInsn, loads []jitdump.Load) (shown int) {
+func checkPerfInlines(t *testing.T, dir, perf, file string, code *toyCode) (shown int) {
 	t.Helper()
-	return checkPerfCode(t, dir, perf, file, &toyCode{truth, loads})
+	return checkPerfCode(t, dir, perf, file, code)
 }
 
 // checkPerfCode is checkPerfInlines with any truth.

@@ -45,7 +45,7 @@ func injectToy(t *testing.T, dir string, dwarf int) (out, objects string) {
 }
 
 // toyLoads returns the functions that the toy JIT loaded, without their code.
-func toyLoads(t *testing.T, dir string) (pid uint32, loads []jitdump.Load) {
+func toyLoads(t *testing.T, dir string) (loads []jitdump.Load) {
 	t.Helper()
 	f, err := os.Open(testrec.Dumps(t, dir)[0])
 	if err != nil {
@@ -67,7 +67,7 @@ func toyLoads(t *testing.T, dir string) (pid uint32, loads []jitdump.Load) {
 		l.Name, l.Code = slices.Clone(l.Name), nil
 		loads = append(loads, l)
 	}
-	return r.Header().PID, loads
+	return loads
 }
 
 // The addr2lines of three projects, gdb and every perf say of each instruction what
@@ -86,21 +86,27 @@ func TestRecordedInlines(t *testing.T) {
 
 func checkInlines(t *testing.T, dir string, mustShow bool) {
 	truth := testrec.ToyTruth(t, dir)
-	pid, loads := toyLoads(t, dir)
+	loads := toyLoads(t, dir)
 	for _, dwarf := range []int{4, 5} {
 		out, objects := injectToy(t, dir, dwarf)
+		spots := spotsOf(t, objects)
 		t.Run(fmt.Sprint("objects, DWARF ", dwarf), func(t *testing.T) {
-			var names []string
 			for _, l := range loads {
-				name := fmt.Sprintf("jitted-%d-%d.so", pid, l.CodeIndex)
-				names = append(names, name)
-				checkInlineObject(t, filepath.Join(objects, name), truth[string(l.Name)])
+				at := only(t, spots, string(l.Name))
+				if at.size != l.CodeSize {
+					t.Errorf("%s has %d bytes, want %d", l.Name, at.size, l.CodeSize)
+				}
+				checkInlineObject(t, at.object, at.addr, truth[string(l.Name)])
+			}
+			var names []string
+			for _, path := range objectPaths(t, objects) {
+				names = append(names, filepath.Base(path))
 			}
 			verifyObjects(t, objects, names)
 		})
 		for version, perf := range testrec.Perfs(t) {
 			t.Run(fmt.Sprintf("perf %s, DWARF %d", version, dwarf), func(t *testing.T) {
-				shown := checkPerfInlines(t, dir, perf, out, truth, loads)
+				shown := checkPerfInlines(t, dir, perf, out, &toyCode{truth, loads, spots})
 				t.Logf("%d inlined functions are shown", shown)
 				if shown == 0 && mustShow {
 					t.Error("no inlined function is shown")
@@ -111,13 +117,13 @@ func checkInlines(t *testing.T, dir string, mustShow bool) {
 }
 
 // checkInlineObject asks symbolizers, all or those named, about the first and the
-// last byte of every instruction.
-func checkInlineObject(t *testing.T, object string, truth []testrec.ToyInsn, tools ...string) {
+// last byte of every instruction of the function at an address of an object.
+func checkInlineObject(t *testing.T, object string, addr uint64, truth []testrec.ToyInsn, tools ...string) {
 	t.Helper()
 	var addrs []uint64
 	var want [][]testrec.Frame
 	for _, insn := range truth {
-		addrs = append(addrs, jitobj.TextOffset+uint64(insn.Offset), jitobj.TextOffset+uint64(insn.Offset+insn.Length-1))
+		addrs = append(addrs, addr+uint64(insn.Offset), addr+uint64(insn.Offset+insn.Length-1))
 		want = append(want, insn.Stack, insn.Stack)
 	}
 	for _, s := range testrec.Symbolizers(t) {
@@ -194,7 +200,7 @@ func TestInlinesOfOtherMachines(t *testing.T) {
 					name := string(fn.Name) + ".so"
 					names = append(names, name)
 					put(t, filepath.Join(dir, name), o.Bytes)
-					checkInlineObject(t, filepath.Join(dir, name), truth[string(fn.Name)], "eu-addr2line -i", "llvm-symbolizer --inlines")
+					checkInlineObject(t, filepath.Join(dir, name), jitobj.TextOffset, truth[string(fn.Name)], "eu-addr2line -i", "llvm-symbolizer --inlines")
 				}
 				verifyObjects(t, dir, names)
 			})

@@ -2,7 +2,6 @@ package inject_test
 
 import (
 	"bytes"
-	"debug/elf"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,14 +104,8 @@ func TestJ9Damage(t *testing.T) {
 			t.Errorf("%s: %s is in no object", damage, f.load.Name)
 			continue
 		}
-		o, err := elf.Open(p.object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := o.Section(".text").Data()
-		o.Close()
-		if err != nil || !bytes.Equal(text, f.load.Code) {
-			t.Errorf("%s: the code is another: %v", damage, err)
+		if got := (spot{object: p.object, addr: p.addr, size: f.load.CodeSize}).code(t); !bytes.Equal(got, f.load.Code) {
+			t.Errorf("%s: the code of %s is % x, want % x", damage, f.load.Name, got, f.load.Code)
 		}
 		addrs := []uint64{p.addr, p.addr + f.load.CodeSize/2, p.addr + f.load.CodeSize - 1}
 		for i, got := range llvm.Stacks(t, p.object, addrs) {

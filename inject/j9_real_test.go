@@ -189,12 +189,13 @@ func TestJ9Recorded(t *testing.T) {
 		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.Codeless != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
 			t.Errorf("%+v, %+v", d, d.Samples)
 		}
+		spots := spotsOf(t, opts.Objects)
 		for version, perf := range testrec.Perfs(t) {
 			p.checkNames(t, version, perf, opts.Output)
 			if layout.bundle {
 				continue
 			}
-			shown := checkPerfInlines(t, p.dir, perf, opts.Output, p.truth, p.loads)
+			shown := checkPerfInlines(t, p.dir, perf, opts.Output, &toyCode{p.truth, p.loads, spots})
 			if major, _, _ := strings.Cut(version, "."); (layout.unwinds || len(major) > 1 || major >= "7") && shown < 100 {
 				t.Errorf("perf %s shows %d inlined methods in %s", version, shown, layout.input)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
 // Other layouts of the plan: bundles, and only what is sampled. What a sample resolves
@@ -25,19 +26,43 @@ var layouts = []struct {
 }{{"bundle", true, false}, {"sampled", false, true}, {"both", true, true}}
 
 // TestLayoutsAgree makes processes that load, move and fork at random in little memory, so
-// that addresses are used again and again.
+// that addresses are used again and again. Where perf unwinds, neighbours share objects;
+// names are those of the same processes without copies of stacks, where each function has
+// an object of its own.
 func TestLayoutsAgree(t *testing.T) {
-	seeds := uint64(150)
+	seeds := make([]uint64, 150)
 	if testing.Short() {
-		seeds = 20
+		seeds = seeds[:20]
 	}
-	for seed := range seeds {
-		w := randomWorld(t, seed)
+	for i := range seeds {
+		seeds[i] = uint64(i)
+	}
+	unplaced := 0
+	for _, seed := range append(seeds, 267) { // in which bundles of two dumps overlap
+		w := randomWorld(t, seed, seed%2 == 1)
 		base, err := w.run()
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, d := range base.Dumps {
+			if u := d.Unwind; u.Derived+u.Unplaced > d.Functions {
+				t.Errorf("seed %d: %d functions have unwind tables, want %d at most: %+v", seed, u.Derived+u.Unplaced, d.Functions, u)
+			} else if seed%10 == 1 || seed%10 == 5 {
+				unplaced += u.Unplaced
+			}
+		}
 		want := readMappings(t, w.opts.Output)
+		if seed%2 == 1 {
+			alone := randomWorld(t, seed, false)
+			if _, err := alone.run(); err != nil {
+				t.Fatal(err)
+			}
+			simple := readMappings(t, alone.opts.Output)
+			if sameNames(t, fmt.Sprintf("seed %d, default", seed), w.wants, simple, want); t.Failed() {
+				return
+			}
+			want = simple
+		}
 		named := int64(0)
 		for _, s := range w.wants {
 			if want.symbol(t, s) != "" {
@@ -54,19 +79,13 @@ func TestLayoutsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, l.name, err)
 			}
-			if seed%2 == 0 && l.bundle && !l.sampled && sum.Objects >= base.Objects && base.Objects > 20 {
+			if seed%2 == 0 && l.bundle && !l.sampled && len(sum.Dumps) == 1 && sum.Objects >= base.Objects && base.Objects > 20 {
 				t.Errorf("seed %d, %s: %d objects, and %d without", seed, l.name, sum.Objects, base.Objects)
 			}
 			if *sum.Samples != *base.Samples {
 				t.Errorf("seed %d, %s: the summary says %+v of the samples, and %+v without", seed, l.name, sum.Samples, base.Samples)
 			}
-			got := readMappings(t, opts.Output)
-			for _, s := range w.wants {
-				if a, b := want.symbol(t, s), got.symbol(t, s); a != b {
-					t.Errorf("seed %d, %s: at %d, process %d, %#x is %q, and %q without", seed, l.name, s.time, s.pid, s.ip, b, a)
-				}
-			}
-			if t.Failed() {
+			if sameNames(t, fmt.Sprintf("seed %d, %s", seed, l.name), w.wants, want, readMappings(t, opts.Output)); t.Failed() {
 				return
 			}
 			if seed%50 < 2 {
@@ -74,13 +93,27 @@ func TestLayoutsAgree(t *testing.T) {
 			}
 		}
 	}
+	if unplaced == 0 {
+		t.Error("no function lacks a place for its unwind tables")
+	}
 }
 
-// randomWorld is a family of processes with one dump, and samples everywhere.
-func randomWorld(t *testing.T, seed uint64) *world {
+// sameNames compares what samples resolve to in two results.
+func sameNames(t *testing.T, what string, samples []want, want, got *mappings) {
+	t.Helper()
+	for _, s := range samples {
+		if a, b := want.symbol(t, s), got.symbol(t, s); a != b {
+			t.Errorf("%s: at %d, process %d, %#x is %q, and %q without", what, s.time, s.pid, s.ip, b, a)
+		}
+	}
+}
+
+// randomWorld is a family of processes with a dump or two, and samples everywhere. What
+// happens in it does not depend on stacks.
+func randomWorld(t *testing.T, seed uint64, stacks bool) *world {
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(seed, 2))
-	if seed%2 == 1 { // perf will unwind
+	if stacks { // perf will unwind
 		w.SampleType = testrec.IP | testrec.TID | testrec.Time | testrec.Period | testrec.StackUser
 	}
 	w.mark(100, 1000, "jit-100.dump")
@@ -88,10 +121,31 @@ func randomWorld(t *testing.T, seed uint64) *world {
 	if seed%3 == 0 {
 		w.Mmap2(100, 1001, 0x10000+memory/2, 0x100, 0, "/usr/lib/libwall.so")
 	}
+	switch seed % 5 {
+	case 0, 1: // there is no place for unwind tables, but directly after code
+		w.Mmap2(100, 1001, 0x8000, 3<<30, 0, "/dev/shm/code-cache (deleted)")
+	case 2: // nor is there, but in memory that is the runtime's
+		w.Mmap2(100, 1001, 0x8000, 3<<30, 0, "//anon")
+	}
+	two := seed%7 < 2
+	if two {
+		w.Mmap2(100, 1002, 0x7f0000010000, 0x1000, 0, w.path("jit-101.dump"))
+	}
+	bytesOf := func(size int, index uint64) []byte {
+		if seed%4 == 1 && r.IntN(4) == 0 {
+			return nil // unknown
+		}
+		return code(size, byte(index))
+	}
+	loadOf := func(time uint64, pid uint32, index uint64, f memoryRange) timed {
+		rec := load(time, pid, index, f.addr, fmt.Sprintf("func%d", index), bytesOf(int(f.size), index))
+		rec.rec.(*jitdump.Load).CodeSize = f.size
+		return rec
+	}
 	pids := []uint32{100}
-	type at struct{ addr, size uint64 }
-	loaded := make(map[uint32]map[uint64]at) // by process, then index
-	loaded[100] = make(map[uint64]at)
+	loaded := make(map[uint32]map[uint64]memoryRange) // by process, then index
+	loaded[100] = make(map[uint64]memoryRange)
+	execed := make(map[uint32]bool) // it, or an ancestor, is another program now and does not write the dump
 	var recs []timed
 	time, index := uint64(2000), uint64(0)
 	sample := func() {
@@ -104,8 +158,9 @@ func randomWorld(t *testing.T, seed uint64) *world {
 		case n == 0 && len(pids) < 4:
 			child := pids[len(pids)-1] + 1
 			w.Fork(child, pid, time)
+			execed[child] = execed[pid]
 			pids = append(pids, child)
-			loaded[child] = make(map[uint64]at)
+			loaded[child] = make(map[uint64]memoryRange)
 			for i, f := range loaded[pid] {
 				loaded[child][i] = f
 			}
@@ -117,16 +172,20 @@ func randomWorld(t *testing.T, seed uint64) *world {
 				}
 				to := 0x10000 + 8*r.Uint64N(memory/8)
 				recs = append(recs, move(time, pid, i, f.addr, to, int(f.size)))
-				loaded[pid][i] = at{to, f.size}
+				loaded[pid][i] = memoryRange{to, f.size}
 				break
 			}
-		case n < 10:
+		case n == 2 && pid != 100 && !execed[pid]: // becomes another program
+			execed[pid] = true
+			w.Comm(pid, time, "prog", true)
+			loaded[pid] = make(map[uint64]memoryRange)
+		case n < 10 && !execed[pid]:
 			index++
-			f := at{0x10000 + 8*r.Uint64N(memory/8), 8 * (1 + r.Uint64N(20))}
+			f := memoryRange{0x10000 + 8*r.Uint64N(memory/8), 8 * (1 + r.Uint64N(20))}
 			if r.IntN(2) == 0 { // side by side, as most are
 				f.addr = 0x10000 + index*96%memory
 			}
-			recs = append(recs, load(time, pid, index, f.addr, fmt.Sprintf("func%d", index), code(int(f.size), byte(index))))
+			recs = append(recs, loadOf(time, pid, index, f))
 			loaded[pid][index] = f
 		default:
 			sample()
@@ -134,8 +193,24 @@ func randomWorld(t *testing.T, seed uint64) *world {
 		time++
 		sample()
 	}
+	if two {
+		others := slices.DeleteFunc(slices.Clone(recs), func(r timed) bool { return indexOf(r)%2 == 0 })
+		recs = slices.DeleteFunc(recs, func(r timed) bool { return indexOf(r)%2 == 1 })
+		w.dump("jit-101.dump", x86(100), others...)
+	}
 	w.dump("jit-100.dump", x86(100), recs...)
 	return w
+}
+
+// A memoryRange is where a function is.
+type memoryRange struct{ addr, size uint64 }
+
+// indexOf returns the index of the function that a record is about.
+func indexOf(r timed) uint64 {
+	if m, ok := r.rec.(*jitdump.Move); ok {
+		return m.CodeIndex
+	}
+	return r.rec.(*jitdump.Load).CodeIndex
 }
 
 // sameScripts compares what every perf prints of two results.

@@ -219,7 +219,7 @@ func (l *live) extend(d *plannedDump) {
 	l.sources.place(d.dump, l.sum)
 	if objects == 0 || !d.derives {
 		d.derives = true
-		deriveFrames(l.rec, d.dump, l.opts, l.sum)
+		deriveFrames(l.rec, d.dump, true, l.opts, l.sum)
 	}
 	for i := objects; i < len(l.plan.objects); i++ {
 		o := &l.plan.objects[i]

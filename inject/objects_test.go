@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
-	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -20,7 +21,7 @@ import (
 // Objects of real recordings, under the eyes of binutils, elfutils, LLVM and gdb.
 // There are tens of thousands; make check looks at some of each, make interop at
 // all of them.
-func some(names []string, at int) (chosen []string) {
+func some[T any](names []T, at int) (chosen []T) {
 	if os.Getenv("JITINJECT_ALL") != "" || len(names) <= at {
 		return names
 	}
@@ -39,9 +40,9 @@ func objects(t *testing.T, recording string, dwarf int) (dir string, names []str
 	if err != nil || !sum.Complete() {
 		t.Fatal(sum, err)
 	}
-	paths, err := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
-	if err != nil || len(paths) != sum.Objects {
-		t.Fatalf("%d objects, want %d: %v", len(paths), sum.Objects, err)
+	paths := objectPaths(t, dir)
+	if len(paths) != sum.Objects || len(paths) == 0 {
+		t.Fatalf("%d objects, want %d", len(paths), sum.Objects)
 	}
 	for _, p := range paths {
 		names = append(names, filepath.Base(p))
@@ -101,19 +102,14 @@ func TestAddr2lines(t *testing.T) {
 		for _, dwarf := range []int{4, 5} {
 			t.Run(fmt.Sprintf("%s-%d", recording, dwarf), func(t *testing.T) {
 				dir, _ := objects(t, recording, dwarf)
-				wanted := wantedLines(t, recording)
+				wanted := wantedLines(t, recording, dir)
 				var work sync.WaitGroup
 				tokens := make(chan struct{}, 4)
-				names := make([]string, 0, len(wanted))
-				for name := range wanted {
-					names = append(names, name)
-				}
-				slices.Sort(names)
-				for _, name := range some(names, 60) {
+				for _, f := range some(wanted, 60) {
 					tokens <- struct{}{}
 					work.Go(func() {
 						defer func() { <-tokens }()
-						w := wanted[name]
+						name, w := f.object, f.lines
 						var addrs []string
 						for _, l := range w {
 							addrs = append(addrs, fmt.Sprintf("%#x", l.addr))
@@ -137,11 +133,19 @@ type wantedLine struct {
 	line, column uint32
 }
 
-// wantedLines reads the dumps of a recording: what the addresses of each object
-// that has lines should give.
-func wantedLines(t *testing.T, recording string) map[string][]wantedLine {
+// A wantedFunction is what the addresses of a function in an object should give.
+type wantedFunction struct {
+	object string
+	lines  []wantedLine
+}
+
+// wantedLines reads the dumps of a recording: what the addresses of each function that
+// has lines should give, at each place that it has in the objects of a directory. A
+// function in a bundle is known by its name and its address, one that has an object of
+// its own by that object's name.
+func wantedLines(t *testing.T, recording, objects string) (wanted []wantedFunction) {
 	t.Helper()
-	wanted := make(map[string][]wantedLine)
+	spots := spotsOf(t, objects)
 	for _, path := range testrec.Dumps(t, testrec.Unpack(t, recording)) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -161,29 +165,45 @@ func wantedLines(t *testing.T, recording string) map[string][]wantedLine {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var w []wantedLine
-			for i, l := range fn.Lines {
-				end := uint64(len(fn.Code))
-				if i+1 < len(fn.Lines) {
-					end = fn.Lines[i+1].Offset
-				}
-				if i == 0 && l.Offset > 0 {
-					w = append(w, wantedLine{addr: jitobj.TextOffset})
-				}
-				for _, off := range []uint64{l.Offset, end - 1} {
-					want := wantedLine{jitobj.TextOffset + off, "", l.Line, l.Column}
-					if l.Line != 0 {
-						want.file = fn.Files[l.File]
-					}
-					w = append(w, want)
+			if len(fn.Lines) == 0 {
+				continue
+			}
+			alone, found := fmt.Sprintf("jitted-%d-%d.so", e.PID, e.Index), false
+			for _, s := range spots[string(fn.Name)] {
+				if name := filepath.Base(s.object); name == alone || s.memory == e.Addr && s.size == e.Size && sameBytes(t, s, fn.Code) {
+					wanted, found = append(wanted, wantedFunction{name, linesAt(fn, s.addr)}), true
 				}
 			}
-			if w != nil {
-				wanted[fmt.Sprintf("jitted-%d-%d.so", e.PID, e.Index)] = w
+			if !found {
+				t.Errorf("%s at %#x has lines and is in no object", fn.Name, e.Addr)
 			}
 		}
 	}
 	return wanted
+}
+
+// sameBytes reports whether a function in an object has some code.
+func sameBytes(t *testing.T, s spot, code []byte) bool { return bytes.Equal(s.code(t), code) }
+
+// linesAt returns what addresses of a function should give that is at addr.
+func linesAt(fn *jitcode.Function, addr uint64) (lines []wantedLine) {
+	for i, l := range fn.Lines {
+		end := uint64(len(fn.Code))
+		if i+1 < len(fn.Lines) {
+			end = fn.Lines[i+1].Offset
+		}
+		if i == 0 && l.Offset > 0 {
+			lines = append(lines, wantedLine{addr: addr})
+		}
+		for _, off := range []uint64{l.Offset, end - 1} {
+			want := wantedLine{addr + off, "", l.Line, l.Column}
+			if l.Line != 0 {
+				want.file = fn.Files[l.File]
+			}
+			lines = append(lines, want)
+		}
+	}
+	return lines
 }
 
 // compare holds the output of an addr2line, a line "file:line[:column]" for each

@@ -85,28 +85,32 @@ func newPlaces(g *genealogy) *places {
 	return &places{genealogy: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
 }
 
-// inherited is something that processes have, and their forked children begin with. It
-// follows the times at which it is asked for, which must not go back.
+// inherited is something that processes have, that their forked children begin with, and
+// that an exec takes from them. It follows the times at which it is asked for, which must
+// not go back.
 type inherited[T any] struct {
 	genealogy *genealogy
 	make      func() T
 	clone     func(T) T
 	next      int // fork that is to be looked at next
 	processes map[uint32]T
+	execs     map[uint32]uint64 // the latest of a process that has been followed
 }
 
 // of returns what a process has at a time.
 func (p *inherited[T]) of(pid uint32, time uint64) T {
 	if p.processes == nil {
-		p.processes = make(map[uint32]T)
+		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
 	}
 	for ; p.next < len(p.genealogy.births) && p.genealogy.births[p.next].time <= time; p.next++ {
 		b := &p.genealogy.births[p.next]
+		p.exec(b.parent, b.time)
 		delete(p.processes, b.pid)
 		if parent, ok := p.processes[b.parent]; ok && b.clones {
 			p.processes[b.pid] = p.clone(parent)
 		}
 	}
+	p.exec(pid, time)
 	has, ok := p.processes[pid]
 	if !ok {
 		has = p.make()
@@ -115,10 +119,12 @@ func (p *inherited[T]) of(pid uint32, time uint64) T {
 	return has
 }
 
-// forget takes from a process what it had before an exec.
-func (p *inherited[T]) forget(pid uint32, time uint64) {
-	p.of(pid, time)
-	delete(p.processes, pid)
+// exec takes from a process what it had before its last exec up to a time.
+func (p *inherited[T]) exec(pid uint32, time uint64) {
+	if exec := p.genealogy.lastExec(pid, time); exec > p.execs[pid] {
+		p.execs[pid] = exec
+		delete(p.processes, pid)
+	}
 }
 
 func (o occupancy) clone() occupancy {

@@ -63,6 +63,7 @@ type member struct {
 	function int // of the dump's source
 	resident int // of the bundler
 	addr     uint64
+	again    bool // an earlier object of the plan has it as well
 }
 
 // bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle is

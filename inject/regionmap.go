@@ -14,7 +14,6 @@ type regionMapper struct {
 	*bundler
 	states inherited[*regionState]
 	tabled map[mappedBundle]bool // an object's tables are mapped
-	execs  map[uint32]uint64     // the latest of a process
 	add    func(mapping)
 }
 
@@ -27,7 +26,7 @@ type regionState struct {
 
 func newRegionMapper(b *bundler, add func(mapping)) *regionMapper {
 	return &regionMapper{
-		bundler: b, tabled: make(map[mappedBundle]bool), execs: make(map[uint32]uint64), add: add,
+		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
 		states: inherited[*regionState]{
 			genealogy: &b.rec.genealogy,
 			make:      func() *regionState { return &regionState{make(map[int]int), make(occupancy)} },
@@ -36,18 +35,9 @@ func newRegionMapper(b *bundler, add func(mapping)) *regionMapper {
 	}
 }
 
-// stateOf returns the state of a process at a time.
-func (b *regionMapper) stateOf(pid uint32, time uint64) *regionState {
-	if exec := b.rec.genealogy.lastExec(pid, time); exec > b.execs[pid] {
-		b.execs[pid] = exec
-		b.states.forget(pid, time)
-	}
-	return b.states.of(pid, time)
-}
-
 // show adds the mappings for a resident to be seen from m on.
 func (b *regionMapper) show(m mapping, number int) {
-	s := b.stateOf(m.pid, m.time)
+	s := b.states.of(m.pid, m.time)
 	r := &b.residents[number]
 	region := b.regions[r.region]
 	if region.copied != (addrRange{}) {
@@ -124,5 +114,5 @@ func (m *image) find(b *bundler, resident int) int {
 
 // clear notes that code has left a range.
 func (b *regionMapper) clear(m mapping) {
-	b.stateOf(m.pid, m.time).there.place(m.addr, m.addr+m.len, nothing)
+	b.states.of(m.pid, m.time).there.place(m.addr, m.addr+m.len, nothing)
 }

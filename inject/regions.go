@@ -26,8 +26,12 @@ import (
 //     again, it has several, one after the other: each has the functions that are there
 //     when it begins and those that come later. From its beginning on, all of them are
 //     mapped from it.
-//   - An image begins in front of its first function by a length that differs from that
-//     of the image before.
+//   - An image lies within the image before, and begins behind where that begins: libdw
+//     mixes up the order of its addresses where a module reaches beyond the one that it
+//     replaces, or begins below it [libdwfl: insert], and perf takes a module that begins
+//     at the same address for the one that it knows. So all images of a region end where
+//     the last of its functions ends, and begin in front of the first one by lengths that
+//     become shorter.
 //   - What a file is mapped to a second time, as V8 does it with its builtins, is a region
 //     with one image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at
 //     another place than its own, and forgets it.
@@ -35,6 +39,7 @@ type region struct {
 	dump      *dump
 	residents []int // in the order of their addresses
 	images    []image
+	gap       uint64    // what there is in front of it without code of the dump
 	copied    addrRange // the mapping of a file that it takes the place of, or empty
 }
 
@@ -49,23 +54,36 @@ const (
 	// is moved up to be aligned as it was in memory.
 	regionGap = 0x80 + 0x40
 
-	// imageStep is what the beginnings of consecutive images differ by, and imageSteps how
-	// many there are.
-	imageStep  = 0x40
-	imageSteps = 4
+	// imageStep is what the beginnings of consecutive images differ by.
+	imageStep = 0x40
+
+	// imageSteps is how many images begin at addresses of their own, at most. More would be
+	// wanted where the same addresses are used over and over: there, perf 7 unwinds by
+	// tables of earlier images.
+	imageSteps = 64
+
+	// fewSteps is how many images are worth being in one region with what is in front of
+	// it, if there is no room for them.
+	fewSteps = 8
 
 	// maxRepeated is how many functions a region's images may have, by how many different
 	// ones there are, without a look at what is touched.
 	maxRepeated = 8
 )
 
-// gapBelow returns how far a region stays away from what is below.
+// gapBelow returns how far a region should stay away from what is below.
 func (r *region) gapBelow() uint64 {
-	images := imageSteps // if they are not known yet
-	if r.images != nil {
-		images = min(images, len(r.images))
+	return regionGap + imageStep*uint64(min(max(1, len(r.images)), fewSteps)-1)
+}
+
+// low returns the address at which an image begins: in front of its first function.
+func (b *bundler) low(r *region, number int) uint64 {
+	lo := b.residents[r.residents[0]].lo
+	if len(r.images) < 2 || r.gap < regionGap {
+		return lo
 	}
-	return regionGap + imageStep*uint64(images-1)
+	steps := min(uint64(len(r.images)-1), imageSteps, (r.gap-regionGap)/imageStep)
+	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
 }
 
 // regionsOf divides residents of a dump, in the order of their addresses, among regions.
@@ -90,6 +108,10 @@ func (b *bundler) regionsOf(d *dump, list []int) (regions []*region) {
 			r.residents = append(last.residents, r.residents...)
 			r.images = b.images(r.residents)
 			regions = regions[:len(regions)-1]
+		}
+		r.gap = ^uint64(0)
+		if len(regions) > 0 {
+			r.gap = b.residents[r.residents[0]].lo - b.endOf(regions[len(regions)-1])
 		}
 		regions = append(regions, r)
 	}
@@ -222,22 +244,20 @@ func (b *bundler) addImage(r *region, number int) {
 		for to < len(m.residents) && b.residents[m.residents[to]].noCode == noCode {
 			to++
 		}
-		if r.copied != (addrRange{}) && to-from == len(m.residents) {
-			b.addCopy(r)
-		} else {
-			b.addOne(r.dump, m.residents[from:to], noCode, imageStep*uint64(number%imageSteps))
+		o := b.addOne(r.dump, m.residents[from:to], noCode)
+		if from == 0 {
+			o.reach(b.low(r, number))
+		}
+		if to == len(m.residents) {
+			o.bundle.stretch.High = b.endOf(r)
+		}
+		if r.copied != (addrRange{}) && to-from == len(m.residents) { // it is mapped as a whole
+			o.reach(r.copied.lo)
+			o.bundle.stretch.High = r.copied.hi
 		}
 		for i := from; i < to; i++ {
 			m.objects[i] = b.residents[m.residents[i]].object
 		}
 		from = to
 	}
-}
-
-// addCopy adds the object of what a file is mapped to a second time.
-func (b *bundler) addCopy(r *region) {
-	first := &b.residents[r.residents[0]]
-	b.addOne(r.dump, r.residents, first.noCode, first.lo-r.copied.lo)
-	o := &b.planner.objects[first.object]
-	o.bundle.stretch.High = r.copied.hi
 }

@@ -134,7 +134,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
 			for _, d := range dumps {
 				sources.place(d, sum)
-				deriveFrames(rec, d, opts, sum)
+				deriveFrames(rec, d, false, opts, sum)
 			}
 			sources.report(dumps, sum)
 			opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))

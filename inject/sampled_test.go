@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 )
 
 // Of every recording there is, every perf prints the same with the objects of all
-// functions and with those that are touched, which are the same files.
+// functions and with those that are touched. These are the same files; or, where stacks are
+// unwound and neighbours share objects, the same functions.
 func TestSampledShowsTheSame(t *testing.T) {
 	type input struct{ recording, file string }
 	inputs := []input{
@@ -58,7 +60,14 @@ func TestSampledShowsTheSame(t *testing.T) {
 				t.Fatal(sampled, err)
 			}
 			t.Logf("%d of %d objects", sampled.Objects, all.Objects)
-			if sampled.Unchanged != sampled.Objects {
+			stacks := strings.Contains(in.recording, "dwarf")
+			if stacks {
+				opts.Output, opts.Objects = filepath.Join(dir, "alone.data"), filepath.Join(dir, "sampled")
+				if _, err := inject.Run(t.Context(), opts); err != nil {
+					t.Fatal(err)
+				}
+				checkSubset(t, all.Dumps[0].Objects, opts.Objects)
+			} else if sampled.Unchanged != sampled.Objects {
 				t.Errorf("of %d objects, %d are those that were there", sampled.Objects, sampled.Unchanged)
 			}
 			untouched, functions := 0, 0
@@ -71,12 +80,19 @@ func TestSampledShowsTheSame(t *testing.T) {
 			}
 			for _, perf := range testrec.Perfs(t) {
 				choices := [][]string{{"-F", "comm,pid,tid,time,event,ip,sym,symoff,dso"}}
-				if !strings.HasPrefix(in.recording, "node") { // which has many objects for perf to open
+				if !strings.HasPrefix(in.recording, "node") { // which has many objects, or lines, for perf to read
 					choices = append(choices, nil)
+					if stacks {
+						choices = append(choices, []string{"-F", "comm,tid,time,ip,sym,symoff,dso,srcline"})
+					}
 				}
 				for _, fields := range choices {
 					script := func(file string) string {
-						return testrec.Run(t, dir, perf, append([]string{"script", "-f", "--no-inline", "-i", file}, fields...)...)
+						out := testrec.Run(t, dir, perf, append([]string{"script", "-f", "--no-inline", "-i", file}, fields...)...)
+						if stacks {
+							out = inBundle.ReplaceAllString(out, "… $1")
+						}
+						return out
 					}
 					want, got := script("all.data"), script("sampled.data")
 					if want != got || len(got) < 1000 {
@@ -86,6 +102,40 @@ func TestSampledShowsTheSame(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// inBundle is an entry of a callchain in a bundle: the address in the file, which depends
+// on what else is there, and the file's name, around the symbol.
+var inBundle = regexp.MustCompile(`[ \t]*[0-9a-f]+ (\S.*) \(\S*/jitbundle-[-0-9a-f]+\.so\)`)
+
+// checkSubset wants the functions in the objects of one directory to be in those of
+// another one, with the same code, and not all of them.
+func checkSubset(t *testing.T, all, some string) {
+	t.Helper()
+	type key struct {
+		name   string
+		memory uint64
+		code   string
+	}
+	keys := func(dir string) map[key]bool {
+		found := make(map[key]bool)
+		for name, spots := range spotsOf(t, dir) {
+			for _, s := range spots {
+				found[key{name, s.memory, string(s.code(t))}] = true
+			}
+		}
+		return found
+	}
+	there := keys(all)
+	n := 0
+	for k := range keys(some) {
+		if n++; !there[k] {
+			t.Errorf("%s at %#x, with %d bytes of code, is in no object of the whole", k.name, k.memory, len(k.code))
+		}
+	}
+	if n == 0 || n >= len(there) {
+		t.Errorf("%d functions in objects, of %d", n, len(there))
 	}
 }
 
@@ -125,8 +175,8 @@ func (w *touching) touch(s testrec.Touch) {
 	w.Touch(s)
 }
 
-// made returns the names of the functions that have objects, in the order of their
-// indices, and injects first.
+// made returns the names of the functions that have objects, in the order in which they
+// were loaded, and injects first.
 func (w *touching) made() (names []string, sum *inject.Summary) {
 	w.t.Helper()
 	w.dump("jit-100.dump", x86(100), w.loads...)
@@ -138,14 +188,26 @@ func (w *touching) made() (names []string, sum *inject.Summary) {
 }
 
 func (w *touching) objects() (names []string) {
+	w.t.Helper()
+	spots := spotsOf(w.t, w.opts.Objects)
 	for i := range w.loads {
-		f, err := elf.Open(filepath.Join(w.opts.Objects, fmt.Sprintf("jitted-%d-%d.so", w.loads[i].rec.(*jitdump.Load).PID, i)))
-		if err != nil {
+		l := w.loads[i].rec.(*jitdump.Load)
+		name := string(l.Name)
+		if spots[name] == nil {
 			continue
 		}
-		syms, _ := f.Symbols()
-		f.Close()
-		names = append(names, syms[len(syms)-1].Name)
+		s := only(w.t, spots, name)
+		if alone := fmt.Sprintf("jitted-%d-%d.so", l.PID, l.CodeIndex); s.memory == 0 && filepath.Base(s.object) != alone || s.memory != 0 && s.memory != l.CodeAddr {
+			w.t.Errorf("%s, of index %d at %#x, is in %s at %#x", name, l.CodeIndex, l.CodeAddr, s.object, s.addr)
+		}
+		if code := s.code(w.t); !bytes.Equal(code, l.Code) {
+			w.t.Errorf("the code of %s is % x, want % x", name, code, l.Code)
+		}
+		names = append(names, name)
+		delete(spots, name)
+	}
+	for name := range spots {
+		w.t.Errorf("%s is in an object and was not loaded", name)
 	}
 	return names
 }

@@ -22,6 +22,7 @@ type rooms struct {
 	rec    *recording
 	all    []room
 	busy   map[*dump]*inUse
+	kin    map[*dump][]*inUse // of the dumps that may share memory with one, and its own
 	family map[*dump][]*process
 }
 
@@ -55,7 +56,7 @@ const (
 )
 
 func newRooms(rec *recording) *rooms {
-	return &rooms{rec: rec, busy: make(map[*dump]*inUse), family: make(map[*dump][]*process)}
+	return &rooms{rec: rec, busy: make(map[*dump]*inUse), kin: make(map[*dump][]*inUse), family: make(map[*dump][]*process)}
 }
 
 // tableRoom returns how many bytes are set aside for the tables of a function of
@@ -65,14 +66,34 @@ func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) 
 // blankRoom is how many bytes unwind tables without an entry need, at most.
 const blankRoom = 64
 
-// behind returns an address directly after code that ends at end, with no other code near,
-// where blank tables fit, or 0 if there may be a file. libunwind follows frame pointers
-// where a table has no entry, and gives up where there is no table.
-func (rs *rooms) behind(d *dump, end uint64) uint64 {
+// maxBlankGap is how far blank tables may be from the code that they are for, in bytes.
+const maxBlankGap = 1 << 20
+
+// behind returns the first address after end where blank tables fit: where no function and
+// no other blank tables are at any time. It is 0 if that is too far away, or there may be a
+// file. libunwind follows frame pointers where a table has no entry, and gives up where
+// there is no table.
+func (b *bundler) behind(d *dump, end uint64) uint64 {
+	if b.taken == nil {
+		for i := range b.residents {
+			b.taken = append(b.taken, addrRange{b.residents[i].lo, b.residents[i].hi})
+		}
+		b.taken = apart(b.taken)
+	}
 	at := (end + 15) &^ 7
-	if slices.ContainsFunc(rs.family[d], func(p *process) bool { return p.files.hold(at + blankRoom) }) {
+	i, _ := slices.BinarySearchFunc(b.taken, at, func(r addrRange, at uint64) int {
+		if r.hi <= at {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(b.taken) && b.taken[i].lo < at+blankRoom; i++ {
+		at = (b.taken[i].hi + 15) &^ 7
+	}
+	if at-end > maxBlankGap || slices.ContainsFunc(b.planner.rooms.family[d], func(p *process) bool { return p.files.hold(at + blankRoom) }) {
 		return 0
 	}
+	b.taken = slices.Insert(b.taken, i, addrRange{at, at + blankRoom})
 	return at
 }
 
@@ -91,14 +112,13 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 			return r.next - need
 		}
 	}
-	busy := rs.busy[d]
 	for _, try := range []struct {
-		busy *addrSet
-		gap  uint64
-	}{{&busy.all, roomGap}, {&busy.all, roomAlign}, {&busy.code, roomGap}, {&busy.code, roomAlign}} {
+		reserved bool
+		gap      uint64
+	}{{false, roomGap}, {false, roomAlign}, {true, roomGap}, {true, roomAlign}} {
 		for size := max(roomMin, need+waiting); ; size = max(need, size/4) {
-			if lo, ok := rs.find(d, try.busy, addr, size, try.gap); ok {
-				rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + size, reserved: try.busy == &busy.code})
+			if lo, ok := rs.find(d, try.reserved, addr, size, try.gap); ok {
+				rs.all = append(rs.all, room{dump: d, lo: lo, next: lo + need, hi: lo + size, reserved: try.reserved})
 				return lo
 			}
 			if size == need {
@@ -111,12 +131,8 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 
 // skipBusy moves what is left of a room after what has come to be in it since.
 func (rs *rooms) skipBusy(r *room, need uint64) {
-	busy := &rs.busy[r.dump].all
-	if r.reserved {
-		busy = &rs.busy[r.dump].code
-	}
 	for {
-		b, ok := busy.next(r.next)
+		b, ok := rs.next(r.dump, r.reserved, r.next)
 		if !ok || b.lo >= r.next+need {
 			return
 		}
@@ -124,12 +140,36 @@ func (rs *rooms) skipBusy(r *room, need uint64) {
 	}
 }
 
+// next returns the lowest range that ends above an address and is in use where a dump has
+// code: by anything, or in memory that may be reserved, by files and code.
+func (rs *rooms) next(d *dump, reserved bool, addr uint64) (lowest addrRange, found bool) {
+	kin, ok := rs.kin[d]
+	if !ok {
+		for other, busy := range rs.busy {
+			if other == d || rs.related(d, other) {
+				kin = append(kin, busy)
+			}
+		}
+		rs.kin[d] = kin
+	}
+	for _, busy := range kin {
+		set := &busy.all
+		if reserved {
+			set = &busy.code
+		}
+		if r, ok := set.next(addr); ok && (!found || r.lo < lowest.lo) {
+			lowest, found = r, true
+		}
+	}
+	return lowest, found
+}
+
 // find looks for size addresses above addr that are not busy, with a gap around them.
-func (rs *rooms) find(d *dump, busy *addrSet, addr, size, gap uint64) (uint64, bool) {
+func (rs *rooms) find(d *dump, reserved bool, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
 	for at > addr && at-addr < reach {
 		before := at
-		if b, ok := busy.next(at - min(gap, at)); ok && b.lo < at+size+gap {
+		if b, ok := rs.next(d, reserved, at-min(gap, at)); ok && b.lo < at+size+gap {
 			at = (b.hi + gap + roomAlign - 1) &^ (roomAlign - 1)
 		}
 		for i := range rs.all {
@@ -162,6 +202,7 @@ func (rs *rooms) look(d *dump, events []jitcode.Event) {
 		busy = new(inUse)
 		rs.busy[d] = busy
 	}
+	clear(rs.kin)
 	rs.family[d] = rs.rec.family(d.markers)
 	for _, p := range rs.family[d] {
 		for _, u := range p.used.sorted() {

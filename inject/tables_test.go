@@ -37,7 +37,8 @@ func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
 }
 
 // CPython's trampolines lie 11 bytes apart, each with tables that would reach over the
-// next ones. None takes another's addresses, whether perf unwinds or not.
+// next ones. None takes another's addresses, whether perf unwinds or not. If it does, all
+// share one object, whose tables are mapped once.
 func TestPackedFunctions(t *testing.T) {
 	for _, sampleType := range []uint64{testrec.IP | testrec.TID | testrec.Time | testrec.Period, testrec.IP | testrec.TID | testrec.Time | testrec.Period | testrec.StackUser} {
 		w := newWorld(t)
@@ -53,10 +54,48 @@ func TestPackedFunctions(t *testing.T) {
 		}
 		w.dump("jit-100.dump", x86(100), recs...)
 		sum := w.check()
-		if apart := sampleType&testrec.StackUser != 0; sum.Dumps[0].Unwind.Sent != 200 || (sum.Tables == 200) != apart {
-			t.Errorf("%+v", sum)
+		objects, tables := 200, 0
+		if sampleType&testrec.StackUser != 0 {
+			objects, tables = 1, 1
+			if frames := rowsIn(t, w.path("")); frames != 200 {
+				t.Errorf("readelf shows rows for %d functions, want 200", frames)
+			}
+			checkPackedStream(t, w)
+		}
+		if u := sum.Dumps[0].Unwind; u.Sent != 200 || u.Unplaced != 0 || sum.Objects != objects || sum.Tables != tables || sum.Mappings != 200 || sum.Dumps[0].Frames != "" {
+			t.Errorf("%d objects, %d mappings, %d of tables, %+v, %q; want %d, 200, %d, 200 tables sent and all placed, no advice", sum.Objects, sum.Mappings, sum.Tables, u, sum.Dumps[0].Frames, objects, tables)
 		}
 	}
+}
+
+// checkPackedStream injects packed functions from a pipe, where each has an object of its
+// own, with tables in a place of their own, and the summary says what is lost by that.
+func checkPackedStream(t *testing.T, w *world) {
+	t.Helper()
+	stream, err := perfdata.AppendPreamble([]byte("PERFILE2\x10\x00\x00\x00\x00\x00\x00\x00"), openFile(t, w.opts.Input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachRaw(t, w.opts.Input, func(rec []byte) { stream = append(stream, rec...) })
+	opts := w.opts
+	opts.Input, opts.Stdin, opts.Output, opts.Objects = "-", feed(t, stream, 5000), w.path("piped.data"), w.path("piped")
+	sum, err := inject.Run(t.Context(), opts)
+	if err != nil || !sum.Complete() {
+		t.Fatal(sum, err)
+	}
+	if sum.Objects != 200 || sum.Tables != 200 || !strings.Contains(sum.Dumps[0].Frames, "put the recording into a file") {
+		t.Errorf("from a pipe: %d objects, %d mappings of tables, %q; want 200, 200, advice to use a file", sum.Objects, sum.Tables, sum.Dumps[0].Frames)
+	}
+	w.resolve(opts.Output)
+}
+
+// rowsIn returns how many functions the unwind tables of a directory's objects are about.
+func rowsIn(t *testing.T, dir string) (n int) {
+	t.Helper()
+	for _, path := range objectPaths(t, dir) {
+		n += strings.Count(testrec.Run(t, dir, testrec.Tool(t, "readelf"), "--debug-dump=frames", path), " FDE cie=")
+	}
+	return n
 }
 
 // Tables mean the same wherever they are: what readelf says of the objects of a
@@ -73,7 +112,11 @@ func TestSentTables(t *testing.T) {
 			w.dump("jit-100.dump", x86(100), timed{20, unwinding(30, headerFirst)}, load(20, 100, 1, 0x10000, "function", body))
 			w.expect(100, 100, 0x10010, "function+0x10")
 			w.check()
-			object := w.path("jitted-100-1.so")
+			at := only(t, spotsOf(t, w.dir), "function")
+			if bundled := at.memory != 0; bundled != (stacks != 0) || at.addr != jitobj.TextOffset {
+				t.Errorf("the function is in %s at %#x", at.object, at.addr)
+			}
+			object := at.object
 			out := testrec.Run(t, w.dir, readelf, "--debug-dump=frames-interp", object)
 			if !strings.Contains(out, "pc=0000000000000080..000000000000009e") || !strings.Contains(out, "rsp+16") {
 				t.Fatalf("readelf says\n%s", out)
@@ -169,13 +212,13 @@ func TestTablesAreAlone(t *testing.T) {
 				return
 			}
 			s := span{m.Addr, m.Addr + m.Len}
-			if strings.Contains(string(m.Filename), "/jitted-") && m.PgOff != jitobj.TextOffset {
+			if isObjectRecord(string(m.Filename)) && !inText(t, string(m.Filename), m.PgOff) {
 				tables = append(tables, s)
 			} else {
 				others = append(others, s)
 			}
 		})
-		if len(tables) != sum.Tables || sum.Tables == 0 && name != "php-dwarf" {
+		if len(tables) != sum.Tables || len(tables) == 0 {
 			t.Errorf("%s: %d mappings of tables, the summary says %d", name, len(tables), sum.Tables)
 		}
 		slices.SortFunc(tables, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
@@ -198,8 +241,22 @@ func TestTablesAreAlone(t *testing.T) {
 	}
 }
 
+// inText reports whether an offset in an object is that of code.
+func inText(t *testing.T, object string, offset uint64) bool {
+	t.Helper()
+	f, err := elf.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	return offset >= text.Offset && offset < text.Offset+text.Size
+}
+
 // Moves, and addresses that are used again, with stacks to be unwound: names are what
-// they are without.
+// they are without. Where code was before, at its other place, and where it is put at last
+// are two regions; the first has images one after the other. Each image that is mapped has
+// its tables mapped once.
 func TestTablesOfMovedFunctions(t *testing.T) {
 	w := newWorld(t)
 	w.SampleType |= testrec.StackUser
@@ -216,13 +273,28 @@ func TestTablesOfMovedFunctions(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), recs...)
 	w.Fork(200, 100, 600)
 	w.expect(200, 700, 0x10010, "moving49+0x10")
-	if sum := w.check(); sum.Tables < 50 {
-		t.Errorf("%d mappings of tables", sum.Tables)
+	sum := w.check()
+	images := make(map[uint64]int) // by the page of their code
+	for _, path := range objectPaths(t, w.dir) {
+		names, spots := spotsIn(t, path)
+		images[spots[0].memory&^0xffff]++
+		for i, s := range spots {
+			if s.memory == 0 || s.size != 64 {
+				t.Errorf("%s has %s at %#x", path, names[i], s.memory)
+			}
+		}
+	}
+	if images[0x10000] < 2 || images[0x80000] != 1 || len(images) != 2 || sum.Tables != sum.Objects {
+		t.Errorf("%d objects, %d mappings of tables, by region %v; want several images at 0x10000, one at 0x80000, with one mapping of tables each", sum.Objects, sum.Tables, images)
+	}
+	if u := sum.Dumps[0].Unwind; u.Derived != 50 || u.Unplaced != 0 {
+		t.Errorf("unwind tables of %+v, want 50 derived", u)
 	}
 }
 
 // Processes that share memory share the places of tables; those that do not need not
-// keep apart; and where there is no place, the summary says so.
+// keep apart; memory that is the runtime's will do if there is no other; and where there is
+// no place, there are tables without entries directly after the code, and the summary says so.
 func TestRoomForTables(t *testing.T) {
 	heirs := newWorld(t)
 	heirs.SampleType |= testrec.StackUser
@@ -250,13 +322,116 @@ func TestRoomForTables(t *testing.T) {
 		t.Errorf("many: %d tables", sum.Tables)
 	}
 
-	full := newWorld(t)
-	full.SampleType |= testrec.StackUser
-	full.mark(100, 10, "jit-100.dump")
-	full.Mmap2(100, 11, 0x7f0000000000, 3<<30, 0, "//anon")
-	full.dump("jit-100.dump", x86(100), load(20, 100, 1, 0x7f0000010000, "function", code(64, 1)))
-	full.expect(100, 50, 0x7f0000010008, "function+0x8")
-	if sum := full.check(); sum.Tables != 0 || sum.Dumps[0].Unwind.Unplaced != 1 || !strings.Contains(sum.Dumps[0].Frames, "no place within 2 GB") {
-		t.Errorf("full: %+v", sum)
+	for _, c := range []struct {
+		what, mapped      string
+		derived, unplaced int
+		tables            int // mappings of them
+		frames            string
+	}{
+		{"memory", "//anon", 2, 0, 1, ""},
+		{"file that is gone", "/dev/shm/code-cache (deleted)", 0, 2, 1, "no place within 2 GB"},
+		{"file", "/usr/lib/libhuge.so", 0, 2, 0, "no place within 2 GB"},
+	} {
+		full := newWorld(t)
+		full.SampleType |= testrec.StackUser
+		full.mark(100, 10, "jit-100.dump")
+		full.Mmap2(100, 11, 0x7f0000010000, 0x10000, 0, "//anon")
+		full.Mmap2(100, 11, 0x7f0000020000, 3<<30, 0, c.mapped)
+		full.dump("jit-100.dump", x86(100),
+			load(20, 100, 1, 0x7f000001ff80, "function", code(64, 1)), load(21, 100, 2, 0x7f000001ffc0, "neighbour", code(64, 1)))
+		full.expect(100, 50, 0x7f000001ff88, "function+0x8")
+		full.expect(100, 51, 0x7f000001ffc8, "neighbour+0x8")
+		sum := full.check()
+		d := sum.Dumps[0]
+		if sum.Tables != c.tables || d.Unwind.Derived != c.derived || d.Unwind.Unplaced != c.unplaced || (d.Frames == "") != (c.frames == "") || !strings.Contains(d.Frames, c.frames) {
+			t.Errorf("%s around code: %d mappings of tables, %+v, %q; want %d, %d derived, %d unplaced, %q", c.what, sum.Tables, d.Unwind, d.Frames, c.tables, c.derived, c.unplaced, c.frames)
+		}
+		if rows := rowsIn(t, full.dir); rows != c.derived {
+			t.Errorf("%s around code: readelf shows rows for %d functions, want %d", c.what, rows, c.derived)
+		}
+		checkBlank(t, full.dir, c.tables > 0 && c.derived == 0)
+	}
+}
+
+// checkBlank wants the one object in a directory to have unwind tables without an entry,
+// for the unwinder to be sent to, or not.
+func checkBlank(t *testing.T, dir string, want bool) {
+	t.Helper()
+	paths := objectPaths(t, dir)
+	if len(paths) != 1 {
+		t.Fatalf("%d objects, want 1", len(paths))
+	}
+	f, err := elf.Open(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	blank := false
+	if s := f.Section(".eh_frame_hdr"); s != nil {
+		b, err := s.Data()
+		if err != nil || len(b) < 12 {
+			t.Fatalf("header % x, %v", b, err)
+		}
+		blank = binary.LittleEndian.Uint32(b[8:]) == 0
+		if end := f.Section(".text").Addr + f.Section(".text").Size; blank && (s.Addr < end || s.Addr+s.Size > end+128) {
+			t.Errorf("blank tables are at %#x, the code ends at %#x", s.Addr, end)
+		}
+	}
+	if blank != want {
+		t.Errorf("blank tables: %v, want %v", blank, want)
+	}
+}
+
+// Tables in memory that may be the runtime's keep away from the code of another dump of
+// the process.
+func TestRoomForTables_TwoDumps(t *testing.T) {
+	w := newWorld(t)
+	w.SampleType |= testrec.StackUser
+	w.mark(100, 10, "jit-100.dump")
+	w.Mmap2(100, 11, 0x7f1000000000, 0x1000, 0, w.path("jit-101.dump"))
+	w.Mmap2(100, 12, 0x7f2000000000, 3<<30, 0, "//anon")
+	const low = 0x7f2000010000
+	w.dump("jit-101.dump", x86(100), load(20, 100, 1, low+roomGap, "above", code(64, 1)), load(20, 100, 2, low+roomGap+0x10000, "more", code(64, 1)))
+	w.dump("jit-100.dump", x86(100), load(30, 100, 1, low, "below", code(64, 1)))
+	w.expect(100, 50, low+8, "below+0x8")
+	for i := range uint64(8) {
+		w.expect(100, 51+i, low+roomGap+8*i, fmt.Sprintf("above+%#x", 8*i))
+		w.expect(100, 61+i, low+roomGap+0x10000+8*i, fmt.Sprintf("more+%#x", 8*i))
+	}
+	if sum := w.check(); sum.Tables != 3 || sum.Dumps[0].Unwind.Derived+sum.Dumps[1].Unwind.Derived != 3 {
+		t.Errorf("%d mappings of tables, %+v, %+v; want 3, of 3 functions", sum.Tables, sum.Dumps[0].Unwind, sum.Dumps[1].Unwind)
+	}
+}
+
+// roomGap is how far above code tables are where nothing is in their way.
+const roomGap = 16 << 20
+
+// An address that is used hundreds of times, between functions that stay: all have their
+// names at all times.
+func TestRegions_ReusedAddress(t *testing.T) {
+	w := newWorld(t)
+	w.SampleType |= testrec.StackUser
+	w.mark(100, 10, "jit-100.dump")
+	var recs []timed
+	for i := range uint64(60) {
+		if i == 30 {
+			continue // the address between them
+		}
+		recs = append(recs, load(20+i, 100, i, 0x10000+64*i, fmt.Sprintf("stays%d", i), code(64, byte(i))))
+	}
+	for i := range uint64(400) {
+		time, name := 1000+10*i, fmt.Sprintf("guest%d", i)
+		recs = append(recs, load(time, 100, 100+i, 0x10000+64*30, name, code(64, byte(i))))
+		w.expect(100, time+1, 0x10000+64*30+8, name+"+0x8")
+		neighbour := (i * 7) % 60
+		if neighbour == 30 {
+			neighbour++
+		}
+		w.expect(100, time+2, 0x10000+64*neighbour+8, fmt.Sprintf("stays%d+0x8", neighbour))
+	}
+	w.dump("jit-100.dump", x86(100), recs...)
+	sum := w.check()
+	if sum.Objects < 300 || sum.Mappings > 10*len(recs) {
+		t.Errorf("%d objects and %d mappings for %d functions, want an image for each guest and at most %d mappings", sum.Objects, sum.Mappings, len(recs), 10*len(recs))
 	}
 }
