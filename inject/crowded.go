@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -23,7 +24,7 @@ type dumpRegions struct {
 
 // maxCrowded is how many functions the images of a crowded region may have, by how many
 // different ones there are.
-const maxCrowded = 64
+const maxCrowded = 16
 
 // settleCrowds finds the images of regions that have none yet.
 func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
@@ -57,20 +58,29 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 }
 
 // crowdedImages begins an image with each function that takes addresses of another one
-// which came with the image before, or is touched after that began. Functions that are
-// replaced otherwise are not in the image. It fails if the images would have more than
-// limit functions; unless touched is nil: then later images do without what is there when
-// they begin, which stays to be seen from those before.
+// which came with the image before, or is touched after that began. Of the functions that
+// are there when it begins, it has those that are touched as long as it is in force; others
+// stay to be seen from images before. It fails if the images would have more than limit
+// functions.
+//
+// If touched is nil, nobody knows, and it does not fail: an image has what is there when it
+// begins and is not replaced, and nothing of that once limit is reached.
 func (b *bundler) crowdedImages(byTime []int, limit int, touched func(lo, hi, from, to uint64) bool) (images []image, ok bool) {
 	var old, now seated // what is there when the image begins, and what comes later
 	began := uint64(0)
 	flush := func(time uint64) {
-		if limit -= len(now) + len(old); limit >= 0 || touched != nil {
-			for _, i := range old {
-				now.insert(b, i)
+		all := slices.Clone(now)
+		for _, i := range old {
+			r := &b.residents[i]
+			if touched == nil && limit >= len(all) || touched != nil && touched(r.lo, r.hi, began, time) {
+				all.insert(b, i)
 			}
 		}
-		images = append(images, image{residents: slices.Clone(now)})
+		images = append(images, image{residents: all})
+		limit -= len(all)
+		for _, i := range old {
+			now.insert(b, i)
+		}
 		old, now, began = now, nil, time
 	}
 	for _, i := range byTime {
@@ -87,7 +97,7 @@ func (b *bundler) crowdedImages(byTime []int, limit int, touched func(lo, hi, fr
 		old = slices.Delete(old, from, to)
 		now.insert(b, i)
 	}
-	flush(0)
+	flush(math.MaxUint64)
 	return images, limit >= 0
 }
 

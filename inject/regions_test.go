@@ -53,7 +53,9 @@ func TestRegions_NearAndFar(t *testing.T) {
 		// The second image begins lower, where the neighbour below is.
 		{"two images above, a header apart", "3/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1040+regionGap, 3)}},
 		{"two images above, farther", "1/1 2/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap+imageStep, 2), at(0x1040+regionGap+imageStep, 3)}},
-		{"five images need no more than four", "1/1 5/5 ", []resident{
+		{"five images above, as near as may be", "1/1 5/5 ", []resident{
+			at(0x1000, 1), at(0x1040+regionGap+4*imageStep, 2), at(0x1040+regionGap+4*imageStep, 3), at(0x1040+regionGap+4*imageStep, 4), at(0x1040+regionGap+4*imageStep, 5), at(0x1040+regionGap+4*imageStep, 6)}},
+		{"five images above, nearer", "6/5 ", []resident{
 			at(0x1000, 1), at(0x1040+regionGap+3*imageStep, 2), at(0x1040+regionGap+3*imageStep, 3), at(0x1040+regionGap+3*imageStep, 4), at(0x1040+regionGap+3*imageStep, 5), at(0x1040+regionGap+3*imageStep, 6)}},
 		{"joined regions join another one", "4/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1080+2*regionGap, 3), at(0x1080+2*regionGap, 4)}},
 		{"a copy is a region", "1/1 2/1 1/1 ", []resident{at(0x8fc0, 1), inCopy(0x9000, 2), inCopy(0x9f00, 3), at(0xa000, 4)}},
@@ -193,8 +195,8 @@ func TestRegions_CrowdedImages(t *testing.T) {
 		touched func(lo, hi, from, to uint64) bool
 		want    [][]int
 	}{
-		{"nothing", func(lo, hi, from, to uint64) bool { return false }, [][]int{{0, 1}, {3, 2}, {3, 4}}},
-		{"the first, in the second image", func(lo, hi, from, to uint64) bool { return lo == 0x1000 && from <= 3 && to >= 4 }, [][]int{{0, 1}, {0, 2}, {3, 2}, {3, 4}}},
+		{"nothing", func(lo, hi, from, to uint64) bool { return false }, [][]int{{0, 1}, {3, 2}, {4}}},
+		{"the first, in the second image", func(lo, hi, from, to uint64) bool { return lo == 0x1000 && from <= 3 && to >= 4 }, [][]int{{0, 1}, {0, 2}, {3, 4}}},
 	} {
 		images, ok := b.crowdedImages(b.byTime(list), 100, c.touched)
 		var got [][]int
