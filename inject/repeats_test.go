@@ -60,3 +60,32 @@ func TestRepeats_SamePlace(t *testing.T) {
 		}
 	}
 }
+
+// Code of a file that is logged at its home and at a copy is one function, named at both,
+// whichever comes first, and whether perf unwinds or not.
+func TestRepeats_CopiesOfFiles(t *testing.T) {
+	const home, copied = 0x400000, 0x7f5500000000
+	for _, stacks := range []uint64{0, testrec.StackUser} {
+		for _, addrs := range [][2]uint64{{home, copied}, {copied, home}} {
+			t.Run(fmt.Sprintf("%#x first, stacks %v", addrs[0], stacks != 0), func(t *testing.T) {
+				w := newWorld(t)
+				w.SampleType |= stacks
+				w.Major, w.Minor = 8, 1
+				w.mark(100, 10, "jit-100.dump")
+				w.FileMmap2(100, 20, home, 0x2000, 0x1000, w.path("program"), 77)
+				w.FileMmap2(100, 30, copied, 0x2000, 0x1000, w.path("program"), 77)
+				w.dump("jit-100.dump", x86(100),
+					load(100, 100, 1, addrs[0]+0x100, "Builtin:One", code(64, 1)), load(101, 100, 2, addrs[0]+0x140, "Builtin:Two", code(64, 2)),
+					load(200, 100, 3, addrs[1]+0x100, "Builtin:One", code(64, 1)), load(201, 100, 4, addrs[1]+0x140, "Builtin:Two", code(64, 2)))
+				for i, addr := range addrs {
+					w.expect(100, 500+uint64(i), addr+0x108, "Builtin:One+0x8")
+					w.expect(100, 510+uint64(i), addr+0x148, "Builtin:Two+0x8")
+				}
+				sum := w.check()
+				if want := 2; stacks != 0 && sum.Dumps[0].Repeated != want {
+					t.Errorf("%d functions are repeated, want %d", sum.Dumps[0].Repeated, want)
+				}
+			})
+		}
+	}
+}
