@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
-	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -17,100 +16,110 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A verdict is what was found out about the rows of a dump.
-type verdict struct {
-	right, none, wrong int
-	elsewhere          int               // in no function of the dump
-	functions          map[string]*tally // of those that were executed
+// A placed function is a function of a dump at an address, with the unwind tables of the
+// object that jitinject makes of it.
+type placed struct {
+	lo, hi uint64 // addresses
+	time   uint64 // of its load, in nanoseconds
+	number int    // in the dump
 }
 
-type tally struct {
-	right, none, wrong int
-	first              string // that was wrong
+// A function has what its object says, once it is needed.
+type function struct {
+	name string
+	code []byte // valid for good
+	sent bool   // the tables are the producer's
+	fdes frame.FrameDescriptionEntries
 }
 
-func (v *verdict) String() string {
-	return fmt.Sprintf("%d instructions in %d functions: %d rows right, %d without, %d wrong; %d elsewhere", v.right+v.none+v.wrong, len(v.functions), v.right, v.none, v.wrong, v.elsewhere)
+// A dump finds the functions of a jitdump by address and time.
+type dump struct {
+	t       testing.TB
+	reader  source.FunctionReader
+	builder *jitobj.Builder
+	placed  []placed // by address
+	known   map[int]*function
 }
 
-// A code is a function of a dump with what its object says of its frames.
-type code struct {
-	lo, hi uint64
-	time   uint64
-	number int
-	name   string
-	fdes   frame.FrameDescriptionEntries
-}
-
-// judge holds what objects of the functions in a dump say of frames against steps.
-func judge(t testing.TB, path string, host func(source.Tracer) *jitcode.FrameRow, w *watched) *verdict {
+// openDump reads a jitdump and derives rows as jitinject does. copies are what the process
+// has mapped twice; host returns the frame of the interpreter that runs the dump's traces,
+// and may be nil.
+func openDump(t testing.TB, path string, copies []source.Copy, host func(source.Tracer) *jitcode.FrameRow) *dump {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	d, err := source.Open(f)
+	t.Cleanup(func() { f.Close() })
+	src, err := source.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Scan(context.Background()); err != nil {
+	if err := src.Scan(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	var around source.Surroundings
-	if tr, ok := d.(source.Tracer); ok && tr.HasTraces() && host != nil {
-		around.Host = host(tr)
+	around := source.Surroundings{Copies: copies}
+	if tracer, ok := src.(source.Tracer); ok && tracer.HasTraces() && host != nil {
+		around.Host = host(tracer)
 	}
-	for _, r := range w.copies {
-		around.Copies = append(around.Copies, source.Copy{Lo: r.lo, Hi: r.hi, Home: r.home}, source.Copy{Lo: r.home, Hi: r.home + r.hi - r.lo, Home: r.lo})
-	}
-	d.DeriveFrames(around)
-	builder, err := jitobj.NewBuilder(d.Target(), jitobj.Options{})
+	src.DeriveFrames(around)
+	builder, err := jitobj.NewBuilder(src.Target(), jitobj.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := d.Functions()
-	var codes []code
-	for _, e := range d.Scanned().Events {
-		if e.Kind == jitcode.Load && e.Size > 0 {
-			codes = append(codes, code{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, number: e.Function})
+	d := &dump{t: t, reader: src.Functions(), builder: builder, known: make(map[int]*function)}
+	for _, e := range src.Scanned().Events {
+		switch e.Kind {
+		case jitcode.Load, jitcode.Move:
+			if e.Size > 0 {
+				d.placed = append(d.placed, placed{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, number: e.Function})
+			}
 		}
 	}
-	slices.SortStableFunc(codes, func(a, b code) int { return cmp.Compare(a.lo, b.lo) })
-	v := &verdict{functions: make(map[string]*tally)}
-	known := make(map[int]*code)
-	for i := range w.steps {
-		s := &w.steps[i]
-		addr := s.regs.Rip
-		c := find(codes, addr, s.time)
-		if c == nil && s.home != 0 {
-			addr = s.home
-			c = find(codes, addr, s.time)
+	slices.SortStableFunc(d.placed, func(a, b placed) int { return cmp.Compare(a.lo, b.lo) })
+	return d
+}
+
+// maxOverlap is how many functions before an address are looked at: later ones may lie
+// inside of earlier ones.
+const maxOverlap = 64
+
+// at returns the function that was loaded last before a time at an address, and where it
+// begins, or nil.
+func (d *dump) at(addr, time uint64) (*function, uint64) {
+	n, _ := slices.BinarySearchFunc(d.placed, addr+1, func(p placed, a uint64) int { return cmp.Compare(p.lo, a) })
+	var found *placed
+	for i := n - 1; i >= 0 && i >= n-maxOverlap; i-- {
+		if p := &d.placed[i]; addr < p.hi && p.time <= time && (found == nil || p.time > found.time) {
+			found = p
 		}
-		if c == nil {
-			v.elsewhere++
-			continue
-		}
-		k := known[c.number]
-		if k == nil {
-			fn, err := r.Function(c.number)
-			if err != nil {
-				t.Fatal(err)
-			}
-			obj, err := builder.Build(fn, jitobj.Place{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			k = &code{lo: c.lo, name: string(fn.Name), fdes: fdesOf(t, obj.Bytes)}
-			known[c.number] = k
-		}
-		v.add(k, s, addr-c.lo)
 	}
-	return v
+	if found == nil {
+		return nil, 0
+	}
+	return d.function(found.number), found.lo
+}
+
+func (d *dump) function(number int) *function {
+	if f := d.known[number]; f != nil {
+		return f
+	}
+	fn, err := d.reader.Function(number)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	obj, err := d.builder.Build(fn, jitobj.Place{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	f := &function{name: string(fn.Name), code: bytes.Clone(fn.Code), sent: len(fn.Unwind.Sent.FDEs) > 0, fdes: fdesOf(d.t, obj.Bytes)}
+	d.known[number] = f
+	return f
 }
 
 // fdesOf reads the unwind tables of an object.
 func fdesOf(t testing.TB, object []byte) frame.FrameDescriptionEntries {
+	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {
 		t.Fatal(err)
@@ -130,80 +139,12 @@ func fdesOf(t testing.TB, object []byte) frame.FrameDescriptionEntries {
 	return fdes
 }
 
-// find returns the function at an address that was there last before a time.
-func find(codes []code, addr, time uint64) (found *code) {
-	n, _ := slices.BinarySearchFunc(codes, addr+1, func(c code, a uint64) int { return cmp.Compare(c.lo, a) })
-	for i := n - 1; i >= 0 && i > n-64; i-- {
-		if c := &codes[i]; addr < c.hi && c.time <= time && (found == nil || c.time > found.time) {
-			found = c
-		}
-	}
-	return found
-}
-
-// add judges one step, at an offset in a function.
-func (v *verdict) add(c *code, s *step, off uint64) {
-	f := v.functions[c.name]
-	if f == nil {
-		f = new(tally)
-		v.functions[c.name] = f
-	}
+// row returns the row at an offset in a function, or nil for none.
+func (f *function) row(off uint64) (*frame.FrameContext, error) {
 	pc := jitobj.TextOffset + off
-	i := slices.IndexFunc(c.fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) })
+	i := slices.IndexFunc(f.fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) })
 	if i < 0 {
-		v.none++
-		f.none++
-		return
+		return nil, nil
 	}
-	row, err := c.fdes[i].EstablishFrame(pc)
-	why := ""
-	if err != nil {
-		why = err.Error()
-	} else {
-		why = s.contradicts(row)
-	}
-	if why != "" {
-		v.wrong++
-		if f.wrong++; f.first == "" {
-			f.first = fmt.Sprintf("%s+%#x at %#x: %s", c.name, off, s.regs.Rip, why)
-		}
-		return
-	}
-	v.right++
-	f.right++
-}
-
-// contradicts says what is wrong with a row, if anything is.
-func (s *step) contradicts(row *frame.FrameContext) string {
-	now := savedOf(&s.regs)
-	base := uint64(0)
-	switch row.CFA.Reg {
-	case 7:
-		base = s.regs.Rsp
-	case 6:
-		base = s.regs.Rbp
-	default:
-		return fmt.Sprintf("CFA counts from register %d", row.CFA.Reg)
-	}
-	want := s.frame.slot + 8
-	if got := base + uint64(row.CFA.Offset); row.CFA.Rule != frame.RuleCFA || got != want {
-		return fmt.Sprintf("CFA %#x by register %d%+d, want %#x", got, row.CFA.Reg, row.CFA.Offset, want)
-	}
-	for i, reg := range saved {
-		got, known := now[i], true
-		if rule, ok := row.Regs[uint64(reg)]; ok {
-			switch n := -rule.Offset/8 - 1; {
-			case rule.Rule == frame.RuleSameVal:
-			case rule.Rule == frame.RuleOffset && n >= 0 && n < window && rule.Offset%8 == 0:
-				got = s.below[n]
-			default:
-				known = false
-			}
-		}
-		// JIT compilers have conventions of their own for all but the frame pointer.
-		if reg == 6 && known && got != s.frame.regs[i] {
-			return fmt.Sprintf("register %d of the caller is %#x, want %#x", reg, got, s.frame.regs[i])
-		}
-	}
-	return ""
+	return f.fdes[i].EstablishFrame(pc)
 }

@@ -6,54 +6,76 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// saved are the registers that a callee keeps for its caller, by the numbers that DWARF
-// gives them. [System V ABI, AMD64, 3.2.1 and 3.6.2]
-var saved = [...]uint8{3, 6, 12, 13, 14, 15}
+// calleeSaved are the DWARF numbers of the registers that a callee keeps for its caller.
+// [System V ABI, AMD64, 3.2.1 and 3.6.2]
+var calleeSaved = [...]uint8{3, 6, 12, 13, 14, 15}
 
+// rbp is the DWARF number of the frame pointer, rsp that of the stack pointer.
+const rbp, rsp = 6, 7
+
+// savedOf returns the values of calleeSaved.
 func savedOf(r *unix.PtraceRegs) [6]uint64 {
 	return [...]uint64{r.Rbx, r.Rbp, r.R12, r.R13, r.R14, r.R15}
 }
 
-// A shadowFrame is what the shadow stack knows of a call.
+// A moment is a thread before an instruction: its registers, and the word at rsp.
+type moment struct {
+	regs unix.PtraceRegs
+	top  uint64
+}
+
+// A shadowFrame is a call: the return address, the address of the word that holds it, and
+// the caller's values of calleeSaved.
 type shadowFrame struct {
-	slot, ra uint64 // where the return address is, and which it is
+	slot, ra uint64
 	regs     [6]uint64
 }
 
-// A shadow is a shadow stack: the calls that have been made while it watched.
+// A shadow is a shadow stack. It has the calls that were made while it watched.
 type shadow struct{ frames []shadowFrame }
 
-// A moment is a thread before an instruction.
-type moment struct {
-	regs unix.PtraceRegs
-	top  uint64 // what the stack pointer points to
+// maxPopped is how far a return may move the stack pointer, in bytes.
+const maxPopped = 1 << 16
+
+// maxCall is the length of the longest call instruction, in bytes.
+const maxCall = 8
+
+// isCall reports whether the instruction between two moments was a call: it pushed the
+// address after itself, and did not merely continue there.
+func isCall(from, to *moment) bool {
+	length := to.top - from.regs.Rip
+	return to.regs.Rsp == from.regs.Rsp-8 && length >= 2 && length <= maxCall && (to.regs.Rip != to.top || length == 5)
 }
 
-// stepped takes in an instruction that led from one moment to another.
-func (s *shadow) stepped(from, to *moment) {
+// update records the instruction between two moments. returned is the frame that it
+// returned from, if that is the innermost one of the shadow stack.
+func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 	switch {
-	case to.regs.Rsp == from.regs.Rsp-8 && to.top-from.regs.Rip-2 <= 6 && (to.regs.Rip != to.top || to.top-from.regs.Rip == 5):
-		// Frames below are gone: an exception, or a stack that was switched.
+	case isCall(from, to):
+		// An exception, or a switch of stacks, has left the frames below.
 		for len(s.frames) > 0 && s.frames[len(s.frames)-1].slot <= to.regs.Rsp {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
 		s.frames = append(s.frames, shadowFrame{to.regs.Rsp, to.top, savedOf(&to.regs)})
-	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < 1<<16:
+	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
-			if f.ra == to.regs.Rip {
-				s.frames = s.frames[:i]
-				break
+			if f.ra != to.regs.Rip {
+				continue
 			}
+			if i == len(s.frames)-1 {
+				returned = &f
+			}
+			s.frames = s.frames[:i]
+			return returned
 		}
 	}
+	return nil
 }
 
-// top returns the frame that code runs in, as far as calls tell. Its return address may
-// have been taken off the stack, or to another place; then there is none.
-func (s *shadow) top(now *moment, word func(at uint64) uint64) (shadowFrame, bool) {
+// top returns the innermost frame, or nil.
+func (s *shadow) top() *shadowFrame {
 	if len(s.frames) == 0 {
-		return shadowFrame{}, false
+		return nil
 	}
-	f := s.frames[len(s.frames)-1]
-	return f, f.slot >= now.regs.Rsp && word(f.slot) == f.ra
+	return &s.frames[len(s.frames)-1]
 }

@@ -1,0 +1,152 @@
+package stepped
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A step is an instruction that was about to be executed in jitted code.
+type step struct {
+	time  uint64 // of the burst's begin, in nanoseconds of CLOCK_MONOTONIC
+	regs  unix.PtraceRegs
+	home  uint64 // address of the instruction in the first mapping of its code; 0 if there is one only
+	frame shadowFrame
+
+	// The stack from its low address on. The return address lies in it, at frame.slot, if
+	// moved is false. Otherwise the code has taken it from there, and returns to it later.
+	stack []uint64
+	low   uint64
+	moved bool
+}
+
+// word returns a word of the stack. ok is false for what was not read.
+func (s *step) word(at uint64) (v uint64, ok bool) {
+	n := (at - s.low) / 8
+	if at < s.low || at%8 != s.low%8 || n >= uint64(len(s.stack)) {
+		return 0, false
+	}
+	return s.stack[n], true
+}
+
+// A plan says how a thread is watched.
+type plan struct {
+	steps int           // stop watching after so many steps in jitted code
+	burst int           // instructions of a burst, in any code
+	pause time.Duration // between bursts
+	limit time.Duration // stop watching after that time in any case
+}
+
+// A watch is what was seen of a thread.
+type watch struct {
+	steps   []step
+	regions []region // of all bursts
+	all     int      // instructions in any code
+}
+
+// watchThread watches a thread of a process. The thread runs on after that, untraced. The
+// error is that of ptrace; a thread that ends is none.
+func watchThread(pid, tid int, p plan) (*watch, error) {
+	w := new(watch)
+	t, err := attach(pid, tid)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	for err = t.stop(); err == nil; err = t.pause(p.pause) {
+		if err = w.burst(t, p.burst); err != nil {
+			break
+		}
+		if len(w.steps) >= p.steps || time.Since(begin) > p.limit {
+			return w, unix.PtraceDetach(t.tid)
+		}
+	}
+	if errors.Is(err, errEnded) || errors.Is(err, unix.ESRCH) {
+		return w, nil
+	}
+	return w, err
+}
+
+// Sizes of the copies of the stack, in words.
+const (
+	windowBelow = 24 // below the return address and with it: saved registers are there
+	windowMoved = maxWords
+)
+
+// burst executes n instructions. Calls from jitted code to other code are not stepped through.
+func (w *watch) burst(t *tracer, n int) error {
+	regions, err := regionsOf(t.pid)
+	if err != nil {
+		return err
+	}
+	for _, r := range regions {
+		if !slices.Contains(w.regions, r) {
+			w.regions = append(w.regions, r)
+		}
+	}
+	jitted := func(addr uint64) int {
+		return slices.IndexFunc(regions, func(r region) bool { return addr >= r.lo && addr < r.hi })
+	}
+	now := monotonic()
+	var s shadow
+	var moments [2]moment
+	if err := t.read(&moments[0]); err != nil {
+		return err
+	}
+	// Steps from here on have no return address at its place. Whether the innermost frame is
+	// still theirs, a return shows.
+	pending := len(w.steps)
+	defer func() { w.steps = w.steps[:pending] }()
+	for i := range n {
+		from, to := &moments[i%2], &moments[(i+1)%2]
+		if err := t.step(); err != nil {
+			return err
+		}
+		if err := t.read(to); err != nil {
+			return err
+		}
+		w.all++
+		depth, called := len(s.frames), isCall(from, to)
+		returned := s.update(from, to)
+		switch {
+		case returned != nil:
+			pending = len(w.steps)
+		case called || len(s.frames) != depth:
+			w.steps = w.steps[:pending]
+		}
+		if called && jitted(from.regs.Rip) >= 0 && jitted(to.regs.Rip) < 0 {
+			f := *s.top()
+			if err := t.runTo(f.ra, f.slot); err == errLate {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := t.read(to); err != nil {
+				return err
+			}
+			s.frames = s.frames[:len(s.frames)-1]
+		}
+		r, f := jitted(to.regs.Rip), s.top()
+		if r < 0 || f == nil {
+			continue
+		}
+		st := step{time: now, regs: to.regs, frame: *f}
+		if regions[r].home != 0 {
+			st.home = to.regs.Rip - regions[r].lo + regions[r].home
+		}
+		st.low, st.stack = f.slot-8*(windowBelow-1), make([]uint64, windowBelow)
+		t.words(st.low, st.stack)
+		if f.slot >= to.regs.Rsp && st.stack[windowBelow-1] == f.ra {
+			w.steps = w.steps[:pending] // nothing shows whose the steps before are
+			pending++
+		} else {
+			st.moved = true
+			st.low, st.stack = min(f.slot, to.regs.Rsp), make([]uint64, windowMoved)
+			t.words(st.low, st.stack)
+		}
+		w.steps = append(w.steps, st)
+	}
+	return nil
+}
