@@ -120,6 +120,14 @@ func (s *state) setSP(sp int64) {
 
 func (s *state) loseSP() { s.spOK, s.sp = false, 0 }
 
+// loseReturnAddress notes that the word below the CFA has the return address no longer.
+// V8's handlers of bytecodes move it down to make room for arguments, and leave by a jump.
+// Nothing is known from there on.
+func (s *state) loseReturnAddress() {
+	s.loseSP()
+	s.fpOK, s.fp = false, 0
+}
+
 func (s *state) setFP(fp int64) {
 	if s.fpOK = fp <= maxFrame && fp >= -maxFrame; s.fpOK {
 		s.fp = int32(fp)

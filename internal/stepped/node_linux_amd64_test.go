@@ -1,6 +1,7 @@
 package stepped
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +11,12 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// usual is the plan for most programs.
-var usual = plan{steps: 60000, burst: 4000, pause: 5 * time.Millisecond, limit: 20 * time.Second}
+var stepCount = flag.Int("steps", 15000, "instructions of jitted code to watch in each process")
+
+// usual returns the plan for most programs.
+func usual() plan {
+	return plan{steps: *stepCount, burst: 4000, pause: 5 * time.Millisecond, limit: 5*time.Second + time.Duration(*stepCount)*time.Millisecond}
+}
 
 // nodeModes are the compilers of V8 that take part, by its options.
 var nodeModes = []struct {
@@ -52,7 +57,7 @@ func TestNode(t *testing.T) {
 				}
 				p := program{dir: t.TempDir(), args: append(args, script, "stop")}
 				begin := time.Now()
-				w, _ := p.watch(t, usual)
+				w, _ := p.watch(t, usual())
 				t.Logf("%d instructions watched, %d of them in jitted code, in %v", w.all, len(w.steps), time.Since(begin))
 				d := openDump(t, dumpIn(t, p.dir), copiesOf(w.regions), nil)
 				judge(d, w, rbp).report(t, mode.want)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -98,6 +99,14 @@ func (d *dump) at(addr, time uint64) (*function, uint64) {
 		return nil, 0
 	}
 	return d.function(found.number), found.lo
+}
+
+// name returns an address as a function and an offset, if it is in one.
+func (d *dump) name(addr, time uint64) string {
+	if f, lo := d.at(addr, time); f != nil {
+		return fmt.Sprintf("%s+%#x", f.name, addr-lo)
+	}
+	return fmt.Sprintf("%#x", addr)
 }
 
 func (d *dump) function(number int) *function {

@@ -25,10 +25,12 @@ type moment struct {
 }
 
 // A shadowFrame is a call: the return address, the address of the word that holds it, and
-// the caller's values of calleeSaved.
+// the caller's values of calleeSaved. from is the address of the call.
 type shadowFrame struct {
 	slot, ra uint64
 	regs     [6]uint64
+	from     uint64
+	moved    bool // the slot has the return address no longer
 }
 
 // A shadow is a shadow stack. It has the calls that were made while it watched.
@@ -56,7 +58,7 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 		for len(s.frames) > 0 && s.frames[len(s.frames)-1].slot <= to.regs.Rsp {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		s.frames = append(s.frames, shadowFrame{to.regs.Rsp, to.top, savedOf(&to.regs)})
+		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, regs: savedOf(&to.regs), from: from.regs.Rip})
 	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
 			if f.ra != to.regs.Rip {
@@ -70,6 +72,22 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 		}
 	}
 	return nil
+}
+
+// follow finds out whether the innermost frame's return address is where it was. Code may
+// take it off the stack, together with arguments, and push it again later: then the frame
+// gets that slot, and back is true. word reads memory.
+func (s *shadow) follow(now *moment, word func(uint64) uint64) (back bool) {
+	f := s.top()
+	if f == nil {
+		return false
+	}
+	f.moved = f.moved || f.slot < now.regs.Rsp || word(f.slot) != f.ra
+	if f.moved && now.top == f.ra {
+		f.slot, f.moved = now.regs.Rsp, false
+		return true
+	}
+	return false
 }
 
 // top returns the innermost frame, or nil.

@@ -129,6 +129,9 @@ func judge(d *dump, w *watch, kept ...uint8) *verdict {
 		case row != nil:
 			why = s.contradicts(row, kept)
 		}
+		if why != "" {
+			why += "; called from " + d.name(s.frame.from, s.time)
+		}
 		v.add(f, addr-lo, row == nil && err == nil, why)
 	}
 	return v
@@ -140,7 +143,7 @@ func (s *step) contradicts(row *frame.FrameContext, kept []uint8) string {
 	if err != nil {
 		return err.Error()
 	}
-	if s.moved {
+	if s.frame.moved {
 		if got, ok := s.word(cfa - 8); !ok || got != s.frame.ra {
 			return fmt.Sprintf("the return address has been moved; CFA %#x, by %s, has %#x there, want %#x", cfa, cfaRule(row), got, s.frame.ra)
 		}

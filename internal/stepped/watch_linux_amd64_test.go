@@ -15,11 +15,10 @@ type step struct {
 	home  uint64 // address of the instruction in the first mapping of its code; 0 if there is one only
 	frame shadowFrame
 
-	// The stack from its low address on. The return address lies in it, at frame.slot, if
-	// moved is false. Otherwise the code has taken it from there, and returns to it later.
+	// The stack from the address low on. The return address lies in it, at frame.slot. Where
+	// frame.moved, the code has taken it from there, but returns to it later.
 	stack []uint64
 	low   uint64
-	moved bool
 }
 
 // word returns a word of the stack. ok is false for what was not read.
@@ -75,6 +74,9 @@ const (
 	windowMoved = maxWords
 )
 
+// maxIdle is how many instructions of other code in a row end a burst.
+const maxIdle = 1000
+
 // burst executes n instructions. Calls from jitted code to other code are not stepped through.
 func (w *watch) burst(t *tracer, n int) error {
 	regions, err := regionsOf(t.pid)
@@ -96,8 +98,8 @@ func (w *watch) burst(t *tracer, n int) error {
 		return err
 	}
 	// Steps from here on have no return address at its place. Whether the innermost frame is
-	// still theirs, a return shows.
-	pending := len(w.steps)
+	// still theirs, shows a return, or the return address when it is back on the stack.
+	pending, idle := len(w.steps), 0
 	defer func() { w.steps = w.steps[:pending] }()
 	for i := range n {
 		from, to := &moments[i%2], &moments[(i+1)%2]
@@ -128,7 +130,16 @@ func (w *watch) burst(t *tracer, n int) error {
 			}
 			s.frames = s.frames[:len(s.frames)-1]
 		}
+		if s.follow(to, t.word) {
+			pending = len(w.steps)
+		}
 		r, f := jitted(to.regs.Rip), s.top()
+		if idle++; r >= 0 {
+			idle = 0
+		}
+		if idle == maxIdle {
+			return nil
+		}
 		if r < 0 || f == nil {
 			continue
 		}
@@ -136,16 +147,14 @@ func (w *watch) burst(t *tracer, n int) error {
 		if regions[r].home != 0 {
 			st.home = to.regs.Rip - regions[r].lo + regions[r].home
 		}
-		st.low, st.stack = f.slot-8*(windowBelow-1), make([]uint64, windowBelow)
-		t.words(st.low, st.stack)
-		if f.slot >= to.regs.Rsp && st.stack[windowBelow-1] == f.ra {
+		if !f.moved {
 			w.steps = w.steps[:pending] // nothing shows whose the steps before are
 			pending++
+			st.low, st.stack = f.slot-8*(windowBelow-1), make([]uint64, windowBelow)
 		} else {
-			st.moved = true
 			st.low, st.stack = min(f.slot, to.regs.Rsp), make([]uint64, windowMoved)
-			t.words(st.low, st.stack)
 		}
+		t.words(st.low, st.stack)
 		w.steps = append(w.steps, st)
 	}
 	return nil
