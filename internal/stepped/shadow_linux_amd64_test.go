@@ -1,6 +1,7 @@
 package stepped
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -31,10 +32,21 @@ type shadowFrame struct {
 	regs     [6]uint64
 	from     uint64
 	moved    bool // the slot has the return address no longer
+
+	// No call made the frame: code has pushed a return address. Either it is the one of the
+	// frame below, which moves here, so that its slot is used for something else. Or the code
+	// makes a frame that looks as if there was a call. V8's interpreter does both.
+	pushed bool
 }
 
 // A shadow is a shadow stack. It has the calls that were made while it watched.
-type shadow struct{ frames []shadowFrame }
+type shadow struct {
+	frames []shadowFrame
+
+	// Frames are gone, and the code that removed them has not jumped yet to the one it goes
+	// on in. Until then it is in neither.
+	leaving bool
+}
 
 // maxPopped is how far a return may move the stack pointer, in bytes.
 const maxPopped = 1 << 16
@@ -61,31 +73,101 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, regs: savedOf(&to.regs), from: from.regs.Rip})
 	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
-			if f.ra != to.regs.Rip {
-				continue
+			if f.ra == to.regs.Rip && f.slot == from.regs.Rsp {
+				if i == len(s.frames)-1 {
+					returned = &f
+				}
+				s.frames = s.frames[:i]
+				return returned
 			}
-			if i == len(s.frames)-1 {
-				returned = &f
-			}
-			s.frames = s.frames[:i]
-			return returned
 		}
 	}
 	return nil
 }
 
+// jumped reports whether the instruction between two moments went elsewhere than to the
+// one after it.
+func jumped(from, to *moment) bool { return to.regs.Rip-from.regs.Rip-1 >= 15 }
+
 // follow finds out whether the innermost frame's return address is where it was. Code may
-// take it off the stack, together with arguments, and push it again later: then the frame
-// gets that slot, and back is true. word reads memory.
-func (s *shadow) follow(now *moment, word func(uint64) uint64) (back bool) {
-	f := s.top()
-	if f == nil {
+// pop it, drop arguments, and push it again: then the frame gets that slot, and back is
+// true. Frames that the stack pointer has left otherwise are gone: an exception was thrown.
+// word reads memory, and executable says where jitted code may be.
+func (s *shadow) follow(from, now *moment, word func(uint64) uint64, executable func(uint64) bool) (back bool) {
+	if jumped(from, now) {
+		s.leaving = false
+	}
+	sp, code := now.regs.Rsp, word(from.regs.Rip)
+	for f := s.top(); f != nil; f = s.top() {
+		n := len(s.frames)
+		if popped := f.slot+8 == sp && !s.leaving && isPop(code); n >= 2 && s.frames[n-2].slot < sp || !f.moved && f.slot < sp && !popped {
+			s.frames = s.frames[:n-1]
+			s.leaving = true
+			continue
+		}
+		f.moved = f.moved || f.slot < sp || word(f.slot) != f.ra
+		if f.pushed && n >= 2 {
+			if below := &s.frames[n-2]; below.ra == f.ra && word(below.slot) != f.ra {
+				below.slot, below.moved = f.slot, f.moved
+				s.frames = s.frames[:n-1]
+				f = below
+			}
+		}
+		if now.top == f.ra && f.moved {
+			f.slot, f.moved = sp, false
+			return true
+		}
+		if sp == from.regs.Rsp-8 && isPush(code) && executable(now.top) && endsWithCall(word(now.top-8)) {
+			s.frames = append(s.frames, shadowFrame{slot: sp, ra: now.top, regs: savedOf(&now.regs), from: from.regs.Rip, pushed: true})
+		}
 		return false
 	}
-	f.moved = f.moved || f.slot < now.regs.Rsp || word(f.slot) != f.ra
-	if f.moved && now.top == f.ra {
-		f.slot, f.moved = now.regs.Rsp, false
+	return false
+}
+
+// isPush reports whether code begins with a push of a register or of memory, isPop with a pop
+// to a register [AMD64 Architecture, volume 3, PUSH and POP]. A prefix REX.B comes first for
+// r8 to r15.
+func isPush(code uint64) bool {
+	code = withoutREX(code)
+	return code&0xf8 == 0x50 || code&0x38ff == 0x30ff
+}
+
+func isPop(code uint64) bool { return withoutREX(code)&0xf8 == 0x58 }
+
+func withoutREX(code uint64) uint64 {
+	if code&0xf0 == 0x40 {
+		code >>= 8
+	}
+	return code
+}
+
+// endsWithCall reports whether 8 bytes of code may end with a call instruction [AMD64
+// Architecture, volume 3, CALL]: e8 with an offset, or ff /2 with a register or memory.
+func endsWithCall(before uint64) bool {
+	code := binary.LittleEndian.AppendUint64(nil, before)
+	n := len(code)
+	if n >= 5 && code[n-5] == 0xe8 {
 		return true
+	}
+	for length := 2; length <= min(7, n); length++ {
+		insn := code[n-length:]
+		if insn[0] != 0xff || insn[1]>>3&7 != 2 {
+			continue
+		}
+		mod, rm, want := insn[1]>>6, insn[1]&7, 2
+		if mod != 3 && rm == 4 {
+			want++ // SIB
+		}
+		switch {
+		case mod == 1:
+			want++
+		case mod == 2, mod == 0 && rm == 5, mod == 0 && rm == 4 && length > 2 && insn[2]&7 == 5:
+			want += 4
+		}
+		if want == length {
+			return true
+		}
 	}
 	return false
 }

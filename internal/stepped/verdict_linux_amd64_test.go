@@ -143,11 +143,14 @@ func (s *step) contradicts(row *frame.FrameContext, kept []uint8) string {
 	if err != nil {
 		return err.Error()
 	}
+	truth := &s.frame.regs
 	if s.frame.moved {
 		if got, ok := s.word(cfa - 8); !ok || got != s.frame.ra {
 			return fmt.Sprintf("the return address has been moved; CFA %#x, by %s, has %#x there, want %#x", cfa, cfaRule(row), got, s.frame.ra)
 		}
-	} else if want := s.frame.slot + 8; cfa != want {
+	} else if want := s.frame.slot + 8; s.frame.pushed && cfa == s.below.slot+8 {
+		truth = &s.below.regs
+	} else if cfa != want {
 		return fmt.Sprintf("got CFA %#x, by %s, want %#x", cfa, cfaRule(row), want)
 	}
 	now := savedOf(&s.regs)
@@ -165,8 +168,8 @@ func (s *step) contradicts(row *frame.FrameContext, kept []uint8) string {
 				known = false
 			}
 		}
-		if known && got != s.frame.regs[i] {
-			return fmt.Sprintf("got register %d of the caller %#x, want %#x", reg, got, s.frame.regs[i])
+		if known && got != truth[i] {
+			return fmt.Sprintf("got register %d of the caller %#x, want %#x", reg, got, truth[i])
 		}
 	}
 	return ""

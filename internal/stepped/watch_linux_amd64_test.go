@@ -14,6 +14,7 @@ type step struct {
 	regs  unix.PtraceRegs
 	home  uint64 // address of the instruction in the first mapping of its code; 0 if there is one only
 	frame shadowFrame
+	below shadowFrame // where frame.pushed, the one below it: it may be the true one still
 
 	// The stack from the address low on. The return address lies in it, at frame.slot. Where
 	// frame.moved, the code has taken it from there, but returns to it later.
@@ -130,7 +131,7 @@ func (w *watch) burst(t *tracer, n int) error {
 			}
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		if s.follow(to, t.word) {
+		if s.follow(from, to, t.word, func(addr uint64) bool { return jitted(addr) >= 0 }) {
 			pending = len(w.steps)
 		}
 		r, f := jitted(to.regs.Rip), s.top()
@@ -140,10 +141,13 @@ func (w *watch) burst(t *tracer, n int) error {
 		if idle == maxIdle {
 			return nil
 		}
-		if r < 0 || f == nil {
+		if r < 0 || f == nil || s.leaving {
 			continue
 		}
 		st := step{time: now, regs: to.regs, frame: *f}
+		if n := len(s.frames); f.pushed && n >= 2 {
+			st.below = s.frames[n-2]
+		}
 		if regions[r].home != 0 {
 			st.home = to.regs.Rip - regions[r].lo + regions[r].home
 		}
