@@ -93,7 +93,7 @@ const (
 var errLate = errors.New("the breakpoint was not reached")
 
 // maxRun is how long runTo waits.
-const maxRun = 100 * time.Millisecond
+const maxRun = 10 * time.Millisecond
 
 // runTo lets the stopped thread run until it is at an address with the stack pointer above
 // another one. The code is not changed, so it may move meanwhile. After errLate the thread
@@ -133,6 +133,21 @@ func (t *tracer) runTo(addr, above uint64) error {
 		}
 		return errLate
 	}
+}
+
+// trapFlag is the flag by which the kernel steps.
+const trapFlag = 1 << 8
+
+// hideStepping removes the trap flag from the flags that the instruction before now pushed,
+// if it was pushf: popf would set it again later. [AMD64 Architecture, volume 3, PUSHFx]
+func (t *tracer) hideStepping(from, now *moment) error {
+	const pushf = 0x9c
+	if now.regs.Rsp != from.regs.Rsp-8 || now.regs.Rip != from.regs.Rip+1 || now.top&trapFlag == 0 || byte(t.word(from.regs.Rip)) != pushf {
+		return nil
+	}
+	now.top &^= trapFlag
+	_, err := unix.PtracePokeData(t.tid, uintptr(now.regs.Rsp), binary.LittleEndian.AppendUint64(nil, now.top))
+	return err
 }
 
 func (t *tracer) poke(at uintptr, v uint64) error {

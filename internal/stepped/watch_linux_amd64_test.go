@@ -110,6 +110,9 @@ func (w *watch) burst(t *tracer, n int) error {
 		if err := t.read(to); err != nil {
 			return err
 		}
+		if err := t.hideStepping(from, to); err != nil {
+			return err
+		}
 		w.all++
 		depth, called := len(s.frames), isCall(from, to)
 		returned := s.update(from, to)
