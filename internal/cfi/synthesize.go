@@ -103,6 +103,7 @@ type Synthesizer struct {
 	gaps, calls      []uint32
 	gap              state // what holds where gaps begin
 	cuts             []piece
+	left             []leftAt
 	bad              []bool // targets from which code goes where it does not fit
 	mixed            bool   // there are frames that are not classic
 

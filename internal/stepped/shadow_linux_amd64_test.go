@@ -126,14 +126,17 @@ func (s *shadow) follow(from, now *moment, word func(uint64) uint64, executable 
 }
 
 // isPush reports whether code begins with a push of a register or of memory, isPop with a pop
-// to a register [AMD64 Architecture, volume 3, PUSH and POP]. A prefix REX.B comes first for
+// to one of these [AMD64 Architecture, volume 3, PUSH and POP]. A prefix REX.B comes first for
 // r8 to r15.
 func isPush(code uint64) bool {
 	code = withoutREX(code)
 	return code&0xf8 == 0x50 || code&0x38ff == 0x30ff
 }
 
-func isPop(code uint64) bool { return withoutREX(code)&0xf8 == 0x58 }
+func isPop(code uint64) bool {
+	code = withoutREX(code)
+	return code&0xf8 == 0x58 || code&0x38ff == 0x8f
+}
 
 func withoutREX(code uint64) uint64 {
 	if code&0xf0 == 0x40 {
