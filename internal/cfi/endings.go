@@ -1,13 +1,15 @@
 package cfi
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // maxEndings is how often gaps are searched for the ends of frames: once more where a jump
 // leads back from the code after one.
 const maxEndings = 4
 
-// A leftAt is a place that a jump leads to from code after the end of a frame, with what
-// holds there.
+// A leftAt is a place that code goes to after the end of a frame, with what holds there.
 type leftAt struct {
 	at uint32
 	state
@@ -17,46 +19,53 @@ type leftAt struct {
 // s.pieces: the code up to where it leaves the function, and where its jumps lead. Maglev
 // compares the number of arguments there, and has two ways to return. After the end, what
 // is certain holds: the CFA counts from the stack pointer, or nothing is known.
+//
+// Data in a gap may be taken for instructions that lie in others. Each run is searched by
+// itself then, and rows are lost at most.
 func (s *Synthesizer) endings(frame *state) {
 	s.left = s.left[:0]
 	for range maxEndings {
 		known := len(s.left)
-		s.findEndings(frame)
-		if len(s.left) == known || !s.leadsBack(known) {
+		s.cuts = s.cuts[:0]
+		for _, r := range s.runs {
+			s.endingsOf(r, frame)
+		}
+		if len(s.left) == known {
 			break
 		}
 	}
+	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+	kept, end := s.cuts[:0], uint32(0)
+	for _, c := range s.cuts {
+		if c.start = max(c.start, end); c.start < c.end {
+			kept, end = append(kept, c), c.end
+		}
+	}
+	s.cuts = kept
 	s.cut()
 }
 
-// leadsBack reports whether a place in s.left, from an index on, was not come by when it was
-// found.
-func (s *Synthesizer) leadsBack(from int) bool {
-	return slices.ContainsFunc(s.left[from:], func(l leftAt) bool {
-		return !slices.ContainsFunc(s.cuts, func(c piece) bool { return c.start <= l.at && l.at < c.end })
-	})
-}
-
-// findEndings fills s.cuts, in order, and adds to s.left.
-func (s *Synthesizer) findEndings(frame *state) {
-	now := state{} // live where the frame is about to end, or has
-	since, behind := uint32(0), uint32(0)
-	s.cuts = s.cuts[:0]
+// endingsOf adds to s.cuts, and to s.left.
+func (s *Synthesizer) endingsOf(r run, frame *state) {
+	now, since := state{}, r.start // now is live where the frame is about to end, or has
 	cut := func(to uint32, as state) {
 		if since < to {
 			s.cuts = append(s.cuts, piece{since, to, as})
 		}
 		since = to
 	}
-	for i := range s.sorted {
-		o := &s.sorted[i]
-		if !now.live {
-			for _, l := range s.left {
-				if l.at >= behind && l.at <= o.off {
-					now, since = l.state, l.at
-				}
+	behind := r.start
+	enter := func(from, to uint32) {
+		for _, l := range s.left {
+			if !now.live && l.at >= from && l.at <= to {
+				now, since = l.state, l.at
 			}
 		}
+	}
+	ops := s.ops[r.ops:r.upTo]
+	for i := range ops {
+		o := &ops[i]
+		enter(behind, o.off)
 		behind = o.off + 1
 		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
 			now = *frame
@@ -87,8 +96,8 @@ func (s *Synthesizer) findEndings(frame *state) {
 			as.loseSP()
 		}
 		cut(o.end, as)
-		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside && !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == uint32(o.imm) }) {
-			s.left = append(s.left, leftAt{uint32(o.imm), now})
+		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
+			s.leave(uint32(o.imm), now)
 		}
 		switch {
 		case o.kind.ends():
@@ -96,5 +105,16 @@ func (s *Synthesizer) findEndings(frame *state) {
 		case o.kind == opCall:
 			now.loseSP()
 		}
+	}
+	if enter(behind, r.end); now.live && !now.fpOK { // it goes on in another run
+		cut(r.end, now)
+		s.leave(r.end, now)
+	}
+}
+
+// leave adds a place to s.left, unless it is there.
+func (s *Synthesizer) leave(at uint32, now state) {
+	if !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
+		s.left = append(s.left, leftAt{at, now})
 	}
 }

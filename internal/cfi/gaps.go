@@ -74,9 +74,10 @@ func (s *Synthesizer) fillClassic() {
 		s.pieces = append(s.pieces, piece{at, end, frame})
 	}
 	s.sortPieces()
-	s.age()
-	if s.discover() {
+	if s.age(); s.takeApart() {
 		s.endings(&frame)
+	} else {
+		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return slices.Contains(starts, p.start) })
 	}
 }
 

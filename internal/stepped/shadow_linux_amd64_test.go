@@ -100,7 +100,7 @@ func (s *shadow) follow(from, now *moment, word func(uint64) uint64, executable 
 	sp, code := now.regs.Rsp, word(from.regs.Rip)
 	for f := s.top(); f != nil; f = s.top() {
 		n := len(s.frames)
-		if popped := f.slot+8 == sp && !s.leaving && isPop(code); n >= 2 && s.frames[n-2].slot < sp || !f.moved && f.slot < sp && !popped {
+		if popped := f.slot+8 == sp && !s.leaving && (isPop(code) || now.top == f.ra); n >= 2 && s.frames[n-2].slot < sp || !f.moved && f.slot < sp && !popped {
 			s.frames = s.frames[:n-1]
 			s.leaving = true
 			continue
