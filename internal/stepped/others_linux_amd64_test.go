@@ -100,7 +100,9 @@ func TestJava(t *testing.T) {
 			dir := t.TempDir()
 			p := program{dir: dir, thread: "stepped", args: []string{java, "-agentpath:" + filepath.Join(bin, "libjitinject-jvmti.so") + "=dir=" + dir,
 				option, "-cp", bin, "Program", "stop"}}
-			w, _ := p.watch(t, usual())
+			how := usual()
+			how.pushesReturns = true
+			w, _ := p.watch(t, how)
 			judge(openDump(t, dumpIn(t, dir), nil, nil), w, rbp).report(t, atLeast{})
 		})
 	}

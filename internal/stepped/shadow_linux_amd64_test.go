@@ -92,8 +92,8 @@ func jumped(from, to *moment) bool { return to.regs.Rip-from.regs.Rip-1 >= 15 }
 // follow finds out whether the innermost frame's return address is where it was. Code may
 // pop it, drop arguments, and push it again: then the frame gets that slot, and back is
 // true. Frames that the stack pointer has left otherwise are gone: an exception was thrown.
-// word reads memory, and executable says where jitted code may be.
-func (s *shadow) follow(from, now *moment, word func(uint64) uint64, executable func(uint64) bool) (back bool) {
+// word reads memory. returnsTo reports whether a pushed word may be a return address.
+func (s *shadow) follow(from, now *moment, word func(uint64) uint64, returnsTo func(uint64) bool) (back bool) {
 	if jumped(from, now) {
 		s.leaving = false
 	}
@@ -117,7 +117,7 @@ func (s *shadow) follow(from, now *moment, word func(uint64) uint64, executable 
 			f.slot, f.moved = sp, false
 			return true
 		}
-		if sp == from.regs.Rsp-8 && isPush(code) && executable(now.top) && endsWithCall(word(now.top-8)) {
+		if sp == from.regs.Rsp-8 && isPush(code) && returnsTo(now.top) {
 			s.frames = append(s.frames, shadowFrame{slot: sp, ra: now.top, regs: savedOf(&now.regs), from: from.regs.Rip, pushed: true})
 		}
 		return false

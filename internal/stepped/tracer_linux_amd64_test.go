@@ -169,6 +169,14 @@ func (t *tracer) read(m *moment) error {
 	if err := unix.PtraceGetRegs(t.tid, &m.regs); err != nil {
 		return err
 	}
+	if m.regs.Eflags&trapFlag != 0 {
+		// The kernel hides the flag, but not after it has stepped over popf: then it takes the
+		// flag for the program's, and would leave it set for good.
+		m.regs.Eflags &^= trapFlag
+		if err := unix.PtraceSetRegs(t.tid, &m.regs); err != nil {
+			return err
+		}
+	}
 	m.top = t.word(m.regs.Rsp)
 	return nil
 }

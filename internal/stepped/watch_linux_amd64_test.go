@@ -37,6 +37,10 @@ type plan struct {
 	burst int           // instructions of a burst, in any code
 	pause time.Duration // between bursts
 	limit time.Duration // stop watching after that time in any case
+
+	// A pushed address of jitted code is a return address even where there is no call before
+	// it. HotSpot's interpreter pushes such, and jumps (TemplateTable::prepare_invoke).
+	pushesReturns bool
 }
 
 // A watch is what was seen of a thread.
@@ -56,7 +60,7 @@ func watchThread(pid, tid int, p plan) (*watch, error) {
 	}
 	begin := time.Now()
 	for err = t.stop(); err == nil; err = t.pause(p.pause) {
-		if err = w.burst(t, p.burst); err != nil {
+		if err = w.burst(t, &p); err != nil {
 			break
 		}
 		if len(w.steps) >= p.steps || time.Since(begin) > p.limit {
@@ -78,8 +82,8 @@ const (
 // maxIdle is how many instructions of other code in a row end a burst.
 const maxIdle = 1000
 
-// burst executes n instructions. Calls from jitted code to other code are not stepped through.
-func (w *watch) burst(t *tracer, n int) error {
+// burst executes the instructions of a burst. Calls from jitted code to other code are not stepped through.
+func (w *watch) burst(t *tracer, p *plan) error {
 	regions, err := regionsOf(t.pid)
 	if err != nil {
 		return err
@@ -92,6 +96,9 @@ func (w *watch) burst(t *tracer, n int) error {
 	jitted := func(addr uint64) int {
 		return slices.IndexFunc(regions, func(r region) bool { return addr >= r.lo && addr < r.hi })
 	}
+	returnsTo := func(addr uint64) bool {
+		return jitted(addr) >= 0 && (p.pushesReturns || endsWithCall(t.word(addr-8)))
+	}
 	now := monotonic()
 	var s shadow
 	var moments [2]moment
@@ -102,7 +109,7 @@ func (w *watch) burst(t *tracer, n int) error {
 	// still theirs, shows a return, or the return address when it is back on the stack.
 	pending, idle := len(w.steps), 0
 	defer func() { w.steps = w.steps[:pending] }()
-	for i := range n {
+	for i := range p.burst {
 		from, to := &moments[i%2], &moments[(i+1)%2]
 		if err := t.step(); err != nil {
 			return err
@@ -134,7 +141,7 @@ func (w *watch) burst(t *tracer, n int) error {
 			}
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		if s.follow(from, to, t.word, func(addr uint64) bool { return jitted(addr) >= 0 }) {
+		if s.follow(from, to, t.word, returnsTo) {
 			pending = len(w.steps)
 		}
 		r, f := jitted(to.regs.Rip), s.top()
