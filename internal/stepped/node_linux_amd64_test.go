@@ -24,11 +24,11 @@ var nodeModes = []struct {
 	args string
 	want atLeast
 }{
-	{"default", "", atLeast{}},
-	{"sparkplug", "--always-sparkplug --no-opt --no-maglev", atLeast{}},
-	{"interpreter", "--no-opt --no-sparkplug", atLeast{}},
-	{"native-stack", "--no-opt --no-sparkplug --interpreted-frames-native-stack", atLeast{}},
-	{"sent", "--perf-prof-unwinding-info", atLeast{}},
+	{"default", "", atLeast{right: 8000, functions: 30, percent: 85}},
+	{"sparkplug", "--always-sparkplug --no-opt --no-maglev", atLeast{right: 8000, functions: 30, percent: 80}},
+	{"interpreter", "--no-opt --no-sparkplug", atLeast{right: 8000, functions: 30, percent: 85}},
+	{"native-stack", "--no-opt --no-sparkplug --interpreted-frames-native-stack", atLeast{right: 8000, functions: 30, percent: 85}},
+	{"sent", "--perf-prof-unwinding-info", atLeast{right: 8000, functions: 30, sent: 200, percent: 85}},
 }
 
 // Rows of V8's code, by all of its compilers.
@@ -48,7 +48,7 @@ func TestNode(t *testing.T) {
 		version := strings.TrimSpace(testrec.Run(t, dir, node, "--version"))
 		options := testrec.Run(t, dir, node, "--v8-options")
 		for _, mode := range nodeModes {
-			t.Run(version+"/"+mode.name, func(t *testing.T) {
+			t.Run(version+"-"+mode.name, func(t *testing.T) {
 				args := []string{node, "--perf-prof"}
 				for _, arg := range strings.Fields(mode.args) {
 					if strings.Contains(options, strings.TrimPrefix(strings.TrimPrefix(arg, "--"), "no-")) { // node 18 has no Maglev
@@ -56,9 +56,7 @@ func TestNode(t *testing.T) {
 					}
 				}
 				p := program{dir: t.TempDir(), args: append(args, script, "stop")}
-				begin := time.Now()
 				w, _ := p.watch(t, usual())
-				t.Logf("%d instructions watched, %d of them in jitted code, in %v", w.all, len(w.steps), time.Since(begin))
 				d := openDump(t, dumpIn(t, p.dir), copiesOf(w.regions), nil)
 				judge(d, w, rbp).report(t, mode.want)
 			})

@@ -60,6 +60,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	time.Sleep(warmTime)
+	begin := time.Now()
 	w, err := watchThread(pid, tid, how)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
 		t.Skipf("SKIPPED: ptrace is not allowed here: %v", err)
@@ -67,6 +68,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 	if err != nil {
 		t.Fatalf("%s: %v", strings.Join(p.args, " "), err)
 	}
+	t.Logf("%d instructions watched, %d of them in jitted code, in %v", w.all, len(w.steps), time.Since(begin))
 	if err := os.WriteFile(filepath.Join(p.dir, "stop"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

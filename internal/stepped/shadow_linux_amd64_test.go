@@ -1,7 +1,6 @@
 package stepped
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -10,9 +9,6 @@ import (
 // calleeSaved are the DWARF numbers of the registers that a callee keeps for its caller.
 // [System V ABI, AMD64, 3.2.1 and 3.6.2]
 var calleeSaved = [...]uint8{3, 6, 12, 13, 14, 15}
-
-// rbp is the DWARF number of the frame pointer, rsp that of the stack pointer.
-const rbp, rsp = 6, 7
 
 // savedOf returns the values of calleeSaved.
 func savedOf(r *unix.PtraceRegs) [6]uint64 {
@@ -143,36 +139,6 @@ func withoutREX(code uint64) uint64 {
 		code >>= 8
 	}
 	return code
-}
-
-// endsWithCall reports whether 8 bytes of code may end with a call instruction [AMD64
-// Architecture, volume 3, CALL]: e8 with an offset, or ff /2 with a register or memory.
-func endsWithCall(before uint64) bool {
-	code := binary.LittleEndian.AppendUint64(nil, before)
-	n := len(code)
-	if n >= 5 && code[n-5] == 0xe8 {
-		return true
-	}
-	for length := 2; length <= min(7, n); length++ {
-		insn := code[n-length:]
-		if insn[0] != 0xff || insn[1]>>3&7 != 2 {
-			continue
-		}
-		mod, rm, want := insn[1]>>6, insn[1]&7, 2
-		if mod != 3 && rm == 4 {
-			want++ // SIB
-		}
-		switch {
-		case mod == 1:
-			want++
-		case mod == 2, mod == 0 && rm == 5, mod == 0 && rm == 4 && length > 2 && insn[2]&7 == 5:
-			want += 4
-		}
-		if want == length {
-			return true
-		}
-	}
-	return false
 }
 
 // top returns the innermost frame, or nil.

@@ -157,3 +157,36 @@ func (f *function) row(off uint64) (*frame.FrameContext, error) {
 	}
 	return f.fdes[i].EstablishFrame(pc)
 }
+
+// hostOf returns the frame of PHP's interpreter.
+func hostOf(t *testing.T, program string, tracer source.Tracer) *jitcode.FrameRow {
+	t.Helper()
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(".eh_frame")
+	if s == nil {
+		t.Fatalf("%s has no .eh_frame", program)
+	}
+	data, err := s.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, y := range symbols {
+		if y.Name == "execute_ex" {
+			row, err := tracer.HostFrame(data, s.Addr, y.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row
+		}
+	}
+	t.Fatalf("%s has no execute_ex", program)
+	return nil
+}

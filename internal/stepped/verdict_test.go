@@ -2,6 +2,7 @@ package stepped
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -104,76 +105,8 @@ func (v *verdict) report(t *testing.T, want atLeast) {
 	}
 }
 
-// judge compares the rows of a dump with what was watched: the CFA, the return address and
-// the caller's registers that kept are the numbers of. (Code of V8 keeps the frame pointer
-// only.)
-func judge(d *dump, w *watch, kept ...uint8) *verdict {
-	v := newVerdict()
-	for i := range w.steps {
-		s := &w.steps[i]
-		addr := s.regs.Rip
-		f, lo := d.at(addr, s.time)
-		if f == nil && s.home != 0 {
-			addr = s.home
-			f, lo = d.at(addr, s.time)
-		}
-		if f == nil {
-			v.elsewhere++
-			continue
-		}
-		row, err := f.row(addr - lo)
-		why := ""
-		switch {
-		case err != nil:
-			why = err.Error()
-		case row != nil:
-			why = s.contradicts(row, kept)
-		}
-		if why != "" {
-			why += "; called from " + d.name(s.frame.from, s.time)
-		}
-		v.add(f, addr-lo, row == nil && err == nil, why)
-	}
-	return v
-}
-
-// contradicts says what is wrong with a row at a step, or returns "".
-func (s *step) contradicts(row *frame.FrameContext, kept []uint8) string {
-	cfa, err := cfaOf(row, s.regs.Rsp, s.regs.Rbp)
-	if err != nil {
-		return err.Error()
-	}
-	truth := &s.frame.regs
-	if s.frame.moved {
-		if got, ok := s.word(cfa - 8); !ok || got != s.frame.ra {
-			return fmt.Sprintf("the return address has been moved; CFA %#x, by %s, has %#x there, want %#x", cfa, cfaRule(row), got, s.frame.ra)
-		}
-	} else if want := s.frame.slot + 8; s.frame.pushed && cfa == s.below.slot+8 {
-		truth = &s.below.regs
-	} else if cfa != want {
-		return fmt.Sprintf("got CFA %#x, by %s, want %#x", cfa, cfaRule(row), want)
-	}
-	now := savedOf(&s.regs)
-	for i, reg := range calleeSaved {
-		if !slices.Contains(kept, reg) {
-			continue
-		}
-		got, known := now[i], true
-		if rule, ok := row.Regs[uint64(reg)]; ok {
-			switch rule.Rule {
-			case frame.RuleOffset:
-				got, known = s.word(cfa + uint64(rule.Offset))
-			case frame.RuleSameVal:
-			default:
-				known = false
-			}
-		}
-		if known && got != truth[i] {
-			return fmt.Sprintf("got register %d of the caller %#x, want %#x", reg, got, truth[i])
-		}
-	}
-	return ""
-}
+// rbp is the DWARF number of the frame pointer, rsp that of the stack pointer.
+const rbp, rsp = 6, 7
 
 // cfaOf computes the CFA of a row.
 func cfaOf(row *frame.FrameContext, sp, fp uint64) (uint64, error) {
@@ -191,4 +124,34 @@ func cfaOf(row *frame.FrameContext, sp, fp uint64) (uint64, error) {
 
 func cfaRule(row *frame.FrameContext) string {
 	return fmt.Sprintf("%s%+d", map[uint64]string{rbp: "rbp", rsp: "rsp"}[row.CFA.Reg], row.CFA.Offset)
+}
+
+// endsWithCall reports whether 8 bytes of code may end with a call instruction [AMD64
+// Architecture, volume 3, CALL]: e8 with an offset, or ff /2 with a register or memory.
+func endsWithCall(before uint64) bool {
+	code := binary.LittleEndian.AppendUint64(nil, before)
+	n := len(code)
+	if n >= 5 && code[n-5] == 0xe8 {
+		return true
+	}
+	for length := 2; length <= min(7, n); length++ {
+		insn := code[n-length:]
+		if insn[0] != 0xff || insn[1]>>3&7 != 2 {
+			continue
+		}
+		mod, rm, want := insn[1]>>6, insn[1]&7, 2
+		if mod != 3 && rm == 4 {
+			want++ // SIB
+		}
+		switch {
+		case mod == 1:
+			want++
+		case mod == 2, mod == 0 && rm == 5, mod == 0 && rm == 4 && length > 2 && insn[2]&7 == 5:
+			want += 4
+		}
+		if want == length {
+			return true
+		}
+	}
+	return false
 }
