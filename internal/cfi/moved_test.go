@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -119,5 +120,38 @@ func TestCut(t *testing.T) {
 	table.FDEs[0].Size = 1200
 	if got := Cut(place, table, []Span{{102, 110}}); !reflect.DeepEqual(got, table) {
 		t.Errorf("got %v, want the table itself", got)
+	}
+}
+
+// Maglev's code of a generator: what follows the jump by a table is reached by nothing else,
+// returns in two ways, and has data in front that decodes to nonsense. The classic frame ends
+// with pop rbp there, and nothing is known once the return address is popped.
+func TestSynthesize_FrameEndsInGapWithTwoReturns(t *testing.T) {
+	code := []byte{
+		0x55,             //             0 push rbp
+		0x48, 0x89, 0xe5, //             1 mov rbp, rsp
+		0xff, 0x24, 0xc3, //             4 jmp [rbx+rax*8]
+		0x99, 0x14, 0x00, 0x28, 0x42, 0x7f, 0x00, 0x00, // 7 an address
+		0x48, 0x8b, 0xe5, //             15 mov rsp, rbp
+		0x5d,                   //       18 pop rbp
+		0x49, 0x83, 0xf8, 0x02, //       19 cmp r8, 2
+		0x7f, 0x03, //                   23 jg 28
+		0xc2, 0x10, 0x00, //             25 ret 16
+		0x41, 0x59, //                   28 pop r9
+		0x4a, 0x8d, 0x24, 0xc4, //       30 lea rsp, [rsp+r8*8]
+		0x41, 0x51, //                   34 push r9
+		0xc3, //                         36 ret
+	}
+	s := Synthesizer{Strict: true}
+	r := s.Synthesize(amd64, code, nil)
+	for off, want := range map[uint64]string{15: "rbp+16", 18: "rbp+16", 19: "rsp+8", 23: "rsp+8", 25: "rsp+8", 28: "rsp+8", 30: "-", 34: "-", 36: "-"} {
+		row := rowAt(r.Rows, off)
+		got := "-"
+		if row.Known {
+			got = fmt.Sprintf("%s%+d", map[uint8]string{6: "rbp", 7: "rsp"}[row.CFA.Reg], row.CFA.Offset)
+		}
+		if got != want {
+			t.Errorf("at %d: got %s, want %s", off, got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
@@ -68,6 +69,7 @@ func TestJava(t *testing.T) {
 				option, "-cp", bin, "Program", "stop"}}
 			how := usual()
 			how.pushesReturns = true
+			how.warm, how.pause, how.burst = 1500*time.Millisecond, 20*time.Millisecond, 4000
 			w, _ := p.watch(t, how)
 			judge(openDump(t, dumpIn(t, dir), nil, nil), w, rbp).report(t, atLeast{right: 3000, functions: 8, percent: 85})
 		})

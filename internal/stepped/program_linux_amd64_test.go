@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,17 +22,19 @@ type program struct {
 	args   []string // the program and its arguments
 	env    []string // besides the test's
 	thread string   // name of the thread to watch; "" for the first one
+
+	// Watch it only if a part of a file is mapped twice.
+	mapsTwice bool
 }
 
 // Limits of a program's time.
 const (
-	warmTime  = 300 * time.Millisecond // before it is watched
-	startTime = 20 * time.Second       // until its thread exists
-	endTime   = 30 * time.Second       // after it is told to stop
+	startTime = 20 * time.Second // until its thread exists
+	endTime   = 30 * time.Second // after it is told to stop
 )
 
 // watch runs the program, watches it and returns what it did and its pid. Where ptrace is
-// refused, the test is skipped.
+// refused, the test is skipped. The watch is nil if p.mapsTwice is not met.
 func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -59,7 +62,16 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(warmTime)
+	time.Sleep(how.warm)
+	if p.mapsTwice {
+		regions, err := regionsOf(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(regions, func(r region) bool { return r.home != 0 }) {
+			return nil, pid
+		}
+	}
 	begin := time.Now()
 	w, err := watchThread(pid, tid, how)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {

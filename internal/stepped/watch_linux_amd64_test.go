@@ -33,6 +33,7 @@ func (s *step) word(at uint64) (v uint64, ok bool) {
 
 // A plan says how a thread is watched.
 type plan struct {
+	warm  time.Duration // let the program run before, for its compilers
 	steps int           // stop watching after so many steps in jitted code
 	burst int           // instructions of a burst, in any code
 	pause time.Duration // between bursts
