@@ -6,8 +6,12 @@ import (
 )
 
 // maxEndings is how often gaps are searched for the ends of frames: once more where a jump
-// leads back from the code after one.
-const maxEndings = 4
+// leads back from the code after one. maxLeft is how many places there may be that such code
+// goes to. Beyond that, gaps get no rows.
+const (
+	maxEndings = 4
+	maxLeft    = 64
+)
 
 // A leftAt is a place that code goes to after the end of a frame, with what holds there.
 type leftAt struct {
@@ -21,17 +25,17 @@ type leftAt struct {
 // is certain holds: the CFA counts from the stack pointer, or nothing is known.
 //
 // Data in a gap may be taken for instructions that lie in others. Each run is searched by
-// itself then, and rows are lost at most.
-func (s *Synthesizer) endings(frame *state) {
+// itself then, and rows are lost at most. endings reports whether it came to an end.
+func (s *Synthesizer) endings(frame *state) bool {
 	s.left = s.left[:0]
-	for range maxEndings {
-		known := len(s.left)
+	for known, rounds := -1, 0; len(s.left) != known; rounds++ {
+		if len(s.left) > maxLeft || rounds == maxEndings {
+			return false
+		}
+		known = len(s.left)
 		s.cuts = s.cuts[:0]
 		for _, r := range s.runs {
 			s.endingsOf(r, frame)
-		}
-		if len(s.left) == known {
-			break
 		}
 	}
 	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
@@ -43,6 +47,7 @@ func (s *Synthesizer) endings(frame *state) {
 	}
 	s.cuts = kept
 	s.cut()
+	return true
 }
 
 // endingsOf adds to s.cuts, and to s.left.
@@ -114,7 +119,7 @@ func (s *Synthesizer) endingsOf(r run, frame *state) {
 
 // leave adds a place to s.left, unless it is there.
 func (s *Synthesizer) leave(at uint32, now state) {
-	if !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
+	if len(s.left) <= maxLeft && !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
 		s.left = append(s.left, leftAt{at, now})
 	}
 }

@@ -74,10 +74,12 @@ func (s *Synthesizer) fillClassic() {
 		s.pieces = append(s.pieces, piece{at, end, frame})
 	}
 	s.sortPieces()
-	if s.age(); s.takeApart() {
-		s.endings(&frame)
-	} else {
-		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return slices.Contains(starts, p.start) })
+	if s.age(); !s.takeApart() || !s.endings(&frame) {
+		slices.Sort(starts)
+		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool {
+			_, gap := slices.BinarySearch(starts, p.start)
+			return gap
+		})
 	}
 }
 
