@@ -14,9 +14,10 @@ type Span struct{ From, To uint64 }
 // and apart. FDEs are split there. It returns the table itself if there is nothing to cut,
 // and where an FDE cannot be split: its advances are in units that do not meet a span.
 //
-// V8's compiler describes the end of a function as if ret were next to pop rbp. But it pops
-// the return address first, drops arguments, and pushes it again (AssembleReturn in V8's
-// code-generator-x64.cc, versions 9 and later): there, the rows are false.
+// V8's TurboFan describes the end of a function as if ret came right after pop rbp. But where
+// there are more arguments than parameters, it pops the return address first, drops the
+// arguments, and pushes it again: there, the rows are false. (AssembleReturn in V8's
+// src/compiler/backend/x64/code-generator-x64.cc; node 20 to 25 do it.)
 func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable {
 	if len(spans) == 0 {
 		return table
