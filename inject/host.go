@@ -115,7 +115,7 @@ func deriveFrames(rec *recording, d *dump, alone bool, opts *Options, sum *Summa
 	case why != "":
 		sum.Dumps[d.number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
 	case alone && !isTight(d.objects) && rec.isCrowded(d):
-		sum.Dumps[d.number].Frames = "its functions lie close together, and each has an object of its own: perf 7 loses stacks through them; put the recording into a file and inject that, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
+		sum.Dumps[d.number].Frames = "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
 	}
 }
 

@@ -27,7 +27,8 @@ func (d *plannedDump) findRepeats(files *fileCode) map[int]bool {
 			return nil
 		case e.Size > 0:
 			l := placedLoad{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, pid: e.PID, function: e.Function}
-			if pid, _, ok := d.attribution.resolve(e); ok {
+			// If nothing is unwound, no function is mapped at the copies of its home.
+			if pid, _, ok := d.attribution.resolve(e); ok && files.rec.copiesStacks() {
 				if home, ok := files.homeAddr(pid, d.clock(e.Time), e.Addr, e.Size); ok {
 					l.lo, l.hi = home, home+e.Size
 				}

@@ -26,7 +26,10 @@ type run struct {
 // discover takes apart all code that s.gaps leads to and that was not come by
 // before. It fills s.sorted with its ops and s.targets with where jumps lead, in the
 // order of addresses, and s.runs. It reports whether no instruction lies in another, and it is not too much.
-func (s *Synthesizer) discover() bool {
+func (s *Synthesizer) discover() bool { return s.takeApart() && s.order() }
+
+// takeApart fills s.runs and s.ops. It reports whether it is not too much.
+func (s *Synthesizer) takeApart() bool {
 	s.runs, s.ops, s.sorted, s.targets = s.runs[:0], s.ops[:0], s.sorted[:0], s.targets[:0]
 	s.pending = append(s.pending[:0], s.gaps...)
 	for _, at := range s.gaps {
@@ -48,6 +51,12 @@ func (s *Synthesizer) discover() bool {
 		}
 	}
 	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
+	return true
+}
+
+// order fills s.sorted and completes s.targets. It reports whether no instruction lies in
+// another.
+func (s *Synthesizer) order() bool {
 	end := uint32(0)
 	for i, r := range s.runs {
 		if r.start < end {

@@ -173,6 +173,7 @@ func (s *Synthesizer) guard(now *state) {
 	if now.spOK && now.sp < s.limit {
 		s.result.Popped = max(s.result.Popped, uint64(s.limit-now.sp))
 		now.loseSP()
+		now.moved = true
 	}
 }
 
@@ -214,6 +215,7 @@ func (s *Synthesizer) witness(o, last *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {
 		s.unbalanced = true
+		s.pushedOut = s.pushedOut || now.fresh
 	}
 	if (o.kind == opCall || o.kind == opIndirect) && !now.classic() && !(now.spOK && now.sp == s.entry.sp) {
 		s.mixed = true

@@ -74,38 +74,13 @@ func (s *Synthesizer) fillClassic() {
 		s.pieces = append(s.pieces, piece{at, end, frame})
 	}
 	s.sortPieces()
-	s.age()
-	if s.discover() {
-		s.endings(&frame)
+	if s.age(); !s.takeApart() || !s.endings(&frame) {
+		slices.Sort(starts)
+		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool {
+			_, gap := slices.BinarySearch(starts, p.start)
+			return gap
+		})
 	}
-}
-
-// endings finds what ends a classic frame in gaps and leaves the function directly
-// behind that, with nothing but the return address on the stack in between.
-func (s *Synthesizer) endings(frame *state) {
-	now := state{}
-	since := uint32(0)
-	s.cuts = s.cuts[:0]
-	for i := range s.sorted {
-		o := &s.sorted[i]
-		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
-			now = *frame
-		}
-		if !now.live {
-			continue
-		}
-		if o.kind >= opCall {
-			if leaves := o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside; leaves &&
-				now.spOK && now.sp == s.limit && !now.fpOK && now.intact>>fp&1 != 0 && s.mark[o.off]&markTarget == 0 && since < o.end {
-				s.cuts = append(s.cuts, piece{since, o.end, now})
-			}
-			now = state{}
-			continue
-		}
-		s.m.apply(&now, o)
-		since = o.end
-	}
-	s.cut()
 }
 
 // cut puts s.cuts into the pieces that they lie in. Both are in order.

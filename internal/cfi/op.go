@@ -84,6 +84,10 @@ func (m *machine) apply(s *state, o *op) {
 			s.setFP(int64(sp) - int64(o.imm))
 		}
 	case opStore:
+		if n, ok := s.below(o.base, o.imm); ok && !m.linked && n > 0 && n-int32(o.size) < wordSize {
+			s.loseReturnAddress()
+			return
+		}
 		s.store(o.reg, o.base, o.imm, int32(o.size))
 	case opLoad:
 		s.load(o.reg, o.base, o.imm)

@@ -61,7 +61,10 @@ func (s *Synthesizer) rows() {
 		if p.start > at && (at == 0 || !s.only(at, p.start)) {
 			s.add(jitcode.FrameRow{Offset: uint64(at)})
 		}
-		s.add(s.row(p))
+		row := s.row(p)
+		if s.add(row); p.moved && !row.Known {
+			s.addMoved(Span{uint64(p.start), uint64(p.end)})
+		}
 		at = p.end
 	}
 	if int(at) < len(s.code) && !s.only(at, uint32(len(s.code))) {
@@ -70,6 +73,15 @@ func (s *Synthesizer) rows() {
 	if !slices.ContainsFunc(s.result.Rows, func(r jitcode.FrameRow) bool { return r.Known }) {
 		s.result.Rows = s.result.Rows[:0]
 	}
+}
+
+// addMoved adds a span to Result.Moved.
+func (s *Synthesizer) addMoved(span Span) {
+	if last := len(s.result.Moved) - 1; last >= 0 && s.result.Moved[last].To == span.From {
+		s.result.Moved[last].To = span.To
+		return
+	}
+	s.result.Moved = append(s.result.Moved, span)
 }
 
 // add adds a row, if it says anything new.

@@ -20,6 +20,7 @@ type state struct {
 	unproved   bool  // is there one that may have changed the stack pointer?
 	fresh      bool  // is there a way without any call?
 	signed     bool  // is the return address signed on one?
+	moved      bool  // is the return address elsewhere than below the CFA on all of them?
 	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
 
 	intact uint16          // registers that still hold what they held in the caller
@@ -44,7 +45,7 @@ func (s *state) meet(t *state) (changed bool) {
 	s.spOK = s.spOK && t.spOK && s.sp == t.sp
 	s.fpOK = s.fpOK && t.fpOK && s.fp == t.fp
 	s.called, s.signed, s.unproved = s.called || t.called, s.signed || t.signed, s.unproved || t.unproved
-	s.fresh = s.fresh || t.fresh
+	s.fresh, s.moved = s.fresh || t.fresh, s.moved && t.moved
 	s.intact &= t.intact
 	for i := range s.saved {
 		if s.saved[i] != t.saved[i] {
@@ -119,6 +120,15 @@ func (s *state) setSP(sp int64) {
 }
 
 func (s *state) loseSP() { s.spOK, s.sp = false, 0 }
+
+// loseReturnAddress notes that the word below the CFA has the return address no longer.
+// V8's handlers of bytecodes move it down to make room for arguments, and leave by a jump.
+// Nothing is known from there on.
+func (s *state) loseReturnAddress() {
+	s.moved = true
+	s.loseSP()
+	s.fpOK, s.fp = false, 0
+}
 
 func (s *state) setFP(fp int64) {
 	if s.fpOK = fp <= maxFrame && fp >= -maxFrame; s.fpOK {

@@ -37,6 +37,10 @@ type Result struct {
 	// It comes to a return of which it is unknown where it finds the stack.
 	Unsure bool
 
+	// Moved is the code, in order, where the return address is not in the word below the CFA:
+	// it was popped, or written over. Rows say nothing there.
+	Moved []Span
+
 	// Popped is how many bytes the stack pointer gets above where it was when there
 	// was only a return address, at most. If it is not 0, the code was not entered as
 	// Entry has it, or does things to its return address.
@@ -87,6 +91,9 @@ type Synthesizer struct {
 	// that is still there, and counts from a frame pointer that it has not set up.
 	unbalanced, usesFP bool
 
+	// It does so without any call before, so that what calls do does not matter.
+	pushedOut bool
+
 	strict, prologue, inFrame bool // take that for granted
 
 	proving  bool   // look for anchors
@@ -96,6 +103,7 @@ type Synthesizer struct {
 	gaps, calls      []uint32
 	gap              state // what holds where gaps begin
 	cuts             []piece
+	left             []leftAt
 	bad              []bool // targets from which code goes where it does not fit
 	mixed            bool   // there are frames that are not classic
 
@@ -123,6 +131,12 @@ func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		s.prologue = !s.inFrame
 		r = s.synthesize(t, code, nil)
 	}
+	if entry == nil && s.Strict && !s.inFrame && !s.prologue && s.pushedOut && s.usesFP && !s.setsFP {
+		// V8's InterpreterEnterAtBytecode pushes a return address for the handler that it jumps
+		// to. It is entered by jumps, in the frame of the interpreter. But a function that is
+		// called might do the same.
+		r.Rows = r.Rows[:0]
+	}
 	return r
 }
 
@@ -132,11 +146,11 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		return Result{}
 	}
 	s.code, s.limit = code, s.m.entrySP()
-	s.result = Result{Rows: s.result.Rows[:0]}
+	s.result = Result{Rows: s.result.Rows[:0], Moved: s.result.Moved[:0]}
 	s.arena, s.pieces, s.gaps = s.arena[:0], s.pieces[:0], s.gaps[:0]
 	s.indirect, s.frames = state{}, state{}
 	s.calls, s.mixed, s.doubtCalled, s.doubtAll = s.calls[:0], false, false, false
-	s.setsFP, s.made, s.inherited, s.unbalanced, s.usesFP = false, false, false, false, false
+	s.setsFP, s.made, s.inherited, s.unbalanced, s.usesFP, s.pushedOut = false, false, false, false, false, false
 	if !s.enter(entry) {
 		return Result{}
 	}

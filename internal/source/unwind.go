@@ -53,7 +53,8 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		r.sentTables(fn, &raw)
 	}
-	if len(fn.Unwind.Sent.FDEs) > 0 || !r.d.derive || !fn.HasCode() {
+	sent := len(fn.Unwind.Sent.FDEs) > 0
+	if !r.d.derive || !fn.HasCode() || sent && !r.d.callees.strict {
 		return nil
 	}
 	cie, initial := cfi.CIE(r.d.Target())
@@ -63,6 +64,10 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	r.frames.Strict = r.d.callees.strict
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
+	if sent { // and false where functions that take arguments off the stack move their return address
+		fn.Unwind.Sent = cfi.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
+		return nil
+	}
 	if r.d.traces && !found.Returns {
 		if r.d.host == nil {
 			return nil // nobody knows in which frame it begins

@@ -1,10 +1,18 @@
-// Package stepped holds derived unwind rows against real programs. Its tests run a
-// runtime with a JIT compiler, stop it now and then, and let its busiest thread go on
-// instruction by instruction for a while. A shadow stack, which calls push to and
-// returns pop from, knows the true frame: where the return address is, and the
-// caller's registers. Afterwards the rows that package source derives from the dump
-// must lead to the same at every instruction in jitted code.
+// Package stepped checks unwind rows against ground truth. It has tests only.
 //
-// The package has tests only. Nothing here reads or writes what the product makes, but
-// the rows.
+// A step test runs a runtime with a JIT compiler and single-steps one of its threads by
+// ptrace, in bursts. A shadow stack records every call, so the true frame is known: the
+// place of the return address, and the caller's registers. Afterwards, at each instruction
+// that was executed in jitted code, the row of the function's object must give that frame.
+// Rows are derived by package cfi, or were sent by the producer.
+//
+// A chain test does the same with recorded samples that have a copy of the user stack.
+// There the truth is the chain of frame pointers, and the calls before return addresses.
+//
+// A row is right, missing or wrong. A missing row is no fault: unwinders then stop, or
+// follow frame pointers. A wrong row fails the test.
+//
+// The environment variable JITINJECT_NODES names further node programs for TestNode,
+// separated by colons. The flag -steps says how much of each process is watched, and
+// -recordings names directories of further recordings for TestChains.
 package stepped

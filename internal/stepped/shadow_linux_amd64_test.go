@@ -6,54 +6,145 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// saved are the registers that a callee keeps for its caller, by the numbers that DWARF
-// gives them. [System V ABI, AMD64, 3.2.1 and 3.6.2]
-var saved = [...]uint8{3, 6, 12, 13, 14, 15}
+// calleeSaved are the DWARF numbers of the registers that a callee keeps for its caller.
+// [System V ABI, AMD64, 3.2.1 and 3.6.2]
+var calleeSaved = [...]uint8{3, 6, 12, 13, 14, 15}
 
+// savedOf returns the values of calleeSaved.
 func savedOf(r *unix.PtraceRegs) [6]uint64 {
 	return [...]uint64{r.Rbx, r.Rbp, r.R12, r.R13, r.R14, r.R15}
 }
 
-// A shadowFrame is what the shadow stack knows of a call.
-type shadowFrame struct {
-	slot, ra uint64 // where the return address is, and which it is
-	regs     [6]uint64
-}
-
-// A shadow is a shadow stack: the calls that have been made while it watched.
-type shadow struct{ frames []shadowFrame }
-
-// A moment is a thread before an instruction.
+// A moment is a thread before an instruction: its registers, and the word at rsp.
 type moment struct {
 	regs unix.PtraceRegs
-	top  uint64 // what the stack pointer points to
+	top  uint64
 }
 
-// stepped takes in an instruction that led from one moment to another.
-func (s *shadow) stepped(from, to *moment) {
+// A shadowFrame is a call: the return address, the address of the word that holds it, and
+// the caller's values of calleeSaved. from is the address of the call.
+type shadowFrame struct {
+	slot, ra uint64
+	regs     [6]uint64
+	from     uint64
+	moved    bool // the slot has the return address no longer
+
+	// No call made the frame: code has pushed a return address. Either it is the one of the
+	// frame below, which moves here, so that its slot is used for something else. Or the code
+	// makes a frame that looks as if there was a call. V8's interpreter does both.
+	pushed bool
+}
+
+// A shadow is a shadow stack. It has the calls that were made while it watched.
+type shadow struct {
+	frames []shadowFrame
+
+	// Frames are gone, and the code that removed them has not jumped yet to the one it goes
+	// on in. Until then it is in neither.
+	leaving bool
+}
+
+// maxPopped is how far a return may move the stack pointer, in bytes.
+const maxPopped = 1 << 16
+
+// maxCall is the length of the longest call instruction, in bytes.
+const maxCall = 8
+
+// isCall reports whether the instruction between two moments was a call: it pushed the
+// address after itself, and did not merely continue there.
+func isCall(from, to *moment) bool {
+	length := to.top - from.regs.Rip
+	return to.regs.Rsp == from.regs.Rsp-8 && length >= 2 && length <= maxCall && (to.regs.Rip != to.top || length == 5)
+}
+
+// update records the instruction between two moments. returned is the frame that it
+// returned from, if that is the innermost one of the shadow stack.
+func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 	switch {
-	case to.regs.Rsp == from.regs.Rsp-8 && to.top-from.regs.Rip-2 <= 6 && (to.regs.Rip != to.top || to.top-from.regs.Rip == 5):
-		// Frames below are gone: an exception, or a stack that was switched.
+	case isCall(from, to):
+		// An exception, or a switch of stacks, has left the frames below.
 		for len(s.frames) > 0 && s.frames[len(s.frames)-1].slot <= to.regs.Rsp {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		s.frames = append(s.frames, shadowFrame{to.regs.Rsp, to.top, savedOf(&to.regs)})
-	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < 1<<16:
+		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, regs: savedOf(&to.regs), from: from.regs.Rip})
+	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
-			if f.ra == to.regs.Rip {
+			if f.ra == to.regs.Rip && f.slot == from.regs.Rsp {
+				if i == len(s.frames)-1 {
+					returned = &f
+				}
 				s.frames = s.frames[:i]
-				break
+				return returned
 			}
 		}
 	}
+	return nil
 }
 
-// top returns the frame that code runs in, as far as calls tell. Its return address may
-// have been taken off the stack, or to another place; then there is none.
-func (s *shadow) top(now *moment, word func(at uint64) uint64) (shadowFrame, bool) {
-	if len(s.frames) == 0 {
-		return shadowFrame{}, false
+// jumped reports whether the instruction between two moments went elsewhere than to the
+// one after it.
+func jumped(from, to *moment) bool { return to.regs.Rip-from.regs.Rip-1 >= 15 }
+
+// follow finds out whether the innermost frame's return address is where it was. Code may
+// pop it, drop arguments, and push it again: then the frame gets that slot, and back is
+// true. Frames that the stack pointer has left otherwise are gone: an exception was thrown.
+// word reads memory. returnsTo reports whether a pushed word may be a return address.
+func (s *shadow) follow(from, now *moment, word func(uint64) uint64, returnsTo func(uint64) bool) (back bool) {
+	if jumped(from, now) {
+		s.leaving = false
 	}
-	f := s.frames[len(s.frames)-1]
-	return f, f.slot >= now.regs.Rsp && word(f.slot) == f.ra
+	sp, code := now.regs.Rsp, word(from.regs.Rip)
+	for f := s.top(); f != nil; f = s.top() {
+		n := len(s.frames)
+		if popped := f.slot+8 == sp && !s.leaving && (isPop(code) || now.top == f.ra); n >= 2 && s.frames[n-2].slot < sp || !f.moved && f.slot < sp && !popped {
+			s.frames = s.frames[:n-1]
+			s.leaving = true
+			continue
+		}
+		f.moved = f.moved || f.slot < sp || word(f.slot) != f.ra
+		if f.pushed && n >= 2 {
+			if below := &s.frames[n-2]; below.ra == f.ra && word(below.slot) != f.ra {
+				below.slot, below.moved = f.slot, f.moved
+				s.frames = s.frames[:n-1]
+				f = below
+			}
+		}
+		if now.top == f.ra && f.moved {
+			f.slot, f.moved = sp, false
+			return true
+		}
+		if sp == from.regs.Rsp-8 && isPush(code) && returnsTo(now.top) {
+			s.frames = append(s.frames, shadowFrame{slot: sp, ra: now.top, regs: savedOf(&now.regs), from: from.regs.Rip, pushed: true})
+		}
+		return false
+	}
+	return false
+}
+
+// isPush reports whether code begins with a push of a register or of memory, isPop with a pop
+// to one of these [AMD64 Architecture, volume 3, PUSH and POP]. A prefix REX.B comes first for
+// r8 to r15.
+func isPush(code uint64) bool {
+	code = withoutREX(code)
+	return code&0xf8 == 0x50 || code&0x38ff == 0x30ff
+}
+
+func isPop(code uint64) bool {
+	code = withoutREX(code)
+	return code&0xf8 == 0x58 || code&0x38ff == 0x8f
+}
+
+func withoutREX(code uint64) uint64 {
+	if code&0xf0 == 0x40 {
+		code >>= 8
+	}
+	return code
+}
+
+// top returns the innermost frame, or nil.
+func (s *shadow) top() *shadowFrame {
+	if len(s.frames) == 0 {
+		return nil
+	}
+	return &s.frames[len(s.frames)-1]
 }

@@ -1,8 +1,8 @@
 package stepped
 
 import (
-	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,29 +12,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tracer drives one thread of another process. All calls come from one OS thread.
+// A tracer controls one thread of another process by ptrace. All calls must come from one
+// OS thread.
 type tracer struct {
 	pid, tid int
 }
 
-// attach stops a thread and takes control of it.
+// errEnded reports that the thread exists no longer.
+var errEnded = errors.New("the thread has ended")
+
+// attach seizes a thread, which keeps running.
 func attach(pid, tid int) (*tracer, error) {
 	if err := unix.PtraceSeize(tid); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("ptrace of thread %d: %w", tid, err)
 	}
 	return &tracer{pid, tid}, nil
 }
 
-// stop stops the thread, which runs.
+// stop stops the running thread.
 func (t *tracer) stop() error {
 	if err := unix.PtraceInterrupt(t.tid); err != nil {
 		return err
 	}
-	_, err := t.wait()
-	return err
+	for {
+		signal, err := t.wait()
+		if err != nil || signal == 0 {
+			return err
+		}
+		// It was stopped by a signal before the interrupt: deliver that first.
+		if err := unix.PtraceCont(t.tid, int(signal)); err != nil {
+			return err
+		}
+	}
 }
 
-// wait waits for the thread to stop, and returns the signal that is to be delivered.
+// wait waits until the thread stops, and returns the signal to deliver to it, or 0.
 func (t *tracer) wait() (unix.Signal, error) {
 	var status unix.WaitStatus
 	for {
@@ -56,9 +68,7 @@ func (t *tracer) wait() (unix.Signal, error) {
 	return 0, nil
 }
 
-var errEnded = fmt.Errorf("the thread has ended")
-
-// step executes one instruction. Signals that come in between are delivered.
+// step executes one instruction. Signals that arrive are delivered.
 func (t *tracer) step() error {
 	signal := unix.Signal(0)
 	for {
@@ -72,18 +82,112 @@ func (t *tracer) step() error {
 	}
 }
 
-func (t *tracer) resume() error { return unix.PtraceCont(t.tid, 0) }
+// Debug registers of the thread, in its struct user [sys/user.h: u_debugreg]: an address,
+// and the one that enables it as a breakpoint [AMD64 Architecture, volume 2, 13.1.1].
+const (
+	debugAddress = 848
+	debugControl = debugAddress + 7*8
+)
 
-func (t *tracer) regs() (r unix.PtraceRegs, err error) {
-	err = unix.PtraceGetRegs(t.tid, &r)
-	return r, err
+// errLate reports that the thread did not come to a breakpoint in time.
+var errLate = errors.New("the breakpoint was not reached")
+
+// maxRun is how long runTo waits.
+const maxRun = 10 * time.Millisecond
+
+// runTo lets the stopped thread run until it is at an address with the stack pointer above
+// another one. The code is not changed, so it may move meanwhile. After errLate the thread
+// is stopped elsewhere.
+func (t *tracer) runTo(addr, above uint64) error {
+	if err := t.poke(debugAddress, addr); err != nil {
+		return err
+	}
+	if err := t.poke(debugControl, 1); err != nil {
+		return err
+	}
+	// Programs ignore this signal, but it stops a traced thread.
+	late := time.AfterFunc(maxRun, func() { unix.Tgkill(t.pid, t.tid, unix.SIGURG) })
+	defer late.Stop()
+	begin, signal := time.Now(), unix.Signal(0)
+	for {
+		if err := unix.PtraceCont(t.tid, int(signal)); err != nil {
+			return err
+		}
+		var err error
+		if signal, err = t.wait(); err != nil {
+			return err
+		}
+		var regs unix.PtraceRegs
+		if err := unix.PtraceGetRegs(t.tid, &regs); err != nil {
+			return err
+		}
+		arrived := signal == 0 && regs.Rip == addr && regs.Rsp > above
+		if !arrived && time.Since(begin) < maxRun {
+			continue
+		}
+		if err := t.poke(debugControl, 0); err != nil {
+			return err
+		}
+		if arrived {
+			return nil
+		}
+		return errLate
+	}
 }
 
-// words reads memory of the process. What cannot be read is zero.
+// trapFlag is the flag by which the kernel steps.
+const trapFlag = 1 << 8
+
+// hideStepping removes the trap flag from the flags that the instruction before now pushed,
+// if it was pushf: popf would set it again later. [AMD64 Architecture, volume 3, PUSHFx]
+func (t *tracer) hideStepping(from, now *moment) error {
+	const pushf = 0x9c
+	if now.regs.Rsp != from.regs.Rsp-8 || now.regs.Rip != from.regs.Rip+1 || now.top&trapFlag == 0 || byte(t.word(from.regs.Rip)) != pushf {
+		return nil
+	}
+	now.top &^= trapFlag
+	_, err := unix.PtracePokeData(t.tid, uintptr(now.regs.Rsp), binary.LittleEndian.AppendUint64(nil, now.top))
+	return err
+}
+
+func (t *tracer) poke(at uintptr, v uint64) error {
+	_, err := unix.PtracePokeUser(t.tid, at, binary.LittleEndian.AppendUint64(nil, v))
+	return err
+}
+
+// pause lets the thread run for a while, then stops it.
+func (t *tracer) pause(d time.Duration) error {
+	if err := unix.PtraceCont(t.tid, 0); err != nil {
+		return err
+	}
+	time.Sleep(d)
+	return t.stop()
+}
+
+// read returns the registers of the stopped thread and the word at its stack pointer.
+func (t *tracer) read(m *moment) error {
+	if err := unix.PtraceGetRegs(t.tid, &m.regs); err != nil {
+		return err
+	}
+	if m.regs.Eflags&trapFlag != 0 {
+		// The kernel hides the flag, but not after it has stepped over popf: then it takes the
+		// flag for the program's, and would leave it set for good.
+		m.regs.Eflags &^= trapFlag
+		if err := unix.PtraceSetRegs(t.tid, &m.regs); err != nil {
+			return err
+		}
+	}
+	m.top = t.word(m.regs.Rsp)
+	return nil
+}
+
+// maxWords is how many words are read at once.
+const maxWords = 64
+
+// words reads memory of the process from an address on. Unreadable words are zero.
 func (t *tracer) words(at uint64, to []uint64) {
-	var b [32 * 8]byte
+	var b [maxWords * 8]byte
 	n := 8 * len(to)
-	clear(b[:n])
 	local := []unix.Iovec{{Base: &b[0], Len: uint64(n)}}
 	remote := []unix.RemoteIovec{{Base: uintptr(at), Len: n}}
 	unix.ProcessVMReadv(t.pid, local, remote, 0)
@@ -92,81 +196,31 @@ func (t *tracer) words(at uint64, to []uint64) {
 	}
 }
 
-// A region is memory from lo up to hi that code may have been made in, or a copy of code
-// of a file that is mapped elsewhere, too: home is what lo is there, or 0.
-type region struct{ lo, hi, home uint64 }
-
-// executable returns the memory of the process that jitted code may be in.
-func (t *tracer) executable() (list []region, err error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", t.pid))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	type mapped struct {
-		region
-		off  uint64
-		name string
-	}
-	var files []mapped
-	for s := bufio.NewScanner(f); s.Scan(); {
-		fields := strings.Fields(s.Text())
-		var m mapped
-		if _, err := fmt.Sscanf(fields[0], "%x-%x", &m.lo, &m.hi); err != nil || !strings.Contains(fields[1], "x") {
-			continue
-		}
-		fmt.Sscanf(fields[2], "%x", &m.off)
-		m.name = strings.Join(fields[5:], " ")
-		if m.name == "" || strings.HasPrefix(m.name, "/dev/zero") || strings.HasPrefix(m.name, "[anon") ||
-			strings.HasPrefix(m.name, "/memfd") || strings.HasSuffix(m.name, "(deleted)") {
-			list = append(list, m.region)
-			continue
-		}
-		// V8 maps a part of its program again, far above it.
-		for _, o := range files {
-			if o.name == m.name && o.off <= m.off && m.off-o.off < o.hi-o.lo {
-				m.home = o.lo + m.off - o.off
-				list = append(list, m.region)
-			}
-		}
-		files = append(files, m)
-	}
-	return list, nil
+func (t *tracer) word(at uint64) uint64 {
+	var w [1]uint64
+	t.words(at, w[:])
+	return w[0]
 }
 
-// busiest returns the thread of a process that has used most time of a processor.
-func busiest(pid int) int {
-	tid, most := pid, uint64(0)
-	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-	for _, path := range stats {
+// threadNamed returns the thread of a process with a name, as the kernel has it. ok is
+// false while there is none.
+func threadNamed(pid int, name string) (tid int, ok bool) {
+	paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
+		if err != nil || strings.TrimSpace(string(text)) != name {
 			continue
 		}
-		var user, system uint64
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		fmt.Sscan(fields[11], &user)
-		fmt.Sscan(fields[12], &system)
-		if user+system > most {
-			most = user + system
-			fmt.Sscan(filepath.Base(filepath.Dir(path)), &tid)
+		if n, _ := fmt.Sscan(filepath.Base(filepath.Dir(path)), &tid); n == 1 {
+			return tid, true
 		}
 	}
-	return tid
+	return 0, false
 }
 
-// monotonic returns the time that dumps have.
+// monotonic returns the time of CLOCK_MONOTONIC in nanoseconds, as dumps have it.
 func monotonic() uint64 {
 	var ts unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
 	return uint64(ts.Nano())
-}
-
-// pause lets the thread run for a while.
-func (t *tracer) pause(d time.Duration) error {
-	if err := t.resume(); err != nil {
-		return err
-	}
-	time.Sleep(d)
-	return t.stop()
 }

@@ -1,0 +1,83 @@
+package cfi
+
+import (
+	"encoding/binary"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Span is code from the offset From up to To in a function, in bytes.
+type Span struct{ From, To uint64 }
+
+// Cut returns a table, as [Check] returns it, without rows in spans, which must be in order
+// and apart. FDEs are split there. It returns the table itself if there is nothing to cut,
+// and where an FDE cannot be split: its advances are in units that do not meet a span.
+//
+// V8's TurboFan describes the end of a function as if ret came right after pop rbp. But where
+// there are more arguments than parameters, it pops the return address first, drops the
+// arguments, and pushes it again: there, the rows are false. (AssembleReturn in V8's
+// src/compiler/backend/x64/code-generator-x64.cc; node 20 to 25 do it.)
+func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable {
+	if len(spans) == 0 {
+		return table
+	}
+	cut := jitcode.FrameTable{CIEs: table.CIEs, Moved: table.Moved}
+	for i := range table.FDEs {
+		f := &table.FDEs[i]
+		from, end := f.Offset, f.Offset+f.Size
+		for _, s := range append(spans[:len(spans):len(spans)], Span{end, end}) {
+			if to := min(s.From, end); from < to {
+				part, ok := partOf(&place, &table.CIEs[f.CIE], f, from-f.Offset, to-f.Offset)
+				if !ok {
+					return table
+				}
+				cut.FDEs = append(cut.FDEs, part)
+			}
+			from = max(from, s.To)
+		}
+	}
+	return cut
+}
+
+// partOf returns the part of an FDE from one offset in it up to another.
+func partOf(place *Place, cie *jitcode.FrameCIE, f *jitcode.FrameFDE, from, to uint64) (part jitcode.FrameFDE, ok bool) {
+	part = jitcode.FrameFDE{CIE: f.CIE, Offset: f.Offset + from, Size: to - from}
+	c := wire.NewCursor(".eh_frame", "FDE", f.Instructions, place.Order, 0)
+	p := program{place: place, cie: cie, size: f.Size}
+	p.now.cfa, p.now.ra = true, true // Check has found that the rows are sound
+	at := from                       // where part's instructions are
+	for c.Err() == nil && c.Len() > 0 {
+		begin, before := c.Pos(), p.at
+		p.instruction(&c, c.U8("instruction"))
+		if p.at >= to {
+			break
+		}
+		if p.at == before {
+			part.Instructions = append(part.Instructions, f.Instructions[begin:c.Pos()]...)
+		} else if p.at > at {
+			if (p.at-at)%cie.CodeAlign != 0 {
+				return part, false
+			}
+			part.Instructions = appendAdvance(part.Instructions, place.Order, (p.at-at)/cie.CodeAlign)
+			at = p.at
+		}
+	}
+	return part, c.Err() == nil
+}
+
+// appendAdvance appends the shortest instruction that advances [DWARF5 6.4.2.1].
+func appendAdvance(b []byte, order binary.ByteOrder, delta uint64) []byte {
+	wide := make([]byte, 4)
+	switch {
+	case delta < 1<<6:
+		return append(b, 0x40|byte(delta))
+	case delta < 1<<8:
+		return append(b, 0x02, byte(delta))
+	case delta < 1<<16:
+		order.PutUint16(wide, uint16(delta))
+		return append(append(b, 0x03), wide[:2]...)
+	}
+	order.PutUint32(wide, uint32(delta))
+	return append(append(b, 0x04), wide...)
+}

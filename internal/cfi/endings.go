@@ -1,0 +1,125 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxEndings is how often gaps are searched for the ends of frames: once more where a jump
+// leads back from the code after one. maxLeft is how many places there may be that such code
+// goes to. Beyond that, gaps get no rows.
+const (
+	maxEndings = 4
+	maxLeft    = 64
+)
+
+// A leftAt is a place that code goes to after the end of a frame, with what holds there.
+type leftAt struct {
+	at uint32
+	state
+}
+
+// endings finds where classic frames end in gaps, and cuts what comes after that out of
+// s.pieces: the code up to where it leaves the function, and where its jumps lead. Maglev
+// compares the number of arguments there, and has two ways to return. After the end, what
+// is certain holds: the CFA counts from the stack pointer, or nothing is known.
+//
+// Data in a gap may be taken for instructions that lie in others. Each run is searched by
+// itself then, and rows are lost at most. endings reports whether it came to an end.
+func (s *Synthesizer) endings(frame *state) bool {
+	s.left = s.left[:0]
+	for known, rounds := -1, 0; len(s.left) != known; rounds++ {
+		if len(s.left) > maxLeft || rounds == maxEndings {
+			return false
+		}
+		known = len(s.left)
+		s.cuts = s.cuts[:0]
+		for _, r := range s.runs {
+			s.endingsOf(r, frame)
+		}
+	}
+	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
+	kept, end := s.cuts[:0], uint32(0)
+	for _, c := range s.cuts {
+		if c.start = max(c.start, end); c.start < c.end {
+			kept, end = append(kept, c), c.end
+		}
+	}
+	s.cuts = kept
+	s.cut()
+	return true
+}
+
+// endingsOf adds to s.cuts, and to s.left.
+func (s *Synthesizer) endingsOf(r run, frame *state) {
+	now, since := state{}, r.start // now is live where the frame is about to end, or has
+	cut := func(to uint32, as state) {
+		if since < to {
+			s.cuts = append(s.cuts, piece{since, to, as})
+		}
+		since = to
+	}
+	behind := r.start
+	enter := func(from, to uint32) {
+		for _, l := range s.left {
+			if !now.live && l.at >= from && l.at <= to {
+				now, since = l.state, l.at
+			}
+		}
+	}
+	ops := s.ops[r.ops:r.upTo]
+	for i := range ops {
+		o := &ops[i]
+		enter(behind, o.off)
+		behind = o.off + 1
+		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
+			now = *frame
+		}
+		if !now.live {
+			continue
+		}
+		ended := !now.fpOK
+		if o.kind < opCall {
+			was := now
+			if s.m.apply(&now, o); now.spOK && now.sp < s.limit {
+				now.loseReturnAddress()
+			}
+			if !ended {
+				since = o.end
+			} else if now != was {
+				cut(o.end, was)
+			}
+			continue
+		}
+		if !ended {
+			now = state{}
+			continue
+		}
+		leaves := o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside
+		as := now
+		if leaves && !(now.spOK && now.sp == s.limit && now.intact>>fp&1 != 0 && s.mark[o.off]&markTarget == 0) || o.kind == opCall {
+			as.loseSP()
+		}
+		cut(o.end, as)
+		if (o.kind == opBranch || o.kind == opJump) && o.imm != outside {
+			s.leave(uint32(o.imm), now)
+		}
+		switch {
+		case o.kind.ends():
+			now = state{}
+		case o.kind == opCall:
+			now.loseSP()
+		}
+	}
+	if enter(behind, r.end); now.live && !now.fpOK { // it goes on in another run
+		cut(r.end, now)
+		s.leave(r.end, now)
+	}
+}
+
+// leave adds a place to s.left, unless it is there.
+func (s *Synthesizer) leave(at uint32, now state) {
+	if len(s.left) <= maxLeft && !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
+		s.left = append(s.left, leftAt{at, now})
+	}
+}

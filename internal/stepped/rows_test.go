@@ -1,0 +1,192 @@
+package stepped
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A placed function is a function of a dump at an address, with the unwind tables of the
+// object that jitinject makes of it.
+type placed struct {
+	lo, hi uint64 // addresses
+	time   uint64 // of its load, in nanoseconds
+	number int    // in the dump
+}
+
+// A function has what its object says, once it is needed.
+type function struct {
+	name string
+	code []byte // valid for good
+	sent bool   // the tables are the producer's
+	fdes frame.FrameDescriptionEntries
+}
+
+// A dump finds the functions of a jitdump by address and time.
+type dump struct {
+	t       testing.TB
+	reader  source.FunctionReader
+	builder *jitobj.Builder
+	placed  []placed // by address
+	known   map[int]*function
+}
+
+// openDump reads a jitdump and derives rows as jitinject does. copies are what the process
+// has mapped twice; host returns the frame of the interpreter that runs the dump's traces,
+// and may be nil.
+func openDump(t testing.TB, path string, copies []source.Copy, host func(source.Tracer) *jitcode.FrameRow) *dump {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	src, err := source.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := src.Scan(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	around := source.Surroundings{Copies: copies}
+	if tracer, ok := src.(source.Tracer); ok && tracer.HasTraces() && host != nil {
+		around.Host = host(tracer)
+	}
+	src.DeriveFrames(around)
+	builder, err := jitobj.NewBuilder(src.Target(), jitobj.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &dump{t: t, reader: src.Functions(), builder: builder, known: make(map[int]*function)}
+	for _, e := range src.Scanned().Events {
+		switch e.Kind {
+		case jitcode.Load, jitcode.Move:
+			if e.Size > 0 {
+				d.placed = append(d.placed, placed{lo: e.Addr, hi: e.Addr + e.Size, time: e.Time, number: e.Function})
+			}
+		}
+	}
+	slices.SortStableFunc(d.placed, func(a, b placed) int { return cmp.Compare(a.lo, b.lo) })
+	return d
+}
+
+// maxOverlap is how many functions before an address are looked at: later ones may lie
+// inside of earlier ones.
+const maxOverlap = 64
+
+// at returns the function that was loaded last before a time at an address, and where it
+// begins, or nil.
+func (d *dump) at(addr, time uint64) (*function, uint64) {
+	n, _ := slices.BinarySearchFunc(d.placed, addr+1, func(p placed, a uint64) int { return cmp.Compare(p.lo, a) })
+	var found *placed
+	for i := n - 1; i >= 0 && i >= n-maxOverlap; i-- {
+		if p := &d.placed[i]; addr < p.hi && p.time <= time && (found == nil || p.time > found.time) {
+			found = p
+		}
+	}
+	if found == nil {
+		return nil, 0
+	}
+	return d.function(found.number), found.lo
+}
+
+// name returns an address as a function and an offset, if it is in one.
+func (d *dump) name(addr, time uint64) string {
+	if f, lo := d.at(addr, time); f != nil {
+		return fmt.Sprintf("%s+%#x", f.name, addr-lo)
+	}
+	return fmt.Sprintf("%#x", addr)
+}
+
+func (d *dump) function(number int) *function {
+	if f := d.known[number]; f != nil {
+		return f
+	}
+	fn, err := d.reader.Function(number)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	obj, err := d.builder.Build(fn, jitobj.Place{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	f := &function{name: string(fn.Name), code: bytes.Clone(fn.Code), sent: len(fn.Unwind.Sent.FDEs) > 0, fdes: fdesOf(d.t, obj.Bytes)}
+	d.known[number] = f
+	return f
+}
+
+// fdesOf reads the unwind tables of an object.
+func fdesOf(t testing.TB, object []byte) frame.FrameDescriptionEntries {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(".eh_frame")
+	if s == nil {
+		return nil
+	}
+	data, err := s.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fdes, err := frame.Parse(data, f.ByteOrder, 0, 8, s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fdes
+}
+
+// row returns the row at an offset in a function, or nil for none.
+func (f *function) row(off uint64) (*frame.FrameContext, error) {
+	pc := jitobj.TextOffset + off
+	i := slices.IndexFunc(f.fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) })
+	if i < 0 {
+		return nil, nil
+	}
+	return f.fdes[i].EstablishFrame(pc)
+}
+
+// hostOf returns the frame of PHP's interpreter.
+func hostOf(t *testing.T, program string, tracer source.Tracer) *jitcode.FrameRow {
+	t.Helper()
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(".eh_frame")
+	if s == nil {
+		t.Fatalf("%s has no .eh_frame", program)
+	}
+	data, err := s.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, y := range symbols {
+		if y.Name == "execute_ex" {
+			row, err := tracer.HostFrame(data, s.Addr, y.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row
+		}
+	}
+	t.Fatalf("%s has no execute_ex", program)
+	return nil
+}
