@@ -81,8 +81,8 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 			t.Errorf("%s: perf script shows no samples", m.name)
 		}
 		report(t, m.name+" beside perf inject", judge.Real(losses))
-		if least := floors[name][short(version)]; count.JittedWhole < least {
-			t.Errorf("%s: %d stacks with jitted frames reach the bottom; %d did", m.name, count.JittedWhole, least)
+		if least := floors[name][short(version)]; count.JittedWhole < least.whole || count.Frames < least.frames {
+			t.Errorf("%s: %d stacks with jitted frames reach the bottom, of %d frames in all; want at least %d and %d", m.name, count.JittedWhole, count.Frames, least.whole, least.frames)
 		}
 	}
 	for _, m := range modes[1:] {
