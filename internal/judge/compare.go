@@ -92,7 +92,8 @@ func compareStacks(theirs, ours *Sample) (losses []Loss) {
 walk:
 	for ; at < len(theirs.Frames) && at < len(ours.Frames); at++ {
 		relation := relate(theirs.Frames, ours.Frames, at)
-		if relation == otherSymbol && theirs.Frames[at].Addr != ours.Frames[at].Addr && contains(ours.Frames[at:], theirs.Frames[at:]) {
+		a, b := &theirs.Frames[at], &ours.Frames[at]
+		if relation == otherSymbol && a.Addr != b.Addr && !sameBuiltin(a, b) && contains(ours.Frames[at:], theirs.Frames[at:]) {
 			relation = otherFrame // one that only ours has, in front of the same caller
 		}
 		switch relation {
@@ -131,10 +132,11 @@ func stackLoss(theirs, ours *Sample, at int) Kind {
 	}
 }
 
-// contains reports whether all of the frames are in a stack, in their order.
+// contains reports whether all of the frames are in a stack, in their order. A builtin of
+// V8 may have either of its names.
 func contains(stack, frames []Frame) bool {
 	for i := range stack {
-		if len(frames) > 0 && stack[i].equal(&frames[0]) {
+		if len(frames) > 0 && (stack[i].equal(&frames[0]) || sameBuiltin(&stack[i], &frames[0])) {
 			frames = frames[1:]
 		}
 	}

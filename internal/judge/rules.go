@@ -20,8 +20,13 @@ var V8Builtins = Rule{
 	Why:  "the dump's Builtin:X and the binary's Builtins_X name the same code at the same offset",
 	Excuses: func(l *Loss) bool {
 		theirs, ours := l.Frames()
-		return l.Kind == OtherSymbol && theirs.Offset == ours.Offset && builtin(theirs.Symbol) != "" && builtin(theirs.Symbol) == builtin(ours.Symbol)
+		return l.Kind == OtherSymbol && sameBuiltin(theirs, ours)
 	},
+}
+
+// sameBuiltin reports whether frames are at the same place in the same V8 builtin.
+func sameBuiltin(f, g *Frame) bool {
+	return f.Offset == g.Offset && builtin(f.Symbol) != "" && builtin(f.Symbol) == builtin(g.Symbol)
 }
 
 // builtin returns the name of a V8 builtin without what the dump or the linker puts
@@ -46,21 +51,37 @@ func builtin(symbol string) string {
 }
 
 // JunkFrames: an unwinder that has lost its way returns addresses that no mapping
-// holds, such as ffffffffffffffff. They are no callers.
+// holds, such as ffffffffffffffff. They are no callers. Where they end perf inject's stack,
+// nothing is lost, and ours may go on. Code that nobody has logged may be in no mapping as
+// well, so a stack that goes on after such an address only counts as astray if no process
+// can have the address.
 var JunkFrames = Rule{
 	Name: "junk frames",
-	Why:  "the frames that only perf inject's stack has lie in no mapping",
+	Why:  "the frames that only perf inject's stack has lie in no mapping, or where no user's memory can be",
 	Excuses: func(l *Loss) bool {
-		if l.Kind != FewerFrames || l.Frame < len(l.Ours.Frames) {
+		if l.Kind != FewerFrames && l.Kind != OtherFrames {
 			return false
 		}
-		for _, f := range l.Theirs.Frames[l.Frame:] {
-			if !f.Unmapped() {
-				return false
-			}
+		ours, theirs := l.Ours.Frames[l.Frame:], l.Theirs.Frames[l.Frame:]
+		if len(ours) > 0 && ours[0].Unmapped() {
+			return false // ours is astray as well
 		}
-		return true
+		var sound []Frame
+		impossible := false
+		for _, f := range theirs {
+			if !f.Unmapped() {
+				sound = append(sound, f)
+			}
+			impossible = impossible || f.impossible()
+		}
+		return len(sound) == 0 || impossible && contains(ours, sound)
 	},
+}
+
+// impossible reports whether no process can have memory at the frame's address: it is in
+// the first page, which the kernel maps for nobody, or past what 57 bits reach.
+func (f *Frame) impossible() bool {
+	return f.Unmapped() && (f.Addr < 1<<12 || f.Addr >= 1<<56)
 }
 
 // EndlessFrames: perf 7's libdw repeats a frame until its limit where a row does not
