@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 		case err != nil && (i == 0 || ctx.Err() != nil):
 			return nil, err
 		case err != nil:
-			m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read our result: %v", p.version, lastLine(err)))
+			m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read our result: %s", p.version, reason(err)))
 			m.stacks = append(m.stacks, pair{perf: p.version, unread: true})
 			continue
 		case i > 0:
@@ -139,9 +140,13 @@ func (s *site) clear() error {
 	return nil
 }
 
+// scriptLimit is how long a perf may take for a recording. perf 6.12 takes longer for tens
+// of thousands of mappings, and nobody waits for that.
+const scriptLimit = 2 * time.Minute
+
 // script runs perf script, with an end.
 func (s *site) script(ctx context.Context, p perf, file string, args ...string) ([]judge.Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, scriptLimit)
 	defer cancel()
 	return judge.Script(ctx, p.path, file, args...)
 }
@@ -156,11 +161,11 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	}
 	file, err := s.perfInject(ctx, p)
 	if err != nil {
-		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %v", p.version, lastLine(err)))
+		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %s", p.version, reason(err)))
 		return result
 	}
 	if theirs, err = s.script(ctx, p, file); err != nil {
-		m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read what its inject wrote: %v", p.version, lastLine(err)))
+		m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read what its inject wrote: %s", p.version, reason(err)))
 		return result
 	}
 	result.injected = true
@@ -168,10 +173,20 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	return result
 }
 
-// lastLine shortens an error of a program to what it said last.
-func lastLine(err error) string {
+// reason shortens an error of a program to why it failed: how it ended and what it said
+// last, without the command.
+func reason(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("it takes more than %v", scriptLimit)
+	}
 	text := strings.TrimSpace(err.Error())
-	return text[strings.LastIndexByte(text, '\n')+1:]
+	said := text[strings.LastIndexByte(text, '\n')+1:]
+	for _, end := range []string{": exit status ", ": signal: "} {
+		if at := strings.LastIndex(said, end); at >= 0 {
+			said = said[at+len(": "):]
+		}
+	}
+	return said
 }
 
 // count counts samples whose own function is jitted code.
