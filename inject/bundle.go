@@ -40,7 +40,6 @@ const noRegion = -1
 type bundler struct {
 	whole     bool // as few objects as can be; or else only those of regions
 	regions   []*region
-	inRegions map[int]bool // objects of the new plan
 	rec       *recording
 	planner   *planner
 	old       *plan
@@ -85,7 +84,7 @@ const maxMembers = 512
 // bundle replaces the plan by one with bundles, of the whole plan or only of functions
 // that lie close together.
 func (p *planner) bundle(ctx context.Context, whole bool) error {
-	b := &bundler{whole: whole, inRegions: make(map[int]bool), rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
+	b := &bundler{whole: whole, rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
 	p.plan = plan{}
 	b.settle()
 	for _, d := range p.dumps {

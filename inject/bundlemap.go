@@ -65,9 +65,8 @@ func (b *bundleMapper) mapAll() []mapping {
 		}
 		o := b.seen.of(m.pid, m.time)
 		switch r := b.of[i]; {
-		case m.clear && b.inRegion(m.object):
+		case m.clear: // of a function that may be in a region at one place and elsewhere at another
 			regions.clear(m)
-		case m.clear:
 			b.clear(o, m)
 		case r < 0:
 		case b.residents[r].region != noRegion:
@@ -79,12 +78,6 @@ func (b *bundleMapper) mapAll() []mapping {
 	b.born(math.MaxUint64)
 	slices.SortStableFunc(b.out, byTimeOfMapping)
 	return b.out
-}
-
-// inRegion reports whether a function is in a region, wherever it is.
-func (b *bundler) inRegion(function int) bool {
-	o := b.objectOf[function]
-	return o >= 0 && b.inRegions[o]
 }
 
 // born takes away from the children that were forked before a time what their parents

@@ -58,10 +58,7 @@ func (b *regionMapper) show(m mapping, number int) {
 		return
 	}
 	now, ok := s.images[r.region]
-	next := now
-	for next < len(region.images)-1 && !slices.Contains(region.images[next].residents, number) {
-		next++
-	}
+	next := region.imageWith(b.bundler, number, now)
 	if !ok || next != now {
 		s.images[r.region] = next
 		lo, hi := b.residents[region.residents[0]].lo, b.endOf(region)
@@ -73,6 +70,22 @@ func (b *regionMapper) show(m mapping, number int) {
 	}
 	s.there.place(r.lo, r.hi, number)
 	b.part(m, region, next, number, r.lo, r.hi)
+}
+
+// imageWith returns the image that shows a resident: the first that has it, from one on,
+// or else the last one before, which code that moves back needs.
+func (r *region) imageWith(b *bundler, resident, from int) int {
+	for i := from; i < len(r.images); i++ {
+		if r.images[i].find(b, resident) >= 0 {
+			return i
+		}
+	}
+	for i := from - 1; i > 0; i-- {
+		if r.images[i].find(b, resident) >= 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // part maps [lo, hi) of a resident from an image, if the image has it.
@@ -109,10 +122,7 @@ func (m *image) find(b *bundler, resident int) int {
 	return i
 }
 
-// clear takes away what was seen of a range that code has left.
+// clear notes that code has left a range.
 func (b *regionMapper) clear(m mapping) {
 	b.stateOf(m.pid, m.time).there.place(m.addr, m.addr+m.len, nothing)
-	if m.object = b.objectOf[m.object]; m.object >= 0 {
-		b.add(m)
-	}
 }

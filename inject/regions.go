@@ -229,12 +229,8 @@ func (b *bundler) layOutRegions(d *dump, list []int, walls walls, absent []addrR
 		for _, i := range r.residents {
 			b.residents[i].region = number
 		}
-		first := len(b.planner.objects)
 		for i := range r.images {
 			b.addImage(r, i)
-		}
-		for i := first; i < len(b.planner.objects); i++ {
-			b.inRegions[i] = true
 		}
 	}
 	flush()
@@ -251,12 +247,9 @@ func (b *bundler) addImage(r *region, number int) {
 		for to < len(m.residents) && b.residents[m.residents[to]].noCode == noCode {
 			to++
 		}
-		switch {
-		case r.copied != (addrRange{}) && to-from == len(m.residents):
+		if r.copied != (addrRange{}) && to-from == len(m.residents) {
 			b.addCopy(r)
-		case len(r.images) == 1 && to-from == 1:
-			b.addLone(r.dump, m.residents[from])
-		default:
+		} else {
 			b.addOne(r.dump, m.residents[from:to], noCode, imageStep*uint64(number%imageSteps))
 		}
 		for i := from; i < to; i++ {
@@ -272,19 +265,4 @@ func (b *bundler) addCopy(r *region) {
 	b.addOne(r.dump, r.residents, first.noCode, first.lo-r.copied.lo)
 	o := &b.planner.objects[first.object]
 	o.bundle.stretch.High = r.copied.hi
-}
-
-// addLone adds the object of a function that has no neighbours.
-func (b *bundler) addLone(d *dump, resident int) {
-	p := b.planner
-	r := &b.residents[resident]
-	o := b.old.objects[r.function]
-	o.repeat = p.names.next(&o, p.objects)
-	o.placed, o.codeAt, o.room = true, r.lo, tableRoom(r.hi-r.lo, o.sent)
-	if o.tablesAt = p.rooms.take(d, r.lo, o.room, 0); o.tablesAt == 0 {
-		o.tablesAt, o.room = p.rooms.behind(d, r.hi), blankRoom
-	}
-	r.object = len(p.objects)
-	b.objectOf[r.function] = r.object
-	p.objects = append(p.objects, o)
 }

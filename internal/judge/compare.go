@@ -92,8 +92,7 @@ func compareStacks(theirs, ours *Sample) (losses []Loss) {
 walk:
 	for ; at < len(theirs.Frames) && at < len(ours.Frames); at++ {
 		relation := relate(theirs.Frames, ours.Frames, at)
-		a, b := &theirs.Frames[at], &ours.Frames[at]
-		if relation == otherSymbol && a.Addr != b.Addr && !sameBuiltin(a, b) && contains(ours.Frames[at:], theirs.Frames[at:]) {
+		if relation == otherSymbol && !shows(&ours.Frames[at], &theirs.Frames[at]) && elsewhere(&theirs.Frames[at], &ours.Frames[at]) && contains(ours.Frames[at:], theirs.Frames[at:]) {
 			relation = otherFrame // one that only ours has, in front of the same caller
 		}
 		switch relation {
@@ -132,15 +131,28 @@ func stackLoss(theirs, ours *Sample, at int) Kind {
 	}
 }
 
-// contains reports whether all of the frames are in a stack, in their order. A builtin of
-// V8 may have either of its names.
-func contains(stack, frames []Frame) bool {
-	for i := range stack {
-		if len(frames) > 0 && (stack[i].equal(&frames[0]) || sameBuiltin(&stack[i], &frames[0])) {
-			frames = frames[1:]
+// contains reports whether all of their frames are in our stack, in their order.
+func contains(ours, theirs []Frame) bool {
+	for i := range ours {
+		if len(theirs) > 0 && shows(&ours[i], &theirs[0]) {
+			theirs = theirs[1:]
 		}
 	}
-	return len(frames) == 0
+	return len(theirs) == 0
+}
+
+// shows reports whether a frame of ours shows what one of theirs shows: the same, the same
+// builtin of V8 by its other name, or a place that theirs does not know where addresses do
+// not tell whether it is the same.
+func shows(ours, theirs *Frame) bool {
+	switch {
+	case ours.equal(theirs):
+		return true
+	case theirs.Symbol == "":
+		return incomparable(theirs, ours) && (ours.Symbol == "" || theirs.Anonymous() && ours.Jitted())
+	default:
+		return theirs.Offset == ours.Offset && builtin(theirs.Symbol) != "" && builtin(theirs.Symbol) == builtin(ours.Symbol)
+	}
 }
 
 // A relation is what a frame of ours is to the frame of theirs at the same depth.
@@ -187,6 +199,9 @@ func samePlace(theirs, ours []Frame, at int) bool {
 			return true // the sample's own address; another name for the same code
 		}
 		if !a.Anonymous() || a.Symbol != "" || !b.Jitted() {
+			if at+1 == len(theirs) && at+1 == len(ours) {
+				return a.Symbol == "" && b.Symbol == "" // nothing else is known
+			}
 			// Its caller decides.
 			return at+1 < len(theirs) && at+1 < len(ours) && theirs[at+1].equal(&ours[at+1])
 		}
@@ -201,6 +216,9 @@ func incomparable(a, b *Frame) bool {
 	const noOffset = 1 << 32 // no file is as large
 	return a.DSO != b.DSO && (a.Addr < noOffset || b.Addr < noOffset)
 }
+
+// elsewhere reports whether two frames may be at different places in memory.
+func elsewhere(a, b *Frame) bool { return a.Addr != b.Addr || incomparable(a, b) }
 
 // equal reports whether two frames show the same: symbol and offset, or the address
 // where there is no symbol.

@@ -20,13 +20,8 @@ var V8Builtins = Rule{
 	Why:  "the dump's Builtin:X and the binary's Builtins_X name the same code at the same offset",
 	Excuses: func(l *Loss) bool {
 		theirs, ours := l.Frames()
-		return l.Kind == OtherSymbol && sameBuiltin(theirs, ours)
+		return l.Kind == OtherSymbol && theirs.Offset == ours.Offset && builtin(theirs.Symbol) != "" && builtin(theirs.Symbol) == builtin(ours.Symbol)
 	},
-}
-
-// sameBuiltin reports whether frames are at the same place in the same V8 builtin.
-func sameBuiltin(f, g *Frame) bool {
-	return f.Offset == g.Offset && builtin(f.Symbol) != "" && builtin(f.Symbol) == builtin(g.Symbol)
 }
 
 // builtin returns the name of a V8 builtin without what the dump or the linker puts
@@ -51,30 +46,27 @@ func builtin(symbol string) string {
 }
 
 // JunkFrames: an unwinder that has lost its way returns addresses that no mapping
-// holds, such as ffffffffffffffff. They are no callers. Where they end perf inject's stack,
-// nothing is lost, and ours may go on. Code that nobody has logged may be in no mapping as
-// well, so a stack that goes on after such an address only counts as astray if no process
-// can have the address.
+// holds, such as ffffffffffffffff. They are no callers. Code that nobody has logged may be in
+// no mapping as well, so frames that come after such an address count, unless no process can
+// have that address.
 var JunkFrames = Rule{
 	Name: "junk frames",
-	Why:  "the frames that only perf inject's stack has lie in no mapping, or where no user's memory can be",
+	Why:  "perf inject's stack ends in frames that lie in no mapping, or has some where no process's memory is, and our stack has all others",
 	Excuses: func(l *Loss) bool {
 		if l.Kind != FewerFrames && l.Kind != OtherFrames {
 			return false
 		}
-		ours, theirs := l.Ours.Frames[l.Frame:], l.Theirs.Frames[l.Frame:]
-		if len(ours) > 0 && ours[0].Unmapped() {
-			return false // ours is astray as well
+		theirs := l.Theirs.Frames[l.Frame:]
+		for len(theirs) > 0 && theirs[len(theirs)-1].Unmapped() {
+			theirs = theirs[:len(theirs)-1]
 		}
 		var sound []Frame
-		impossible := false
-		for _, f := range theirs {
-			if !f.Unmapped() {
-				sound = append(sound, f)
+		for i := range theirs {
+			if !theirs[i].impossible() {
+				sound = append(sound, theirs[i])
 			}
-			impossible = impossible || f.impossible()
 		}
-		return len(sound) == 0 || impossible && contains(ours, sound)
+		return len(sound) < len(l.Theirs.Frames)-l.Frame && contains(l.Ours.Frames[l.Frame:], sound)
 	},
 }
 

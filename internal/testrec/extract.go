@@ -3,7 +3,6 @@ package testrec
 import (
 	"archive/tar"
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -18,6 +17,10 @@ import (
 // Names of the recordings that hold a perf.data in file format, made with -k mono,
 // with its dumps.
 var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang", "php", "php-dwarf", "lli-hot", "toyjit"}
+
+// Stacks are names of recordings with copies of stacks that perf unwinds as it did where
+// they were made: they have skeletons of the files that the stacks run through.
+var Stacks = []string{"node22-dwarf", "node25-dwarf", "node25-workers", "php84-dwarf", "toyjit-dwarf", "llvm-orc", "python", "python-3.15"}
 
 // Path returns the path of a file of the repository's testdata directory.
 func Path(elem ...string) string {
@@ -75,13 +78,31 @@ func UnpackTo(name, dir string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := io.Copy(out, r); err != nil {
-			return err
-		}
-		if err := out.Close(); err != nil {
+		if err := errors.Join(copySparse(out, r, h.Size), out.Close()); err != nil {
 			return err
 		}
 	}
+}
+
+// copySparse copies a file without its blocks of zeros.
+func copySparse(out *os.File, in io.Reader, size int64) error {
+	if err := out.Truncate(size); err != nil {
+		return err
+	}
+	block, zeros := make([]byte, 4<<10), make([]byte, 4<<10)
+	for at := int64(0); at < size; {
+		n, err := io.ReadFull(in, block[:min(int64(len(block)), size-at)])
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(block[:n], zeros[:n]) {
+			if _, err := out.WriteAt(block[:n], at); err != nil {
+				return err
+			}
+		}
+		at += int64(n)
+	}
+	return nil
 }
 
 // Dumps returns the jitdumps in a directory.
@@ -92,58 +113,4 @@ func Dumps(t testing.TB, dir string) []string {
 		t.Fatalf("no dumps in %s: %v", dir, err)
 	}
 	return dumps
-}
-
-// Relocate rewrites the perf.data of an unpacked recording so that its mappings
-// name the dumps and programs in that directory: perf inject looks for dumps
-// nowhere else, and perf script 6.1 ends where it wants lines of a program that is
-// not there. It understands files as perf record on x86-64 writes them, and nothing
-// more.
-func Relocate(dir string) error {
-	path := filepath.Join(dir, "perf.data")
-	in, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	le := binary.LittleEndian
-	dataAt, dataSize := le.Uint64(in[40:]), le.Uint64(in[48:])
-	var data []byte
-	for rest := in[dataAt : dataAt+dataSize]; len(rest) > 0; {
-		size := le.Uint16(rest[6:])
-		data = append(data, relocated(rest[:size], dir)...)
-		rest = rest[size:]
-	}
-	out := append(append(bytes.Clone(in[:dataAt]), data...), in[dataAt+dataSize:]...)
-	le.PutUint64(out[48:], uint64(len(data)))
-	// The feature table follows the data: an offset and a size for each feature.
-	// The first feature follows the table.
-	was, is := dataAt+dataSize, dataAt+uint64(len(data))
-	n := (le.Uint64(in[was:]) - was) / 16
-	for ; n > 0; n, is = n-1, is+16 {
-		le.PutUint64(out[is:], le.Uint64(out[is:])+uint64(len(data))-dataSize)
-	}
-	return os.WriteFile(path, out, 0o600)
-}
-
-// relocated returns a record with the directory of a name in dir replaced. Names
-// stand in MMAP2 records behind 72 bytes and before a trailer of 16 bytes.
-func relocated(rec []byte, dir string) []byte {
-	const head, trailer = 72, 16
-	if binary.LittleEndian.Uint32(rec) != 10 {
-		return rec
-	}
-	name := string(bytes.TrimRight(rec[head:len(rec)-trailer], "\x00"))
-	base := filepath.Base(name)
-	if _, err := os.Stat(filepath.Join(dir, base)); err != nil || base == "." {
-		return rec
-	}
-	abs, _ := filepath.Abs(dir)
-	padded := append([]byte(filepath.Join(abs, base)), 0)
-	for len(padded)%8 != 0 {
-		padded = append(padded, 0)
-	}
-	out := append(bytes.Clone(rec[:head]), padded...)
-	out = append(out, rec[len(rec)-trailer:]...)
-	binary.LittleEndian.PutUint16(out[6:], uint16(len(out)))
-	return out
 }

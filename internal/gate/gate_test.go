@@ -1,0 +1,124 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// modes are the layouts of objects.
+var modes = []struct {
+	name            string
+	bundle, sampled bool
+}{{"default", false, false}, {"bundle", true, false}, {"sampled", false, true}}
+
+// shown is how many losses of a kind are told one by one.
+const shown = 10
+
+// TestNeverWorseThanPerf goes through all recordings.
+func TestNeverWorseThanPerf(t *testing.T) {
+	perfs := testrec.Perfs(t)
+	for _, name := range recordings() {
+		t.Run(name, func(t *testing.T) {
+			dir := testrec.Place(t, name)
+			results := make(map[string]string)
+			for _, m := range modes {
+				results[m.name] = filepath.Join(dir, m.name+".data")
+				_, err := inject.Run(t.Context(), inject.Options{
+					Input: filepath.Join(dir, "perf.data"), Output: results[m.name],
+					Objects: filepath.Join(dir, "objects-"+m.name), Bundle: m.bundle, Sampled: m.sampled,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for version, perf := range perfs {
+				t.Run(short(version), func(t *testing.T) { compare(t, dir, name, version, perf, results) })
+			}
+		})
+	}
+}
+
+// recordings returns what GATE_RECORDINGS names, separated by spaces, or else all with
+// dumps that perf inject reads.
+func recordings() []string {
+	if names := strings.Fields(os.Getenv("GATE_RECORDINGS")); len(names) > 0 {
+		return names
+	}
+	return append(slices.Clone(testrec.Names), testrec.Stacks...)
+}
+
+// short returns the first two numbers of a version.
+func short(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(len(parts), 2)], ".")
+}
+
+// compare compares the results under one perf.
+func compare(t *testing.T, dir, name, version, perf string, results map[string]string) {
+	theirs := perfInject(t, dir, perf)
+	t.Logf("perf inject: %v", judge.CountOf(theirs))
+	ours := make(map[string][]judge.Sample)
+	for _, m := range modes {
+		samples, err := judge.Script(t.Context(), perf, results[m.name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours[m.name] = samples
+		count := judge.CountOf(samples)
+		var losses []judge.Loss
+		if theirs != nil {
+			losses = judge.Compare(theirs, samples, judge.Stated...)
+		}
+		t.Logf("%s: %v; excused: %v", m.name, count, judge.Excused(losses))
+		if len(samples) == 0 {
+			t.Errorf("%s: perf script shows no samples", m.name)
+		}
+		report(t, m.name+" beside perf inject", judge.Real(losses))
+		if least := floors[name][short(version)]; count.JittedWhole < least {
+			t.Errorf("%s: %d stacks with jitted frames reach the bottom; %d did", m.name, count.JittedWhole, least)
+		}
+	}
+	for _, m := range modes[1:] {
+		report(t, "the default beside "+m.name, judge.Real(judge.Compare(ours[m.name], ours["default"], judge.Stated...)))
+	}
+}
+
+// report fails the test for each loss, and names the first ones.
+func report(t *testing.T, what string, losses []judge.Loss) {
+	t.Helper()
+	if len(losses) == 0 {
+		return
+	}
+	t.Errorf("%s: %s", what, judge.Summary(losses))
+	told := make(map[judge.Kind]int)
+	for i := range losses {
+		if told[losses[i].Kind]++; told[losses[i].Kind] <= shown {
+			t.Error(losses[i].String())
+		}
+	}
+}
+
+// perfInject returns what a perf shows of its own inject's result. Where there is none, or
+// it cannot be read, there is nothing to lose.
+func perfInject(t *testing.T, dir, perf string) []judge.Sample {
+	t.Helper()
+	own := filepath.Join(dir, "perf-inject.data")
+	cmd := testrec.Command(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-f", "-i", "perf.data", "-o", own)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Logf("perf inject fails: %v\n%s", err, out)
+		return nil
+	}
+	samples, err := judge.Script(t.Context(), perf, own)
+	if err != nil {
+		t.Logf("perf script cannot read perf inject's result: %v", err)
+		return nil
+	}
+	return samples
+}
