@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -171,22 +170,6 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	result.injected = true
 	result.losses = judge.Real(judge.Compare(theirs, ours, judge.Stated...))
 	return result
-}
-
-// reason shortens an error of a program to why it failed: how it ended and what it said
-// last, without the command.
-func reason(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("it takes more than %v", scriptLimit)
-	}
-	text := strings.TrimSpace(err.Error())
-	said := text[strings.LastIndexByte(text, '\n')+1:]
-	for _, end := range []string{": exit status ", ": signal: "} {
-		if at := strings.LastIndex(said, end); at >= 0 {
-			said = said[at+len(": "):]
-		}
-	}
-	return said
 }
 
 // count counts samples whose own function is jitted code.
