@@ -6,7 +6,7 @@ import (
 )
 
 // stack makes the stack of a sample: "a+1" is symbol a at offset 1 in an object,
-// "?7f00" is address 0x7f00 in anonymous memory, "!7f00" the same in no mapping.
+// "?" is an address in anonymous memory, "!" one in no mapping, "~" one that cannot be.
 func stack(frames string) []Sample {
 	s := Sample{Comm: "app", PID: 1, TID: 1, Time: 5, Event: "cpu-clock"}
 	for i, text := range strings.Fields(frames) {
@@ -16,6 +16,8 @@ func stack(frames string) []Sample {
 			f = Frame{Addr: f.Addr, DSO: "//anon"}
 		case '!':
 			f = Frame{Addr: f.Addr, DSO: "[unknown]"}
+		case '~':
+			f = Frame{Addr: 0xfffffffffffffffe, DSO: "[unknown]"}
 		default:
 			f.Symbol = text
 			for _, c := range text {

@@ -144,6 +144,29 @@ func TestWhole_LastFrameDecides(t *testing.T) {
 	}
 }
 
+func TestWhole_FilesWithoutSymbols(t *testing.T) {
+	leaf, jitted := Frame{Symbol: "leaf", DSO: "/usr/bin/app"}, Frame{Symbol: "f", DSO: "/tmp/jitted-1-1.so"}
+	app, libc := Frame{Addr: 0x1000, DSO: "/usr/bin/app"}, Frame{Addr: 0x2000, DSO: "/sid/usr/lib/x86_64-linux-gnu/libc.so.6"}
+	main, anon := Frame{Symbol: "__libc_start_main@@GLIBC_2.34", DSO: libc.DSO}, Frame{DSO: "//anon"}
+	for _, c := range []struct {
+		name   string
+		frames []Frame
+		want   bool
+	}{
+		{"_start has no name", []Frame{leaf, jitted, main, app}, true},
+		{"start_thread and clone3 have no names", []Frame{leaf, jitted, libc, libc}, true},
+		{"one frame in libc", []Frame{leaf, jitted, libc}, false},
+		{"two frames of the program", []Frame{leaf, jitted, app, app}, false},
+		{"the sample is in libc", []Frame{libc, libc}, false},
+		{"junk after __libc_start_main", []Frame{leaf, main, anon}, false},
+	} {
+		s := Sample{Frames: c.frames}
+		if got := s.Whole(); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestFrame_JittedAndAnonymous(t *testing.T) {
 	for dso, want := range map[string][2]bool{
 		"/tmp/jitted-12-3.so": {true, false}, "/x/jitbundle-12-3.so": {true, false}, "/tmp/jitted-dir/libc.so": {false, false},

@@ -46,20 +46,34 @@ func builtin(symbol string) string {
 }
 
 // JunkFrames: an unwinder that has lost its way returns addresses that no mapping
-// holds, such as ffffffffffffffff. They are no callers.
+// holds, such as ffffffffffffffff. They are no callers. Code that nobody has logged may be in
+// no mapping as well, so frames that come after such an address count, unless no process can
+// have that address.
 var JunkFrames = Rule{
 	Name: "junk frames",
-	Why:  "the last frames of perf inject's stack lie in no mapping, and our stack has all others",
+	Why:  "perf inject's stack ends in frames that lie in no mapping, or has some where no process's memory is, and our stack has all others",
 	Excuses: func(l *Loss) bool {
 		if l.Kind != FewerFrames && l.Kind != OtherFrames {
 			return false
 		}
-		theirs := l.Theirs.Frames
-		for len(theirs) > l.Frame && theirs[len(theirs)-1].Unmapped() {
+		theirs := l.Theirs.Frames[l.Frame:]
+		for len(theirs) > 0 && theirs[len(theirs)-1].Unmapped() {
 			theirs = theirs[:len(theirs)-1]
 		}
-		return len(theirs) < len(l.Theirs.Frames) && contains(l.Ours.Frames[l.Frame:], theirs[l.Frame:])
+		var sound []Frame
+		for i := range theirs {
+			if !theirs[i].impossible() {
+				sound = append(sound, theirs[i])
+			}
+		}
+		return len(sound) < len(l.Theirs.Frames)-l.Frame && contains(l.Ours.Frames[l.Frame:], sound)
 	},
+}
+
+// impossible reports whether no process can have memory at the frame's address: it is in
+// the first page, which the kernel maps for nobody, or past what 57 bits reach.
+func (f *Frame) impossible() bool {
+	return f.Unmapped() && (f.Addr < 1<<12 || f.Addr >= 1<<56)
 }
 
 // EndlessFrames: perf 7's libdw repeats a frame until its limit where a row does not

@@ -39,6 +39,15 @@ func TestJunkFrames_OnlyAtTheEnd(t *testing.T) {
 		{"a b ! c", "a b", false},
 		{"a b ?", "a b", false}, // anonymous memory may be code
 		{"a b c", "a b", false},
+		{"a b !", "a b c", true},
+		{"a b ! !", "a b c", true},
+		{"a b ! !", "a b ! c", true},
+		{"a b ! c", "a b ! ! !", false},
+		{"a b ! c", "a b c d e", false}, // what lies in no mapping may be code
+		{"a b ~ c", "a b x c d", true},
+		{"a b ~ c", "a b x d", false},
+		{"a b ~ c", "a b", false},
+		{"a b ~", "a b", true},
 	} {
 		losses := Compare(stack(c.theirs), stack(c.ours), Stated...)
 		if len(losses) != 1 || (losses[0].Rule == JunkFrames.Name) != c.excused {
@@ -63,6 +72,18 @@ func TestEndlessFrames_OnlyWhereOursHasThem(t *testing.T) {
 		if (len(losses) == 0) != c.excused {
 			t.Errorf("%q beside %q: got %v, want excused %v", c.theirs, c.ours, Summary(losses), c.excused)
 		}
+	}
+}
+
+// A caller that only our stack has stands before builtins, which both name differently.
+func TestCompare_BuiltinsAfterAnotherCaller(t *testing.T) {
+	theirs, ours := stack("a Builtin:Await _start"), stack("a b Builtins_Await _start")
+	if losses := Compare(theirs, ours); len(losses) != 0 {
+		t.Errorf("got %v, want no loss", losses[0].String())
+	}
+	theirs[0].Frames[1].Offset = 2
+	if losses := Compare(theirs, ours); len(losses) != 1 {
+		t.Errorf("another offset: got %s, want one loss", Summary(losses))
 	}
 }
 

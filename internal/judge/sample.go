@@ -63,10 +63,28 @@ func (f *Frame) String() string {
 // bottom matches the first functions of a process and of a thread, in glibc and musl.
 var bottom = regexp.MustCompile(`^(_start|_start_c|__libc_start\w*|(__)?clone3?|start_thread|thread_start)(@.*)?$`)
 
+// libc matches the base names of C libraries.
+var libc = regexp.MustCompile(`^(libc\.so\.6|libc\.musl-.*|ld-musl-.*)$`)
+
 // Whole reports whether the stack reaches the bottom: its last frame is the first
-// function of the process or of the thread.
+// function of the process or of the thread. Where files have no symbols for that, it is the
+// frame after __libc_start_main, or the second of two unnamed ones of the C library at the
+// end, whose unwind tables are complete.
 func (s *Sample) Whole() bool {
-	return len(s.Frames) > 0 && bottom.MatchString(s.Frames[len(s.Frames)-1].Symbol)
+	n := len(s.Frames)
+	if n == 0 {
+		return false
+	}
+	last := &s.Frames[n-1]
+	if bottom.MatchString(last.Symbol) {
+		return true
+	}
+	if n < 2 || last.Symbol != "" || last.Anonymous() {
+		return false
+	}
+	before := &s.Frames[n-2]
+	return strings.HasPrefix(before.Symbol, "__libc_start_main") ||
+		n > 2 && before.Symbol == "" && before.DSO == last.DSO && libc.MatchString(filepath.Base(last.DSO))
 }
 
 // Jitted reports whether a frame of the stack is in an object made of a jitdump.

@@ -1,6 +1,6 @@
 // Command runtimes tries jitinject on the runtimes that npm and Debian offer:
 //
-//	go run ./internal/runtimes [-list] [-write PAGE] [RUNTIME...]
+//	go run ./internal/runtimes [-list] [-keep] [-write PAGE] [RUNTIME...]
 //
 // A runtime is FAMILY@VERSION/SUITE, such as node@25, java@21/trixie or php@8.2/bookworm;
 // families are in families.go, and those that run without arguments in table.go. A
@@ -17,6 +17,9 @@
 //  4. judges names and lines by the program's marks (internal/truth), and stacks beside
 //     perf inject's, under each perf (internal/judge);
 //  5. writes a row of each table in docs/runtimes/results.md. Rows of other runtimes stay.
+//
+// With -keep, recordings and what lay in /tmp are kept below -roots/work, and the command
+// that shows them together is printed.
 //
 // What cannot be installed or recorded is reported, and the others go on; the exit code is
 // 1 then. Everything is installed below -roots, and kept. It needs root: for debootstrap,

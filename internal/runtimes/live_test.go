@@ -18,7 +18,6 @@ import (
 // exceptions are functions whose lines are known to be wrong, with the reason.
 var exceptions = map[string]map[string]string{
 	"node": {"inlining": "V8 takes the outer function's script for code that is inlined from another file"},
-	"java": {"Truth$Numbers.next": "HotSpot has the loop's instructions under the line after it"},
 }
 
 // build builds jitinject.

@@ -99,7 +99,7 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 		case err != nil && (i == 0 || ctx.Err() != nil):
 			return nil, err
 		case err != nil:
-			m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read our result: %v", p.version, lastLine(err)))
+			m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read our result: %s", p.version, reason(err)))
 			m.stacks = append(m.stacks, pair{perf: p.version, unread: true})
 			continue
 		case i > 0:
@@ -139,9 +139,13 @@ func (s *site) clear() error {
 	return nil
 }
 
+// scriptLimit is how long a perf may take for a recording. perf 6.12 takes longer for tens
+// of thousands of mappings, and nobody waits for that.
+const scriptLimit = 2 * time.Minute
+
 // script runs perf script, with an end.
 func (s *site) script(ctx context.Context, p perf, file string, args ...string) ([]judge.Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, scriptLimit)
 	defer cancel()
 	return judge.Script(ctx, p.path, file, args...)
 }
@@ -156,22 +160,16 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	}
 	file, err := s.perfInject(ctx, p)
 	if err != nil {
-		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %v", p.version, lastLine(err)))
+		m.warnings = append(m.warnings, fmt.Sprintf("perf inject %s fails: %s", p.version, reason(err)))
 		return result
 	}
 	if theirs, err = s.script(ctx, p, file); err != nil {
-		m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read what its inject wrote: %v", p.version, lastLine(err)))
+		m.warnings = append(m.warnings, fmt.Sprintf("perf %s cannot read what its inject wrote: %s", p.version, reason(err)))
 		return result
 	}
 	result.injected = true
 	result.losses = judge.Real(judge.Compare(theirs, ours, judge.Stated...))
 	return result
-}
-
-// lastLine shortens an error of a program to what it said last.
-func lastLine(err error) string {
-	text := strings.TrimSpace(err.Error())
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // count counts samples whose own function is jitted code.

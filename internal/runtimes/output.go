@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,4 +35,20 @@ func output(ctx context.Context, dir string, env []string, args ...string) (stri
 		return stdout.String(), fmt.Errorf("%s: %w: %s", command, err, said)
 	}
 	return stdout.String(), nil
+}
+
+// reason shortens an error of a program to why it failed: how it ended and what it said
+// last, without the command.
+func reason(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("it takes more than %v", scriptLimit)
+	}
+	text := strings.TrimSpace(err.Error())
+	said := text[strings.LastIndexByte(text, '\n')+1:]
+	for _, end := range []string{": exit status ", ": signal: "} {
+		if at := strings.LastIndex(said, end); at >= 0 {
+			said = said[at+len(": "):]
+		}
+	}
+	return said
 }

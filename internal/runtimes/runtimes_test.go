@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -148,5 +151,22 @@ func TestPair_CountsSamplesOfEither(t *testing.T) {
 	p.count([]judge.Sample{sample(1, jitted), sample(2, file, start), sample(3, jitted, start)}, []judge.Sample{sample(1, file, start), sample(2, file, start), sample(3, jitted)})
 	if p.jitted != 2 || p.ours != 1 || p.theirs != 1 {
 		t.Errorf("got %d jitted, %d of ours and %d of theirs whole, want 2, 1, 1", p.jitted, p.ours, p.theirs)
+	}
+}
+
+func TestReason_WithoutTheCommand(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("perf script -i a: %w", context.DeadlineExceeded), "it takes more than 2m0s"},
+		{errors.New("perf inject -i a: exit status 255: first\nflags 0x2"), "flags 0x2"},
+		{errors.New("perf inject -i a: exit status 255: flags 0x2"), "exit status 255: flags 0x2"},
+		{errors.New("perf script -i a: signal: segmentation fault after 3 samples: "), "signal: segmentation fault after 3 samples:"},
+		{errors.New("no such file"), "no such file"},
+	} {
+		if got := reason(c.err); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // defaults are the runtimes that are tried without arguments, beside the newest Node.js
 // if it is none of them.
 var defaults = strings.Fields(`
-	node@20 node@22 node@24 node@25 deno bun bun-lines
+	node@20 node@22 node@24 node@25 node@26 deno bun bun-lines
 	php@8.2/bookworm php@8.4/trixie php@8.4/sid
 	java@17/bookworm java@21/trixie java@25/sid
 	erlang@25/bookworm erlang@27/trixie elixir@1.18/trixie

@@ -2,7 +2,7 @@
 // internal/truth. Lines around a marked one are cold.
 // java -XX:CompileCommand=dontinline,Truth*.* Truth [MILLISECONDS for each function]
 import java.util.Arrays;
-import java.util.Iterator;
+import java.util.PrimitiveIterator;
 import java.util.function.IntUnaryOperator;
 
 public class Truth {
@@ -132,7 +132,7 @@ public class Truth {
         };
     }
 
-    static class Numbers implements Iterator<Integer> {
+    static class Numbers implements PrimitiveIterator.OfInt {
         int at;
 
         @Override
@@ -141,17 +141,17 @@ public class Truth {
         }
 
         @Override
-        public Integer next() {
+        public int nextInt() {
             int s = at++;
             if (s < 0) throw new IllegalStateException("negative");
-            for (int i = 0; i < N / 10; i++) s = s * 55 + (i ^ s >>> 3); // hot: Truth$Numbers.next
+            for (int i = 0; i < N / 10; i++) s = s * 55 + (i ^ s >>> 3); // hot: Truth$Numbers.nextInt
             return s;
         }
     }
 
     static int iterated(int n) {
         int s = 0;
-        for (Iterator<Integer> it = new Numbers(); it.hasNext();) s ^= it.next();
+        for (PrimitiveIterator.OfInt it = new Numbers(); it.hasNext();) s ^= it.nextInt();
         return s;
     }
 
