@@ -20,7 +20,7 @@ var perfCalls = map[string]string{
 }
 
 // often are recordings of forms of which there are others: for make interop.
-var often = []string{"erlang", "node-fp", "node-dwarf", "node-forks", "node-noclock", "node-pidns"}
+var often = []string{"erlang", "node-fp", "node-dwarf", "node-forks", "node-noclock", "node-pidns", "node22-dwarf", "node25-dwarf", "node25-workers"}
 
 // There are as many records of each type as perf report -D says, in each form of
 // recording, and samples are of the same threads at the same times.
@@ -37,7 +37,7 @@ func TestPerfReportD(t *testing.T) {
 			if strings.HasSuffix(path, ".dump") {
 				continue
 			}
-			text, _ := testrec.Command(t, dir, perf, "report", "-D", "-f", "-i", path).Output()
+			text, _ := testrec.Command(t, dir, perf, "report", "-D", "-f", "--no-inline", "-i", path).Output()
 			want, got := make(map[string]int), make(map[string]int)
 			for _, m := range head.FindAllStringSubmatch(string(text), -1) {
 				typ := m[1]

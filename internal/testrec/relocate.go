@@ -84,9 +84,9 @@ func lastInodes(data []byte) map[string]string {
 }
 
 // relocated returns a record that maps a file of a name with that in dir or below its root
-// instead, as if that had been recorded.
+// instead, and a file below its root as if that had been recorded.
 func relocated(rec []byte, name, dir string) []byte {
-	path, st := placed(name, dir)
+	path, st, isCopy := placed(name, dir)
 	if path == "" {
 		return rec
 	}
@@ -98,7 +98,7 @@ func relocated(rec []byte, name, dir string) []byte {
 	out = append(out, rec[len(rec)-mmapTrailer:]...)
 	le := binary.LittleEndian
 	le.PutUint16(out[6:], uint16(len(out)))
-	if le.Uint16(out[4:])&mmapBuildID == 0 {
+	if isCopy && le.Uint16(out[4:])&mmapBuildID == 0 {
 		le.PutUint32(out[mmapDevice:], unix.Major(st.Dev))
 		le.PutUint32(out[mmapDevice+4:], unix.Minor(st.Dev))
 		le.PutUint64(out[mmapInode:], st.Ino)
@@ -107,16 +107,17 @@ func relocated(rec []byte, name, dir string) []byte {
 	return out
 }
 
-// placed returns where a file is now, or "" if it is not in dir.
-func placed(name, dir string) (path string, st unix.Stat_t) {
+// placed returns where a file is now, or "" if it is not in dir. isCopy says that it is
+// below dir's root.
+func placed(name, dir string) (path string, st unix.Stat_t, isCopy bool) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", st
+		return "", st, false
 	}
-	for _, path := range []string{filepath.Join(abs, filepath.Base(name)), filepath.Join(abs, "root", name)} {
+	for i, path := range []string{filepath.Join(abs, filepath.Base(name)), filepath.Join(abs, "root", name)} {
 		if strings.HasPrefix(name, "/") && unix.Stat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
-			return path, st
+			return path, st, i > 0
 		}
 	}
-	return "", st
+	return "", st, false
 }
