@@ -37,7 +37,10 @@
 // # Stacks
 //
 // Where a recording has copies of stacks, perf unwinds them by the objects' tables.
-// tables.go gives those addresses of their own, as there is no room for them behind the
-// code; filecode.go leaves functions that are part of a file to it, and puts them at
-// its other copies; host.go finds the frame of an interpreter whose traces have none.
+// Functions that lie close together share an object, since libdw forgets files that overlap
+// (regions.go, regionmap.go; crowded.go where addresses are used again very often).
+// tables.go gives the tables addresses of their own, as there is no room for them behind the
+// code, and leaves blank tables where nothing is proved; filecode.go leaves functions that
+// are part of a file to it, and puts them at its other copies; host.go finds the frame of
+// an interpreter whose traces have none.
 package inject
