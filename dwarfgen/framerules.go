@@ -20,6 +20,8 @@ const (
 	cfaDefCFA         = 0x0c
 	cfaDefCFARegister = 0x0d
 	cfaDefCFAOffset   = 0x0e
+	cfaDefCFAExpr     = 0x0f
+	cfaExpression     = 0x10
 	cfaOffsetExtSF    = 0x11
 	cfaDefCFASF       = 0x12
 	cfaDefCFAOffsetSF = 0x13
@@ -72,9 +74,18 @@ func (f *Frames) row(cie *CIE, state, initial *rules, row *FrameRow) {
 // defineCFA writes what has changed of the CFA.
 func (f *Frames) defineCFA(cie *CIE, state *rules, cfa CFA) {
 	w := &f.w
-	sameReg, sameOffset := state.set && state.cfa.Reg == cfa.Reg, state.set && state.cfa.Offset == cfa.Offset
+	if state.set && state.cfa == cfa {
+		return
+	}
+	if cfa.Stored != 0 {
+		w.U8(cfaDefCFAExpr)
+		f.storedCFA(cfa)
+		return
+	}
+	// After an expression, nothing of the CFA is left to be changed.
+	plain := state.set && state.cfa.Stored == 0
+	sameReg, sameOffset := plain && state.cfa.Reg == cfa.Reg, plain && state.cfa.Offset == cfa.Offset
 	switch {
-	case sameReg && sameOffset:
 	case sameOffset:
 		w.U8(cfaDefCFARegister)
 		w.Uleb(cfa.Reg)
@@ -113,6 +124,10 @@ func (f *Frames) rule(cie *CIE, initial *rules, s SavedReg, any bool) {
 	case s.Lost:
 		w.U8(cfaUndefined)
 		w.Uleb(s.Reg)
+	case s.Direct:
+		w.U8(cfaExpression)
+		w.Uleb(s.Reg)
+		f.expression(func() { f.breg(s.Base, s.Offset) })
 	default:
 		offset := f.factored(cie, s.Offset)
 		if offset < 0 {

@@ -65,18 +65,26 @@ type FrameRow struct {
 	Saved  []SavedReg // each register once; all others still hold what they held in the caller
 }
 
-// A CFA is a register and a number to be added to it.
+// A CFA is a register and a number to be added to it. If Stored is not 0, the CFA is the
+// word in memory at Reg plus Stored, where that is at least Reg plus Offset and at most Max
+// bytes above; elsewhere it is Reg plus Offset. Such a CFA is an expression, of breg
+// operations: Reg is below 32 then.
 type CFA struct {
 	Reg    uint64
 	Offset int64
+	Stored int64
+	Max    uint32
 }
 
 // A SavedReg says that a register of the caller is in memory at the CFA plus
-// Offset, or that it is gone.
+// Offset, or that it is gone. If Direct is set, it is in memory at the register Base plus
+// Offset, wherever the CFA is; Base is below 32 then.
 type SavedReg struct {
 	Reg    uint64
 	Offset int64
 	Lost   bool
+	Direct bool
+	Base   uint64
 }
 
 // Pointer encodings [LSB Core 10.5.1].

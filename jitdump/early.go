@@ -6,10 +6,10 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An EarlyDebugInfo is another form of debug information, under the id that is Tier's:
-// a development branch of samply reads it (support-inlines, March 2026). It is read and
-// turned into a DebugInfo2. Its columns count from 1 and 0 is an unknown one, where
-// those of a DebugInfo2 count from 0 and NoColumn is the unknown one.
+// An EarlyDebugInfo is another form of debug information, with Tier's id: a development
+// branch of samply reads it (support-inlines, March 2026). Readers turn it into a
+// DebugInfo2. Its columns count from 1, and 0 is unknown; a DebugInfo2 counts from 0, and
+// NoColumn is unknown.
 type EarlyDebugInfo struct {
 	CodeAddr  uint64 // of the function
 	Offsets   []EarlyOffset

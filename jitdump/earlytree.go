@@ -141,8 +141,8 @@ func (t *earlyTree) describe(p *EarlyPosition) FunctionID {
 	return t.builder.Function(string(t.Strings[p.Function]), t.file(p), p.StartLine, fromZero(p.StartColumn), 0)
 }
 
-// fromZero returns a column of the record, which counts from 1, as it is in a
-// DebugInfo2: 0, the unknown one, becomes NoColumn.
+// fromZero converts a column that counts from 1 to a column of a DebugInfo2: 0, an unknown
+// one, becomes NoColumn.
 func fromZero(column uint32) uint32 { return column - 1 }
 
 // fault returns an error about a field at an offset from the first list.

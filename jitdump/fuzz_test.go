@@ -100,7 +100,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatal(err)
 			}
 			want := bytes.Clone(dump[at : at+raw.Size()])
-			if raw.Missized != 0 { // written with the size that it has
+			if raw.Missized != 0 { // written with its true size
 				raw.Order.PutUint32(want[4:], uint32(len(want)))
 			}
 			if !bytes.Equal(out.Bytes()[head:], want) {

@@ -7,22 +7,22 @@ import (
 
 // V8 15 announces a wrong size for a JIT_CODE_DEBUG_INFO whose last entry is of another
 // script than its first. It adds up the names of the entries' scripts, but writes each
-// entry with the name of the script before, so that the first one's name is there twice
-// and the last one's is not (perf-jit.cc, LogWriteDebugInfo). The next record then begins some
-// bytes earlier or later.
+// entry with the name of the script before. So the first name is written twice and the last
+// one never (perf-jit.cc, LogWriteDebugInfo). The next record then begins some bytes
+// earlier or later.
 
-// v8Pad is what V8 writes into the header's pad field, in all versions.
+// v8Pad is V8's value of the header's pad field, in all versions.
 const v8Pad = 0xdeadbeef
 
 const (
 	debugHead  = 2 * 8    // code_addr and nr_entry
-	maxMissize = 8 << 10  // bytes that two names of files may differ by
-	maxApart   = 60 * 1e9 // ns between a function's debug record and the next one
+	maxMissize = 8 << 10  // largest difference of two file names, in bytes
+	maxApart   = 60 * 1e9 // ns from a function's debug record to the next record
 )
 
-// debugEnd returns where the record behind the debug record at offset off begins, of
-// which size bytes are announced. That is where its entries end, if no record can be
-// where the size says and one is there.
+// debugEnd returns the end of the debug record at offset off, which announces size bytes.
+// That is the end of its entries, if a record can follow there and none can follow at the
+// announced end.
 func (r *Reader) debugEnd(off, size int64) (int64, error) {
 	announced := off + size
 	if r.header.Pad != v8Pad {
@@ -64,8 +64,8 @@ func (r *Reader) debugEnd(off, size int64) (int64, error) {
 	return announced, nil
 }
 
-// follows reports whether next can be the prefix of the record behind the one at the
-// start of b.
+// follows reports whether next can be the prefix of the record after the one at the start
+// of b.
 func (r *Reader) follows(b, next []byte) bool {
 	o := r.header.Order
 	time, later := o.Uint64(b[8:]), o.Uint64(next[8:])

@@ -12,8 +12,9 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A debug record of V8 15 whose announced size is wrong by what two file names differ in:
-// the names are those of the entries before. Its load and the next function are found.
+// A debug record of V8 15 announces a wrong size. The error is the difference of two file
+// names, since entries have the previous entry's name. The record's load and the next
+// function are found.
 func TestReader_MissizedDebugInfo(t *testing.T) {
 	const short, long = "/a.js", "/directory/with/a/long/name.js"
 	for _, c := range []struct {

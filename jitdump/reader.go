@@ -74,8 +74,8 @@ func (r *Reader) Next() (Raw, error) {
 	return raw, err
 }
 
-// debugInfo returns the debug record that is next, of which size bytes are announced, and
-// moves to where it ends.
+// debugInfo returns the next record, a debug record that announces size bytes, and moves to
+// its true end.
 func (r *Reader) debugInfo(size int64) (Raw, error) {
 	off := r.next
 	end, err := r.debugEnd(off, size)

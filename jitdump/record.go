@@ -70,8 +70,8 @@ type Raw struct {
 	Body      []byte // what follows the prefix
 	Order     binary.ByteOrder
 
-	// Missized is how many bytes more than its length the record announces, where a Reader
-	// has found that out: V8 15 does so in some JIT_CODE_DEBUG_INFO. Mostly 0.
+	// Missized is how many bytes more than its length the record announces, as V8 15 does in
+	// some JIT_CODE_DEBUG_INFO; 0 in all others. A Reader sets it.
 	Missized int64
 }
 

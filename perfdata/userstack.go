@@ -1,10 +1,10 @@
 package perfdata
 
-// UserStack returns how many bytes a SAMPLE record has room for of its thread's user stack
-// (what perf record --call-graph dwarf,SIZE asks for, less if the record would be too large),
-// and how many were copied [perf_event.h: size and dyn_size of PERF_SAMPLE_STACK_USER]. The
-// kernel copies from the stack pointer up to the end of the room, or to that of the stack's
-// memory. ok is false for a record without a stack, and for one that cannot be read.
+// UserStack returns the room of a SAMPLE record for its thread's user stack, and the size
+// of the copy, in bytes [perf_event.h: size and dyn_size of PERF_SAMPLE_STACK_USER]. The
+// room is the SIZE of perf record --call-graph dwarf,SIZE, or less if the record would be
+// too large. The kernel copies from the stack pointer to the end of the room, or of the
+// stack's memory. ok is false for a record without a stack, or an unreadable one.
 func (ls *Layouts) UserStack(rec Record) (room, copied int, ok bool) {
 	l := ls.of(rec)
 	if l == nil || l.sampleType&FieldStackUser == 0 || l.tail.begin > len(rec.Data) {
@@ -35,7 +35,7 @@ func (ls *Layouts) UserStack(rec Record) (room, copied int, ok bool) {
 	return s.at - at - 16, len(b), true
 }
 
-// skipBranches steps over what branches reads.
+// skipBranches skips the fields that branches reads.
 func (s *fields) skipBranches(branchType uint64) {
 	n := s.count("branches.nr")
 	if branchType&branchHWIndex != 0 {
@@ -47,7 +47,7 @@ func (s *fields) skipBranches(branchType uint64) {
 	}
 }
 
-// skipRegisters steps over what registers reads.
+// skipRegisters skips the fields that registers reads.
 func (s *fields) skipRegisters(n uint64) {
 	if abi := s.count("registers.abi"); abi == regsABI32 || abi == regsABI64 {
 		s.skip("registers", n)

@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// UserStack finds the copy where Touches does, in real recordings, and knows its room.
+// UserStack finds the same copies as Touches in real recordings, and their room.
 func TestUserStack_Real(t *testing.T) {
 	for name, want := range map[string]struct{ samples, full, room int }{
 		"php-dwarf": {41, 39, 8192}, "toyjit-dwarf": {104, 104, 1024}, "node-dwarf": {88, 1, 16384}, "node-hot": {},

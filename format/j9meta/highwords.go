@@ -22,10 +22,10 @@ func (d *decoder) stackAtlas(c *wire.Cursor) {
 	d.layout.HighWords = true
 	maps := d.maps(&other, a)
 	three, four := d.likely(c, a.Maps), d.likely(&other, maps)
-	if three == allRight && four == allRight { // both end where they should: what maps hold has to tell
+	if three == allRight && four == allRight { // both end at the right place: the contents decide
 		odd, otherOdd := d.oddities(a, a.Maps), d.oddities(a, maps)
 		if odd == otherOdd && !d.sameRanges(a.Maps, maps) {
-			start.Fail("stack maps", "%d of them may have three words each, or four, and nothing tells which: what byte code the code is of is unknown", a.NumberOfMaps)
+			start.Fail("stack maps", "%d of them may have three words each, or four, and their byte code is unknown", a.NumberOfMaps)
 			*c = start
 			return
 		}
@@ -38,12 +38,12 @@ func (d *decoder) stackAtlas(c *wire.Cursor) {
 	d.layout.HighWords = false
 }
 
-// allRight is what likely says of maps that nothing speaks against.
+// allRight is the result of likely for maps without a contradiction.
 const allRight = 3
 
-// oddities counts what maps hold that no compiler writes: registers that the machine does not
-// have (there are 16, and the bit for internal pointers), and live monitors in slots that
-// hold none.
+// oddities counts contents that no compiler writes: registers that the machine does not
+// have (there are 16, and the bit for internal pointers), and live monitors in slots
+// without a monitor.
 func (d *decoder) oddities(a *StackAtlas, maps []StackMap) (n int) {
 	const registers = 1<<17 - 1
 	slots := slices.Clone(a.Monitors)
@@ -71,15 +71,14 @@ func (d *decoder) oddities(a *StackAtlas, maps []StackMap) (n int) {
 	return n
 }
 
-// sameRanges reports whether maps say the same of byte codes.
+// sameRanges reports whether two lists of maps agree on byte codes.
 func (d *decoder) sameRanges(a, b []StackMap) bool {
 	return slices.EqualFunc(a, b, func(x, y StackMap) bool { return x.Low == y.Low && x.Info == y.Info && x.Gap() == y.Gap() })
 }
 
-// likely says how much maps look as if they were read with the right number of
-// words: then they end where the next section begins. With the wrong one they may
-// do so, too, once reading has fallen into step again; but rarely with offsets that
-// grow, within the code, and sites that there are.
+// likely scores whether maps were read with the right number of words: such maps end where
+// the next section begins. Maps read with the wrong number may end there as well. But their
+// offsets rarely grow within the code, and rarely match the sites.
 func (d *decoder) likely(c *wire.Cursor, maps []StackMap) int {
 	if c.Err() != nil {
 		return 0

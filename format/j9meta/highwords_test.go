@@ -20,8 +20,8 @@ func s390Body(seed uint64, pointerSize int, high bool) *j9meta.Body {
 	}})
 }
 
-// How many words a map has is found out right; these are bodies of which both ways to read
-// the maps end where they should, with growing offsets and sites that there are.
+// The number of words of a map is found. In these bodies both ways to read the maps end at
+// the right place, with growing offsets and existing sites.
 func TestHighWords_BothEnd(t *testing.T) {
 	for _, c := range []struct {
 		seed        uint64
@@ -43,8 +43,8 @@ func TestHighWords_BothEnd(t *testing.T) {
 	}
 }
 
-// Where nothing tells, nothing is said of byte codes. These bodies have as many monitors as
-// slots, so that live ones say nothing either.
+// Without evidence, byte codes are left out. These bodies have as many monitors as slots,
+// so live ones are no evidence either.
 func TestHighWords_Unclear(t *testing.T) {
 	for _, seed := range []uint64{29782, 33884} {
 		b := s390Body(seed, 8, true)

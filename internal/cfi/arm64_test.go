@@ -30,7 +30,7 @@ func TestARM64Rows(t *testing.T) {
 	r := s.Synthesize(arm64, arm64Sample, nil)
 	var got string
 	for _, row := range r.Rows {
-		got += fmt.Sprintf("%d %v:", row.Offset, row.CFA)
+		got += fmt.Sprintf("%d {%d %d}:", row.Offset, row.CFA.Reg, row.CFA.Offset)
 		for _, s := range row.Saved {
 			got += fmt.Sprintf(" %d at %d", s.Reg, s.Offset)
 		}

@@ -10,13 +10,13 @@ import (
 // A Span is code from the offset From up to To in a function, in bytes.
 type Span struct{ From, To uint64 }
 
-// Cut returns a table, as [Check] returns it, without rows in spans, which must be in order
-// and apart. FDEs are split there. It returns the table itself if there is nothing to cut,
-// and where an FDE cannot be split: its advances are in units that do not meet a span.
+// Cut returns a table, as [Check] returns it, without rows in spans. Spans must be sorted
+// and disjoint. It splits FDEs there. It returns the table itself if there is nothing to
+// cut, or if an FDE cannot be split because its advances cannot express a span's bounds.
 //
-// V8's TurboFan describes the end of a function as if ret came right after pop rbp. But where
-// there are more arguments than parameters, it pops the return address first, drops the
-// arguments, and pushes it again: there, the rows are false. (AssembleReturn in V8's
+// V8's TurboFan describes the end of a function as if ret followed pop rbp. With more
+// arguments than parameters, it pops the return address first, drops the arguments, and
+// pushes it again: the rows there are false. (AssembleReturn in V8's
 // src/compiler/backend/x64/code-generator-x64.cc; node 20 to 25 do it.)
 func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable {
 	if len(spans) == 0 {
@@ -40,13 +40,13 @@ func Cut(place Place, table jitcode.FrameTable, spans []Span) jitcode.FrameTable
 	return cut
 }
 
-// partOf returns the part of an FDE from one offset in it up to another.
+// partOf returns the part of an FDE between two offsets in it.
 func partOf(place *Place, cie *jitcode.FrameCIE, f *jitcode.FrameFDE, from, to uint64) (part jitcode.FrameFDE, ok bool) {
 	part = jitcode.FrameFDE{CIE: f.CIE, Offset: f.Offset + from, Size: to - from}
 	c := wire.NewCursor(".eh_frame", "FDE", f.Instructions, place.Order, 0)
 	p := program{place: place, cie: cie, size: f.Size}
 	p.now.cfa, p.now.ra = true, true // Check has found that the rows are sound
-	at := from                       // where part's instructions are
+	at := from                       // offset of part's instructions
 	for c.Err() == nil && c.Len() > 0 {
 		begin, before := c.Pos(), p.at
 		p.instruction(&c, c.U8("instruction"))

@@ -9,11 +9,11 @@ import (
 const (
 	markStart    = 1 << iota // an instruction starts here
 	markTarget               // a jump leads here
-	markTried                // a gap was found here
-	markOld                  // an instruction starts here that an earlier part has
+	markTried                // a gap was found here, and decoded
+	markOld                  // an instruction of an earlier part starts here
 	markCalled               // a call leads here
 	markUnproved             // a call here may have moved the stack pointer
-	markAnchor               // what is here shows where the stack pointer is
+	markAnchor               // this instruction depends on the stack pointer
 )
 
 // A run is code from start to end, one instruction behind the other, of which only
@@ -28,7 +28,7 @@ type run struct {
 // order of addresses, and s.runs. It reports whether no instruction lies in another, and it is not too much.
 func (s *Synthesizer) discover() bool { return s.takeApart() && s.order() }
 
-// takeApart fills s.runs and s.ops. It reports whether it is not too much.
+// takeApart fills s.runs and s.ops. It reports whether the code stays within the limits.
 func (s *Synthesizer) takeApart() bool {
 	s.runs, s.ops, s.sorted, s.targets = s.runs[:0], s.ops[:0], s.sorted[:0], s.targets[:0]
 	s.pending = append(s.pending[:0], s.gaps...)
@@ -54,7 +54,7 @@ func (s *Synthesizer) takeApart() bool {
 	return true
 }
 
-// order fills s.sorted and completes s.targets. It reports whether no instruction lies in
+// order fills s.sorted and completes s.targets. It reports whether no instruction overlaps
 // another.
 func (s *Synthesizer) order() bool {
 	end := uint32(0)
@@ -194,8 +194,8 @@ func (s *Synthesizer) follow(at uint32) {
 	s.runs = append(s.runs, r)
 }
 
-// dropUses drops the use of the frame pointer at s.ops[at], if there is one, where it
-// would show nothing new: the function sets the frame pointer, or there is a use before it.
+// dropUses removes the use of the frame pointer at s.ops[at] if it is no new evidence: the
+// function sets the frame pointer, or an earlier use exists.
 func (s *Synthesizer) dropUses(at, first int) {
 	if at < len(s.ops) && s.ops[at].kind == opUseFP && (s.setsFP || at > first && s.ops[at-1].kind == opUseFP) {
 		s.ops = append(s.ops[:at], s.ops[at+1:]...)

@@ -37,9 +37,12 @@
 //     to end well to be believed. See gaps.go.
 //   - Nobody writes to saved registers by way of pointers.
 //
-// Rows end where the return address leaves the word below the CFA: it is popped, or written
-// over. [Result] has these places as Moved, and [Cut] removes them from a producer's tables.
-// Package internal/stepped compares rows with what real programs do.
+// Rows end where the word below the CFA loses the return address: it is popped, or
+// overwritten. [Result] has these places as Moved, and [Cut] removes them from a producer's
+// tables. Package internal/stepped compares rows with the frames of real programs.
+//
+// HotSpot's interpreter is recognized by how its code makes and removes its frame, which
+// holds the CFA: see [InterpreterRows].
 //
 // Code without a frame of its own, entered by a jump from an interpreter, needs an
 // [Entry]: the frame of the interpreter. PHP's traces run in that of execute_ex.

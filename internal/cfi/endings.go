@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// maxEndings is how often gaps are searched for the ends of frames: once more where a jump
-// leads back from the code after one. maxLeft is how many places there may be that such code
-// goes to. Beyond that, gaps get no rows.
+// maxEndings bounds how often gaps are searched for ends of frames: again where a jump
+// leads back from the code after one. maxLeft bounds the places that such code goes to.
+// Beyond these, gaps get no rows.
 const (
 	maxEndings = 4
 	maxLeft    = 64
 )
 
-// A leftAt is a place that code goes to after the end of a frame, with what holds there.
+// A leftAt is a place that code reaches after the end of a frame, with the state there.
 type leftAt struct {
 	at uint32
 	state
 }
 
-// endings finds where classic frames end in gaps, and cuts what comes after that out of
-// s.pieces: the code up to where it leaves the function, and where its jumps lead. Maglev
-// compares the number of arguments there, and has two ways to return. After the end, what
-// is certain holds: the CFA counts from the stack pointer, or nothing is known.
+// endings finds the ends of classic frames in gaps. It cuts the code after each end out of
+// s.pieces: up to where it leaves the function, and at the targets of its jumps. Maglev
+// compares the number of arguments there, and has two ways to return. After the end, the
+// CFA counts from the stack pointer, or is unknown.
 //
-// Data in a gap may be taken for instructions that lie in others. Each run is searched by
-// itself then, and rows are lost at most. endings reports whether it came to an end.
+// Data in a gap may be decoded as instructions that overlap others. Then each run is
+// searched alone, which may lose rows. endings reports whether it finished.
 func (s *Synthesizer) endings(frame *state) bool {
 	s.left = s.left[:0]
 	for known, rounds := -1, 0; len(s.left) != known; rounds++ {
@@ -50,9 +50,9 @@ func (s *Synthesizer) endings(frame *state) bool {
 	return true
 }
 
-// endingsOf adds to s.cuts, and to s.left.
+// endingsOf adds the endings of a run to s.cuts, and the places after them to s.left.
 func (s *Synthesizer) endingsOf(r run, frame *state) {
-	now, since := state{}, r.start // now is live where the frame is about to end, or has
+	now, since := state{}, r.start // now is live before the end of a frame, or after
 	cut := func(to uint32, as state) {
 		if since < to {
 			s.cuts = append(s.cuts, piece{since, to, as})
@@ -111,13 +111,13 @@ func (s *Synthesizer) endingsOf(r run, frame *state) {
 			now.loseSP()
 		}
 	}
-	if enter(behind, r.end); now.live && !now.fpOK { // it goes on in another run
+	if enter(behind, r.end); now.live && !now.fpOK { // goes on in another run
 		cut(r.end, now)
 		s.leave(r.end, now)
 	}
 }
 
-// leave adds a place to s.left, unless it is there.
+// leave adds a place to s.left, unless it is there already.
 func (s *Synthesizer) leave(at uint32, now state) {
 	if len(s.left) <= maxLeft && !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
 		s.left = append(s.left, leftAt{at, now})

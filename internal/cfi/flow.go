@@ -96,8 +96,8 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 	behindCall := uint32(0)
 	for j := range ops {
 		o := &ops[j]
-		since := o.end // what holds then holds from here on
-		var last *op   // before it, in the block
+		since := o.end // the state after o holds from here on
+		var last *op   // the op before, in the block
 		if j > 0 {
 			last = &ops[j-1]
 		}
@@ -210,7 +210,8 @@ func (s *Synthesizer) borrows(o *op, now *state) {
 	}
 }
 
-// witness notes what an instruction shows of the function. last is the op before it.
+// witness records the evidence that an instruction gives about the function. last is the op
+// before it.
 func (s *Synthesizer) witness(o, last *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {

@@ -16,6 +16,9 @@ func tellRow(r jitcode.FrameRow) string {
 		return fmt.Sprintf("%d -", r.Offset)
 	}
 	s := fmt.Sprintf("%d %s%+d", r.Offset, names[r.CFA.Reg], r.CFA.Offset)
+	if r.CFA.Stored != 0 {
+		s += fmt.Sprintf(" or [%s%+d]", names[r.CFA.Reg], r.CFA.Stored)
+	}
 	for _, saved := range r.Saved {
 		if saved.Reg != 16 {
 			s += " " + names[saved.Reg]

@@ -11,13 +11,14 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// hostSamples is at how many places a host is looked at.
+// hostSamples is the number of places at which a host is probed.
 const hostSamples = 1024
 
-// Host returns the frame that a function of a program has when it is at work, which is
-// that of most of its code. Code that a JIT makes for an interpreter to jump to runs in
-// it. ehFrame is the program's .eh_frame, at its address there, and pc where the function
-// begins. It fails where no frame holds in most of the function, or one of another kind.
+// Host returns the frame of most of the code of a program's function, such as the main loop
+// of an interpreter. Code that a JIT compiler makes for it to jump to runs in that frame.
+// ehFrame is the program's .eh_frame, addr its address, and pc the function's first
+// address. It fails if no frame holds in most of the function, or the frame is of another
+// kind.
 func Host(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameRow, err error) {
 	m := machineOf(t)
 	if m == nil || t.Order != binary.LittleEndian {

@@ -1,9 +1,9 @@
 package cfi
 
-// X86Starts sweeps x86-64 code from its first byte. It sets the bits of the offsets at
-// which an instruction starts, bit 0 of set[0] being the first byte's, and returns how
-// many bytes it got through: it ends where the code does, or before an instruction that
-// the decoder does not know. set has a bit for each byte of code, all 0.
+// X86Starts sets the bits of the offsets at which an instruction starts, by a sweep of
+// x86-64 code from its first byte. Bit 0 of set[0] is for the first byte. It returns the
+// number of bytes decoded: the sweep ends with the code, or before an unknown instruction.
+// set has a bit for each byte of code, all 0.
 func X86Starts(set []uint64, code []byte) (reached int) {
 	var ops []op
 	for at := 0; at < len(code); {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Instructions as objdump -d cuts them, with prefixes and operands that decoders get
-// wrong: endbr64, VEX and EVEX, a mov with eight bytes of operand.
+// Instructions as objdump -d splits them, with prefixes and operands that are easily
+// decoded wrong: endbr64, VEX and EVEX, a mov with eight bytes of operand.
 func TestX86Starts_AsObjdump(t *testing.T) {
 	for _, test := range []struct {
 		code    string // an instruction a word

@@ -16,8 +16,8 @@ type machine struct {
 	codeAlign uint64
 	padding   func(code []byte) int // length of what fills holes at the start of code, or 0
 
-	// displacement returns how far the target of a branch is from where it begins, if it
-	// is a direct one.
+	// displacement returns the distance from a direct branch's first byte to its target, in
+	// bytes.
 	displacement func(insn []byte) (by int64, ok bool)
 }
 

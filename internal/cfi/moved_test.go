@@ -36,7 +36,7 @@ func TestSynthesize_ReturnAddressWrittenOver(t *testing.T) {
 	}
 }
 
-// A store above and one below the return address do not touch it.
+// A store above the return address and one below leave it unchanged.
 func TestSynthesize_StoresBesideReturnAddress(t *testing.T) {
 	code := []byte{
 		0x48, 0x89, 0x5c, 0x24, 0x08, // 0 mov [rsp+8], rbx
@@ -70,8 +70,8 @@ var dropsArguments = []byte{
 	0xc3, //                         13 ret
 }
 
-// V8's InterpreterEnterAtBytecode reads the interpreter's frame, which it has not made, and
-// pushes a return address for the code that it jumps to. It is not entered by a call.
+// V8's InterpreterEnterAtBytecode reads the interpreter's frame, which it has not built,
+// and pushes a return address for the code that it jumps to. It is not entered by a call.
 func TestSynthesize_PushesReturnAddressAndJumps(t *testing.T) {
 	code := []byte{
 		0x48, 0x8b, 0x5d, 0xf0, //      0 mov rbx, [rbp-16]
@@ -87,7 +87,7 @@ func TestSynthesize_PushesReturnAddressAndJumps(t *testing.T) {
 	}
 }
 
-// Cut leaves the rows outside of spans as they are.
+// Cut keeps the rows outside of spans.
 func TestCut(t *testing.T) {
 	place := DefaultPlace(amd64.Order, 8, 0x1000, 300)
 	cie := jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16, Instructions: []byte{0x0c, 7, 8, 0x90, 1}}
@@ -123,9 +123,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Maglev's code of a generator: what follows the jump by a table is reached by nothing else,
-// returns in two ways, and has data in front that decodes to nonsense. The classic frame ends
-// with pop rbp there, and nothing is known once the return address is popped.
+// Maglev's code of a generator. Only a jump by a table reaches the code after it. That code
+// returns in two ways, and data before it decodes to nonsense. The classic frame ends with
+// pop rbp there. After the return address is popped, nothing is known.
 func TestSynthesize_FrameEndsInGapWithTwoReturns(t *testing.T) {
 	code := []byte{
 		0x55,             //             0 push rbp

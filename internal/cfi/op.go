@@ -17,14 +17,14 @@ const (
 	opWrite                // reg gets a value
 	opUseFP                // memory at fp + something is read, or its address taken
 	opSign                 // the return address in ra is signed, or is no longer, if imm is 0
-	opCall                 // a call; reg is the Callee; where ra is, it gets a value
+	opCall                 // a call; reg is the Callee; it writes to ra on machines that have it
 
 	// What follows is about which instruction comes next.
 	opBranch   // target or the next one
-	opJump     // target; reg is the Callee if that is outside
-	opIndirect // unknown
-	opReturn   // imm bytes above the return address go, too
-	opTrap     // no other
+	opJump     // target; reg is the Callee if the target is outside
+	opIndirect // unknown target
+	opReturn   // drops imm bytes above the return address as well
+	opTrap     // no next instruction
 )
 
 const (

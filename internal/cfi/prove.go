@@ -8,28 +8,27 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// What shows that calls leave the stack pointer as it was. Where functions take their
-// arguments off the caller's stack, as V8's do, and builtins make the frame of their
-// caller, rows that count from the stack pointer hold after a call only if something does.
+// Proofs that calls leave the stack pointer unchanged. V8's functions take their arguments
+// off the caller's stack, and builtins build the frame of their caller. So rows that count
+// from the stack pointer hold after a call only with a proof.
 //
-// A call is proved by what the function does that is called, if that is known (a Callee).
-// Or it is proved by where its code leads: to a return or a tail call that finds the
-// stack as it was at the entry, or to the place where a saved register is loaded from
-// where it was saved, with no other way in between of finding the stack pointer. Had the
-// call moved it, these would go wrong.
+// A call is proved by the code of the called function, if that is known (a Callee). Or it
+// is proved by the code after it. That leads to a return or a tail call with the stack as
+// at the entry, or loads a saved register from its place. Nothing in between may set the
+// stack pointer from elsewhere. Had the call moved the stack pointer, these would go wrong.
 
-// A Callee says what a function does to the registers that its caller's frame depends on.
+// A Callee is the effect of a function on the registers that its caller's frame depends on.
 type Callee uint8
 
 const (
-	CalleeUnknown Callee = iota // nothing tells
-	CalleeNeutral               // it leaves the stack pointer and the frame pointer as they were
-	CalleeOther                 // it does not
+	CalleeUnknown Callee = iota // no evidence
+	CalleeNeutral               // leaves the stack pointer and the frame pointer unchanged
+	CalleeOther                 // changes one of them
 )
 
-// Callee says what callers of the function have to expect. Functions that leave by a jump
-// are unknown: another one returns for them. So are those that return in different ways:
-// HotSpot's entry barrier does not come back to a method that it finds outdated.
+// Callee returns the effect of the function on its callers. Functions that leave by a jump
+// are unknown: another function returns for them. So are functions that return in different
+// ways: HotSpot's entry barrier does not return to an outdated method.
 func (r *Result) Callee() Callee {
 	odd := r.Odd || r.Popped > 0
 	switch {
@@ -41,8 +40,8 @@ func (r *Result) Callee() Callee {
 	return CalleeUnknown
 }
 
-// prove marks the calls of which nothing shows that they leave the stack pointer as it
-// was, and reports whether there are any that were not marked before.
+// prove marks calls without proof that they leave the stack pointer unchanged. It reports
+// whether any of them was not marked before.
 func (s *Synthesizer) prove() (found bool) {
 	s.proving = true
 	for i := range s.targets {
@@ -73,8 +72,8 @@ func (s *Synthesizer) prove() (found bool) {
 }
 
 // leadsToAnchor reports whether code from the i-th target on leads to an anchor that
-// depends on the stack pointer there. It shows each call that does not to unproved, if
-// there is one.
+// depends on the stack pointer there. It passes each call that does not to unproved, unless
+// that is nil.
 func (s *Synthesizer) leadsToAnchor(i int, unproved func(call *op)) bool {
 	ops := s.sorted[s.first[i]:s.first[i+1]]
 	// Ops after the first that ends the block are never reached.
@@ -88,6 +87,9 @@ func (s *Synthesizer) leadsToAnchor(i int, unproved func(call *op)) bool {
 	for j := len(ops) - 1; j >= 0; j-- {
 		o := &ops[j]
 		anchor := int(o.off) < len(s.code) && s.mark[o.off]&markAnchor != 0
+		if o.kind != opReturn && o.kind != opLoad && s.usesFP && !s.setsFP {
+			anchor = false // a call may have built the frame, and the jump may leave it
+		}
 		switch o.kind {
 		case opReturn, opIndirect:
 			leads = anchor
@@ -119,17 +121,17 @@ func (s *Synthesizer) anchoredAt(to int32) bool {
 	return ok && s.anchored[i]
 }
 
-// anchor marks an op that depends on the stack pointer being where it is thought to be.
-// before is the op in front of it, or nil.
+// anchor marks an op that needs the stack pointer to be as assumed. before is the previous
+// op, or nil.
 func (s *Synthesizer) anchor(o, before *op, now *state) {
 	is := false
 	switch o.kind {
 	case opReturn:
 		is = now.spOK && now.sp == s.limit && !(before != nil && before.pushes(o.off))
-	case opJump, opBranch:
-		is = o.imm == outside && now.spOK && now.sp == s.entry.sp && Callee(o.reg) != CalleeOther
-	case opIndirect: // a tail call, or by a table to code of which gaps.go demands the same
-		is = now.spOK
+	case opJump, opBranch: // a tail call; to unknown code, it may be the end of a frame that an unproved call began
+		is = o.imm == outside && now.spOK && now.sp == s.entry.sp && Callee(o.reg) == CalleeNeutral
+	case opIndirect: // a tail call
+		is = now.spOK && now.sp == s.entry.sp
 	case opLoad:
 		is = o.base == baseSP && now.spOK && now.saved[o.reg] != 0 && now.saved[o.reg] == now.sp-o.imm
 	}
@@ -138,16 +140,15 @@ func (s *Synthesizer) anchor(o, before *op, now *state) {
 	}
 }
 
-// mayMove reports whether a call may leave another stack pointer than there was.
+// mayMove reports whether a call may change the stack pointer.
 func (s *Synthesizer) mayMove(call *op) bool {
 	return Callee(call.reg) == CalleeOther || s.mark[call.off]&markUnproved != 0
 }
 
-// moved takes in that a call may have moved the stack pointer. If nothing was on the stack
-// before it but the return address, it may have made the function's frame, too. Then what
-// holds after it holds from the second byte of the call on: that is where unwinders look
-// for functions that have called others, and what is called makes the frame before it
-// calls anything itself. moved reports whether this is so.
+// moved applies a call that may have moved the stack pointer. If only the return address
+// was on the stack, the call may have built the function's frame. Then the new state holds
+// from the second byte of the call on: unwinders look there for callers, and the callee
+// builds the frame before it calls anything. moved reports whether this is so.
 func (s *Synthesizer) moved(now *state) (early bool) {
 	early = now.spOK && now.sp == s.entry.sp && !now.fpOK
 	if early && s.prologue {
@@ -162,7 +163,7 @@ func (s *Synthesizer) moved(now *state) (early bool) {
 	return early
 }
 
-// grown returns a slice of n zeros, in the memory of b if that is enough.
+// grown returns a slice of n zeros, in the memory of b if that is large enough.
 func grown(b []bool, n int) []bool {
 	if cap(b) < n {
 		return make([]bool, n)
@@ -173,37 +174,35 @@ func grown(b []bool, n int) []bool {
 }
 
 // TakesArguments reports whether code has an instruction that returns and takes arguments
-// off the caller's stack. It only knows that of x86-64, where it is ret with an operand.
+// off the caller's stack. It knows only that of x86-64: ret with an operand.
 func TakesArguments(t jitcode.Target, code []byte) bool {
 	if elf.Machine(t.Machine) != elf.EM_X86_64 {
 		return false
 	}
 	const ret = 0xc2
+	var room [8]op
+	decoded := 0 // the start of an instruction, if code is decoded from its first byte on
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(code[at:], ret)
 		if i < 0 || at+i+2 >= len(code) {
 			return false
 		}
 		at += i
-		// Whole words, and no more of them than anybody passes.
-		if n := binary.LittleEndian.Uint16(code[at+1:]); n > 0 && n%wordSize == 0 && n <= 255*wordSize && startsAt(code, at) {
+		// Whole words, and a plausible number of them.
+		n := binary.LittleEndian.Uint16(code[at+1:])
+		if n == 0 || n%wordSize != 0 || n > 255*wordSize {
+			continue
+		}
+		for decoded < at {
+			_, n := decodeX86(code, decoded, room[:0])
+			decoded += max(n, 1)
+		}
+		if decoded == at {
 			return true
 		}
 	}
 }
 
-// startsAt reports whether an instruction starts at code[at] when all code is decoded from
-// its beginning on.
-func startsAt(code []byte, at int) bool {
-	var room [8]op
-	pos := 0
-	for pos < at {
-		_, n := decodeX86(code, pos, room[:0])
-		pos += max(n, 1)
-	}
-	return pos == at
-}
-
-// TakesArgumentsAlways reports whether code for a machine has to be treated as if it took
-// arguments off the caller's stack, since nothing as simple as a return shows it.
+// TakesArgumentsAlways reports whether any code for a machine may take arguments off the
+// caller's stack, because no return instruction shows it.
 func TakesArgumentsAlways(t jitcode.Target) bool { return elf.Machine(t.Machine) == elf.EM_AARCH64 }

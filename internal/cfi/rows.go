@@ -75,7 +75,7 @@ func (s *Synthesizer) rows() {
 	}
 }
 
-// addMoved adds a span to Result.Moved.
+// addMoved appends a span to Result.Moved.
 func (s *Synthesizer) addMoved(span Span) {
 	if last := len(s.result.Moved) - 1; last >= 0 && s.result.Moved[last].To == span.From {
 		s.result.Moved[last].To = span.To

@@ -20,7 +20,7 @@ type state struct {
 	unproved   bool  // is there one that may have changed the stack pointer?
 	fresh      bool  // is there a way without any call?
 	signed     bool  // is the return address signed on one?
-	moved      bool  // is the return address elsewhere than below the CFA on all of them?
+	moved      bool  // does the word below the CFA lack the return address, on all ways?
 	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
 
 	intact uint16          // registers that still hold what they held in the caller
@@ -121,9 +121,9 @@ func (s *state) setSP(sp int64) {
 
 func (s *state) loseSP() { s.spOK, s.sp = false, 0 }
 
-// loseReturnAddress notes that the word below the CFA has the return address no longer.
+// loseReturnAddress records that the word below the CFA no longer has the return address.
 // V8's handlers of bytecodes move it down to make room for arguments, and leave by a jump.
-// Nothing is known from there on.
+// From there on, nothing is known.
 func (s *state) loseReturnAddress() {
 	s.moved = true
 	s.loseSP()

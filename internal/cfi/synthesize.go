@@ -30,15 +30,15 @@ type Result struct {
 	// first one on, unless the caller knows better.
 	Returns, Jumps bool
 
-	// It comes to a return that takes more than the return address off the stack, or finds
+	// Odd: it reaches a return that takes more than the return address off the stack, finds
 	// no return address there, or leaves the caller another frame pointer.
 	Odd bool
 
-	// It comes to a return of which it is unknown where it finds the stack.
+	// Unsure: it reaches a return for which the stack pointer is unknown.
 	Unsure bool
 
-	// Moved is the code, in order, where the return address is not in the word below the CFA:
-	// it was popped, or written over. Rows say nothing there.
+	// Moved is the code, in order, in which the word below the CFA has no return address: it
+	// was popped, or overwritten. There are no rows for it.
 	Moved []Span
 
 	// Popped is how many bytes the stack pointer gets above where it was when there
@@ -50,12 +50,12 @@ type Result struct {
 // A Synthesizer derives frames from code. The zero Synthesizer is ready to be used,
 // by one goroutine; results are valid until the next call.
 type Synthesizer struct {
-	// Callee says of the function at an offset from the start of the code, outside of it,
-	// what a call of it does. It may be nil, if nothing is known of any.
+	// Callee returns the effect of the function at an offset from the start of the code,
+	// outside of it. It may be nil: all are unknown.
 	Callee func(offset int64) Callee
 
-	// Strict says that functions may take arguments off their caller's stack, so that what
-	// calls do has to be proved.
+	// Strict means that functions may take arguments off their caller's stack, so the effect
+	// of each call needs a proof.
 	Strict bool
 
 	m     *machine
@@ -82,22 +82,22 @@ type Synthesizer struct {
 	budget   int      // ops that may still be looked at
 	now      state    // where flow is
 
-	// Evidence that the prologue is elsewhere. setsFP: it is not, the function writes to the
-	// frame pointer. made: it is in what the function calls first, as V8's baseline
-	// compiler has it. inherited: it is in the function that jumps to this one.
+	// Evidence about the prologue. setsFP: it is here, as the function writes to the frame
+	// pointer. made: it is in the first function called, as in code of V8's baseline
+	// compiler. inherited: it is in the function that jumps to this one.
 	setsFP, made, inherited bool
 
-	// Evidence of that where calls are believed: the function leaves by a jump with a frame
-	// that is still there, and counts from a frame pointer that it has not set up.
+	// Evidence that it is elsewhere, if calls are believed. The function leaves by a jump
+	// without removing its frame, and counts from a frame pointer that it has not set.
 	unbalanced, usesFP bool
 
-	// It does so without any call before, so that what calls do does not matter.
+	// It leaves so without any call before: the effects of calls do not matter.
 	pushedOut bool
 
-	strict, prologue, inFrame bool // take that for granted
+	strict, prologue, inFrame bool // assume these
 
-	proving  bool   // look for anchors
-	anchored []bool // by target: the code from there on leads to an anchor
+	proving  bool   // mark anchors
+	anchored []bool // by target: its code leads to an anchor
 
 	indirect, frames state // what holds at indirect jumps, and in classic frames
 	gaps, calls      []uint32
@@ -132,9 +132,9 @@ func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		r = s.synthesize(t, code, nil)
 	}
 	if entry == nil && s.Strict && !s.inFrame && !s.prologue && s.pushedOut && s.usesFP && !s.setsFP {
-		// V8's InterpreterEnterAtBytecode pushes a return address for the handler that it jumps
-		// to. It is entered by jumps, in the frame of the interpreter. But a function that is
-		// called might do the same.
+		// V8's InterpreterEnterAtBytecode pushes a return address for the handler that it
+		// jumps to. It is entered by jumps, in the interpreter's frame. But a function that
+		// is called might do the same.
 		r.Rows = r.Rows[:0]
 	}
 	return r

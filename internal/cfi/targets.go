@@ -120,7 +120,7 @@ func armDisplacement(w uint32) (by int32, ok bool) {
 	return by, true
 }
 
-// x86BranchDisplacement is x86Displacement from where the branch begins.
+// x86BranchDisplacement is x86Displacement, counted from the branch's first byte.
 func x86BranchDisplacement(insn []byte) (by int64, ok bool) {
 	by, ok = x86Displacement(insn)
 	return by + int64(len(insn)), ok

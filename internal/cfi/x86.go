@@ -66,7 +66,7 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 		x.immediates(flags)
 	}
 	usesFP := flags&xModRM != 0 && x.mod != 3 && x.rm == xRBP
-	if flags&(xSpecial|xReg|xRM) == 0 && !usesFP { // it does nothing
+	if flags&(xSpecial|xReg|xRM) == 0 && !usesFP { // no effect on the state
 		if x.at > 15 || x.at > len(code)-at {
 			return ops, 0
 		}

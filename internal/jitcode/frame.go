@@ -11,14 +11,21 @@ type FrameRow struct {
 	Saved  []SavedReg // in the order of their numbers; others hold what they held in the caller
 }
 
-// A CFA is a register and a number to be added to it.
+// A CFA is a register and a number to be added to it. If Stored is not 0, the code keeps
+// the CFA in the word at Reg plus Stored: that word is the CFA where it is between Reg plus
+// Offset and MaxStored bytes above, and Reg plus Offset is where it is anything else.
 type CFA struct {
 	Reg    uint8
 	Offset int64
+	Stored int64
 }
 
+// MaxStored is how many bytes above Reg plus Offset a stored CFA is at most.
+const MaxStored = 1 << 20
+
 // A SavedReg says that a register of the caller is in memory at the CFA plus
-// Offset, or that it is gone.
+// Offset, or that it is gone. Where the row's CFA is stored, Offset counts from the CFA's
+// Reg plus Offset.
 type SavedReg struct {
 	Reg    uint8
 	Offset int64

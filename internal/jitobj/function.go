@@ -45,14 +45,14 @@ type Object struct {
 }
 
 // Tables are where an object's unwind tables are in its file, .eh_frame and
-// .eh_frame_hdr after it; Size is 0 if there are none. Blank says that they have no entries,
-// since there was no room for those of the functions.
+// .eh_frame_hdr after it; Size is 0 if there are none. Blank means that they have no
+// entries, because there was no room for the function's tables.
 type Tables struct {
 	Offset, Size uint64
 	Blank        bool
 }
 
-// Describe reports whether the tables have what is known of the functions.
+// Describe reports whether the tables have the function's rows.
 func (t *Tables) Describe() bool { return t.Size > 0 && !t.Blank }
 
 // A Builder makes objects one after the other in the same memory. It is not safe

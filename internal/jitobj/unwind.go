@@ -56,8 +56,8 @@ func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
 }
 
 // addTables adds .eh_frame, which goes from offset to end in the file and consists of
-// pieces, and the .eh_frame_hdr for its entries. If there is no room for them, the tables
-// are blank.
+// pieces, and the .eh_frame_hdr for its entries. Without room for them, it adds blank
+// tables.
 func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offset, end, away uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
 	headerAt := (end + 3) &^ 3
 	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, entries)
@@ -166,14 +166,20 @@ func (b *Builder) derivedCIE(u *jitcode.Unwind) dwarfgen.CIEID {
 // row returns a row for an FDE that begins at start.
 func (b *Builder) row(r *jitcode.FrameRow, start uint64) dwarfgen.FrameRow {
 	first := len(b.saved)
+	cfa := dwarfgen.CFA{Reg: uint64(r.CFA.Reg), Offset: r.CFA.Offset}
+	stored := r.CFA.Stored != 0
+	if stored {
+		cfa.Stored, cfa.Max = r.CFA.Stored, jitcode.MaxStored
+	}
 	for _, s := range r.Saved {
-		b.saved = append(b.saved, dwarfgen.SavedReg{Reg: uint64(s.Reg), Offset: s.Offset, Lost: s.Lost})
+		saved := dwarfgen.SavedReg{Reg: uint64(s.Reg), Offset: s.Offset, Lost: s.Lost}
+		if stored && !s.Lost {
+			saved.Direct, saved.Base = true, cfa.Reg
+			saved.Offset += cfa.Offset
+		}
+		b.saved = append(b.saved, saved)
 	}
-	return dwarfgen.FrameRow{
-		Offset: r.Offset - start,
-		CFA:    dwarfgen.CFA{Reg: uint64(r.CFA.Reg), Offset: r.CFA.Offset},
-		Saved:  b.saved[first:len(b.saved):len(b.saved)],
-	}
+	return dwarfgen.FrameRow{Offset: r.Offset - start, CFA: cfa, Saved: b.saved[first:len(b.saved):len(b.saved)]}
 }
 
 // hashUnwind adds what is known of frames to a build id.
@@ -218,7 +224,12 @@ func (b *Builder) hashRow(r *jitcode.FrameRow) {
 		b.hashNumber(0)
 		return
 	}
-	b.hashNumber(uint64(r.CFA.Reg)<<32 | uint64(len(r.Saved))<<8 | 1)
+	known := uint64(1)
+	if r.CFA.Stored != 0 {
+		known = 2
+		b.hashNumber(uint64(r.CFA.Stored))
+	}
+	b.hashNumber(uint64(r.CFA.Reg)<<32 | uint64(len(r.Saved))<<8 | known)
 	b.hashNumber(uint64(r.CFA.Offset))
 	for _, s := range r.Saved {
 		lost := uint64(0)

@@ -9,26 +9,26 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// What functions of a dump do to the stack of those that call them. Unwind tables that
-// are derived from code depend on it: see package cfi.
+// Effects of functions of a dump on the stack of their callers. Unwind tables that are
+// derived from code depend on them: see package cfi.
 
-// callees knows the functions of a dump by their addresses.
+// callees has the functions of a dump by address.
 type callees struct {
-	events  int             // of the dump that have been taken in
-	placed  []placed        // in the order of their addresses
-	effects []atomic.Uint32 // by function: 0, or a cfi.Callee and 1
+	events  int             // events of the dump already added
+	placed  []placed        // sorted by address
+	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
 	strict  bool            // functions take arguments off their callers' stack
 	copies  []Copy
 }
 
-// A placed function is one at an address.
+// A placed function is a function with its address.
 type placed struct {
 	addr     uint64
 	function int
 }
 
-// lookAround takes in the functions that were scanned since it was called last. It must
-// not run while functions are read.
+// lookAround adds the functions scanned since the last call. It must not run while
+// functions are read.
 func (d *Jitdump) lookAround() {
 	c := &d.callees
 	if !d.derive || c.events == len(d.Events) {
@@ -53,7 +53,7 @@ func (d *Jitdump) lookAround() {
 	}
 }
 
-// codeOf reads the code of the i-th function, valid until the next call.
+// codeOf returns the code of the i-th function, valid until the next call.
 func (r *Reader) codeOf(i int) ([]byte, error) {
 	at := r.d.parts[i].load
 	if err := r.window.hold(r.d.src, at); err != nil {
@@ -67,8 +67,8 @@ func (r *Reader) codeOf(i int) ([]byte, error) {
 	return r.unsalted(l.Code), err
 }
 
-// callee says what the function at an address does to its caller, or else that of which a
-// copy is there.
+// callee returns the effect of the function at addr on its caller, or of the function that
+// addr has a copy of.
 func (r *Reader) callee(addr uint64) cfi.Callee {
 	effect := r.placed(addr)
 	for _, c := range r.d.callees.copies {
@@ -79,8 +79,8 @@ func (r *Reader) callee(addr uint64) cfi.Callee {
 	return effect
 }
 
-// placed says what the function at an address does to its caller. Where several were
-// there at different times, it is what all of them do.
+// placed returns the effect of the function at addr on its caller. If several functions
+// were there at different times, their effects must agree.
 func (r *Reader) placed(addr uint64) cfi.Callee {
 	c := &r.d.callees
 	i, _ := slices.BinarySearchFunc(c.placed, addr, func(p placed, addr uint64) int { return cmp.Compare(p.addr, addr) })
@@ -95,7 +95,7 @@ func (r *Reader) placed(addr uint64) cfi.Callee {
 	return effect
 }
 
-// effect says what the i-th function does to its caller.
+// effect returns the effect of the i-th function on its caller.
 func (r *Reader) effect(i int) cfi.Callee {
 	known := &r.d.callees.effects[i]
 	if e := known.Load(); e != 0 {

@@ -41,10 +41,10 @@
 // itself proves it: each repair has a name, says what the evidence is, and is
 // counted in [Jitdump.Repairs].
 //
-// At which addresses the lines of a dump are, all of its tables decide (skew.go), and
-// [Jitdump.LineAddresses] says how. In which file V8's are, its tables of baseline code
-// decide (v8positions.go). Both are settled when a scan ends. Functions that are read while
-// the dump still grows ([Jitdump.Grow]) get only what is certain by then.
+// All line tables of a dump decide about the addresses of its lines (skew.go);
+// [Jitdump.LineAddresses] returns the decision. The tables of baseline code decide about
+// the files of V8's lines (v8positions.go). Both are settled when a scan ends. Functions
+// that are read while the dump still grows ([Jitdump.Grow]) get only certain lines.
 //
 // # Mono
 //

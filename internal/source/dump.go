@@ -38,15 +38,15 @@ type Dump interface {
 	AddRepairs(RepairCounts)
 }
 
-// Surroundings are what code depends on that is not in its dump.
+// Surroundings are inputs for deriving frames that are not in the dump.
 type Surroundings struct {
-	Host   *jitcode.FrameRow // that traces run in; nil if there are none, or it is unknown
-	Copies []Copy            // of code that the dump has
+	Host   *jitcode.FrameRow // frame that traces run in; nil if there are no traces, or it is unknown
+	Copies []Copy            // of code in the dump
 }
 
-// A Copy says that memory from Lo up to Hi holds the same code as that from Home on. V8
-// maps a part of its program twice, and calls its builtins at one place while the dump
-// has them at the other.
+// A Copy means that memory from Lo up to Hi holds the same code as memory from Home on. V8
+// maps a part of its program twice: it calls builtins in one mapping, and the dump has them
+// in the other.
 type Copy struct{ Lo, Hi, Home uint64 }
 
 // A FunctionReader reads the functions of a dump, one after the other.

@@ -29,7 +29,7 @@ type Reader struct {
 	listings []J9Listing // of the function
 	texts    texts
 	frames   cfi.Synthesizer
-	aside    *Reader           // reads what the function calls; nil before it calls anything
+	aside    *Reader           // reads called functions; nil before the first
 	names    map[string]string // see intern
 	places   map[string]int    // of file names in fn.Files
 
@@ -74,8 +74,8 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	return fn, nil
 }
 
-// placeRows moves the rows of function i to where they belong, and leaves out those that
-// belong nowhere.
+// placeRows moves the rows of function i to their right addresses, or removes them if these
+// are unknown.
 func (r *Reader) placeRows(fn *jitcode.Function, i int) {
 	d := r.d
 	if len(r.rows) == 0 || len(d.evidence.hypotheses) == 0 {
@@ -119,7 +119,7 @@ func (d *Jitdump) FunctionAt(offset int64) (int, bool) {
 }
 
 // rawRows reads the i-th function and leaves the entries of its debug record in
-// r.rows, sorted, at the addresses that the dump has.
+// r.rows, sorted, at the addresses in the dump.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact = r.rows[:0], false

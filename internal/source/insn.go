@@ -14,12 +14,12 @@ import (
 // first byte. It is evidence for or against addresses in a dump.
 type starts struct {
 	set     []uint64 // a bit for each byte of the code
-	reached int      // how many bytes the sweep got through
-	fixed   int      // or: every instruction has a multiple of this length
+	reached int      // bytes decoded by the sweep
+	fixed   int      // if not 0: every length is a multiple of this, in bytes
 }
 
-// fixedLength returns what all lengths of instructions are a multiple of, in bytes, where
-// that is all there is to know; 0 for machines whose instructions are swept.
+// fixedLength returns a number of bytes that divides the length of every instruction, for
+// machines without a sweep; 0 for machines with one.
 func fixedLength(machine elf.Machine) int {
 	switch machine {
 	case elf.EM_ARM: // 4 bytes, or 2 in the T32 set
@@ -30,13 +30,13 @@ func fixedLength(machine elf.Machine) int {
 	return 0
 }
 
-// hasSweep reports whether a sweep tells apart where instructions start on a machine.
+// hasSweep reports whether a sweep can find the starts of a machine's instructions.
 func hasSweep(machine elf.Machine) bool {
 	return machine == elf.EM_X86_64 || machine == elf.EM_386 || machine == elf.EM_RISCV || machine == elf.EM_S390
 }
 
-// sweep finds the starts of code, in the memory of an earlier sweep. On machines that it
-// knows nothing of, the result knows nothing.
+// sweep finds the starts of code, in the memory of an earlier sweep. On unknown machines
+// the result is empty.
 func (s *starts) sweep(t jitcode.Target, code []byte) {
 	machine := elf.Machine(t.Machine)
 	s.reached, s.fixed = 0, fixedLength(machine)

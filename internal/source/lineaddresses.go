@@ -2,52 +2,51 @@ package source
 
 import "sync/atomic"
 
-// A LineAddresses says what was decided about the addresses of a dump's lines, and by
-// what. Tables of V8's baseline compiler, which are about bytecode, do not count.
+// A LineAddresses is the decision about the addresses of a dump's lines, with its evidence.
+// Tables of V8's baseline compiler do not count: they are about bytecode.
 type LineAddresses struct {
 	Decision LineDecision
 	Basis    LineBasis
-	Skew     uint64 // in bytes: what was, or could have been, taken off each address
+	Skew     uint64 // in bytes: subtracted from each address, or considered
 
-	Tables  int // that have entries
-	Rows    int // in them
+	Tables  int // tables with entries
+	Rows    int // their entries
 	Either  int // tables that fit the code both ways
 	Neither int // tables that fit it neither way
 
 	AsWritten AddressFit
 	MovedBack AddressFit // by Skew
 
-	// Early counts functions that got lines when the dump was not complete, and evidence
-	// that came later speaks against them.
+	// Early counts functions that got lines while the dump grew, and contradict later
+	// evidence.
 	Early int
 }
 
-// An AddressFit says how addresses fit the code.
+// An AddressFit says how well addresses fit the code.
 type AddressFit struct {
-	Tables   int // that fit only so
-	Known    int // rows in the code of which it is known whether an instruction starts there
-	AtStarts int // of them, those where one does
-	Outside  int // rows in front of their function's code or behind it
+	Tables   int // tables that fit only this way
+	Known    int // rows in the code that can be compared with starts of instructions
+	AtStarts int // of these, rows at the start of an instruction
+	Outside  int // rows before or after the code of their function
 }
 
-// givenAway are counts of functions that were read and have lines.
+// givenAway counts functions that were read and have lines.
 type givenAway struct{ asWritten, moved atomic.Int64 }
 
-// Grow says that functions are read before the dump is complete: what is not certain yet
-// gives no lines.
+// Grow makes functions readable before the dump is complete: uncertain lines are left out.
 func (d *Jitdump) Grow() {
 	d.growing = true
 	d.positions = v8Positions{partial: true}
 }
 
-// LineAddresses returns what was decided so far. ok is false for a dump without lines.
+// LineAddresses returns the decision so far. ok is false for a dump without lines.
 func (d *Jitdump) LineAddresses() (a LineAddresses, ok bool) {
 	e := &d.evidence
 	if len(e.hypotheses) == 0 {
 		return a, false
 	}
 	moved := d.chosen
-	if moved == 0 { // then the one that comes closest
+	if moved == 0 { // use the closest one
 		moved = 1
 		for h := range e.hypotheses {
 			if h > 0 && len(e.hypotheses[h].failed) < len(e.hypotheses[moved].failed) {

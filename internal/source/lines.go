@@ -30,15 +30,15 @@ func isGarbled(name []byte, inUTF8 bool) bool {
 	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
 }
 
-// row is an entry with its address taken relative to the function, as the dump has it.
+// row is an entry with its address relative to the function, as in the dump.
 type row struct {
 	off          int64
 	line, column uint32
 	file         int
 }
 
-// table makes the rows of fn from its debug record, in the order of their addresses,
-// which are as the dump has them.
+// table makes the rows of fn from its debug record, sorted by address, with the addresses
+// of the dump.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	names := nameTable{reader: r, fn: fn}
 	_, names.v8 = r.d.v8Name(fn.Name)

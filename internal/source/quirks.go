@@ -12,8 +12,8 @@ import (
 )
 
 // What producers get wrong, and how a dump proves it. Each quirk has a test
-// with real or rebuilt bytes. What is wrong with addresses is in skew.go, with V8's
-// inlined lines in v8positions.go.
+// with real or rebuilt bytes. Quirks of addresses are in skew.go, quirks of V8's inlined
+// lines in v8positions.go.
 
 // repairs counts what was repaired. Functions are read by several goroutines.
 type repairs struct {
@@ -66,24 +66,24 @@ func (d *Jitdump) Repairs() []Repair {
 	r := &d.repairs
 	all := []Repair{
 		{"skewed-lines", r.skew.Load(), "functions whose source lines were moved back to the code they belong to"},
-		{"contradictory-lines", r.contradictory.Load(), "functions whose source lines may be at wrong addresses: those of the dump contradict each other; left without lines"},
-		{"misplaced-lines", r.misfitting.Load(), "functions whose source lines are not where their instructions start, unlike those of other functions; left without lines"},
-		{"undecided-lines", r.withheld.Load(), "functions that were loaded before it was known whether source lines are at the right addresses; left without lines"},
+		{"contradictory-lines", r.contradictory.Load(), "functions without lines, because the dump's line tables contradict each other"},
+		{"misplaced-lines", r.misfitting.Load(), "functions without lines, because theirs are not at starts of instructions, unlike those of other functions"},
+		{"undecided-lines", r.withheld.Load(), "functions without lines, loaded before the right addresses of lines were known"},
 		{"bytecode-offsets", r.bytecode.Load(), "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
 		{"freed-file-names", r.fileNames.Load(), "functions whose source file name had been overwritten; taken from their own name"},
 		{"garbled-file-names", r.garbled.Load(), "source lines whose file name is garbage; left out"},
 		{"lines-outside", r.outside.Load(), "functions with source lines outside their code; cut to it"},
-		{"foreign-lines", r.foreign.Load(), "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, but for about 1 in 70 that cannot be told apart"},
-		{"late-file-names", r.lateNames.Load(), "functions with code inlined from other files, whose names V8 writes one entry too late; put right"},
+		{"foreign-lines", r.foreign.Load(), "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, except about 1 in 70"},
+		{"late-file-names", r.lateNames.Load(), "functions with code inlined from other files, whose names V8 writes one entry too late; fixed"},
 		{"unplaced-lines", r.unplaced.Load(), "functions with code that V8 places in line 1, column 1, for lack of a position; such lines were left out"},
-		{"unchecked-lines", r.unchecked.Load(), "optimized functions whose lines could not be checked for those of other files, as the dump has no line table of their baseline code, or grew while it was read"},
+		{"unchecked-lines", r.unchecked.Load(), "optimized functions whose lines may include lines of other files: the dump has no line table of their baseline code, or grew while it was read"},
 		{"unsorted-lines", r.unsorted.Load(), "functions with source lines out of order; sorted"},
 		{"absurd-lines", r.absurdLines.Load(), "source lines with an impossible number; left out"},
 		{"unusable-unwind-tables", r.unwind.Load(), "functions with unwind tables that no reader can follow; left without"},
 		{DisplacedTables, r.displaced.Load(), "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
 		{"broken-inline-trees", r.trees.Load(), "functions whose inlined calls cannot be used; left without"},
 		{"interleaved-trees", int64(d.interleaved), "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
-		{"missized-records", r.missized.Load(), "line tables with a wrong size, after which the next record would not be found; read by their entries"},
+		{"missized-records", r.missized.Load(), "line tables with a wrong size, which hides the next record; read by their entries"},
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
@@ -94,8 +94,8 @@ func (d *Jitdump) Repairs() []Repair {
 // BeamAsm writes pthread handles.
 const maxTID = 1 << 22
 
-// findQuirks looks at the line tables of the functions that have come since it was called
-// last, and decides what holds for the dump as a whole. The error is ctx's.
+// findQuirks adds the line tables of functions scanned since the last call, and decides
+// about the dump as a whole. It fails only with ctx's error.
 func (d *Jitdump) findQuirks(ctx context.Context) error {
 	r := d.Reader()
 	r.repairs = new(repairs) // looking is not repairing
@@ -129,7 +129,7 @@ func (d *Jitdump) findQuirks(ctx context.Context) error {
 	return nil
 }
 
-// decideLines decides by the evidence there is.
+// decideLines decides by the evidence so far.
 func (d *Jitdump) decideLines() {
 	e := &d.evidence
 	if len(e.hypotheses) == 0 {
@@ -162,35 +162,51 @@ func intactName(script, freed []byte) ([]byte, bool) {
 	return script[n:], true
 }
 
-// freedName returns the name in a debug record whose names cannot be walked because NULs
-// were written into them, or nil. The proof: walking fails, but entries with names of one
-// length fill the area, each name ends in a NUL, and what is intact of it is the script's.
-func freedName(info *jitdump.DebugInfo, script []byte) []byte {
+// freedName returns the name in a debug record whose names have NULs written into them, or
+// nil. The proof: walking fails, but entries with names of one length fill the area. Each
+// name ends in a NUL, and its intact part matches the script's.
+func freedName(info *jitdump.DebugInfo, script []byte) ([]byte, freedLayout) {
 	if len(script) == 0 || info.Count == 0 || info.Count > uint64(len(info.Area))/jitdump.DebugEntryHead || walks(info) {
-		return nil
+		return nil, freedLayout{}
 	}
 	for i := len(script) - 1; i > 0; i-- {
 		if script[i-1] != ' ' {
 			continue
 		}
-		area, ok := info.Area, true
-		for n := uint64(0); ok && n < info.Count; n++ {
-			var size int
-			size, ok = freedEntry(area, script, len(script)-i)
-			area = area[size:]
-		}
-		if ok && len(area) < 8 {
-			return script[i:]
+		for _, repeats := range []bool{false, true} {
+			if fills(info, script, freedLayout{len(script) - i, repeats}) {
+				return script[i:], freedLayout{len(script) - i, repeats}
+			}
 		}
 	}
-	return nil
+	return nil, freedLayout{}
 }
 
-// freedEntry returns the size of the entry at the start of area, if it is one with a freed
-// name of that length. V8 10 repeats names, as the format allows.
-func freedEntry(area, script []byte, length int) (size int, ok bool) {
+// A freedLayout describes entries with freed names.
+type freedLayout struct {
+	length  int  // of the names, in bytes
+	repeats bool // names after the first may be RepeatName; freed names may begin as it
+}
+
+// fills reports whether entries of a layout fill a debug record.
+func fills(info *jitdump.DebugInfo, script []byte, l freedLayout) bool {
+	area := info.Area
+	for n := range info.Count {
+		size, ok := freedEntry(area, script, l, n == 0)
+		if !ok {
+			return false
+		}
+		area = area[size:]
+	}
+	return len(area) < 8
+}
+
+// freedEntry returns the size of the entry at the start of area, if its name is a freed one
+// of a layout. V8 10 repeats names, as the format allows.
+func freedEntry(area, script []byte, l freedLayout, first bool) (size int, ok bool) {
 	const head = jitdump.DebugEntryHead
-	if len(area) >= head+2 && area[head+1] == 0 && string(area[head:head+1]) == jitdump.RepeatName {
+	length := l.length
+	if l.repeats && !first && len(area) >= head+2 && area[head+1] == 0 && string(area[head:head+1]) == jitdump.RepeatName {
 		return head + 2, true
 	}
 	if len(area) <= head+length || area[head+length] != 0 {
@@ -222,13 +238,13 @@ func walks(info *jitdump.DebugInfo) bool {
 func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
 	name, _ := r.d.v8Name(fn.Name)
 	script := name.script
-	if file := freedName(info, script); file != nil {
+	if file, layout := freedName(info, script); file != nil {
 		r.repairs.fileNames.Add(1)
 		order := r.d.order()
 		area := info.Area
-		for range info.Count {
+		for n := range info.Count {
 			yield(jitdump.DebugEntry{Addr: order.Uint64(area), Line: order.Uint32(area[8:]), Discrim: order.Uint32(area[12:]), Name: file})
-			size, _ := freedEntry(area, script, len(file))
+			size, _ := freedEntry(area, script, layout, n == 0)
 			area = area[size:]
 		}
 		return nil

@@ -186,6 +186,7 @@ func TestFreedNames(t *testing.T) {
 		want                    string
 	}{
 		{"NULs in it", withNULs, "JS:*f " + file + ":3:7", "0 " + file + ":3:0 1 " + file + ":4:0 2 " + file + ":5:0"},
+		{"the bytes of a repeated name in it", "\xff" + withNULs[7:], "JS:*f " + file + ":3:7", "0 " + file + ":3:0 1 " + file + ":4:0 2 " + file + ":5:0"},
 		{"no NULs in it", without, "JS:*f " + file + ":3:7", "0 " + file + ":3:0 1 " + file + ":4:0 2 " + file + ":5:0"},
 		{"a name of its own", "/some/other/dir/", "JS:*f " + file + ":3:7", "0 /some/other/dir/gram.js:3:0 1 /some/other/dir/gram.js:4:0 2 /some/other/dir/gram.js:5:0"},
 		{"nothing to prove it", withNULs, "JS:*f /else/where.js:3:7", ""},

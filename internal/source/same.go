@@ -6,14 +6,14 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A Comparer is a Dump that can tell whether it has a function twice.
+// A Comparer is a Dump that can find repeated functions.
 type Comparer interface {
-	// Same returns what reports whether two functions have the same name, code, lines,
-	// inlined calls and unwind tables. It is for one goroutine.
+	// Same returns a function that reports whether two functions have the same name, code,
+	// lines, inlined calls and unwind tables. It is for one goroutine.
 	Same() func(i, j int) bool
 }
 
-// Same is a Comparer's.
+// Same implements Comparer.
 func (d *Jitdump) Same() func(i, j int) bool {
 	var in [2]window
 	return func(i, j int) bool {
@@ -31,7 +31,7 @@ func (d *Jitdump) Same() func(i, j int) bool {
 	}
 }
 
-// sameLoad reports whether two loads are of the same name and code.
+// sameLoad reports whether two loads have the same name and code.
 func (d *Jitdump) sameLoad(in *[2]window, a, b span) bool {
 	var loads [2]jitdump.Load
 	for k, s := range [2]span{a, b} {
@@ -46,8 +46,7 @@ func (d *Jitdump) sameLoad(in *[2]window, a, b span) bool {
 	return bytes.Equal(loads[0].Name, loads[1].Name) && bytes.Equal(loads[0].Code, loads[1].Code)
 }
 
-// samePayload reports whether two records have the same content but for their time, or
-// there are none.
+// samePayload reports whether two records agree but for their times, or both are missing.
 func (d *Jitdump) samePayload(in *[2]window, a, b span) bool {
 	if a.size == 0 || b.size == 0 {
 		return a.size == b.size

@@ -10,8 +10,8 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Two functions are the same if name, code, lines and unwind tables are; address, time,
-// thread and index do not count.
+// Two functions are the same if name, code, lines and unwind tables agree; address, time,
+// thread and index do not matter.
 func TestSame_OneDifference(t *testing.T) {
 	type function struct {
 		name   string

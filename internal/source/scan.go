@@ -48,7 +48,7 @@ type Jitdump struct {
 	listed      window            // of the records that listings were last made of
 	listings    listingsOf        // those that are being read
 	derive      bool              // frames of functions from their code
-	callees     callees           // if derive is set
+	callees     callees           // used if derive is set
 	traces      bool              // code runs in the frame of an interpreter
 	host        *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
@@ -58,10 +58,10 @@ type Jitdump struct {
 
 	evidence  lineEvidence // about the addresses of lines
 	positions v8Positions
-	chosen    int // hypothesis of the evidence
+	chosen    int // index of the hypothesis that holds
 	decision  LineDecision
 	basis     LineBasis
-	bytecode  bool      // the lines of V8's baseline functions are about bytecode
+	bytecode  bool      // V8's baseline functions have lines of bytecode
 	growing   bool      // functions are read before the dump is complete
 	given     givenAway // functions with lines
 }

@@ -19,64 +19,65 @@ const (
 	elf32Header = 0x34
 )
 
-// skewsOf returns what producers may have added to addresses on a machine, V8's first.
+// skewsOf returns the skews that producers may add on a machine, V8's first.
 func skewsOf(machine elf.Machine) []int64 {
 	switch machine {
 	case elf.EM_386, elf.EM_ARM, elf.EM_MIPS, elf.EM_PPC:
 		return []int64{elf32Header, elf64Header}
-	case elf.EM_RISCV: // the dump does not say whether 32 or 64
+	case elf.EM_RISCV: // of 32 or 64 bits: unknown from the dump
 		return []int64{elf64Header, elf32Header}
 	}
 	return []int64{elf64Header}
 }
 
-// A lineEvidence is what the line tables of a dump say about their addresses. Each
-// hypothesis is that its skew was added to all of them; the first is that none was.
+// A lineEvidence is the evidence of a dump's line tables about their addresses. Each
+// hypothesis adds one skew to all of them; the first adds none.
 //
-// An entry belongs to the start of an instruction in its function. In dumps of V8 and
-// LLVM, 99.9 % or more do once they are moved back, and 9 to 40 % as they are written.
-// So a table fits a hypothesis or not by itself, and all tables are looked at: the first
-// ones, or some, may be short or odd.
+// An entry belongs to the start of an instruction in its function. In dumps of V8 and LLVM,
+// 99.9 % or more do once they are moved back, and 9 to 40 % as written. So each table fits
+// a hypothesis or not. All tables are checked: a few may be short or odd.
 type lineEvidence struct {
 	hypotheses []hypothesis
-	tables     int // with entries, of code that V8's baseline compiler did not make
-	rows       int // in them
-	judged     int // tables that some hypothesis does not fit
+	tables     int // with entries, without tables of V8's baseline compiler
+	rows       int // entries of these
+	judged     int // tables that contradict at least one hypothesis
 	baseline   int // tables of V8's baseline compiler
-	functions  int // looked at so far, those without tables included
+	functions  int // checked so far, including those without tables
 
-	starts starts // of the function that is looked at
-	fits   []bool // by hypothesis
+	starts starts // of the current function
+	fits   []bool // whether it fits, by hypothesis
 }
 
-// A hypothesis is that a producer has added a skew to all addresses of lines.
+// A hypothesis is that a producer added a skew to all addresses of lines.
 type hypothesis struct {
 	skew    int64 // in bytes
-	known   int   // rows of which it is known whether an instruction starts there
-	starts  int   // of them, those where one does
-	outside int   // rows in front of the code or behind its end
-	inside  int   // rows that are outside as written, and in the code if moved
+	known   int   // rows that can be compared with starts of instructions
+	starts  int   // of these, rows at the start of an instruction
+	outside int   // rows before or after the code
+	inside  int   // rows in the code that would be outside as written
 	first   int   // tables whose lowest row is at the first byte of the code
 	only    int   // tables that fit this hypothesis and not the first
 	either  int   // tables that fit both
 	neither int   // tables that fit neither
 
-	failed         []int32 // functions, in order, whose table does not fit
+	failed         []int32 // functions whose table does not fit, in order
 	failedBaseline int     // tables of V8's baseline compiler that do not fit
 }
 
-// maxMisfits is one in how many rows of a table may be at no instruction's start: a
-// sweep may lose its way in data for a few instructions.
+// maxMisfits: one in so many rows of a table may miss the starts of instructions. A sweep
+// may decode data as a few instructions.
 const maxMisfits = 8
 
-// maxAgainst is one in how many tables may contradict the others; of fewer, but no less
-// than minWithOne, one may.
+// maxAgainst: one in so many tables may fit another hypothesis only. Of minWithOne tables or
+// more, one may in any case. maxOdd: one in so many may fit no hypothesis, or another one. The
+// lines of such tables are left out.
 const (
 	maxAgainst = 20
 	minWithOne = 8
+	maxOdd     = 4
 )
 
-// add takes in the sorted rows of a function, whose offsets are as the dump has them.
+// add counts the rows of a function, sorted, with the offsets of the dump.
 func (e *lineEvidence) add(t jitcode.Target, i int, fn *jitcode.Function, rows []row, baseline bool) {
 	if e.hypotheses == nil {
 		e.hypotheses = []hypothesis{{}}
@@ -90,7 +91,7 @@ func (e *lineEvidence) add(t jitcode.Target, i int, fn *jitcode.Function, rows [
 	if baseline {
 		e.baseline++
 		for h := range e.hypotheses {
-			hypothesis := e.hypotheses[h] // whose counts are about other tables
+			hypothesis := e.hypotheses[h] // its counts are about other tables
 			if fits, known := hypothesis.addTable(&e.starts, rows, size); !fits || known == 0 {
 				e.hypotheses[h].failedBaseline++
 			}
@@ -127,9 +128,9 @@ func (e *lineEvidence) add(t jitcode.Target, i int, fn *jitcode.Function, rows [
 	}
 }
 
-// addTable counts the rows of a table, and reports whether they fit: rows in the code are
-// where instructions start, as far as that is known, and none is outside that another
-// hypothesis has inside. known is how many rows that was decided by.
+// addTable counts the rows of a table, and reports whether it fits. Then its rows in the
+// code are at starts of instructions, as far as known. No row is outside that another
+// hypothesis has inside. known is the number of rows used as evidence.
 func (h *hypothesis) addTable(s *starts, rows []row, size int64) (fits bool, known int) {
 	misfits := 0
 	for _, w := range rows {
@@ -137,7 +138,7 @@ func (h *hypothesis) addTable(s *starts, rows []row, size int64) (fits bool, kno
 		switch {
 		case off < 0 || off > size:
 			h.outside++
-			if w.off >= 0 && w.off <= size+elf64Header { // else it is outside anyway
+			if w.off >= 0 && w.off <= size+elf64Header { // other rows are outside in any case
 				known++
 				misfits++
 			}
@@ -164,21 +165,21 @@ func (h *hypothesis) addTable(s *starts, rows []row, size int64) (fits bool, kno
 	return misfits*maxMisfits <= known, known
 }
 
-// A LineDecision is what was decided about the addresses of lines.
+// A LineDecision is the decision about the addresses of lines.
 type LineDecision string
 
 const (
-	LinesAsWritten     LineDecision = "as-written"    // they are right
-	LinesMovedBack     LineDecision = "moved-back"    // a skew was added to all, and is taken off
-	LinesUndecided     LineDecision = "undecided"     // nothing shows whether they are right; used as written
-	LinesContradictory LineDecision = "contradictory" // tables contradict each other; no lines are used
+	LinesAsWritten     LineDecision = "as-written"    // right as written
+	LinesMovedBack     LineDecision = "moved-back"    // a skew was added to all, and is subtracted
+	LinesUndecided     LineDecision = "undecided"     // no evidence; used as written
+	LinesContradictory LineDecision = "contradictory" // tables contradict each other; lines are not used
 )
 
-// A LineBasis is what a LineDecision was made by.
+// A LineBasis is the evidence for a LineDecision.
 type LineBasis string
 
 const (
-	ByInstructions LineBasis = "instructions" // entries are where instructions start only so
+	ByInstructions LineBasis = "instructions" // entries are at starts of instructions only so
 	ByExtent       LineBasis = "extent"       // entries are inside the code only so, or begin with it
 	ByProducer     LineBasis = "producer"     // V8 is known to write them so
 	ByNothing      LineBasis = "none"
@@ -192,7 +193,7 @@ func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decisio
 	}
 	if e.judged == 0 {
 		for h := 1; h < len(e.hypotheses); h++ {
-			if n := e.hypotheses[h].first; n >= 2 && 2*n >= e.tables {
+			if n := e.hypotheses[h].first; n > 0 && n == e.tables || n >= 2 && 2*n >= e.tables {
 				return h, LinesMovedBack, ByExtent
 			}
 		}
@@ -208,8 +209,8 @@ func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decisio
 		}
 	}
 	best := &e.hypotheses[chosen]
-	switch against := len(best.failed); {
-	case against*maxAgainst > e.judged && (against > 1 || e.judged < minWithOne):
+	switch against := e.against(chosen); {
+	case against*maxAgainst > e.judged && (against > 1 || e.judged < minWithOne), len(best.failed)*maxOdd > e.judged:
 		return chosen, LinesContradictory, basis
 	case chosen == 0:
 		return 0, LinesAsWritten, basis
@@ -219,8 +220,20 @@ func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decisio
 	return 0, LinesUndecided, ByNothing
 }
 
-// minKnown is how many rows have to be at starts of instructions after they were moved,
-// where nothing else speaks for that: a few may be there by chance.
+// against returns how many tables fit another hypothesis only.
+func (e *lineEvidence) against(chosen int) int {
+	if chosen > 0 {
+		return len(e.hypotheses[chosen].failed) - e.hypotheses[chosen].neither
+	}
+	most := 0
+	for h := range e.hypotheses {
+		most = max(most, e.hypotheses[h].only)
+	}
+	return most
+}
+
+// minKnown is the number of moved rows that must be compared with starts of instructions,
+// without other evidence: a few may match by chance.
 const minKnown = 8
 
 // hasFailed reports whether the table of function i does not fit a hypothesis.

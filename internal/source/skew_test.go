@@ -15,8 +15,8 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// addressDumps are the dumps of testdata with line tables, and whether V8 or LLVM wrote
-// them, who add 0x40.
+// addressDumps are the dumps of testdata with line tables, with the producer's skew: V8 and
+// LLVM add 0x40.
 var addressDumps = []struct {
 	recording string
 	skewed    bool
@@ -25,7 +25,7 @@ var addressDumps = []struct {
 	{"node-noclock", true}, {"v8-lines", true},
 }
 
-// What is decided of the first tables of a dump is what is decided of all.
+// The first tables of a dump lead to the same decision as all.
 func TestLineAddresses_ForEveryPrefix(t *testing.T) {
 	cuts := 0 // of dumps with 20 tables or more
 	for _, c := range addressDumps {
@@ -86,13 +86,14 @@ func checkFit(t *testing.T, name string, a *source.LineAddresses, skewed bool) {
 	}
 }
 
-// pattern is code of instructions of 1, 2, 3 and 7 bytes, again and again: push, xor, mov,
-// lea. One begins at 0, 1, 3, 6, 13, 14, … of them.
+// pattern is a repeated sequence of instructions of 1, 2, 3 and 7 bytes: push, xor, mov,
+// lea. They start at 0, 1, 3, 6, 13, 14, …
 func pattern(n int) []byte {
 	return bytes.Repeat([]byte{0x55, 0x31, 0xc0, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x05, 0, 0, 0, 0}, n)
 }
 
-// onStarts are offsets of instructions of pattern, none of which is one 0x40 before or behind.
+// onStarts are offsets of instructions of pattern; none starts 0x40 before or after
+// another.
 func onStarts(n int) (offsets []int64) {
 	for at := int64(13); len(offsets) < n; at += 13 {
 		offsets = append(offsets, at, at+1, at+6)
@@ -100,7 +101,7 @@ func onStarts(n int) (offsets []int64) {
 	return offsets[:n]
 }
 
-// addTable adds a function whose entries are right if skew is taken off.
+// addTable adds a function whose entries are right after subtracting skew.
 func addTable(b *dumpBuilder, n int, skew int64, offsets ...int64) {
 	addr := uint64(0x10000 * (n + 1))
 	moved := make([]int64, len(offsets))
@@ -111,7 +112,7 @@ func addTable(b *dumpBuilder, n int, skew int64, offsets ...int64) {
 	b.code(fmt.Sprintf("f%d", n), addr, pattern(40))
 }
 
-// Where tables contradict each other, none is believed; a single one costs its own lines.
+// If tables contradict each other, none is used; a single wrong one loses its own lines.
 func TestLineAddresses_ContradictoryTables(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
@@ -126,6 +127,7 @@ func TestLineAddresses_ContradictoryTables(t *testing.T) {
 		{"one of three", 0, 2, 1, source.LinesContradictory, 0},
 		{"one of thirty neither way", 0, 29, 1, source.LinesMovedBack, 29},
 		{"one of thirty the other way", 29, 1, 0, source.LinesAsWritten, 29},
+		{"two of thirty-one neither way", 29, 0, 2, source.LinesAsWritten, 29},
 		{"one way", 0, 30, 0, source.LinesMovedBack, 30},
 		{"as they are", 30, 0, 0, source.LinesAsWritten, 30},
 	} {
@@ -162,7 +164,7 @@ func TestLineAddresses_ContradictoryTables(t *testing.T) {
 	}
 }
 
-// All tables count. What the first ones say, or every tenth, may be the opposite.
+// All tables count. The first ones, or every tenth, may contradict the rest.
 func TestLineAddresses_NotFromASample(t *testing.T) {
 	const n = 640
 	for _, c := range []struct {
@@ -198,7 +200,7 @@ func TestLineAddresses_NotFromASample(t *testing.T) {
 	}
 }
 
-// Where the evidence is not enough, that is what is said.
+// Without enough evidence, the decision is undecided.
 func TestLineAddresses_WithoutEvidence(t *testing.T) {
 	v8 := func(machine elf.Machine) jitdump.Header {
 		return jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(machine), Pad: 0xdeadbeef, PID: 100}
@@ -222,6 +224,7 @@ func TestLineAddresses_WithoutEvidence(t *testing.T) {
 		{"instructions of one length", other(elf.EM_AARCH64), []int64{0x50, 0x60}, source.LinesUndecided, source.ByNothing},
 		{"an unknown machine", other(elf.EM_ALPHA), []int64{0x50, 0x60}, source.LinesUndecided, source.ByNothing},
 		{"an entry behind the code", other(elf.EM_AARCH64), []int64{0x50, 40*13 + 4}, source.LinesMovedBack, source.ByExtent},
+		{"a table that begins at 0x40", other(elf.EM_AARCH64), []int64{0x40, 0x50}, source.LinesMovedBack, source.ByExtent},
 		{"one entry that fits both ways", other(elf.EM_X86_64), []int64{0x41}, source.LinesUndecided, source.ByNothing},
 		{"V8, one entry that fits both ways", v8(elf.EM_X86_64), []int64{0x41}, source.LinesMovedBack, source.ByProducer},
 		{"too few that fit only moved back", other(elf.EM_X86_64), []int64{0x40 + 13, 0x40 + 14, 0x40 + 26}, source.LinesUndecided, source.ByNothing},
@@ -263,8 +266,8 @@ func TestLineAddresses_On32Bits(t *testing.T) {
 	}
 }
 
-// A dump that grows: what is not certain gives no lines, and what later evidence speaks
-// against is counted.
+// In a growing dump, only certain lines are used, and lines that contradict later evidence
+// are counted.
 func TestLineAddresses_OfAGrowingDump(t *testing.T) {
 	b := newDump(t, x86)
 	addTable(b, 0, 0, 0x41) // fits both ways
@@ -324,7 +327,7 @@ func (g *growingFile) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(g.Bytes()).ReadAt(p, off)
 }
 
-// Baseline code of V8 does not count, whatever the version calls it.
+// Baseline code of V8 does not count, under any version's name.
 func TestLineAddresses_WithoutBaseline(t *testing.T) {
 	h := x86
 	h.Pad = 0xdeadbeef

@@ -28,6 +28,19 @@ func (d *Jitdump) Host() *jitcode.FrameRow { return d.host }
 // phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
 var phpStub = []byte("JIT$$")
 
+// hotspotInterpreter is what HotSpot calls the code of its template interpreter.
+var hotspotInterpreter = []byte("Interpreter")
+
+// hotspotSafepoint is what HotSpot calls the code that a thread runs at a safepoint. A signal
+// handler continues there at a poll in a loop, without a return address on the stack. Such
+// code begins with push rbx, and the VM stores the return address there later
+// (generate_handler_blob of sharedRuntime_x86_64.cpp). So no row from its entry holds. Its frame
+// pointer leads to the caller once the address is stored.
+var (
+	hotspotSafepoint = []byte("SafepointBlob")
+	pushRBX          = []byte{0x53}
+)
+
 // HasTraces reports whether code of the dump runs in the frame of an interpreter,
 // which jumps to it. So it is with PHP: the functions of its JIT have no prologue, end
 // in jumps, and expect the registers of its interpreter, execute_ex.
@@ -64,7 +77,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	r.frames.Strict = r.d.callees.strict
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
-	if sent { // and false where functions that take arguments off the stack move their return address
+	if sent { // but wrong where a function moves its return address to drop arguments
 		fn.Unwind.Sent = cfi.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
 		return nil
 	}
@@ -78,7 +91,14 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, found.Rows
+	rows := found.Rows
+	if bytes.Equal(fn.Name, hotspotInterpreter) {
+		rows = cfi.InterpreterRows(r.d.Target(), fn.Code, rows)
+	}
+	if bytes.Equal(fn.Name, hotspotSafepoint) && bytes.HasPrefix(fn.Code, pushRBX) && elf.Machine(r.d.Target().Machine) == elf.EM_X86_64 {
+		rows = nil
+	}
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, rows
 	return nil
 }
 

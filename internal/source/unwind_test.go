@@ -2,9 +2,11 @@ package source_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -79,6 +81,52 @@ func TestUnwind(t *testing.T) {
 			if fn, err := r.Function(1); err != nil || len(fn.Unwind.Sent.FDEs) != 0 || fn.Unwind.Empty() == derive {
 				t.Errorf("%s: the next function has %+v, %v", c.name, fn.Unwind, err)
 			}
+		}
+	}
+}
+
+// Code that HotSpot's signal handler continues in has no rows.
+func TestUnwind_HotSpotSafepoint(t *testing.T) {
+	body := []byte{0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x08, 0xc9, 0xc3} // push rbp; mov rbp,rsp; sub rsp,8; leave; ret
+	b := newDump(t, x86)
+	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...)) // entered at a poll in a loop
+	b.code("SafepointBlob", 0x2000, body)                          // entered at a return
+	d := b.scan()
+	d.DeriveFrames(source.Surroundings{})
+	r := d.Reader()
+	for i, want := range []bool{false, true} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(fn.Unwind.Rows) > 0; got != want {
+			t.Errorf("at %#x: rows %+v, want some: %v", fn.Addr, fn.Unwind.Rows, want)
+		}
+	}
+}
+
+// Only the function that HotSpot calls Interpreter gets the rows of its interpreter, where
+// its code is one.
+func TestUnwind_HotSpotInterpreter(t *testing.T) {
+	code := []byte{
+		0x58, 0x50, 0x55, 0x48, 0x8b, 0xec, 0x41, 0x55, 0x41, 0xff, 0x24, 0xda, // pop rax; push rax; push rbp; mov rbp,rsp; push r13; jmp [r10+rbx*8]
+		0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0x5e, 0x48, 0x8b, 0xe3, 0xff, 0xe6, // mov rbx,[rbp-8]; leave; pop rsi; mov rsp,rbx; jmp rsi
+	}
+	b := newDump(t, x86)
+	b.code("Interpreter", 0x1000, code)
+	b.code("Interpreters", 0x2000, code)
+	b.code("Interpreter", 0x3000, code[:12])
+	d := b.scan()
+	d.DeriveFrames(source.Surroundings{})
+	r := d.Reader()
+	for i, want := range []bool{true, false, false} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.ContainsFunc(fn.Unwind.Rows, func(r jitcode.FrameRow) bool { return r.CFA.Stored == -8 })
+		if got != want {
+			t.Errorf("%s at %#x: a stored CFA in %+v: %v, want %v", fn.Name, fn.Addr, fn.Unwind.Rows, got, want)
 		}
 	}
 }

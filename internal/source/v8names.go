@@ -5,39 +5,38 @@ import (
 	"strconv"
 )
 
-// What V8 says of a function in its name: "JS:*add /tmp/prog.js:2:49" is add, compiled by
-// Turbofan, which begins in line 2 of that script at column 49. Until V8 10 the kind is
-// another, and the column is missing: "LazyCompile:*add /tmp/prog.js:2". The marks are
-// those of CodeKindToMarker in V8's src/objects/code-kind.cc; an o in front of them
-// says that a loop was entered while it ran, a ' behind them that the code is only for
-// one context.
+// Names that V8 gives to functions. "JS:*add /tmp/prog.js:2:49" is add, compiled by
+// Turbofan, from line 2, column 49 of that script. Up to V8 10 the kind differs, and the
+// column is missing: "LazyCompile:*add /tmp/prog.js:2". The marks are those of
+// CodeKindToMarker in V8's src/objects/code-kind.cc. An o before them means that a loop was
+// entered while it ran, a ' after them that the code is for one context.
 
-// The tiers of V8's compilers that write line tables.
+// Marks of V8's compilers that write line tables.
 const (
 	tierBaseline = '^' // Sparkplug
 	tierMaglev   = '+'
 	tierTurbofan = '*'
 )
 
-// v8Kinds begin the names of functions that come from a script. All but the first are
-// believed only in dumps that V8 has written for sure.
+// v8Kinds are the first words of names of functions that come from a script. All but the
+// first count only in dumps known to be V8's.
 var v8Kinds = [...]string{"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"}
 
-// v8Pad is what V8 writes into the pad field of the file header [perf-jit.cc,
-// LogWriteHeader: reserved_], in all versions.
+// v8Pad is V8's value of the pad field of the file header, in all versions [perf-jit.cc,
+// LogWriteHeader: reserved_].
 const v8Pad = 0xdeadbeef
 
-// A v8Name is what a name says.
+// A v8Name is a function's name, in parts.
 type v8Name struct {
-	tier         byte   // 0 if it does not say
-	script       []byte // the name up to the end of the file's: "JS:*add /tmp/prog.js"; nil if it does not say
-	line, column uint32 // where the function begins, from 1; column is 0 if it does not say
+	tier         byte   // 0 if the name has none
+	script       []byte // the name up to the end of the file's: "JS:*add /tmp/prog.js"; nil without
+	line, column uint32 // start of the function, from 1; column is 0 if the name has none
 }
 
 // isOptimized reports whether code of a tier may have functions inlined.
 func (n *v8Name) isOptimized() bool { return n.tier == tierMaglev || n.tier == tierTurbofan }
 
-// v8Name takes the name of a function apart. ok is false if it is none of a script's.
+// v8Name splits the name of a function. ok is false if the function is not from a script.
 func (d *Jitdump) v8Name(name []byte) (n v8Name, ok bool) {
 	var rest []byte
 	for i, kind := range v8Kinds {
@@ -70,7 +69,7 @@ func (d *Jitdump) v8Name(name []byte) (n v8Name, ok bool) {
 	return n, true
 }
 
-// cutNumber cuts a colon and a number off the end of a name.
+// cutNumber removes a colon and a number from the end of a name.
 func cutNumber(name []byte) (before []byte, n uint32, ok bool) {
 	i := bytes.LastIndexByte(name, ':')
 	if i < 0 {

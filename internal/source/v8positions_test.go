@@ -16,7 +16,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// lineAt returns the line that holds at an offset.
+// lineAt returns the line in force at an offset.
 func lineAt(fn *jitcode.Function, offset uint64) (l jitcode.Line) {
 	for _, next := range fn.Lines {
 		if next.Offset > offset {
@@ -27,9 +27,9 @@ func lineAt(fn *jitcode.Function, offset uint64) (l jitcode.Line) {
 	return l
 }
 
-// What V8 says in its own log of the code at each entry of its tables: no line of a
-// function's own file is lost or wrong, and few of other files are wrong. The functions of
-// this program are alike, so that more of them have positions by chance than elsewhere.
+// Compared with V8's own log of each entry of its tables: no line of a function's own file
+// is lost or wrong, and few of other files are wrong. The functions of this program are
+// alike, so more positions match by chance than elsewhere.
 func TestV8Files_AsV8LogsThem(t *testing.T) {
 	for _, c := range []struct {
 		version      string
@@ -123,7 +123,7 @@ func v8Table(b *dumpBuilder, n int, name string, rows ...v8Row) {
 	b.load(name, addr, 64)
 }
 
-// Lines that are in no function of the file go, and leave code of no line.
+// Lines at positions of no function of the file are removed, and leave code without a line.
 func TestV8Files_ForeignLines(t *testing.T) {
 	const a, bb = "/a.js", "/b.js"
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestV8Files_ForeignLines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := v8Dump(t)
 			c.tables(b)
-			// The addresses are right: a row in front of 0x40 says so.
+			// The addresses are right: a row before 0x40 proves it.
 			d := b.scan()
 			all := tables(t, d)
 			_, got, _ := strings.Cut(all[len(all)-1], ": ")
@@ -242,8 +242,8 @@ func TestV8Files_SeveralNames(t *testing.T) {
 	}
 }
 
-// While a dump grows, no line is taken for another file's because a table has yet to come,
-// and a row that may be of another file has no line.
+// While a dump grows, no line counts as another file's because a table is still missing. A
+// row that may be of another file has no line.
 func TestV8Files_OfAGrowingDump(t *testing.T) {
 	const a, bb = "/a.js", "/b.js"
 	b := v8Dump(t)
@@ -270,7 +270,7 @@ func TestV8Files_OfAGrowingDump(t *testing.T) {
 	}
 }
 
-// V8 10 repeats names, and frees those that it writes.
+// V8 10 repeats names, and frees names before writing them.
 func TestFreedNames_Repeated(t *testing.T) {
 	const name = "/directory/of/the/program.js"
 	freed := append([]byte("\x38\xc6\x02\x00\x00\x00\x00\x00\x11\x22\x33\x44\x55\x66\x77\x88"), name[16:]...)

@@ -47,7 +47,7 @@ type XRayThread struct {
 	pieces []xrayPiece
 }
 
-// ErrNotXRay says that a file is no trace of XRay at all.
+// ErrNotXRay is the error for a file that is not a trace of XRay.
 var ErrNotXRay = xrayfdr.ErrNotXRay
 
 // ReadXRay finds out who wrote a trace, and what time it was then. src has size bytes, and is

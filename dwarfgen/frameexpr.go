@@ -1,0 +1,59 @@
+package dwarfgen
+
+import "fmt"
+
+// Operations of expressions [7.7.1], those that rows need. None jumps: readers of tables
+// that come from elsewhere may refuse what might not end.
+const (
+	opDeref   = 0x06
+	opConst4u = 0x0c
+	opDup     = 0x12
+	opOver    = 0x14
+	opAnd     = 0x1a
+	opMinus   = 0x1c
+	opMul     = 0x1e
+	opPlus    = 0x22
+	opGE      = 0x2a
+	opLE      = 0x2c
+	opLit0    = 0x30
+	opBreg0   = 0x70
+)
+
+// storedCFA writes the expression of a stored CFA: base + d*(d >= 0 & d <= Max), where base
+// is Reg plus Offset, and d how far above it the stored word is. Comparisons are signed.
+func (f *Frames) storedCFA(cfa CFA) {
+	w := &f.w
+	f.expression(func() {
+		f.breg(cfa.Reg, cfa.Stored)
+		w.U8(opDeref)
+		f.breg(cfa.Reg, cfa.Offset)
+		w.Bytes([]byte{opMinus, opDup, opLit0, opGE, opOver, opConst4u})
+		w.U32(cfa.Max)
+		w.Bytes([]byte{opLE, opAnd, opMul})
+		f.breg(cfa.Reg, cfa.Offset)
+		w.U8(opPlus)
+	})
+}
+
+// breg writes what pushes a register plus an offset.
+func (f *Frames) breg(reg uint64, offset int64) {
+	if reg > 31 {
+		f.fail(fmt.Errorf("dwarf: an expression of register %d; there are short operations for 0 to 31", reg))
+		return
+	}
+	f.w.U8(opBreg0 + uint8(reg))
+	f.w.Sleb(offset)
+}
+
+// expression writes what body writes, with its length in front, which is below 128 bytes.
+func (f *Frames) expression(body func()) {
+	at := f.w.Len()
+	f.w.U8(0)
+	body()
+	n := f.w.Len() - at - 1
+	if n > 0x7f {
+		f.fail(fmt.Errorf("dwarf: an expression of %d bytes", n))
+		return
+	}
+	f.w.Data[at] = uint8(n)
+}
