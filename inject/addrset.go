@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// An addrSet is a set of addresses that are in use. It keeps ranges in the order of
-// their addresses, none nearer than addrSetGap to the next. It never loses an address:
-// beyond maxAddrSet ranges, those with the smallest gaps become one. The zero addrSet is
-// empty.
+// An addrSet is a set of addresses that are in use: ranges in the order of their addresses,
+// at least addrSetGap apart. It never loses an address: beyond maxAddrSet ranges, it joins
+// those with the smallest gaps. The zero addrSet is empty.
 type addrSet struct {
 	ranges  []addrRange
-	pending []addrRange // added since ranges was put in order
+	pending []addrRange // added since ranges was sorted
 }
 
 const (
 	// addrSetGap is the largest gap, in bytes, that counts as in use.
 	addrSetGap = 64 << 10
 
-	// maxAddrSet bounds how many ranges a set has. Linux allows a process 65530 mappings
+	// maxAddrSet bounds the ranges of a set. Linux allows a process 65530 mappings
 	// [vm.max_map_count].
 	maxAddrSet = 1 << 16
 )
@@ -49,7 +48,7 @@ func (s *addrSet) sorted() []addrRange {
 	return s.ranges
 }
 
-// joinNear makes one of neighbouring ranges that are at most gap bytes apart, in place.
+// joinNear joins neighbouring ranges that are at most gap bytes apart, in place.
 func joinNear(sorted []addrRange, gap uint64) []addrRange {
 	n := 0
 	for _, r := range sorted {
@@ -63,7 +62,7 @@ func joinNear(sorted []addrRange, gap uint64) []addrRange {
 	return sorted[:n]
 }
 
-// largestGap returns the gap that may be closed so that at most n ranges are left.
+// largestGap returns the smallest gap that, when closed, leaves at most n ranges.
 func largestGap(sorted []addrRange, n int) uint64 {
 	gaps := make([]uint64, 0, len(sorted))
 	for i := 1; i < len(sorted); i++ {

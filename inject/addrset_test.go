@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A set holds what was added, and no address that is farther than addrSetGap from that.
+// A set has all added addresses, and none farther than addrSetGap from these.
 func TestAddrSet_Random(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -32,7 +32,7 @@ func TestAddrSet_Random(t *testing.T) {
 	}
 }
 
-// joined are the ranges that a set is to have.
+// joined are the ranges expected in the set.
 func joined(model []addrRange) (want []addrRange) {
 	sorted := slices.Clone(model)
 	slices.SortFunc(sorted, func(a, b addrRange) int { return int(int64(a.lo - b.lo)) })
@@ -98,7 +98,7 @@ func TestAddrSet_Limit(t *testing.T) {
 	if got, _ := s.next(edge); got.lo != added[maxAddrSet/3].lo {
 		t.Errorf("after the largest gap is %#x, want %#x", got.lo, added[maxAddrSet/3].lo)
 	}
-	// It goes on to take in what comes.
+	// It accepts more ranges afterwards.
 	s.add(1<<20, 1<<20+8)
 	if got, ok := s.next(0); !ok || got != (addrRange{1 << 20, 1<<20 + 8}) {
 		t.Errorf("the lowest is %#x, %v", got, ok)

@@ -26,19 +26,20 @@ type resident struct {
 	pid        uint32 // that has it first
 	time       uint64 // since when
 	generation int
-	shared     bool // others are at its addresses at other times
-	noCode     bool // nobody knows its bytes
-	object     int  // of the new plan
-	region     int  // that it is in, or noRegion
-	copied     addrRange
+	shared     bool      // other functions have its addresses at other times
+	noCode     bool      // its bytes are unknown
+	object     int       // of the new plan
+	region     int       // index in the bundler's regions, or noRegion
+	seat       int       // index in its region's list; set by newSeating
+	copied     addrRange // the mapping of a file that it is in a copy of, or empty
 }
 
-// noRegion says that a resident is in none.
+// noRegion is the region of a resident that is in none.
 const noRegion = -1
 
 // A bundler makes a plan with bundles of one with an object for each function.
 type bundler struct {
-	whole     bool // as few objects as can be; or else only those of regions
+	whole     bool // --bundle: neighbouring regions share an object
 	regions   []*region
 	apart     []dumpRegions // in recordings with copies of stacks
 	rec       *recording
@@ -50,7 +51,7 @@ type bundler struct {
 	dumps     map[*dump][]int
 	dumpsOf   map[uint32][]*dump // that a process has code of
 	pids      map[*dump][]uint32 // the other way round
-	taken     []addrRange        // where functions and blank tables are, in order; nil until asked for
+	taken     []addrRange        // functions and blank tables, in the order of their addresses; nil before behind
 	blind     bool               // nobody knows what is touched
 }
 
@@ -83,11 +84,17 @@ const maxTries = 64
 // answer. In between is what takes least.
 const maxMembers = 512
 
-// bundle replaces the plan by one with bundles, of the whole plan or only of functions
-// that lie close together.
+// bundle replaces the plan by one with bundles: as few as possible, or else one for each
+// image of a region.
 func (p *planner) bundle(ctx context.Context, whole bool) error {
-	b := &bundler{whole: whole, rec: p.rec, planner: p, old: &plan{objects: p.objects, mappings: p.mappings, absent: p.absent}, dumps: make(map[*dump][]int), dumpsOf: make(map[uint32][]*dump), pids: make(map[*dump][]uint32)}
+	old := p.plan
 	p.plan = plan{}
+	b := &bundler{
+		whole: whole, rec: p.rec, planner: p, old: &old,
+		dumps:   make(map[*dump][]int),
+		dumpsOf: make(map[uint32][]*dump),
+		pids:    make(map[*dump][]uint32),
+	}
 	b.settle()
 	for _, d := range p.dumps {
 		b.layOut(d.dump)
@@ -143,7 +150,10 @@ func (b *bundler) settle() {
 		}
 		d := b.old.objects[m.object].dump
 		b.dumps[d] = append(b.dumps[d], r)
-		b.residents = append(b.residents, resident{function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time, noCode: !d.hasCode(b.old.objects[m.object].function), region: noRegion, copied: m.copied})
+		b.residents = append(b.residents, resident{
+			function: m.object, lo: m.addr, hi: m.addr + m.len, pid: m.pid, time: m.time,
+			noCode: !d.hasCode(b.old.objects[m.object].function), region: noRegion, copied: m.copied,
+		})
 	}
 }
 
@@ -311,7 +321,8 @@ func (b *bundler) addObject(d *dump, members []int) {
 	}
 }
 
-// addOne adds one object, from the first resident to the last.
+// addOne adds one object, from the first resident to the last. The result is valid until the
+// next call.
 func (b *bundler) addOne(d *dump, members []int, noCode bool) *object {
 	p := b.planner
 	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
@@ -344,7 +355,7 @@ func (b *bundler) addOne(d *dump, members []int, noCode bool) *object {
 	return &p.objects[len(p.objects)-1]
 }
 
-// reach makes a bundle begin at an address.
+// reach sets the address at which a bundle begins.
 func (o *object) reach(low uint64) {
 	o.bundle.stretch.Low = low
 	o.codeAt = o.bundle.stretch.Base()

@@ -41,8 +41,8 @@ type codeFiles struct {
 	mapped []*mappedFiles // of processes
 }
 
-// openCode opens the files of opts.CodeFrom. One that is neither a core dump nor a program
-// is an error; a core dump that is damaged is a problem.
+// openCode opens the files of opts.CodeFrom. It fails for a file that is neither a core
+// dump nor a program. A damaged core dump becomes a problem of sum.
 func openCode(rec *recording, opts *Options, sum *Summary) (*codeFiles, error) {
 	c := &codeFiles{rec: rec}
 	for _, path := range opts.CodeFrom {
@@ -69,7 +69,7 @@ func openCode(rec *recording, opts *Options, sum *Summary) (*codeFiles, error) {
 	return c, nil
 }
 
-// A damagedCore is an error of a file that is a core dump.
+// A damagedCore is the error for a damaged core dump.
 type damagedCore struct{ err error }
 
 func (e *damagedCore) Error() string { return e.err.Error() }

@@ -252,7 +252,7 @@ func TestCodeFromOthers(t *testing.T) {
 	}
 }
 
-// A file that is no core dump at all is an error, and so in a pipe before it was read.
+// A file that is no core dump is an error, for a pipe before anything was read.
 func TestCodeFromUnusable(t *testing.T) {
 	for want, content := range map[string]string{
 		"it is neither a core dump nor another ELF file; name a core dump of the process": "no core dump at all",

@@ -20,8 +20,7 @@ func copiedFile(addrs ...uint64) *recording {
 	return rec
 }
 
-// The loader's mapping is the home of code, wherever its copies are and whichever of them
-// a dump names.
+// The loader's mapping is the home of code, for every copy and every address in the dump.
 func TestHomeOf_CopiesInBothOrders(t *testing.T) {
 	const low, high = 0x400000, 0x7f0000000000
 	for _, addrs := range [][]uint64{{low, high}, {high, low}, {low, high, high + 0x10000}, {high, low, low + 0x10000}} {
@@ -92,8 +91,8 @@ func stackAttr(t *testing.T) perfdata.Attr {
 	return a
 }
 
-// Code of a file is at home, from its own time on, and in each copy from when that is
-// there, as one region; whether the dump names its home or a copy.
+// Code of a file is mapped at home, from its own time on, and in each copy, from the copy's
+// time on, as one region. The dump may name its home or a copy.
 func TestSpread_CopiesInBothOrders(t *testing.T) {
 	const low, high, third = 0x400000, 0x7f0000000000, 0x7e0000000000
 	for _, addrs := range [][]uint64{{low, high, third}, {high, low, third}, {third, high, low}} {

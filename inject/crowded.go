@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Regions in which addresses are used again so often that an image for each time would be
-// too many. What counts is what samples touch, words in copies of stacks included: stacks
-// are lost where an image is in force without a function that unwinding comes to. A
-// function that nothing touches until it is replaced needs no image of its own.
+// Crowded regions use addresses again so often that an image for each time would be too
+// much. Unwinding needs only functions that samples refer to, by a word in a copy of a stack
+// at least: it loses a stack when it comes to a function that the image in force does not
+// have. Other functions may be missing in images.
 
 // dumpRegions are the regions of a dump.
 type dumpRegions struct {
@@ -20,6 +20,16 @@ type dumpRegions struct {
 	regions []*region
 	walls   walls
 	absent  []addrRange
+}
+
+// references describe which code samples refer to, and when.
+type references interface {
+	// within reports whether a sample may refer to an address in [lo, hi) in [from, to].
+	within(lo, hi, from, to uint64) bool
+
+	// each calls f for ranges of addresses, in any order, that have all addresses that
+	// samples refer to in [from, to].
+	each(from, to uint64, f func(lo, hi uint64))
 }
 
 // maxCrowded is how many functions the images of a crowded region may have, by how many
@@ -45,66 +55,70 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 		return inputError(b.rec.in.path, err)
 	}
 	for _, r := range crowded {
-		byTime := b.byTime(r.residents)
 		ok := false
 		if err == nil {
-			r.images, ok = b.crowdedImages(byTime, maxCrowded*len(byTime), touched.within)
+			r.images, ok = b.crowdedImages(r.residents, maxCrowded*len(r.residents), touched)
 		}
 		if !ok {
-			r.images, _ = b.crowdedImages(byTime, maxRepeated*len(byTime), nil)
+			r.images, _ = b.crowdedImages(r.residents, maxRepeated*len(r.residents), nil)
 		}
 	}
 	return nil
 }
 
-// crowdedImages begins an image with each function that takes addresses of another one
-// which came with the image before, or is touched after that began. Of the functions that
-// are there when it begins, it has those that are touched as long as it is in force; others
-// stay to be seen from images before. It fails if the images would have more than limit
-// functions.
+// crowdedImages divides the residents of a crowded region, in the order of their addresses,
+// among images. An image begins with each function that replaces one of two kinds: it came
+// after the image before began, or samples refer to it after that. Of the functions that
+// exist when an image begins, it has those that samples refer to while it is in force.
+// Others stay mapped from the images before. It fails if the images would have more than
+// limit functions.
 //
-// If touched is nil, nobody knows, and it does not fail: an image has what is there when it
-// begins and is not replaced, and nothing of that once limit is reached.
-func (b *bundler) crowdedImages(byTime []int, limit int, touched func(lo, hi, from, to uint64) bool) (images []image, ok bool) {
-	var old, now seated // what is there when the image begins, and what comes later
+// If touched is nil, the references are unknown. Then an image has all functions that exist
+// when it begins and are not replaced while it is in force; once limit is reached, it has
+// only the functions that come later. It does not fail.
+func (b *bundler) crowdedImages(list []int, limit int, touched references) (images []image, ok bool) {
+	old, now, shown := b.newSeating(list), b.newSeating(list), b.newSeating(list)
 	began := uint64(0)
 	flush := func(time uint64) {
-		all := slices.Clone(now)
-		for _, i := range old {
-			r := &b.residents[i]
-			if touched == nil && limit >= len(all) || touched != nil && touched(r.lo, r.hi, began, time) {
-				all.insert(b, i)
+		shown.clear()
+		shown.addAll(now)
+		here := now.len()
+		show := func(i int) {
+			if !shown.has(i) {
+				shown.add(i)
+				here++
 			}
 		}
-		images = append(images, image{residents: all})
-		limit -= len(all)
-		for _, i := range old {
-			now.insert(b, i)
+		if touched != nil {
+			touched.each(began, time, func(lo, hi uint64) { old.eachIn(lo, hi, show) })
+		} else {
+			for seat := old.next(0); seat >= 0 && limit >= here; seat = old.next(seat + 1) {
+				show(list[seat])
+			}
 		}
-		old, now, began = now, nil, time
+		images = append(images, image{residents: shown.list()})
+		limit -= here
+		old.addAll(now)
+		now.clear()
+		began = time
 	}
-	for _, i := range byTime {
+	for _, i := range b.byTime(list) {
 		r := &b.residents[i]
-		from, to := now.overlapping(b, i)
-		if from < to || touched != nil && slices.ContainsFunc(old.there(b, i), func(o int) bool {
-			return touched(b.residents[o].lo, b.residents[o].hi, began, r.time)
-		}) {
+		isTouched := func(o int) bool {
+			return touched.within(b.residents[o].lo, b.residents[o].hi, began, r.time)
+		}
+		if len(now.overlapping(i)) > 0 || touched != nil && slices.ContainsFunc(old.overlapping(i), isTouched) {
 			if flush(r.time); limit < 0 && touched != nil {
 				return nil, false
 			}
 		}
-		from, to = old.overlapping(b, i)
-		old = slices.Delete(old, from, to)
-		now.insert(b, i)
+		for _, o := range old.overlapping(i) {
+			old.remove(o)
+		}
+		now.add(i)
 	}
 	flush(math.MaxUint64)
 	return images, limit >= 0
-}
-
-// there returns which of them overlap another one.
-func (s seated) there(b *bundler, resident int) []int {
-	from, to := s.overlapping(b, resident)
-	return s[from:to]
 }
 
 // byTime returns residents in the order of their times.
@@ -114,11 +128,13 @@ func (b *bundler) byTime(list []int) []int {
 	return list
 }
 
-// A touchLog knows, roughly, when addresses of crowded regions are touched, by any process.
+// A touchLog has the references to crowded regions, by any process. It implements references
+// with blocks of addresses and intervals of time.
 type touchLog struct {
-	begin  uint64 // of the first interval
-	shift  int    // an interval has 1<<shift nanoseconds
-	blocks map[uint64]*[touchIntervals / 64]uint64
+	begin    uint64 // of the first interval
+	shift    int    // an interval has 1<<shift nanoseconds
+	blocks   map[uint64]*[touchIntervals / 64]uint64
+	inBlocks [touchIntervals][]uint64 // by interval, the blocks
 }
 
 const (
@@ -134,7 +150,7 @@ func (b *bundler) findTouched(ctx context.Context, crowded []*region) (*touchLog
 	ranges := make([]addrRange, len(crowded))
 	begin, end := ^uint64(0), uint64(0)
 	for n, r := range crowded {
-		ranges[n] = addrRange{b.residents[r.residents[0]].lo, b.endOf(r)}
+		ranges[n] = addrRange{b.lo(r), r.end}
 		for _, i := range r.residents {
 			begin, end = min(begin, b.residents[i].time), max(end, b.residents[i].time)
 		}
@@ -172,10 +188,20 @@ func (l *touchLog) add(addr, time uint64) {
 		l.blocks[addr/touchBlock] = block
 	}
 	i := l.interval(time)
-	block[i/64] |= 1 << (i % 64)
+	if bit := uint64(1) << (i % 64); block[i/64]&bit == 0 {
+		block[i/64] |= bit
+		l.inBlocks[i] = append(l.inBlocks[i], addr/touchBlock)
+	}
 }
 
-// within reports whether an address in [lo, hi) may have been touched in [from, to].
+func (l *touchLog) each(from, to uint64, f func(lo, hi uint64)) {
+	for _, blocks := range l.inBlocks[l.interval(from) : l.interval(to)+1] {
+		for _, block := range blocks {
+			f(block*touchBlock, (block+1)*touchBlock)
+		}
+	}
+}
+
 func (l *touchLog) within(lo, hi, from, to uint64) bool {
 	first, last := l.interval(from), l.interval(to)
 	for at := lo / touchBlock; at <= (hi-1)/touchBlock; at++ {

@@ -37,10 +37,11 @@
 // # Stacks
 //
 // Where a recording has copies of stacks, perf unwinds them by the objects' tables.
-// Functions that lie close together share an object, since libdw forgets files that overlap
-// (regions.go, regionmap.go; crowded.go where addresses are used again very often).
-// tables.go gives the tables addresses of their own, as there is no room for them behind the
-// code, and leaves blank tables where nothing is proved; filecode.go leaves functions that
-// are part of a file to it, and puts them at its other copies; host.go finds the frame of
-// an interpreter whose traces have none.
+// Where a recording has copies of stacks, perf unwinds them by the objects' tables. libdw
+// forgets files that overlap, so functions that lie close together share an object
+// (regions.go, regionmap.go; crowded.go for addresses that are reused very often). Tables
+// have addresses of their own, as there is no room for them after the code (tables.go). A
+// function without a proved row gets a blank table. Functions that are part of a file have
+// no object, except at its other copies (filecode.go). Traces of an interpreter without a
+// frame of their own use its frame (host.go).
 package inject

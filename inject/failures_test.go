@@ -182,7 +182,7 @@ func TestClocks(t *testing.T) {
 	w.fails("noclock.data", "recorded without -k mono")
 }
 
-// A file that somebody has named for a dump, and is none, is an error of its own.
+// A file that is named as a dump, and is none, is an error of its own.
 func TestNamedDump_Unusable(t *testing.T) {
 	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
 		w := ready(t)

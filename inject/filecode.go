@@ -62,6 +62,23 @@ func (rec *recording) fileMapsOf(pid uint32, time uint64) (maps []fileMap) {
 	return maps
 }
 
+// fileMapCount returns how many executable mappings of a process are known.
+func (rec *recording) fileMapCount(pid uint32) int {
+	if p := rec.processes[pid]; p != nil {
+		return len(p.fileMaps)
+	}
+	return 0
+}
+
+// mapsOver reports whether a process made an executable mapping over a part of r after a
+// time, up to another one. Times are those of the recording.
+func (rec *recording) mapsOver(pid uint32, r addrRange, after, until uint64) bool {
+	p := rec.processes[pid]
+	return p != nil && slices.ContainsFunc(p.fileMaps, func(m fileMap) bool {
+		return m.lo < r.hi && m.hi > r.lo && m.time > after && m.time <= until
+	})
+}
+
 // inForce returns the mapping that [lo, hi) is of at a time: the latest one that has
 // anything there, if it has all of it.
 func inForce(maps []fileMap, lo, hi, time uint64) (int, bool) {
@@ -106,10 +123,7 @@ func newFileCode(rec *recording) *fileCode {
 // files returns the files of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *programFiles {
 	key := program{pid, max(f.rec.genealogy.lastExec(pid, time), f.rec.genealogy.born(pid, time))}
-	known := 0
-	if p := f.rec.processes[pid]; p != nil {
-		known = len(p.fileMaps)
-	}
+	known := f.rec.fileMapCount(pid)
 	files := f.of[key]
 	if files == nil || files.known != known {
 		files = &programFiles{maps: f.rec.fileMapsOf(pid, time), known: known}
@@ -133,9 +147,9 @@ func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
 	return ok
 }
 
-// spread appends m, or, if its function is in a file, mappings wherever that part of the
-// file is mapped: at its home only if the file has no symbol for it, and at the copies
-// from the time on at which they are there.
+// spread appends m. For a function in a file, it appends a mapping for each copy of that
+// part of the file, from the copy's time on. The function's home is one of them only if the
+// file has no symbol for it.
 func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 	if !f.rec.copiesStacks() {
 		return append(spread, m) // nothing will be unwound
@@ -164,7 +178,7 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 			}
 			continue
 		}
-		at.time = c.time + 1 // after the record of the copy, which has the code from then on
+		at.time = c.time + 1 // after the record of the copy, which takes effect first
 		if c.hi-c.lo <= maxStretch {
 			at.copied = addrRange{c.lo, c.hi}
 		}
@@ -175,7 +189,8 @@ func (f *fileCode) spread(spread []mapping, m mapping) []mapping {
 	return spread
 }
 
-// homeAddr returns where the loader has mapped the code of a file that is at an address.
+// homeAddr returns the address at which the loader mapped the code that is at addr. It
+// returns false for code of no file.
 func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) {
 	files := f.files(pid, time)
 	if !files.extent.hold(addr) {
@@ -190,14 +205,13 @@ func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) 
 	return off - home.off + home.lo, true
 }
 
-// hasFile reports whether m has length bytes from an offset of its file on.
+// hasFile reports whether m maps length bytes of its file, from offset off on.
 func (m *fileMap) hasFile(off, length uint64) bool {
 	return off >= m.off && off-m.off <= m.hi-m.lo && length <= m.hi-m.lo-(off-m.off)
 }
 
-// homeOf returns the mapping that the loader made of a part of a file: it comes before
-// all that the program makes of that part itself. elfutils finds a program's file there
-// and nowhere else.
+// homeOf returns the loader's mapping of a part of a file: it precedes all mappings that
+// the program makes of that part. elfutils finds a program's file only there.
 func homeOf(maps []fileMap, in int, off, length uint64) int {
 	for i := range maps {
 		if maps[i].same(&maps[in]) && maps[i].hasFile(off, length) {

@@ -51,7 +51,7 @@ func (d *dump) latest() (time uint64) {
 	return time
 }
 
-// copies returns the parts of files that the process of a dump has mapped several times.
+// copies returns the parts of files that a dump's process has mapped more than once.
 func (rec *recording) copies(d *dump) (copies []source.Copy) {
 	maps := rec.fileMapsOf(d.pid, d.latest())
 	for i := range maps {
@@ -69,7 +69,7 @@ func (rec *recording) copies(d *dump) (copies []source.Copy) {
 	return copies
 }
 
-// maxCopies bounds how many of them are known.
+// maxCopies bounds the result of copies.
 const maxCopies = 64
 
 // rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
@@ -100,8 +100,8 @@ func (rec *recording) rowOf(m *fileMap, d source.Tracer) (*jitcode.FrameRow, err
 	return nil, nil
 }
 
-// deriveFrames sees to it that functions of a dump get unwind tables. alone says that each
-// has an object of its own.
+// deriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
+// function has an object of its own. It records obstacles in the dump's summary.
 func deriveFrames(rec *recording, d *dump, alone bool, opts *Options, sum *Summary) {
 	if opts.CFI == CFINever || opts.CFI == CFIWhereUnwound && !rec.copiesStacks() {
 		return

@@ -6,41 +6,40 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// What there is to say about the source lines of a dump.
+// Addresses of the source lines of a dump.
 
-// A LineAddresses says whether the addresses of a dump's source lines are right, and by
-// what that was decided. Tables of V8's baseline compiler, which are about bytecode, do not
-// count.
+// A LineAddresses says whether the addresses of a dump's lines are right, and by what
+// evidence. Tables of V8's baseline compiler do not count: they are about bytecode.
 type LineAddresses struct {
-	// Decision is as-written, moved-back, undecided (nothing shows whether they are right;
-	// they are used as written) or contradictory (no lines are used).
+	// Decision is as-written, moved-back, undecided (no evidence; lines are used as written)
+	// or contradictory (no lines are used).
 	Decision string `json:"decision"`
 
-	// Basis is instructions (entries are where instructions start only so), extent (they
-	// are inside the code only so, or begin with it), producer (V8 is known to write them
-	// so) or none.
+	// Basis is the evidence: instructions (entries are at starts of instructions only so),
+	// extent (entries are inside the code only so, or begin with it), producer (V8 is known
+	// to write them so) or none.
 	Basis string `json:"basis"`
 
-	Skew    uint64 `json:"skew"`   // in bytes: what was, or could have been, taken off each address
-	Tables  int    `json:"tables"` // line tables with entries
-	Rows    int    `json:"rows"`   // entries in them
-	Either  int    `json:"tables_either_way"`
-	Neither int    `json:"tables_neither_way"`
+	Skew    uint64 `json:"skew"`               // in bytes: subtracted from each address, or considered
+	Tables  int    `json:"tables"`             // line tables with entries
+	Rows    int    `json:"rows"`               // entries in them
+	Either  int    `json:"tables_either_way"`  // tables that fit both as written and moved back
+	Neither int    `json:"tables_neither_way"` // tables that fit neither way
 
 	AsWritten AddressFit `json:"as_written"`
 	MovedBack AddressFit `json:"moved_back"` // by Skew
 
-	// Early counts functions that got lines while the dump grew, and for which later
-	// evidence speaks against them.
+	// Early counts functions that got lines while the dump grew, and contradict later
+	// evidence.
 	Early int `json:"early"`
 }
 
-// An AddressFit says how addresses of lines fit the code.
+// An AddressFit says how well the addresses of lines fit the code.
 type AddressFit struct {
-	Tables   int `json:"tables"`         // that fit only so
-	Known    int `json:"rows_known"`     // rows in the code for which it is known whether an instruction starts there
-	AtStarts int `json:"rows_at_starts"` // of them, those where one does
-	Outside  int `json:"rows_outside"`   // rows in front of their function's code or behind it
+	Tables   int `json:"tables"`         // tables that fit only this way
+	Known    int `json:"rows_known"`     // rows in the code that can be compared with starts of instructions
+	AtStarts int `json:"rows_at_starts"` // of these, rows at the start of an instruction
+	Outside  int `json:"rows_outside"`   // rows before or after the code of their function
 }
 
 // A lineSource is a dump with line tables.
@@ -49,8 +48,8 @@ type lineSource interface {
 	LineAddresses() (source.LineAddresses, bool)
 }
 
-// lineAddresses returns what is known of the addresses of a dump's lines, nil if it has
-// none.
+// lineAddresses returns the decision about the addresses of a dump's lines, or nil if it
+// has none.
 func (d *dump) lineAddresses() *LineAddresses {
 	s, ok := d.source.(lineSource)
 	if !ok {
@@ -66,7 +65,7 @@ func (d *dump) lineAddresses() *LineAddresses {
 	}
 }
 
-// lineProblems adds what is wrong with the lines of a dump.
+// lineProblems adds problems with the lines of a dump to sum.
 func (d *dump) lineProblems(sum *Summary) {
 	a := d.lineAddresses()
 	if a == nil {
@@ -74,11 +73,11 @@ func (d *dump) lineProblems(sum *Summary) {
 	}
 	if a.Decision == string(source.LinesContradictory) {
 		sum.problem(Problem{File: d.path, Offset: -1, Advice: adviceVerify(d.path), Text: fmt.Sprintf(
-			"its functions have no source lines, whose addresses contradict each other: of %d tables, %d fit the code as they are, %d if moved back by %d bytes, %d either way, %d neither way",
+			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither)})
 	}
 	if a.Early > 0 {
 		sum.problem(Problem{File: d.path, Offset: -1, Advice: "inject from a file: perf record -o FILE", Text: fmt.Sprintf(
-			"the source lines of %d functions may be wrong: they were put in before the rest of the dump showed at which addresses its lines are", a.Early)})
+			"the source lines of %d functions may be wrong: they were injected before the dump was complete", a.Early)})
 	}
 }

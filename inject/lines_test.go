@@ -13,8 +13,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// lined is a function with a table whose entries are right if skew is taken off: starts of
-// instructions of code, none of which is one 0x40 before or behind.
+// lined adds a function with a table whose entries are right after subtracting skew: they
+// are at starts of instructions. No instruction starts 0x40 before or after another.
 func lined(at, index uint64, skew int64, name string) []timed {
 	addr := 0x10000 * index
 	unit := []byte{0x55, 0x31, 0xc0, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x05, 0, 0, 0, 0} // push, xor, mov, lea
@@ -29,8 +29,8 @@ func lined(at, index uint64, skew int64, name string) []timed {
 	return []timed{{at, jitdump.NewDebugInfo(binary.LittleEndian, addr, entries)}, load(at, 1, index, addr, name, code)}
 }
 
-// What was decided about the addresses of lines, and by what, is in the summary; where
-// tables contradict each other, there are no lines, and that is a problem.
+// The summary has the decision about the addresses of lines, and its evidence. If tables
+// contradict each other, there are no lines, and a problem.
 func TestLineAddresses_InTheSummary(t *testing.T) {
 	for _, c := range []struct {
 		skews    []int64
@@ -40,7 +40,7 @@ func TestLineAddresses_InTheSummary(t *testing.T) {
 	}{
 		{[]int64{0x40, 0x40, 0x40}, "moved-back", 3, ""},
 		{[]int64{0, 0, 0}, "as-written", 3, ""},
-		{[]int64{0, 0x40, 0x40}, "contradictory", 0, "its functions have no source lines, whose addresses contradict each other: of 3 tables, 1 fit the code as they are, 2 if moved back by 64 bytes, 0 either way, 0 neither way"},
+		{[]int64{0, 0x40, 0x40}, "contradictory", 0, "its source lines were left out, because their addresses contradict each other: of 3 tables, 1 fit the code as written, 2 if moved back by 64 bytes, 0 either way, 0 neither way"},
 	} {
 		t.Run(c.decision, func(t *testing.T) {
 			w := newWorld(t)
@@ -78,8 +78,8 @@ func TestLineAddresses_InTheSummary(t *testing.T) {
 	}
 }
 
-// In a stream, lines go out before all tables are there. If later ones speak against them,
-// that is said.
+// In a stream, lines are written before all tables are known. If later tables contradict
+// them, a problem says so.
 func TestLineAddresses_OfAStream(t *testing.T) {
 	w := newWorld(t)
 	pid := uint32(os.Getpid()) // a process that is alive

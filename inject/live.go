@@ -61,7 +61,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if err != nil {
 		return err
 	}
-	code, err := openCode(rec, opts, new(Summary)) // what is wrong with them is said before all has come
+	code, err := openCode(rec, opts, new(Summary)) // report problems with the files before the stream ends
 	if err != nil {
 		return err
 	}

@@ -217,8 +217,9 @@ func (l *live) extend(d *plannedDump) {
 	l.planner.extend(d)
 	l.tally.extend(l.plan, mappings)
 	l.sources.place(d.dump, l.sum)
-	if objects == 0 || !d.derives {
-		d.derives = true
+	// V8 maps its builtins again while it starts: frames of their callers depend on that.
+	if maps := l.rec.fileMapCount(d.pid); objects == 0 || maps != d.derivedWith || !d.derives {
+		d.derives, d.derivedWith = true, maps
 		deriveFrames(l.rec, d.dump, true, l.opts, l.sum)
 	}
 	for i := objects; i < len(l.plan.objects); i++ {

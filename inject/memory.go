@@ -26,7 +26,7 @@ type process struct {
 	memory ranges  // executable memory that code may have been made in
 	latest uint64  // when it was last given some
 	files  ranges  // executable parts of files
-	used   addrSet // all that it is known to have mapped
+	used   addrSet // all that it has mapped, as far as the recording shows
 
 	fileMaps []fileMap // executable mappings, as they came
 	others   []fileMap // data, as far as the recording tells, and parts of deleted files

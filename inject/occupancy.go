@@ -85,19 +85,18 @@ func newPlaces(g *genealogy) *places {
 	return &places{genealogy: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
 }
 
-// inherited is something that processes have, that their forked children begin with, and
-// that an exec takes from them. It follows the times at which it is asked for, which must
-// not go back.
+// inherited holds one value for each process: a forked child begins with a copy of its
+// parent's, an exec resets it. Queries must be in the order of their times.
 type inherited[T any] struct {
 	genealogy *genealogy
 	make      func() T
 	clone     func(T) T
-	next      int // fork that is to be looked at next
+	next      int // index of the next fork to apply
 	processes map[uint32]T
-	execs     map[uint32]uint64 // the latest of a process that has been followed
+	execs     map[uint32]uint64 // time of the latest exec applied, by process
 }
 
-// of returns what a process has at a time.
+// of returns the value of process pid at a time. It belongs to p.
 func (p *inherited[T]) of(pid uint32, time uint64) T {
 	if p.processes == nil {
 		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
@@ -119,7 +118,7 @@ func (p *inherited[T]) of(pid uint32, time uint64) T {
 	return has
 }
 
-// exec takes from a process what it had before its last exec up to a time.
+// exec resets the value of a process that has called exec by a time.
 func (p *inherited[T]) exec(pid uint32, time uint64) {
 	if exec := p.genealogy.lastExec(pid, time); exec > p.execs[pid] {
 		p.execs[pid] = exec

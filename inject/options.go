@@ -35,7 +35,7 @@ type Options struct {
 	// and perf finds them when those in Objects are gone. Empty fills none.
 	BuildIDCache string
 
-	// Bundle makes one object for each stretch of memory with code, instead of one for
+	// Bundle makes one object for each region of memory with code, instead of one for
 	// each function. A stream that can be read only once gets one for each function all
 	// the same.
 	Bundle bool

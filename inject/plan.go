@@ -123,7 +123,7 @@ type mapping struct {
 	object    int    // of the plan
 	clear     bool   // take away what was known of the range; object has left it
 
-	copied addrRange // a second mapping of a part of a file, which addr lies in; or empty
+	copied addrRange // the second mapping that addr lies in, of a part of a file; or empty
 }
 
 // A planner makes a plan of one object for each function. Dumps may grow while it
@@ -145,11 +145,12 @@ type planner struct {
 type plannedDump struct {
 	*dump
 	attribution *attribution
-	events      int   // planned
-	objectOf    []int // by function; -1 for those without
+	events      int   // number planned so far
+	objectOf    []int // by function; -1 without object
 	repeats     map[int]bool
 	places      *places // nil until code moves
 	derives     bool    // frames from code, in a stream
+	derivedWith int     // the result of fileMapCount then
 	neighbours  neighbours
 
 	// In a stream: the file, and that its processes have ended and all has been read.

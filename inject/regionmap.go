@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// The mappings of regions. Each function has one of its own, from the image that is in
-// force when it is loaded. When another image comes into force, the functions that are
-// there get one from that.
+// Each function of a region has a mapping of its own, from the image that is in force when
+// it is loaded. When another image comes into force, the functions that exist then get
+// mappings from that one.
 
-// A regionMapper follows which functions and images there are in each process.
+// A regionMapper follows the functions and images of each process.
 type regionMapper struct {
 	*bundler
 	states inherited[*regionState]
-	tabled map[mappedBundle]bool // an object's tables are mapped
+	tabled map[mappedBundle]bool // objects with mapped tables
 	add    func(mapping)
 }
 
-// A regionState is that of a process: the image in force of each region, and the
-// residents that are there.
+// A regionState describes a process at a time.
 type regionState struct {
-	images map[int]int
-	there  occupancy
+	images map[int]int // by region, the image in force
+	there  occupancy   // the residents that exist
 }
 
 func newRegionMapper(b *bundler, add func(mapping)) *regionMapper {
@@ -51,10 +50,12 @@ func (b *regionMapper) show(m mapping, number int) {
 	next := region.imageWith(b.bundler, number, now)
 	if !ok || next != now {
 		s.images[r.region] = next
-		lo, hi := b.residents[region.residents[0]].lo, b.endOf(region)
-		for _, t := range s.there.within(lo, hi) {
-			if t.function != number && t.function != nothing {
-				b.part(m, region, next, t.function, t.lo, t.hi)
+		for _, i := range region.images[next].residents {
+			if i == number {
+				continue
+			}
+			for _, t := range s.there.owned(b.residents[i].lo, b.residents[i].hi, i) {
+				b.part(m, region, next, i, t.lo, t.hi)
 			}
 		}
 	}
@@ -62,8 +63,8 @@ func (b *regionMapper) show(m mapping, number int) {
 	b.part(m, region, next, number, r.lo, r.hi)
 }
 
-// imageWith returns the image that shows a resident: the first that has it, from one on,
-// or else the last one before, which code that moves back needs.
+// imageWith returns the first image with a resident, from one on. Code that moves back
+// needs an earlier one: if there is none, it returns the last one before.
 func (r *region) imageWith(b *bundler, resident, from int) int {
 	for i := from; i < len(r.images); i++ {
 		if r.images[i].find(b, resident) >= 0 {

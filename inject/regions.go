@@ -1,84 +1,83 @@
 package inject
 
-import (
-	"cmp"
-	"slices"
-)
+import "math"
 
 // Where perf unwinds copies of stacks, functions that lie close together share an object.
 //
-// A perf that unwinds by libdw (perf 7) tells libdw of a file when an address in one of
-// its mappings is looked up first [perf: __report_module]. To libdw the file is a module:
-// it goes from the mapping's start less its offset to the end of the last PT_LOAD, so it
-// begins 128 bytes or more in front of its code. Where modules overlap, the one that was
-// told of last wins, and what is left of the other above it belongs to none
-// [libdwfl: reify_segments]. An address that is not in the module expected makes perf tell
-// of the file again, which libdw refuses, because it has it already under another file
-// descriptor, and forgets the module [libdwfl: __libdwfl_report_elf]. From then on, every
-// stack that comes to that file ends there. Modules are never forgotten otherwise: not when
-// something else is mapped over them.
+// A perf that unwinds by libdw (perf 7) registers a file with libdw when it first looks up
+// an address in one of the file's mappings [perf: __report_module]. To libdw the file is a
+// module: from the mapping's start less its offset to the end of the last PT_LOAD. So it
+// begins 128 bytes or more before its code.
 //
-// So no two modules that are in use at the same time may overlap, and a module that
-// replaces another one must begin elsewhere, or perf takes the old one for it:
+// Where modules overlap, libdw gives each address to one of them [libdwfl: reify_segments].
+// If that is not the one that perf expects, perf registers the file again. libdw refuses,
+// because it has the file already under another descriptor, and drops the module
+// [libdwfl: __libdwfl_report_elf]. From then on, every stack ends when it comes to that
+// file. libdw drops no module otherwise, not even when the program maps something else there.
 //
-//   - Functions less than regionGap apart are in one region, whenever they are there.
-//   - A region has an image, one object with all its functions. Where addresses are used
-//     again, it has several, one after the other: each has the functions that are there
-//     when it begins and those that come later. From its beginning on, all of them are
-//     mapped from it.
-//   - An image lies within the image before, and begins behind where that begins: libdw
-//     mixes up the order of its addresses where a module reaches beyond the one that it
-//     replaces, or begins below it [libdwfl: insert], and perf takes a module that begins
-//     at the same address for the one that it knows. So all images of a region end where
-//     the last of its functions ends, and begin in front of the first one by lengths that
-//     become shorter.
-//   - What a file is mapped to a second time, as V8 does it with its builtins, is a region
-//     with one image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at
-//     another place than its own, and forgets it.
+// So modules in use at the same time must not overlap. A module that replaces another one
+// must begin elsewhere, or perf takes the old one for it:
+//
+//   - Functions less than regionGap apart are in one region, even if they exist at
+//     different times.
+//   - A region has an image: one object with all its functions. Where addresses are used
+//     again, it has several images, one after the other. Each has the functions that exist
+//     when it begins, and later ones up to the next image. (In crowded regions, images have
+//     fewer functions: crowded.go.) While an image is in force, all functions are mapped
+//     from it.
+//   - An image lies within the one before and begins after its beginning. libdw confuses the
+//     order of its addresses if a module ends after the one that it replaces, or begins
+//     before it [libdwfl: insert]. perf confuses modules that begin at the same address. So
+//     all images of a region end where its last function ends. They begin before its first
+//     function, each imageStep nearer to it.
+//   - A second mapping of a file, as V8 makes it for its builtins, is a region with one
+//     image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at another place
+//     than its own, and drops it.
 type region struct {
 	dump      *dump
-	residents []int // in the order of their addresses
-	images    []image
-	gap       uint64    // what there is in front of it without code of the dump
-	copied    addrRange // the mapping of a file that it takes the place of, or empty
+	residents []int     // in the order of their addresses
+	end       uint64    // of its code, or of the mapping that it replaces
+	images    []image   // nil until settleCrowds, if they would be too many
+	wanted    int       // how many images it takes to have all functions in them
+	gap       uint64    // bytes before it without code of the dump
+	copied    addrRange // the mapping of a file that it replaces, or empty
 }
 
-// An image is what is in a region for a time.
+// An image is the content of a region for some time.
 type image struct {
 	residents []int // in the order of their addresses
-	objects   []int // of the new plan, of each
+	objects   []int // of the new plan, for each resident
 }
 
 const (
-	// regionGap is how far below its code a module may begin: TextOffset, and what the code
-	// is moved up to be aligned as it was in memory.
+	// regionGap is how far before its code a module may begin, in bytes: TextOffset, and as
+	// much again as aligns the code as it was in memory.
 	regionGap = 0x80 + 0x40
 
-	// imageStep is what the beginnings of consecutive images differ by.
+	// imageStep is the distance between the beginnings of consecutive images, in bytes.
 	imageStep = 0x40
 
-	// imageSteps is how many images begin at addresses of their own, at most. More would be
-	// wanted where the same addresses are used over and over: there, perf 7 unwinds by
-	// tables of earlier images.
+	// imageSteps is the highest number of images of a region that begin at addresses of
+	// their own. From there on, perf 7 unwinds by tables of earlier images.
 	imageSteps = 64
 
-	// fewSteps is how many images are worth being in one region with what is in front of
-	// it, if there is no room for them.
+	// fewSteps is the highest number of images for which a region joins the one before it to
+	// have room for their beginnings.
 	fewSteps = 8
 
-	// maxRepeated is how many functions a region's images may have, by how many different
-	// ones there are, without a look at what is touched.
+	// maxRepeated is how many functions the images of a region may have, per function of the
+	// region, before crowded.go looks for those that samples refer to.
 	maxRepeated = 8
 )
 
-// gapBelow returns how far a region should stay away from what is below.
+// gapBelow returns how many bytes without code a region needs before it.
 func (r *region) gapBelow() uint64 {
-	return regionGap + imageStep*uint64(min(max(1, len(r.images)), fewSteps)-1)
+	return regionGap + imageStep*uint64(min(max(1, r.wanted), fewSteps)-1)
 }
 
-// low returns the address at which an image begins: in front of its first function.
+// low returns the address at which an image begins: before its first function.
 func (b *bundler) low(r *region, number int) uint64 {
-	lo := b.residents[r.residents[0]].lo
+	lo := b.lo(r)
 	if len(r.images) < 2 || r.gap < regionGap {
 		return lo
 	}
@@ -86,37 +85,51 @@ func (b *bundler) low(r *region, number int) uint64 {
 	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
 }
 
-// regionsOf divides residents of a dump, in the order of their addresses, among regions.
+// regionsOf divides residents of a dump, in the order of their addresses, into regions.
 func (b *bundler) regionsOf(d *dump, list []int) (regions []*region) {
 	for len(list) > 0 {
-		if copied := b.residents[list[0]].copied; copied != (addrRange{}) {
-			n := b.fitting(list, copied)
-			regions = append(regions, &region{dump: d, residents: list[:n:n], images: []image{{residents: list[:n:n]}}, copied: copied})
-			list = list[n:]
-			continue
-		}
-		n := b.near(list)
-		r := &region{dump: d, residents: list[:n:n]}
-		list = list[n:]
-		r.images = b.images(r.residents)
-		// What is below may be too near for so many images.
-		for len(regions) > 0 {
+		r := b.firstRegion(d, list)
+		list = list[len(r.residents):]
+		for r.copied == (addrRange{}) && len(regions) > 0 {
 			last := regions[len(regions)-1]
-			if last.copied != (addrRange{}) || b.endOf(last)+r.gapBelow() <= b.residents[r.residents[0]].lo {
+			if last.copied != (addrRange{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxStretch {
 				break
 			}
+			// It is too near for so many images. A join adds up the replacements of functions.
 			r.residents = append(last.residents, r.residents...)
-			r.images = b.images(r.residents)
+			r.wanted += last.wanted - 1
+			r.end = max(r.end, last.end)
 			regions = regions[:len(regions)-1]
-		}
-		r.gap = ^uint64(0)
-		if len(regions) > 0 {
-			r.gap = b.residents[r.residents[0]].lo - b.endOf(regions[len(regions)-1])
 		}
 		regions = append(regions, r)
 	}
+	end := uint64(0)
+	for i, r := range regions {
+		if r.gap = b.lo(r) - min(b.lo(r), end); i == 0 {
+			r.gap = math.MaxUint64
+		}
+		if end = r.end; r.copied == (addrRange{}) {
+			r.images = b.images(r.residents)
+		}
+	}
 	return regions
 }
+
+// firstRegion returns the region of the first of some residents, which it does not join
+// with others yet.
+func (b *bundler) firstRegion(d *dump, list []int) *region {
+	if copied := b.residents[list[0]].copied; copied != (addrRange{}) {
+		n := b.fitting(list, copied)
+		r := &region{dump: d, residents: list[:n:n], images: []image{{residents: list[:n:n]}}, wanted: 1, copied: copied}
+		r.end = max(copied.hi, b.residents[list[n-1]].hi)
+		return r
+	}
+	n, end := b.near(list)
+	return &region{dump: d, residents: list[:n:n], end: end, wanted: b.replacements(list[:n]) + 1}
+}
+
+// lo returns where a region's first function begins.
+func (b *bundler) lo(r *region) uint64 { return b.residents[r.residents[0]].lo }
 
 // fitting returns how many of the residents, from the first on, are in a copy of a file and
 // do not overlap.
@@ -129,31 +142,55 @@ func (b *bundler) fitting(list []int, copied addrRange) int {
 	return len(list)
 }
 
-// near returns how many of the residents, from the first on, are near each other.
-func (b *bundler) near(list []int) int {
-	end := b.residents[list[0]].hi
-	for n := 1; n < len(list); n++ {
+// near returns how many of the residents, from the first on, are near each other, and where
+// they end.
+func (b *bundler) near(list []int) (n int, end uint64) {
+	end = b.residents[list[0]].hi
+	for n = 1; n < len(list); n++ {
 		r := &b.residents[list[n]]
-		if r.lo >= end && r.lo-end >= regionGap || r.copied != (addrRange{}) {
-			return n
+		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.residents[list[0]].lo > maxStretch) || r.copied != (addrRange{}) {
+			return n, end
 		}
 		end = max(end, r.hi)
 	}
-	return len(list)
+	return n, end
 }
 
-// endOf returns the end of a region's code.
-func (b *bundler) endOf(r *region) (end uint64) {
-	for _, i := range r.residents {
-		end = max(end, b.residents[i].hi)
+// replacements returns how many residents of a region take addresses of another one. list
+// is in the order of their addresses.
+func (b *bundler) replacements(list []int) (n int) {
+	if b.hasOverlaps(list) {
+		b.play(list, func(*seating) bool { n++; return true })
 	}
-	return end
+	return n
+}
+
+// play loads the residents of a region in the order of their times, and returns those that
+// exist at the end. Before one takes addresses of others, it calls replace with those that
+// exist then. It stops early if replace returns false.
+func (b *bundler) play(list []int, replace func(now *seating) bool) (now *seating) {
+	now = b.newSeating(list)
+	for _, i := range b.byTime(list) {
+		if old := now.overlapping(i); len(old) > 0 {
+			if !replace(now) {
+				return now
+			}
+			for _, o := range old {
+				now.remove(o)
+			}
+		}
+		now.add(i)
+	}
+	return now
 }
 
 // images divides the residents of a region among images, or returns nil if they would be
 // too many.
 func (b *bundler) images(list []int) []image {
-	images, ok := b.exactImages(b.byTime(list), maxRepeated*len(list))
+	if !b.hasOverlaps(list) {
+		return []image{{residents: list}}
+	}
+	images, ok := b.exactImages(list, maxRepeated*len(list))
 	if !ok {
 		return nil
 	}
@@ -162,45 +199,17 @@ func (b *bundler) images(list []int) []image {
 
 // exactImages begins an image with each function that takes addresses of another one. It
 // fails if the images would have more than limit functions.
-func (b *bundler) exactImages(byTime []int, limit int) (images []image, ok bool) {
-	var now seated
-	flush := func() {
-		images = append(images, image{residents: slices.Clone(now)})
-		limit -= len(now)
+func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
+	add := func(now *seating) bool {
+		m := image{residents: now.list()}
+		images = append(images, m)
+		limit -= len(m.residents)
+		return limit >= 0
 	}
-	for _, i := range byTime {
-		if from, to := now.overlapping(b, i); from < to {
-			if flush(); limit < 0 {
-				return nil, false
-			}
-			now = slices.Delete(now, from, to)
-		}
-		now.insert(b, i)
+	if last := b.play(list, add); limit < 0 || !add(last) {
+		return nil, false
 	}
-	flush()
-	return images, limit >= 0
-}
-
-// seated are residents that do not overlap, in the order of their addresses.
-type seated []int
-
-// overlapping returns which of them overlap another one: s[from:to].
-func (s seated) overlapping(b *bundler, resident int) (from, to int) {
-	r := &b.residents[resident]
-	from, _ = slices.BinarySearchFunc(s, r.lo, func(i int, lo uint64) int {
-		if b.residents[i].hi <= lo {
-			return -1
-		}
-		return 1
-	})
-	for to = from; to < len(s) && b.residents[s[to]].lo < r.hi; to++ {
-	}
-	return from, to
-}
-
-func (s *seated) insert(b *bundler, resident int) {
-	at, _ := slices.BinarySearchFunc(*s, b.residents[resident].lo, func(i int, lo uint64) int { return cmp.Compare(b.residents[i].lo, lo) })
-	*s = slices.Insert(*s, at, resident)
+	return images, true
 }
 
 // layOutRegions gives the regions of a dump their objects. In a plan with bundles,
@@ -249,7 +258,7 @@ func (b *bundler) addImage(r *region, number int) {
 			o.reach(b.low(r, number))
 		}
 		if to == len(m.residents) {
-			o.bundle.stretch.High = b.endOf(r)
+			o.bundle.stretch.High = r.end
 		}
 		if r.copied != (addrRange{}) && to-from == len(m.residents) { // it is mapped as a whole
 			o.reach(r.copied.lo)

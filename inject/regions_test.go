@@ -91,17 +91,17 @@ func TestRegions_Random(t *testing.T) {
 				seen[i] = true
 			}
 			if n > 0 {
-				if end, begin := b.endOf(regions[n-1]), residents[region.residents[0]].lo; begin < end+region.gapBelow() {
+				if end, begin := regions[n-1].end, b.lo(region); begin < end+region.gapBelow() {
 					t.Errorf("seed %d: a region with %d images begins at %#x, the one below ends at %#x", seed, len(region.images), begin, end)
 				}
 			}
-			exact, ok := b.exactImages(b.byTime(region.residents), maxRepeated*len(region.residents))
+			exact, ok := b.exactImages(region.residents, maxRepeated*len(region.residents))
 			if !ok {
 				long++
 				if region.images != nil {
 					t.Fatalf("seed %d: %d images, want none before it is known what is touched", seed, len(region.images))
 				}
-				region.images, _ = b.crowdedImages(b.byTime(region.residents), maxRepeated*len(region.residents), nil)
+				region.images, _ = b.crowdedImages(region.residents, maxRepeated*len(region.residents), nil)
 			} else if len(exact) != len(region.images) {
 				t.Errorf("seed %d: %d images, %d would be exact", seed, len(region.images), len(exact))
 			}
@@ -172,10 +172,10 @@ func TestRegions_LongImages(t *testing.T) {
 		t.Errorf("%d images, want none before it is known what is touched", len(regions[0].images))
 	}
 	var ok bool
-	if regions[0].images, ok = b.crowdedImages(b.byTime(list), maxCrowded*len(list), func(lo, hi, from, to uint64) bool { return true }); ok {
+	if regions[0].images, ok = b.crowdedImages(list, maxCrowded*len(list), madeReferences{b, func(lo, hi, from, to uint64) bool { return true }}); ok {
 		t.Errorf("%d images where all is touched, want none", len(regions[0].images))
 	}
-	regions[0].images, _ = b.crowdedImages(b.byTime(list), maxRepeated*len(list), nil)
+	regions[0].images, _ = b.crowdedImages(list, maxRepeated*len(list), nil)
 	members := 0
 	for _, m := range regions[0].images {
 		members += len(m.residents)
@@ -184,6 +184,22 @@ func TestRegions_LongImages(t *testing.T) {
 		t.Errorf("%d images with %d functions, want 300 with at most %d", n, members, most)
 	}
 	checkImages(t, 0, b, regions[0], false)
+}
+
+// madeReferences are references to functions of a bundler.
+type madeReferences struct {
+	b       *bundler
+	touched func(lo, hi, from, to uint64) bool
+}
+
+func (m madeReferences) within(lo, hi, from, to uint64) bool { return m.touched(lo, hi, from, to) }
+
+func (m madeReferences) each(from, to uint64, f func(lo, hi uint64)) {
+	for _, r := range m.b.residents {
+		if m.touched(r.lo, r.hi, from, to) {
+			f(r.lo, r.hi)
+		}
+	}
 }
 
 // Functions that are touched before they are replaced have images that show them then;
@@ -198,7 +214,7 @@ func TestRegions_CrowdedImages(t *testing.T) {
 		{"nothing", func(lo, hi, from, to uint64) bool { return false }, [][]int{{0, 1}, {3, 2}, {4}}},
 		{"the first, in the second image", func(lo, hi, from, to uint64) bool { return lo == 0x1000 && from <= 3 && to >= 4 }, [][]int{{0, 1}, {0, 2}, {3, 4}}},
 	} {
-		images, ok := b.crowdedImages(b.byTime(list), 100, c.touched)
+		images, ok := b.crowdedImages(list, 100, madeReferences{b, c.touched})
 		var got [][]int
 		for _, m := range images {
 			got = append(got, m.residents)
@@ -228,7 +244,13 @@ func TestTouchLog(t *testing.T) {
 				return c.addr+slack >= lo && c.addr < hi+slack && (c.time+time >= from || to >= 1000+16*touchIntervals) && (c.time <= to+time || from <= 1000)
 			})
 		}
-		switch got := l.within(lo, hi, from, to); {
+		got := l.within(lo, hi, from, to)
+		listed := false
+		l.each(from, to, func(at, end uint64) { listed = listed || at < hi && end > lo })
+		if listed != got {
+			t.Fatalf("[%#x, %#x) in [%d, %d]: listed %v, want %v", lo, hi, from, to, listed, got)
+		}
+		switch {
 		case !got && within(0, 0) && to < 1000+16*touchIntervals && from > 1000:
 			t.Fatalf("[%#x, %#x) in [%d, %d]: nothing is touched, want something", lo, hi, from, to)
 		case got && !within(touchBlock, 1<<16) && from > 1000:

@@ -8,12 +8,16 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Code that is loaded again where it is already, or where the same part of a file is mapped
-// again. Each isolate of V8 (a worker thread has one) logs all builtins, and may have a
-// copy of them. One object is enough.
+// Code may be loaded again at an address where it is already, or at another mapping of the
+// same part of a file. Each isolate of V8 (a worker thread has one) logs all builtins, and
+// may map a copy of them. One object is enough.
 
-// repeats returns the functions of a dump that are loaded where an equal one is. It is nil
-// for dumps in which code moves.
+// maxRepeatScan is how many loads a search for replacing code looks at, in each direction.
+// A load with so many neighbours that overlap it is not taken for a repeat.
+const maxRepeatScan = 4096
+
+// findRepeats returns the functions of a dump that are loaded where an equal one is. It is
+// nil for dumps in which code moves.
 func (d *plannedDump) findRepeats(files *fileCode) map[int]bool {
 	comparer, ok := d.source.(source.Comparer)
 	if !ok {
@@ -21,6 +25,9 @@ func (d *plannedDump) findRepeats(files *fileCode) map[int]bool {
 	}
 	events := d.source.Scanned().Events
 	r := repeatFinder{same: comparer.Same(), loads: make([]placedLoad, 0, len(events))}
+	r.covered = func(was *placedLoad, until uint64) bool {
+		return files.rec.mapsOver(was.pid, addrRange{was.lo, was.hi}, d.clock(was.time), d.clock(until))
+	}
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Kind != jitcode.Load:
@@ -50,8 +57,8 @@ func (d *plannedDump) findRepeats(files *fileCode) map[int]bool {
 	return r.found
 }
 
-// A placedLoad is a load at its home: where the loader mapped the part of a file that it is
-// in, or where it is.
+// A placedLoad is a load at its home: the first mapping of the part of a file that it lies
+// in. Outside files, that is its own address.
 type placedLoad struct {
 	lo, hi, time uint64
 	pid          uint32
@@ -64,13 +71,17 @@ type repeatFinder struct {
 	loads []placedLoad
 	reach []uint64 // the highest end of code up to each
 	same  func(i, j int) bool
+
+	// covered reports whether the process mapped something over a load until a time.
+	covered func(was *placedLoad, until uint64) bool
+
 	found map[int]bool
 }
 
 // repeats reports whether a load repeats one that is before it.
 func (r *repeatFinder) repeats(at, first int) bool {
 	l, was := &r.loads[at], &r.loads[first]
-	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(was, l.time, at) || !r.same(was.function, l.function) {
+	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(was, l.time, at) || r.covered(was, l.time) || !r.same(was.function, l.function) {
 		return false
 	}
 	if r.found == nil {
@@ -79,8 +90,8 @@ func (r *repeatFinder) repeats(at, first int) bool {
 	return true
 }
 
-// replaced reports whether other code came to the addresses of a load until a time. at is
-// near where that would be.
+// replaced reports whether other code came to the addresses of a load until a time, or may
+// have come. at is the index of a load near them.
 func (r *repeatFinder) replaced(was *placedLoad, until uint64, at int) bool {
 	if r.reach == nil {
 		r.reach = make([]uint64, len(r.loads))
@@ -94,12 +105,12 @@ func (r *repeatFinder) replaced(was *placedLoad, until uint64, at int) bool {
 		return (l.lo != was.lo || l.hi != was.hi) && l.lo < was.hi && l.hi > was.lo && l.time >= was.time && l.time <= until
 	}
 	for i := at - 1; i >= 0 && r.reach[i] > was.lo; i-- {
-		if other(&r.loads[i]) {
+		if at-i > maxRepeatScan || other(&r.loads[i]) {
 			return true
 		}
 	}
 	for i := at + 1; i < len(r.loads) && r.loads[i].lo < was.hi; i++ {
-		if other(&r.loads[i]) {
+		if i-at > maxRepeatScan || other(&r.loads[i]) {
 			return true
 		}
 	}

@@ -61,6 +61,27 @@ func TestRepeats_SamePlace(t *testing.T) {
 	}
 }
 
+// A file mapped over code hides it, and code that is loaded again is there again.
+func TestRepeats_FileBetween(t *testing.T) {
+	const addr = 0x20000
+	for _, c := range []struct {
+		name     string
+		at       uint64 // of the mapping
+		repeated int
+	}{{"over it", addr - 0x1000, 0}, {"after it", addr + 0x1000, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.mark(100, 10, "jit-100.dump")
+			w.dump("jit-100.dump", x86(100), load(100, 100, 1, addr, "first", code(64, 1)), load(200, 100, 2, addr, "first", code(64, 1)))
+			w.FileMmap2(100, 150, c.at, 0x2000, 0, w.path("library"), 77)
+			w.expect(100, 900, addr+8, "first+0x8")
+			if sum := w.check(); sum.Dumps[0].Repeated != c.repeated {
+				t.Errorf("%d functions are repeated, want %d", sum.Dumps[0].Repeated, c.repeated)
+			}
+		})
+	}
+}
+
 // Code of a file that is logged at its home and at a copy is one function, named at both,
 // whichever comes first, and whether perf unwinds or not.
 func TestRepeats_CopiesOfFiles(t *testing.T) {

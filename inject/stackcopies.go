@@ -2,19 +2,19 @@ package inject
 
 import "github.com/jitinject/jitinject/perfdata"
 
-// A StackSummary is about the copies of stacks in the samples of a dump's process (perf
-// record --call-graph dwarf). One that is full ends where there was no more room: its
-// outermost callers are missing, unless it is just long enough.
+// A StackSummary counts the copies of stacks in the samples of a dump's process (perf
+// record --call-graph dwarf). A full copy ends at the size limit: its outermost callers are
+// missing, unless the stack has just that size.
 type StackSummary struct {
 	Samples int64 `json:"samples"` // with a copy
-	Full    int64 `json:"full"`    // of them, those whose copies are full
-	Room    int   `json:"room"`    // of the largest copy, in bytes
+	Full    int64 `json:"full"`    // those with a full copy
+	Room    int   `json:"room"`    // size of the largest copy, in bytes
 }
 
-// stackCopies counts the copies of processes.
+// stackCopies counts the copies of stacks, by process.
 type stackCopies map[uint32]*StackSummary
 
-// sample takes in a SAMPLE record.
+// sample counts the copy of a SAMPLE record.
 func (c stackCopies) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if c == nil {
 		return

@@ -29,11 +29,11 @@ type recording struct {
 	clockData *perfdata.ClockData
 	cut       int64 // offset of a record that the end of the input cuts, or -1
 	stretches stretches
-	census    *census     // nil if nobody asks
-	stacks    stackCopies // likewise
-	cmdline   []string    // of perf record; nil if the recording does not say
-	traces    []*trace    // that are put in
-	described []byte      // of a pipe: what it says its events are called (EVENT_DESC)
+	census    *census     // nil if not wanted
+	stacks    stackCopies // nil if not wanted
+	cmdline   []string    // of perf record; nil if unknown
+	traces    []*trace    // those to inject
+	described []byte      // of a pipe: its event names (EVENT_DESC)
 
 	machine      string       // as uname(2) has it, or ""
 	refusedLogs  []refusedLog // of Mono

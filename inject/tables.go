@@ -26,9 +26,8 @@ type rooms struct {
 	family map[*dump][]*process
 }
 
-// inUse is what is in use in the processes of a dump: all, and without memory in which
-// there is no code of a dump. Runtimes reserve memory for code by the gigabyte, and all
-// around their code.
+// inUse has the addresses in use in the processes of a dump: all of them, and those outside
+// of memory without code of a dump. Runtimes reserve gigabytes of memory around their code.
 type inUse struct{ all, code addrSet }
 
 // A room is a stretch of addresses that nothing is at in the processes of a dump.
@@ -36,7 +35,7 @@ type room struct {
 	dump     *dump
 	next, hi uint64 // what is left of it
 	lo       uint64
-	reserved bool // it lies in memory that may be the runtime's
+	reserved bool // it lies in memory that the runtime may have reserved
 }
 
 const (
@@ -63,14 +62,14 @@ func newRooms(rec *recording) *rooms {
 // size bytes, for which its producer sent some: more than they need.
 func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
 
-// blankRoom is how many bytes unwind tables without an entry need, at most.
+// blankRoom bounds the size of unwind tables without an entry, in bytes.
 const blankRoom = 64
 
-// maxBlankGap is how far blank tables may be from the code that they are for, in bytes.
+// maxBlankGap bounds the distance from code to its blank table, in bytes.
 const maxBlankGap = 1 << 20
 
-// behind returns the first address after end where blank tables fit: where no function and
-// no other blank tables are at any time. It is 0 if that is too far away, or there may be a
+// behind reserves an address for a blank table after end, free of functions and other blank
+// tables at all times. It returns 0 if that is farther than maxBlankGap, or may lie in a
 // file. libunwind follows frame pointers where a table has no entry, and gives up where
 // there is no table.
 func (b *bundler) behind(d *dump, end uint64) uint64 {
@@ -129,7 +128,7 @@ func (rs *rooms) take(d *dump, addr, need, waiting uint64) uint64 {
 	return 0
 }
 
-// skipBusy moves what is left of a room after what has come to be in it since.
+// skipBusy moves r.next past ranges that have come into use since the room was made.
 func (rs *rooms) skipBusy(r *room, need uint64) {
 	for {
 		b, ok := rs.next(r.dump, r.reserved, r.next)
@@ -140,8 +139,8 @@ func (rs *rooms) skipBusy(r *room, need uint64) {
 	}
 }
 
-// next returns the lowest range that ends above an address and is in use where a dump has
-// code: by anything, or in memory that may be reserved, by files and code.
+// next returns the lowest range that ends above addr and is in use in a process that may
+// share memory with d's. With reserved, memory without code of a dump does not count.
 func (rs *rooms) next(d *dump, reserved bool, addr uint64) (lowest addrRange, found bool) {
 	kin, ok := rs.kin[d]
 	if !ok {
@@ -164,7 +163,7 @@ func (rs *rooms) next(d *dump, reserved bool, addr uint64) (lowest addrRange, fo
 	return lowest, found
 }
 
-// find looks for size addresses above addr that are not busy, with a gap around them.
+// find returns the address of size free bytes above addr, with gap bytes free around them.
 func (rs *rooms) find(d *dump, reserved bool, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
 	for at > addr && at-addr < reach {
@@ -182,7 +181,7 @@ func (rs *rooms) find(d *dump, reserved bool, addr, size, gap uint64) (uint64, b
 		}
 		top := at + size
 		if addr < 1<<32 && top > 1<<32 {
-			return 0, false // it may be all there is
+			return 0, false // the machine may have 32 bits
 		}
 		return at, top > at && top-addr < reach
 	}

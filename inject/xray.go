@@ -92,8 +92,7 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		f := &xrayFile{path: path, file: file, users: 1}
 		files = append(files, f)
 		f.trace, err = readXRay(file)
-		if st, serr := file.Stat(); errors.Is(err, source.ErrNotXRay) && serr == nil && st.Size() > 0 { // an empty one was not written to
-
+		if errors.Is(err, source.ErrNotXRay) && !isEmpty(file) { // an empty trace was not written to
 			return nil, fmt.Errorf("--xray %s: %w", Printable(path), err)
 		}
 		if err != nil {
@@ -116,6 +115,12 @@ func openXRays(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 		xrays = append(xrays, more...)
 	}
 	return rec.joinXRays(xrays), nil
+}
+
+// isEmpty reports whether a file is known to have no bytes.
+func isEmpty(file *os.File) bool {
+	st, err := file.Stat()
+	return err == nil && st.Size() == 0
 }
 
 // joinXRays makes one trace of those that a program in a process wrote one after the other.

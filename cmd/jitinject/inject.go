@@ -94,7 +94,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	return exitOK
 }
 
-// failed says why there is no output.
+// failed reports an error of a run without output and returns its exit code.
 func failed(o *options, err error, stdout, stderr io.Writer) int {
 	complain(stderr, err)
 	if left := engine.Left(err); left != "" {

@@ -13,9 +13,10 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 )
 
-// Files are named with options, and also without: what a recording, a Mono log, an XRay
-// trace or a core dump is, its first bytes tell, and what a capture of OpenJ9's
-// metadata is, the file beside it. So a pattern of the
+// Files are named with options or as plain arguments. Recordings, Mono logs, XRay traces
+// and core dumps are known by their first bytes. Captures of OpenJ9's metadata are known by
+// the file beside them. So a shell pattern may follow an option that takes one file: --xray
+// xray-log.app.*
 // shell may stand behind an option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
@@ -128,21 +129,21 @@ func wrongKind(option, path, wanted string, kinds ...engine.FileKind) error {
 	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), kind, wanted, placeOf(kind)))
 }
 
-// A wrongFile is an error of a file that an option cannot use. Nothing is wrong with the
-// command line: the engine says the same of files that it cannot tell by their first bytes.
+// A wrongFile is an error of a file that an option cannot use. It is no usage error: the
+// engine reports the same for files that it must read to identify.
 type wrongFile string
 
 func (e wrongFile) Error() string { return string(e) }
 
-// takeRecording makes a recording that stands alone the input, before anything waits for
-// standard input. The one that perf record --threads makes is a directory.
+// takeRecording sets the input to a recording named as a plain argument, before anything
+// waits for standard input. The directory that perf record --threads makes is a recording.
 func (o *options) takeRecording(fs *pflag.FlagSet) error {
 	for i, name := range fs.Args() {
 		if !isRecordingFile(name) || findCommand(name) != nil {
 			continue
 		}
 		if fs.Changed("input") {
-			return usageError(fmt.Sprintf("%s: one recording at a time, and %s is named already; the output is named with -o", typed(name), typed(o.input)))
+			return usageError(fmt.Sprintf("%s: only one recording is possible, and %s is named already; name the output with -o", typed(name), typed(o.input)))
 		}
 		o.recording = i + 1
 		if err := fs.Set("input", name); err != nil {
@@ -152,7 +153,7 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// isRecordingFile reports whether a path is that of a recording.
+// isRecordingFile reports whether path names a recording.
 func isRecordingFile(path string) bool {
 	return engine.SniffFile(path) == engine.FileRecording || engine.SniffFile(filepath.Join(path, "data")) == engine.FileRecording
 }

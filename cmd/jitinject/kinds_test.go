@@ -143,8 +143,8 @@ func TestWrongKinds(t *testing.T) {
 		"jit-1.dump":                 "jit-1.dump is a jitdump: it is found by itself, or named with its process: --dump PID=FILE",
 		"app.mlpd prog":              "prog is an ELF file: one that has code",
 		"app.mlpd other.data":        "other.data: not a perf.data file: it has only 8 bytes",
-		"-i perf.data other.data":    "other.data: one recording at a time, and perf.data is named already; the output is named with -o",
-		"perf.data other.data":       "other.data: one recording at a time, and perf.data is named already",
+		"-i perf.data other.data":    "other.data: only one recording is possible, and perf.data is named already; name the output with -o",
+		"perf.data other.data":       "other.data: only one recording is possible, and perf.data is named already",
 		"--mono text.txt":            "--mono text.txt: not a log of Mono's profiler",
 		"--j9 text.txt":              "--j9 text.txt: it is no capture of OpenJ9's metadata",
 		"--xray text.txt":            "--xray text.txt: not an XRay flight data recorder trace",
@@ -160,7 +160,7 @@ func TestWrongKinds(t *testing.T) {
 		"--code-from mono.core nope": `"nope" is not an option`,
 	} {
 		code, _, stderr := command(t, dir, strings.Fields(args)...)
-		// What the command line cannot mean is another matter than a file that cannot be used.
+		// A usage error is another error than a file that cannot be used.
 		wantCode := exitFailed
 		for _, usage := range []string{"is not an option", "it takes FILE", "files are named with", "as a capture", "one recording", "is a command", ": it is found by itself", "prog is an ELF file: "} {
 			if strings.Contains(want, usage) && !strings.Contains(want, "not a ") {
@@ -176,7 +176,7 @@ func TestWrongKinds(t *testing.T) {
 	}
 }
 
-// A recording may stand alone, in all its forms, and nothing waits for standard input then.
+// A recording may be the only argument, in all its forms; standard input is not read then.
 func TestRecordingByKind(t *testing.T) {
 	for _, c := range []struct{ recording, args string }{
 		{"node-hot", "perf.data"},

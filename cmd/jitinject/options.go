@@ -89,7 +89,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.StringVar(&o.objects, "objects", "", "put the objects into `DIR`, not beside the dumps")
 	fs.StringVar(&o.cache, "buildid-cache", "", "put the objects into perf's build-id cache `DIR` as well, if none is named into the one that perf is configured to use, usually ~/.debug, so that perf archive packs them up")
 	fs.Lookup("buildid-cache").NoOptDefVal = perfsCache
-	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each stretch of memory with code, instead of one for each function")
+	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each region of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
 	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils read no lines then")

@@ -208,6 +208,9 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if text := linesText(d.LineAddresses, all); text != "" {
 		note("%s", text)
 	}
+	if all && d.Repeated > 0 {
+		note("%s loaded again, with the same code at the same place: no objects or mappings of their own", were(d.Repeated, "function was", "functions were"))
+	}
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
 		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Repaired)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}
@@ -393,14 +396,15 @@ func clockText(c engine.Clock) string {
 	return ""
 }
 
-// The sizes that --call-graph dwarf takes: a usual one that is enough for most, and perf's
+// Sizes for --call-graph dwarf, in bytes: one that is enough for most programs, and perf's
 // maximum (builtin-record.c: round_down(USHRT_MAX, 8)).
 const (
 	largeStack = 32768
 	maxStack   = 65528
 )
 
-// stackText says that copies of stacks are too small, if most of a process's are full.
+// stackText returns a message that copies of stacks are too small, or "" if at most half of
+// them are full.
 func stackText(s *engine.StackSummary) string {
 	if s == nil || s.Samples < fewSamples || 2*s.Full <= s.Samples {
 		return ""
@@ -409,7 +413,7 @@ func stackText(s *engine.StackSummary) string {
 	switch {
 	case s.Room < largeStack:
 		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, largeStack)
-	case s.Room < maxStack-4096: // perf takes less where a sample would be too large
+	case s.Room < maxStack-4096: // perf copies less if the sample would be too large
 		return fmt.Sprintf("%s; record with --call-graph dwarf,%d", text, maxStack)
 	}
 	return text

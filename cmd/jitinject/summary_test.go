@@ -197,8 +197,7 @@ func TestCodelessText(t *testing.T) {
 	}
 }
 
-// Copies of stacks that are full in most samples are too small, and the summary says which
-// size to ask for.
+// If most copies of stacks are full, they are too small: the summary names a larger size.
 func TestStackHint(t *testing.T) {
 	for _, c := range []struct {
 		s    engine.StackSummary

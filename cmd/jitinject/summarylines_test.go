@@ -6,19 +6,18 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 )
 
-// What is said about the addresses of lines: all of it with -v, and otherwise only that
-// nothing shows whether they are right.
+// linesText describes each decision with -v, and only guesses without.
 func TestLinesText_ForEachDecision(t *testing.T) {
 	evidence := engine.LineAddresses{
 		Skew: 64, Tables: 1, Rows: 1, AsWritten: engine.AddressFit{Known: 1000, AtStarts: 250, Outside: 3}, MovedBack: engine.AddressFit{Tables: 1, Known: 100000, AtStarts: 99999},
 	}
-	const fit = "; at starts of instructions are 25.0 % of 1,000 as written and 99.9 % of 100,000 if moved back by 64 bytes; outside of the code are 3 and 0"
+	const fit = "; at starts of instructions: 25.0 % of 1,000 as written, 99.9 % of 100,000 if moved back by 64 bytes; outside the code: 3 and 0"
 	for _, c := range []struct{ decision, basis, short, long string }{
 		{"moved-back", "instructions", "", "source lines moved back by 64 bytes: 1 line table with 1 entry" + fit},
-		{"as-written", "extent", "", "source lines at the addresses that are written: 1 line table with 1 entry" + fit},
+		{"as-written", "extent", "", "source lines used as written: 1 line table with 1 entry" + fit},
 		{"contradictory", "instructions", "", "source lines contradict each other: 1 line table with 1 entry" + fit},
-		{"undecided", "none", "nothing shows whether the addresses of its source lines are right (1 line table with 1 entry): they are used as written", "nothing shows whether the addresses of its source lines are right (1 line table with 1 entry): they are used as written" + fit},
-		{"moved-back", "producer", "its source lines are moved back by 64 bytes because V8 wrote them; nothing else shows that (1 line table with 1 entry)", "its source lines are moved back by 64 bytes because V8 wrote them; nothing else shows that (1 line table with 1 entry)" + fit},
+		{"undecided", "none", "unknown whether its source lines are at the right addresses (1 line table with 1 entry); used as written", "unknown whether its source lines are at the right addresses (1 line table with 1 entry); used as written" + fit},
+		{"moved-back", "producer", "its source lines were moved back by 64 bytes, because V8 wrote them; there is no other evidence (1 line table with 1 entry)", "its source lines were moved back by 64 bytes, because V8 wrote them; there is no other evidence (1 line table with 1 entry)" + fit},
 	} {
 		a := evidence
 		a.Decision, a.Basis = c.decision, c.basis
