@@ -51,12 +51,14 @@ func (d *draft) abandon() {
 // commit gives the file a name, unless what has it already is the same.
 func (d *draft) commit(name string) (outcome, error) {
 	defer d.abandon()
-	did, safe, fresh := created, false, d.store.isFresh(name)
+	did, safe, fresh := created, false, false
 	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
 		there := os.NewFile(uintptr(fd), name)
 		var st unix.Stat_t
 		same := equalFiles(there, d.file)
-		safe = same && unix.Fstat(fd, &st) == nil && d.store.isSafe(&st)
+		if unix.Fstat(fd, &st) == nil { // of what was opened: another run may give the name away at any time
+			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(d.store.stampOf(&st))
+		}
 		there.Close()
 		if safe && d.store.alone {
 			return unchanged, nil

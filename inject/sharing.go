@@ -173,12 +173,8 @@ func (s *store) mark() {
 
 // isFresh reports whether a file is another run's of those that share the lock: it may
 // not be complete, and may be taken back.
-func (s *store) isFresh(name string) bool {
-	if s.lock.fd < 0 {
-		return false
-	}
-	as := s.look(name)
-	return as != stamp{} && as.Mtime >= s.lock.made
+func (s *store) isFresh(as stamp) bool {
+	return s.lock.fd >= 0 && as != stamp{} && as.Mtime >= s.lock.made
 }
 
 // takeBack removes a file that was created with the given inode, if it is still that.

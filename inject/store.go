@@ -151,7 +151,7 @@ func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome,
 	if safe && s.alone {
 		return unchanged, as, scratch, nil
 	}
-	fresh := s.isFresh(name)
+	fresh := s.isFresh(s.look(name))
 	own, err := s.replace(name, content, mode)
 	switch {
 	case err != nil && safe: // another run's
