@@ -1,13 +1,12 @@
 package gate
 
-// A floor is how many stacks with jitted frames reach the bottom, and how many frames all
-// samples have, at least.
+// A floor has the least number of stacks with jitted frames that reach the bottom, and the
+// least number of frames of all samples.
 type floor struct{ whole, frames int }
 
-// floors are what every layout has reached, by recording and perf, less a little: of the
-// vdso, perf reads that of the machine it runs on. What was measured, of how many stacks,
-// and with perf inject, is behind. What is missing of the bottom lies beyond the ends of
-// the copies of stacks.
+// floors are slightly below the results of every layout, by recording and perf: perf reads
+// the vdso of the machine it runs on. Comments have the measured numbers: whole stacks of
+// all, frames, and the same with perf inject. Other stacks end with their copies.
 var floors = map[string]map[string]floor{
 	"node22-dwarf": {
 		"6.1":  {208, 20840}, // 210 of 239, 20,862; perf inject 210, 20,772

@@ -18,10 +18,10 @@ var modes = []struct {
 	bundle, sampled bool
 }{{"default", false, false}, {"bundle", true, false}, {"sampled", false, true}}
 
-// shown is how many losses of a kind are told one by one.
+// shown is the number of losses of a kind that are listed.
 const shown = 10
 
-// TestNeverWorseThanPerf goes through all recordings.
+// TestNeverWorseThanPerf compares all recordings.
 func TestNeverWorseThanPerf(t *testing.T) {
 	perfs := testrec.Perfs(t)
 	for _, name := range recordings() {
@@ -45,8 +45,8 @@ func TestNeverWorseThanPerf(t *testing.T) {
 	}
 }
 
-// recordings returns what GATE_RECORDINGS names, separated by spaces, or else all with
-// dumps that perf inject reads.
+// recordings returns the recordings named by GATE_RECORDINGS, separated by spaces, or else
+// all with dumps that perf inject reads.
 func recordings() []string {
 	if names := strings.Fields(os.Getenv("GATE_RECORDINGS")); len(names) > 0 {
 		return names
@@ -90,7 +90,7 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 	}
 }
 
-// report fails the test for each loss, and names the first ones.
+// report fails the test for each loss, and lists the first ones.
 func report(t *testing.T, what string, losses []judge.Loss) {
 	t.Helper()
 	if len(losses) == 0 {
@@ -105,8 +105,8 @@ func report(t *testing.T, what string, losses []judge.Loss) {
 	}
 }
 
-// perfInject returns what a perf shows of its own inject's result. Where there is none, or
-// it cannot be read, there is nothing to lose.
+// perfInject returns the samples of a perf's own inject. Without a readable result, there
+// is nothing to lose.
 func perfInject(t *testing.T, dir, perf string) []judge.Sample {
 	t.Helper()
 	own := filepath.Join(dir, "perf-inject.data")

@@ -1,12 +1,12 @@
 package judge
 
-// A key identifies a sample in both results. Several samples may share all but the
+// A Key identifies a sample in both results. Several samples may share all fields but the
 // number.
 type key struct {
 	pid, tid int
 	time     uint64
 	event    string
-	nth      int // among samples that share the rest, from 0
+	nth      int // number among samples with the same other fields, from 0
 }
 
 // keys returns the key of each sample.
@@ -26,16 +26,16 @@ func keys(samples []Sample) []key {
 // A Pair is one sample in both results. Either is nil where the result does not have it.
 type Pair struct{ Theirs, Ours *Sample }
 
-// Jitted reports whether a frame of either stack is in an object made of a jitdump. Of
-// code that the runtime's own file has as well, one result may show the object and the
-// other the file.
+// Jitted reports whether a frame of either stack is in an object made of a jitdump. For
+// code that is also in the runtime's own file, one result may show the object and the other
+// the file.
 func (p *Pair) Jitted() bool {
 	return p.Theirs != nil && p.Theirs.Jitted() || p.Ours != nil && p.Ours.Jitted()
 }
 
-// Pairs pairs samples of the same thread, time and event: in the order of theirs, then
-// those that only ours has, in their order. The pairs point into the slices that are
-// passed.
+// Pairs pairs samples of the same thread, time and event. Pairs of theirs come first, in
+// their order, then samples that only ours has, in their order. The pairs point into the
+// slices passed.
 func Pairs(theirs, ours []Sample) []Pair {
 	index := make(map[key]int, len(ours))
 	for i, k := range keys(ours) {
@@ -58,11 +58,11 @@ func Pairs(theirs, ours []Sample) []Pair {
 	return pairs
 }
 
-// Compare returns what our samples lose beside theirs, in the order of Pairs. Both must
-// come from the same perf. A sample has at most one loss about its stack, and one for each
-// frame whose symbol differs. The first rule that applies to a loss excuses it.
+// Compare returns the losses of our samples against theirs, in the order of Pairs. Both
+// must come from the same perf. A sample has at most one loss of its stack, and one for
+// each frame whose symbol differs. The first rule that applies to a loss excuses it.
 //
-// The losses point into the slices that are passed.
+// The losses point into the slices passed.
 func Compare(theirs, ours []Sample, rules ...Rule) []Loss {
 	var losses []Loss
 	for _, p := range Pairs(theirs, ours) {
@@ -93,7 +93,7 @@ walk:
 	for ; at < len(theirs.Frames) && at < len(ours.Frames); at++ {
 		relation := relate(theirs.Frames, ours.Frames, at)
 		if relation == otherSymbol && !shows(&ours.Frames[at], &theirs.Frames[at]) && elsewhere(&theirs.Frames[at], &ours.Frames[at]) && contains(ours.Frames[at:], theirs.Frames[at:]) {
-			relation = otherFrame // one that only ours has, in front of the same caller
+			relation = otherFrame // only ours has it, before the same caller
 		}
 		switch relation {
 		case same:
@@ -111,8 +111,8 @@ walk:
 	return losses
 }
 
-// stackLoss says what is lost by stacks that are the same before frame at, and differ
-// or end there; "" if nothing is.
+// stackLoss returns the loss between stacks that agree before frame at and differ or end
+// there, or "" if there is none.
 func stackLoss(theirs, ours *Sample, at int) Kind {
 	nTheirs, nOurs := len(theirs.Frames), len(ours.Frames)
 	switch wholeTheirs, wholeOurs := theirs.Whole(), ours.Whole(); {
@@ -131,7 +131,7 @@ func stackLoss(theirs, ours *Sample, at int) Kind {
 	}
 }
 
-// contains reports whether all of their frames are in our stack, in their order.
+// contains reports whether our stack has all of their frames, in their order.
 func contains(ours, theirs []Frame) bool {
 	for i := range ours {
 		if len(theirs) > 0 && shows(&ours[i], &theirs[0]) {
@@ -141,9 +141,9 @@ func contains(ours, theirs []Frame) bool {
 	return len(theirs) == 0
 }
 
-// shows reports whether a frame of ours shows what one of theirs shows: the same, the same
-// builtin of V8 by its other name, or a place that theirs does not know where addresses do
-// not tell whether it is the same.
+// shows reports whether a frame of ours matches one of theirs: the same frame, the same
+// builtin of V8 by its other name, or a place unknown to theirs whose addresses cannot be
+// compared.
 func shows(ours, theirs *Frame) bool {
 	switch {
 	case ours.equal(theirs):
@@ -155,7 +155,7 @@ func shows(ours, theirs *Frame) bool {
 	}
 }
 
-// A relation is what a frame of ours is to the frame of theirs at the same depth.
+// A relation is the relation of a frame of ours to theirs at the same depth.
 type relation int
 
 const (
@@ -165,7 +165,7 @@ const (
 	lostSymbol                  // the same place, and only theirs names it
 )
 
-// relate says what the frames at a depth are to each other.
+// relate returns the relation of the frames at a depth.
 func relate(theirs, ours []Frame, at int) relation {
 	a, b := &theirs[at], &ours[at]
 	switch {
@@ -182,9 +182,9 @@ func relate(theirs, ours []Frame, at int) relation {
 	}
 }
 
-// samePlace reports whether frames whose addresses differ stand for the same place in
-// memory. Some perfs print offsets in the mapped file, and the objects of perf inject
-// and ours are different files. So the frames around tell: the sample's own function is
+// samePlace reports whether frames with different addresses stand for the same place in
+// memory. Some perfs print offsets in the mapped file, and the objects of perf inject and
+// ours are different files. So the neighbouring frames decide: the sample's own function is
 // the same, and so is a frame with the same caller.
 func samePlace(theirs, ours []Frame, at int) bool {
 	for ; at < len(theirs) && at < len(ours); at++ {
@@ -205,13 +205,13 @@ func samePlace(theirs, ours []Frame, at int) bool {
 			// Its caller decides.
 			return at+1 < len(theirs) && at+1 < len(ours) && theirs[at+1].equal(&ours[at+1])
 		}
-		// Theirs knows nothing of the code and ours names it: what follows decides.
+		// Theirs has no name for the code and ours has one: the next frame decides.
 	}
 	return true
 }
 
-// incomparable reports whether the addresses of two frames say nothing about each other:
-// one at least is an offset in a file, and they are of different files.
+// incomparable reports whether the addresses of two frames cannot be compared: at least one
+// is an offset in a file, and the files differ.
 func incomparable(a, b *Frame) bool {
 	const noOffset = 1 << 32 // no file is as large
 	return a.DSO != b.DSO && (a.Addr < noOffset || b.Addr < noOffset)
@@ -220,8 +220,8 @@ func incomparable(a, b *Frame) bool {
 // elsewhere reports whether two frames may be at different places in memory.
 func elsewhere(a, b *Frame) bool { return a.Addr != b.Addr || incomparable(a, b) }
 
-// equal reports whether two frames show the same: symbol and offset, or the address
-// where there is no symbol.
+// equal reports whether two frames show the same symbol and offset, or the same address if
+// they have no symbol.
 func (f *Frame) equal(g *Frame) bool {
 	if f.Symbol == "" || g.Symbol == "" {
 		return f.Symbol == g.Symbol && f.Addr == g.Addr

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// stack makes the stack of a sample: "a+1" is symbol a at offset 1 in an object,
-// "?" is an address in anonymous memory, "!" one in no mapping, "~" one that cannot be.
+// stack makes the stack of a sample: "a+1" is symbol a at offset 1 in an object, "?" is an
+// address in anonymous memory, "!" one in no mapping, "~" an impossible one.
 func stack(frames string) []Sample {
 	s := Sample{Comm: "app", PID: 1, TID: 1, Time: 5, Event: "cpu-clock"}
 	for i, text := range strings.Fields(frames) {
@@ -181,8 +181,8 @@ func TestLoss_SaysWhatIsLost(t *testing.T) {
 	}
 }
 
-// perf 6.1 prints offsets in objects: frames that only ours names are followed by others
-// of the same kind.
+// perf 6.1 prints offsets in objects: several successive frames may have names only in
+// ours.
 func TestCompare_OffsetsInObjects(t *testing.T) {
 	anon := func(n uint64) Frame { return Frame{Addr: 0x7f0000000000 + n, DSO: "/tmp/perf-1.map"} }
 	object := func(symbol string, n uint64) Frame {

@@ -2,7 +2,7 @@ package judge
 
 import "fmt"
 
-// A Count says how many samples and frames of a recording are what they should be.
+// A Count is a summary of a recording: how many samples and frames are resolved and whole.
 type Count struct {
 	Samples int // all samples
 	Frames  int // of all samples

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Kind says what is lost.
+// A Kind is the kind of a loss.
 type Kind string
 
 // The kinds of losses, the worst first.
@@ -22,7 +22,7 @@ const (
 // Kinds has all kinds, in the order in which tables show them.
 var Kinds = []Kind{Absent, Surplus, NoBottom, FewerFrames, OtherFrames, NoSymbol, OtherSymbol}
 
-// A Loss is what one sample shows in theirs and not in ours.
+// A Loss is a difference of one sample between theirs and ours, to the worse.
 type Loss struct {
 	Kind   Kind
 	Theirs *Sample // nil if it is Surplus
@@ -33,8 +33,7 @@ type Loss struct {
 	Rule  string // the name of the rule that excuses the loss, or ""
 }
 
-// Sample returns the sample that the loss is about: theirs, or ours if there is no
-// other.
+// Sample returns their sample, or ours if theirs has none.
 func (l *Loss) Sample() *Sample {
 	if l.Theirs != nil {
 		return l.Theirs
@@ -42,8 +41,8 @@ func (l *Loss) Sample() *Sample {
 	return l.Ours
 }
 
-// Frames returns the frames that differ: theirs and ours. Either is nil where its stack
-// has ended.
+// Frames returns the frames that differ: theirs and ours. Either is nil after the end of
+// its stack.
 func (l *Loss) Frames() (theirs, ours *Frame) {
 	if l.Theirs != nil && l.Frame < len(l.Theirs.Frames) {
 		theirs = &l.Theirs.Frames[l.Frame]
@@ -54,7 +53,7 @@ func (l *Loss) Frames() (theirs, ours *Frame) {
 	return theirs, ours
 }
 
-// String describes the loss in one line: the sample, what is lost, where.
+// String describes the loss in one line: the sample, the loss, the place.
 func (l *Loss) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %s", l.Sample(), l.Kind)
@@ -80,7 +79,7 @@ func (l *Loss) String() string {
 	return b.String()
 }
 
-// last describes our last frame before the place where the stacks part.
+// last describes our last frame before the stacks differ.
 func (l *Loss) last() string {
 	if l.Frame == 0 || l.Frame > len(l.Ours.Frames) {
 		return "nothing"

@@ -19,12 +19,12 @@ type Mapping struct {
 	File   string
 }
 
-// mapped matches what perf script prints of PERF_RECORD_MMAP and PERF_RECORD_MMAP2:
+// mapped matches a line of perf script for PERF_RECORD_MMAP and PERF_RECORD_MMAP2:
 // "PERF_RECORD_MMAP2 PID/TID: [START(SIZE) @ OFFSET …]: r-xp FILE".
 var mapped = regexp.MustCompile(`PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)[^\]]*\]: \S+ (.*)$`)
 
-// Mappings returns the mappings of a recording, in the order in which perf script prints
-// them, also those that others replace later.
+// Mappings returns the mappings of a recording, in the order of perf script, including
+// those that later ones replace.
 func Mappings(ctx context.Context, perf, file string) ([]Mapping, error) {
 	cmd, clean, err := Command(ctx, perf, "script", "-f", "--show-mmap-events", "-G", "-F", "pid", "-i", file)
 	if err != nil {
@@ -40,7 +40,7 @@ func Mappings(ctx context.Context, perf, file string) ([]Mapping, error) {
 	return parseMappings(bytes.NewReader(out))
 }
 
-// parseMappings reads the mappings among what perf script prints.
+// parseMappings reads the mappings in the output of perf script.
 func parseMappings(r io.Reader) (all []Mapping, err error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 1<<20)

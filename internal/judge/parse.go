@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Fields are the fields of perf script that Parse understands, for its option -F.
+// Fields are the fields that Parse understands, for perf script's option -F.
 const Fields = "comm,pid,tid,time,event,ip,sym,symoff,dso"
 
 var (
@@ -21,9 +21,9 @@ var (
 	named = regexp.MustCompile(`^(.+)\+0x([0-9a-f]+) \((.*)\)$`)
 )
 
-// Parse reads what perf script prints with --ns and the fields of Fields, with or
-// without srcline, with call chains or with -G. A line that is none of a sample is an
-// error, which says where it is.
+// Parse reads the output of perf script with --ns and the fields of Fields, with or without
+// srcline, with call chains or with -G. It fails for a line that belongs to no sample; the
+// error has the line's number.
 func Parse(r io.Reader) ([]Sample, error) {
 	var samples []Sample
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -64,7 +64,7 @@ func parseLine(line string, names interned, samples *[]Sample) error {
 	}
 	s := &(*samples)[len(*samples)-1]
 	if line[0] != '\t' {
-		// The line of a frame's source follows the frame.
+		// The line of a frame's source comes after the frame.
 		if !strings.HasPrefix(line, "  ") || len(s.Frames) == 0 || s.Frames[len(s.Frames)-1].Line != "" {
 			return fmt.Errorf("neither a sample nor a frame: %q", shorten(text))
 		}
@@ -123,7 +123,7 @@ func parseFrame(text string, names interned) (f Frame, err error) {
 		f.Offset, err = strconv.ParseUint(m[2], 16, 64)
 		return f, err
 	}
-	// A symbol without an offset: its file is the last parenthesis that is closed.
+	// A symbol without an offset: its file is in the last parentheses.
 	if at := lastParenthesis(rest); at > 0 {
 		f.Symbol, f.DSO = names.get(rest[:at]), names.get(rest[at+2:len(rest)-1])
 		return f, nil
@@ -131,8 +131,8 @@ func parseFrame(text string, names interned) (f Frame, err error) {
 	return f, fmt.Errorf("a frame without a file: %q", shorten(text))
 }
 
-// lastParenthesis returns where " (" of the outermost parenthesis at the end of a text
-// is, or -1.
+// lastParenthesis returns the index of " (" of the outermost parentheses at the end of a
+// text, or -1.
 func lastParenthesis(text string) int {
 	depth := 0
 	for i := len(text) - 1; i > 0 && strings.HasSuffix(text, ")"); i-- {
@@ -148,7 +148,7 @@ func lastParenthesis(text string) int {
 	return -1
 }
 
-// interned keeps one copy of each string: the frames of a recording repeat few.
+// interned keeps one copy of each string: most frames repeat.
 type interned map[string]string
 
 func (in interned) get(s string) string {
@@ -160,7 +160,7 @@ func (in interned) get(s string) string {
 	return kept
 }
 
-// shorten cuts what an error message quotes.
+// shorten cuts text that an error message quotes.
 func shorten(s string) string {
 	const most = 200
 	if len(s) > most {

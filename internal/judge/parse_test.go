@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorded returns the samples of a text that a perf printed: see testdata/README.md.
+// recorded returns the samples of a stored text of perf script: see testdata/README.md.
 func recorded(t *testing.T, name string) []Sample {
 	t.Helper()
 	f, err := os.Open("testdata/" + name + ".txt.gz")

@@ -2,7 +2,7 @@ package judge
 
 import "strings"
 
-// A Rule excuses losses for a reason that is stated.
+// A Rule excuses losses for a stated reason.
 type Rule struct {
 	Name    string // short, for tables
 	Why     string // the reason, with its evidence
@@ -12,9 +12,9 @@ type Rule struct {
 // Stated has all rules.
 var Stated = []Rule{V8Builtins, JunkFrames, EndlessFrames, FullStacks}
 
-// V8Builtins: V8's builtins lie in the runtime's own binary, whose symbol table names
-// them, and V8 logs them as well. perf inject's objects lie over the binary; where ours
-// leave it to the binary's symbols, the names are those of the linker.
+// V8Builtins: V8's builtins lie in the runtime's binary, whose symbol table names them, and
+// V8 logs them as well. perf inject's objects hide the binary. Where ours leave builtins to
+// the binary's symbols, they have the linker's names.
 var V8Builtins = Rule{
 	Name: "V8 builtins",
 	Why:  "the dump's Builtin:X and the binary's Builtins_X name the same code at the same offset",
@@ -24,10 +24,10 @@ var V8Builtins = Rule{
 	},
 }
 
-// builtin returns the name of a V8 builtin without what the dump or the linker puts
-// before it, or "". Bytecode handlers are called "BytecodeHandler:GetNamedProperty" and
-// "BytecodeHandler:Ldar.Wide" by the dump, Builtins_GetNamedPropertyHandler and
-// Builtins_LdarWideHandler by the linker.
+// builtin returns the name of a V8 builtin without the prefix of the dump or the linker, or
+// "". The dump names bytecode handlers "BytecodeHandler:GetNamedProperty" and
+// "BytecodeHandler:Ldar.Wide", the linker Builtins_GetNamedPropertyHandler and
+// Builtins_LdarWideHandler.
 func builtin(symbol string) string {
 	if name, ok := strings.CutPrefix(symbol, "BytecodeHandler:"); ok {
 		if name == "Star0" {
@@ -45,13 +45,12 @@ func builtin(symbol string) string {
 	return name
 }
 
-// JunkFrames: an unwinder that has lost its way returns addresses that no mapping
-// holds, such as ffffffffffffffff. They are no callers. Code that nobody has logged may be in
-// no mapping as well, so frames that come after such an address count, unless no process can
-// have that address.
+// JunkFrames: an unwinder that has lost its way returns addresses in no mapping, such as
+// ffffffffffffffff. They are no callers. Code that is not logged may be in no mapping as
+// well. So frames after such an address count, unless no process can have that address.
 var JunkFrames = Rule{
 	Name: "junk frames",
-	Why:  "perf inject's stack ends in frames that lie in no mapping, or has some where no process's memory is, and our stack has all others",
+	Why:  "perf inject's stack ends in frames that lie in no mapping, or has some where no process's memory is, and our stack has all its other frames",
 	Excuses: func(l *Loss) bool {
 		if l.Kind != FewerFrames && l.Kind != OtherFrames {
 			return false
@@ -71,13 +70,13 @@ var JunkFrames = Rule{
 }
 
 // impossible reports whether no process can have memory at the frame's address: it is in
-// the first page, which the kernel maps for nobody, or past what 57 bits reach.
+// the first page, which the kernel never maps, or needs more than 57 bits.
 func (f *Frame) impossible() bool {
 	return f.Unmapped() && (f.Addr < 1<<12 || f.Addr >= 1<<56)
 }
 
-// EndlessFrames: perf 7's libdw repeats a frame until its limit where a row does not
-// move the stack pointer. The repetitions are no callers.
+// EndlessFrames: if a row does not move the stack pointer, perf 7's libdw repeats a frame
+// up to its limit. The repetitions are no callers.
 var EndlessFrames = Rule{
 	Name: "endless frames",
 	Why:  "perf inject's stack does not reach the bottom and ends in one frame, repeated four times or more; ours has the frames before",
@@ -91,17 +90,17 @@ var EndlessFrames = Rule{
 		for first > 0 && frames[first-1].equal(&frames[first]) {
 			first--
 		}
-		// The first of them is a frame that was there.
+		// The first of them is a real frame.
 		return len(frames)-first >= least && l.Frame > first
 	},
 }
 
-// FullStacks: perf shows 127 frames of a stack and no more. At a function's first
-// instructions the frame pointer is still that of the caller, so who follows frame pointers
-// misses the caller; with that caller in its place, the last frame is one too many.
+// FullStacks: perf shows at most 127 frames of a stack. At a function's first instructions
+// the frame pointer is still the caller's, so unwinders that follow frame pointers miss the
+// caller. With that caller in its place, the last frame is one too many.
 var FullStacks = Rule{
 	Name: "full stacks",
-	Why:  "both stacks have as many frames as perf shows, and ours has theirs with others between; only the last ones, as many, have no room",
+	Why:  "both stacks have as many frames as perf shows; ours has theirs with others between, and lacks as many of the last ones",
 	Excuses: func(l *Loss) bool {
 		const most = 127 // PERF_MAX_STACK_DEPTH
 		if l.Kind != OtherFrames || len(l.Ours.Frames) != most || len(l.Theirs.Frames) != most {
@@ -120,5 +119,5 @@ var FullStacks = Rule{
 	},
 }
 
-// fewFrames is how many frames a stack may have between another one's.
+// fewFrames bounds the frames that a stack may have between another one's.
 const fewFrames = 4

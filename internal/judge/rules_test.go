@@ -43,7 +43,7 @@ func TestJunkFrames_OnlyAtTheEnd(t *testing.T) {
 		{"a b ! !", "a b c", true},
 		{"a b ! !", "a b ! c", true},
 		{"a b ! c", "a b ! ! !", false},
-		{"a b ! c", "a b c d e", false}, // what lies in no mapping may be code
+		{"a b ! c", "a b c d e", false}, // addresses in no mapping may be code
 		{"a b ~ c", "a b x c d", true},
 		{"a b ~ c", "a b x d", false},
 		{"a b ~ c", "a b", false},
@@ -75,7 +75,7 @@ func TestEndlessFrames_OnlyWhereOursHasThem(t *testing.T) {
 	}
 }
 
-// A caller that only our stack has stands before builtins, which both name differently.
+// A caller that only our stack has comes before builtins with two names.
 func TestCompare_BuiltinsAfterAnotherCaller(t *testing.T) {
 	theirs, ours := stack("a Builtin:Await _start"), stack("a b Builtins_Await _start")
 	if losses := Compare(theirs, ours); len(losses) != 0 {

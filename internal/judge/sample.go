@@ -18,18 +18,17 @@ type Sample struct {
 
 // A Frame is one entry of a sample's call chain.
 type Frame struct {
-	// Addr is the address that perf prints. perf 5.18 to 6.2 prints offsets in the
-	// file for user space, other versions print the address in memory.
+	// Addr is the address that perf prints. perf 5.18 to 6.2 print the offset in the file
+	// for user space, other versions the address in memory.
 	Addr    uint64
 	Symbol  string // "" if perf shows [unknown]
 	Offset  uint64 // from the symbol's start, in bytes; 0 if perf prints none
 	DSO     string // the mapped file, or a name such as [kernel.kallsyms], //anon, [unknown]
-	Line    string // what perf prints for the field srcline; "" without it
+	Line    string // perf's text for the field srcline; "" without it
 	Inlined bool   // perf marks the frame as inlined into the next one
 }
 
-// jitObject matches the base names of the objects that perf inject and jitinject
-// write.
+// jitObject matches the base names of objects written by perf inject and jitinject.
 var jitObject = regexp.MustCompile(`^jit(ted|bundle)-.*\.so$`)
 
 // Jitted reports whether the frame is in an object made of a jitdump.
@@ -38,8 +37,8 @@ func (f *Frame) Jitted() bool { return jitObject.MatchString(filepath.Base(f.DSO
 // Unmapped reports whether no mapping of the recording holds the frame's address.
 func (f *Frame) Unmapped() bool { return f.Symbol == "" && f.DSO == "[unknown]" }
 
-// Anonymous reports whether the frame is in memory that belongs to no file: where code
-// lies that a JIT compiler made and nothing names.
+// Anonymous reports whether the frame is in memory that belongs to no file: unnamed code of
+// a JIT compiler.
 func (f *Frame) Anonymous() bool {
 	switch d := f.DSO; {
 	case d == "[unknown]", d == "//anon", strings.HasPrefix(d, "[anon:"), strings.HasPrefix(d, "/memfd:"), strings.HasPrefix(d, "/dev/zero"):
@@ -66,10 +65,10 @@ var bottom = regexp.MustCompile(`^(_start|_start_c|__libc_start\w*|(__)?clone3?|
 // libc matches the base names of C libraries.
 var libc = regexp.MustCompile(`^(libc\.so\.6|libc\.musl-.*|ld-musl-.*)$`)
 
-// Whole reports whether the stack reaches the bottom: its last frame is the first
-// function of the process or of the thread. Where files have no symbols for that, it is the
-// frame after __libc_start_main, or the second of two unnamed ones of the C library at the
-// end, whose unwind tables are complete.
+// Whole reports whether the stack reaches the bottom: its last frame is the first function
+// of the process or of the thread. In files without symbols, that is the frame after
+// __libc_start_main, or the second of two unnamed frames of the C library at the end. Its
+// unwind tables are complete.
 func (s *Sample) Whole() bool {
 	n := len(s.Frames)
 	if n == 0 {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Script runs perf script on a recording and returns its samples in the order in which
-// perf prints them. Inlined calls are left out: only frames of the stack are judged.
-// Further arguments go to perf script, such as --symfs and a directory.
+// Script runs perf script on a recording and returns its samples in perf's order. Inlined
+// calls are left out: only frames of the stack are judged. Further arguments go to perf
+// script, such as --symfs and a directory.
 //
-// perf runs without the user's settings, build-id cache and debuginfod. An error has
-// the end of what perf printed on standard error.
+// perf runs without the user's settings, build-id cache and debuginfod. Errors include the
+// end of perf's standard error.
 func Script(ctx context.Context, perf, file string, args ...string) ([]Sample, error) {
 	return run(ctx, perf, append([]string{"script", "-f", "--ns", "--no-inline", "-F", Fields, "-i", file}, args...))
 }
 
-// Lines is Script without call chains, for the samples whose own function is one of the
-// symbols, with the source line of the sample's address as perf prints it. For other
-// samples perf would look up lines in the runtime's own files, which takes minutes. A
-// symbol with a comma in it cannot be asked for, and is left out.
+// Lines returns the samples whose own function is one of the symbols, without call chains,
+// with perf's source line of the sample's address. For other samples perf would look up
+// lines in the runtime's own files, which takes minutes. Symbols with a comma are left out:
+// perf has no way to name them.
 func Lines(ctx context.Context, perf, file string, symbols []string, args ...string) ([]Sample, error) {
 	var wanted []string
 	for _, s := range symbols {
@@ -40,7 +40,7 @@ func Lines(ctx context.Context, perf, file string, symbols []string, args ...str
 }
 
 // Command prepares a run of perf without the user's settings, build-id cache and
-// debuginfod. The function returned removes what that takes; call it in the end.
+// debuginfod. The function returned removes temporary files; call it after the run.
 func Command(ctx context.Context, perf string, args ...string) (*exec.Cmd, func(), error) {
 	home, err := os.MkdirTemp("", "judge-")
 	if err != nil {
@@ -48,11 +48,11 @@ func Command(ctx context.Context, perf string, args ...string) (*exec.Cmd, func(
 	}
 	cmd := exec.CommandContext(ctx, perf, args...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "LC_ALL=C", "DEBUGINFOD_URLS=", "PERF_CONFIG=/dev/null", "PAGER=cat")
-	cmd.WaitDelay = 5 * time.Second // for what perf has started and left
+	cmd.WaitDelay = 5 * time.Second // for processes that perf has left running
 	return cmd, func() { os.RemoveAll(home) }, nil
 }
 
-// run runs perf and parses its output while it comes.
+// run runs perf and parses its output as it arrives.
 func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	cmd, clean, err := Command(ctx, perf, args...)
 	if err != nil {
@@ -71,11 +71,11 @@ func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	in := &ending{Reader: out}
 	samples, parsing := Parse(in)
 	if parsing != nil && !in.ended {
-		cmd.Process.Kill() // it may have more to print than anybody reads
+		cmd.Process.Kill() // it may have much more to print
 	}
 	err = cmd.Wait()
 	switch command := perf + " " + strings.Join(args, " "); {
-	case ctx.Err() != nil: // what it has printed may end anywhere
+	case ctx.Err() != nil: // its output may end anywhere
 		return nil, fmt.Errorf("%s: %w", command, ctx.Err())
 	case parsing != nil && err != nil && in.ended: // perf died within a line
 		return nil, fmt.Errorf("%s: %w after %d samples: %s", command, err, len(samples), tail(stderr.String()))
@@ -87,7 +87,7 @@ func run(ctx context.Context, perf string, args []string) ([]Sample, error) {
 	return samples, nil
 }
 
-// ending is a reader that knows whether all has been read.
+// ending is a reader that records whether it was read to the end.
 type ending struct {
 	io.Reader
 	ended bool
@@ -99,7 +99,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tail returns the end of a program's messages, for an error.
+// tail returns the end of a program's messages, for errors.
 func tail(s string) string {
 	const most = 500
 	if s = strings.TrimSpace(s); len(s) > most {
@@ -108,7 +108,7 @@ func tail(s string) string {
 	return s
 }
 
-// Version returns the version of perf that a command runs, such as 6.1.187.
+// Version returns the version of a perf command, such as 6.1.187.
 func Version(ctx context.Context, perf string) (string, error) {
 	out, err := exec.CommandContext(ctx, perf, "--version").Output()
 	if err != nil {

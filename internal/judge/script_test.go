@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fakePerf writes a program that does what a shell script says.
+// fakePerf writes a program that runs a shell script.
 func fakePerf(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "perf")

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// beam makes a directory with a command erl of the release. Programs of Erlang start each
-// other, so all of them are wrapped.
+// beam makes a directory with a command erl of the release, and returns it. Programs of
+// Erlang start each other, so all of them are wrapped.
 func (s *site) beam() (dir string, err error) {
 	dir = filepath.Join(s.work, "beam")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

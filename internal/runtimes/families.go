@@ -2,31 +2,31 @@ package main
 
 import "context"
 
-// A family is a runtime in all its versions.
+// A family is a runtime with all its versions.
 type family struct {
 	name     string
 	npm      string                        // the package of npm, or ""
-	packages func(version string) []string // of Debian, with the version in names that have it
-	versions func(version string) string   // the package whose version is the runtime's
-	programs []string                      // of testdata/truth, with the marks
+	packages func(version string) []string // of Debian, for a version
+	versions func(version string) string   // the package that has the runtime's version
+	programs []string                      // of testdata/truth
 	lines    bool                          // its dump has lines
 	inlines  bool                          // its dump has inlined calls
-	callers  bool                          // its code calls others, and no sample's own function is in it
+	callers  bool                          // its code calls others; samples are never in its own code
 	log      bool                          // it writes a log that perf inject does not read
 	prepare  func(context.Context, *site) (*command, error)
 }
 
-// A site is where a runtime runs.
+// A site is the place where a runtime runs.
 type site struct {
 	top          string   // the repository
-	bin          string   // where jitinject and the agent are
+	bin          string   // directory of jitinject and the agent
 	work         string   // the current directory of the program, with copies of testdata/truth
-	version      string   // asked for
-	installed    string   // what is there
+	version      string   // as asked for; "" for any
+	installed    string   // installed version
 	release      *release // of Debian
-	npm          string   // the directory of npm's programs
-	dwarf        bool     // stacks are copied
-	milliseconds string   // for each function
+	npm          string   // directory of npm's programs
+	dwarf        bool     // record with copies of stacks
+	milliseconds string   // time of each function
 }
 
 // A command runs a program of testdata/truth.
@@ -34,7 +34,7 @@ type command struct {
 	args   []string
 	env    []string
 	stdin  string   // a file, or ""
-	inject []string // for jitinject, beside input and output
+	inject []string // further arguments for jitinject
 }
 
 // families has all families.

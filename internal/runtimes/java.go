@@ -20,7 +20,7 @@ func java(ctx context.Context, s *site) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	// An older compiler's classes run on all.
+	// An older compiler's classes run on all versions.
 	if _, err := output(ctx, s.work, nil, "javac", "-g", "Truth.java", "Other.java"); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func deno(_ context.Context, s *site) (*command, error) {
 	}, err
 }
 
-// bun writes names only.
+// bun runs the program with names only.
 func bun(_ context.Context, s *site) (*command, error) {
 	program, err := s.npmProgram("bun")
 	return &command{
@@ -36,8 +36,8 @@ func bun(_ context.Context, s *site) (*command, error) {
 	}, err
 }
 
-// bunLines is bun with lines. Bun runs its own printing of a file, and lines are those of
-// that, unless the file begins with a comment that says it is such a printing.
+// bunLines runs the program with lines. Bun runs its own printing of a file, and lines are
+// those of the printing, unless the file begins with the comment that marks one.
 func bunLines(ctx context.Context, s *site) (*command, error) {
 	for _, name := range []string{"truth.mjs", "other.mjs"} {
 		const printed = "// @bun\n"
@@ -47,7 +47,7 @@ func bunLines(ctx context.Context, s *site) (*command, error) {
 			return nil, err
 		}
 		if bytes.HasPrefix(b, []byte(printed)) {
-			continue // it runs for a second time
+			continue // it runs for the second time
 		}
 		if err := os.WriteFile(path, append([]byte(printed), b...), 0o644); err != nil {
 			return nil, err

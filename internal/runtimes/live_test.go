@@ -33,8 +33,8 @@ func build(t *testing.T) string {
 	return bin
 }
 
-// The runtimes of this machine run the programs of testdata/truth. Every function's name
-// is seen, and every tool shows its line, where the runtime tells lines.
+// The runtimes of this machine run the programs of testdata/truth. Every function has its
+// name, and every tool shows its line, if the runtime records lines.
 func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 	testrec.CanRecord(t)
 	bin := build(t)
@@ -70,8 +70,8 @@ func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 			verdicts, perfs := s.judged(t, f, program)
 			total := truth.Sum(verdicts, least)
 			if total.Seen < total.Functions {
-				// A function has its time by the clock: on a busy machine that may be too
-				// little to compile it.
+				// A function runs for a fixed time: on a busy machine that may be too short to
+				// compile it.
 				t.Logf("%d of %d functions have a name; again, with more time", total.Seen, total.Functions)
 				s.milliseconds = "200"
 				verdicts, perfs = s.judged(t, f, program)
@@ -104,9 +104,9 @@ func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 	}
 }
 
-// judged records the site's program and judges names and lines. It returns how many perfs
-// were asked for lines as well. perf annotate takes half a second for a function, so it is
-// asked about three.
+// judged records the site's program and judges names and lines. It returns the number of
+// perfs that were asked for lines. perf annotate takes half a second for a function, so
+// only three are checked with it.
 func (s *site) judged(t *testing.T, f *family, program string) (verdicts []truth.Verdict, perfs int) {
 	t.Helper()
 	command, err := f.prepare(t.Context(), s)
@@ -163,7 +163,7 @@ func (s *site) judged(t *testing.T, f *family, program string) (verdicts []truth
 	return verdicts, 1
 }
 
-// removeDumps removes what the recorded processes have left in /tmp.
+// removeDumps removes the dumps of the recorded processes from /tmp.
 func removeDumps(t *testing.T, samples []judge.Sample) {
 	t.Helper()
 	pids := make(map[int]bool)

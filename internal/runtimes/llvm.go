@@ -5,8 +5,8 @@ import (
 	"os/exec"
 )
 
-// clang compiles the program of C with this machine's compiler: an older one's output is
-// read by all later versions of LLVM.
+// clang compiles the program of C with this machine's compiler. All later versions of LLVM
+// read an older version's output.
 func (s *site) clang(ctx context.Context, args ...string) error {
 	clang := "clang"
 	if path, err := exec.LookPath("clang-14"); err == nil {

@@ -16,12 +16,12 @@ import (
 
 func main() {
 	var e environment
-	list := flag.Bool("list", false, "print the runtimes that are tried without arguments, and end")
+	list := flag.Bool("list", false, "print the default runtimes, and end")
 	flag.StringVar(&e.top, "top", ".", "the repository")
-	flag.StringVar(&e.bin, "bin", "bin", "where jitinject and the agent for Java are")
-	flag.StringVar(&e.roots, "roots", "/var/cache/jitinject", "where runtimes and perfs are installed")
+	flag.StringVar(&e.bin, "bin", "bin", "directory of jitinject and the agent for Java")
+	flag.StringVar(&e.roots, "roots", "/var/cache/jitinject", "directory for runtimes and perfs")
 	flag.StringVar(&e.page, "write", "docs/runtimes/results.md", "the page to write; \"\" writes none")
-	flag.BoolVar(&e.keep, "keep", false, "keep recordings, in the directory that is printed")
+	flag.BoolVar(&e.keep, "keep", false, "keep recordings, and print their directories")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -44,14 +44,14 @@ func main() {
 	}
 }
 
-// An environment is what all runtimes share.
+// An environment has the settings shared by all runtimes.
 type environment struct {
 	top, bin, roots, page string
 	keep                  bool
 	perfs                 []perf
 }
 
-// run tries runtimes, one after the other. What fails is reported and left out.
+// run tries runtimes, one after the other. It reports failures and goes on.
 func (e *environment) run(ctx context.Context, ids []string) error {
 	var runtimes []*runtime
 	for _, id := range ids {
@@ -67,7 +67,7 @@ func (e *environment) run(ctx context.Context, ids []string) error {
 			return err
 		}
 		if abs == "/tmp" || strings.HasPrefix(abs, "/tmp/") {
-			return fmt.Errorf("%s is in /tmp, where this program puts another one; name a directory elsewhere", abs)
+			return fmt.Errorf("%s is in /tmp, which this program replaces; name a directory elsewhere", abs)
 		}
 		*path = abs
 	}
@@ -105,8 +105,8 @@ func (e *environment) run(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// ownTmp runs this program again with a /tmp of its own, where dumps of some runtimes
-// lie; done says that it has.
+// ownTmp runs this program again with a /tmp of its own, for dumps that runtimes leave
+// there. done means that it did.
 func (e *environment) ownTmp(ctx context.Context) (done bool, err error) {
 	const mark = "JITINJECT_OWN_TMP"
 	if os.Getenv(mark) != "" {
@@ -138,7 +138,7 @@ func (e *environment) ownTmp(ctx context.Context) (done bool, err error) {
 		if err := os.Chmod(kept, 0o777|os.ModeSticky); err != nil {
 			return false, err
 		}
-		fmt.Fprintf(os.Stderr, "to look at what is kept: unshare --mount sh -c 'mount --bind %s /tmp && exec bash'\n", kept)
+		fmt.Fprintf(os.Stderr, "to see the kept files: unshare --mount sh -c 'mount --bind %s /tmp && exec bash'\n", kept)
 		mount = "mount --bind '" + kept + "' /tmp"
 	}
 	args := append([]string{"--mount", "sh", "-c", mount + ` && exec "$@"`, "sh", copied}, os.Args[1:]...)
@@ -149,7 +149,7 @@ func (e *environment) ownTmp(ctx context.Context) (done bool, err error) {
 	if err := cmd.Run(); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() == 1 {
-			os.Exit(1) // it has said why
+			os.Exit(1) // it has printed why
 		}
 		return true, fmt.Errorf("unshare --mount: %w (it needs root)", err)
 	}

@@ -13,31 +13,31 @@ import (
 	"github.com/jitinject/jitinject/internal/truth"
 )
 
-// least is how many samples a function must have for its name to count as seen.
+// least is the number of samples that a function needs for its name to count as seen.
 const least = 2
 
-// A perf is one to judge with.
+// A perf is a version of perf to judge with.
 type perf struct{ version, path string }
 
-// A measured is what one recording of a runtime showed.
+// A measured is the result of one recording of a runtime.
 type measured struct {
-	resolved, code int // samples in named functions, samples in jitted code
+	resolved, code int // samples in named functions; samples in jitted code
 	verdicts       []truth.Verdict
 	stacks         []pair // in the order of the perfs
 	warnings       []string
 }
 
-// A pair has the stacks of one perf.
+// A pair counts the stacks under one perf.
 type pair struct {
 	perf         string
 	jitted       int  // samples with a jitted frame in either result
-	ours, theirs int  // of these, stacks that reach the bottom
+	ours, theirs int  // those that reach the bottom
 	injected     bool // perf inject made a result that perf can read
-	unread       bool // perf cannot read our result, or not in time
+	unread       bool // perf cannot read our result in time, or at all
 	losses       []judge.Loss
 }
 
-// count counts stacks.
+// count counts the stacks of both results.
 func (p *pair) count(theirs, ours []judge.Sample) {
 	for _, s := range judge.Pairs(theirs, ours) {
 		if !s.Jitted() {
@@ -53,9 +53,9 @@ func (p *pair) count(theirs, ours []judge.Sample) {
 	}
 }
 
-// measure measures a runtime. The program's functions have their time by the clock: where
-// the machine is busy, that may be too little to compile all of them, and the program runs
-// again, with more.
+// measure measures a runtime. The program's functions run for a fixed time. On a busy
+// machine that may be too short to compile all of them; then the program runs again, for
+// longer.
 func (s *site) measure(ctx context.Context, f *family, perfs []perf, k kind) (*measured, error) {
 	m, err := s.measureOnce(ctx, f, perfs, k)
 	if err != nil || f.programs == nil || f.callers && !s.dwarf {
@@ -68,8 +68,8 @@ func (s *site) measure(ctx context.Context, f *family, perfs []perf, k kind) (*m
 	return m, nil
 }
 
-// measureOnce records the site's program with stacks of a kind, injects, and judges. Lines
-// are judged with stacks by frame pointers only: both kinds have the same.
+// measureOnce records the site's program with one kind of stacks, injects, and judges.
+// Lines are judged only with stacks by frame pointers: both kinds have the same.
 func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind) (*measured, error) {
 	s.dwarf, s.milliseconds = k.name == copies.name, k.milliseconds
 	c, err := f.prepare(ctx, s)
@@ -106,8 +106,8 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 		case f.callers:
 			own = innermost(ours)
 		default:
-			// Of a call chain that ends in junk, perf shows no frame at all. A sample's own
-			// address is apart from that.
+			// perf shows no frame of a call chain that ends in junk. With -G it prints the
+			// sample's own address all the same.
 			if own, err = s.script(ctx, p, file, "-G"); err != nil {
 				return nil, err
 			}
@@ -121,7 +121,7 @@ func (s *site) measureOnce(ctx context.Context, f *family, perfs []perf, k kind)
 	return m, s.truth(ctx, f, perfs, file, own, m)
 }
 
-// clear removes dumps of an earlier run, and what was made of them.
+// clear removes dumps of an earlier run, and files made from them.
 func (s *site) clear() error {
 	var all []string
 	for _, pattern := range []string{"jit-*.dump", "jitted-*.so", "ours", "app.mlpd"} {
@@ -139,18 +139,18 @@ func (s *site) clear() error {
 	return nil
 }
 
-// scriptLimit is how long a perf may take for a recording. perf 6.12 takes longer for tens
-// of thousands of mappings, and nobody waits for that.
+// scriptLimit bounds the time of perf script. perf 6.12 takes longer for tens of thousands
+// of mappings.
 const scriptLimit = 2 * time.Minute
 
-// script runs perf script, with an end.
+// script runs perf script, within scriptLimit.
 func (s *site) script(ctx context.Context, p perf, file string, args ...string) ([]judge.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, scriptLimit)
 	defer cancel()
 	return judge.Script(ctx, p.path, file, args...)
 }
 
-// beside compares with perf inject. Where that fails, there is nothing to lose.
+// beside compares our stacks with perf inject's. If perf inject fails, there is no loss.
 func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sample, m *measured) (result pair) {
 	result.perf = p.version
 	var theirs []judge.Sample
@@ -172,7 +172,7 @@ func (s *site) beside(ctx context.Context, p perf, f *family, ours []judge.Sampl
 	return result
 }
 
-// count counts samples whose own function is jitted code.
+// count counts samples whose own function is jitted code, and those with a name.
 func (m *measured) count(samples []judge.Sample) {
 	for i := range samples {
 		if len(samples[i].Frames) == 0 {
@@ -188,7 +188,7 @@ func (m *measured) count(samples []judge.Sample) {
 	}
 }
 
-// truth judges names, and lines where the runtime tells them.
+// truth judges names, and lines if the runtime records them.
 func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, samples []judge.Sample, m *measured) (err error) {
 	if f.programs == nil {
 		return nil
@@ -223,7 +223,8 @@ func (s *site) truth(ctx context.Context, f *family, perfs []perf, file string, 
 	return truth.CheckAnnotate(ctx, m.verdicts, marks, samples, perfs[0].path, file)
 }
 
-// innermost returns samples whose first frame is their innermost one in jitted code.
+// innermost returns the samples with frames in jitted code, without the frames before the
+// first of these.
 func innermost(samples []judge.Sample) (out []judge.Sample) {
 	for i := range samples {
 		frames := samples[i].Frames

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// npmVersions asks npm for the versions of a package, in one request.
+// npmVersions returns the versions of a package, from one request to npm.
 func npmVersions(ctx context.Context, name string) ([]string, error) {
 	out, err := output(ctx, "", nil, "npm", "view", "--json", name, "versions")
 	if err != nil {
@@ -23,8 +23,8 @@ func npmVersions(ctx context.Context, name string) ([]string, error) {
 	return versions, nil
 }
 
-// newest returns the highest release among versions whose first numbers are those of
-// prefix; "" is any. Pre-releases do not count.
+// newest returns the highest release whose first numbers are those of prefix, or any if
+// that is "". Pre-releases do not count.
 func newest(versions []string, prefix string) string {
 	best, bestKey := "", [3]int{-1}
 	for _, v := range versions {
@@ -55,9 +55,9 @@ func numbers(version string) (key [3]int, ok bool) {
 	return key, true
 }
 
-// installNPM installs a version of a package, or the newest if that is "", into a folder
-// of its own, and returns the folder with its programs and the version. Without network,
-// what is there serves.
+// installNPM installs a version of a package, or the newest if that is "", into a folder of
+// its own. It returns the folder of its programs and the version. Without network, it
+// returns the installed version.
 func installNPM(ctx context.Context, roots, name, version string) (dir, installed string, err error) {
 	dir = filepath.Join(roots, "npm", name)
 	if version != "" {
@@ -82,7 +82,7 @@ func installNPM(ctx context.Context, roots, name, version string) (dir, installe
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", "", err
 	}
-	// Some packages fetch their program in a script of theirs.
+	// Some packages fetch their program in an install script.
 	if _, err := output(ctx, dir, nil, "npm", "install", "--no-fund", "--no-audit", "--prefix", dir, name+"@"+wanted); err != nil {
 		return "", "", err
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// output runs a command in a directory, with more environment, and returns what it prints
-// on standard output. An error has the end of what it says.
+// output runs a command in a directory, with additional environment, and returns its
+// standard output. Errors include the end of its messages.
 func output(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	cmd.WaitDelay = 10 * time.Second // for what it has started and left
+	cmd.WaitDelay = 10 * time.Second // for processes that it has left running
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -37,8 +37,8 @@ func output(ctx context.Context, dir string, env []string, args ...string) (stri
 	return stdout.String(), nil
 }
 
-// reason shortens an error of a program to why it failed: how it ended and what it said
-// last, without the command.
+// reason shortens a program's error to its status and its last message, without the
+// command.
 func reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("it takes more than %v", scriptLimit)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A page is docs/runtimes/results.md: text, and between markers tables and remarks that
-// this program writes. A marker is <!-- runtimes:NAME --> … <!-- /runtimes:NAME -->.
+// A page is docs/runtimes/results.md: text, with tables and remarks of this program between
+// markers. A marker is <!-- runtimes:NAME --> … <!-- /runtimes:NAME -->.
 type page struct{ path, text string }
 
 func openPage(path string) (*page, error) {
@@ -19,7 +19,7 @@ func openPage(path string) (*page, error) {
 
 func (p *page) save() error { return os.WriteFile(p.path, []byte(p.text), 0o644) }
 
-// section returns where the text between the markers of a name begins and ends.
+// section returns the bounds of the text between the markers of a name.
 func (p *page) section(name string) (begin, end int, err error) {
 	open, shut := "<!-- runtimes:"+name+" -->\n", "<!-- /runtimes:"+name+" -->"
 	begin = strings.Index(p.text, open)
@@ -33,8 +33,8 @@ func (p *page) section(name string) (begin, end int, err error) {
 // firstCell matches a row and the id in its first cell.
 var firstCell = regexp.MustCompile("^\\| `([^`]+)` \\|")
 
-// setRow replaces a runtime's row of a table, or adds it. order says which ids come
-// first; others follow by name.
+// setRow replaces a runtime's row of a table, or adds it. Rows are sorted by their id's
+// place in order, then by name.
 func (p *page) setRow(table, id string, cells, order []string) error {
 	begin, end, err := p.section(table)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *page) setRow(table, id string, cells, order []string) error {
 }
 
 // setRemarks replaces the remarks about a runtime: a heading and a list, folded at 100
-// columns. Without remarks, both go.
+// columns. Without remarks, it removes both.
 func (p *page) setRemarks(id string, remarks, order []string) error {
 	begin, end, err := p.section("remarks")
 	if err != nil {
@@ -92,8 +92,7 @@ func (p *page) setRemarks(id string, remarks, order []string) error {
 	return nil
 }
 
-// byOrder compares ids by their places in a list; those that are not in it come after it,
-// by name.
+// byOrder compares ids by their places in a list. Others come last, by name.
 func byOrder(a, b string, order []string) int {
 	i, j := slices.Index(order, a), slices.Index(order, b)
 	switch {
@@ -107,13 +106,13 @@ func byOrder(a, b string, order []string) int {
 	return strings.Compare(a, b)
 }
 
-// plain makes text safe for markdown: symbols have stars, brackets and the like.
+// plain quotes text for markdown: symbols contain stars and brackets.
 func plain(text string) string {
 	return "`" + strings.ReplaceAll(text, "`", "'") + "`"
 }
 
-// fold breaks a text at blanks, into lines of at most a width; further lines are indented
-// by two columns.
+// fold breaks a text at blanks into lines of at most width columns. Further lines are
+// indented by two columns.
 func fold(text string, width int) string {
 	var b strings.Builder
 	column := 0

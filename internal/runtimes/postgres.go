@@ -27,8 +27,8 @@ func postgres(ctx context.Context, s *site) (*command, error) {
 	if err := os.Chown(home, 65534, 65534); err != nil {
 		return nil, err
 	}
-	// initdb starts the server beside itself, in its folder: it runs in there, with the
-	// work directory mounted.
+	// initdb starts the server from its own folder. So it runs inside that, with the work
+	// directory mounted.
 	data := filepath.Join(home, "data")
 	initdb := []string{"--no-sync", "--auth=trust", "--username=postgres", "-D", data}
 	setUp := slices.Concat(as, []string{s.release.path(bin + "initdb")}, initdb)

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// qemu translates the program of C, compiled for this machine. Its functions are blocks
-// of the guest's code, called after addresses: no name is known in advance.
+// qemu translates the program of C, compiled for this machine. Its functions are blocks of
+// the guest's code, named by address: no name is known in advance.
 func qemu(ctx context.Context, s *site) (*command, error) {
 	program, err := s.release.find("usr/bin/qemu-x86_64")
 	if err != nil {

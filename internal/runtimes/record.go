@@ -14,7 +14,7 @@ import (
 type kind struct {
 	name         string
 	args         []string // of perf record
-	milliseconds string   // for each function of the program
+	milliseconds string   // time of each function of the program
 }
 
 var (
@@ -22,8 +22,8 @@ var (
 	copies        = kind{"--call-graph dwarf,32768", []string{"-F", "499", "--call-graph", "dwarf,32768"}, "40"}
 )
 
-// record runs a command under perf record, in the site's directory. The recording is
-// perf.data there.
+// record runs a command under perf record, in the site's directory, and writes perf.data
+// there.
 func (s *site) record(ctx context.Context, perf string, k kind, c *command) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -53,9 +53,8 @@ func (s *site) record(ctx context.Context, perf string, k kind, c *command) erro
 	return nil
 }
 
-// inject runs jitinject on the recording and returns what it says, also where something is
-// missing in the result. The objects lie in the site's directory, apart from those of perf
-// inject.
+// inject runs jitinject on the recording and returns its messages, also if the result is
+// incomplete. Its objects lie in the site's directory, apart from perf inject's.
 func (s *site) inject(ctx context.Context, c *command) (file, said string, err error) {
 	file = filepath.Join(s.work, "ours.data")
 	args := append([]string{filepath.Join(s.bin, "jitinject"), "-f", "-i", "perf.data", "-o", file, "--objects", filepath.Join(s.work, "ours")}, c.inject...)
@@ -72,11 +71,11 @@ func (s *site) inject(ctx context.Context, c *command) (file, said string, err e
 	return file, string(out), err
 }
 
-// partial is jitinject's exit code for a result in which something is missing.
+// partial is jitinject's exit code for an incomplete result.
 const partial = 1
 
-// perfInject runs a perf's own inject. Its objects lie beside the dumps and are those of
-// the last run.
+// perfInject runs perf inject of one perf. Its objects lie beside the dumps and are
+// replaced by each run.
 func (s *site) perfInject(ctx context.Context, p perf) (file string, err error) {
 	file = filepath.Join(s.work, "theirs-"+p.version+".data")
 	if err := os.Remove(file); err != nil && !os.IsNotExist(err) {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// A release is a Debian release whose programs run on this machine: this machine's own, or
-// one in a folder.
+// A release is a Debian release that runs on this machine: its own, or one in a folder.
 type release struct {
 	suite string // bookworm, trixie, sid
 	dir   string // the folder; "/" for this machine
@@ -29,8 +28,8 @@ func thisSuite() string {
 	return ""
 }
 
-// install installs packages into a release, which it makes first if need be. Packages
-// that are there stay as they are.
+// install installs packages into a release, and makes the release first if it is missing.
+// Installed packages stay as they are.
 func install(ctx context.Context, top, roots, suite string, packages []string) (*release, error) {
 	r := &release{suite: suite, dir: filepath.Join(roots, "runtimes-"+suite)}
 	if suite == thisSuite() {
@@ -40,14 +39,14 @@ func install(ctx context.Context, top, roots, suite string, packages []string) (
 	return r, err
 }
 
-// here reports whether the release is this machine's.
+// here reports whether the release is the one of this machine.
 func (r *release) here() bool { return r.dir == "/" }
 
-// path returns the path of a release's file on this machine.
+// path returns the path on this machine of a release's file.
 func (r *release) path(name string) string { return filepath.Join(r.dir, name) }
 
-// find returns the file that matches a pattern; of several, the last in the order of
-// names, which is the newest version.
+// find returns the file that matches a pattern. Of several, it returns the last by name,
+// which is the newest version.
 func (r *release) find(pattern string) (string, error) {
 	files, err := filepath.Glob(r.path(pattern))
 	if err != nil {
@@ -59,8 +58,8 @@ func (r *release) find(pattern string) (string, error) {
 	return files[len(files)-1], nil
 }
 
-// command returns the words that run a program of the release. path is one of this
-// machine. A program in a folder runs by the folder's loader, with its libraries.
+// command returns the words that run a program of the release. path is on this machine. A
+// program in a folder runs by the folder's loader, with its libraries.
 func (r *release) command(path string, args ...string) ([]string, error) {
 	if r.here() {
 		return append([]string{path}, args...), nil

@@ -8,21 +8,21 @@ import (
 	"github.com/jitinject/jitinject/internal/truth"
 )
 
-// A result is what was found out about a runtime: cells of tables, and remarks.
+// A result has the cells of a runtime's rows, and remarks.
 type result struct {
 	id      string
 	names   []string // version, date, resolved, names, lines, inlined calls
-	fp      []string // stacks by frame pointers, a cell a perf
-	dwarf   []string // stacks copied, a cell a perf
+	fp      []string // stacks by frame pointers, one cell for each perf
+	dwarf   []string // copied stacks, one cell for each perf
 	remarks []string
 }
 
-// resultOf makes the rows of a runtime.
+// resultOf returns the rows of a runtime.
 func resultOf(r *runtime, installed, date string, fp, dwarf *measured) *result {
 	f := r.family
 	judged := fp
 	if f.callers {
-		judged = dwarf // without frame pointers in the interpreter, -g shows no caller
+		judged = dwarf // the interpreter keeps no frame pointers, so -g shows no caller
 	}
 	t := truth.Sum(judged.verdicts, least)
 	names, lines, inlines := "–", "–", "–"
@@ -67,7 +67,7 @@ func resultOf(r *runtime, installed, date string, fp, dwarf *measured) *result {
 	return out
 }
 
-// cell shows whole stacks: ours, perf inject's, of how many with a jitted frame.
+// cell shows whole stacks: ours / perf inject's of all with a jitted frame.
 func (p *pair) cell(f *family) string {
 	if p.unread {
 		return "not read"
@@ -86,8 +86,7 @@ func (p *pair) cell(f *family) string {
 	return text
 }
 
-// percent shows a share; one that is not whole is never shown as 100 %, and one that is
-// not nothing never as 0 %.
+// percent shows a share. Only a whole is shown as 100 %, and only nothing as 0 %.
 func percent(part, all int) string {
 	switch {
 	case all == 0:

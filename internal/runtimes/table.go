@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// defaults are the runtimes that are tried without arguments, beside the newest Node.js
-// if it is none of them.
+// defaults are the runtimes tried without arguments. The newest Node.js is added if it is
+// none of them.
 var defaults = strings.Fields(`
 	node@20 node@22 node@24 node@25 node@26 deno bun bun-lines
 	php@8.2/bookworm php@8.4/trixie php@8.4/sid
@@ -28,7 +28,7 @@ type runtime struct {
 	suite   string // of Debian, or "" for npm
 }
 
-// parse reads FAMILY@VERSION/SUITE. Without a suite, it is this machine's release.
+// parse reads FAMILY@VERSION/SUITE. Without a suite, it uses this machine's release.
 func parse(id string) (*runtime, error) {
 	rest, suite, _ := strings.Cut(id, "/")
 	name, version, _ := strings.Cut(rest, "@")
@@ -55,7 +55,8 @@ func parse(id string) (*runtime, error) {
 	return nil, fmt.Errorf("%s: no family is called %q; there are %s", id, name, strings.Join(names, ", "))
 }
 
-// newestNode returns node@MAJOR for the newest Node.js of npm, or "" if npm does not tell.
+// newestNode returns node@MAJOR for the newest Node.js of npm, or "" if npm does not
+// answer.
 func newestNode(ctx context.Context) string {
 	versions, err := npmVersions(ctx, "node")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/jitinject/jitinject/internal/judge"
 )
 
-// findPerfs returns this machine's perf, and those of other Debian releases, which it
-// installs if need be. A release without one is reported and left out.
+// findPerfs returns this machine's perf, and those of other Debian releases, after
+// installing them if need be. It reports a release without one.
 func findPerfs(ctx context.Context, top, roots string) ([]perf, error) {
 	paths := []string{"perf"}
 	for _, suite := range []string{"trixie", "sid"} {
@@ -41,7 +41,7 @@ func findPerfs(ctx context.Context, top, roots string) ([]perf, error) {
 	return perfs, nil
 }
 
-// try installs a runtime, records it in both ways, and judges.
+// try installs a runtime, records it in both ways, and judges the results.
 func (e *environment) try(ctx context.Context, r *runtime) (*result, error) {
 	s := &site{top: e.top, bin: e.bin, version: r.version}
 	if err := e.install(ctx, r, s); err != nil {
@@ -59,7 +59,7 @@ func (e *environment) try(ctx context.Context, r *runtime) (*result, error) {
 		kinds = append(kinds, m)
 	}
 	out := resultOf(r, s.installed, time.Now().Format("2006-01-02"), kinds[0], kinds[1])
-	// Where things lie on this machine concerns nobody.
+	// Directories of this machine are no result.
 	work := regexp.MustCompile(`(file://)?` + regexp.QuoteMeta(filepath.Join(e.roots, "work")) + `/[^/ ]+/`)
 	for i, text := range out.remarks {
 		out.remarks[i] = strings.ReplaceAll(work.ReplaceAllString(text, ""), e.roots+"/", "")
@@ -67,9 +67,9 @@ func (e *environment) try(ctx context.Context, r *runtime) (*result, error) {
 	return out, nil
 }
 
-// recordIn measures in a fresh directory, which is removed.
+// recordIn measures in a fresh directory, and removes it.
 func (e *environment) recordIn(ctx context.Context, r *runtime, s *site, k kind) (*measured, error) {
-	// Not in /tmp, where perf takes objects for something special.
+	// Not in /tmp, where perf treats objects specially.
 	dir, err := os.MkdirTemp(filepath.Join(e.roots, "work"), strings.NewReplacer("@", "-", "/", "-").Replace(r.id)+"-")
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (e *environment) recordIn(ctx context.Context, r *runtime, s *site, k kind)
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL is another user
+	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL runs as another user
 		return nil, err
 	}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(e.top, "testdata", "truth"))); err != nil {
@@ -89,7 +89,7 @@ func (e *environment) recordIn(ctx context.Context, r *runtime, s *site, k kind)
 	return s.measure(ctx, r.family, e.perfs, k)
 }
 
-// install installs a runtime and sets what of the site depends on it.
+// install installs a runtime and sets the fields of the site that depend on it.
 func (e *environment) install(ctx context.Context, r *runtime, s *site) (err error) {
 	if r.family.npm != "" {
 		s.npm, s.installed, err = installNPM(ctx, e.roots, r.family.npm, r.version)
@@ -107,7 +107,7 @@ func (e *environment) install(ctx context.Context, r *runtime, s *site) (err err
 	return nil
 }
 
-// write puts a result into the page.
+// write writes a result into the page.
 func (e *environment) write(out *result) error {
 	if e.page == "" {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // A column of DEBUG_INFO2 counts from 0, one of samply's other record from 1: both are
-// shown from 1, and an unknown one is not shown.
+// printed from 1, and an unknown one is left out.
 func TestColumns_OfBothRecords(t *testing.T) {
 	tree := &jitdump.DebugInfo2{
 		Files: [][]byte{[]byte("a.js")}, Names: [][]byte{[]byte("f")},

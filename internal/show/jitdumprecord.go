@@ -232,7 +232,7 @@ func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32)
 	o.endList()
 }
 
-// early shows the record of a development branch of samply. Its columns count from 1.
+// early prints the record of a development branch of samply. Its columns count from 1.
 func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
 	o := d.out
 	o.word("kind", "early debug info")

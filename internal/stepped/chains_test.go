@@ -48,7 +48,7 @@ func (s *copied) word(at uint64) (uint64, bool) {
 // the order of asm/perf_regs.h: ax bx cx dx si di bp sp ip flags cs ss r8 to r15.
 const userRegisters = 20
 
-// samplesOf reads the samples and the executable mappings of each process of a recording.
+// samplesOf returns the samples and the executable mappings of each process of a recording.
 func samplesOf(t *testing.T, path string) (samples map[uint32][]copied, mappings map[uint32][]mapping) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -100,7 +100,7 @@ func copiesAmong(mappings []mapping) (copies []source.Copy) {
 	return copies
 }
 
-// A chain is one recorded stack while it is walked.
+// A chain is the state of walking one recorded stack.
 type chain struct {
 	d        *dump
 	v        *verdict
@@ -111,7 +111,7 @@ type chain struct {
 	agreed  int  // rows that agreed with the frame pointer
 }
 
-// at returns the function at an address, also of code that is a copy.
+// at returns the function at an address, or the function that it has a copy of.
 func (c *chain) at(addr, time uint64) (*function, uint64) {
 	f, lo := c.d.at(addr, time)
 	for _, m := range c.copies {
@@ -123,7 +123,7 @@ func (c *chain) at(addr, time uint64) (*function, uint64) {
 	return f, lo
 }
 
-// walk steps from the innermost frame outwards, while it is in jitted code.
+// walk steps from the innermost frame outwards, through jitted code.
 func (c *chain) walk(s *copied) {
 	regs := s.regs
 	for called := uint64(0); ; called = 1 {
@@ -155,7 +155,7 @@ func (c *chain) walk(s *copied) {
 	}
 }
 
-// step computes the registers of the caller. why says what is wrong with the row; ended,
+// step returns the registers of the caller. why describes an error of the row; ended means
 // that the copy of the stack ends.
 func (c *chain) step(s *copied, regs map[uint64]uint64, row *frame.FrameContext) (caller map[uint64]uint64, why string, ended bool) {
 	cfa, err := cfaOf(row, regs[rsp], regs[rbp])
@@ -163,7 +163,7 @@ func (c *chain) step(s *copied, regs map[uint64]uint64, row *frame.FrameContext)
 		return nil, err.Error(), false
 	}
 	if _, known := regs[row.CFA.Reg]; !known {
-		return nil, "", true // the row before says that it is lost
+		return nil, "", true // the row before marks it as lost
 	}
 	if cfa < regs[rsp]+8 {
 		return nil, fmt.Sprintf("got CFA %#x, by %s, want one above rsp, %#x", cfa, cfaRule(row), regs[rsp]), false
@@ -202,7 +202,7 @@ func (c *chain) step(s *copied, regs map[uint64]uint64, row *frame.FrameContext)
 	return caller, "", false
 }
 
-// before returns the last 8 bytes of code as endsWithCall wants them.
+// before returns the last 8 bytes of code, for endsWithCall.
 func before(code []byte) uint64 {
 	var b [8]byte
 	copy(b[max(0, 8-len(code)):], code[max(0, len(code)-8):])
@@ -241,8 +241,8 @@ func checkChains(t *testing.T, dir string, keepsFP bool, host func(source.Tracer
 	total.report(t, want)
 }
 
-// Rows unwind recorded stacks as the chain of frame pointers does, and to return addresses
-// that are after calls.
+// Rows unwind recorded stacks like the chain of frame pointers, to return addresses that
+// follow calls.
 func TestChains(t *testing.T) {
 	// The frame of execute_ex in the program that was recorded.
 	php := jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: rsp, Offset: 160}, Saved: []jitcode.SavedReg{{Reg: 3, Offset: -40}, {Reg: rbp, Offset: -32}, {Reg: 12, Offset: -24}, {Reg: 13, Offset: -16}, {Reg: 16, Offset: -8}}}

@@ -13,6 +13,6 @@
 // follow frame pointers. A wrong row fails the test.
 //
 // The environment variable JITINJECT_NODES names further node programs for TestNode,
-// separated by colons. The flag -steps says how much of each process is watched, and
-// -recordings names directories of further recordings for TestChains.
+// separated by colons. The flag -steps bounds the steps in each process, and -recordings
+// names directories of further recordings for TestChains.
 package stepped

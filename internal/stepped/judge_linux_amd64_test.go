@@ -7,9 +7,9 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 )
 
-// judge compares the rows of a dump with what was watched: the CFA, the return address and
-// the caller's registers that kept are the numbers of. (Code of V8 keeps the frame pointer
-// only.)
+// judge compares the rows of a dump with the recorded steps: the CFA, the return address
+// and the caller's registers with the numbers in kept. (Code of V8 keeps only the frame
+// pointer.)
 func judge(d *dump, w *watch, kept ...uint8) *verdict {
 	v := newVerdict()
 	for i := range w.steps {
@@ -29,8 +29,13 @@ func judge(d *dump, w *watch, kept ...uint8) *verdict {
 		switch {
 		case err != nil:
 			why = err.Error()
+		case row != nil && row.CFA.Rule == frame.RuleExpression:
+			why = s.contradictsStored(row, d)
 		case row != nil:
 			why = s.contradicts(row, kept)
+		}
+		if why == unknown {
+			continue
 		}
 		if why != "" {
 			why += "; called from " + d.name(s.frame.from, s.time)
@@ -40,7 +45,7 @@ func judge(d *dump, w *watch, kept ...uint8) *verdict {
 	return v
 }
 
-// contradicts says what is wrong with a row at a step, or returns "".
+// contradicts describes the error of a row at a step, or returns "".
 func (s *step) contradicts(row *frame.FrameContext, kept []uint8) string {
 	cfa, err := cfaOf(row, s.regs.Rsp, s.regs.Rbp)
 	if err != nil {

@@ -15,14 +15,14 @@ var stepCount = flag.Int("steps", 15000, "instructions of jitted code to watch i
 
 // usual returns the plan for most programs.
 func usual() plan {
-	return plan{warm: 300 * time.Millisecond, steps: *stepCount, burst: 1500, pause: 3 * time.Millisecond, limit: 5*time.Second + time.Duration(*stepCount)*time.Millisecond}
+	return plan{warm: 300 * time.Millisecond, steps: *stepCount, burst: 1500, pause: 3 * time.Millisecond, limit: 15*time.Second + 3*time.Duration(*stepCount)*time.Millisecond}
 }
 
-// maxStarts is how often node is started for a test. Once in some 40 starts, V8's code lies
-// so close to the program that it does not map the builtins again.
+// maxStarts bounds the starts of node for a test. Once in some 40 starts, V8's code lies so
+// close to the program that it does not map the builtins again.
 const maxStarts = 4
 
-// nodeModes are the compilers of V8 that take part, by its options.
+// nodeModes select the compilers of V8, by its options.
 var nodeModes = []struct {
 	name string
 	args string
@@ -53,8 +53,8 @@ func TestNode(t *testing.T) {
 		options := testrec.Run(t, dir, node, "--v8-options")
 		for _, mode := range nodeModes {
 			t.Run(version+"-"+mode.name, func(t *testing.T) {
-				// With that much memory, V8 maps its builtins twice. Else nothing tells where they
-				// are, before the dump is complete.
+				// With that much memory, V8 maps its builtins twice. Otherwise their addresses
+				// are unknown until the dump is complete.
 				args := []string{node, "--perf-prof", "--max-old-space-size=4096"}
 				for _, arg := range strings.Fields(mode.args) {
 					if strings.Contains(options, strings.TrimPrefix(strings.TrimPrefix(arg, "--"), "no-")) { // node 18 has no Maglev

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// all are the registers that every function keeps that has C's calling convention.
+// all are the registers that every function with C's calling convention keeps.
 var all = calleeSaved[:]
 
 // absolute returns the path of a file in testdata.
@@ -26,8 +27,8 @@ func absolute(t *testing.T, name string) string {
 }
 
 // Rows of PHP's traces, which run in the frame of its interpreter, execute_ex. Its own
-// tables do not say where the caller's r14 and r15 are: they are global variables of it
-// (ZEND_VM_FP_GLOBAL_REG and ZEND_VM_IP_GLOBAL_REG of zend_execute.c).
+// tables lack the caller's r14 and r15, which hold global variables (ZEND_VM_FP_GLOBAL_REG
+// and ZEND_VM_IP_GLOBAL_REG of zend_execute.c).
 func TestPHP(t *testing.T) {
 	php := testrec.Tool(t, "php")
 	p := program{dir: t.TempDir(), args: []string{php, "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0",
@@ -35,7 +36,7 @@ func TestPHP(t *testing.T) {
 	how := usual()
 	how.burst = 20000 // traces are judged after their interpreter was called
 	w, pid := p.watch(t, how)
-	path := fmt.Sprintf("/tmp/jit-%d.dump", pid) // zend_jit_perf_dump.c knows no other place
+	path := fmt.Sprintf("/tmp/jit-%d.dump", pid) // fixed in zend_jit_perf_dump.c
 	t.Cleanup(func() { os.Remove(path) })
 	d := openDump(t, path, nil, func(tracer source.Tracer) *jitcode.FrameRow { return hostOf(t, php, tracer) })
 	judge(d, w, 3, rbp, 12, 13).report(t, atLeast{right: 3000, functions: 3, percent: 95})
@@ -55,23 +56,39 @@ func TestLLI(t *testing.T) {
 	}
 }
 
-// Rows of HotSpot's code, with and without frame pointers.
+// Rows of HotSpot's code, with and without frame pointers, and of its interpreter.
 func TestJava(t *testing.T) {
 	java, javac := testrec.Tool(t, "java"), testrec.Tool(t, "javac")
 	testrec.Tool(t, "gcc", "cc")
 	bin := t.TempDir()
 	testrec.Run(t, filepath.Join("..", ".."), testrec.Tool(t, "make"), "agent", "BIN="+bin)
 	testrec.Run(t, bin, javac, "-g", "-d", bin, absolute(t, "Program.java"))
-	for _, option := range []string{"-XX:-PreserveFramePointer", "-XX:+PreserveFramePointer"} {
-		t.Run(option, func(t *testing.T) {
+	for name, options := range map[string][]string{
+		"frame pointers":    {"-XX:+PreserveFramePointer"},
+		"no frame pointers": {"-XX:-PreserveFramePointer"},
+		// Compiled code calls interpreted methods, and these call compiled ones.
+		"interpreted": {"-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,Program.fib", "-XX:CompileCommand=exclude,Program.spilled"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			p := program{dir: dir, thread: "stepped", args: []string{java, "-agentpath:" + filepath.Join(bin, "libjitinject-jvmti.so") + "=dir=" + dir,
-				option, "-cp", bin, "Program", "stop"}}
+				"-cp", bin, "Program", "stop"}}
+			p.args = slices.Insert(p.args, 2, options...)
 			how := usual()
 			how.pushesReturns = true
 			how.warm, how.pause, how.burst = 1500*time.Millisecond, 20*time.Millisecond, 4000
 			w, _ := p.watch(t, how)
-			judge(openDump(t, dumpIn(t, dir), nil, nil), w, rbp).report(t, atLeast{right: 3000, functions: 8, percent: 85})
+			v := judge(openDump(t, dumpIn(t, dir), nil, nil), w, rbp)
+			if name != "interpreted" {
+				v.report(t, atLeast{right: 3000, functions: 8, percent: 85})
+				return
+			}
+			// The other subtests judge the compiled code.
+			if i := v.functions["Interpreter"]; i == nil || i.wrong > 0 || i.right < 300 {
+				t.Errorf("%v; the interpreter: got %+v, want 300 right rows at least and no wrong ones", v, i)
+			} else {
+				t.Logf("the interpreter: %v", i.count)
+			}
 		})
 	}
 }

@@ -30,11 +30,11 @@ type program struct {
 // Limits of a program's time.
 const (
 	startTime = 20 * time.Second // until its thread exists
-	endTime   = 30 * time.Second // after it is told to stop
+	endTime   = 30 * time.Second // after the request to stop
 )
 
-// watch runs the program, watches it and returns what it did and its pid. Where ptrace is
-// refused, the test is skipped. The watch is nil if p.mapsTwice is not met.
+// watch runs the program, watches it and returns its steps and its pid. It skips the test
+// if ptrace is refused. The watch is nil if p.mapsTwice is not met.
 func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -48,7 +48,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	var ended chan error // once it is waited for
+	var ended chan error // nil before the wait begins
 	defer func() {
 		cmd.Process.Kill() // it has ended, or the test has failed
 		if ended == nil {

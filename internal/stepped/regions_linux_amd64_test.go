@@ -9,9 +9,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A region is executable memory from lo up to hi that may hold jitted code: it belongs to
-// no file, or it is a part of a file that is mapped twice. home is the address of lo's byte
-// in the first mapping, or 0 where this is the only or the first one.
+// A region is executable memory from lo up to hi that may hold jitted code. It belongs to
+// no file, or to a part of a file that is mapped twice. home is the address of lo's byte in
+// the first mapping, or 0 in the first or only one.
 type region struct{ lo, hi, home uint64 }
 
 // regionsOf returns the regions of a process.

@@ -25,10 +25,10 @@ type placed struct {
 	number int    // in the dump
 }
 
-// A function has what its object says, once it is needed.
+// A function is the content of its object, read on first use.
 type function struct {
 	name string
-	code []byte // valid for good
+	code []byte // valid until the end of the test
 	sent bool   // the tables are the producer's
 	fdes frame.FrameDescriptionEntries
 }
@@ -42,9 +42,9 @@ type dump struct {
 	known   map[int]*function
 }
 
-// openDump reads a jitdump and derives rows as jitinject does. copies are what the process
-// has mapped twice; host returns the frame of the interpreter that runs the dump's traces,
-// and may be nil.
+// openDump reads a jitdump and derives rows like jitinject. copies are the second mappings
+// of the process; host returns the interpreter's frame for the dump's traces, and may be
+// nil.
 func openDump(t testing.TB, path string, copies []source.Copy, host func(source.Tracer) *jitcode.FrameRow) *dump {
 	t.Helper()
 	f, err := os.Open(path)
@@ -81,12 +81,12 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 	return d
 }
 
-// maxOverlap is how many functions before an address are looked at: later ones may lie
-// inside of earlier ones.
+// maxOverlap bounds the functions checked before an address: later ones may lie inside of
+// earlier ones.
 const maxOverlap = 64
 
-// at returns the function that was loaded last before a time at an address, and where it
-// begins, or nil.
+// at returns the function loaded last before a time at an address, and its first address,
+// or nil.
 func (d *dump) at(addr, time uint64) (*function, uint64) {
 	n, _ := slices.BinarySearchFunc(d.placed, addr+1, func(p placed, a uint64) int { return cmp.Compare(p.lo, a) })
 	var found *placed

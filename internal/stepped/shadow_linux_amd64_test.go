@@ -25,6 +25,7 @@ type moment struct {
 // the caller's values of calleeSaved. from is the address of the call.
 type shadowFrame struct {
 	slot, ra uint64
+	cfa      uint64 // the caller's stack pointer before the call, wherever the slot moves
 	regs     [6]uint64
 	from     uint64
 	moved    bool // the slot has the return address no longer
@@ -35,7 +36,7 @@ type shadowFrame struct {
 	pushed bool
 }
 
-// A shadow is a shadow stack. It has the calls that were made while it watched.
+// A shadow is a shadow stack of the calls since the watch began.
 type shadow struct {
 	frames []shadowFrame
 
@@ -44,7 +45,7 @@ type shadow struct {
 	leaving bool
 }
 
-// maxPopped is how far a return may move the stack pointer, in bytes.
+// maxPopped bounds the bytes by which a return moves the stack pointer.
 const maxPopped = 1 << 16
 
 // maxCall is the length of the longest call instruction, in bytes.
@@ -66,7 +67,7 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 		for len(s.frames) > 0 && s.frames[len(s.frames)-1].slot <= to.regs.Rsp {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
-		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, regs: savedOf(&to.regs), from: from.regs.Rip})
+		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, cfa: to.regs.Rsp + 8, regs: savedOf(&to.regs), from: from.regs.Rip})
 	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
 			if f.ra == to.regs.Rip && f.slot == from.regs.Rsp {
@@ -81,14 +82,13 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 	return nil
 }
 
-// jumped reports whether the instruction between two moments went elsewhere than to the
-// one after it.
+// jumped reports whether the instruction between two moments jumped.
 func jumped(from, to *moment) bool { return to.regs.Rip-from.regs.Rip-1 >= 15 }
 
-// follow finds out whether the innermost frame's return address is where it was. Code may
-// pop it, drop arguments, and push it again: then the frame gets that slot, and back is
-// true. Frames that the stack pointer has left otherwise are gone: an exception was thrown.
-// word reads memory. returnsTo reports whether a pushed word may be a return address.
+// follow finds the innermost frame's return address. Code may pop it, drop arguments, and
+// push it again: then the frame gets that slot, and back is true. Other frames below the
+// stack pointer are removed: an exception was thrown. word reads memory. returnsTo reports
+// whether a pushed word may be a return address.
 func (s *shadow) follow(from, now *moment, word func(uint64) uint64, returnsTo func(uint64) bool) (back bool) {
 	if jumped(from, now) {
 		s.leaving = false
@@ -114,7 +114,7 @@ func (s *shadow) follow(from, now *moment, word func(uint64) uint64, returnsTo f
 			return true
 		}
 		if sp == from.regs.Rsp-8 && isPush(code) && returnsTo(now.top) {
-			s.frames = append(s.frames, shadowFrame{slot: sp, ra: now.top, regs: savedOf(&now.regs), from: from.regs.Rip, pushed: true})
+			s.frames = append(s.frames, shadowFrame{slot: sp, ra: now.top, cfa: sp + 8, regs: savedOf(&now.regs), from: from.regs.Rip, pushed: true})
 		}
 		return false
 	}

@@ -16,9 +16,10 @@ import (
 // OS thread.
 type tracer struct {
 	pid, tid int
+	signals  int // delivered in steps
 }
 
-// errEnded reports that the thread exists no longer.
+// errEnded is the error for a thread that has ended.
 var errEnded = errors.New("the thread has ended")
 
 // attach seizes a thread, which keeps running.
@@ -26,7 +27,7 @@ func attach(pid, tid int) (*tracer, error) {
 	if err := unix.PtraceSeize(tid); err != nil {
 		return nil, fmt.Errorf("ptrace of thread %d: %w", tid, err)
 	}
-	return &tracer{pid, tid}, nil
+	return &tracer{pid: pid, tid: tid}, nil
 }
 
 // stop stops the running thread.
@@ -68,7 +69,7 @@ func (t *tracer) wait() (unix.Signal, error) {
 	return 0, nil
 }
 
-// step executes one instruction. Signals that arrive are delivered.
+// step executes one instruction. Signals that arrive are delivered, and counted.
 func (t *tracer) step() error {
 	signal := unix.Signal(0)
 	for {
@@ -79,6 +80,7 @@ func (t *tracer) step() error {
 		if signal, err = t.wait(); err != nil || signal == 0 {
 			return err
 		}
+		t.signals++
 	}
 }
 
@@ -89,10 +91,10 @@ const (
 	debugControl = debugAddress + 7*8
 )
 
-// errLate reports that the thread did not come to a breakpoint in time.
+// errLate is the error for a thread that misses a breakpoint in time.
 var errLate = errors.New("the breakpoint was not reached")
 
-// maxRun is how long runTo waits.
+// maxRun bounds the time of runTo.
 const maxRun = 10 * time.Millisecond
 
 // runTo lets the stopped thread run until it is at an address with the stack pointer above
@@ -135,7 +137,7 @@ func (t *tracer) runTo(addr, above uint64) error {
 	}
 }
 
-// trapFlag is the flag by which the kernel steps.
+// trapFlag is the flag that the kernel sets for stepping.
 const trapFlag = 1 << 8
 
 // hideStepping removes the trap flag from the flags that the instruction before now pushed,
@@ -170,8 +172,8 @@ func (t *tracer) read(m *moment) error {
 		return err
 	}
 	if m.regs.Eflags&trapFlag != 0 {
-		// The kernel hides the flag, but not after it has stepped over popf: then it takes the
-		// flag for the program's, and would leave it set for good.
+		// The kernel hides the flag, except after stepping over popf. Then it treats the flag
+		// as the program's, and would leave it set.
 		m.regs.Eflags &^= trapFlag
 		if err := unix.PtraceSetRegs(t.tid, &m.regs); err != nil {
 			return err
@@ -181,7 +183,7 @@ func (t *tracer) read(m *moment) error {
 	return nil
 }
 
-// maxWords is how many words are read at once.
+// maxWords bounds the words of one read.
 const maxWords = 64
 
 // words reads memory of the process from an address on. Unreadable words are zero.
@@ -202,8 +204,8 @@ func (t *tracer) word(at uint64) uint64 {
 	return w[0]
 }
 
-// threadNamed returns the thread of a process with a name, as the kernel has it. ok is
-// false while there is none.
+// threadNamed returns the thread with a name, as the kernel has it, in a process. ok is
+// false if there is none.
 func threadNamed(pid int, name string) (tid int, ok bool) {
 	paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
 	for _, path := range paths {

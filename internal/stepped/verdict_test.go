@@ -11,7 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 )
 
-// A count says how many rows were right, missing and wrong.
+// A count has the numbers of right, missing and wrong rows.
 type count struct{ right, missing, wrong int }
 
 func (c *count) all() int { return c.right + c.missing + c.wrong }
@@ -28,7 +28,7 @@ type verdict struct {
 	functions map[string]*tally
 }
 
-// A tally is the verdict on one function.
+// A tally is the result for one function.
 type tally struct {
 	count
 	first string // the first wrong row
@@ -40,8 +40,8 @@ func (v *verdict) String() string {
 	return fmt.Sprintf("%d instructions of %d functions: rows %v; of these sent by the producer: %v; %d instructions in no function of the dump", v.all(), len(v.functions), v.count, v.sent, v.elsewhere)
 }
 
-// add records what was found at an offset in a function: missing says that it has no row
-// there, why what is wrong with the row, if anything is.
+// add records the result at an offset in a function: missing means that it has no row
+// there; why describes the error of the row, or is "".
 func (v *verdict) add(f *function, off uint64, missing bool, why string) {
 	at := v.functions[f.name]
 	if at == nil {
@@ -67,7 +67,7 @@ func (v *verdict) add(f *function, off uint64, missing bool, why string) {
 	}
 }
 
-// atLeast is what a test demands of a verdict: a test that compares nothing must fail.
+// atLeast has the minimum of a verdict: a test that compares nothing must fail.
 type atLeast struct {
 	right     int // rows
 	functions int
@@ -75,7 +75,7 @@ type atLeast struct {
 	percent   int // of rows that are right, of all
 }
 
-// maxReported is how many functions with wrong rows are named.
+// maxReported bounds the functions with wrong rows in the output.
 const maxReported = 40
 
 // report fails the test for wrong rows, and for too few right ones.

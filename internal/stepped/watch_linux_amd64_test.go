@@ -14,15 +14,17 @@ type step struct {
 	regs  unix.PtraceRegs
 	home  uint64 // address of the instruction in the first mapping of its code; 0 if there is one only
 	frame shadowFrame
-	below shadowFrame // where frame.pushed, the one below it: it may be the true one still
+	below shadowFrame // if frame.pushed, the one below it: it may be the true one
 
-	// The stack from the address low on. The return address lies in it, at frame.slot. Where
-	// frame.moved, the code has taken it from there, but returns to it later.
+	// The stack from the address low on. The return address lies in it, at frame.slot. If
+	// frame.moved, the code has removed it, but returns to it later.
 	stack []uint64
 	low   uint64
+
+	atFP [4]uint64 // the words from storedAt below rbp on
 }
 
-// word returns a word of the stack. ok is false for what was not read.
+// word returns a word of the stack. ok is false outside of the copy.
 func (s *step) word(at uint64) (v uint64, ok bool) {
 	n := (at - s.low) / 8
 	if at < s.low || at%8 != s.low%8 || n >= uint64(len(s.stack)) {
@@ -31,28 +33,29 @@ func (s *step) word(at uint64) (v uint64, ok bool) {
 	return s.stack[n], true
 }
 
-// A plan says how a thread is watched.
+// A plan has the parameters of a watch.
 type plan struct {
 	warm  time.Duration // let the program run before, for its compilers
 	steps int           // stop watching after so many steps in jitted code
-	burst int           // instructions of a burst, in any code
+	burst int           // instructions in a burst, in any code
 	pause time.Duration // between bursts
 	limit time.Duration // stop watching after that time in any case
 
-	// A pushed address of jitted code is a return address even where there is no call before
-	// it. HotSpot's interpreter pushes such, and jumps (TemplateTable::prepare_invoke).
+	// A pushed address of jitted code counts as a return address even without a call before
+	// it. HotSpot's interpreter pushes such addresses, and jumps
+	// (TemplateTable::prepare_invoke).
 	pushesReturns bool
 }
 
-// A watch is what was seen of a thread.
+// A watch is the record of a thread's steps.
 type watch struct {
 	steps   []step
 	regions []region // of all bursts
 	all     int      // instructions in any code
 }
 
-// watchThread watches a thread of a process. The thread runs on after that, untraced. The
-// error is that of ptrace; a thread that ends is none.
+// watchThread watches a thread of a process, which then runs on, untraced. It fails only
+// with errors of ptrace; the end of the thread is no error.
 func watchThread(pid, tid int, p plan) (*watch, error) {
 	w := new(watch)
 	t, err := attach(pid, tid)
@@ -76,11 +79,11 @@ func watchThread(pid, tid int, p plan) (*watch, error) {
 
 // Sizes of the copies of the stack, in words.
 const (
-	windowBelow = 24 // below the return address and with it: saved registers are there
+	windowBelow = 24 // from the return address down: saved registers are there
 	windowMoved = maxWords
 )
 
-// maxIdle is how many instructions of other code in a row end a burst.
+// maxIdle: so many successive instructions of other code end a burst.
 const maxIdle = 1000
 
 // burst executes the instructions of a burst. Calls from jitted code to other code are not stepped through.
@@ -106,14 +109,20 @@ func (w *watch) burst(t *tracer, p *plan) error {
 	if err := t.read(&moments[0]); err != nil {
 		return err
 	}
-	// Steps from here on have no return address at its place. Whether the innermost frame is
-	// still theirs, shows a return, or the return address when it is back on the stack.
+	// Steps from here on lack the return address in its place. A return, or the return
+	// address back on the stack, will show whether the innermost frame is still theirs.
 	pending, idle := len(w.steps), 0
 	defer func() { w.steps = w.steps[:pending] }()
 	for i := range p.burst {
 		from, to := &moments[i%2], &moments[(i+1)%2]
+		signals := t.signals
 		if err := t.step(); err != nil {
 			return err
+		}
+		if t.signals != signals {
+			// Its handler may continue elsewhere: HotSpot's does so at polls for safepoints,
+			// and makes up a return address.
+			return nil
 		}
 		if err := t.read(to); err != nil {
 			return err
@@ -163,13 +172,14 @@ func (w *watch) burst(t *tracer, p *plan) error {
 			st.home = to.regs.Rip - regions[r].lo + regions[r].home
 		}
 		if !f.moved {
-			w.steps = w.steps[:pending] // nothing shows whose the steps before are
+			w.steps = w.steps[:pending] // the frame of the pending steps is unknown
 			pending++
 			st.low, st.stack = f.slot-8*(windowBelow-1), make([]uint64, windowBelow)
 		} else {
 			st.low, st.stack = min(f.slot, to.regs.Rsp), make([]uint64, windowMoved)
 		}
 		t.words(st.low, st.stack)
+		t.words(st.regs.Rbp-storedAt, st.atFP[:])
 		w.steps = append(w.steps, st)
 	}
 	return nil

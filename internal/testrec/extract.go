@@ -18,8 +18,8 @@ import (
 // with its dumps.
 var Names = []string{"node-fp", "node-forks", "node-dwarf", "node-hot", "erlang", "php", "php-dwarf", "lli-hot", "toyjit"}
 
-// Stacks are names of recordings with copies of stacks that perf unwinds as it did where
-// they were made: they have skeletons of the files that the stacks run through.
+// Stacks are recordings with copies of stacks. They include skeletons of the files that the
+// stacks run through, so that perf unwinds them as it did on the original machine.
 var Stacks = []string{"node22-dwarf", "node25-dwarf", "node25-workers", "php84-dwarf", "toyjit-dwarf", "llvm-orc", "python", "python-3.15"}
 
 // Path returns the path of a file of the repository's testdata directory.

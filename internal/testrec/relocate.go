@@ -3,6 +3,7 @@ package testrec
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Relocate rewrites the perf.data of an unpacked recording so that its mappings
-// name the dumps and programs in that directory, and the copies of other files below
-// its directory root: perf inject looks for dumps nowhere else, perf script 6.1 ends
-// where it wants lines of a program that is not there, and stacks are unwound by the
-// tables of such files. It understands files as perf record on x86-64 writes them, and nothing
-// more.
+// Relocate rewrites the perf.data of an unpacked recording. Its mappings then name the
+// dumps and programs in that directory, and copies of other files below its directory root.
+// perf inject finds dumps only by these names. perf script 6.1 fails on lines of a missing
+// program. Unwinding needs the files' tables. Relocate reads only files of perf record on
+// x86-64.
 func Relocate(dir string) error {
+	return rewrite(dir, func(in []byte) (out []byte) {
+		last := lastInodes(in)
+		for rec := range eachRecord(in) {
+			if name, inode := mappedFile(rec); name != "" && last[name] == inode {
+				rec = relocated(rec, name, dir)
+			}
+			out = append(out, rec...)
+		}
+		return out
+	})
+}
+
+// rewrite replaces the records of the perf.data in a directory.
+func rewrite(dir string, records func(in []byte) (out []byte)) error {
 	path := filepath.Join(dir, "perf.data")
 	in, err := os.ReadFile(path)
 	if err != nil {
@@ -24,17 +38,7 @@ func Relocate(dir string) error {
 	}
 	le := binary.LittleEndian
 	dataAt, dataSize := le.Uint64(in[40:]), le.Uint64(in[48:])
-	var data []byte
-	last := lastInodes(in[dataAt : dataAt+dataSize])
-	for rest := in[dataAt : dataAt+dataSize]; len(rest) > 0; {
-		size := le.Uint16(rest[6:])
-		rec := rest[:size]
-		if name, inode := mappedFile(rec); name != "" && last[name] == inode {
-			rec = relocated(rec, name, dir)
-		}
-		data = append(data, rec...)
-		rest = rest[size:]
-	}
+	data := records(in[dataAt : dataAt+dataSize])
 	out := append(append(bytes.Clone(in[:dataAt]), data...), in[dataAt+dataSize:]...)
 	le.PutUint64(out[48:], uint64(len(data)))
 	// The feature table follows the data: an offset and a size for each feature.
@@ -47,8 +51,21 @@ func Relocate(dir string) error {
 	return os.WriteFile(path, out, 0o600)
 }
 
-// What MMAP2 records hold: a name behind mmapHead bytes and before a trailer, and an inode,
-// unless there is a build id in its place.
+// eachRecord returns the records of a data section.
+func eachRecord(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(data) > 0 {
+			size := binary.LittleEndian.Uint16(data[6:])
+			if !yield(data[:size:size]) {
+				return
+			}
+			data = data[size:]
+		}
+	}
+}
+
+// Layout of MMAP2 records: a name after mmapHead bytes and before a trailer, and an inode,
+// unless a build id is in its place.
 const (
 	mmapHead     = 72
 	mmapTrailer  = 16
@@ -56,11 +73,12 @@ const (
 	mmapInode    = 48
 	mmapVersion  = 56
 	mmapBuildID  = 1 << 14 // of misc
-	mmapFileSize = 16      // of what tells a file from others: device and inode
+	mmapData     = 1 << 13 // of misc: not executable
+	mmapFileSize = 16      // device and inode: identify a file
 )
 
-// mappedFile returns the file that a record maps: its name, and what tells it from others
-// of that name. The name is "" for other records.
+// mappedFile returns the name of the file that a record maps, and its device and inode. The
+// name is "" for other records.
 func mappedFile(rec []byte) (name, inode string) {
 	if binary.LittleEndian.Uint32(rec) != 10 {
 		return "", ""
@@ -69,22 +87,20 @@ func mappedFile(rec []byte) (name, inode string) {
 	return name, string(rec[mmapDevice : mmapDevice+mmapFileSize])
 }
 
-// lastInodes returns the file that each name stands for last: a program that is started by
-// chroot has other files of the same names than chroot has.
+// lastInodes returns the last file of each name: a program started by chroot has other
+// files of the same names than chroot has.
 func lastInodes(data []byte) map[string]string {
 	last := make(map[string]string)
-	for len(data) > 0 {
-		size := binary.LittleEndian.Uint16(data[6:])
-		if name, inode := mappedFile(data[:size]); name != "" {
+	for rec := range eachRecord(data) {
+		if name, inode := mappedFile(rec); name != "" {
 			last[name] = inode
 		}
-		data = data[size:]
 	}
 	return last
 }
 
-// relocated returns a record that maps a file of a name with that in dir or below its root
-// instead, and a file below its root as if that had been recorded.
+// relocated returns a record that maps name from dir or its root instead. For a file below
+// the root, the record describes that file.
 func relocated(rec []byte, name, dir string) []byte {
 	path, st, isCopy := placed(name, dir)
 	if path == "" {
@@ -107,7 +123,7 @@ func relocated(rec []byte, name, dir string) []byte {
 	return out
 }
 
-// placed returns where a file is now, or "" if it is not in dir. isCopy says that it is
+// placed returns the new path of a file, or "" if it is not in dir. isCopy means that it is
 // below dir's root.
 func placed(name, dir string) (path string, st unix.Stat_t, isCopy bool) {
 	abs, err := filepath.Abs(dir)

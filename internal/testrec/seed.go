@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Seed returns the seed for a test of random input: the same one each time, or, with
-// JITINJECT_ALL=1 (make interop), another one. A test that fails says how to repeat it;
-// JITINJECT_SEED is the seed then.
+// Seed returns the seed for a test of random input: always the same, or a new one with
+// JITINJECT_ALL=1 (make interop). A failing test prints the command that repeats it, with
+// the seed in JITINJECT_SEED.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(1)
@@ -32,7 +32,7 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// packageDir returns the package that is tested, as go test takes it at the top of the
+// packageDir returns the package under test, as an argument of go test at the top of the
 // repository.
 func packageDir() string {
 	dir, err := os.Getwd()

@@ -9,11 +9,11 @@ import (
 )
 
 // addressesOf returns the address in an object of each leaf. An object may have several
-// functions of the same name, such as lambdas of one file. The address that perf prints
-// says which: it is one in the object, or one in memory, where a mapping says what is there.
+// functions of the same name, such as lambdas of one file. The address printed by perf
+// decides: it is an address in the object, or one in memory, to be looked up in a mapping.
 //
-// A symbol that the object does not have is an error, and so is one that several
-// functions of the object could be.
+// It fails for a symbol that the object does not have, and for one that may be several
+// functions of the object.
 func addressesOf(object string, leaves []leaf, mappings []judge.Mapping) ([]uint64, error) {
 	f, err := elf.Open(object)
 	if err != nil {
@@ -39,14 +39,14 @@ func addressesOf(object string, leaves []leaf, mappings []judge.Mapping) ([]uint
 		case len(values[l.symbol]) == 0:
 			return nil, fmt.Errorf("%s has no symbol %s, which perf shows", object, l.symbol)
 		case len(v) != 1:
-			return nil, fmt.Errorf("%s has %d symbols %s, and %#x does not say which is meant", object, len(values[l.symbol]), l.symbol, l.printed)
+			return nil, fmt.Errorf("%s has %d symbols %s, and %#x matches none or several", object, len(values[l.symbol]), l.symbol, l.printed)
 		}
 		addresses[i] = v[0] + l.offset
 	}
 	return addresses, nil
 }
 
-// places returns the addresses in its object that the address printed may stand for.
+// places returns the object's addresses that the printed address may stand for.
 func (l *leaf) places(mappings []judge.Mapping) []uint64 {
 	at := []uint64{l.printed}
 	for _, m := range mappings {

@@ -12,8 +12,8 @@ import (
 	"github.com/jitinject/jitinject/internal/judge"
 )
 
-// twice compiles an object with two functions that are called twin, at different lines of
-// two files. It returns the addresses of both, first that of the marked one.
+// twice compiles an object with two functions called twin, at different lines of two files.
+// It returns the addresses of both, the marked one first.
 func twice(t *testing.T) (path string, marks []Mark, twins []uint64) {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func twice(t *testing.T) (path string, marks []Mark, twins []uint64) {
 	return path, marks, twins
 }
 
-// Of two functions with one name, the address that perf prints says which one is meant.
+// Of two functions with one name, the address that perf prints decides.
 func TestCheck_TwoFunctionsOfOneName(t *testing.T) {
 	path, marks, twins := twice(t)
 	frame := func(symbol string, printed uint64) judge.Sample {

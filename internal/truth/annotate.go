@@ -11,9 +11,9 @@ import (
 // hottest is the first entry of the list with which perf annotate -l begins.
 var hottest = regexp.MustCompile(`(?m)^\s+\d+\.\d+\s+(?:\S*/)?([^/\s]+:\d+)`)
 
-// CheckAnnotate asks perf annotate for the hottest line of each marked function, of the
-// symbol that has most samples, and adds it to the verdicts as an answer of "perf
-// annotate" for these samples. A symbol that no line is known of gets no answer.
+// CheckAnnotate asks perf annotate for the hottest line of each marked function, in the
+// symbol with most samples. It adds the line to the verdicts as an answer of "perf
+// annotate" for these samples. A symbol without lines gets no answer.
 func CheckAnnotate(ctx context.Context, verdicts []Verdict, marks []Mark, samples []judge.Sample, perf, file string) error {
 	counts := make(map[*Mark]map[string]int)
 	for i := range samples {

@@ -10,29 +10,29 @@ import (
 	"github.com/jitinject/jitinject/internal/judge"
 )
 
-// An Answer counts what one tool says of one function's samples.
+// An Answer counts the answers of one tool for one function's samples.
 type Answer struct {
 	Right int // the marked line
 	Wrong int // another line
 	None  int // no line
-	// Inner counts answers of samples that lie in an inlined call that the mark names:
-	// those that have a frame for it, and all.
+	// Inner counts samples in an inlined call named by the mark: those whose answer has a
+	// frame for it, and all.
 	Inner, InnerAll int
-	Instead         map[string]int // what wrong answers say, FILE:LINE, and how often
+	Instead         map[string]int // wrong answers, FILE:LINE, and their numbers
 }
 
-// A Verdict is what was found out about a function.
+// A Verdict is the result for one function.
 type Verdict struct {
 	Mark    *Mark
-	Samples int                // whose own function it is
+	Samples int                // samples whose own function it is
 	Answers map[string]*Answer // by the name of the tool
 }
 
-// Lines reports whether a tool shows the marked line: at least one answer in ten of
-// those with a line may be another, for the function's beginning and end.
+// Lines reports whether a tool shows the marked line. One in ten answers with a line may be
+// another, for the function's beginning and end.
 func (a *Answer) Lines() bool { return a.Right > 0 && a.Wrong*9 <= a.Right }
 
-// String tells the answers of a tool in a few words.
+// String summarizes the answers of a tool.
 func (a *Answer) String() string {
 	text := fmt.Sprintf("%d right, %d wrong, %d without a line", a.Right, a.Wrong, a.None)
 	if len(a.Instead) > 0 {
@@ -54,11 +54,10 @@ type leaf struct {
 	printed        uint64 // the address as perf prints it
 }
 
-// Check judges the samples of a recording, as judge.Script returns them, with tools.
-// The mappings are those of judge.Mappings; without them, two functions of one name in an
-// object may be an error.
-// The verdicts are in the order of the marks. A tool that fails is an error that names
-// it and the object.
+// Check judges the samples of a recording, as judge.Script returns them, with tools. The
+// mappings are those of judge.Mappings; without them, it may fail for two functions of one
+// name in an object. The verdicts are in the order of the marks. If a tool fails, the error
+// names it and the object.
 func Check(ctx context.Context, marks []Mark, samples []judge.Sample, mappings []judge.Mapping, tools []Tool) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(marks))
 	index := make(map[*Mark]*Verdict)
@@ -100,7 +99,7 @@ func Check(ctx context.Context, marks []Mark, samples []judge.Sample, mappings [
 	return verdicts, nil
 }
 
-// Symbols returns the symbols of marked functions that samples are in, sorted.
+// Symbols returns the symbols of marked functions with samples, sorted.
 func Symbols(marks []Mark, samples []judge.Sample) []string {
 	seen := make(map[string]bool)
 	for i := range samples {
@@ -115,7 +114,8 @@ func Symbols(marks []Mark, samples []judge.Sample) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// CheckLines judges what judge.Lines returns, as answers of a tool of that name.
+// CheckLines adds the result of judge.Lines to the verdicts, as answers of a tool of that
+// name.
 func CheckLines(verdicts []Verdict, marks []Mark, samples []judge.Sample, tool string) {
 	for i := range samples {
 		if len(samples[i].Frames) == 0 || !samples[i].Frames[0].Jitted() {
@@ -160,20 +160,19 @@ func (a *Answer) add(m *Mark, function *Name, places []Place, n int) {
 	}
 }
 
-// A Total sums verdicts up.
+// A Total is a sum of verdicts.
 type Total struct {
-	Functions int // that are marked
-	Seen      int // that have samples in objects, so a name
-	Lines     int // whose line all tools show
-	Right     int // answers of all tools
+	Functions int // marked functions
+	Seen      int // functions named in samples of objects
+	Lines     int // functions whose line all tools show
+	Right     int // right answers of all tools
 	Wrong     int
 	None      int
 	Inner     int // answers with a frame for the inlined call
 	InnerAll  int // answers that should have one
 }
 
-// Sum sums verdicts up. A function is seen if it has at least the given number of
-// samples.
+// Sum adds verdicts up. A function is seen if it has at least the given number of samples.
 func Sum(verdicts []Verdict, least int) (t Total) {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -195,9 +194,9 @@ func Sum(verdicts []Verdict, least int) (t Total) {
 	return t
 }
 
-// Complaints describes, one a line, the functions without samples, and, if lines are
-// wanted, each tool that does not show a function's line. Tools that say the same are
-// named together.
+// Complaints describes problems, one a line: functions without samples, and, with lines,
+// each tool that does not show a function's line. It names tools with the same answers
+// together.
 func Complaints(verdicts []Verdict, least int, lines bool) (all []string) {
 	if t := Sum(verdicts, least); lines && t.Seen > 0 && t.Right+t.Wrong == 0 {
 		all, lines = append(all, "no tool shows a line of any function"), false

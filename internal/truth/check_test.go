@@ -31,8 +31,8 @@ func TestParsePlaces_OfThreeTools(t *testing.T) {
 	}
 }
 
-// object compiles a program into an object as perf shows it, with functions that begin
-// at known lines.
+// object compiles a program into an object with a name as perf shows it, with functions at
+// known lines.
 func object(t *testing.T) (path string, marks []Mark) {
 	t.Helper()
 	const program = `static inline __attribute__((always_inline)) int inner(int x) {
@@ -108,7 +108,7 @@ func TestCheck_RealToolsAgree(t *testing.T) {
 	}
 }
 
-// A mark that is one line off: every tool is found to be wrong, and says where it is.
+// With a mark that is one line off, every tool is wrong, and reports its line.
 func TestCheck_WrongLines(t *testing.T) {
 	path, marks := object(t)
 	marks[1].Line++

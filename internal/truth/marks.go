@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Mark is a line of a program that says whose hot line it is.
+// A Mark is the hot line of one or more functions.
 type Mark struct {
 	File  string // base name of the source
 	Line  int    // from 1
@@ -19,23 +19,24 @@ type Mark struct {
 // A Name is one function whose samples are on a marked line.
 type Name struct {
 	Function string // a word of the symbol that perf shows
-	Inner    string // the inlined function that the line is of, or ""
+	Inner    string // the inlined function that has the line, or ""
 }
 
 // String returns the mark's first function.
 func (m *Mark) String() string { return m.Names[0].Function }
 
-// mark matches the comment; "hot:" in a text is followed by other things.
+// mark matches the comment. In other uses of "hot:", other text follows.
 var mark = regexp.MustCompile(`(?://|#|--|%)\s*hot: (.*?)\s*$`)
 
-// name is what a mark may call a function: a word, and what languages put around it.
+// name matches the name of a function in a mark: a word, and punctuation of languages
+// around it.
 var name = regexp.MustCompile(`^[\w$<>{}/.:?!'-]+\*?$`)
 
-// path matches where the path of a source begins in a symbol.
+// path matches the start of a source's path in a symbol.
 var path = regexp.MustCompile(`[ :](file:/)?/`)
 
-// Marks reads the marks of source files. A malformed mark is an error, and so is a file
-// without any, and a function that two lines claim.
+// Marks reads the marks of source files. It fails for a malformed mark, a file without
+// marks, and a function marked on two lines.
 func Marks(paths ...string) ([]Mark, error) {
 	var marks []Mark
 	for _, source := range paths {
@@ -95,11 +96,11 @@ func marksOf(path string) ([]Mark, error) {
 	return marks, nil
 }
 
-// find returns the mark and the name that a symbol is of, or nil. A symbol that has
-// several of the names is that of the longest.
+// find returns the mark and the name that match a symbol, or nil. Of several names, it
+// returns the longest.
 func find(marks []Mark, symbol string) (*Mark, *Name) {
-	// A path may follow, whose parts are no functions: "JS:*f /a/b.js:1:2",
-	// "py::f:/a/b.py". Other slashes are part of names: "m:f/2", "Outer/Inner:f".
+	// A path may follow; its parts are no functions: "JS:*f /a/b.js:1:2", "py::f:/a/b.py".
+	// Other slashes are part of names: "m:f/2", "Outer/Inner:f".
 	if m := path.FindStringIndex(symbol); m != nil {
 		symbol = symbol[:m[0]]
 	}
@@ -116,8 +117,8 @@ func find(marks []Mark, symbol string) (*Mark, *Name) {
 	return best, bestName
 }
 
-// hasWord reports whether a text has a word: no letter, digit or underscore stands
-// beside it. A star at its end stands for more of them.
+// hasWord reports whether a text has a word, with no letter, digit or underscore beside it.
+// A star at the word's end stands for any of these.
 func hasWord(text, word string) bool {
 	word, prefix := strings.CutSuffix(word, "*")
 	for from := 0; ; {

@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// A Place is where code comes from, as a tool says.
+// A Place is the source line of an address, as a tool prints it.
 type Place struct {
 	Function string
 	File     string // base name; "" if the tool knows no line
 	Line     int    // from 1; 0 if the tool knows no line
 }
 
-// A Tool tells places of addresses of an object.
+// A Tool finds the places of addresses of an object.
 type Tool struct {
-	Name string   // as people call it
+	Name string   // as users call it
 	Args []string // the command before the object's path
 }
 
-// Tools has the three vendors' programs. All of them print an address, then a line for
-// the function and one for the place, first those of the innermost inlined call.
+// Tools has the three vendors' programs. All of them print an address, then a line for the
+// function and one for the place, the innermost inlined call first.
 var Tools = []Tool{
 	{"addr2line", []string{"addr2line", "-a", "-f", "-i", "-e"}},
 	{"llvm-symbolizer", []string{"llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "--no-demangle", "-e"}},
@@ -37,8 +37,7 @@ var (
 	placeLine   = regexp.MustCompile(`^(.*?):(\d+|\?)(?::\d+)?(?: \(discriminator \d+\))?$`)
 )
 
-// Places asks for the places of addresses in an object: for each address a list, the
-// innermost inlined call first.
+// Places returns the places of each address in an object, the innermost inlined call first.
 func (t *Tool) Places(ctx context.Context, object string, addresses []uint64) ([][]Place, error) {
 	const most = 500 // addresses of one command
 	var all [][]Place
@@ -52,7 +51,7 @@ func (t *Tool) Places(ctx context.Context, object string, addresses []uint64) ([
 		cmd.Env = append(cmd.Environ(), "LC_ALL=C", "DEBUGINFOD_URLS=")
 		out, err := cmd.Output()
 		places := parsePlaces(string(out))
-		// eu-addr2line has answered, and fails, where an object has no lines.
+		// eu-addr2line prints answers, and fails, for an object without lines.
 		if err != nil && len(places) != n {
 			return nil, fmt.Errorf("%s %s: %w%s", t.Name, object, err, stderrOf(err))
 		}
@@ -65,7 +64,7 @@ func (t *Tool) Places(ctx context.Context, object string, addresses []uint64) ([
 	return all, nil
 }
 
-// parsePlaces reads what a tool prints.
+// parsePlaces parses the output of a tool.
 func parsePlaces(text string) (all [][]Place) {
 	function := ""
 	for line := range strings.Lines(text) {
@@ -98,7 +97,7 @@ func parsePlace(text string) (p Place) {
 	return p
 }
 
-// stderrOf returns what a program that failed said, for an error.
+// stderrOf returns the messages of a program that failed.
 func stderrOf(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {

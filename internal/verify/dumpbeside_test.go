@@ -19,8 +19,8 @@ func beside(rule string, record func(r *testrec.Recording, marker string)) breac
 	}, nil}
 }
 
-// TestRecordings: a dump is held against the recordings that know its process, however
-// many there are, and against no other.
+// TestRecordings: a dump is compared with all recordings that have its process, and with no
+// other.
 func TestRecordings(t *testing.T) {
 	dir := t.TempDir()
 	path, _ := full().file(t, dir)

@@ -14,50 +14,50 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// habits are what the producer of a dump gets wrong everywhere. That they are habits
-// shows only when all functions are looked at, so this is done first.
+// habits are quirks of a producer that hold for a whole dump. They show only over all
+// functions, so this pass comes first.
 type habits struct {
 	skew       uint64         // added to the address of each line
-	bytecode   bool           // baseline functions have offsets in the bytecode for addresses
-	misplaced  map[int64]bool // loads, by offset, whose lines are elsewhere than the others
-	contradict string         // what tables say that contradict each other, or ""
+	bytecode   bool           // baseline functions have bytecode offsets as addresses
+	misplaced  map[int64]bool // loads, by offset, whose lines are misplaced, unlike the others'
+	contradict string         // how tables contradict each other, or ""
 }
 
-// v8Pad is what V8 writes into the header's pad1.
+// v8Pad is V8's value of the header's pad1.
 const v8Pad = 0xdeadbeef
 
-// isBaseline reports whether a function is of V8's baseline compiler. Until V8 10 its
-// code has other names, which somebody else might use.
+// isBaseline reports whether a function is of V8's baseline compiler. Up to V8 10 its code
+// has other names, which other producers might use.
 func isBaseline(name []byte, v8 bool) bool {
 	return bytes.HasPrefix(name, []byte("JS:^")) || v8 && (bytes.HasPrefix(name, []byte("Function:^")) || bytes.HasPrefix(name, []byte("LazyCompile:^")))
 }
 
-// A skewVote is what the tables of a dump say about one skew.
+// A skewVote is the evidence of a dump's tables about one skew.
 type skewVote struct {
 	skew     uint64
-	votes    int     // tables that only this skew makes right
+	votes    int     // tables that are right only with this skew
 	first    int     // tables whose lowest entry is at the skew
-	against  []int64 // loads, by offset, that it does not make right
-	baseline int     // tables of baseline functions that it does not make right
+	against  []int64 // loads, by offset, that are wrong with it
+	baseline int     // tables of baseline functions that are wrong with it
 }
 
-// A habitScan looks at all tables of a dump.
+// A habitScan reads all tables of a dump.
 type habitScan struct {
 	machine  elf.Machine
 	v8       bool
-	skews    []skewVote // of none first
+	skews    []skewVote // without skew first
 	tables   int
 	baseline int
-	nobody   int // tables that no skew makes right
+	neither  int // tables that are wrong with every skew
 	waiting  map[uint64][]uint64
 	addrs    int                           // in waiting
-	freed    map[uint64]*jitdump.DebugInfo // whose entries only the function's name tells apart
+	freed    map[uint64]*jitdump.DebugInfo // records that only the function's name can split into entries
 }
 
-// maxFreed bounds the debug records whose entries wait for a name.
+// maxFreed bounds the debug records that wait for a name.
 const maxFreed = 256
 
-// findHabits looks at all functions with lines.
+// findHabits returns the quirks shown by all functions with lines.
 func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h habits, err error) {
 	reader, err := jitdump.NewReader(src)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *habitScan) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	}
 }
 
-// load takes in what the table of a function says.
+// load adds the table of a function.
 func (s *habitScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 	addrs := s.waiting[l.CodeAddr]
 	s.addrs -= len(addrs)
@@ -155,14 +155,14 @@ func (s *habitScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 	switch len(right) {
 	case 0:
-		s.nobody++
+		s.neither++
 	case 1:
 		s.skews[right[0]].votes++
 	}
 }
 
-// isRight reports whether nine of ten entries are where an instruction starts if a skew is
-// taken off. Entries outside of the code count where another skew would have them inside.
+// isRight reports whether nine of ten entries are at starts of instructions after
+// subtracting a skew. Entries outside the code count if another skew has them inside.
 func (s *habitScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) bool {
 	known, misfits := countMisfits(starts, addrs, l.CodeAddr+skew)
 	for _, a := range addrs {
@@ -175,7 +175,7 @@ func (s *habitScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdu
 	return misfits*10 <= known
 }
 
-// habits decides.
+// habits returns the quirks that the tables prove.
 func (s *habitScan) habits() (h habits) {
 	chosen, votes := 0, 0
 	for i := range s.skews {
@@ -186,18 +186,23 @@ func (s *habitScan) habits() (h habits) {
 		}
 	}
 	best := &s.skews[chosen]
-	if others := votes - best.votes + s.nobody; others > 1+votes/20 || others > 0 && best.votes < 7 {
+	others := votes - best.votes
+	few := 1 + votes/20 // a few odd tables prove nothing, if there are enough others
+	if best.votes < 7 {
+		few = 0
+	}
+	if wrong := others + s.neither; others > few || 4*wrong > votes+s.neither {
 		h.contradict = fmt.Sprintf("of %d tables, %d are right as they are", s.tables, s.skews[0].votes)
 		for _, v := range s.skews[1:] {
 			h.contradict += fmt.Sprintf(", %d if %#x is taken off", v.votes, v.skew)
 		}
-		h.contradict += fmt.Sprintf(", %d neither way", s.nobody)
+		h.contradict += fmt.Sprintf(", %d neither way", s.neither)
 		return h
 	}
 	if votes == 0 {
 		chosen = 0
 		for i := len(s.skews) - 1; i > 0; i-- {
-			if n := s.skews[i].first; n >= 2 && 2*n >= s.tables || s.v8 && i == 1 && s.tables+s.baseline > 0 && chosen == 0 {
+			if n := s.skews[i].first; n > 0 && n == s.tables || n >= 2 && 2*n >= s.tables || s.v8 && i == 1 && s.tables+s.baseline > 0 && chosen == 0 {
 				chosen = i
 			}
 		}

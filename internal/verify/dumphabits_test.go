@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
-// That lines are skewed, or not, is found out from any prefix of a dump.
+// Any prefix of a dump shows whether its lines are skewed.
 func TestSkewedLines_OfEveryPrefix(t *testing.T) {
 	skewed := 0
 	for _, recording := range []string{"lli-hot", "lli-many", "node-fp", "v8-lines", "erlang"} {

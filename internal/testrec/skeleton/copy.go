@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A skeleton is a file in memory of which nearly all is zero.
+// A skeleton is a file in memory, nearly all of it zero.
 type skeleton struct {
 	in, out []byte
 	elf     *elf.File
-	wanted  []uint64 // addresses in the file's own terms, in order
+	wanted  []uint64 // virtual addresses of the file, in order
 }
 
-// kept are the sections that have a header in the copy. Those of code have one because
+// kept are the sections with a header in the copy. Sections of code have one because
 // symbols refer to them.
 var kept = []string{".note.gnu.build-id", ".eh_frame", ".eh_frame_hdr", ".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab"}
 
@@ -42,7 +42,7 @@ func copySkeleton(in, out string, offsets []uint64) error {
 	return writeSparse(out, s.out)
 }
 
-// want turns offsets in the file into addresses, and adds those of some symbols.
+// want adds the addresses for offsets in the file, and those of the symbols in always.
 func (s *skeleton) want(offsets []uint64) {
 	for _, off := range offsets {
 		for _, p := range s.elf.Progs {
@@ -52,7 +52,7 @@ func (s *skeleton) want(offsets []uint64) {
 		}
 	}
 	for _, read := range []func() ([]elf.Symbol, error){s.elf.Symbols, s.elf.DynamicSymbols} {
-		symbols, _ := read() // a file without has none
+		symbols, _ := read() // empty for a file without symbols
 		for _, y := range symbols {
 			if slices.Contains(always, y.Name) {
 				s.wanted = append(s.wanted, y.Value)
@@ -62,8 +62,8 @@ func (s *skeleton) want(offsets []uint64) {
 	slices.Sort(s.wanted)
 }
 
-// wants reports whether an address in [lo, hi] is wanted: a return address may be behind
-// the function's last instruction.
+// wants reports whether an address in [lo, hi] is wanted. hi is included: a return address
+// may follow the function's last instruction.
 func (s *skeleton) wants(lo, hi uint64) bool {
 	i, _ := slices.BinarySearch(s.wanted, lo)
 	return i < len(s.wanted) && s.wanted[i] <= hi
@@ -98,7 +98,7 @@ func (s *skeleton) code(offsets []uint64) {
 	}
 }
 
-// header returns the index of a section and where its header lies in the file.
+// header returns the index of a section and the offset of its header.
 func (s *skeleton) header(name string) (section *elf.Section, header uint64) {
 	shoff := binary.LittleEndian.Uint64(s.in[40:])
 	for i, sec := range s.elf.Sections {
@@ -109,7 +109,7 @@ func (s *skeleton) header(name string) (section *elf.Section, header uint64) {
 	return nil, 0
 }
 
-// symbols copies the symbols that cover what is wanted, and the names of those.
+// symbols copies the symbols that cover wanted addresses, and their names.
 func (s *skeleton) symbols(table, names string) {
 	const size = 24
 	le := binary.LittleEndian
@@ -136,7 +136,7 @@ func (s *skeleton) symbols(table, names string) {
 	}
 	copy(s.out[str.Offset:str.Offset+str.Size], text)
 	le.PutUint64(s.out[header+32:], end)
-	le.PutUint32(s.out[header+44:], 1) // sh_info: all are taken for global
+	le.PutUint32(s.out[header+44:], 1) // sh_info: all symbols count as global
 	le.PutUint64(s.out[strHeader+32:], uint64(len(text)))
 }
 

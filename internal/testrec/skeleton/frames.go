@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// unwindTables copies .eh_frame and .eh_frame_hdr without the entries of functions that are
-// not wanted. Between those that are left, one entry about nothing fills each gap: readers
-// that go through .eh_frame from its start find their way.
+// unwindTables copies .eh_frame and .eh_frame_hdr without the entries of unwanted
+// functions. One empty entry fills each gap, so that readers can walk .eh_frame from its
+// start.
 func (s *skeleton) unwindTables() {
 	frame, _ := s.header(".eh_frame")
 	index, _ := s.header(".eh_frame_hdr")
@@ -55,14 +55,14 @@ func (s *skeleton) recordAt(section, at uint64) record {
 	return record{at, 4 + uint64(binary.LittleEndian.Uint32(s.in[section+at:]))}
 }
 
-// cieOf returns where the CIE of an FDE is: so many bytes before its second word.
+// cieOf returns the offset of the CIE of an FDE.
 func (s *skeleton) cieOf(section, fde uint64) uint64 {
 	return fde + 4 - uint64(binary.LittleEndian.Uint32(s.in[section+fde+4:]))
 }
 
-// fill copies records, and fills the gaps.
+// fill copies records, and fills the gaps with empty entries.
 func (s *skeleton) fill(section, size uint64, records []record) {
-	const least = 24 // what an entry about nothing needs
+	const least = 24 // size of an empty entry
 	first := s.recordAt(section, 0)
 	records = append(records, first)
 	slices.SortFunc(records, func(a, b record) int { return int(a.at) - int(b.at) })

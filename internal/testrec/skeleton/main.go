@@ -57,11 +57,11 @@ func isELF(path string) bool {
 	return err == nil && string(magic) == "\x7fELF"
 }
 
-// A mapped is a part of a file in memory.
+// A mapped is a mapping of a part of a file.
 type mapped struct{ addr, size, off uint64 }
 
 // mappingsOf returns the executable mappings of files, from the MMAP2 records of a
-// perf.data as perf record writes it on x86-64.
+// perf.data of x86-64.
 func mappingsOf(in []byte) map[string][]mapped {
 	const (
 		mmap2      = 10
@@ -89,8 +89,8 @@ func mappingsOf(in []byte) map[string][]mapped {
 	return files
 }
 
-// offsetsIn returns the offsets in a file that any 8 bytes of the data may be the address
-// of, in order.
+// offsetsIn returns the file offsets, in order, of all addresses that any 8 bytes of the
+// data may be.
 func offsetsIn(data []byte, maps []mapped) []uint64 {
 	seen := make(map[uint64]bool)
 	for i := 0; i+8 <= len(data); i += 8 {
