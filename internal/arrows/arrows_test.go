@@ -42,9 +42,12 @@ var allowed = map[string][]string{
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
 	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
+	// What debug/dwarf does not check.
+	"internal/dwarfline": {"internal/wire"},
+
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},
@@ -58,7 +61,7 @@ var allowed = map[string][]string{
 	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"perfdata", "jitdump", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/verify": {"perfdata", "jitdump", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.

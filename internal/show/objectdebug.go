@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/dwarfline"
 )
 
 // An objectDebug is what the DWARF of an object says of its code.
@@ -96,7 +98,7 @@ func (d *objectDebug) sort() {
 func (d *objectDebug) unit(data *dwarf.Data, r *dwarf.Reader, e *dwarf.Entry, lines []byte, f *elf.File) error {
 	var files []*dwarf.LineFile
 	if off, ok := e.Val(dwarf.AttrStmtList).(int64); ok {
-		if err := soundLineHeader(f.ByteOrder, lines, off); err != nil {
+		if err := dwarfline.CheckHeader(f.ByteOrder, lines, off); err != nil {
 			return err
 		}
 		lr, err := data.LineReader(e)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/dwarfline"
 )
 
 // What DWARF says about jitted code, as debug/dwarf reads it.
@@ -84,14 +86,24 @@ func (o *object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 // lineTable checks the rows of a unit.
 func (o *object) lineTable(data *dwarf.Data, e *dwarf.Entry, low, high uint64) {
 	section := o.file.Section(".debug_line")
-	lr, err := data.LineReader(e)
-	if err != nil || lr == nil || section == nil {
+	at, ok := e.Val(dwarf.AttrStmtList).(int64)
+	if !ok || section == nil {
+		return
+	}
+	lines, err := section.Data()
+	if err == nil {
+		err = dwarfline.CheckHeader(o.file.ByteOrder, lines, at)
+	}
+	var lr *dwarf.LineReader
+	if err == nil {
+		lr, err = data.LineReader(e)
+	}
+	if err != nil || lr == nil {
 		if err != nil {
 			o.broken("object/lines", 0, "%v", err)
 		}
 		return
 	}
-	at, _ := e.Val(dwarf.AttrStmtList).(int64)
 	at += offset(section)
 	var row dwarf.LineEntry
 	var last uint64
