@@ -27,6 +27,13 @@ func (o *object) debug(ctx context.Context) {
 		o.broken("object/unit", offset(info), "%v", err)
 		return
 	}
+	var lines []byte // .debug_line, of which a bundle has a table for each function
+	if s := o.file.Section(".debug_line"); s != nil {
+		if lines, err = s.Data(); err != nil {
+			o.broken("object/lines", offset(s), "%v", err)
+			return
+		}
+	}
 	r := data.Reader()
 	tables := make(map[int64]bool) // line tables that were looked at
 	for n := uint64(0); ctx.Err() == nil; n++ {
@@ -51,7 +58,7 @@ func (o *object) debug(ctx context.Context) {
 		low, high, ok := o.unit(data, e)
 		if at, _ := e.Val(dwarf.AttrStmtList).(int64); !tables[at] {
 			tables[at] = true
-			o.lineTable(data, e, low, high)
+			o.lineTable(data, lines, e, low, high)
 		}
 		if !ok || !e.Children {
 			r.SkipChildren()
@@ -83,17 +90,14 @@ func (o *object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 	return low, high, true
 }
 
-// lineTable checks the rows of a unit.
-func (o *object) lineTable(data *dwarf.Data, e *dwarf.Entry, low, high uint64) {
+// lineTable checks the rows of a unit. lines is .debug_line.
+func (o *object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, high uint64) {
 	section := o.file.Section(".debug_line")
 	at, ok := e.Val(dwarf.AttrStmtList).(int64)
 	if !ok || section == nil {
 		return
 	}
-	lines, err := section.Data()
-	if err == nil {
-		err = dwarfline.CheckHeader(o.file.ByteOrder, lines, at)
-	}
+	err := dwarfline.CheckHeader(o.file.ByteOrder, lines, at)
 	var lr *dwarf.LineReader
 	if err == nil {
 		lr, err = data.LineReader(e)
