@@ -44,7 +44,7 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 // that it says they have, in the mapping or in its build-id table. Everything else
 // stays and is reported, if it has such a name: files with other contents, such as
 // those of a later run, links, which are not followed, and what has no build id to
-// know it by. An index of objects that are gone goes with them. Directories stay, too. The recording needs the objects no less than
+// know it by. Directories stay, too. The recording needs the objects no less than
 // any other one that refers to them: when they are gone, perf does not know its
 // functions any more.
 //

@@ -20,9 +20,8 @@ type cleaner struct {
 
 	dir  string // that is open
 	fd   int
-	err  error           // of opening it
-	pids map[uint32]bool // whose objects were removed from it
-	some bool            // objects were removed from it
+	err  error // of opening it
+	some bool  // objects were removed from it
 }
 
 // object removes one object, if it is what the recording says.
@@ -36,12 +35,6 @@ func (c *cleaner) object(o *referredObject) {
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size
-		if c.pids == nil {
-			c.pids = make(map[uint32]bool)
-		}
-		if pid, ok := objectPID(filepath.Base(o.path)); ok {
-			c.pids[pid] = true
-		}
 		c.some = true
 		if c.opts.Log != nil {
 			c.opts.Log(o.path)
@@ -137,15 +130,11 @@ func (c *cleaner) enter(dir string) error {
 
 func (c *cleaner) leave() {
 	if c.dir != "" && c.err == nil {
-		for pid := range c.pids {
-			c.index(pid)
-		}
 		if c.some {
 			c.partials()
 		}
 		unix.Close(c.fd)
 	}
-	clear(c.pids)
 	c.some = false
 	c.dir, c.err = "", nil
 }
@@ -164,29 +153,10 @@ func (c *cleaner) partials() {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
-		for _, prefix := range []string{objectPrefix, bundlePrefix, indexPrefix} {
+		for _, prefix := range []string{objectPrefix, bundlePrefix, lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, partialSuffix) {
 				removeStale(c.fd, name, unix.S_IFREG)
 			}
 		}
 	}
-}
-
-// index removes the index of a process's objects: it counts for all of them or for none.
-func (c *cleaner) index(pid uint32) {
-	if c.opts.DryRun {
-		return
-	}
-	fd, err := unix.Openat(c.fd, indexName(pid), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	file := os.NewFile(uintptr(fd), indexName(pid))
-	defer file.Close()
-	var magic [len(indexMagic)]byte
-	var st unix.Stat_t
-	if _, err := file.ReadAt(magic[:], 0); err != nil || magic != indexMagic || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return
-	}
-	unix.Unlinkat(c.fd, indexName(pid), 0)
 }

@@ -57,7 +57,7 @@ func (d *draft) commit(name string) (outcome, error) {
 		var st unix.Stat_t
 		same := equalFiles(there, d.file)
 		if unix.Fstat(fd, &st) == nil { // of what was opened: another run may give the name away at any time
-			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(d.store.stampOf(&st))
+			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
 		}
 		there.Close()
 		if safe && d.store.alone {

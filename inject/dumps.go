@@ -35,7 +35,6 @@ type dump struct {
 	number  int    // of its line in the summary
 	objects string // the directory for its objects, absolute
 	placed  int    // source files that have been written
-	digest  *digest
 }
 
 // findDumps finds, opens and scans the dumps that the recording's markers name,

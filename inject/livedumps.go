@@ -226,7 +226,7 @@ func (l *live) extend(d *plannedDump) {
 		o := &l.plan.objects[i]
 		did, err := l.maker.object(o, l.stores[o.dump.objects])
 		if err == nil && did == created {
-			l.maker.created = append(l.maker.created, createdFile{i, l.maker.stamp.Ino})
+			l.maker.created = append(l.maker.created, createdFile{i, l.maker.ino})
 		}
 		if err != nil {
 			p := Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: adviceVerify(d.path)}

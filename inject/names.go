@@ -68,14 +68,6 @@ func isObject(path []byte) bool {
 	return ok && bytes.HasSuffix(name, []byte(".so")) && len(name) > len(".so") && name[0] >= '0' && name[0] <= '9'
 }
 
-// objectPID returns the process in the name of an object.
-func objectPID(name string) (uint32, bool) {
-	rest, ok := strings.CutPrefix(name, objectPrefix)
-	digits, _, found := strings.Cut(rest, "-")
-	n, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(n), ok && found && err == nil
-}
-
 // isAnonymous reports whether a mapping has no file with symbols behind it: it
 // is memory, in which code may have been made. Shared memory shows up under the
 // name of the file that the kernel keeps it in.

@@ -31,7 +31,6 @@ type objectWriter struct {
 	parts   []partJob
 	part    atomic.Int64 // part of a bundle that nobody has taken
 	bundles []*bundleJob
-	indexes []*index // by number of the dump; nil for none
 
 	mu       sync.Mutex // guards what follows, and sum
 	failed   map[failure]failures
@@ -69,7 +68,6 @@ func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTre
 	w.parts = w.bundleJobs()
 	defer w.abandonBundles()
 	opts.Progress.begin(PhaseObjects, int64(p.functions()))
-	w.recall(ctx, sources, jobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(jobs, 1+len(p.objects)/batch+len(w.parts)) {
 		group.Go(func() error { return w.work(ctx) })
@@ -138,7 +136,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			if o.bundle == nil {
 				alone++
 			}
-			if o.bundle != nil || o.made { // made elsewhere, or in an earlier run
+			if o.bundle != nil { // made elsewhere
 				continue
 			}
 			if o.dump != dump {
@@ -151,9 +149,8 @@ func (w *objectWriter) work(ctx context.Context) error {
 				continue
 			}
 			if did == created {
-				m.created = append(m.created, createdFile{i, m.stamp.Ino})
+				m.created = append(m.created, createdFile{i, m.ino})
 			}
-			w.stamp(i, m.stamp)
 		}
 		w.opts.Progress.add(alone)
 	}
@@ -173,7 +170,7 @@ type maker struct {
 	name      []byte
 	scratch   []byte
 	mode      uint32       // of the dump's objects
-	stamp     stamp        // of the last object's file
+	ino       uint64       // of the last object's file, if it was created
 	compDir   string       // of the objects
 	told      map[int]told // by dump
 	made      int
@@ -206,7 +203,7 @@ func (m *maker) object(o *object, s *store) (outcome, error) {
 	}
 	m.name = o.appendName(m.name[:0])
 	var did outcome
-	if did, m.stamp, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
+	if did, m.ino, m.scratch, err = s.put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
 		return 0, &storeError{err}
 	}
 	o.buildID, o.tables, o.made = obj.BuildID, obj.Tables, true

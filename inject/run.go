@@ -93,9 +93,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		code.give(d, opts, sum)
 	}
 	code.report(sum)
-	for _, d := range dumps {
-		d.startDigest(opts)
-	}
 
 	traces, err := openTraces(ctx, rec, dumps, code, opts, sum)
 	if err != nil {
@@ -129,7 +126,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	var objects *objectWriter
 	var plan *plan
-	var remember func()
 	if err == nil {
 		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
 			for _, d := range dumps {
@@ -142,7 +138,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		}
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
-			remember = objects.prepare()
 			counting := startCount(ctx, plan.tally, dumps)
 			if err = rewrite(ctx, rec, plan, usedMarkers(plan.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
@@ -174,7 +169,6 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	stores.mark()
-	remember()
 	cacheObjects(ctx, plan, stores, opts, sum)
 	sum.BytesRead = in.size()
 	addFindings(rec, dumps, sum)

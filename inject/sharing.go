@@ -22,6 +22,9 @@ const (
 	sharePatience = 30 * time.Second // for one that takes something back, or for clean
 )
 
+// lockPrefix is what its name begins with, behind the dot.
+const lockPrefix = "jitinject-"
+
 // A dirLock is that file. It is called like what is being written, so that what a killed
 // run leaves is known as such.
 type dirLock struct {
@@ -41,7 +44,7 @@ const (
 // belongs to someone else is passed over, so that nobody else can hold the lock.
 func openLock(dir int) (l dirLock) {
 	for try, i := 0, 0; i < guessed && try < 100*guessed; try++ {
-		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", indexPrefix, os.Geteuid(), i, partialSuffix)}
+		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, partialSuffix)}
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 		fd, err := unix.Openat(dir, l.name, flags|unix.O_CREAT|unix.O_EXCL, lockMode)
 		if errors.Is(err, unix.EEXIST) {
@@ -173,8 +176,8 @@ func (s *store) mark() {
 
 // isFresh reports whether a file is another run's of those that share the lock: it may
 // not be complete, and may be taken back.
-func (s *store) isFresh(as stamp) bool {
-	return s.lock.fd >= 0 && as != stamp{} && as.Mtime >= s.lock.made
+func (s *store) isFresh(st *unix.Stat_t) bool {
+	return s.lock.fd >= 0 && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Uid == s.uid && st.Mtim.Nano() >= s.lock.made
 }
 
 // takeBack removes a file that was created with the given inode, if it is still that.

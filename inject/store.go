@@ -140,38 +140,37 @@ const (
 
 // put makes sure that the file name in the directory holds content. One that
 // does already is left alone; another is replaced by rename. Links are never
-// followed. scratch is memory for reading, returned for the next call; the stamp
-// is that of the file with the content.
-func (s *store) put(name string, content, scratch []byte, mode uint32) (outcome, stamp, []byte, error) {
-	as, err := s.create(name, content, mode)
+// followed. scratch is memory for reading, returned for the next call; ino is the inode
+// of a file that was created.
+func (s *store) put(name string, content, scratch []byte, mode uint32) (did outcome, ino uint64, buf []byte, err error) {
+	ino, err = s.create(name, content, mode)
 	if err != unix.EEXIST {
-		return created, as, scratch, err
+		return created, ino, scratch, err
 	}
-	same, safe, as, scratch := s.holds(name, content, scratch)
+	same, safe, fresh, scratch := s.holds(name, content, scratch)
 	if safe && s.alone {
-		return unchanged, as, scratch, nil
+		return unchanged, 0, scratch, nil
 	}
-	fresh := s.isFresh(s.look(name))
-	own, err := s.replace(name, content, mode)
+	ino, err = s.replace(name, content, mode)
 	switch {
 	case err != nil && safe: // another run's
-		return unchanged, as, scratch, nil
+		return unchanged, 0, scratch, nil
 	case err == nil && fresh:
-		return created, own, scratch, nil
+		return created, ino, scratch, nil
 	case same:
-		return unchanged, own, scratch, err
+		return unchanged, 0, scratch, err
 	}
-	return replaced, own, scratch, err
+	return replaced, 0, scratch, err
 }
 
-// replace puts a new file in the place of what is there.
-func (s *store) replace(name string, content []byte, mode uint32) (stamp, error) {
+// replace puts a new file in the place of what is there, and returns its inode.
+func (s *store) replace(name string, content []byte, mode uint32) (ino uint64, err error) {
 	f, p, err := createPartial(s.fd, name, mode)
 	if err != nil {
-		return stamp{}, err
+		return 0, err
 	}
 	defer p.remove()
-	written, err := s.write(int(f.Fd()), content)
+	ino, err = write(int(f.Fd()), content)
 	if cerr := f.Close(); err == nil {
 		err = withoutPath(cerr)
 	}
@@ -179,33 +178,30 @@ func (s *store) replace(name string, content []byte, mode uint32) (stamp, error)
 		err = p.rename(name)
 	}
 	if err != nil {
-		return stamp{}, s.whose(name, err)
+		return 0, s.whose(name, err)
 	}
-	as := s.look(name)
-	if written.Ctime = as.Ctime; as != written { // it gets a new one with its name
-		return stamp{}, nil
-	}
-	return as, nil
+	return ino, nil
 }
 
-// create writes a file that is not there yet, and leaves none if it fails.
-func (s *store) create(name string, content []byte, mode uint32) (as stamp, err error) {
+// create writes a file that is not there yet, and leaves none if it fails. It returns its
+// inode.
+func (s *store) create(name string, content []byte, mode uint32) (ino uint64, err error) {
 	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
-		return as, err
+		return 0, err
 	}
-	as, err = s.write(fd, content)
+	ino, err = write(fd, content)
 	if cerr := unix.Close(fd); err == nil {
 		err = cerr
 	}
 	if err != nil {
 		unix.Unlinkat(s.fd, name, 0)
 	}
-	return as, err
+	return ino, err
 }
 
-// write fills a new file, which stays open.
-func (s *store) write(fd int, content []byte) (as stamp, err error) {
+// write fills a new file, which stays open, and returns its inode.
+func write(fd int, content []byte) (ino uint64, err error) {
 	for len(content) > 0 && err == nil {
 		var n int
 		n, err = unix.Write(fd, content)
@@ -215,10 +211,10 @@ func (s *store) write(fd int, content []byte) (as stamp, err error) {
 		}
 	}
 	var st unix.Stat_t
-	if err == nil && unix.Fstat(fd, &st) == nil {
-		as = s.stampOf(&st)
+	if err == nil {
+		err = unix.Fstat(fd, &st)
 	}
-	return as, err
+	return st.Ino, err
 }
 
 // whose adds to an error of replacing a file to whom that belongs.
@@ -235,17 +231,21 @@ func (s *store) isSafe(st *unix.Stat_t) bool {
 	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
 }
 
-// holds reports whether the file name is a regular file with the given content, and if
-// so, whether nobody else may change it afterwards.
-func (s *store) holds(name string, content, scratch []byte) (same, safe bool, as stamp, buf []byte) {
+// holds reports whether the file name is a regular file with the given content; if so,
+// whether nobody else may change it afterwards; and whether it is fresh.
+func (s *store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, false, stamp{}, scratch
+		return false, false, false, scratch
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != int64(len(content)) {
-		return false, false, stamp{}, scratch
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false, false, false, scratch
+	}
+	fresh = s.isFresh(&st)
+	if st.Size != int64(len(content)) {
+		return false, false, fresh, scratch
 	}
 	if cap(scratch) < len(content) {
 		scratch = make([]byte, len(content))
@@ -254,12 +254,12 @@ func (s *store) holds(name string, content, scratch []byte) (same, safe bool, as
 	for got < len(content) {
 		n, err := unix.Read(fd, scratch[got:len(content)])
 		if n <= 0 || err != nil {
-			return false, false, stamp{}, scratch
+			return false, false, fresh, scratch
 		}
 		got += n
 	}
 	same = bytes.Equal(scratch[:got], content)
-	return same, same && s.isSafe(&st), s.stampOf(&st), scratch
+	return same, same && s.isSafe(&st), fresh, scratch
 }
 
 // stores are the directories in use, by path.

@@ -7,7 +7,7 @@
 //
 //	who or what                   attacks                                    file
 //	somebody who may write where  links in place of outputs, objects,        links_test.go
-//	we write (root in /tmp)       indexes, temporary files, directories
+//	we write (root in /tmp)       temporary files, directories
 //	                              files and dumps of other users             owners_test.go
 //	                              FIFOs, devices, sockets, directories in    kinds_test.go
 //	                              place of every file

@@ -181,7 +181,7 @@ func TestCleanLeftovers(t *testing.T) {
 	s := newStage(t, 3)
 	s.inject().wants(allInjected)
 	victim := s.victim()
-	for _, name := range []string{".jitbundle-4711-0.0.partial", ".jitted-4711-1.so.3.partial", ".jitinject-4711.index.0.partial", ".jitted-4711-2.so.0.partial", ".jitted-4711-0.so.0.partial"} {
+	for _, name := range []string{".jitbundle-4711-0.0.partial", ".jitted-4711-1.so.3.partial", ".jitted-4711-2.so.0.partial", ".jitted-4711-0.so.0.partial"} {
 		s.put(name, precious)
 	}
 	s.link(victim, ".jitted-4711-1.so.4.partial")

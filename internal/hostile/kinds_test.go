@@ -99,18 +99,6 @@ func TestKindsOfObjects(t *testing.T) {
 	}
 }
 
-// An index is replaced as an object is, and where that is not possible there is none.
-func TestKindsOfIndexes(t *testing.T) {
-	for _, kind := range []string{"directory", "fifo", "loop"} {
-		t.Run(kind, func(t *testing.T) {
-			s := newStage(t, 1000)
-			s.become(kind, fmt.Sprintf(".jitinject-%d.index", pid))
-			s.inject().wants(allInjected)
-			s.shows("out.data", 1000)
-		})
-	}
-}
-
 // Directories for objects and sources.
 func TestKindsOfDirectories(t *testing.T) {
 	for kind := range kinds {

@@ -85,24 +85,6 @@ func (s *stage) objectsBecomeLinks(output string, targets ...string) {
 	}
 }
 
-// Indexes exist for a thousand objects and more.
-func TestLinkedIndex(t *testing.T) {
-	s := newStage(t, 1200)
-	victim := s.victim()
-	s.link(victim, ".jitinject-4711.index")
-	s.inject().wants(allInjected)
-	s.spared()
-	s.regular(".jitinject-4711.index")
-	s.must(os.Remove(s.path(".jitinject-4711.index")))
-	s.put("index", "JITIDX01")
-	s.link("index", ".jitinject-4711.index")
-	s.inject().wants(allInjected)
-	if got := s.read("index"); got != "JITIDX01" {
-		t.Errorf("an index was written through a link: %.40q", got)
-	}
-	s.shows("out.data", 1200)
-}
-
 // The names of temporary files can be foretold.
 func TestLinkedTemporaries(t *testing.T) {
 	s := newStage(t, 3)

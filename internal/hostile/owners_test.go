@@ -137,18 +137,3 @@ func TestForeignObject(t *testing.T) {
 		}
 	}
 }
-
-// An index tells which objects need not be made, so only one's own is believed.
-func TestForeignIndex(t *testing.T) {
-	root(t)
-	s := newStage(t, 1200)
-	s.inject().wants(allInjected)
-	index := fmt.Sprintf(".jitinject-%d.index", pid)
-	s.put(fmt.Sprintf("jitted-%d-7.so", pid), precious)
-	s.chown(nobody, index)
-	s.inject().wants(allInjected, "1 object was there with other contents")
-	s.shows("out.data", 1200)
-	if info, err := os.Stat(s.path(index)); err != nil || owner(info) != 0 {
-		t.Errorf("the index is still another user's: %v", err)
-	}
-}

@@ -163,16 +163,4 @@ func TestNumbersInObjects(t *testing.T) {
 	s.must(os.WriteFile(name, object[:len(object)/2], 0o644))
 	s.inject().wants(allInjected)
 	s.shows("out.data", 1)
-
-	s = newStage(t, 1000)
-	s.inject().wants(allInjected)
-	index := s.path(fmt.Sprintf(".jitinject-%d.index", pid))
-	whole, err := os.ReadFile(index)
-	s.must(err)
-	opts := inject.Options{Input: s.path("perf.data"), Output: s.path("out.data")}
-	each(whole[:400], 0, 400, 200, func(what string, b []byte) {
-		s.must(os.WriteFile(index, append(b, whole[400:]...), 0o600))
-		inProcess(t, "index: "+what, opts)
-	})
-	s.shows("out.data", 1000)
 }

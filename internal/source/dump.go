@@ -27,15 +27,11 @@ type Dump interface {
 	// Functions returns a new reader of the functions. Each goroutine has its own.
 	Functions() FunctionReader
 
-	// Derives reports whether functions get unwind tables that are derived from their
-	// code, which DeriveFrames asks for.
+	// DeriveFrames asks for unwind tables that are derived from the functions' code.
 	DeriveFrames(Surroundings)
-	Derives() bool
 
 	// What was repaired of its producer's habits: see Jitdump.
 	Repairs() []Repair
-	RepairCounts() RepairCounts
-	AddRepairs(RepairCounts)
 }
 
 // Surroundings are inputs for deriving frames that are not in the dump.
@@ -69,7 +65,6 @@ type FunctionReader interface {
 type Tracer interface {
 	HasTraces() bool
 	HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
-	Host() *jitcode.FrameRow
 }
 
 // A Texter is a Dump that brings source files along: see Jitdump.

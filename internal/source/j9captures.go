@@ -209,17 +209,8 @@ func (d *J9Captures) part(i int) *j9Part {
 // derived from it. It must not run while functions are read.
 func (d *J9Captures) DeriveFrames(Surroundings) { d.derive = true }
 
-// Derives reports whether they do.
-func (d *J9Captures) Derives() bool { return d.derive }
-
 // Repairs returns nothing.
 func (d *J9Captures) Repairs() []Repair { return nil }
-
-// RepairCounts returns none.
-func (d *J9Captures) RepairCounts() RepairCounts { return RepairCounts{} }
-
-// AddRepairs does nothing.
-func (d *J9Captures) AddRepairs(RepairCounts) {}
 
 // A j9Reader makes functions of captures.
 type j9Reader struct {

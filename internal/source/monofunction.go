@@ -23,9 +23,6 @@ func (m *MonoLog) HasCode(i int) bool { return m.memory.has(i, m.Events[i].Addr,
 // derived from it. It must not run while functions are read.
 func (m *MonoLog) DeriveFrames(Surroundings) { m.derive = true }
 
-// Derives reports whether they do.
-func (m *MonoLog) Derives() bool { return m.derive }
-
 // A monoReader makes functions of a log.
 type monoReader struct {
 	m      *MonoLog
@@ -74,9 +71,3 @@ func (r *monoReader) TakeProblems() []Problem { return nil }
 
 // Repairs returns nothing: what a log gets wrong is a Problem.
 func (m *MonoLog) Repairs() []Repair { return nil }
-
-// RepairCounts returns none.
-func (m *MonoLog) RepairCounts() RepairCounts { return RepairCounts{} }
-
-// AddRepairs does nothing.
-func (m *MonoLog) AddRepairs(RepairCounts) {}

@@ -22,33 +22,6 @@ type repairs struct {
 	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
 }
 
-// all returns the counters, in a fixed order.
-func (r *repairs) all() [19]*atomic.Int64 {
-	return [...]*atomic.Int64{
-		&r.skew, &r.bytecode, &r.fileNames, &r.garbled, &r.outside, &r.unsorted, &r.absurdLines, &r.tids, &r.unwind, &r.trees, &r.displaced,
-		&r.misfitting, &r.contradictory, &r.withheld, &r.foreign, &r.lateNames, &r.unplaced, &r.unchecked, &r.missized,
-	}
-}
-
-// RepairCounts are counts of repairs, for adding them to those of another run in which
-// the functions are not read.
-type RepairCounts [19]int64
-
-// RepairCounts returns the counts so far.
-func (d *Jitdump) RepairCounts() (counts RepairCounts) {
-	for i, n := range d.repairs.all() {
-		counts[i] = n.Load()
-	}
-	return counts
-}
-
-// AddRepairs counts what an earlier run has repaired in functions of the dump.
-func (d *Jitdump) AddRepairs(counts RepairCounts) {
-	for i, n := range d.repairs.all() {
-		n.Add(counts[i])
-	}
-}
-
 // DisplacedTables is the name of the repair of unwind tables that perf inject would hand
 // on unreadable: the index is in front of them, or they tell of another place.
 const DisplacedTables = "displaced-unwind-tables"

@@ -19,12 +19,6 @@ func (d *Jitdump) DeriveFrames(s Surroundings) {
 	d.lookAround()
 }
 
-// Derives reports whether functions get frames that are derived from their code.
-func (d *Jitdump) Derives() bool { return d.derive }
-
-// Host returns the frame that traces run in, or nil.
-func (d *Jitdump) Host() *jitcode.FrameRow { return d.host }
-
 // phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
 var phpStub = []byte("JIT$$")
 
