@@ -97,7 +97,7 @@ func (w *objectWriter) bundlePart(m *maker, p *partJob) {
 		if err != errNoFunctions { // or else each of them has said why
 			w.fail(b.number, len(b.object.bundle.members), err)
 			for _, member := range b.object.bundle.members {
-				w.plan.tally.lacks(b.object.dump, member.function)
+				w.lacks(b.object.dump, member.function)
 			}
 		}
 	} else if did == created {
@@ -126,7 +126,7 @@ func (m *maker) part(w *objectWriter, p *partJob) (*jitobj.Part, told, error) {
 		}
 		if err != nil {
 			w.fail(p.number, 1, err)
-			w.plan.tally.lacks(p.object.dump, member.function)
+			w.lacks(p.object.dump, member.function)
 			continue
 		}
 		if !member.again {

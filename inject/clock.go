@@ -55,19 +55,20 @@ func givenOffset(mode string) (offset int64, ok bool, err error) {
 	return offset, true, nil
 }
 
-// matchClock decides how the dump's times become the recording's. Where that
-// takes evidence, the answer is not final before estimateClocks has collected it.
-func (d *dump) matchClock(rec *recording, mode string) error {
+// matchClock decides how the dump's times become the recording's. Where that takes
+// evidence, it returns what there is, and the answer is not final before estimateClocks
+// has collected the rest.
+func (d *dump) matchClock(rec *recording, mode string) (*evidence, error) {
 	if d.matchCaptures(rec, mode) {
-		return nil
+		return nil, nil
 	}
 	clock, note, err := d.clockOf(rec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.assumed = note; clock == source.ArchClock {
 		d.clock, d.match = rec.timeConv.Time, Clock{Kind: ClockTSC}
-		return nil
+		return nil, nil
 	}
 	offset, given, err := givenOffset(mode)
 	text := rec.clockError()
@@ -76,26 +77,32 @@ func (d *dump) matchClock(rec *recording, mode string) error {
 	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case given:
 		d.clock, d.match = shifted(offset), Clock{Kind: ClockGiven, Offset: offset, Error: -1}
 	case text == "":
 		d.clock, d.match = shifted(0), Clock{Kind: ClockMonotonic}
 	case mode == "strict" && clock == source.RealtimeClock:
-		return advise(errors.New(text), adviceMonotonic)
+		return nil, advise(errors.New(text), adviceMonotonic)
 	case mode == "strict":
-		return advise(errClock{text}, adviceClock)
+		return nil, advise(errClock{text}, adviceClock)
 	case len(d.source.Scanned().Events) == 0:
 		d.clock, d.match = shifted(0), Clock{Kind: ClockNone, Error: -1}
 	default:
-		d.evidence = newEvidence(rec, d)
+		e := newEvidence(rec, d)
 		if clock == source.RealtimeClock {
-			d.evidence.since1970(rec)
+			e.since1970(rec)
 		}
-		d.clock = d.evidence.clock()
+		d.clock = e.clock()
+		return e, nil
 	}
-	return nil
+	return nil, nil
 }
+
+// errClock is a complaint about the recording, found while looking at a dump.
+type errClock struct{ text string }
+
+func (e errClock) Error() string { return e.text }
 
 // shifted returns the clock that is ahead of the dump's by offset.
 func shifted(offset int64) func(uint64) uint64 {
@@ -111,17 +118,15 @@ func shifted(offset int64) func(uint64) uint64 {
 	}
 }
 
-// estimateClocks looks through the recording for evidence about the clocks of
-// those dumps that need it, and decides.
-func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) error {
-	of := make(map[uint32][]*evidence) // by process
-	for _, d := range dumps {
-		if d.evidence != nil {
-			of[d.pid] = append(of[d.pid], d.evidence)
-		}
-	}
-	if len(of) == 0 {
+// estimateClocks looks through the recording for more evidence about the clocks of
+// dumps, and decides.
+func estimateClocks(ctx context.Context, rec *recording, pending []*evidence, opts *Options, sum *Summary) error {
+	if len(pending) == 0 {
 		return nil
+	}
+	of := make(map[uint32][]*evidence) // by process
+	for _, e := range pending {
+		of[e.dump.pid] = append(of[e.dump.pid], e)
 	}
 	for block, err := range rec.in.walk(ctx, PhaseSamples) {
 		if err != nil {
@@ -144,39 +149,34 @@ func estimateClocks(ctx context.Context, rec *recording, dumps []*dump, opts *Op
 			}
 		}
 	}
-	for _, d := range dumps {
-		if d.evidence == nil {
-			continue
-		}
-		e := d.evidence
+	for _, e := range pending {
 		e.ended()
-		d.settleClock(sum)
+		e.settle(sum)
 		opts.logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
-			Printable(d.path), e.low, e.high, e.drift*1e6, e.samples, e.early)
-		d.evidence = nil
+			Printable(e.dump.path), e.low, e.high, e.drift*1e6, e.samples, e.early)
 	}
 	return nil
 }
 
-// settleClockEarly decides before there is evidence other than the marker: in a
-// stream, what comes later is too late.
-func (d *dump) settleClockEarly(sum *Summary) {
-	if d.evidence == nil {
+// settleEarly decides before there is evidence other than the marker: in a stream, what
+// comes later is too late. Nil means that the clock is known.
+func (e *evidence) settleEarly(sum *Summary) {
+	if e == nil {
 		return
 	}
-	if known, ok := d.evidence.measured(); ok {
+	d := e.dump
+	if known, ok := e.measured(); ok {
 		d.clock, d.match = shifted(known.Offset), known
-	} else if d.evidence.marker == 0 || d.evidence.contradiction() != "" {
-		d.settleClock(sum)
+	} else if e.marker == 0 || e.contradiction() != "" {
+		e.settle(sum)
 	} else {
-		d.clock, d.match = d.evidence.clock(), Clock{Kind: d.evidence.kind(), Offset: d.evidence.low, Error: -1}
+		d.clock, d.match = e.clock(), Clock{Kind: e.kind(), Offset: e.low, Error: -1}
 	}
-	d.evidence = nil
 }
 
-// settleClock decides with the evidence at hand.
-func (d *dump) settleClock(sum *Summary) {
-	e := d.evidence
+// settle decides with the evidence at hand.
+func (e *evidence) settle(sum *Summary) {
+	d := e.dump
 	if known, ok := e.measured(); ok {
 		d.clock, d.match = shifted(known.Offset), known
 		return

@@ -25,9 +25,8 @@ type dump struct {
 	clock   func(uint64) uint64 // from its times to the recording's
 	match   Clock               // how that was found
 
-	evidence *evidence    // about the clock, while it is collected
-	leftOut  map[int]bool // functions that cannot be told from others without a clock
-	strays   map[int]bool // what is said to be functions, and is not
+	leftOut map[int]bool // functions that cannot be told from others without a clock
+	strays  map[int]bool // what is said to be functions, and is not
 
 	codeFiles int // of Options.CodeFrom that are of its process
 	late      int // functions that were loaded when all of them had been made
@@ -37,24 +36,29 @@ type dump struct {
 	placed  int    // source files that have been written
 }
 
+// A find looks for side files of one format.
+type find func(ctx context.Context, f *finder, sum *Summary) error
+
 // findDumps finds, opens and scans the dumps that the recording's markers name,
 // each once. Those that cannot be used become problems; their markers stay in the
 // output, so that a later run can do better. The error is ctx's, or of options
 // that cannot be followed.
-func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary) (dumps []*dump, err error) {
+//
+// Before that, each of finds adds markers for side files that no mapping tells of.
+func findDumps(ctx context.Context, rec *recording, finds []find, opts *Options, sum *Summary) (dumps []*dump, err error) {
 	f := &finder{rec: rec, opts: opts}
 	defer func() { f.closeOthers(dumps) }()
 	if err := f.listDirs(); err != nil {
 		return nil, err
 	}
-	if err := f.monoLogs(ctx, sum); err != nil {
-		return nil, err
-	}
-	if err := f.captures(ctx, sum); err != nil {
-		return nil, err
+	for _, find := range finds {
+		if err := find(ctx, f, sum); err != nil {
+			return nil, err
+		}
 	}
 	sum.Markers = len(rec.markers)
 	claims := claimsOf(rec)
+	var pending []*evidence // about clocks
 	for _, c := range claims {
 		if err := f.search(ctx, c); err != nil {
 			return nil, err
@@ -75,15 +79,19 @@ func findDumps(ctx context.Context, rec *recording, opts *Options, sum *Summary)
 			sum.problem(problemOf(d.path, err, ""))
 			continue
 		}
-		if err := d.matchClock(rec, opts.Clock); err != nil {
+		e, err := d.matchClock(rec, opts.Clock)
+		if err != nil {
 			sum.problem(f.checked(d.path, d.pid, err))
 			continue
+		}
+		if e != nil {
+			pending = append(pending, e)
 		}
 		d.noteAssumed(sum)
 		opts.logf(1, "%s: dump of process %d", Printable(d.path), d.pid)
 		dumps = append(dumps, d)
 	}
-	if err := estimateClocks(ctx, rec, dumps, opts, sum); err != nil {
+	if err := estimateClocks(ctx, rec, pending, opts, sum); err != nil {
 		return nil, err
 	}
 	return dumps, nil
@@ -140,11 +148,6 @@ func (d *dump) isRecordings() error {
 	}
 	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.pid)
 }
-
-// errClock is a complaint about the recording, found while looking at a dump.
-type errClock struct{ text string }
-
-func (e errClock) Error() string { return e.text }
 
 // dumpAdvice adds to an error what may be done about it.
 func dumpAdvice(err error) error {

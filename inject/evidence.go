@@ -28,6 +28,7 @@ import (
 // another, that one had been given up, and the new one is about to run. Late, the
 // first samples of each function would be lost.
 type evidence struct {
+	dump        *dump
 	marker      uint64 // when the dump was mapped; 0 if the recording does not say
 	end         uint64 // when the program ended, or another took its place
 	exit        uint64 // when the last of its threads ended, of those seen so far
@@ -80,7 +81,7 @@ const maxWidth = int64(100 * time.Millisecond)
 const maxEarly = 100
 
 func newEvidence(rec *recording, d *dump) *evidence {
-	e := &evidence{marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: rec.counting(), ambiguous: make(map[int]bool)}
+	e := &evidence{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: rec.counting(), ambiguous: make(map[int]bool)}
 	for _, m := range d.markers {
 		if m.pos < 0 {
 			m.time = m.began

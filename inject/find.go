@@ -21,7 +21,17 @@ type finder struct {
 	rec     *recording
 	opts    *Options
 	files   []*sideFile
-	subdirs [][]string // in each of opts.DumpDirs
+	subdirs [][]string           // in each of opts.DumpDirs
+	given   map[string]*sideFile // of markers with a place, by path
+}
+
+// mark adds a marker that the recording does not have, for a file that is its dump.
+func (f *finder) mark(m marker, s *sideFile) {
+	if f.given == nil {
+		f.given = make(map[string]*sideFile)
+	}
+	f.given[m.path], s.taken = s, true
+	f.rec.markers = append(f.rec.markers, m)
 }
 
 // A sideFile is a file that may be a dump of the recording.
@@ -54,8 +64,8 @@ const recordedPlace = "where it was recorded"
 // recording, in the given directories. The error is ctx's, or of options that
 // cannot be followed.
 func (f *finder) search(ctx context.Context, c *claim) error {
-	if m := &c.markers[0]; m.log != nil {
-		return f.offer(ctx, c, m.log, m.place, certain)
+	if m := &c.markers[0]; m.place != "" {
+		return f.offer(ctx, c, f.given[m.path], m.place, certain)
 	}
 	if n, ok := c.named(f.opts.Dumps); ok {
 		file, err := openFile(n.Path)
@@ -134,7 +144,7 @@ func (f *finder) offer(ctx context.Context, c *claim, s *sideFile, place string,
 	cand := &candidate{sideFile: s, place: place, recorded: path == c.path, confidence: known}
 	if known != certain {
 		d := c.dumpOf(s)
-		if cand.err = d.matchClock(f.rec, f.opts.Clock); cand.err == nil {
+		if _, cand.err = d.matchClock(f.rec, f.opts.Clock); cand.err == nil {
 			cand.err = d.isRecordings()
 		}
 		if cand.err == nil {

@@ -27,7 +27,7 @@ type j9Group struct {
 
 // captures finds the captures that were named, and makes markers for their processes. The error is
 // ctx's, or of options that cannot be followed.
-func (f *finder) captures(ctx context.Context, sum *Summary) error {
+func captures(ctx context.Context, f *finder, sum *Summary) error {
 	var groups []*j9Group
 	seen := make(map[string]bool)
 	// Those first of which the user says whose they are: they may be in a directory that is named as well.
@@ -201,8 +201,8 @@ func (f *finder) markCaptures(pid uint32, captures []*source.J9Capture, sum *Sum
 		}
 	}
 	// began stays 0: of the clocks, nothing is known by when captures were made.
-	m := marker{pid: pid, number: d.PID(), time: f.rec.programStart(pid, first), path: path, pos: -1, log: s, place: "named with --j9"}
-	f.rec.markers = append(f.rec.markers, m)
+	m := marker{pid: pid, number: d.PID(), time: f.rec.programStart(pid, first), path: path, pos: -1, place: "named with --j9"}
+	f.mark(m, s)
 	return nil
 }
 

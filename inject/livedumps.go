@@ -78,10 +78,10 @@ func (l *live) openLogs() error {
 		err = f.listDirs()
 	}
 	if err == nil {
-		err = f.monoLogs(l.ctx, l.sum)
+		err = monoLogs(l.ctx, f, l.sum)
 	}
 	if err == nil {
-		err = f.captures(l.ctx, l.sum)
+		err = captures(l.ctx, f, l.sum)
 	}
 	if err != nil {
 		if l.ctx.Err() != nil {
@@ -127,8 +127,9 @@ func (l *live) begin(m marker, d *dump) bool {
 		err = d.knowsMachine()
 	}
 	if err == nil {
-		err = d.matchClock(l.rec, l.opts.Clock)
-		d.settleClockEarly(l.sum)
+		var e *evidence
+		e, err = d.matchClock(l.rec, l.opts.Clock)
+		e.settleEarly(l.sum)
 		d.untimed = d.firstTime() == 0
 	}
 	if err != nil {
@@ -204,12 +205,13 @@ func (l *live) extend(d *plannedDump) {
 	}
 	if d.untimed && d.firstTime() != 0 { // only now its clock can be told
 		d.untimed = false
-		if err := d.matchClock(l.rec, l.opts.Clock); err != nil {
+		e, err := d.matchClock(l.rec, l.opts.Clock)
+		if err != nil {
 			l.sum.problem(problemOf(d.path, err, adviceNamed(d.pid, err)))
 			d.over = true
 			return
 		}
-		d.settleClockEarly(l.sum)
+		e.settleEarly(l.sum)
 		d.noteAssumed(l.sum)
 		l.sum.Dumps[d.number].Clock = d.match
 	}

@@ -20,7 +20,7 @@ import (
 
 // monoLogs finds logs, and makes markers for their processes. The error is ctx's, or of
 // options that cannot be followed.
-func (f *finder) monoLogs(ctx context.Context, sum *Summary) error {
+func monoLogs(ctx context.Context, f *finder, sum *Summary) error {
 	for _, n := range f.opts.Mono {
 		if err := f.namedLog(ctx, n, sum); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (f *finder) namedLog(ctx context.Context, n NamedDump, sum *Summary) error 
 		sum.problem(problemOf(s.path, err, adviceOtherRun))
 		return nil
 	}
-	f.rec.markLog(pid, s, log, "named with --mono")
+	f.markLog(pid, s, log, "named with --mono")
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (f *finder) foundLog(ctx context.Context, path, place string) error {
 		f.rec.refusedLogs = append(f.rec.refusedLogs, refusedLog{path, log.PID(), err})
 		return nil
 	}
-	f.rec.markLog(pid, s, log, place)
+	f.markLog(pid, s, log, place)
 	return nil
 }
 
@@ -134,16 +134,15 @@ func (f *finder) openLog(path string) (*sideFile, *source.MonoLog, error) {
 
 // markLog makes a marker for the process of a log. Memory without a file is jitted code's
 // from the start of its program on; the log was begun when its profiler was loaded.
-func (rec *recording) markLog(pid uint32, s *sideFile, log *source.MonoLog, place string) {
-	began := uint64(0)
+func (f *finder) markLog(pid uint32, s *sideFile, log *source.MonoLog, place string) {
+	rec, began := f.rec, uint64(0)
 	if rec.clockError() == "" {
 		began = log.Began()
 	}
-	m := marker{pid: pid, number: log.PID(), time: rec.programStart(pid, began), path: s.path, pos: -1, log: s, place: place}
+	m := marker{pid: pid, number: log.PID(), time: rec.programStart(pid, began), path: s.path, pos: -1, place: place}
 	loaded, _ := rec.profilerLoaded(pid, began)
 	m.began = max(m.time, loaded)
-	s.taken = true
-	rec.markers = append(rec.markers, m)
+	f.mark(m, s)
 }
 
 // programStart returns when the program began that a process ran at a time, the last one

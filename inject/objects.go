@@ -27,7 +27,8 @@ type objectWriter struct {
 	sum     *Summary
 	stores  stores
 	compDir string
-	next    atomic.Int64 // object of the plan that nobody has taken
+	lacks   func(d *dump, function int) // is told of functions without an object
+	next    atomic.Int64                // object of the plan that nobody has taken
 	parts   []partJob
 	part    atomic.Int64 // part of a bundle that nobody has taken
 	bundles []*bundleJob
@@ -59,8 +60,8 @@ const batch = 64
 // makeObjects makes the objects of a plan. What single objects fail of is counted
 // in the summary; it is an error if none could be made, unless that is for want of
 // directories that nobody has named. The writer that it returns is there for undo.
-func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTree, opts *Options, sum *Summary) (*objectWriter, error) {
-	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, compDir: sources.compDir(), failed: make(map[failure]failures)}
+func makeObjects(ctx context.Context, p *plan, stores stores, sources *sourceTree, lacks func(d *dump, function int), opts *Options, sum *Summary) (*objectWriter, error) {
+	w := &objectWriter{plan: p, opts: opts, sum: sum, stores: stores, compDir: sources.compDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -145,7 +146,7 @@ func (w *objectWriter) work(ctx context.Context) error {
 			did, err := m.object(o, store)
 			if err != nil {
 				w.fail(i, 1, err)
-				w.plan.tally.lacks(o.dump, o.function)
+				w.lacks(o.dump, o.function)
 				continue
 			}
 			if did == created {

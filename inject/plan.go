@@ -2,7 +2,6 @@ package inject
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -20,8 +19,6 @@ import (
 type plan struct {
 	objects  []object
 	mappings []mapping // in the order of their times
-
-	tally *tally // of samples in the functions; nil if nobody asks
 
 	// Where functions are that have been dropped from the plan; nil if nobody asks.
 	absent map[*dump][]addrRange
@@ -162,8 +159,8 @@ func newPlanner(rec *recording, sum *Summary) *planner {
 	return &planner{rec: rec, sum: sum, files: newFileCode(rec), rooms: newRooms(rec)}
 }
 
-// makePlan makes the plan for all dumps.
-func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options, sum *Summary) (*plan, error) {
+// makePlan makes the plan for all dumps, of one object for each function.
+func makePlan(rec *recording, dumps []*dump, opts *Options, sum *Summary) *planner {
 	p := newPlanner(rec, sum)
 	p.bundling, p.overlay = opts.Bundle || rec.copiesStacks(), opts.MonoAOT
 	for _, d := range dumps {
@@ -176,27 +173,10 @@ func makePlan(ctx context.Context, rec *recording, dumps []*dump, opts *Options,
 	if !slices.IsSortedFunc(p.mappings, byTimeOfMapping) {
 		slices.SortStableFunc(p.mappings, byTimeOfMapping)
 	}
-	if opts.Sampled {
-		if opts.Bundle {
-			p.absent = make(map[*dump][]addrRange)
-		}
-		if err := p.dropUntouched(ctx, rec, sum); err != nil {
-			return nil, err
-		}
+	if opts.Sampled && opts.Bundle {
+		p.absent = make(map[*dump][]addrRange)
 	}
-	if !opts.NoCount {
-		t := newTally(rec)
-		for i := range p.mappings {
-			t.add(&p.mappings[i], &p.objects[p.mappings[i].object])
-		}
-		defer func() { p.tally = t }() // functions in bundles are counted one by one, too
-	}
-	if p.bundling {
-		if err := p.bundle(ctx, opts.Bundle); err != nil {
-			return nil, err
-		}
-	}
-	return &p.plan, nil
+	return p
 }
 
 func byTimeOfMapping(a, b mapping) int { return cmp.Compare(a.time, b.time) }

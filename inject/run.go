@@ -77,7 +77,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	opts.logf(2, "surveyed: %d markers", len(rec.markers))
 	sum.AlreadyInjected = rec.injected
-	dumps, err := findDumps(ctx, rec, opts, sum)
+	dumps, err := findDumps(ctx, rec, []find{monoLogs, captures}, opts, sum)
 	if err != nil {
 		return err
 	}
@@ -126,27 +126,39 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	var objects *objectWriter
 	var plan *plan
+	var counter *tally
 	if err == nil {
-		if plan, err = makePlan(ctx, rec, dumps, opts, sum); err == nil {
+		planner := makePlan(rec, dumps, opts, sum)
+		plan = &planner.plan
+		if opts.Sampled {
+			err = plan.dropUntouched(ctx, rec, eachCalled(traces), sum)
+		}
+		if err == nil && !opts.NoCount {
+			counter = countOf(rec, plan) // functions in bundles are counted one by one, too
+		}
+		if err == nil && planner.bundling {
+			err = planner.bundle(ctx, opts.Bundle)
+		}
+		if err == nil {
 			for _, d := range dumps {
 				sources.place(d, sum)
 				deriveFrames(rec, d, false, opts, sum)
 			}
 			sources.report(dumps, sum)
 			opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
-			objects, err = makeObjects(ctx, plan, stores, sources, opts, sum)
+			objects, err = makeObjects(ctx, plan, stores, sources, counter.lacks, opts, sum)
 		}
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
-			counting := startCount(ctx, plan.tally, dumps)
+			counting := startCount(ctx, counter, dumps)
 			if err = rewrite(ctx, rec, plan, usedMarkers(plan.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
 			counting.finish(sum, err)
-			rec.reportUnresolved(dumps, plan.tally, sum)
+			rec.reportUnresolved(dumps, counter, sum)
 			if err == nil {
-				err = rec.explain(ctx, plan.tally, opts, sum)
+				err = rec.explain(ctx, counter, opts, sum)
 			}
 			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}

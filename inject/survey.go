@@ -32,7 +32,6 @@ type recording struct {
 	census    *census     // nil if not wanted
 	stacks    stackCopies // nil if not wanted
 	cmdline   []string    // of perf record; nil if unknown
-	traces    []*trace    // those to inject
 	described []byte      // of a pipe: its event names (EVENT_DESC)
 
 	machine      string       // as uname(2) has it, or ""
@@ -56,9 +55,8 @@ type marker struct {
 	len    uint64
 	file   perfdata.FileIdentity // zero if the recording does not say
 
-	// Of logs that the recording does not tell of: the file, how it was found, and when it
-	// may have been begun, 0 if nobody knows.
-	log   *sideFile
+	// Of files that the recording does not tell of: how they were found, and when they may
+	// have been begun, 0 if that is unknown.
 	place string
 	began uint64
 }

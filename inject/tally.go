@@ -79,6 +79,15 @@ const (
 	maxStays = 16
 )
 
+// countOf returns the counter of samples in the functions of a plan.
+func countOf(rec *recording, p *plan) *tally {
+	t := newTally(rec)
+	for i := range p.mappings {
+		t.add(&p.mappings[i], &p.objects[p.mappings[i].object])
+	}
+	return t
+}
+
 func newTally(rec *recording) *tally {
 	return &tally{rec: rec, processes: make(map[uint32]*tallied), lost: make(map[lostFunction]bool)}
 }

@@ -21,9 +21,13 @@ import (
 // address which perf may look up, all are kept, and it finds what it would have
 // found.
 
+// An eachCall calls f for the functions that logs of calls tell of, each any number of
+// times. Logs of processes for which wanted is false are not read.
+type eachCall func(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error
+
 // dropUntouched drops from a plan what the recording does not touch. Where that cannot
 // be told, everything stays, and the summary says why.
-func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) error {
+func (p *plan) dropUntouched(ctx context.Context, rec *recording, called eachCall, sum *Summary) error {
 	if len(p.mappings) == 0 {
 		return nil
 	}
@@ -38,7 +42,7 @@ func (p *plan) dropUntouched(ctx context.Context, rec *recording, sum *Summary) 
 		return inputError(rec.in.path, err)
 	}
 	jitted := func(pid uint32) bool { return t.familyOf(pid) != nil }
-	if err := rec.eachCalled(ctx, jitted, t.touch); err != nil {
+	if err := called(ctx, jitted, t.touch); err != nil {
 		return err
 	}
 	if err := p.touchTargets(ctx, t); err != nil {

@@ -76,7 +76,6 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		closeTraces(traces)
 		return nil, err
 	}
-	rec.traces = traces
 	return traces, nil
 }
 
@@ -85,30 +84,31 @@ func (s *recording) hasTimes() bool {
 	return !slices.ContainsFunc(s.attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldTime == 0 })
 }
 
-// eachCalled calls f for the functions that traces tell of, each any number of times.
-// Traces of processes for which wanted is false are not read.
-func (s *recording) eachCalled(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
-	for _, t := range s.traces {
-		if !wanted(t.PID()) {
-			continue
-		}
-		threads, err := t.Threads(ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", Printable(t.Path()), err)
-		}
-		var step calls.Step
-		for _, thread := range threads {
-			for n := 1; thread.Next(&step) == nil; n++ {
-				if step.Kind == calls.Enter {
-					f(t.PID(), t.clock(step.Time), step.Function)
-				}
-				if n%(64<<10) == 0 && ctx.Err() != nil {
-					return ctx.Err()
+// eachCalled returns what calls a function for the functions that traces tell of.
+func eachCalled(traces []*trace) eachCall {
+	return func(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
+		for _, t := range traces {
+			if !wanted(t.PID()) {
+				continue
+			}
+			threads, err := t.Threads(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", Printable(t.Path()), err)
+			}
+			var step calls.Step
+			for _, thread := range threads {
+				for n := 1; thread.Next(&step) == nil; n++ {
+					if step.Kind == calls.Enter {
+						f(t.PID(), t.clock(step.Time), step.Function)
+					}
+					if n%(64<<10) == 0 && ctx.Err() != nil {
+						return ctx.Err()
+					}
 				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // hasTraces reports whether there are traces to be put in.
