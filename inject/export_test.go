@@ -1,6 +1,13 @@
 package inject
 
-import "github.com/jitinject/jitinject/internal/calls"
+import (
+	"testing"
 
-// SetTraces has a run put in traces that no file holds.
-func (o *Options) SetTraces(traces ...calls.Trace) { o.traces = traces }
+	"github.com/jitinject/jitinject/internal/calls"
+)
+
+// SetTraces has the runs of a test put in traces that no file holds.
+func SetTraces(t testing.TB, traces ...calls.Trace) {
+	madeTraces = traces
+	t.Cleanup(func() { madeTraces = nil })
+}

@@ -54,7 +54,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 	if opts.Strict {
 		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
-	if opts.hasTraces() {
+	if len(opts.XRay)+len(madeTraces) > 0 {
 		return inputError(in.path, errTraceOnce)
 	}
 	rec, err := newRecording(in)

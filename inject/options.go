@@ -3,8 +3,6 @@ package inject
 import (
 	"fmt"
 	"os"
-
-	"github.com/jitinject/jitinject/internal/calls"
 )
 
 // Options say what Run does. Input and Output are required, the zero value of
@@ -124,8 +122,6 @@ type Options struct {
 	// NoCount leaves out how many samples are in jitted code and in functions, which
 	// takes one more walk through Input, beside the writing of Output.
 	NoCount bool
-
-	traces []calls.Trace // that tests put in
 
 	// Log, if it is not nil, gets a line for each step. Level 1 is what a user
 	// may want to follow, higher levels are for finding faults.

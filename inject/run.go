@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -60,6 +61,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	return sum, nil
 }
 
+// madeTraces are traces that no file holds, of tests.
+var madeTraces []calls.Trace
+
 // runTwice walks an input twice: all is known before the first byte is written.
 func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error {
 	rec, err := surveyRecording(ctx, in, !opts.NoCount)
@@ -94,7 +98,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	code.report(sum)
 
-	traces, err := openTraces(ctx, rec, dumps, code, opts, sum)
+	traces, err := openTraces(ctx, rec, dumps, code, madeTraces, opts, sum)
 	if err != nil {
 		return err
 	}

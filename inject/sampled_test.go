@@ -394,7 +394,7 @@ func TestSampledTraceOfAnother(t *testing.T) {
 	s.threads = map[uint32][]calls.Step{s.pid: steps("10+1 20+2 25-2 40-1")}
 	w.fillTraced()
 	w.opts.Sampled = true
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
 		t.Fatalf("%+v, %v", sum, err)

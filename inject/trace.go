@@ -25,9 +25,9 @@ type trace struct {
 // Name returns the name of the event that its calls have in the result.
 func (t *trace) Name() string { return t.event }
 
-// openTraces opens the traces that opts name. Those that cannot be used become problems.
-// The caller closes the others.
-func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, opts *Options, sum *Summary) ([]*trace, error) {
+// openTraces opens the traces that opts name, and takes in those that are given. Those
+// that cannot be used become problems. The caller closes the others.
+func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFiles, given []calls.Trace, opts *Options, sum *Summary) ([]*trace, error) {
 	var traces []*trace
 	names := &traceNames{rec: rec}
 	add := func(t calls.Trace, clock func(uint64) uint64, match Clock) {
@@ -52,7 +52,7 @@ func openTraces(ctx context.Context, rec *recording, dumps []*dump, code *codeFi
 		sum.Traces = append(sum.Traces, s)
 		opts.logf(1, "%s: calls of process %d", Printable(t.Path()), t.PID())
 	}
-	for _, t := range opts.traces {
+	for _, t := range given {
 		clock, match, err := rec.traceClock(opts)
 		if err != nil {
 			sum.problem(problemOf(t.Path(), err, adviceClock))
@@ -110,9 +110,6 @@ func eachCalled(traces []*trace) eachCall {
 		return nil
 	}
 }
-
-// hasTraces reports whether there are traces to be put in.
-func (o *Options) hasTraces() bool { return len(o.traces)+len(o.XRay) > 0 }
 
 // traceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
 // nothing but the recording and the options says so.

@@ -15,7 +15,7 @@ import (
 func TestTraceAgain(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	if _, err := w.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestTraceAgain(t *testing.T) {
 	// The calls of another process are not there, and cannot be put in any more.
 	other := *s
 	other.pid++
-	opts.SetTraces(s, &other)
+	inject.SetTraces(t, s, &other)
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
 		t.Fatalf("%+v, %v", sum, err)
@@ -46,7 +46,7 @@ func TestTraceAgainStrict(t *testing.T) {
 	w.Sample(tracePID, 1000, 0x1000)
 	w.Sample(tracePID, 1200, 0x1000)
 	s := &script{pid: tracePID, name: "xray", threads: map[uint32][]calls.Step{tracePID: steps("10+1 100-1")}}
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	w.opts.Strict = true
 	if _, err := w.run(); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestTraceAgainStrict(t *testing.T) {
 	}
 	other := *s
 	other.pid++
-	opts.SetTraces(&other)
+	inject.SetTraces(t, &other)
 	if sum, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -69,7 +69,7 @@ func TestTraceName(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.name = "cpu-clock"
 	w.fillTraced()
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Notes) != 0 || sum.Traces[0].Event != "cpu-clock-2" || sum.Traces[0].Calls != 6 {
 		t.Fatalf("%+v, %v", sum, err)
@@ -109,7 +109,7 @@ func TestTraceProblems(t *testing.T) {
 			w, s := tracedWorld(t)
 			test.set(w, s)
 			w.fillTraced()
-			w.opts.SetTraces(s)
+			inject.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || sum.Complete() {
 				t.Fatalf("%+v, %v", sum, err)
@@ -134,7 +134,7 @@ func TestTraceOfStream(t *testing.T) {
 		wr.Close()
 	}()
 	w.opts.Input, w.opts.Stdin = "-", r
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "record into a file") {
 		t.Errorf("%v", err)
 	}
@@ -164,7 +164,7 @@ func TestTraceDeep(t *testing.T) {
 	w.Sample(tracePID, 1001, 0x700044)
 	w.Round()
 	w.Sample(tracePID+9, 3000, 0x1000)
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
 		t.Fatalf("%+v, %v", sum, err)
@@ -207,7 +207,7 @@ func TestTraceOfFork(t *testing.T) {
 	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}
 	w.fillTraced()
 	w.Fork(s.pid, tracePID, 1010)
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || sum.Traces[0].Command == "" || sum.Traces[0].Command != sum.Dumps[0].Command {
 		t.Fatalf("%+v, %v", sum, err)

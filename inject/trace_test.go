@@ -179,7 +179,7 @@ func TestTrace(t *testing.T) {
 			w, s := tracedWorld(t)
 			test.set(w, s)
 			w.fillTraced()
-			w.opts.SetTraces(s)
+			inject.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
 				t.Fatalf("%+v, %v", sum, err)
@@ -234,7 +234,7 @@ func TestTraceForms(t *testing.T) {
 						calls.Step{Kind: calls.Enter, Time: at, Function: 0x1000, CPU: i}, calls.Step{Kind: calls.Exit, Time: at + uint64(i)*1000, Function: 0x1000, CPU: i})
 				}
 			}
-			opts.SetTraces(trace)
+			inject.SetTraces(t, trace)
 			traced := filepath.Join(dir, strings.TrimSuffix(form.output, "/"))
 			opts.Output = traced
 			if strings.HasSuffix(form.output, "/") {
@@ -343,7 +343,7 @@ func TestTraceNotes(t *testing.T) {
 	}
 	s.threads = map[uint32][]calls.Step{tracePID: steps("10+1 20!0 20+2 20-2 " + deep + "60-1")}
 	w.fillTraced()
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
 		t.Fatalf("%+v, %v", sum, err)
@@ -389,7 +389,7 @@ func TestTraceReport(t *testing.T) {
 		s.threads[tracePID+uint32(tid)] = steps(text)
 	}
 	w.fillTraced()
-	w.opts.SetTraces(s)
+	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2700 || sum.Traces[0].Traced != total["One"] {
 		t.Fatalf("%+v, %v", sum, err)
