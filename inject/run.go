@@ -129,16 +129,16 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		defer sources.close()
 	}
 	var objects *objectWriter
-	var plan *plan
+	var planned *plan
 	var counter *tally
 	if err == nil {
 		planner := makePlan(rec, dumps, opts, sum)
-		plan = &planner.plan
+		planned = &planner.plan
 		if opts.Sampled {
-			err = plan.dropUntouched(ctx, rec, eachCalled(traces), sum)
+			err = planned.dropUntouched(ctx, rec, eachCalled(traces), sum)
 		}
 		if err == nil && !opts.NoCount {
-			counter = countOf(rec, plan) // functions in bundles are counted one by one, too
+			counter = countOf(rec, planned) // functions in bundles are counted one by one, too
 		}
 		if err == nil && planner.bundling {
 			err = planner.bundle(ctx, opts.Bundle)
@@ -149,13 +149,13 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 				deriveFrames(rec, d, false, opts, sum)
 			}
 			sources.report(dumps, sum)
-			opts.logf(2, "planned: %d objects, %d mappings", len(plan.objects), len(plan.mappings))
-			objects, err = makeObjects(ctx, plan, stores, sources, counter.lacks, opts, sum)
+			opts.logf(2, "planned: %d objects, %d mappings", len(planned.objects), len(planned.mappings))
+			objects, err = makeObjects(ctx, planned, stores, sources, counter.lacks, opts, sum)
 		}
 		if err == nil {
 			opts.logf(2, "made: %d objects", sum.Objects)
 			counting := startCount(ctx, counter, dumps)
-			if err = rewrite(ctx, rec, plan, usedMarkers(plan.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			if err = rewrite(ctx, rec, planned, usedMarkers(planned.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 				err = outputError(opts.Output, err)
 			}
 			stores.report(sum)
@@ -185,7 +185,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 		return err
 	}
 	stores.mark()
-	cacheObjects(ctx, plan, stores, opts, sum)
+	cacheObjects(ctx, planned, stores, opts, sum)
 	sum.BytesRead = in.size()
 	addFindings(rec, dumps, sum)
 	return nil

@@ -270,14 +270,14 @@ func (s *recording) openXRay(ctx context.Context, f *xrayFile, binaries []*xrayB
 
 // xrayClock returns how a trace's times become the recording's. counts is not nil if they
 // do so from its counts.
-func (s *recording) xrayClock(t *source.XRay, opts *Options) (clock func(uint64) uint64, match Clock, counts func(uint64) uint64, err error) {
+func (s *recording) xrayClock(t *source.XRay, opts *Options) (toRecording func(uint64) uint64, match Clock, counts func(uint64) uint64, err error) {
 	if _, given, _ := givenOffset(opts.Clock); !given && s.clockError() != "" && s.timeConv != nil && !t.Clock.Emulated {
 		return shifted(0), Clock{Kind: ClockTSC}, s.timeConv.Time, nil
 	}
-	if clock, match, err = s.traceClock(opts); err == nil && match.Kind == ClockMonotonic {
+	if toRecording, match, err = s.traceClock(opts); err == nil && match.Kind == ClockMonotonic {
 		match.Error = t.Clock.Error
 	}
-	return clock, match, nil, err
+	return toRecording, match, nil, err
 }
 
 // xrayThreads returns how the numbers that a process of a trace has for its threads become
