@@ -107,9 +107,7 @@ func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error 
 		err = out.commit()
 	}
 	if err != nil && out.temp != nil { // what has gone into a pipe may be of use, and needs its objects
-		if left := l.undo(); left != "" {
-			err = &leftError{err, left}
-		}
+		err = withLeft(err, l.undo())
 	} else {
 		l.stores.mark()
 	}
@@ -256,7 +254,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 		delete(l.jit, t.PID)
 		delete(l.jitting, t.PID)
 		if spans := l.jit[t.ParentPID]; spans != nil && t.Clones {
-			l.jit[t.PID] = []span{{t.Time, math.MaxUint64, pos}}
+			l.jit[t.PID] = []span{{from: t.Time, to: math.MaxUint64, pos: pos}}
 			if d := l.jitting[t.ParentPID]; d != nil {
 				l.jitting[t.PID] = d
 			}

@@ -172,7 +172,7 @@ func (l *live) begin(m marker, d *dump) bool {
 
 // watch takes note that a process has jitted code, as long as it may make more.
 func (l *live) watch(m marker, d *plannedDump) {
-	l.jit[m.pid] = []span{{m.time, math.MaxUint64, m.pos}}
+	l.jit[m.pid] = []span{{from: m.time, to: math.MaxUint64, pos: m.pos}}
 	if alive(m.pid) {
 		l.jitting[m.pid] = d
 	}
@@ -228,7 +228,7 @@ func (l *live) extend(d *plannedDump) {
 		o := &l.plan.objects[i]
 		did, err := l.maker.object(o, l.stores[o.dump.objects])
 		if err == nil && did == created {
-			l.maker.created = append(l.maker.created, createdFile{i, l.maker.ino})
+			l.maker.created = append(l.maker.created, createdFile{object: i, ino: l.maker.ino})
 		}
 		if err != nil {
 			p := Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: adviceVerify(d.path)}

@@ -49,10 +49,7 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		err = runTwice(ctx, in, &opts, sum)
 	}
 	if err != nil && ctx.Err() != nil {
-		if left := Left(err); left != "" {
-			return nil, &leftError{ctx.Err(), left}
-		}
-		return nil, ctx.Err() // whatever that broke off
+		return nil, withLeft(ctx.Err(), Left(err)) // whatever that broke off
 	}
 	if err != nil {
 		return nil, err
@@ -176,9 +173,7 @@ func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error
 	}
 	if err != nil {
 		if objects != nil {
-			if left := objects.undo(); left != "" {
-				err = &leftError{err, left}
-			}
+			err = withLeft(err, objects.undo())
 		}
 		sources.undo()
 		stores.removeMade()

@@ -190,11 +190,20 @@ func (s *store) takeBack(name string, ino uint64) {
 
 // A leftError is an error of a run which has not taken back all that it made.
 type leftError struct {
-	error
+	err  error
 	left string // in words
 }
 
-func (e *leftError) Unwrap() error { return e.error }
+// withLeft returns an error of a run that had to leave something behind, if left is not "".
+func withLeft(err error, left string) error {
+	if left == "" {
+		return err
+	}
+	return &leftError{err, left}
+}
+
+func (e *leftError) Error() string { return e.err.Error() }
+func (e *leftError) Unwrap() error { return e.err }
 
 // Left returns what a run that failed had to leave behind, in words, or "".
 func Left(err error) string {
