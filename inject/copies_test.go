@@ -95,22 +95,22 @@ func stackAttr(t *testing.T) perfdata.Attr {
 // time on, as one region. The dump may name its home or a copy.
 func TestSpread_CopiesInBothOrders(t *testing.T) {
 	const low, high, third = 0x400000, 0x7f0000000000, 0x7e0000000000
-	for _, addrs := range [][]uint64{{low, high, third}, {high, low, third}, {third, high, low}} {
-		for named := range addrs {
-			rec := copiedFile(addrs...)
+	for _, starts := range [][]uint64{{low, high, third}, {high, low, third}, {third, high, low}} {
+		for named := range starts {
+			rec := copiedFile(starts...)
 			rec.attrs = []perfdata.Attr{stackAttr(t)}
 			f := newFileCode(rec)
-			m := mapping{time: 500, pid: 100, tid: 100, addr: addrs[named] + 0x80, len: 0x40}
+			m := mapping{time: 500, pid: 100, tid: 100, addr: starts[named] + 0x80, len: 0x40}
 			got := make(map[string]bool)
 			for _, s := range f.spread(nil, m) {
 				got[fmt.Sprintf("%#x+%#x at %d copied %#x", s.addr, s.len, s.time, s.copied)] = true
 			}
-			want := map[string]bool{fmt.Sprintf("%#x+0x40 at 500 copied %#x", addrs[0]+0x80, addrRange{}): true}
-			for i, addr := range addrs[1:] {
+			want := map[string]bool{fmt.Sprintf("%#x+0x40 at 500 copied %#x", starts[0]+0x80, addrRange{}): true}
+			for i, addr := range starts[1:] {
 				want[fmt.Sprintf("%#x+0x40 at %d copied %#x", addr+0x80, 10*(i+2)+1, addrRange{addr, addr + 0x2000})] = true
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("mapped at %#x, logged at %#x: %v, want %v", addrs, m.addr, got, want)
+				t.Errorf("mapped at %#x, logged at %#x: %v, want %v", starts, m.addr, got, want)
 			}
 		}
 	}
