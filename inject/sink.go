@@ -117,6 +117,11 @@ func (s *fileSink) finish(buildIDs, aux func([]byte) []byte) error {
 	return s.Close(s.features)
 }
 
+// A featureSetter is a sink that can change a feature of the recording.
+type featureSetter interface {
+	set(perfdata.Feature)
+}
+
 // set adds a feature, in the order of the ids; the last one of an id counts.
 func (s *fileSink) set(f perfdata.Feature) {
 	i, again := slices.BinarySearchFunc(s.features, f.ID, func(f perfdata.Feature, id perfdata.FeatureID) int { return int(f.ID - id) })

@@ -367,7 +367,7 @@ func (s *traceSink) finish(buildIDs, aux func([]byte) []byte) error {
 
 // setSampleTime makes the feature SAMPLE_TIME true: u64 first, last.
 func (s *traceSink) setSampleTime() {
-	setter, ok := s.base.(interface{ set(perfdata.Feature) })
+	setter, ok := s.base.(featureSetter)
 	if !ok || s.last == 0 || s.rec.in.file != nil && s.rec.in.file.Feature(perfdata.FeatureSampleTime) == nil {
 		return
 	}
