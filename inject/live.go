@@ -9,6 +9,21 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/build"
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/diagnose"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/output"
+	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -26,117 +41,117 @@ import (
 
 // A live run injects a stream.
 type live struct {
-	rewriter
+	rewrite.Copier
 	ctx     context.Context
-	in      *input
-	opts    *Options
-	planner *planner
-	maker   maker
-	stores  stores
-	sources *sourceTree
+	in      *recording.Input
+	opts    *config.Options
+	planner *plan.Planner
+	maker   build.Maker
+	stores  objstore.Stores
+	sources *objstore.SourceTree
 	waiting []waitingDump
-	tally   *laterTally // nil if samples are not to be counted
-	dumps   []*plannedDump
+	tally   *count.Later // nil if samples are not to be counted
+	dumps   []*plan.Dump
 
 	// jitting are the processes that have jitted code, with their dump.
-	jitting map[uint32]*plannedDump
+	jitting map[uint32]*plan.Dump
 
 	// Logs of Mono are read when all has come: their processes write most of them in the
 	// end, and nothing tells of what they write before.
-	logs bool       // there will be some
-	code *codeFiles // that they have their code from
+	logs bool             // there will be some
+	code *codebytes.Files // that they have their code from
 
 	refused error // what ends the run
 }
 
 // runOnce walks a stream once.
-func runOnce(ctx context.Context, in *input, opts *Options, sum *Summary) error {
+func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
 	if opts.Strict {
 		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
 	if len(opts.XRay)+len(madeTraces) > 0 {
-		return inputError(in.path, errTraceOnce)
+		return recording.Error(in.Path, calltrace.ErrTraceOnce)
 	}
-	rec, err := newRecording(in)
+	rec, err := recording.New(in)
 	if err != nil {
 		return err
 	}
-	code, err := openCode(rec, opts, new(Summary)) // report problems with the files before the stream ends
+	code, err := codebytes.Open(rec, opts, new(report.Summary)) // report problems with the files before the stream ends
 	if err != nil {
 		return err
 	}
-	code.close()
+	code.Close()
 	if opts.Sampled {
-		sum.note(Printable(in.path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
+		sum.Note(quote.Printable(in.Path) + ": which functions it touches is not known before its end, and it can be read only once; all of them are there")
 	}
 	if opts.Bundle {
-		sum.note(Printable(in.path) + ": which functions lie together is not known before its end, and it can be read only once; each has an object of its own")
+		sum.Note(quote.Printable(in.Path) + ": which functions lie together is not known before its end, and it can be read only once; each has an object of its own")
 	}
-	rec.lost = true // what memory the processes have is not known before the end
-	out, err := openOutput(opts, in, nil)
+	rec.Lost = true // what memory the processes have is not known before the end
+	out, err := output.Open(opts, in, nil)
 	if err != nil {
 		return err
 	}
-	defer out.abandon()
-	opts.Progress.write()
-	defer out.giveUp(ctx)()
-	dst, err := newSink(in, out, opts.Compress)
+	defer out.Abandon()
+	opts.Progress.Write()
+	defer out.GiveUp(ctx)()
+	dst, err := output.New(in, out, opts.Compress)
 	if err != nil {
 		return err
 	}
 	l := &live{
-		rewriter: rewriter{rec: rec, sum: sum, out: dst, markers: make(map[int64]bool), jit: make(map[uint32][]span), aux: make(map[uint64]uint64)},
-		ctx:      ctx, in: in, opts: opts, stores: make(stores), jitting: make(map[uint32]*plannedDump),
-		planner: newPlanner(rec, sum), logs: len(opts.Mono)+len(opts.J9) > 0,
+		Copier: rewrite.Copier{Rec: rec, Sum: sum, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32][]recording.Span), Aux: make(map[uint64]uint64)},
+		ctx:    ctx, in: in, opts: opts, stores: make(objstore.Stores), jitting: make(map[uint32]*plan.Dump),
+		planner: plan.New(rec, sum), logs: len(opts.Mono)+len(opts.J9) > 0,
 	}
-	l.planner.overlay = opts.MonoAOT
-	l.plan = &l.planner.plan
+	l.planner.Overlay = opts.MonoAOT
+	l.Plan = &l.planner.Plan
 	if !opts.NoCount {
-		l.tally = &laterTally{tally: newTally(rec)}
-		rec.stacks = make(stackCopies)
+		l.tally = &count.Later{Tally: count.New(rec)}
+		rec.Stacks = make(recording.StackCopies)
 	}
-	if l.sources, err = openSources(opts); err != nil {
+	if l.sources, err = objstore.OpenSources(opts); err != nil {
 		return err
 	}
-	l.maker.opts, l.maker.compDir = opts, l.sources.compDir()
+	l.maker.Opts, l.maker.CompDir = opts, l.sources.CompDir()
 	defer l.close()
 	err = l.run()
 	if err == nil {
-		l.stores.report(sum)
-		sum.BytesWritten = out.size(sum.BytesWritten)
-		err = out.commit()
+		l.stores.Report(sum)
+		sum.BytesWritten = out.Size(sum.BytesWritten)
+		err = out.Commit()
 	}
-	if err != nil && out.temp != nil { // what has gone into a pipe may be of use, and needs its objects
-		err = withLeft(err, l.undo())
+	if err != nil && out.Temp != nil { // what has gone into a pipe may be of use, and needs its objects
+		err = objstore.WithLeft(err, l.undo())
 	} else {
-		l.stores.mark()
+		l.stores.Mark()
 	}
 	if err == nil {
-		cacheObjects(ctx, l.plan, l.stores, opts, sum)
+		objstore.CacheObjects(ctx, l.Plan, l.stores, opts, sum)
 	}
 	return err
 }
 
 // undo takes back what was made.
 func (l *live) undo() (left string) {
-	w := objectWriter{plan: l.plan, opts: l.opts, stores: l.stores, created: l.maker.created}
-	left = w.undo()
-	l.sources.undo()
-	l.stores.removeMade()
+	w := build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.stores, Created: l.maker.Created}
+	left = w.Undo()
+	l.sources.Undo()
+	l.stores.RemoveMade()
 	return left
 }
 
 func (l *live) close() {
 	for _, d := range l.dumps {
-		d.file.Close()
+		d.File.Close()
 	}
-	l.stores.close()
-	l.sources.close()
-	l.code.close()
+	l.stores.Close()
+	l.sources.Close()
+	l.code.Close()
 }
 
 func (l *live) run() error {
-	blocks, err := l.in.blocks()
+	blocks, err := l.in.Blocks()
 	if err != nil {
 		return err
 	}
@@ -145,7 +160,7 @@ func (l *live) run() error {
 		block perfdata.Block
 		err   error
 	}
-	pass := l.in.pass(PhaseStream, blocks)
+	pass := l.in.Pass(report.PhaseStream, blocks)
 	want, got := make(chan bool), make(chan result, 1) // so that nobody waits for what nobody wants
 	defer close(want)
 	go func() {
@@ -168,20 +183,20 @@ func (l *live) run() error {
 		}
 		if r.err == io.EOF {
 			if b, ok := blocks.(*perfdata.BlockReader); ok {
-				l.sum.BytesRead = b.Offset()
+				l.Sum.BytesRead = b.Offset()
 			}
 			return l.end(blocks)
 		}
 		if r.err != nil {
-			return inputError(l.in.path, r.err)
+			return recording.Error(l.in.Path, r.err)
 		}
-		pass.read(&r.block)
+		pass.Read(&r.block)
 		l.poll()
 		if err := l.observedBlock(&r.block); err != nil {
-			return inputError(l.in.path, err)
+			return recording.Error(l.in.Path, err)
 		}
-		l.out.flush()
-		if err := l.out.Err(); err != nil {
+		l.Out.Flush()
+		if err := l.Out.Err(); err != nil {
 			return err
 		}
 		if l.refused != nil {
@@ -193,13 +208,13 @@ func (l *live) run() error {
 // observedBlock copies a block record by record, as far as records matter here.
 func (l *live) observedBlock(b *perfdata.Block) error {
 	if b.Opaque {
-		return l.block(b)
+		return l.Block(b)
 	}
 	run := 0
 	part := func(from, to int) error {
 		p := *b
 		p.Data, p.Offset, p.Pos = b.Data[from:to], b.Offset+int64(from), b.Pos+int64(from)
-		return l.block(&p)
+		return l.Block(&p)
 	}
 	for at, rec := range b.Records() {
 		switch rec.Type {
@@ -220,11 +235,11 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 				run = at + len(rec.Data)
 			}
 		case perfdata.RecordSample:
-			if !l.rec.timed {
-				l.rec.began, l.rec.timed = l.rec.layouts.Time(rec)
+			if !l.Rec.Timed {
+				l.Rec.Began, l.Rec.Timed = l.Rec.Layouts.Time(rec)
 			}
-			l.tally.sample(rec, l.rec.layouts, l.allDumps)
-			l.rec.stacks.sample(rec, l.rec.layouts)
+			l.tally.Sample(rec, l.Rec.Layouts, l.allDumps)
+			l.Rec.Stacks.Sample(rec, l.Rec.Layouts)
 		}
 	}
 	return part(run, len(b.Data))
@@ -232,103 +247,103 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 
 // observe takes in what a record says about processes.
 func (l *live) observe(rec perfdata.Record, pos int64) error {
-	before := len(l.rec.markers)
-	if err := l.rec.record(rec, pos); err != nil {
+	before := len(l.Rec.Markers)
+	if err := l.Rec.Observe(rec, pos); err != nil {
 		return err
 	}
 	if rec.Type == perfdata.RecordHeaderAttr {
-		l.trailer = perfdata.TrailerOf(trackingAttr(l.rec.attrs))
+		l.Trailer = perfdata.TrailerOf(output.TrackingAttr(l.Rec.Attrs))
 	}
-	for _, m := range l.rec.markers[before:] {
-		l.sum.Markers++
-		l.markers[m.pos] = l.open(m, bytes.Clone(rec.Data))
+	for _, m := range l.Rec.Markers[before:] {
+		l.Sum.Markers++
+		l.Markers[m.Pos] = l.open(m, bytes.Clone(rec.Data))
 	}
 	switch rec.Type {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
-		l.logs = l.logs || bytes.Contains(rec.Data, []byte(monoProfiler))
+		l.logs = l.logs || bytes.Contains(rec.Data, []byte(mono.Profiler))
 	case perfdata.RecordFork:
-		t, err := l.rec.layouts.Task(rec)
+		t, err := l.Rec.Layouts.Task(rec)
 		if err != nil || t.PID == t.ParentPID {
 			break
 		}
-		delete(l.jit, t.PID)
+		delete(l.Jit, t.PID)
 		delete(l.jitting, t.PID)
-		if spans := l.jit[t.ParentPID]; spans != nil && t.Clones {
-			l.jit[t.PID] = []span{{from: t.Time, to: math.MaxUint64, pos: pos}}
+		if spans := l.Jit[t.ParentPID]; spans != nil && t.Clones {
+			l.Jit[t.PID] = []recording.Span{{From: t.Time, To: math.MaxUint64, Pos: pos}}
 			if d := l.jitting[t.ParentPID]; d != nil {
 				l.jitting[t.PID] = d
 			}
 		}
 	case perfdata.RecordComm:
-		if c, err := l.rec.layouts.Comm(rec); err == nil && c.Exec {
-			delete(l.jit, c.PID)
+		if c, err := l.Rec.Layouts.Comm(rec); err == nil && c.Exec {
+			delete(l.Jit, c.PID)
 			delete(l.jitting, c.PID)
 		}
 	case perfdata.RecordExit:
-		if t, err := l.rec.layouts.Task(rec); err == nil && t.PID == t.TID && l.jitting[t.PID] != nil {
+		if t, err := l.Rec.Layouts.Task(rec); err == nil && t.PID == t.TID && l.jitting[t.PID] != nil {
 			l.poll() // all that it will ever write is there
 			d := l.jitting[t.PID]
 			delete(l.jitting, t.PID)
-			d.over = true
+			d.Over = true
 			for _, other := range l.jitting {
-				d.over = d.over && other != d
+				d.Over = d.Over && other != d
 			}
-			if d.over {
-				d.file.Close()
+			if d.Over {
+				d.File.Close()
 			}
 		}
 	}
 	return nil
 }
 
-func (l *live) allDumps() (dumps []*dump) {
+func (l *live) allDumps() (dumps []*model.Dump) {
 	for _, d := range l.dumps {
-		dumps = append(dumps, d.dump)
+		dumps = append(dumps, d.Dump)
 	}
 	return dumps
 }
 
 // end writes what is left.
 func (l *live) end(blocks perfdata.Stream) error {
-	if len(l.rec.attrs) == 0 {
-		return inputError(l.in.path, perfdata.ErrNoData)
+	if len(l.Rec.Attrs) == 0 {
+		return recording.Error(l.in.Path, perfdata.ErrNoData)
 	}
 	l.poll()
 	if err := l.openLogs(); err != nil {
 		return err
 	}
 	for _, w := range l.waiting {
-		l.sum.problem(w.problem)
-		l.out.Write(w.record) // a later run may do better
+		l.Sum.Problem(w.problem)
+		l.Out.Write(w.record) // a later run may do better
 	}
 	for _, n := range l.opts.Dumps {
-		if !slices.ContainsFunc(l.rec.markers, func(m marker) bool { return m.pid == n.PID }) {
-			l.sum.problem(Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
+		if !slices.ContainsFunc(l.Rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
+			l.Sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, quote.Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
 		}
 	}
-	l.mappingsUpTo(math.MaxUint64)
+	l.MappingsUpTo(math.MaxUint64)
 	if at := blocks.Cut(); at >= 0 {
-		l.sum.problem(cutProblem(l.in, at))
+		l.Sum.Problem(cutProblem(l.in, at))
 	}
-	l.planner.finish()
-	l.maker.leaveDump()
-	w := objectWriter{plan: l.plan, sum: l.sum}
-	w.merge(&l.maker)
-	w.report()
+	l.planner.Finish()
+	l.maker.LeaveDump()
+	w := build.Writer{Plan: l.Plan, Sum: l.Sum}
+	w.Merge(&l.maker)
+	w.Report()
 	dumps := l.allDumps()
-	l.sources.report(dumps, l.sum)
-	var counted *tally
+	l.sources.Report(dumps, l.Sum)
+	var counted *count.Tally
 	if l.tally != nil {
-		counted = l.tally.tally
-		l.tally.finish(dumps, l.sum)
-		l.rec.reportUnresolved(dumps, counted, l.sum)
+		counted = l.tally.Tally
+		l.tally.Finish(dumps, l.Sum)
+		diagnose.Unresolved(l.Rec, dumps, counted, l.Sum)
 	}
-	if err := l.rec.explain(l.ctx, counted, l.opts, l.sum); err != nil {
+	if err := diagnose.Explain(l.ctx, l.Rec, counted, l.opts, l.Sum); err != nil {
 		return err
 	}
-	l.sum.AlreadyInjected = l.rec.injected
-	addFindings(l.rec, dumps, l.sum)
-	err := l.out.finish(l.extendBuildIDs, l.moveAuxIndex)
-	l.sum.BytesWritten = l.out.Offset()
+	l.Sum.AlreadyInjected = l.Rec.Injected
+	addFindings(l.Rec, dumps, l.Sum)
+	err := l.Out.Finish(l.ExtendBuildIDs, l.MoveAuxIndex)
+	l.Sum.BytesWritten = l.Out.Offset()
 	return err
 }

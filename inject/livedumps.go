@@ -10,6 +10,19 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/build"
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -18,87 +31,87 @@ import (
 
 // A waitingDump has no header yet: its producer has mapped it, but not written.
 type waitingDump struct {
-	marker  marker
-	record  []byte  // the marker as it came
-	problem Problem // why it cannot be used as it is
+	marker  recording.Marker
+	record  []byte         // the marker as it came
+	problem report.Problem // why it cannot be used as it is
 }
 
 // open opens the dump of a marker and reports whether the marker is dealt with.
-func (l *live) open(m marker, record []byte) bool {
-	f := &finder{rec: l.rec, opts: l.opts}
-	c := &claim{path: strings.TrimSuffix(m.path, deletedSuffix), markers: []marker{m}}
-	err := f.listDirs()
+func (l *live) open(m recording.Marker, record []byte) bool {
+	f := &locate.Finder{Rec: l.Rec, Opts: l.opts}
+	c := &locate.Claim{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
+	err := f.ListDirs()
 	if err == nil {
-		err = f.search(l.ctx, c)
+		err = f.Search(l.ctx, c)
 	}
-	f.settle([]*claim{c})
-	d := c.dump
+	f.Settle([]*locate.Claim{c})
+	d := c.Dump
 	defer func() {
 		if d == nil {
-			f.closeOthers(nil)
+			f.CloseOthers(nil)
 		} else {
-			f.closeOthers([]*dump{d})
+			f.CloseOthers([]*model.Dump{d})
 		}
 	}()
-	var problem Problem
-	switch p, found := c.problem(); {
+	var problem report.Problem
+	switch p, found := c.Problem(); {
 	case err != nil:
-		problem = problemOf("", err, adviceNamed(m.pid, err))
+		problem = report.ProblemOf("", err, report.AdviceNamed(m.PID, err))
 	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
-		p.File = l.in.path
+		p.File = l.in.Path
 		problem, l.refused = p, errors.New(p.String())
 	case d == nil && found:
 		problem = p
 	case d == nil:
-		problem = f.missing(c)
-	case len(d.source.Scanned().Events) == 0 && l.rec.clockError() != "" && alive(m.pid):
-		problem = Problem{File: l.in.path, Offset: -1, Text: l.rec.clockError(), Advice: adviceClock} // its clock cannot be told before there is a record
+		problem = f.Missing(c)
+	case len(d.Source.Scanned().Events) == 0 && l.Rec.ClockError() != "" && alive(m.PID):
+		problem = report.Problem{File: l.in.Path, Offset: -1, Text: l.Rec.ClockError(), Advice: report.AdviceClock} // its clock cannot be told before there is a record
 	default:
 		return l.begin(m, d)
 	}
-	if alive(m.pid) && (d != nil || isUnwritten(m.path)) {
+	if alive(m.PID) && (d != nil || isUnwritten(m.Path)) {
 		d = nil
 		l.waiting = append(l.waiting, waitingDump{m, record, problem})
 		return true
 	}
 	d = nil
-	l.sum.problem(problem)
+	l.Sum.Problem(problem)
 	return false
 }
 
 // openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
-	before := len(l.rec.markers)
-	f := &finder{rec: l.rec, opts: l.opts}
-	var opened []*dump
-	defer func() { f.closeOthers(opened) }()
-	code, err := openCode(l.rec, l.opts, l.sum)
+	before := len(l.Rec.Markers)
+	f := &locate.Finder{Rec: l.Rec, Opts: l.opts}
+	var opened []*model.Dump
+	defer func() { f.CloseOthers(opened) }()
+	code, err := codebytes.Open(l.Rec, l.opts, l.Sum)
 	if l.code = code; err == nil {
-		defer l.code.report(l.sum)
-		err = f.listDirs()
+		defer l.code.Report(l.Sum)
+		err = f.ListDirs()
 	}
 	if err == nil {
-		err = monoLogs(l.ctx, f, l.sum)
+		err = mono.Find(l.ctx, f, l.Sum)
 	}
 	if err == nil {
-		err = captures(l.ctx, f, l.sum)
+		err = openj9.Find(l.ctx, f, l.Sum)
 	}
 	if err != nil {
 		if l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
-		l.sum.problem(Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+		l.Sum.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
 	}
-	for _, m := range l.rec.markers[before:] {
-		l.sum.Markers++
-		c := &claim{path: m.path, markers: []marker{m}}
-		if err := f.search(l.ctx, c); err != nil {
+	for _, m := range l.Rec.Markers[before:] {
+		l.Sum.Markers++
+		c := &locate.Claim{Path: m.Path, Markers: []recording.Marker{m}}
+		if err := f.Search(l.ctx, c); err != nil {
 			return err
 		}
-		if f.settle([]*claim{c}); c.dump != nil && l.begin(m, c.dump) {
-			opened = append(opened, c.dump)
-			if log, ok := c.dump.source.(*source.MonoLog); ok && log.HasCalls() {
-				l.sum.problem(problemOf(c.dump.path, fmt.Errorf("the calls in it are left out: %w", errTraceOnce), ""))
+		if f.Settle([]*locate.Claim{c}); c.Dump != nil && l.begin(m, c.Dump) {
+			opened = append(opened, c.Dump)
+			if log, ok := c.Dump.Source.(*source.MonoLog); ok && log.HasCalls() {
+				l.Sum.Problem(report.ProblemOf(c.Dump.Path, fmt.Errorf("the calls in it are left out: %w", calltrace.ErrTraceOnce), ""))
 			}
 		}
 	}
@@ -113,57 +126,57 @@ func isUnwritten(path string) bool {
 }
 
 // begin takes a dump into use.
-func (l *live) begin(m marker, d *dump) bool {
-	info, err := d.file.Stat()
+func (l *live) begin(m recording.Marker, d *model.Dump) bool {
+	info, err := d.File.Stat()
 	for _, known := range l.dumps {
-		if err == nil && os.SameFile(info, known.info) {
-			d.file.Close()
-			known.markers = append(known.markers, m)
+		if err == nil && os.SameFile(info, known.Info) {
+			d.File.Close()
+			known.Markers = append(known.Markers, m)
 			l.watch(m, known)
 			return true
 		}
 	}
-	if _, ok := d.source.(*source.Jitdump); ok {
-		err = d.knowsMachine()
+	if _, ok := d.Source.(*source.Jitdump); ok {
+		err = d.KnowsMachine()
 	}
 	if err == nil {
-		var e *evidence
-		e, err = d.matchClock(l.rec, l.opts.Clock)
-		e.settleEarly(l.sum)
-		d.untimed = d.firstTime() == 0
+		var e *clock.Evidence
+		e, err = clock.Match(d, l.Rec, l.opts.Clock)
+		e.SettleEarly(l.Sum)
+		d.Untimed = clock.FirstTime(d) == 0
 	}
 	if err != nil {
-		d.file.Close()
-		problem := problemOf(d.path, err, adviceNamed(m.pid, err))
-		if errors.As(err, new(errClock)) {
-			problem.File = l.in.path
+		d.File.Close()
+		problem := report.ProblemOf(d.Path, err, report.AdviceNamed(m.PID, err))
+		if errors.As(err, new(clock.Unknown)) {
+			problem.File = l.in.Path
 		}
-		l.sum.problem(problem)
+		l.Sum.Problem(problem)
 		return false
 	}
-	d.noteAssumed(l.sum)
-	l.code.give(d, l.opts, l.sum)
-	stores, usable, err := openStores([]*dump{d}, l.opts, l.sum)
+	d.NoteAssumed(l.Sum)
+	l.code.Give(d, l.opts, l.Sum)
+	stores, usable, err := objstore.OpenAll([]*model.Dump{d}, l.opts, l.Sum)
 	if err != nil {
-		l.sum.problem(problemOf("", err, adviceObjects))
+		l.Sum.Problem(report.ProblemOf("", err, report.AdviceObjects))
 	}
 	if err != nil || len(usable) == 0 {
-		d.file.Close()
+		d.File.Close()
 		return false
 	}
 	for dir, s := range stores {
 		if l.stores[dir] != nil {
-			s.close()
+			s.Close()
 		} else {
 			l.stores[dir] = s
 		}
 	}
-	l.opts.logf(1, "%s: dump of process %d", Printable(d.path), m.pid)
-	if s, ok := d.source.(lineSource); ok && alive(m.pid) {
+	l.opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), m.PID)
+	if s, ok := d.Source.(plan.LineSource); ok && alive(m.PID) {
 		s.Grow()
 	}
-	pd := l.planner.add(d)
-	pd.info = info
+	pd := l.planner.Add(d)
+	pd.Info = info
 	l.dumps = append(l.dumps, pd)
 	l.watch(m, pd)
 	l.extend(pd)
@@ -171,10 +184,10 @@ func (l *live) begin(m marker, d *dump) bool {
 }
 
 // watch takes note that a process has jitted code, as long as it may make more.
-func (l *live) watch(m marker, d *plannedDump) {
-	l.jit[m.pid] = []span{{from: m.time, to: math.MaxUint64, pos: m.pos}}
-	if alive(m.pid) {
-		l.jitting[m.pid] = d
+func (l *live) watch(m recording.Marker, d *plan.Dump) {
+	l.Jit[m.PID] = []recording.Span{{From: m.Time, To: math.MaxUint64, Pos: m.Pos}}
+	if alive(m.PID) {
+		l.jitting[m.PID] = d
 	}
 }
 
@@ -192,54 +205,54 @@ func (l *live) poll() {
 		l.open(w.marker, w.record)
 	}
 	for _, d := range l.dumps {
-		if !d.over {
+		if !d.Over {
 			l.extend(d)
 		}
 	}
 }
 
 // extend plans and makes what has been added to a dump.
-func (l *live) extend(d *plannedDump) {
-	if err := d.source.Scan(l.ctx); err != nil {
+func (l *live) extend(d *plan.Dump) {
+	if err := d.Source.Scan(l.ctx); err != nil {
 		return // interrupted, which the loop will notice
 	}
-	if d.untimed && d.firstTime() != 0 { // only now its clock can be told
-		d.untimed = false
-		e, err := d.matchClock(l.rec, l.opts.Clock)
+	if d.Untimed && clock.FirstTime(d.Dump) != 0 { // only now its clock can be told
+		d.Untimed = false
+		e, err := clock.Match(d.Dump, l.Rec, l.opts.Clock)
 		if err != nil {
-			l.sum.problem(problemOf(d.path, err, adviceNamed(d.pid, err)))
-			d.over = true
+			l.Sum.Problem(report.ProblemOf(d.Path, err, report.AdviceNamed(d.PID, err)))
+			d.Over = true
 			return
 		}
-		e.settleEarly(l.sum)
-		d.noteAssumed(l.sum)
-		l.sum.Dumps[d.number].Clock = d.match
+		e.SettleEarly(l.Sum)
+		d.NoteAssumed(l.Sum)
+		l.Sum.Dumps[d.Number].Clock = d.Match
 	}
-	objects, mappings := len(l.plan.objects), len(l.plan.mappings)
-	l.planner.extend(d)
-	l.tally.extend(l.plan, mappings)
-	l.sources.place(d.dump, l.sum)
+	objects, mappings := len(l.Plan.Objects), len(l.Plan.Mappings)
+	l.planner.Extend(d)
+	l.tally.Extend(l.Plan, mappings)
+	l.sources.Place(d.Dump, l.Sum)
 	// V8 maps its builtins again while it starts: frames of their callers depend on that.
-	if maps := l.rec.fileMapCount(d.pid); objects == 0 || maps != d.derivedWith || !d.derives {
-		d.derives, d.derivedWith = true, maps
-		deriveFrames(l.rec, d.dump, true, l.opts, l.sum)
+	if maps := l.Rec.FileMapCount(d.PID); objects == 0 || maps != d.DerivedWith || !d.Derives {
+		d.Derives, d.DerivedWith = true, maps
+		plan.DeriveFrames(l.Rec, d.Dump, true, l.opts, l.Sum)
 	}
-	for i := objects; i < len(l.plan.objects); i++ {
-		o := &l.plan.objects[i]
-		did, err := l.maker.object(o, l.stores[o.dump.objects])
-		if err == nil && did == created {
-			l.maker.created = append(l.maker.created, createdFile{object: i, ino: l.maker.ino})
+	for i := objects; i < len(l.Plan.Objects); i++ {
+		o := &l.Plan.Objects[i]
+		did, err := l.maker.Object(o, l.stores[o.Dump.Objects])
+		if err == nil && did == objstore.Created {
+			l.maker.Created = append(l.maker.Created, build.CreatedFile{Object: i, Ino: l.maker.Ino})
 		}
 		if err != nil {
-			p := Problem{File: d.path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: adviceVerify(d.path)}
-			if errors.As(err, new(*storeError)) {
-				p.Advice = adviceStore(err)
+			p := report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("an object could not be made: %v", err), Advice: report.AdviceVerify(d.Path)}
+			if errors.As(err, new(*objstore.StoreError)) {
+				p.Advice = report.AdviceStore(err)
 			}
-			l.sum.problem(p)
-			l.tally.lacks(o.dump, o.function)
+			l.Sum.Problem(p)
+			l.tally.Lacks(o.Dump, o.Function)
 		}
 	}
-	if len(l.plan.mappings) > mappings {
-		slices.SortStableFunc(l.plan.mappings[l.next:], byTimeOfMapping)
+	if len(l.Plan.Mappings) > mappings {
+		slices.SortStableFunc(l.Plan.Mappings[l.Next:], plan.ByTimeOfMapping)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -13,16 +16,16 @@ import (
 // What the engine says of itself while it runs: each phase comes to its end, and is told in
 // the unit that it says.
 func TestProgress(t *testing.T) {
-	for _, options := range []Options{{}, {Bundle: true, Sampled: true}} {
+	for _, options := range []config.Options{{}, {Bundle: true, Sampled: true}} {
 		dir := testrec.Place(t, "erlang")
 		input := filepath.Join(dir, "perf.data")
 		size := int64(recordsEnd(t, input))
 		opts := options
-		var p Progress
-		if s := p.State(); s != (ProgressState{}) {
+		var p report.Progress
+		if s := p.State(); s != (report.ProgressState{}) {
 			t.Errorf("before: %+v", s)
 		}
-		seen := make(map[string]ProgressState)
+		seen := make(map[string]report.ProgressState)
 		opts.Input, opts.Output, opts.Progress = input, filepath.Join(dir, "out.data"), &p
 		opts.Log = func(level int, line string) {
 			what, _, _ := strings.Cut(line, ":")
@@ -32,7 +35,7 @@ func TestProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := func(what string, phase Phase, total int64) {
+		whole := func(what string, phase report.Phase, total int64) {
 			t.Helper()
 			s, ok := seen[what]
 			if !ok || s.Phase != phase || s.Total != total || s.Done != total {
@@ -43,15 +46,15 @@ func TestProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole("surveyed", PhaseSurvey, size)
+		whole("surveyed", report.PhaseSurvey, size)
 		if options.Bundle {
-			whole("planned", PhaseSamples, size)
+			whole("planned", report.PhaseSamples, size)
 		} else {
-			whole("scanned", PhaseScan, dump.Size())
+			whole("scanned", report.PhaseScan, dump.Size())
 		}
 		functions := int64(sum.Dumps[0].Functions - sum.Dumps[0].Untouched)
-		whole("made", PhaseObjects, functions)
-		whole("rewritten", PhaseWrite, size)
+		whole("made", report.PhaseObjects, functions)
+		whole("rewritten", report.PhaseWrite, size)
 	}
 }
 
@@ -63,9 +66,9 @@ func TestProgressTraces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p Progress
-		var end ProgressState
-		opts := Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}
+		var p report.Progress
+		var end report.ProgressState
+		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}
 		if name == "xray-tsc" {
 			opts.XRay = []string{filepath.Join(dir, trace)}
 		}
@@ -79,7 +82,7 @@ func TestProgressTraces(t *testing.T) {
 			t.Fatalf("%v, %+v", err, sum)
 		}
 		of := end.Total - int64(recordsEnd(t, opts.Input))
-		if end.Phase != PhaseWrite || end.Done != end.Total || of < st.Size()/2 || of > st.Size() {
+		if end.Phase != report.PhaseWrite || end.Done != end.Total || of < st.Size()/2 || of > st.Size() {
 			t.Errorf("%s: %+v; %d bytes of a trace of %d", name, end, of, st.Size())
 		}
 	}
@@ -101,11 +104,11 @@ func TestProgressForms(t *testing.T) {
 		w.Write(stream)
 		w.Close()
 	}()
-	var p Progress
-	if _, err := Run(t.Context(), Options{Input: "-", Stdin: r, Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}); err != nil {
+	var p report.Progress
+	if _, err := Run(t.Context(), config.Options{Input: "-", Stdin: r, Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}); err != nil {
 		t.Fatal(err)
 	}
-	if s := p.State(); s.Phase != PhaseStream || s.Total != 0 || s.Done < int64(len(stream))*9/10 || s.Done > int64(len(stream)) {
+	if s := p.State(); s.Phase != report.PhaseStream || s.Total != 0 || s.Done < int64(len(stream))*9/10 || s.Done > int64(len(stream)) {
 		t.Errorf("%+v of %d bytes", s, len(stream))
 	}
 }
@@ -113,14 +116,14 @@ func TestProgressForms(t *testing.T) {
 // Telling costs no memory, whether anyone wants to know or not.
 func TestProgressAllocates(t *testing.T) {
 	block := &perfdata.Block{Data: make([]byte, 100)}
-	for _, p := range []*Progress{nil, new(Progress)} {
-		walk := pass{progress: p}
+	for _, p := range []*report.Progress{nil, new(report.Progress)} {
+		walk := recording.Pass{Progress: p}
 		if n := testing.AllocsPerRun(100, func() {
-			p.begin(PhaseObjects, 10)
-			p.set(5)
-			p.add(1)
-			p.readBeside(1, 2)
-			walk.read(block)
+			p.Begin(report.PhaseObjects, 10)
+			p.Set(5)
+			p.Add(1)
+			p.ReadBeside(1, 2)
+			walk.Read(block)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
@@ -129,7 +132,7 @@ func TestProgressAllocates(t *testing.T) {
 
 func TestPhaseNames(t *testing.T) {
 	seen := make(map[string]bool)
-	for p := PhaseOpen; p <= PhaseUndo; p++ {
+	for p := report.PhaseOpen; p <= report.PhaseUndo; p++ {
 		if name := p.String(); name == "working" || seen[name] {
 			t.Errorf("%d is called %q", p, name)
 		}

@@ -11,7 +11,25 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/build"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/diagnose"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/output"
+	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -23,33 +41,33 @@ import (
 // ([Summary.Complete]).
 //
 // When ctx is cancelled, Run stops soon and leaves no new file behind.
-func Run(ctx context.Context, opts Options) (*Summary, error) {
+func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
 	}
-	if _, _, err := givenOffset(opts.Clock); err != nil {
+	if _, _, err := clock.GivenOffset(opts.Clock); err != nil {
 		return nil, err
 	}
-	in, err := openInput(&opts)
+	in, err := recording.Open(&opts)
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
+	defer in.Close()
 	began := time.Now()
-	sum := &Summary{Version: SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []DumpSummary{}, Problems: []Problem{}}
-	if in.file != nil && in.file.Header.Unfinished {
-		sum.problem(Problem{File: in.path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: adviceEnd})
+	sum := &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
+	if in.File != nil && in.File.Header.Unfinished {
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: report.AdviceEnd})
 	}
-	if len(in.missing) > 0 {
-		sum.problem(Problem{File: in.path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.missing, ", ")), Advice: "copy all of the directory"})
+	if len(in.Missing) > 0 {
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
 	}
-	if in.once {
+	if in.Once {
 		err = runOnce(ctx, in, &opts, sum)
 	} else {
 		err = runTwice(ctx, in, &opts, sum)
 	}
 	if err != nil && ctx.Err() != nil {
-		return nil, withLeft(ctx.Err(), Left(err)) // whatever that broke off
+		return nil, objstore.WithLeft(ctx.Err(), objstore.Left(err)) // whatever that broke off
 	}
 	if err != nil {
 		return nil, err
@@ -62,160 +80,160 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 var madeTraces []calls.Trace
 
 // runTwice walks an input twice: all is known before the first byte is written.
-func runTwice(ctx context.Context, in *input, opts *Options, sum *Summary) error {
-	rec, err := surveyRecording(ctx, in, !opts.NoCount)
+func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
+	rec, err := recording.Survey(ctx, in, !opts.NoCount)
 	if err != nil {
-		return inputError(in.path, err)
+		return recording.Error(in.Path, err)
 	}
-	if err := rec.nameDumps(opts.Dumps); err != nil {
+	if err := locate.NameDumps(rec, opts.Dumps); err != nil {
 		return err
 	}
-	if in.file == nil && len(rec.attrs) == 0 {
-		return inputError(in.path, perfdata.ErrNoData)
+	if in.File == nil && len(rec.Attrs) == 0 {
+		return recording.Error(in.Path, perfdata.ErrNoData)
 	}
-	if rec.cut >= 0 && (in.file == nil || !in.file.Header.Unfinished) {
-		sum.problem(cutProblem(in, rec.cut))
+	if rec.Cut >= 0 && (in.File == nil || !in.File.Header.Unfinished) {
+		sum.Problem(cutProblem(in, rec.Cut))
 	}
-	opts.logf(2, "surveyed: %d markers", len(rec.markers))
-	sum.AlreadyInjected = rec.injected
-	dumps, err := findDumps(ctx, rec, []find{monoLogs, captures}, opts, sum)
-	if err != nil {
-		return err
-	}
-	defer func() { closeDumps(dumps) }()
-	opts.logf(2, "scanned: %d dumps", len(dumps))
-	code, err := openCode(rec, opts, sum)
+	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
+	sum.AlreadyInjected = rec.Injected
+	dumps, err := locate.Resolve(ctx, rec, []locate.Find{mono.Find, openj9.Find}, opts, sum)
 	if err != nil {
 		return err
 	}
-	defer code.close()
+	defer func() { locate.CloseDumps(dumps) }()
+	opts.Logf(2, "scanned: %d dumps", len(dumps))
+	code, err := codebytes.Open(rec, opts, sum)
+	if err != nil {
+		return err
+	}
+	defer code.Close()
 	for _, d := range dumps {
-		rec.leaveOutStrays(d, sum)
-		code.give(d, opts, sum)
+		mono.LeaveOutStrays(rec, d, sum)
+		code.Give(d, opts, sum)
 	}
-	code.report(sum)
+	code.Report(sum)
 
-	traces, err := openTraces(ctx, rec, dumps, code, madeTraces, opts, sum)
+	traces, err := calltrace.Open(ctx, rec, dumps, code, madeTraces, opts, sum)
 	if err != nil {
 		return err
 	}
-	defer closeTraces(traces)
-	if opts.Strict && len(rec.markers) == 0 && rec.injected == 0 && len(traces) == 0 && !rec.callsThere {
+	defer calltrace.Close(traces)
+	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && len(traces) == 0 && !rec.CallsThere {
 		if err := strictError(sum); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", Printable(opts.Input))
+		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", quote.Printable(opts.Input))
 	}
 
-	out, err := openOutput(opts, in, dumps)
+	out, err := output.Open(opts, in, dumps)
 	if err != nil {
 		return err
 	}
-	defer out.abandon()
-	opts.Progress.write()
-	defer out.giveUp(ctx)()
+	defer out.Abandon()
+	opts.Progress.Write()
+	defer out.GiveUp(ctx)()
 	found := len(dumps)
-	stores, dumps, err := openStores(dumps, opts, sum)
-	defer stores.close()
-	if err == nil && len(rec.markers) > 0 && found == 0 && len(traces) == 0 {
-		err = nothingToInject(sum.Problems)
+	stores, dumps, err := objstore.OpenAll(dumps, opts, sum)
+	defer stores.Close()
+	if err == nil && len(rec.Markers) > 0 && found == 0 && len(traces) == 0 {
+		err = report.NothingToInject(sum.Problems)
 	}
-	var sources *sourceTree
+	var sources *objstore.SourceTree
 	if err == nil {
-		sources, err = openSources(opts)
-		defer sources.close()
+		sources, err = objstore.OpenSources(opts)
+		defer sources.Close()
 	}
-	var objects *objectWriter
-	var planned *plan
-	var counter *tally
+	var objects *build.Writer
+	var planned *model.Plan
+	var counter *count.Tally
 	if err == nil {
-		planner := makePlan(rec, dumps, opts, sum)
-		planned = &planner.plan
+		planner := plan.Make(rec, dumps, opts, sum)
+		planned = &planner.Plan
 		if opts.Sampled {
-			err = planned.dropUntouched(ctx, rec, eachCalled(traces), sum)
+			err = plan.DropUntouched(ctx, planned, rec, calltrace.EachCalled(traces), sum)
 		}
 		if err == nil && !opts.NoCount {
-			counter = countOf(rec, planned) // functions in bundles are counted one by one, too
+			counter = count.Of(rec, planned) // functions in bundles are counted one by one, too
 		}
-		if err == nil && planner.bundling {
-			err = planner.bundle(ctx, opts.Bundle)
+		if err == nil && planner.Bundling {
+			err = planner.Bundle(ctx, opts.Bundle)
 		}
 		if err == nil {
 			for _, d := range dumps {
-				sources.place(d, sum)
-				deriveFrames(rec, d, false, opts, sum)
+				sources.Place(d, sum)
+				plan.DeriveFrames(rec, d, false, opts, sum)
 			}
-			sources.report(dumps, sum)
-			opts.logf(2, "planned: %d objects, %d mappings", len(planned.objects), len(planned.mappings))
-			objects, err = makeObjects(ctx, planned, stores, sources, counter.lacks, opts, sum)
+			sources.Report(dumps, sum)
+			opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
+			objects, err = build.Make(ctx, planned, stores, sources, counter.Lacks, opts, sum)
 		}
 		if err == nil {
-			opts.logf(2, "made: %d objects", sum.Objects)
-			counting := startCount(ctx, counter, dumps)
-			if err = rewrite(ctx, rec, planned, usedMarkers(planned.leftOut().without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-				err = outputError(opts.Output, err)
+			opts.Logf(2, "made: %d objects", sum.Objects)
+			counting := count.Start(ctx, counter, dumps)
+			if err = rewrite.Copy(ctx, rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+				err = output.Error(opts.Output, err)
 			}
-			stores.report(sum)
-			counting.finish(sum, err)
-			rec.reportUnresolved(dumps, counter, sum)
+			stores.Report(sum)
+			counting.Finish(sum, err)
+			diagnose.Unresolved(rec, dumps, counter, sum)
 			if err == nil {
-				err = rec.explain(ctx, counter, opts, sum)
+				err = diagnose.Explain(ctx, rec, counter, opts, sum)
 			}
-			opts.logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
+			opts.Logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
 		}
 	}
 	if err == nil && opts.Strict {
 		err = strictError(sum)
 	}
 	if err == nil {
-		sum.BytesWritten = out.size(sum.BytesWritten)
-		err = out.commit()
+		sum.BytesWritten = out.Size(sum.BytesWritten)
+		err = out.Commit()
 	}
 	if err != nil {
 		if objects != nil {
-			err = withLeft(err, objects.undo())
+			err = objstore.WithLeft(err, objects.Undo())
 		}
-		sources.undo()
-		stores.removeMade()
+		sources.Undo()
+		stores.RemoveMade()
 		return err
 	}
-	stores.mark()
-	cacheObjects(ctx, planned, stores, opts, sum)
-	sum.BytesRead = in.size()
+	stores.Mark()
+	objstore.CacheObjects(ctx, planned, stores, opts, sum)
+	sum.BytesRead = in.Size()
 	addFindings(rec, dumps, sum)
 	return nil
 }
 
 // cutProblem says that a record is incomplete.
-func cutProblem(in *input, at int64) Problem {
-	return Problem{File: in.path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: adviceEnd}
+func cutProblem(in *recording.Input, at int64) report.Problem {
+	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
 }
 
 // addFindings adds what is known of the dumps when all is done: whose they are, how much
 // they hold, and what their producers got wrong.
-func addFindings(rec *recording, dumps []*dump, sum *Summary) {
+func addFindings(rec *recording.Recording, dumps []*model.Dump, sum *report.Summary) {
 	for i, d := range dumps {
 		s := &sum.Dumps[i]
-		s.Command = rec.commOf(d.pid)
-		s.LineAddresses = d.lineAddresses()
-		s.Stacks = rec.stacks[d.pid]
-		st, err := d.file.Stat()
+		s.Command = rec.CommOf(d.PID)
+		s.LineAddresses = plan.LineAddresses(d)
+		s.Stacks = rec.Stacks[d.PID]
+		st, err := d.File.Stat()
 		if err != nil { // of a stream, whose dumps are closed when they are complete
-			st, err = os.Stat(d.path)
+			st, err = os.Stat(d.Path)
 		}
 		if err == nil {
 			s.Bytes = st.Size()
-			if c := captureDump(d.source); c != nil {
+			if c := model.CaptureDump(d.Source); c != nil {
 				s.Bytes = c.Bytes()
 			}
 			sum.BytesRead += s.Bytes
 		}
-		repairs := d.source.Repairs()
-		if j, ok := d.source.(*source.Jitdump); ok {
+		repairs := d.Source.Repairs()
+		if j, ok := d.Source.(*source.Jitdump); ok {
 			repairs = append(repairs, j.HeaderRepairs()...)
 		}
 		for _, r := range repairs {
-			s.Repairs = append(s.Repairs, Repair(r))
+			s.Repairs = append(s.Repairs, report.Repair(r))
 			if r.Name == source.DisplacedTables {
 				s.Unwind.Repaired = int(r.Count)
 			}
@@ -224,29 +242,15 @@ func addFindings(rec *recording, dumps []*dump, sum *Summary) {
 }
 
 // strictError returns what is missing in the result as an error.
-func strictError(sum *Summary) error {
+func strictError(sum *report.Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {
 		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, Problem{File: d.Path, Offset: d.Cut, Text: d.cutText(), Advice: "let its process end before you inject"})
+			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: "let its process end before you inject"})
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w; nothing was written, because of --strict", problemsError(problems))
-}
-
-// nothingToInject is the error of a run in which no dump could be used.
-func nothingToInject(problems []Problem) error {
-	return fmt.Errorf("%w\nnone of the functions could be injected; no output was written", problemsError(problems))
-}
-
-// problemsError joins problems into one error.
-func problemsError(problems []Problem) error {
-	errs := make([]error, len(problems))
-	for i, p := range problems {
-		errs[i] = errors.New(p.String())
-	}
-	return errors.Join(errs...)
+	return fmt.Errorf("%w; nothing was written, because of --strict", report.ProblemsError(problems))
 }

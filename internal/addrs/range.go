@@ -1,0 +1,3 @@
+package addrs
+
+type Range struct{ Lo, Hi uint64 }

@@ -1,0 +1,193 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// Making bundles: in parts, side by side. Whoever makes the last part of a bundle
+// joins them.
+
+// partSize is how many functions a part has. What a bundle consists of depends on it.
+const partSize = 512
+
+// A bundleJob is a bundle that is being made.
+type bundleJob struct {
+	number int // of the object
+	object *model.Object
+	store  *objstore.Store
+
+	mu     sync.Mutex      // guards what follows
+	file   *objstore.Draft // from the first part on
+	parts  []*jitobj.Part
+	left   int // parts that are not done
+	told   told
+	failed error // of writing
+}
+
+// A partJob is a part of it.
+type partJob struct {
+	*bundleJob
+	part int
+}
+
+// bundleJobs returns the work that there is for bundles.
+func (w *Writer) bundleJobs() (jobs []partJob) {
+	for i := range w.Plan.Objects {
+		o := &w.Plan.Objects[i]
+		if o.Bundle == nil {
+			continue
+		}
+		n := (len(o.Bundle.Members) + partSize - 1) / partSize
+		b := &bundleJob{number: i, object: o, store: w.Stores[o.Dump.Objects], parts: make([]*jitobj.Part, n), left: n}
+		w.bundles = append(w.bundles, b)
+		for part := range n {
+			jobs = append(jobs, partJob{b, part})
+		}
+	}
+	return jobs
+}
+
+// abandonBundles removes the files of bundles that were not finished.
+func (w *Writer) abandonBundles() {
+	for _, b := range w.bundles {
+		if b.file != nil {
+			b.file.Abandon()
+		}
+	}
+}
+
+// members returns the functions of a part.
+func (p *partJob) members() []model.Member {
+	first := p.part * partSize
+	return p.object.Bundle.Members[first:min(first+partSize, len(p.object.Bundle.Members))]
+}
+
+// bundlePart makes a part, and the bundle if it is the last one.
+func (w *Writer) bundlePart(m *Maker, p *partJob) {
+	part, t, err := m.part(w, p)
+	w.Opts.Progress.Add(int64(len(p.members())))
+	var we *jitobj.WriteError
+	if errors.As(err, &we) {
+		err = &objstore.StoreError{Err: we}
+	}
+	b := p.bundleJob
+	b.mu.Lock()
+	b.parts[p.part] = part
+	b.told.add(t)
+	if b.failed == nil {
+		b.failed = err
+	}
+	b.left--
+	last := b.left == 0
+	b.mu.Unlock()
+	if !last {
+		return
+	}
+	did, err := m.join(b)
+	b.parts = nil
+	if err != nil {
+		if b.file != nil {
+			b.file.Abandon() // others may need the room
+		}
+		if err != errNoFunctions { // or else each of them has said why
+			w.fail(b.number, len(b.object.Bundle.Members), err)
+			for _, member := range b.object.Bundle.Members {
+				w.lacks(b.object.Dump, member.Function)
+			}
+		}
+	} else if did == objstore.Created {
+		m.Created = append(m.Created, CreatedFile{b.number, b.file.Ino})
+	}
+}
+
+// part makes a part of a bundle. A function that cannot be read is missing in it.
+func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, told, error) {
+	var t told
+	if err := m.enter(p.object.Dump); err != nil {
+		return nil, t, err
+	}
+	file, err := p.open(m)
+	if err != nil {
+		return nil, t, err
+	}
+	if err := m.bundler.BeginPart(p.object.Bundle.Stretch, file); err != nil {
+		return nil, t, err
+	}
+	some := false
+	for _, member := range p.members() {
+		fn, err := m.reader.Function(member.Function)
+		if err == nil {
+			err = m.bundler.AddFunction(fn, member.Addr)
+		}
+		if err != nil {
+			w.fail(p.number, 1, err)
+			w.lacks(p.object.Dump, member.Function)
+			continue
+		}
+		if !member.Again {
+			t.count(fn, true)
+		}
+		some = true
+	}
+	part, err := m.bundler.EndPart()
+	if !some {
+		part = nil
+	}
+	return part, t, err
+}
+
+// open opens the bundle's file, if that has not been done.
+func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.file == nil && b.failed == nil {
+		b.file, b.failed = b.store.Draft(fmt.Sprintf("%s%d-%d", recording.BundlePrefix, b.object.PID, b.number), m.mode)
+	}
+	return b.file, b.failed
+}
+
+// errNoFunctions says that none of a bundle's functions could be read.
+var errNoFunctions = errors.New("no functions")
+
+// join finishes a bundle of which all parts are there.
+func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
+	if b.failed != nil {
+		return 0, b.failed
+	}
+	parts := slices.DeleteFunc(b.parts, func(p *jitobj.Part) bool { return p == nil })
+	if len(parts) == 0 {
+		return 0, errNoFunctions
+	}
+	if err := m.enter(b.object.Dump); err != nil {
+		return 0, err
+	}
+	o := b.object
+	obj, err := m.bundler.Join(b.file, o.Bundle.Stretch, place(o), parts)
+	var we *jitobj.WriteError
+	if errors.As(err, &we) {
+		err = &objstore.StoreError{Err: we}
+	}
+	if err != nil {
+		return 0, err
+	}
+	o.BuildID, o.Tables = obj.BuildID, obj.Tables
+	did, err := b.file.Commit(string(o.AppendName(nil)))
+	if err != nil {
+		return 0, &objstore.StoreError{Err: err}
+	}
+	o.Made = true
+	m.finished(did, b.file.Written)
+	if !obj.Tables.Describe() {
+		b.told.unplaced, b.told.sent, b.told.derived = b.told.sent+b.told.derived, 0, 0
+	}
+	m.tell(o.Dump.Number, b.told)
+	return did, nil
+}

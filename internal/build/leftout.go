@@ -1,0 +1,53 @@
+package build
+
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// Dumps without objects: their directory is full or read-only, say. Each costs its own
+// functions only. Its markers and anonymous memory stay in the result, as if it had not been
+// found, so that a later run can do better.
+
+// leftOutDumps are dumps that need objects and have none.
+type leftOutDumps []*model.Dump
+
+// LeftOut returns the dumps of which no object was made, in the order of their numbers.
+func LeftOut(p *model.Plan) (left leftOutDumps) {
+	needs, has := make(map[*model.Dump]bool), make(map[*model.Dump]bool)
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if !needs[o.Dump] {
+			needs[o.Dump] = true
+			left = append(left, o.Dump)
+		}
+		has[o.Dump] = has[o.Dump] || o.Made
+	}
+	return slices.DeleteFunc(left, func(d *model.Dump) bool { return has[d] })
+}
+
+// pidsIn returns the processes of the dumps whose objects belong into a directory.
+func (l leftOutDumps) pidsIn(dir string) (pids []uint32) {
+	for _, d := range l {
+		if d.Objects == dir {
+			pids = append(pids, d.PID)
+		}
+	}
+	return pids
+}
+
+// Without returns dumps without those in l.
+func (l leftOutDumps) Without(dumps []*model.Dump) []*model.Dump {
+	return slices.DeleteFunc(slices.Clone(dumps), func(d *model.Dump) bool { return slices.Contains(l, d) })
+}
+
+// lacksRoom reports whether an object could not be written.
+func (w *Writer) lacksRoom() bool {
+	for f := range w.failed {
+		if f.writing {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,390 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// An Writer makes the objects of a plan. The order in which workers take
+// functions does not show in anything they make.
+type Writer struct {
+	Plan    *model.Plan
+	Opts    *config.Options
+	Sum     *report.Summary
+	Stores  objstore.Stores
+	compDir string
+	lacks   func(d *model.Dump, function int) // is told of functions without an object
+	next    atomic.Int64                      // object of the plan that nobody has taken
+	parts   []partJob
+	part    atomic.Int64 // part of a bundle that nobody has taken
+	bundles []*bundleJob
+
+	mu       sync.Mutex // guards what follows, and sum
+	failed   map[failure]failures
+	problems []report.Problem
+	Created  []CreatedFile
+}
+
+// A failure groups errors of the same kind: a full disk fails thousands of files.
+type failure struct {
+	where   string
+	writing bool
+}
+
+// failures are how often and what of.
+type failures struct {
+	count int
+	first int    // the first object of the plan that failed
+	text  string // why
+
+	advice string
+}
+
+// batch is how many objects a worker takes at once.
+const batch = 64
+
+// Make makes the objects of a plan. What single objects fail of is counted
+// in the summary; it is an error if none could be made, unless that is for want of
+// directories that nobody has named. The writer that it returns is there for undo.
+func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options, sum *report.Summary) (*Writer, error) {
+	w := &Writer{Plan: p, Opts: opts, Sum: sum, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
+	jobs := opts.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	w.parts = w.bundleJobs()
+	defer w.abandonBundles()
+	opts.Progress.Begin(report.PhaseObjects, int64(p.Functions()))
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(jobs, 1+len(p.Objects)/batch+len(w.parts)) {
+		group.Go(func() error { return w.work(ctx) })
+	}
+	err := group.Wait()
+	w.Report()
+	if err == nil && sum.Objects == 0 && len(p.Objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
+		err = report.NothingToInject(sum.Problems)
+	}
+	return w, err
+}
+
+// A CreatedFile is an object whose file was not there before.
+type CreatedFile struct {
+	Object int // of the plan
+	Ino    uint64
+}
+
+// Undo removes the files that were not there before, where no other run can count on
+// them. Those that were replaced stay: nothing that an earlier result refers to is lost
+// with them. It returns what had to stay, in words.
+func (w *Writer) Undo() (left string) {
+	may, stays := make(map[*objstore.Store]bool), make(map[string]int)
+	for _, s := range w.Stores {
+		may[s] = s.MayUndo()
+	}
+	w.Opts.Progress.Begin(report.PhaseUndo, int64(len(w.Created)))
+	for i, c := range w.Created {
+		if i%batch == 0 {
+			w.Opts.Progress.Set(int64(i))
+		}
+		o := &w.Plan.Objects[c.Object]
+		if s := w.Stores[o.Dump.Objects]; may[s] {
+			s.TakeBack(string(o.AppendName(nil)), c.Ino)
+		} else {
+			stays[o.Dump.Objects]++
+		}
+	}
+	var parts []string
+	for _, dir := range slices.Sorted(maps.Keys(stays)) {
+		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s, which another run uses", stays[dir], quote.Printable(dir)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// work makes objects until there are none left.
+func (w *Writer) work(ctx context.Context) error {
+	m := Maker{Opts: w.Opts, CompDir: w.compDir}
+	var dump *model.Dump // at which m is
+	var store *objstore.Store
+	for ctx.Err() == nil {
+		i := int(w.part.Add(1)) - 1
+		if i >= len(w.parts) {
+			break
+		}
+		w.bundlePart(&m, &w.parts[i])
+	}
+	for ctx.Err() == nil {
+		end := int(w.next.Add(batch))
+		if end-batch >= len(w.Plan.Objects) {
+			break
+		}
+		alone := int64(0) // functions that have an object of their own
+		for i := end - batch; i < min(end, len(w.Plan.Objects)); i++ {
+			o := &w.Plan.Objects[i]
+			if o.Bundle == nil {
+				alone++
+			}
+			if o.Bundle != nil { // made elsewhere
+				continue
+			}
+			if o.Dump != dump {
+				dump, store = o.Dump, w.Stores[o.Dump.Objects]
+			}
+			did, err := m.Object(o, store)
+			if err != nil {
+				w.fail(i, 1, err)
+				w.lacks(o.Dump, o.Function)
+				continue
+			}
+			if did == objstore.Created {
+				m.Created = append(m.Created, CreatedFile{i, m.Ino})
+			}
+		}
+		w.Opts.Progress.Add(alone)
+	}
+	m.LeaveDump()
+	w.Merge(&m)
+	return ctx.Err()
+}
+
+// A Maker is one worker: a reader and a builder for the dump it is at, and what
+// it has found so far.
+type Maker struct {
+	Opts      *config.Options
+	dump      *model.Dump
+	reader    source.FunctionReader
+	builder   *jitobj.Builder
+	bundler   *jitobj.Builder
+	name      []byte
+	scratch   []byte
+	mode      uint32       // of the dump's objects
+	Ino       uint64       // of the last object's file, if it was created
+	CompDir   string       // of the objects
+	told      map[int]told // by dump
+	made      int
+	unchanged int
+	replaced  int
+	bytes     int64
+	Created   []CreatedFile
+	problems  []report.Problem
+}
+
+// Object makes one object.
+func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, error) {
+	if err := m.enter(o.Dump); err != nil {
+		return 0, err
+	}
+	fn, err := m.reader.Function(o.Function)
+	if err != nil {
+		return 0, err
+	}
+	obj, err := m.builder.Build(fn, place(o))
+	if err != nil {
+		return 0, err
+	}
+	m.name = o.AppendName(m.name[:0])
+	var did objstore.Outcome
+	if did, m.Ino, m.scratch, err = s.Put(string(m.name), obj.Bytes, m.scratch, m.mode); err != nil {
+		return 0, &objstore.StoreError{Err: err}
+	}
+	o.BuildID, o.Tables, o.Made = obj.BuildID, obj.Tables, true
+	m.finished(did, int64(len(obj.Bytes)))
+	var t told
+	t.count(fn, obj.Tables.Describe())
+	m.tell(o.Dump.Number, t)
+	return did, nil
+}
+
+// finished counts an object.
+func (m *Maker) finished(did objstore.Outcome, size int64) {
+	m.made++
+	m.bytes += size
+	switch did {
+	case objstore.Unchanged:
+		m.unchanged++
+	case objstore.Replaced:
+		m.replaced++
+	}
+}
+
+// enter makes m ready for objects of a dump.
+func (m *Maker) enter(d *model.Dump) (err error) {
+	if d == m.dump {
+		return nil
+	}
+	m.LeaveDump()
+	opts := jitobj.Options{
+		DWARF: m.Opts.DWARF, Producer: m.Opts.Producer, Tight: model.IsTight(d.Objects),
+		Embed: m.Opts.EmbedSources, CompDir: m.CompDir,
+	}
+	if m.builder, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
+		return err
+	}
+	opts.Tight = false // see appendPath
+	if m.bundler, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
+		return err
+	}
+	m.dump, m.reader, m.mode = d, d.Source.Functions(), objstore.Mode(d)
+	return nil
+}
+
+// place returns where the object's unwind tables are to be.
+func place(o *model.Object) jitobj.Place {
+	switch {
+	case !o.Placed:
+		return jitobj.Place{}
+	case o.TablesAt == 0:
+		return jitobj.Place{None: true}
+	}
+	return jitobj.Place{Away: o.TablesAt - o.CodeAt, Room: o.Room}
+}
+
+// told is how many functions of a dump say where their code comes from.
+type told struct{ lines, inlines, sent, derived, unplaced, codeless int }
+
+// count counts a function. unwound says that its object has unwind tables.
+func (t *told) count(fn *jitcode.Function, unwound bool) {
+	if len(fn.Lines) > 0 {
+		t.lines++
+	}
+	if len(fn.Inlines) > 0 {
+		t.inlines++
+	}
+	if !fn.HasCode() {
+		t.codeless++
+	}
+	switch {
+	case fn.Unwind.Empty():
+	case !unwound:
+		t.unplaced++
+	case len(fn.Unwind.Sent.FDEs) > 0:
+		t.sent++
+	default:
+		t.derived++
+	}
+}
+
+func (t *told) add(o told) {
+	t.lines += o.lines
+	t.inlines += o.inlines
+	t.sent += o.sent
+	t.derived += o.derived
+	t.unplaced += o.unplaced
+	t.codeless += o.codeless
+}
+
+// tell adds to what is known of a dump.
+func (m *Maker) tell(dump int, t told) {
+	if m.told == nil {
+		m.told = make(map[int]told)
+	}
+	t.add(m.told[dump])
+	m.told[dump] = t
+}
+
+// LeaveDump collects what the reader complained about.
+func (m *Maker) LeaveDump() {
+	if m.reader == nil {
+		return
+	}
+	for _, p := range m.reader.TakeProblems() {
+		m.problems = append(m.problems, report.Problem{File: m.dump.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(m.dump.Path)})
+	}
+}
+
+// fail takes note of an error, which costs some functions of the i-th object.
+func (w *Writer) fail(i, functions int, err error) {
+	o := &w.Plan.Objects[i]
+	f := failure{where: o.Dump.Path}
+	text, advice := err.Error(), report.AdviceVerify(o.Dump.Path)
+	var se *objstore.StoreError
+	if errors.As(err, &se) {
+		f = failure{o.Dump.Objects, true}
+		text = safefile.WithoutPath(se.Err).Error() // not that of a temporary file
+		if advice = report.AdviceStore(se.Err); advice != report.AdviceRoom {
+			text = string(o.AppendName(nil)) + ": " + text
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	g := w.failed[f]
+	if g.count == 0 || i < g.first {
+		g.first, g.text, g.advice = i, text, advice
+	}
+	g.count += functions
+	w.failed[f] = g
+}
+
+// Merge adds what a worker has found to the whole.
+func (w *Writer) Merge(m *Maker) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Sum.Objects += m.made
+	w.Sum.ObjectBytes += m.bytes
+	w.Sum.Unchanged += m.unchanged
+	w.Sum.Replaced += m.replaced
+	for number, t := range m.told {
+		w.Sum.Dumps[number].WithLines += t.lines
+		w.Sum.Dumps[number].Codeless += t.codeless
+		w.Sum.Dumps[number].Inlining += t.inlines
+		w.Sum.Dumps[number].Unwind.Sent += t.sent
+		w.Sum.Dumps[number].Unwind.Derived += t.derived
+		if n := t.unplaced; n > 0 {
+			d := &w.Sum.Dumps[number]
+			d.Unwind.Unplaced += n
+			d.Frames = fmt.Sprintf("for the unwind tables of %d functions there was no place within 2 GB behind their code; perf up to 6.12 may not find their callers", d.Unwind.Unplaced)
+		}
+	}
+	w.problems = append(w.problems, m.problems...)
+	w.Created = append(w.Created, m.Created...)
+}
+
+// Report puts problems into the summary, in an order that does not depend on the
+// workers.
+func (w *Writer) Report() {
+	what := "objects could not be made"
+	if len(w.parts) > 0 {
+		what = "functions have no object"
+	}
+	left := LeftOut(w.Plan)
+	for f, g := range w.failed {
+		text := fmt.Sprintf("%d %s: %s", g.count, what, g.text)
+		if pids := left.pidsIn(f.where); f.writing && len(pids) > 0 {
+			text += "; " + report.LeftOutText(pids)
+		}
+		w.problems = append(w.problems, report.Problem{File: f.where, Offset: -1, Text: text, Advice: g.advice})
+	}
+	slices.SortFunc(w.problems, func(a, b report.Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Text, b.Text))
+	})
+	more := make(map[string]int)
+	for _, p := range w.problems {
+		if more[p.File]++; more[p.File] <= report.MaxProblems {
+			w.Sum.Problem(p)
+		}
+	}
+	for _, d := range w.Sum.Dumps {
+		if n := more[d.Path] - report.MaxProblems; n > 0 {
+			w.Sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+		}
+	}
+}

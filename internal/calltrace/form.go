@@ -1,0 +1,153 @@
+package calltrace
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// What a recording must say of events that are put into it.
+
+// callFields are those of a sample that stands for a call; it has CPU and RAW as well
+// where the trace has that.
+const callFields = perfdata.FieldIdentifier | perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldTime | perfdata.FieldPeriod | perfdata.FieldCallchain
+
+// noteFields are those of a sample that stands for a note: ADDR is its type.
+const noteFields = callFields | perfdata.FieldAddr | perfdata.FieldRaw
+
+// A traceEvent is an event that is put into the recording, for all traces of its name.
+type traceEvent struct {
+	name   string
+	fields perfdata.SampleType
+	attr   perfdata.Attr
+}
+
+// A traceForm is what the recording's events become.
+type traceForm struct {
+	relay  *perfdata.Relay
+	attrs  []perfdata.Attr // all, the new ones last
+	names  []string
+	events []traceEvent
+}
+
+// notesSuffix makes the name of the event for notes out of that for calls.
+const notesSuffix = "-notes"
+
+// newTraceForm adds two events for each name of a trace: one for calls, and one for what
+// the program says itself, if it says anything.
+func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error) {
+	relay, err := perfdata.NewRelay(rec.In.Order, rec.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	f := &traceForm{relay: relay, attrs: slices.Clone(relay.Attrs())}
+	for i := range f.attrs {
+		f.names = append(f.names, eventName(rec, i))
+	}
+	var names []string
+	for _, t := range traces {
+		if !slices.Contains(names, t.Name()) {
+			names = append(names, t.Name())
+		}
+	}
+	ids := relay.FreeIDs(2 * len(names))
+	for i, name := range names {
+		fields, notes := callFields, false
+		for _, t := range traces {
+			if t.Name() != name {
+				continue
+			}
+			if t.HasCPU() {
+				fields |= perfdata.FieldCPU
+			}
+			d, ok := t.Trace.(calls.Describer)
+			if ok && d.HasArgs() {
+				fields |= perfdata.FieldRaw
+			}
+			notes = notes || !ok || d.HasNotes()
+		}
+		f.add(rec, name, perfdata.ConfigDummy, fields, ids[2*i])
+		if notes {
+			f.add(rec, name+notesSuffix, perfdata.ConfigBPFOutput, noteFields|fields, ids[2*i+1])
+		}
+	}
+	return f, nil
+}
+
+func (f *traceForm) add(rec *recording.Recording, name string, config uint64, fields perfdata.SampleType, id uint64) {
+	attr := perfdata.NewAttr(rec.In.Order, &rec.Attrs[0], config, fields, id)
+	f.events = append(f.events, traceEvent{name, fields, attr})
+	f.attrs = append(f.attrs, attr)
+	f.names = append(f.names, name)
+}
+
+// eventDesc returns the feature that names the events.
+func (f *traceForm) eventDesc(rec *recording.Recording) perfdata.Feature {
+	events := make([]perfdata.NamedEvent, len(f.attrs))
+	for i := range f.attrs {
+		events[i] = perfdata.NamedEvent{Attr: f.attrs[i], Name: f.names[i]}
+	}
+	return perfdata.NewFeature(perfdata.FeatureEventDesc, perfdata.AppendEventDesc(nil, rec.In.Order, events))
+}
+
+// file returns what the header of a file says with the new events in it. Written as a
+// pipe, it does not say when the last sample was taken: that is not known yet.
+func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
+	if rec.In.File == nil {
+		return nil
+	}
+	file := *rec.In.File
+	file.Attrs = f.attrs
+	file.Features = slices.DeleteFunc(slices.Clone(file.Features), func(have perfdata.Feature) bool {
+		return have.ID == perfdata.FeatureEventDesc || stream && have.ID == perfdata.FeatureSampleTime
+	})
+	at, _ := slices.BinarySearchFunc(file.Features, perfdata.FeatureEventDesc, func(have perfdata.Feature, id perfdata.FeatureID) int { return int(have.ID - id) })
+	file.Features = slices.Insert(file.Features, at, f.eventDesc(rec))
+	return &file
+}
+
+// eventDesc returns what the recording calls its events, or nil.
+func eventDesc(s *recording.Recording) []perfdata.NamedEvent {
+	content := s.Described
+	if s.In.File != nil {
+		f := s.In.File.Feature(perfdata.FeatureEventDesc)
+		if f == nil {
+			return nil
+		}
+		var err error
+		if content, err = f.Bytes(); err != nil {
+			return nil
+		}
+	}
+	if content == nil {
+		return nil
+	}
+	events, err := perfdata.EventDesc(s.In.Order, content)
+	if err != nil {
+		return nil
+	}
+	return events
+}
+
+// eventName returns the name of an event. Where the recording does not say, it is what
+// perf would call the event, or its numbers.
+func eventName(s *recording.Recording, i int) string {
+	if described := eventDesc(s); i < len(described) && described[i].Name != "" {
+		return described[i].Name
+	}
+	type event struct {
+		typ    uint32
+		config uint64
+	}
+	e := event{s.Attrs[i].Type(), s.Attrs[i].Config()}
+	if name, ok := map[event]string{
+		{0, 0}: "cycles", {0, 1}: "instructions", {0, 2}: "cache-references", {0, 3}: "cache-misses", {0, 4}: "branches", {0, 5}: "branch-misses",
+		{1, 0}: "cpu-clock", {1, 1}: "task-clock", {1, 2}: "page-faults", {1, 3}: "context-switches", {1, 9}: "dummy", {1, 10}: "bpf-output",
+	}[e]; ok {
+		return name
+	}
+	return fmt.Sprintf("type-%d-config-%#x", e.typ, e.config)
+}

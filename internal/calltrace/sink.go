@@ -1,0 +1,383 @@
+package calltrace
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/output"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Sink puts the calls of traces between the records that come to it, by time,
+// and gives these the form that they must have beside the new events.
+//
+// A sample goes in front of the first record that is later than it. So it is never older
+// than anything before it, and what a FINISHED_ROUND has promised stays true; and it is
+// behind the mapping of its function, however little later it came.
+type Sink struct {
+	output.Sink
+	base    output.Sink // where features are set
+	ctx     context.Context
+	rec     *recording.Recording
+	form    *traceForm
+	feeds   []*traceFeed
+	next    uint64 // the time of the earliest sample that waits
+	buf     []byte
+	attrs   int    // that have come, of a pipe
+	first   uint64 // times of samples
+	last    uint64
+	sum     *report.Summary
+	args    []byte
+	chain   []uint64
+	dropped int64 // records that have no room for an id
+}
+
+// A traceFeed is one trace on its way.
+type traceFeed struct {
+	*Track
+	merger      *calls.Merger
+	event       *calls.Event // the next one; nil at the end
+	time        uint64       // of it, by the recording's clock
+	calls, says *traceEvent
+	made        []mono.MadeThread // that nobody has been told of yet
+	sum         *report.TraceSummary
+}
+
+const (
+	// maxChain is how many calls a callchain shows: what the kernel gives, if nobody asks
+	// for more (/proc/sys/kernel/perf_event_max_stack). perf shows no more, either.
+	maxChain = 127
+
+	// outerChain is how many of them are the outermost, if there are more calls than that.
+	// So what a function's callees took still counts for it, however deep they are.
+	outerChain = 63
+
+	// seam is how many of the innermost may go as well, so that the last of the outermost
+	// did call the first of the others.
+	seam = 32
+)
+
+// NewSink returns the sink for a result with traces in it.
+func NewSink(ctx context.Context, rec *recording.Recording, traces []*Track, out *output.Output, level int, sum *report.Summary) (output.Sink, error) {
+	form, err := newTraceForm(rec, traces)
+	if err != nil {
+		return nil, err
+	}
+	in := *rec.In
+	in.File = form.file(rec, out.Stream)
+	base, err := output.NewPlain(&in, out)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sink{Sink: base, base: base, ctx: ctx, rec: rec, form: form, sum: sum, first: math.MaxUint64}
+	if level != 0 {
+		if s.Sink, err = output.NewPackedSink(base, rec.In.Order, level); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range traces {
+		threads, err := t.Threads(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", quote.Printable(t.Path()), err)
+		}
+		f := &traceFeed{Track: t, merger: calls.NewMerger(threads), sum: &sum.Traces[t.number]}
+		for i := range form.events {
+			switch e := &form.events[i]; e.name {
+			case t.Name():
+				f.calls = e
+			case t.Name() + notesSuffix:
+				f.says = e
+			}
+		}
+		if m, ok := t.Trace.(interface{ MadeThreads() []mono.MadeThread }); ok {
+			f.made = m.MadeThreads()
+			f.sum.Unknown = len(f.made)
+		}
+		f.advance()
+		s.feeds = append(s.feeds, f)
+	}
+	s.setNext()
+	return s, nil
+}
+
+func (f *traceFeed) advance() {
+	var err error
+	if f.event, err = f.merger.Next(); err != nil {
+		f.event = nil
+		return
+	}
+	f.time = min(f.clock(f.event.Time), recording.LatestTime)
+}
+
+// setNext finds the earliest sample that waits.
+func (s *Sink) setNext() {
+	s.next = math.MaxUint64
+	for _, f := range s.feeds {
+		if f.event != nil {
+			s.next = min(s.next, f.time)
+		}
+	}
+}
+
+// Write takes whole records.
+func (s *Sink) Write(p []byte) (int, error) {
+	block := perfdata.BlockOf(p, s.rec.In.Order)
+	needed := s.form.relay.Needed()
+	run := 0
+	for at, rec := range block.Records() {
+		if time, ok := s.rec.Layouts.Time(rec); ok {
+			if time > s.next {
+				if !needed {
+					s.put(p[run:at])
+					run = at
+				}
+				s.samplesBefore(time)
+			}
+			if rec.Type == perfdata.RecordSample {
+				s.first, s.last = min(s.first, time), max(s.last, time)
+			}
+		}
+		if needed {
+			s.relay(rec)
+		}
+	}
+	if !needed {
+		s.put(p[run:])
+	}
+	s.flushBuf()
+	return len(p), s.Err()
+}
+
+// relay appends a record in its new form.
+func (s *Sink) relay(rec perfdata.Record) {
+	var err error
+	if s.buf, err = s.form.relay.Append(s.buf, rec); err != nil {
+		s.dropped++
+	}
+	if len(s.buf) > output.MaxHeld {
+		s.flushBuf()
+	}
+}
+
+// put writes records as they are, behind those that wait.
+func (s *Sink) put(p []byte) {
+	s.flushBuf()
+	if len(p) > 0 {
+		s.Sink.Write(p)
+	}
+}
+
+func (s *Sink) flushBuf() {
+	s.Progressed()
+	if len(s.buf) > 0 {
+		s.Sink.Write(s.buf)
+		s.buf = s.buf[:0]
+	}
+}
+
+// samplesBefore puts in the samples that are older than a time, or all.
+func (s *Sink) samplesBefore(time uint64) {
+	for n := 1; s.next < time || s.next != math.MaxUint64 && time == math.MaxUint64; n++ {
+		for _, f := range s.feeds {
+			if f.event == nil || f.time != s.next {
+				continue
+			}
+			if f.made != nil {
+				s.introduce(f)
+			}
+			s.sample(f)
+			switch {
+			case f.time < s.rec.Earliest:
+				f.sum.Early++
+			case time == math.MaxUint64:
+				f.sum.Late++
+			}
+			f.advance()
+			break
+		}
+		s.setNext()
+		if len(s.buf) > output.MaxHeld {
+			s.flushBuf()
+			if s.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// Progressed says how far the traces have been read.
+func (s *Sink) Progressed() {
+	var done, total int64
+	for _, f := range s.feeds {
+		if m, ok := f.Trace.(calls.Meter); ok {
+			d, t := m.Read()
+			done, total = done+d, total+t
+		}
+	}
+	s.rec.In.Progress.ReadBeside(done, total)
+}
+
+// introduce tells of threads that the recording does not have.
+func (s *Sink) introduce(f *traceFeed) {
+	trailer := perfdata.TrailerOf(output.TrackingAttr(s.form.attrs))
+	for _, m := range f.made {
+		s.buf = perfdata.AppendComm(s.buf, s.rec.In.Order, &perfdata.Comm{PID: f.PID(), TID: m.TID, Name: []byte(m.Name)}, f.time, &trailer)
+	}
+	f.made = nil
+}
+
+// sample appends the sample of a feed's next event.
+func (s *Sink) sample(f *traceFeed) {
+	e := f.event
+	event := f.calls
+	n := perfdata.NewSample{
+		PID: f.PID(), TID: e.TID, Time: f.time, CPU: e.CPU, Period: e.Exclusive, Stack: e.Stack,
+	}
+	if len(n.Stack) > 0 {
+		n.IP = n.Stack[len(n.Stack)-1]
+	}
+	if len(n.Stack) > maxChain {
+		s.chain = bothEnds(s.chain[:0], n.Stack)
+		n.Stack = s.chain
+		f.sum.Cut++
+	}
+	switch {
+	case e.Kind == calls.Note && f.says == nil: // it says that it has none
+		return
+	case e.Kind == calls.Note:
+		event = f.says
+		n.Addr, n.Period, n.Raw = uint64(e.Type), 1, e.Payload
+		if len(n.Raw) > perfdata.MaxRaw {
+			f.sum.CutNotes++
+		}
+	case len(e.Args) > 0:
+		s.args = s.args[:0]
+		for _, a := range e.Args {
+			s.args = append(s.args, 0, 0, 0, 0, 0, 0, 0, 0)
+			s.rec.In.Order.PutUint64(s.args[len(s.args)-8:], a)
+		}
+		n.Raw = s.args
+	}
+	n.ID = event.attr.IDs[0]
+	s.buf = perfdata.AppendSample(s.buf, s.rec.In.Order, event.fields, &n)
+	s.first, s.last = min(s.first, n.Time), max(s.last, n.Time)
+}
+
+// bothEnds appends the outermost and the innermost calls of a stack that is longer than
+// maxChain. Deep stacks are recursions mostly: if possible, what is between is whole turns.
+func bothEnds(to, stack []uint64) []uint64 {
+	from := len(stack) - (maxChain - outerChain)
+	for i := from; i < from+seam; i++ {
+		if stack[i-1] == stack[outerChain-1] {
+			from = i
+			break
+		}
+	}
+	return append(append(to, stack[:outerChain]...), stack[from:]...)
+}
+
+// Takes deals with what a pipe says in records of what a header says: of its events.
+func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
+	order := s.rec.In.Order
+	switch rec.Type {
+	case perfdata.RecordHeaderAttr:
+		i := s.attrs
+		s.attrs++
+		if i >= len(s.rec.Attrs) {
+			return s.Sink.Takes(rec)
+		}
+		if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
+			return true, err
+		}
+		for i := range s.form.events {
+			if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
+				return true, err
+			}
+		}
+		if s.rec.Described == nil {
+			return true, s.tellNames()
+		}
+		return true, nil
+	case perfdata.RecordHeaderFeature:
+		switch id, _, ok := perfdata.HeaderFeature(order, rec); {
+		case ok && id == perfdata.FeatureEventDesc:
+			return true, s.tellNames()
+		case ok && id == perfdata.FeatureSampleTime:
+			return true, nil
+		}
+	}
+	return s.Sink.Takes(rec)
+}
+
+// tell passes on a record that says what a header says.
+func (s *Sink) tell(rec []byte) error {
+	s.flushBuf()
+	block := perfdata.BlockOf(rec, s.rec.In.Order)
+	for _, r := range block.Records() {
+		if taken, err := s.Sink.Takes(r); taken || err != nil {
+			return err
+		}
+	}
+	_, err := s.Sink.Write(rec)
+	return err
+}
+
+func (s *Sink) tellNames() error {
+	desc := s.form.eventDesc(s.rec)
+	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.In.Order, &desc)
+	if err != nil {
+		return err
+	}
+	return s.tell(rec)
+}
+
+// Err is also that of the context: there may be many samples between two records.
+func (s *Sink) Err() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return s.Sink.Err()
+}
+
+// Offset is behind what waits.
+func (s *Sink) Offset() int64 {
+	s.flushBuf()
+	return s.Sink.Offset()
+}
+
+// Finish puts in what is left.
+func (s *Sink) Finish(buildIDs, aux func([]byte) []byte) error {
+	s.samplesBefore(math.MaxUint64)
+	s.flushBuf()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	for _, f := range s.feeds {
+		reportTrace(f.Track, f.merger.Counts(), f.merger.Errs(), s.sum)
+	}
+	if s.dropped > 0 {
+		s.sum.Problem(report.Problem{File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records are as long as any can be, and had no room for the id that they need beside the new events; they are left out", s.dropped),
+			Advice: "record with smaller stacks or traces in samples, or inject without the trace"})
+	}
+	s.setSampleTime()
+	return s.Sink.Finish(buildIDs, aux)
+}
+
+// setSampleTime makes the feature SAMPLE_TIME true: u64 first, last.
+func (s *Sink) setSampleTime() {
+	setter, ok := s.base.(output.FeatureSetter)
+	if !ok || s.last == 0 || s.rec.In.File != nil && s.rec.In.File.Feature(perfdata.FeatureSampleTime) == nil {
+		return
+	}
+	var content [16]byte
+	order := s.rec.In.Order
+	order.PutUint64(content[:], s.first)
+	order.PutUint64(content[8:], s.last)
+	setter.SetFeature(perfdata.NewFeature(perfdata.FeatureSampleTime, content[:]))
+}

@@ -1,0 +1,184 @@
+package codebytes
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// Whose core dump is it? Its number alone does not tell: numbers are used again, and
+// in a container they are others. Where files are mapped tells better, as addresses are
+// random. So both must speak for a process, or the files alone.
+
+// CoreMemory returns the memory of a core, if it is of a dump's process. maps are the
+// executable mappings of that.
+func CoreMemory(rec *recording.Recording, f *codeFile, d *model.Dump, maps []recording.FileMap) (jitcode.Memory, string, error) {
+	mapped, err := compareMaps(f.Core, maps)
+	if err != nil {
+		return nil, "", fmt.Errorf("it is a core dump of another process than %d: %w", d.PID, err)
+	}
+	numbered := IsNumbered(f.Core, d.PID) || d.Source.PID() != 0 && IsNumbered(f.Core, d.Source.PID())
+	pid, known := coreNumber(f.Core)
+	switch {
+	case !holdsAny(f.Core, d):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, and has no memory where process %d has its functions", pid, d.PID)
+	case numbered && (mapped || len(f.Core.Files()) == 0):
+		return f.Core, "", nil
+	case mapped && !isRandom(maps):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and that files are mapped alike proves nothing: they are where they are without address space layout randomization", pid, d.PID)
+	case mapped && isOther(rec, pid, d, f.Core):
+		return nil, "", fmt.Errorf("it is a core dump of process %d, which is another one in the recording than %d", pid, d.PID)
+	case mapped:
+		return f.Core, fmt.Sprintf("process %d of its pid namespace is taken for %d: files are mapped where they were in that", pid, d.PID), nil
+	case known && numbered:
+		return nil, "", fmt.Errorf("it is a core dump of process %d, and shares no mapped file with the one that was recorded", pid)
+	}
+	return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, d.PID)
+}
+
+// coreNumber returns the process's number as the core has it. known is false if it is
+// only that of a thread.
+func coreNumber(c *elfcore.Core) (pid int, known bool) {
+	if c.PID() != 0 {
+		return c.PID(), true
+	}
+	if threads := c.Threads(); len(threads) > 0 {
+		return threads[0].TID, false
+	}
+	return 0, false
+}
+
+// IsNumbered reports whether a core says that it is of a process: by its number, or else
+// by that of its first thread, which may be another thread's number if it crashed.
+func IsNumbered(c *elfcore.Core, pid uint32) bool {
+	if c.PID() != 0 {
+		return c.PID() == int(pid)
+	}
+	return slices.ContainsFunc(c.Threads(), func(t elfcore.Thread) bool { return t.TID == int(pid) })
+}
+
+// isOther reports whether the recording has another process with a core's number that it
+// fits as well: one that was forked has its files where its parent has them.
+func isOther(rec *recording.Recording, pid int, d *model.Dump, c *elfcore.Core) bool {
+	if pid <= 0 || rec.Processes[uint32(pid)] == nil {
+		return false
+	}
+	mapped, err := compareMaps(c, rec.FileMapsOf(uint32(pid), LastTime(d)))
+	return err == nil && mapped
+}
+
+// compareMaps compares where files are mapped. It fails if they are elsewhere, and
+// returns false if there are none to compare.
+func compareMaps(c *elfcore.Core, maps []recording.FileMap) (bool, error) {
+	places := make(map[string][]uint64) // by name, where offset 0 of the file would be
+	for i := range c.Files() {
+		f := &c.Files()[i]
+		name := strings.TrimSuffix(f.Name, recording.DeletedSuffix)
+		if at, list := f.Start-f.Offset, places[name]; len(list) == 0 || list[len(list)-1] != at && len(list) < maxPlaces {
+			places[name] = append(list, at)
+		}
+	}
+	agree, differ := 0, 0
+	var first error
+	for i := range maps {
+		m := &maps[i]
+		if m.Name == "" || strings.HasPrefix(m.Name, "[") {
+			continue
+		}
+		switch at := places[m.Name]; {
+		case slices.Contains(at, m.Lo-m.Off):
+			agree++
+		case len(at) > 0:
+			differ++
+			if first == nil {
+				first = fmt.Errorf("%s is mapped at %#x there, and at %#x in the process", quote.Printable(m.Name), at[0], m.Lo-m.Off)
+			}
+		}
+	}
+	if differ > agree { // a library may have been closed and opened again
+		return false, first
+	}
+	return agree > 0, nil
+}
+
+// isRandom reports whether files are mapped at random addresses. Where they are not, the
+// kernel maps a program at two thirds of the address space, and libraries below the room for the
+// stack, which is 128 MiB unless the limit is higher.
+func isRandom(maps []recording.FileMap) bool {
+	for i := range maps {
+		m := &maps[i]
+		if m.Name == "" || strings.HasPrefix(m.Name, "[") {
+			continue
+		}
+		for _, bits := range []uint{39, 42, 47, 48} {
+			end := uint64(1) << bits
+			program := end / 3 * 2
+			if base := m.Lo - m.Off; base > program-fixedRoom && base < program+fixedRoom {
+				return false
+			}
+			if libraries := end - 128<<20; m.Hi <= libraries && m.Lo > libraries-64<<20 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fixedRoom is how far from where they would be by that rule programs are, as addresses are
+// rounded to pages of up to 64 KiB.
+const fixedRoom = 128 << 10
+
+// maxPlaces bounds how many places of a file are compared.
+const maxPlaces = 64
+
+// holdsAny reports whether a core has memory where functions of a dump are.
+func holdsAny(c *elfcore.Core, d *model.Dump) bool {
+	events := d.Source.Scanned().Events
+	var b [1]byte
+	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxEvidence {
+		if events[i].Size > 0 && c.ReadCode(events[i].Addr, b[:]) == nil {
+			return true
+		}
+	}
+	return len(events) == 0
+}
+
+// An executableMemory is a memory as far as it could be executed: code is not where it was
+// when something else is there.
+type executableMemory struct {
+	jitcode.Memory
+	executable recording.Ranges
+}
+
+// executableOf returns what could be executed of the memory of a core; all of it, if the
+// core does not say what that is.
+func executableOf(c *elfcore.Core, mem jitcode.Memory) jitcode.Memory {
+	var maps []recording.FileMap
+	for _, s := range c.Segments() {
+		if s.Flags&elf.PF_X != 0 {
+			maps = append(maps, recording.FileMap{Lo: s.Addr, Hi: s.Addr + s.Size})
+		}
+	}
+	if len(maps) == 0 || mem == nil {
+		return mem
+	}
+	return executableMemory{mem, recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })}
+}
+
+// ReadCode is as in jitcode.Memory.
+func (m executableMemory) ReadCode(addr uint64, p []byte) error {
+	if len(p) > 0 && !(m.executable.Hold(addr) && m.executable.Hold(addr+uint64(len(p))-1)) {
+		return errNotCode
+	}
+	return m.Memory.ReadCode(addr, p)
+}
+
+var errNotCode = errors.New("that memory could not be executed")

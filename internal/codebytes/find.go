@@ -1,0 +1,235 @@
+package codebytes
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/elfcore"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Bytes of code that dumps do not have: from core dumps of the process, and from files
+// that were mapped in it. Nothing is taken from a file that is not shown to be of the
+// process: wrong instructions are worse than none.
+
+// A codeFile is a file of Options.CodeFrom.
+type codeFile struct {
+	path  string
+	file  *os.File
+	Core  *elfcore.Core // or else it is an image
+	image *elf.File
+
+	used bool
+	why  string // it is of none of the processes that it was tried for
+}
+
+// Files are all of them.
+type Files struct {
+	Rec   *recording.Recording
+	Files []*codeFile
+	asked bool // there was a dump without code
+
+	mapped []*mappedFiles // of processes
+}
+
+// Open opens the files of opts.CodeFrom. It fails for a file that is neither a core
+// dump nor a program. A damaged core dump becomes a problem of sum.
+func Open(rec *recording.Recording, opts *config.Options, sum *report.Summary) (*Files, error) {
+	c := &Files{Rec: rec}
+	for _, path := range opts.CodeFrom {
+		f, err := openCodeFile(path)
+		if damaged := (*damagedCore)(nil); errors.As(err, &damaged) {
+			sum.Problem(report.ProblemOf(path, fmt.Errorf("no code can be taken from it: %w", err), "make another core dump, with room for all of it"))
+			continue
+		}
+		if err != nil {
+			c.Close()
+			err = fmt.Errorf("--code-from %s: %w", quote.Printable(path), safefile.PlainError(err))
+			if errors.As(err, new(*report.AdvisedError)) {
+				return nil, err
+			}
+			return nil, report.Advise(err, "name a core dump of the process, or a file that it had mapped")
+		}
+		if f.Core != nil {
+			for _, err := range f.Core.Problems {
+				opts.Logf(2, "%s: %v", quote.Printable(path), err)
+			}
+		}
+		c.Files = append(c.Files, f)
+	}
+	return c, nil
+}
+
+// A damagedCore is the error for a damaged core dump.
+type damagedCore struct{ err error }
+
+func (e *damagedCore) Error() string { return e.err.Error() }
+
+func (e *damagedCore) Unwrap() error { return e.err }
+
+// openCodeFile opens a core dump or an ELF file.
+func openCodeFile(path string) (*codeFile, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	file, err := safefile.RegularFile(fd, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &codeFile{path: path, file: file}
+	f.Core, err = elfcore.Open(file)
+	switch {
+	case err == nil:
+	case !errors.Is(err, elfcore.ErrNotCore):
+		err = &damagedCore{err}
+	default:
+		f.Core = nil
+		if f.image, err = elf.NewFile(file); err != nil {
+			err = notELF(file)
+		} else if f.image.Type != elf.ET_DYN && f.image.Type != elf.ET_EXEC {
+			err = fmt.Errorf("it is an ELF file that nobody runs (%v)", f.image.Type)
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// notELF says what a file is that is neither.
+func notELF(file *os.File) error {
+	head := make([]byte, 4)
+	if _, err := file.ReadAt(head, 0); err != nil && len(head) == 0 {
+		return err
+	}
+	for _, p := range []struct{ magic, with string }{{"\x28\xb5\x2f\xfd", "zstd -d"}, {"\x04\x22\x4d\x18", "lz4 -d"}, {"\x1f\x8b", "gzip -d"}, {"\xfd7zX", "xz -d"}} {
+		if bytes.HasPrefix(head, []byte(p.magic)) {
+			return report.Advise(errors.New("it is compressed"), "unpack it with %s", p.with)
+		}
+	}
+	return errors.New("it is neither a core dump nor another ELF file")
+}
+
+func (c *Files) Close() {
+	if c == nil {
+		return
+	}
+	for _, f := range c.Files {
+		f.file.Close()
+	}
+	for _, m := range c.mapped {
+		m.close()
+	}
+}
+
+// Give gives a dump, if its format has no code, what there is of its process: first from
+// the files that were named, in their order, and then from those that were mapped.
+func (c *Files) Give(d *model.Dump, opts *config.Options, sum *report.Summary) {
+	codeless, ok := d.Source.(source.Codeless)
+	if !ok || c == nil {
+		return
+	}
+	c.asked = true
+	var sources []source.CodeSource
+	maps := c.Rec.FileMapsOf(d.PID, LastTime(d))
+	for _, f := range c.Files {
+		var mem jitcode.Memory
+		var note string
+		var err error
+		if f.Core != nil {
+			mem, note, err = CoreMemory(c.Rec, f, d, maps)
+			mem = executableOf(f.Core, mem)
+		} else {
+			mem, note, err = imagesOf(c.Rec, f, d.PID, maps)
+		}
+		if note != "" {
+			sum.Note(quote.Printable(f.path) + ": " + note)
+		}
+		if err != nil {
+			f.why = err.Error()
+			opts.Logf(2, "%s: not of process %d: %v", quote.Printable(f.path), d.PID, err)
+			continue
+		}
+		f.used = true
+		opts.Logf(1, "%s: code of process %d", quote.Printable(f.path), d.PID)
+		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.Core != nil})
+	}
+	mapped := &mappedFiles{rec: c.Rec, maps: maps, files: make(map[string]*os.File)}
+	c.mapped = append(c.mapped, mapped)
+	d.CodeFiles = len(sources)
+	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))
+	for i, first := 0, true; i < len(sources); i++ {
+		if sources[i].Snapshot && (first || late[i] < d.Late) {
+			d.Late, first = late[i], false
+		}
+	}
+}
+
+// codeWorld is what the recording says of the memory of a dump's process. maps are its
+// executable mappings.
+func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
+	files := recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name != "" && !strings.HasPrefix(m.Name, "[") })
+	return source.CodeWorld{
+		Skip:   func(function int) bool { return d.Strays[function] },
+		InFile: files.Hold,
+		Mapped: func(addr, since uint64) bool {
+			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || slices.ContainsFunc(maps, func(m recording.FileMap) bool {
+				return m.Name == "" && addr >= m.Lo && addr < m.Hi && m.Time > d.Clock(since)
+			})
+		},
+	}
+}
+
+// Report says which files were of no use, and why.
+func (c *Files) Report(sum *report.Summary) {
+	for _, f := range c.Files {
+		switch {
+		case f.used:
+		case !c.asked:
+			sum.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.path)))
+		default:
+			sum.Problem(report.Problem{File: f.path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
+		}
+	}
+}
+
+// BringsCode reports whether the dump alone says what its functions are.
+func BringsCode(d *model.Dump) bool {
+	_, codeless := d.Source.(source.Codeless)
+	return !codeless
+}
+
+// HasCode reports whether the bytes of a function are known.
+func HasCode(d *model.Dump, function int) bool {
+	some, ok := d.Source.(interface{ HasCode(function int) bool })
+	return !ok || some.HasCode(function)
+}
+
+// LastTime returns when the last thing happened that the dump tells of, by the
+// recording's clock.
+func LastTime(d *model.Dump) (time uint64) {
+	for i := range d.Source.Scanned().Events {
+		time = max(time, d.Clock(d.Source.Scanned().Events[i].Time))
+	}
+	return time
+}
+
+// sameName reports whether two paths are of one file, as far as they tell.
+func sameName(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

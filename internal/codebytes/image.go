@@ -1,0 +1,131 @@
+package codebytes
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// imagesOf returns the code of a file where a process has it mapped.
+func imagesOf(rec *recording.Recording, f *codeFile, pid uint32, maps []recording.FileMap) (jitcode.Memory, string, error) {
+	mem := imageMemory{file: f.file}
+	path, err := filepath.Abs(f.path)
+	if err != nil {
+		path = f.path
+	}
+	var other error
+	proven := false
+	for i := range maps {
+		m := &maps[i]
+		recorded := rec.IsRecorded(m, f.file, f.image)
+		switch {
+		case m.Name == "" || !recorded && filepath.Base(m.Name) != filepath.Base(path):
+			continue
+		case !recorded && buildIDFor(rec, m) != "":
+			other = fmt.Errorf("its build id is not that of the %s which process %d had mapped", quote.Printable(m.Name), pid)
+			continue
+		case !recorded && !sameName(m.Name, path):
+			continue // another file of that name
+		}
+		proven = proven || recorded
+		mem.maps = append(mem.maps, *m)
+	}
+	switch {
+	case len(mem.maps) > 0 && proven:
+		return &mem, "", nil
+	case len(mem.maps) > 0:
+		return &mem, "nothing but its name says that it is the file which was recorded", nil
+	case other != nil:
+		return nil, "", other
+	}
+	return nil, "", fmt.Errorf("process %d had no such file mapped", pid)
+}
+
+// buildIDFor returns the build id that the recording knows of what was mapped, or "".
+func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
+	if m.BuildID != "" {
+		return m.BuildID
+	}
+	return rec.BuildID(m.Name)
+}
+
+// An imageMemory is a file, and where it was mapped.
+type imageMemory struct {
+	file *os.File
+	maps []recording.FileMap
+}
+
+var errNotMapped = errors.New("no file is mapped there")
+
+// ReadCode is as in jitcode.Memory.
+func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
+	for i := len(m.maps) - 1; i >= 0; i-- {
+		f := &m.maps[i]
+		if addr >= f.Lo && addr < f.Hi && uint64(len(p)) <= f.Hi-addr {
+			_, err := m.file.ReadAt(p, int64(addr-f.Lo+f.Off))
+			return err
+		}
+	}
+	return errNotMapped
+}
+
+// mappedFiles are the files that a process had mapped, as far as they are still what they
+// were then. They are opened when they are asked for.
+type mappedFiles struct {
+	rec  *recording.Recording
+	maps []recording.FileMap
+
+	mu    sync.Mutex
+	files map[string]*os.File // by name; nil for those that are something else now
+}
+
+// ReadCode is as in jitcode.Memory.
+func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
+	for i := len(m.maps) - 1; i >= 0; i-- {
+		f := &m.maps[i]
+		if addr < f.Lo || addr >= f.Hi {
+			continue
+		}
+		if f.Name == "" || uint64(len(p)) > f.Hi-addr {
+			return errNotMapped
+		}
+		file := m.open(f)
+		if file == nil {
+			return fmt.Errorf("%s is not what was mapped there", quote.Printable(f.Name))
+		}
+		_, err := file.ReadAt(p, int64(addr-f.Lo+f.Off))
+		return err
+	}
+	return errNotMapped
+}
+
+// open returns the file of a mapping, or nil if it is not the one that was recorded.
+func (m *mappedFiles) open(f *recording.FileMap) *os.File {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, ok := m.files[f.Name]
+	if ok {
+		return file
+	}
+	file, image := recording.OpenELF(f.Name)
+	if image != nil && !m.rec.IsRecorded(f, file, image) {
+		file.Close()
+		file = nil
+	}
+	m.files[f.Name] = file
+	return file
+}
+
+func (m *mappedFiles) close() {
+	for _, f := range m.files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}

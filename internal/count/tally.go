@@ -1,0 +1,372 @@
+package count
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// A Tally counts the samples that are in jitted code, and those of them that the result
+// shows in a function: [JitSamples] says what that means. It is asked about one sample
+// after the other and keeps none of them; what it knows grows with the functions.
+//
+// perf looks an address up among the mappings that the process has made up to the time
+// of the sample, the latest first, and then among those that it was forked with. So does
+// the tally. What the recording calls anonymous is transparent: rewriting leaves it out,
+// where there is jitted code.
+type Tally struct {
+	rec       *recording.Recording
+	Processes map[uint32]*tallied
+	programs  map[uint32][]jitProgram
+	dumps     []*dumpTally
+	stays     int // of all processes
+	functions int
+	Total     int64 // samples
+	elsewhere int64
+	seen      []seenSample // a power of two of them
+
+	mu   sync.Mutex
+	lost map[lostFunction]bool // functions without objects
+}
+
+// A dumpTally counts samples of the programs of a dump.
+type dumpTally struct{ resolved, unresolved int64 }
+
+type lostFunction struct{ dump, function int32 }
+
+// A tallied is what a process has.
+type tallied struct {
+	code   map[uint64][]stay // by tallyPage, in the order of their times
+	files  []tallyFile       // in the order of their addresses
+	known  int               // mappings of the recording that are in files
+	Strays int64             // samples of programs without a dump, in no file
+}
+
+// A stay is a function at addresses of one page, from a time on.
+type stay struct {
+	time        uint64
+	function    lostFunction // nobody if the place is given up
+	first, last uint16       // bytes of the page
+}
+
+// A tallyFile is a file at addresses, from a time on.
+type tallyFile struct {
+	lo, hi, time uint64
+	reach        uint64 // the highest hi up to this one
+}
+
+// A jitProgram is one that a process runs for some time, and that has jitted code.
+type jitProgram struct {
+	from, to uint64
+	marked   uint64 // since when it has a dump
+	dump     int
+}
+
+// A seenSample is a place that was asked about before, and the counter that is right for
+// it from a time to a time.
+type seenSample struct {
+	ip, from, to uint64
+	pid          uint32
+	counter      *int64
+}
+
+const (
+	tallyPage = 16 << 10
+	nobody    = -1
+
+	// maxStays bounds how many pages each mapping takes, on average; plus a million.
+	maxStays = 16
+)
+
+// Of returns the counter of samples in the functions of a plan.
+func Of(rec *recording.Recording, p *model.Plan) *Tally {
+	t := New(rec)
+	for i := range p.Mappings {
+		t.add(&p.Mappings[i], &p.Objects[p.Mappings[i].Object])
+	}
+	return t
+}
+
+func New(rec *recording.Recording) *Tally {
+	return &Tally{rec: rec, Processes: make(map[uint32]*tallied), lost: make(map[lostFunction]bool)}
+}
+
+// add takes in a mapping of a function. Mappings come in the order of their times, or
+// nearly so.
+func (t *Tally) add(m *model.Mapping, o *model.Object) {
+	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
+		return
+	}
+	f := lostFunction{int32(o.Dump.Number), int32(o.Function)}
+	if m.Clear {
+		f.function = nobody
+	}
+	t.functions++
+	p := t.process(m.PID)
+	for lo, last := m.Addr, m.Addr+m.Len-1; t.fits(); {
+		page := lo / tallyPage
+		end := min(last, page*tallyPage+tallyPage-1)
+		list := p.code[page]
+		at := len(list)
+		for at > 0 && list[at-1].time > m.Time {
+			at--
+		}
+		p.code[page] = slices.Insert(list, at, stay{m.Time, f, uint16(lo % tallyPage), uint16(end % tallyPage)})
+		t.stays++
+		if end == last {
+			return
+		}
+		lo = end + 1
+	}
+}
+
+// fits reports whether everything could be taken in.
+func (t *Tally) fits() bool { return t.stays <= maxStays*t.functions+1<<20 }
+
+// Lacks takes in that a function has no object. Any goroutine may call it.
+func (t *Tally) Lacks(d *model.Dump, function int) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lost[lostFunction{int32(d.Number), int32(function)}] = true
+}
+
+func (t *Tally) process(pid uint32) *tallied {
+	p := t.Processes[pid]
+	if p == nil {
+		p = &tallied{code: make(map[uint64][]stay)}
+		t.Processes[pid] = p
+	}
+	return p
+}
+
+// prepare makes ready for questions about the programs of some dumps, with what is known
+// of the recording by now.
+func (t *Tally) prepare(dumps []*model.Dump) {
+	g := &t.rec.Genealogy
+	t.programs = make(map[uint32][]jitProgram)
+	for _, d := range dumps {
+		for len(t.dumps) <= d.Number {
+			t.dumps = append(t.dumps, new(dumpTally))
+		}
+		for _, m := range d.Markers {
+			from := max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time))
+			t.programs[m.PID] = append(t.programs[m.PID], jitProgram{from, g.LifeEnd(m.PID, m.Time), m.Time, d.Number})
+		}
+	}
+	if len(t.programs) > 0 {
+		for _, b := range g.Births { // by time, so a parent comes before its children
+			for _, p := range t.programs[b.Parent] {
+				if b.Clones && b.Time >= p.marked && b.Time < p.to {
+					t.programs[b.PID] = append(t.programs[b.PID], jitProgram{b.Time, g.LifeEnd(b.PID, b.Time), b.Time, p.dump})
+				}
+			}
+		}
+	}
+	for pid, known := range t.rec.Processes {
+		t.process(pid).setFiles(known)
+	}
+}
+
+// setFiles takes in where a process has files.
+func (p *tallied) setFiles(known *recording.Process) {
+	if p.known == len(known.FileMaps)+len(known.Others) {
+		return
+	}
+	p.known = len(known.FileMaps) + len(known.Others)
+	p.files = p.files[:0]
+	for i := range known.FileMaps {
+		if m := &known.FileMaps[i]; m.Name != "" {
+			p.files = append(p.files, tallyFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+		}
+	}
+	for i := range known.Others {
+		m := &known.Others[i]
+		p.files = append(p.files, tallyFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+	}
+	slices.SortFunc(p.files, func(a, b tallyFile) int {
+		switch {
+		case a.lo < b.lo:
+			return -1
+		case a.lo > b.lo:
+			return 1
+		}
+		return 0
+	})
+	reach := uint64(0)
+	for i := range p.files {
+		reach = max(reach, p.files[i].hi)
+		p.files[i].reach = reach
+	}
+}
+
+// clear forgets all counts.
+func (t *Tally) clear() {
+	t.Total, t.elsewhere = 0, 0
+	for _, d := range t.dumps {
+		*d = dumpTally{}
+	}
+	for _, p := range t.Processes {
+		p.Strays = 0
+	}
+}
+
+// sample counts a sample of user space.
+func (t *Tally) sample(pid uint32, time, ip uint64) {
+	s := &t.seen[(ip^ip>>13^uint64(pid))%uint64(len(t.seen))]
+	if s.counter == nil || s.ip != ip || s.pid != pid || time < s.from || time >= s.to {
+		s.ip, s.pid = ip, pid
+		s.counter, s.from, s.to = t.find(pid, time, ip)
+	}
+	*s.counter++
+}
+
+// find returns what counts a sample, and from when to when it would be the same.
+func (t *Tally) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
+	g := &t.rec.Genealogy
+	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
+	began, id, at := from, pid, time
+	for n := range recording.MaxGenerations {
+		if p := t.Processes[id]; p != nil {
+			s, next := p.at(t, began, at, ip)
+			if n == 0 {
+				from, to = max(from, s.since), min(to, next)
+			}
+			switch {
+			case s.kind == inFile:
+				return &t.elsewhere, from, to
+			case s.kind == inFunction && s.function.function != nobody:
+				return &t.dumps[s.function.dump].resolved, from, to
+			case s.kind == inFunction:
+				return t.unseen(pid, time, &from, &to), from, to
+			}
+		}
+		b, ok := g.Birth(id, at)
+		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
+			break
+		}
+		id, at = b.Parent, b.Time
+		began = max(g.LastExec(id, at), g.Born(id, at))
+	}
+	return t.unseen(pid, time, &from, &to), from, to
+}
+
+// unseen returns what counts a sample in no file and no function, and narrows from when to
+// when that is so.
+func (t *Tally) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
+	var in *jitProgram
+	for i := range t.programs[pid] {
+		p := &t.programs[pid][i]
+		if time >= p.from && time < p.to && (in == nil || p.marked >= in.marked) {
+			in = p
+		}
+	}
+	if in == nil {
+		return &t.process(pid).Strays
+	}
+	*from, *to = max(*from, in.from), min(*to, in.to)
+	return &t.dumps[in.dump].unresolved
+}
+
+// A sight is what a process has at an address.
+type sight struct {
+	kind     sightKind
+	since    uint64
+	function lostFunction
+}
+
+type sightKind int
+
+const (
+	unknownSight sightKind = iota
+	inFile
+	inFunction
+)
+
+// at returns what a process has at an address, of what came from one time up to another,
+// and when that may change next.
+func (p *tallied) at(t *Tally, since, time, ip uint64) (s sight, next uint64) {
+	next = math.MaxUint64
+	list := p.code[ip/tallyPage]
+	n, _ := slices.BinarySearchFunc(list, time, func(s stay, time uint64) int {
+		if s.time <= time {
+			return -1
+		}
+		return 1
+	})
+	if n < len(list) {
+		next = list[n].time
+	}
+	off := uint16(ip % tallyPage)
+	for i := n - 1; i >= 0 && list[i].time >= since; i-- {
+		if l := &list[i]; off >= l.first && off <= l.last && (len(t.lost) == 0 || !t.lost[l.function]) {
+			s = sight{inFunction, l.time, l.function}
+			break
+		}
+	}
+	n, _ = slices.BinarySearchFunc(p.files, ip, func(f tallyFile, ip uint64) int {
+		if f.lo <= ip {
+			return -1
+		}
+		return 1
+	})
+	for i := n - 1; i >= 0 && p.files[i].reach > ip; i-- {
+		switch f := &p.files[i]; {
+		case f.hi <= ip || f.time < since:
+		case f.time > time:
+			next = min(next, f.time)
+		// A function comes in front of what else is of its time, and behind what was there
+		// before the recording.
+		case s.kind == unknownSight, f.time > s.since, f.time == s.since && f.time > 0:
+			s = sight{kind: inFile, since: f.time}
+		}
+	}
+	return s, next
+}
+
+// report puts the counts into a summary.
+func (t *Tally) report(sum *report.Summary) {
+	if t == nil {
+		return
+	}
+	if !t.fits() {
+		sum.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(sum.Input)))
+		return
+	}
+	all := &report.SampleSummary{Total: t.Total}
+	for i := range sum.Dumps {
+		var own report.JitSamples
+		if i < len(t.dumps) {
+			own = report.JitSamples{InJIT: t.dumps[i].resolved + t.dumps[i].unresolved, Resolved: t.dumps[i].resolved}
+		}
+		sum.Dumps[i].Samples = &own
+		if d, lost := &sum.Dumps[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
+			sum.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", d.CutText(), lost, report.SamplesOf(own.InJIT)),
+				Advice: d.CutAdvice()})
+		}
+		all.InJIT += own.InJIT
+		all.Resolved += own.Resolved
+	}
+	for _, p := range t.Processes {
+		all.WithoutDump += p.Strays
+	}
+	sum.Samples = all
+}
+
+// LacksAny reports whether functions of a dump have no object. dump is its number.
+func (t *Tally) LacksAny(dump int) bool {
+	for f := range t.lost {
+		if int(f.dump) == dump {
+			return true
+		}
+	}
+	return false
+}

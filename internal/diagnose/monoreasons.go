@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/known"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+)
+
+// tellMono says why there is no log of a process that runs Mono, and reports whether it was
+// told to write one, as far as is known.
+func tellMono(rec *recording.Recording, f *locate.Finder, s suspect, who string, r *report.Reason) bool {
+	outputs := mono.Outputs(rec)
+	_, loaded := mono.ProfilerLoaded(rec, s.pid, 0)
+	refused, ok := refusedLogOf(rec, s.pid, loaded, outputs)
+	began := who
+	if len(outputs) > 0 {
+		began = fmt.Sprintf("%s; it was started with %s", who, quote.Printable(outputs[0].Option))
+	}
+	r.Kind = report.ReasonNoDump
+	r.Advice = fmt.Sprintf("%s --mono %d=FILE", f.Opts.CommandLine(), s.pid)
+	switch {
+	case ok:
+		r.Text = fmt.Sprintf("%s; %s is not its log: %v", began, quote.Printable(refused.Path), refused.Err)
+	case !loaded && len(outputs) == 0:
+		return false
+	case !loaded && anyProfiler(rec) != 0:
+		r.Kind = report.ReasonFlagMissing
+		r.Text = fmt.Sprintf("%s, and did not load Mono's log profiler, as process %d did: each mono must be told", who, anyProfiler(rec))
+		r.Advice = known.Of(s.Process).Advice()
+	case !loaded:
+		r.Text = fmt.Sprintf("%s, but Mono did not load its profiler (%s.so is not in the recording), so it wrote no log", began, mono.Profiler)
+		r.Advice = "install the profiler and record again; on Debian: apt install libmono-profiler"
+	case len(outputs) == 0:
+		r.Text = fmt.Sprintf("%s; Mono's profiler was in it and wrote a log, but the recording does not say what that is called, and none of the files *.mlpd* in %s is of this process", who, monoPlaces(f))
+	case outputs[0].Gone:
+		r.Text = began + ", and its log went to no file that is known"
+		r.Advice = "record with output=FILE among the options of Mono's profiler; or if you have its log: " + r.Advice
+	default:
+		r.Text = fmt.Sprintf("%s, and its log %s is not in %s", began, quote.Printable(strings.NewReplacer("[0-9]*", "*", `\`, "").Replace(outputs[0].Pattern)), monoPlaces(f))
+	}
+	return true
+}
+
+// refusedLogOf returns a log that was not taken, and is that of a process by what it says, or
+// by its name if the process wrote one.
+func refusedLogOf(rec *recording.Recording, pid uint32, wrote bool, outputs []mono.Output) (l recording.RefusedLog, ok bool) {
+	for _, l := range rec.RefusedLogs {
+		if l.PID == pid {
+			return l, true
+		}
+	}
+	for _, l := range rec.RefusedLogs {
+		if wrote && slices.ContainsFunc(outputs, func(o mono.Output) bool {
+			ok, _ := filepath.Match(filepath.Base(o.Pattern), filepath.Base(l.Path))
+			return ok && !o.Gone
+		}) {
+			return l, true
+		}
+	}
+	return recording.RefusedLog{}, false
+}
+
+// anyProfiler returns a process that has loaded Mono's log profiler, or 0.
+func anyProfiler(rec *recording.Recording) uint32 {
+	for _, pid := range rec.PIDs() {
+		if _, ok := mono.ProfilerLoaded(rec, pid, 0); ok {
+			return pid
+		}
+	}
+	return 0
+}
+
+// monoPlaces are the directories where logs were looked for, in words.
+func monoPlaces(f *locate.Finder) string {
+	var dirs []string
+	for _, dir := range mono.Dirs(f) {
+		if dir = filepath.Clean(dir); dir == "." {
+			dir = "the current directory"
+		}
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return quote.Printable(strings.Join(dirs, ", "))
+}

@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/known"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// Explain finds out why there are no markers, or none of a process that has made code.
+func Explain(ctx context.Context, rec *recording.Recording, t *count.Tally, opts *config.Options, sum *report.Summary) error {
+	add := func(r report.Reason) { sum.Reasons = append(sum.Reasons, r) }
+	if n := rec.Injected; n > 0 && len(rec.Markers) == 0 {
+		add(report.Reason{Kind: report.ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
+		return nil
+	}
+	suspects := suspects(rec, t)
+	switch {
+	case len(rec.Markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
+		return nil
+	case len(suspects) == 0 && len(sum.Traces) > 0: // there is something in the result
+		return nil
+	case t == nil && len(suspects) == 0:
+		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
+		return nil
+	case len(suspects) == 0 && t.Total == 0:
+		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "was the program running, and may perf see it? perf record -k mono -g -e cpu-clock PROGRAM"})
+		return nil
+	case len(suspects) == 0:
+		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no sample, of %d, is in code that was made while a program ran; callers are not counted", t.Total)}
+		for _, pid := range rec.PIDs() {
+			if how := known.Of(rec.Processes[pid]); how != nil {
+				r.Text += fmt.Sprintf("; but %s can make such code", recording.NameOf(pid, rec.Processes[pid].Comm))
+				r.Advice = how.Advice()
+				break
+			}
+		}
+		if r.Advice == "" && len(sum.Problems) == 0 {
+			r.Text += "; nothing is missing"
+		}
+		add(r)
+		return nil
+	}
+	f := &locate.Finder{Rec: rec, Opts: opts}
+	defer f.CloseOthers(nil)
+	for i, s := range suspects {
+		if i == recording.MaxReasons {
+			more := report.Reason{Kind: report.ReasonMore, Text: fmt.Sprintf("%d more processes ran such code", len(suspects)-i)}
+			for _, s := range suspects[i:] {
+				more.Samples += s.strays
+			}
+			add(more)
+			break
+		}
+		r, err := accuse(ctx, rec, f, s)
+		if err != nil {
+			return err
+		}
+		add(r)
+	}
+	if rec.ClockError() != "" && len(rec.Markers) == 0 {
+		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions could only be estimated", Advice: "perf record -k mono"})
+	}
+	return nil
+}
+
+// A suspect is a process that may have made code.
+type suspect struct {
+	pid    uint32
+	strays int64
+	*recording.Process
+}
+
+// suspects returns the processes with samples in no file, the most of them first. Without
+// a tally they are those of known runtimes.
+func suspects(rec *recording.Recording, t *count.Tally) (list []suspect) {
+	for _, pid := range rec.PIDs() {
+		p := rec.Processes[pid]
+		s := suspect{pid: pid, Process: p}
+		if rec.HasDump(pid) {
+			continue
+		}
+		if t == nil {
+			if known.Of(p) != nil {
+				list = append(list, s)
+			}
+			continue
+		}
+		if counted := t.Processes[pid]; counted != nil {
+			s.strays = counted.Strays
+		}
+		if s.strays > 0 && rec.HasFiles(pid) && (s.strays >= recording.FewStrays || s.strays*recording.OneInAll >= t.Total) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b suspect) int { return cmp.Compare(b.strays, a.strays) })
+	return list
+}
+
+// accuse says what may be the matter with a process. The error is ctx's.
+func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s suspect) (report.Reason, error) {
+	who := recording.NameOf(s.pid, s.Comm)
+	if s.strays > 0 {
+		who += fmt.Sprintf(" has %s in code that it made", report.SamplesOf(s.strays))
+	} else {
+		who += " can make code, and nobody has counted whether it did"
+	}
+	r := report.Reason{PID: s.pid, Command: s.Comm, Samples: s.strays}
+	path, empty, err := unmarkedDump(ctx, rec, f, s)
+	if err != nil {
+		return r, err
+	}
+	how := known.Of(s.Process)
+	switch {
+	case path != "":
+		r.Kind = report.ReasonNoMarker
+		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but the recording does not say that it was mapped: its file system may be mounted noexec, the runtime may map it without PROT_EXEC, or perf came too late", who, quote.Printable(path))
+		r.Advice = fmt.Sprintf("%s --dump %d=%s", f.Opts.CommandLine(), s.pid, quote.ShellWord(path))
+		return r, nil
+	case empty != "":
+		r.Kind = report.ReasonNoDump
+		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but it is empty: so it is where the file system is mounted noexec, or the disk is full", who, quote.Printable(empty))
+		r.Advice = "run the program in a directory where files may be executed, or have it write its dump to one"
+		return r, nil
+	case perfMap(rec, s.pid) != "":
+		r.Kind = report.ReasonPerfMap
+		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, quote.Printable(perfMap(rec, s.pid)))
+	case how.IsMono() && tellMono(rec, f, s, who, &r):
+		return r, nil
+	case how == nil && rec.CapturesLeft > 0:
+		r.Kind = report.ReasonUnknownRuntime
+		r.Text = fmt.Sprintf("%s, and wrote no dump; captures that were left out (%d) may be of that code", who, rec.CapturesLeft)
+		return r, nil
+	case how == nil:
+		r.Kind = report.ReasonUnknownRuntime
+		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
+		r.Advice = "look in its documentation for jitdump, or for perf; who writes a JIT compiler finds in docs/producers.md how to"
+		return r, nil
+	case how.Given(rec.Cmdline) != "" && rec.DumpingForebear(s.pid) != 0:
+		r.Kind = report.ReasonFlagMissing
+		r.Text = fmt.Sprintf("%s, and wrote no dump; process %d, from which it comes, has one, but it must be told by itself", who, rec.DumpingForebear(s.pid))
+	case how.Given(rec.Cmdline) != "":
+		r.Kind = report.ReasonNoDump
+		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(how.Given(rec.Cmdline)))
+		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: %s --dump %d=FILE", s.pid, f.Opts.CommandLine(), s.pid)
+		return r, nil
+	default:
+		r.Kind = report.ReasonFlagMissing
+		r.Text = who + ", and wrote no dump"
+		if len(rec.Cmdline) > 0 && how.Asks(rec.Cmdline) {
+			r.Text += ": as far as its command line tells, nobody has asked for one"
+		}
+	}
+	if how != nil && (r.Kind != report.ReasonPerfMap || how.Given(rec.Cmdline) == "") {
+		r.Advice = how.Advice()
+	}
+	return r, nil
+}
+
+// unmarkedDump returns the path of a dump of a process that the recording does not tell of,
+// if there is one that can be its, and of one that is empty.
+func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finder, s suspect) (path, empty string, err error) {
+	var paths []string
+	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
+		others, _ := filepath.Glob(filepath.Join(quote.Literal(dir), fmt.Sprintf("jit-*-%d.dump", s.pid))) // as JavaScriptCore calls it
+		paths = append(paths, others[:min(len(others), recording.MaxReasons)]...)
+	}
+	for _, path := range paths {
+		file, err := safefile.Open(path)
+		if err != nil {
+			continue
+		}
+		if st, err := file.Stat(); err == nil && st.Size() == 0 {
+			file.Close()
+			empty = path
+			continue
+		}
+		m := recording.Marker{PID: s.pid, Number: s.pid, Time: s.Since, Path: path, Pos: -1}
+		if execs := rec.Genealogy.Execs[s.pid]; len(execs) > 0 {
+			m.Time = execs[len(execs)-1]
+		}
+		c := &locate.Claim{Path: path, Markers: []recording.Marker{m}}
+		if err := f.Candidate(ctx, c, file, path, "", recording.Possible); err != nil {
+			return "", "", err
+		}
+		if len(c.Candidates) == 1 && c.Candidates[0].Confidence != recording.Refuted && len(c.Candidates[0].Source.Scanned().Events) > 0 {
+			return path, "", nil
+		}
+	}
+	return "", empty, nil
+}
+
+// perfMap returns the path of a process's perf-PID.map, or "".
+func perfMap(rec *recording.Recording, pid uint32) string {
+	name := fmt.Sprintf("perf-%d.map", pid)
+	for _, path := range []string{filepath.Join("/tmp", name), filepath.Join(rec.In.Dir, name)} {
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,49 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// Unresolved says of which dumps no function has a sample, although samples are in
+// JIT memory of their processes, and what speaks for the cause. t is the counter of the
+// samples, or nil.
+func Unresolved(rec *recording.Recording, dumps []*model.Dump, t *count.Tally, sum *report.Summary) {
+	if t == nil || sum.Samples == nil {
+		return
+	}
+	for _, d := range dumps {
+		s := &sum.Dumps[d.Number]
+		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewStrays ||
+			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) { // which have problems of their own
+			continue
+		}
+		sum.Problem(report.Problem{File: d.Path, Offset: -1,
+			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory is in one of its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
+			Advice: report.AdviceVerify(sum.Input, d.Path)})
+	}
+}
+
+// whyUnresolved says why samples are in none of the dump's functions.
+func whyUnresolved(d *model.Dump, rec *recording.Recording) string {
+	first, last := uint64(math.MaxUint64), uint64(0)
+	events := d.Source.Scanned().Events
+	for i := range events {
+		t := d.Clock(events[i].Time)
+		first, last = min(first, t), max(last, t)
+	}
+	switch {
+	case len(events) == 0:
+		return "it has none"
+	case !rec.In.Once && first > rec.Latest:
+		return fmt.Sprintf("they are loaded from %s s to %s s, and the recording ends at %s s; their times are of another clock or unit, or it is another run's dump",
+			clock.Seconds(first), clock.Seconds(last), clock.Seconds(rec.Latest))
+	}
+	return "they lie elsewhere, or were loaded later; it may be another run's dump"
+}

@@ -1,0 +1,184 @@
+package locate
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Claim is a dump as the recording tells of it: that some processes, related to
+// each other, mapped a file of a name. Which file that is has to be found out, and
+// several claims may reach for one.
+type Claim struct {
+	Path       string // without what the kernel says about it
+	Markers    []recording.Marker
+	Candidates []*candidate
+	refusals   []refusal // of files that cannot be its dump
+	Dump       *model.Dump
+	gone       bool // into another claim, or nobody can tell what its dump is
+}
+
+// NameDumps makes markers for processes that have none but whose dumps were named.
+// They count as mapped when the last program of the process began, or when the
+// recording first tells of it.
+func NameDumps(rec *recording.Recording, dumps []config.NamedDump) error {
+	for _, n := range dumps {
+		if slices.ContainsFunc(rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
+			continue
+		}
+		p := rec.Processes[n.PID]
+		if p == nil {
+			return fmt.Errorf("--dump %d=%s: there is no process %d in the recording", n.PID, quote.Printable(n.Path), n.PID)
+		}
+		m := recording.Marker{PID: n.PID, Time: p.Since, Path: n.Path, Pos: -1}
+		if execs := rec.Genealogy.Execs[n.PID]; len(execs) > 0 {
+			m.Time = execs[len(execs)-1]
+		}
+		rec.Markers = append(rec.Markers, m)
+	}
+	return nil
+}
+
+// claimsOf puts the markers together that are about one dump.
+func claimsOf(rec *recording.Recording) (claims []*Claim) {
+	named := make(map[string][]*Claim) // by the last part of the path
+	for _, m := range rec.Markers {
+		path := strings.TrimSuffix(m.Path, recording.DeletedSuffix)
+		base := filepath.Base(path)
+		i := slices.IndexFunc(named[base], func(c *Claim) bool {
+			return sameFile(rec, &c.Markers[0], &m) && related(rec, c.Markers[0], m)
+		})
+		if i >= 0 {
+			c := named[base][i]
+			c.Markers = append(c.Markers, m)
+			continue
+		}
+		c := &Claim{Path: path, Markers: []recording.Marker{m}}
+		claims = append(claims, c)
+		named[base] = append(named[base], c)
+	}
+	for _, c := range claims {
+		c.sort(rec)
+	}
+	return claims
+}
+
+// sameFile reports whether two markers name the same file, as far as the recording
+// tells. One path is another file in another container, or when it is made again.
+func sameFile(rec *recording.Recording, a, b *recording.Marker) bool {
+	if known := (perfdata.FileIdentity{}); a.File != known && b.File != known {
+		return a.File == b.File
+	}
+	if strings.TrimSuffix(a.Path, recording.DeletedSuffix) != strings.TrimSuffix(b.Path, recording.DeletedSuffix) {
+		return false
+	}
+	mount := func(m *recording.Marker) perfdata.Namespace {
+		if p := rec.Processes[m.PID]; p != nil {
+			return p.Mount
+		}
+		return perfdata.Namespace{}
+	}
+	known := perfdata.Namespace{}
+	return mount(a) == mount(b) || mount(a) == known || mount(b) == known
+}
+
+// related reports whether one of two processes comes from the other.
+func related(rec *recording.Recording, a, b recording.Marker) bool {
+	g := &rec.Genealogy
+	return a.PID == b.PID || g.Descends(b.PID, b.Time, func(pid uint32) bool { return pid == a.PID }) ||
+		g.Descends(a.PID, a.Time, func(pid uint32) bool { return pid == b.PID })
+}
+
+// sort puts the marker first of the process from which the others come.
+func (c *Claim) sort(rec *recording.Recording) {
+	for i, m := range c.Markers {
+		if !rec.Genealogy.Descends(m.PID, m.Time, func(pid uint32) bool { return pid != m.PID && c.has(pid) }) {
+			c.lead(i)
+			return
+		}
+	}
+}
+
+func (c *Claim) lead(i int) {
+	m := c.Markers[i]
+	c.Markers = slices.Insert(slices.Delete(c.Markers, i, i+1), 0, m)
+}
+
+// has reports whether one of the markers is a process's.
+func (c *Claim) has(pid uint32) bool {
+	return slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid })
+}
+
+// numbered reports whether a dump that says it is of process pid may be this one:
+// that number may count in the process's own pid namespace.
+func (c *Claim) numbered(pid uint32) bool {
+	return pid == 0 || slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
+}
+
+// named returns the file that the user has named for one of the processes.
+func (c *Claim) named(dumps []config.NamedDump) (config.NamedDump, bool) {
+	i := slices.IndexFunc(dumps, func(n config.NamedDump) bool { return c.has(n.PID) })
+	if i < 0 {
+		return config.NamedDump{}, false
+	}
+	return dumps[i], true
+}
+
+// dumpOf returns the dump that the claim has if it is that file.
+func (c *Claim) dumpOf(s *SideFile) *model.Dump {
+	if i := slices.IndexFunc(c.Markers, func(m recording.Marker) bool { return m.PID == s.Source.PID() }); i > 0 {
+		c.lead(i)
+	}
+	return &model.Dump{Path: s.Path, Live: s.live, PID: c.Markers[0].PID, Markers: c.Markers, File: s.File, Source: s.Source}
+}
+
+// best returns the best candidate of a claim that is still to be had, or nil.
+func (c *Claim) best(level recording.Confidence) *candidate {
+	for _, cand := range c.Candidates {
+		if cand.Confidence == level && !cand.settled {
+			return cand
+		}
+	}
+	return nil
+}
+
+// candidate returns the claim's candidate that is the given file, or nil.
+func (c *Claim) candidate(s *SideFile) *candidate {
+	for _, cand := range c.Candidates {
+		if cand.SideFile == s && cand.Confidence != recording.Refuted {
+			return cand
+		}
+	}
+	return nil
+}
+
+// A refusal is the problem of a file that cannot be a claim's dump.
+type refusal struct {
+	report.Problem
+	file *SideFile // nil if it cannot be opened
+}
+
+// Problem says why there is no dump. A file that is another's is none of its
+// business; ok is false if there was no file at all.
+func (c *Claim) Problem() (p report.Problem, ok bool) {
+	for _, f := range c.refusals {
+		if f.file == nil || !f.file.Taken {
+			return f.Problem, true
+		}
+	}
+	return report.Problem{}, false
+}
+
+// unusable keeps that a file cannot be opened as the claim's dump.
+func (c *Claim) unusable(path string, err error) {
+	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", c.Markers[0].PID, quote.Printable(path), err)
+	c.refusals = append(c.refusals, refusal{report.Problem{Offset: -1, Text: text, Advice: report.AdviceNamed(c.Markers[0].PID, err)}, nil})
+}

@@ -1,0 +1,279 @@
+package locate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A Finder looks for the files of dumps. Each file is opened and scanned once,
+// whoever's it may be.
+type Finder struct {
+	Rec     *recording.Recording
+	Opts    *config.Options
+	Files   []*SideFile
+	Subdirs [][]string           // in each of opts.DumpDirs
+	given   map[string]*SideFile // of markers with a place, by path
+}
+
+// Mark adds a marker that the recording does not have, for a file that is its dump.
+func (f *Finder) Mark(m recording.Marker, s *SideFile) {
+	if f.given == nil {
+		f.given = make(map[string]*SideFile)
+	}
+	f.given[m.Path], s.Taken = s, true
+	f.Rec.Markers = append(f.Rec.Markers, m)
+}
+
+// A SideFile is a file that may be a dump of the recording.
+type SideFile struct {
+	Path   string // where it was found first
+	live   bool   // that path is gone when its process is
+	File   *os.File
+	Info   os.FileInfo
+	Source source.Dump
+
+	Scanned bool
+	settled bool // whose it is, or that nobody can tell
+	Taken   bool // it is someone's
+}
+
+// A candidate is a file that may be the dump of a claim.
+type candidate struct {
+	*SideFile
+	place      string // where it was found, in words
+	recorded   bool   // that is where it was when it was recorded
+	Confidence recording.Confidence
+	err        error // why it is refuted
+}
+
+// recordedPlace is the best place: where the dump was when it was recorded.
+const recordedPlace = "where it was recorded"
+
+// Search collects the candidates of a claim, the best places first: where the
+// dump was when it was recorded, in the hands of the process, beside the
+// recording, in the given directories. The error is ctx's, or of options that
+// cannot be followed.
+func (f *Finder) Search(ctx context.Context, c *Claim) error {
+	if m := &c.Markers[0]; m.Place != "" {
+		return f.offer(ctx, c, f.given[m.Path], m.Place, recording.Certain)
+	}
+	if n, ok := c.named(f.Opts.Dumps); ok {
+		file, err := safefile.Open(n.Path)
+		if err != nil {
+			return fmt.Errorf("--dump %d=%s: %w", n.PID, quote.Printable(n.Path), safefile.PlainError(err))
+		}
+		s, err := f.SideFile(file, n.Path)
+		if err != nil {
+			return fmt.Errorf("--dump %d=%s: %w", n.PID, quote.Printable(n.Path), err)
+		}
+		return f.offer(ctx, c, s, "named with --dump", recording.Certain)
+	}
+	if err := f.look(ctx, c, c.Path, recordedPlace); err != nil {
+		return err
+	}
+	for _, l := range liveFiles(f.Rec, c) {
+		if err := f.Candidate(ctx, c, l.file, l.path, l.place, l.confidence); err != nil {
+			return err
+		}
+	}
+	base := filepath.Base(c.Path)
+	if err := f.look(ctx, c, filepath.Join(f.Rec.In.Dir, base), "beside the recording"); err != nil {
+		return err
+	}
+	for i, dir := range f.Opts.DumpDirs {
+		for _, sub := range append([]string{""}, f.Subdirs[i]...) {
+			if err := f.look(ctx, c, filepath.Join(dir, sub, base), "in "+quote.Printable(filepath.Join(dir, sub))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// look looks at one place.
+func (f *Finder) look(ctx context.Context, c *Claim, path, place string) error {
+	file, err := safefile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		c.unusable(path, err)
+		return nil
+	}
+	return f.Candidate(ctx, c, file, path, place, recording.Possible)
+}
+
+// Candidate makes a file a candidate of a claim, after a look at what is in it.
+func (f *Finder) Candidate(ctx context.Context, c *Claim, file *os.File, path, place string, known recording.Confidence) error {
+	s, err := f.SideFile(file, path)
+	if err != nil {
+		c.unusable(path, err)
+		return nil
+	}
+	return f.offer(ctx, c, s, place, known)
+}
+
+// offer makes a file that is open a candidate.
+func (f *Finder) offer(ctx context.Context, c *Claim, s *SideFile, place string, known recording.Confidence) error {
+	path := s.Path
+	if i := slices.IndexFunc(c.Candidates, func(old *candidate) bool { return old.SideFile == s }); i >= 0 {
+		if known != recording.Certain || c.Candidates[i].Confidence == recording.Certain {
+			return nil
+		}
+		c.Candidates = slices.Delete(c.Candidates, i, i+1)
+		place = mappedPlace
+	}
+	if known != recording.Certain && !c.numbered(s.Source.PID()) {
+		err := fmt.Errorf("it says that it is of process %d; was it overwritten by another run?", s.Source.PID())
+		c.unusable(path, err)
+		return nil
+	}
+	if err := f.Scan(ctx, s); err != nil {
+		return err
+	}
+	cand := &candidate{SideFile: s, place: place, recorded: path == c.Path, Confidence: known}
+	if known != recording.Certain {
+		d := c.dumpOf(s)
+		if _, cand.err = clock.Match(d, f.Rec, f.Opts.Clock); cand.err == nil {
+			cand.err = isRecordings(d)
+		}
+		if cand.err == nil {
+			if cand.Confidence = d.Fits(f.Rec); cand.Confidence == recording.Refuted {
+				cand.err = fmt.Errorf("none of its code lies where process %d had executable memory; was it overwritten by another run?", d.PID)
+				cand.err = report.Advise(cand.err, "if it is right all the same, name it with --dump %d=FILE", d.PID)
+			}
+		}
+		if cand.err != nil {
+			cand.Confidence = recording.Refuted
+			c.refusals = append(c.refusals, refusal{f.checked(s.Path, d.PID, cand.err), s})
+		}
+	}
+	c.Candidates = append(c.Candidates, cand)
+	return nil
+}
+
+// Scan scans a file, once.
+func (f *Finder) Scan(ctx context.Context, s *SideFile) error {
+	if s.Scanned {
+		return nil
+	}
+	if !f.Rec.In.Once { // or else it goes on as the stream does
+		f.Opts.Progress.Begin(report.PhaseScan, s.Info.Size())
+		s.Source.Scanned().Watch = f.Opts.Progress.Set
+	}
+	if err := s.Source.Scan(ctx); err != nil {
+		return err
+	}
+	s.Scanned = true
+	return nil
+}
+
+// checked is the problem of a file whose contents do not fit.
+func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
+	otherwise := report.AdviceNamed(pid, err)
+	if errors.As(err, new(clock.Unknown)) {
+		path = f.Opts.Input
+	}
+	return report.ProblemOf(path, err, otherwise)
+}
+
+// SideFile returns what is known of an open file, which is closed if it is known
+// already, or is no dump.
+func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	for _, s := range f.Files {
+		if os.SameFile(info, s.Info) {
+			file.Close()
+			if s.live && !isLive(path) {
+				s.Path, s.live = path, false
+			}
+			return s, nil
+		}
+	}
+	src, err := source.Open(file)
+	if err != nil {
+		file.Close()
+		return nil, dumpAdvice(err)
+	}
+	switch src := src.(type) {
+	case *source.MonoLog:
+		src.SetTarget(f.Rec.Machine, f.Rec.In.Order)
+		src.Short = f.Opts.MonoShort
+	case *source.Jitdump:
+		src.SetMachine(f.Rec.Machine, f.Rec.IsNarrow(src.PID()))
+	}
+	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}
+	f.Files = append(f.Files, s)
+	return s, nil
+}
+
+// MaxSubdirs bounds how many directories in one of DumpDirs are looked into.
+const MaxSubdirs = 1000
+
+// ListDirs looks at the directories in which dumps are to be looked for, and at
+// those in them: dumps of containers have one name, so that is how to keep them.
+func (f *Finder) ListDirs() error {
+	for _, dir := range f.Opts.DumpDirs {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			return fmt.Errorf("--dump-dir %s: there is no such directory", quote.Printable(dir))
+		}
+		var subdirs []string
+		entries, _ := os.ReadDir(dir) // one that cannot be listed may still hold what is asked for by name
+		for _, e := range entries {
+			if e.IsDir() && len(subdirs) < MaxSubdirs {
+				subdirs = append(subdirs, e.Name())
+			}
+		}
+		f.Subdirs = append(f.Subdirs, subdirs)
+	}
+	return nil
+}
+
+// Missing is the problem of a claim for which there is no file at all.
+func (f *Finder) Missing(c *Claim) report.Problem {
+	var dirs []string
+	for _, dir := range append([]string{f.Rec.In.Dir}, f.Opts.DumpDirs...) {
+		if dir = filepath.Clean(dir); dir == "." {
+			dir = "the current directory"
+		}
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	own := ""
+	if f.Rec.InContainer(c.Markers[0].PID) {
+		own = ", a path in a container,"
+	}
+	return report.Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
+		c.Markers[0].PID, quote.Printable(c.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with --dump-dir"}
+}
+
+// CloseOthers closes the files that are not of these dumps.
+func (f *Finder) CloseOthers(dumps []*model.Dump) {
+	for _, s := range f.Files {
+		if !slices.ContainsFunc(dumps, func(d *model.Dump) bool { return d.File == s.File }) {
+			s.File.Close()
+		}
+	}
+}

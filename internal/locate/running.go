@@ -1,0 +1,170 @@
+package locate
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Processes of the recording that still run know their dumps: a path may mean
+// another file to them than to us, in a container, or none at all any more.
+
+// A liveFile is a file that a process shows.
+type liveFile struct {
+	path       string
+	place      string // in words
+	file       *os.File
+	confidence recording.Confidence
+}
+
+const mappedPlace = "mapped by the process"
+
+// isLive reports whether a path leads through a process, and ends with it.
+func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
+
+// liveFiles returns what the processes of a claim show. A number says little, it
+// may be another process's by now. So one that maps a file of the name at the
+// address of the marker is asked first; then those that have it open, and those
+// that may have been there when it was mapped.
+func liveFiles(rec *recording.Recording, c *Claim) (files []liveFile) {
+	for _, m := range c.Markers {
+		dir := processDir(m.PID)
+		if _, err := os.Stat(dir); err != nil || m.Pos < 0 {
+			continue
+		}
+		seen := openInRoot(dir, c.Path)
+		mapped := openLink(fmt.Sprintf("%s/map_files/%x-%x", dir, m.Addr, m.Addr+m.Len), c.Path)
+		switch {
+		case mapped != nil && seen != nil && sameFiles(mapped, seen):
+			mapped.Close()
+			files = append(files, liveFile{dir + "/root" + c.Path, mappedPlace, seen, recording.Certain})
+			continue
+		case mapped != nil:
+			files = append(files, liveFile{mapped.Name(), mappedPlace, mapped, recording.Certain})
+		default:
+			links, _ := filepath.Glob(dir + "/fd/*")
+			for _, link := range links {
+				if open := openLink(link, c.Path); open != nil {
+					files = append(files, liveFile{link, "open in the process", open, recording.Possible})
+					break
+				}
+			}
+		}
+		if seen != nil && mapped == nil && running(rec, m) {
+			files = append(files, liveFile{dir + "/root" + c.Path, "where the process sees it", seen, recording.Possible})
+		} else if seen != nil {
+			seen.Close()
+		}
+	}
+	return files
+}
+
+// openLink opens the file that one of the kernel's links leads to, if its name is
+// that of path.
+func openLink(link, path string) *os.File {
+	target, err := os.Readlink(link)
+	if err != nil || filepath.Base(strings.TrimSuffix(target, recording.DeletedSuffix)) != filepath.Base(path) {
+		return nil
+	}
+	fd, err := unix.Open(link, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	file, err := safefile.RegularFile(fd, link)
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// openInRoot opens a path as a process sees it. Links in it stay in the process's
+// own root: a container must not lead us out of itself.
+func openInRoot(dir, path string) *os.File {
+	root, err := unix.Open(dir+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(root)
+	fd, err := unix.Openat2(root, path, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK,
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return nil
+	}
+	file, err := safefile.RegularFile(fd, dir+"/root"+path)
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// inOtherMounts reports whether a running process sees other files than we do.
+func inOtherMounts(pid uint32) bool {
+	own, err := os.Stat("/proc/self/ns/mnt")
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(processDir(pid) + "/ns/mnt")
+	return err == nil && !os.SameFile(own, theirs)
+}
+
+func sameFiles(a, b *os.File) bool {
+	sa, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	sb, err := b.Stat()
+	return err == nil && os.SameFile(sa, sb)
+}
+
+// running reports whether the process that has a marker's number now was there
+// when it was mapped, and so is the same.
+func running(rec *recording.Recording, m recording.Marker) bool {
+	then := m.Time
+	if then == 0 { // mapped before the recording began
+		then = rec.Began
+	}
+	for i := range rec.Attrs {
+		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
+			return false
+		}
+	}
+	since, ok := processStart(m.PID)
+	return ok && since <= then
+}
+
+// processStart returns when a process began, in nanoseconds of CLOCK_MONOTONIC, or
+// a little earlier.
+func processStart(pid uint32) (uint64, bool) {
+	stat, err := os.ReadFile(processDir(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	const startTime = 22 - 3 // field 22 of proc(5); the name, field 2, may hold anything
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= startTime {
+		return 0, false
+	}
+	ticks, err := strconv.ParseUint(string(fields[startTime]), 10, 64)
+	var monotonic, boot unix.Timespec
+	if err != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &monotonic) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
+		return 0, false
+	}
+	const tick = 1e9 / 100 // USER_HZ, on every machine
+	start, asleep := ticks*tick, uint64(boot.Nano()-monotonic.Nano())
+	return start - min(start, asleep), true
+}
+
+func processDir(pid uint32) string {
+	return filepath.Join("/proc", strconv.FormatUint(uint64(pid), 10))
+}

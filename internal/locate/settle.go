@@ -1,0 +1,111 @@
+package locate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// Settle decides whose dump each file is. Files are given away in the order of how
+// sure it is; of several that fit a claim equally well, it gets the one that was
+// found in the best place. A file that several claims reach for with equal right
+// is nobody's, unless they are about one dump.
+func (f *Finder) Settle(claims []*Claim) {
+	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible} {
+		for {
+			var s *SideFile
+			var wishers []*Claim
+			for _, c := range claims {
+				if c.Dump != nil || c.gone {
+					continue
+				}
+				if cand := c.best(level); cand != nil && (s == nil || cand.SideFile == s) {
+					s = cand.SideFile
+					wishers = append(wishers, c)
+				}
+			}
+			if s == nil {
+				break
+			}
+			f.give(s, wishers, claims)
+		}
+	}
+}
+
+// give decides whose of the wishers' dumps a file is.
+func (f *Finder) give(s *SideFile, wishers, claims []*Claim) {
+	s.settled = true
+	owner := wishers[0]
+	for _, c := range wishers[1:] {
+		mine, theirs := owner.candidate(s), c.candidate(s)
+		switch {
+		case mine.Confidence == recording.Certain || sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || owner.has(c.Markers[0].PID):
+		case mine.recorded && !theirs.recorded:
+		case theirs.recorded && !mine.recorded:
+			owner = c
+		default:
+			text := fmt.Sprintf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them",
+				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(c.Path), c.Markers[0].PID)
+			for _, w := range wishers {
+				w.gone = true
+				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back to where they were recorded, or name one of them with --dump PID=FILE"}, nil}}
+			}
+			return
+		}
+	}
+	chosen := owner.candidate(s)
+	for _, c := range claims {
+		if c == owner || c.Dump != nil || c.gone || c.candidate(s) == nil {
+			continue
+		}
+		// Mapped by a second process, of which the recording does not tell how it
+		// is related to the first. Its own functions carry its pid.
+		if sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || owner.has(c.Markers[0].PID) || chosen.Confidence == recording.Certain && c.candidate(s).Confidence == recording.Certain {
+			owner.Markers = append(owner.Markers, c.Markers...)
+			c.gone, c.refusals = true, nil
+			continue
+		}
+	}
+	s.Taken = true
+	owner.Dump = owner.dumpOf(s)
+	owner.Dump.Note = owner.note(chosen)
+}
+
+// note says why a file was taken, where another might have been.
+func (c *Claim) note(chosen *candidate) string {
+	better, other := "", ""
+	for _, cand := range c.Candidates {
+		switch {
+		case cand == chosen || sameContent(cand, chosen):
+		case cand.err != nil && cand.recorded:
+			return fmt.Sprintf("it is %s; the one that is where it was recorded, %s, is not it: %v", chosen.place, quote.Printable(cand.Path), cand.err)
+		case cand.settled || cand.Confidence == recording.Refuted || other != "":
+		default:
+			other = quote.Printable(cand.Path)
+			switch {
+			case chosen.Confidence == recording.Confirmed && cand.Confidence == recording.Possible:
+				better = "its code lies in the process's memory"
+			default:
+				better = "it is " + chosen.place
+			}
+		}
+	}
+	if other != "" {
+		return fmt.Sprintf("taken because %s; %s would do as well", better, other)
+	}
+	switch {
+	case chosen.live && inOtherMounts(c.Markers[0].PID):
+		return "found in the running container, where perf will look for the objects until it has ended: wait for that, or start perf with unshare -pf --mount-proc perf"
+	case chosen.live:
+		return "found in the running process"
+	}
+	return ""
+}
+
+// sameContent reports whether one of two candidates is a copy of the other.
+func sameContent(a, b *candidate) bool {
+	return a.Source.PID() == b.Source.PID() && slices.Equal(a.Source.Scanned().Events, b.Source.Scanned().Events)
+}

@@ -1,0 +1,183 @@
+package objstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// perf keeps files that recordings refer to in a cache of its own, from which perf
+// archive packs them up, and in which every perf command looks first: DIR/PATH/ID/elf,
+// where PATH is that of the file, and DIR/.build-id/ID, a link to that, with a slash
+// behind the first two digits. That is how perf buildid-cache --add lays it out, looked
+// at with perf 6.1, 6.12 and 7.2.
+
+// A buildIDCache is such a directory. Nothing in it is changed that is there: a build
+// id is that of one content.
+type buildIDCache struct {
+	root *os.Root
+	sum  *report.Summary
+
+	mu     sync.Mutex
+	failed int
+	text   string // why the first one failed
+}
+
+// CacheObjects puts the objects of a result into the build-id cache that opts name.
+// What cannot be put there is a problem. It comes after the result: the cache is shared
+// with everything else that perf does, and nothing is taken back from it.
+func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *config.Options, sum *report.Summary) {
+	if opts.BuildIDCache == "" {
+		return
+	}
+	err := os.MkdirAll(opts.BuildIDCache, 0o755)
+	c := buildIDCache{sum: sum}
+	if err == nil {
+		c.root, err = os.OpenRoot(opts.BuildIDCache)
+	}
+	if err != nil {
+		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err))})
+		return
+	}
+	defer c.root.Close()
+	jobs := opts.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var next, added atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range jobs {
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(p.Objects) {
+					break
+				}
+				o := &p.Objects[i]
+				if !o.Made {
+					continue
+				}
+				if err := c.add(o, stores[o.Dump.Objects]); err != nil {
+					c.fail(err)
+					continue
+				}
+				added.Add(1)
+			}
+			return ctx.Err()
+		})
+	}
+	err = group.Wait()
+	sum.Cached = int(added.Load())
+	if err != nil {
+		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
+	}
+	if c.failed > 0 {
+		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text)})
+	}
+}
+
+func (c *buildIDCache) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed++; c.failed == 1 {
+		c.text = safefile.WithoutPath(err).Error()
+		var le *os.LinkError
+		if errors.As(err, &le) {
+			c.text = le.Err.Error()
+		}
+	}
+}
+
+// add puts one object into the cache, unless it is there.
+func (c *buildIDCache) add(o *model.Object, s *Store) error {
+	id := hex.EncodeToString(o.BuildID[:])
+	dir := path.Join(strings.TrimPrefix(filepath.Clean(string(o.AppendPath(nil))), "/"), id)
+	link := path.Join(".build-id", id[:2], id[2:])
+	if _, err := c.root.Stat(path.Join(link, "elf")); err == nil {
+		return nil
+	}
+	if err := c.root.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := c.copy(path.Join(dir, "elf"), string(o.AppendName(nil)), s, o.Bundle != nil); err != nil {
+		return err
+	}
+	if err := c.root.MkdirAll(path.Dir(link), 0o755); err != nil {
+		return err
+	}
+	target := path.Join("..", "..", dir)
+	err := c.root.Symlink(target, link)
+	if errors.Is(err, fs.ErrExist) { // it leads to nothing that is there, or did a moment ago
+		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
+			return nil
+		}
+		c.root.Remove(link)
+		err = c.root.Symlink(target, link)
+		if errors.Is(err, fs.ErrExist) { // by another run
+			err = nil
+		}
+	}
+	return err
+}
+
+// copy makes an object known under another name. Bundles, which have holes, get a second
+// name where that is possible. Others are copied: their time of change counts for the
+// index, and a name more changes it.
+func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
+	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	from, err := safefile.RegularFile(fd, name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	dir, err := c.root.OpenFile(path.Dir(to), unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if second {
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
+		if err == nil || errors.Is(err, unix.EEXIST) {
+			return nil
+		}
+	}
+	st, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	out, p, err := safefile.Create(int(dir.Fd()), path.Base(to), uint32(st.Mode().Perm())&objectMode|0o600)
+	if err != nil {
+		return err
+	}
+	defer p.Remove()
+	_, err = io.Copy(out, from)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return p.Rename(path.Base(to))
+}

@@ -1,0 +1,166 @@
+package objstore
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// A cleaner removes objects, one directory after the other.
+type cleaner struct {
+	opts *CleanOptions
+	sum  *CleanSummary
+
+	dir  string // that is open
+	fd   int
+	err  error // of opening it
+	some bool  // objects were removed from it
+}
+
+// object removes one object, if it is what the recording says.
+func (c *cleaner) object(o *referredObject) {
+	size, err := c.remove(o)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+		c.sum.Missing++
+	case err != nil:
+		c.sum.Kept = append(c.sum.Kept, report.Problem{File: o.path, Offset: -1, Text: err.Error()})
+	default:
+		c.sum.Removed++
+		c.sum.Bytes += size
+		c.some = true
+		if c.opts.Log != nil {
+			c.opts.Log(o.path)
+		}
+	}
+}
+
+// remove returns how large the file was.
+func (c *cleaner) remove(o *referredObject) (int64, error) {
+	if !filepath.IsAbs(o.path) {
+		return 0, errors.New("the recording does not say in which directory it is; it is left alone")
+	}
+	if err := c.enter(filepath.Dir(o.path)); err != nil {
+		return 0, err
+	}
+	name := filepath.Base(o.path)
+	seen, err := c.check(name, o)
+	if err != nil {
+		return 0, err
+	}
+	if c.opts.DryRun {
+		err = unix.Faccessat(c.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	} else {
+		// Who may write to the directory may have put something else there since.
+		var now unix.Stat_t
+		if err := unix.Fstatat(c.fd, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return 0, err
+		}
+		if now.Dev != seen.Dev || now.Ino != seen.Ino {
+			return 0, errors.New("it has been replaced while it was looked at; it is left alone")
+		}
+		err = unix.Unlinkat(c.fd, name, 0)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot remove it: %w", err)
+	}
+	if seen.Nlink > 1 {
+		return 0, nil // it has other names
+	}
+	return min(seen.Size, 512*seen.Blocks), nil // bundles have holes
+}
+
+// check opens a file of the directory, and returns what it is if it is the object.
+func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err error) {
+	fd, err := unix.Openat(c.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return st, errors.New("it is a symbolic link, which is not followed; it is left alone")
+	case errors.Is(err, unix.ENOENT):
+		return st, err
+	case err != nil:
+		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
+	}
+	file := os.NewFile(uintptr(fd), o.path)
+	defer file.Close()
+	if err := unix.Fstat(fd, &st); err != nil {
+		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return st, errors.New("it is not a regular file; it is left alone")
+	}
+	if len(o.ids) == 0 {
+		return st, errors.New("the recording does not have its build id, so nothing says that it is the file that was meant; it is left alone")
+	}
+	f, err := elf.NewFile(file)
+	if err != nil {
+		return st, errors.New("it is no ELF file; it is left alone")
+	}
+	if id := buildid.Of(f); id == "" || !slices.ContainsFunc(o.ids, func(want string) bool { return sameBuildID(id, want) }) {
+		return st, errors.New("its build id is not the one in the recording, so it is of another run; it is left alone")
+	}
+	return st, nil
+}
+
+// sameBuildID compares the id of a file with one of a recording. Entries of older
+// perfs do not tell an id's length: then it is filled up with zeros to 20 bytes.
+func sameBuildID(file, recorded string) bool {
+	return file == recorded || len(recorded) == 20 && len(file) < 20 && strings.TrimRight(recorded[len(file):], "\x00") == "" && recorded[:len(file)] == file
+}
+
+// enter opens a directory.
+func (c *cleaner) enter(dir string) error {
+	if dir == c.dir {
+		return c.err
+	}
+	c.leave()
+	c.dir = dir
+	if c.fd, c.err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); c.err != nil && !errors.Is(c.err, unix.ENOENT) && !errors.Is(c.err, unix.ENOTDIR) {
+		c.err = fmt.Errorf("cannot open its directory: %w", c.err)
+	}
+	return c.err
+}
+
+func (c *cleaner) leave() {
+	if c.dir != "" && c.err == nil {
+		if c.some {
+			c.partials()
+		}
+		unix.Close(c.fd)
+	}
+	c.some = false
+	c.dir, c.err = "", nil
+}
+
+// partials removes what runs that were killed have left of objects. There is nothing in
+// the recording about it.
+func (c *cleaner) partials() {
+	if c.opts.DryRun {
+		return
+	}
+	fd, err := unix.Openat(c.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	dir := os.NewFile(uintptr(fd), c.dir)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		for _, prefix := range []string{recording.ObjectPrefix, recording.BundlePrefix, lockPrefix} {
+			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
+				safefile.RemoveStale(c.fd, name, unix.S_IFREG)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package objstore
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// A Draft is a file that will have its name when it is complete.
+type Draft struct {
+	store   *Store
+	file    *os.File
+	partial *safefile.Partial
+	done    bool
+	mu      sync.Mutex
+	Written int64 // bytes
+	Ino     uint64
+}
+
+// Draft begins a file, which is called like prefix until it is complete.
+func (s *Store) Draft(prefix string, mode uint32) (*Draft, error) {
+	file, p, err := safefile.Create(s.fd, prefix, mode)
+	if err != nil {
+		return nil, &StoreError{err}
+	}
+	return &Draft{store: s, file: file, partial: p}, nil
+}
+
+// WriteAt writes to the file; what is never written is zero.
+func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
+	n, err := d.file.WriteAt(p, off)
+	d.mu.Lock()
+	d.Written += int64(n)
+	d.mu.Unlock()
+	return n, err
+}
+
+// Abandon removes the file, unless it is complete.
+func (d *Draft) Abandon() {
+	if !d.done {
+		d.file.Close()
+		d.partial.Remove()
+		d.done = true
+	}
+}
+
+// Commit gives the file a name, unless what has it already is the same.
+func (d *Draft) Commit(name string) (Outcome, error) {
+	defer d.Abandon()
+	did, safe, fresh := Created, false, false
+	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+		there := os.NewFile(uintptr(fd), name)
+		var st unix.Stat_t
+		same := equalFiles(there, d.file)
+		if unix.Fstat(fd, &st) == nil { // of what was opened: another run may give the name away at any time
+			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
+		}
+		there.Close()
+		if safe && d.store.alone {
+			return Unchanged, nil
+		}
+		if did = Replaced; same {
+			did = Unchanged
+		}
+	} else if !errors.Is(err, unix.ENOENT) {
+		did = Replaced
+	}
+	var st unix.Stat_t
+	if unix.Fstat(int(d.file.Fd()), &st) == nil {
+		d.Ino = st.Ino
+	}
+	if err := d.partial.Rename(name); safe && err != nil {
+		return Unchanged, nil
+	} else if err != nil {
+		return 0, d.store.whose(name, err)
+	}
+	d.done = true
+	if fresh {
+		did = Created
+	}
+	return did, d.file.Close()
+}
+
+// equalFiles reports whether two files are regular and have the same content.
+func equalFiles(a, b *os.File) bool {
+	x, err := a.Stat()
+	if err != nil || !x.Mode().IsRegular() {
+		return false
+	}
+	y, err := b.Stat()
+	if err != nil || x.Size() != y.Size() {
+		return false
+	}
+	var p, q [64 << 10]byte
+	for at := int64(0); at < x.Size(); at += int64(len(p)) {
+		n, err := a.ReadAt(p[:], at)
+		if err != nil && err != io.EOF {
+			return false
+		}
+		if m, err := b.ReadAt(q[:n], at); m != n || err != nil && err != io.EOF || !bytes.Equal(p[:n], q[:n]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,374 @@
+package objstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// A StoreError is an error of writing, as opposed to one of reading a dump.
+type StoreError struct{ Err error }
+
+func (e *StoreError) Error() string { return e.Err.Error() }
+
+// objectDir returns the directory for the objects of a dump, absolute: the name
+// of a mapped file means nothing without.
+func objectDir(o *config.Options, d *model.Dump) (string, error) {
+	if o.Objects != "" {
+		return filepath.Abs(o.Objects)
+	}
+	if d.Live { // what is put into the directory of a process ends with it
+		return filepath.Abs(filepath.Dir(o.Output))
+	}
+	return filepath.Abs(filepath.Dir(d.Path))
+}
+
+// A Store is a directory that objects are written into. Nothing in it is ever
+// changed in place: a file that an earlier result refers to stays as it was
+// until it is replaced as a whole.
+type Store struct {
+	path string
+	fd   int
+	uid  uint32   // the user's
+	made []string // directories that were made for it, outermost first
+
+	lock  dirLock
+	alone bool // no other run was using it when this one began to
+	late  bool // it is used without a lock, which another run did not give back
+}
+
+// objectMode is what files are created with, less the umask.
+const objectMode = 0o644
+
+// Mode returns what the files of a dump are created with: who may not read the dump
+// may not read its code.
+func Mode(d *model.Dump) uint32 {
+	if c := model.CaptureDump(d.Source); c != nil {
+		return c.Mode()&objectMode | 0o600
+	}
+	st, err := d.File.Stat()
+	if err != nil {
+		return 0o600
+	}
+	return uint32(st.Mode().Perm())&objectMode | 0o600
+}
+
+// openStore opens a directory and checks that files can be made in it. With create, it
+// is made first if it is not there; with foreign, links on the way to it may be anybody's.
+func openStore(path string, create, foreign bool) (*Store, error) {
+	s := &Store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
+	err := s.open(create, foreign)
+	if err != nil {
+		s.Close()
+		s.removeMade()
+		return nil, fmt.Errorf("%s: cannot write objects there: %w", quote.Printable(path), err)
+	}
+	return s, nil
+}
+
+// maxObjectName is how long the names of objects are at most, in bytes, with the slash in
+// front of them.
+const maxObjectName = 64
+
+func (s *Store) open(create, foreign bool) (err error) {
+	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open them
+		return unix.ENAMETOOLONG
+	}
+	for range 3 { // another run may be taking the directory away that it had made
+		if err = s.openDir(create, foreign); err != nil {
+			return err
+		}
+		s.alone = s.share()
+		if safefile.IsStill(s.path, s.fd) {
+			break
+		}
+		s.Close()
+	}
+	if s.fd < 0 {
+		return unix.ENOENT
+	}
+	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return err
+	}
+	// Root may write anywhere, except where nobody can: in /proc, say.
+	f, p, err := safefile.Create(s.fd, "jitinject", objectMode)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	p.Remove()
+	return nil
+}
+
+// openDir opens the directory.
+func (s *Store) openDir(create, foreign bool) (err error) {
+	if create {
+		s.made = nil
+		for dir := s.path; ; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			s.made = append([]string{dir}, s.made...)
+		}
+		if err := os.MkdirAll(s.path, 0o777); err != nil {
+			return errors.Unwrap(err)
+		}
+	}
+	if foreign {
+		s.fd, err = unix.Open(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	} else {
+		s.fd, err = safefile.OpenDir(s.path)
+	}
+	return err
+}
+
+// removeMade removes the directories that were made for the store, as far as
+// they are empty.
+func (s *Store) removeMade() {
+	for i := len(s.made) - 1; i >= 0; i-- {
+		os.Remove(s.made[i])
+	}
+}
+
+func (s *Store) Close() {
+	s.lock.close()
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+// Outcome says what put did.
+type Outcome int
+
+const (
+	Created Outcome = iota
+	Unchanged
+	Replaced
+)
+
+// Put makes sure that the file name in the directory holds content. One that
+// does already is left alone; another is replaced by rename. Links are never
+// followed. scratch is memory for reading, returned for the next call; ino is the inode
+// of a file that was created.
+func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outcome, ino uint64, buf []byte, err error) {
+	ino, err = s.create(name, content, mode)
+	if err != unix.EEXIST {
+		return Created, ino, scratch, err
+	}
+	same, safe, fresh, scratch := s.holds(name, content, scratch)
+	if safe && s.alone {
+		return Unchanged, 0, scratch, nil
+	}
+	ino, err = s.replace(name, content, mode)
+	switch {
+	case err != nil && safe: // another run's
+		return Unchanged, 0, scratch, nil
+	case err == nil && fresh:
+		return Created, ino, scratch, nil
+	case same:
+		return Unchanged, 0, scratch, err
+	}
+	return Replaced, 0, scratch, err
+}
+
+// replace puts a new file in the place of what is there, and returns its inode.
+func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, err error) {
+	f, p, err := safefile.Create(s.fd, name, mode)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Remove()
+	ino, err = write(int(f.Fd()), content)
+	if cerr := f.Close(); err == nil {
+		err = safefile.WithoutPath(cerr)
+	}
+	if err == nil {
+		err = p.Rename(name)
+	}
+	if err != nil {
+		return 0, s.whose(name, err)
+	}
+	return ino, nil
+}
+
+// create writes a file that is not there yet, and leaves none if it fails. It returns its
+// inode.
+func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, err error) {
+	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	if err != nil {
+		return 0, err
+	}
+	ino, err = write(fd, content)
+	if cerr := unix.Close(fd); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		unix.Unlinkat(s.fd, name, 0)
+	}
+	return ino, err
+}
+
+// write fills a new file, which stays open, and returns its inode.
+func write(fd int, content []byte) (ino uint64, err error) {
+	for len(content) > 0 && err == nil {
+		var n int
+		n, err = unix.Write(fd, content)
+		content = content[max(n, 0):]
+		if errors.Is(err, unix.EINTR) {
+			err = nil
+		}
+	}
+	var st unix.Stat_t
+	if err == nil {
+		err = unix.Fstat(fd, &st)
+	}
+	return st.Ino, err
+}
+
+// whose adds to an error of replacing a file to whom that belongs.
+func (s *Store) whose(name string, err error) error {
+	var st unix.Stat_t
+	if !errors.Is(err, unix.EPERM) || unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
+		return err
+	}
+	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
+}
+
+// isSafe reports whether a file can be changed by nobody but the user and root.
+func (s *Store) isSafe(st *unix.Stat_t) bool {
+	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
+}
+
+// holds reports whether the file name is a regular file with the given content; if so,
+// whether nobody else may change it afterwards; and whether it is fresh.
+func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
+	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false, false, false, scratch
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false, false, false, scratch
+	}
+	fresh = s.isFresh(&st)
+	if st.Size != int64(len(content)) {
+		return false, false, fresh, scratch
+	}
+	if cap(scratch) < len(content) {
+		scratch = make([]byte, len(content))
+	}
+	got := 0
+	for got < len(content) {
+		n, err := unix.Read(fd, scratch[got:len(content)])
+		if n <= 0 || err != nil {
+			return false, false, fresh, scratch
+		}
+		got += n
+	}
+	same = bytes.Equal(scratch[:got], content)
+	return same, same && s.isSafe(&st), fresh, scratch
+}
+
+// Stores are the directories in use, by path.
+type Stores map[string]*Store
+
+// isWhereRecorded reports whether the recording says where the dump is, as opposed to
+// the user.
+func isWhereRecorded(d *model.Dump) bool {
+	return d.Path == strings.TrimSuffix(d.Markers[0].Path, recording.DeletedSuffix)
+}
+
+// OpenAll opens the directories for the objects of dumps. A directory that
+// cannot be written costs its dumps, and if it was asked for, the run.
+func OpenAll(dumps []*model.Dump, opts *config.Options, sum *report.Summary) (s Stores, usable []*model.Dump, err error) {
+	s = make(Stores)
+	var failed []failedStore
+	for _, d := range dumps {
+		if d.Objects, err = objectDir(opts, d); err != nil {
+			return s, nil, err
+		}
+		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.Objects })
+		if at < 0 && s[d.Objects] == nil {
+			st, err := openStore(d.Objects, opts.Objects != "", opts.Objects != "" || !isWhereRecorded(d))
+			if err != nil && opts.Objects != "" {
+				return s, nil, report.Advise(err, report.AdviceObjects)
+			}
+			if err == nil {
+				s[d.Objects] = st
+			} else {
+				at, failed = len(failed), append(failed, failedStore{dir: d.Objects, err: err})
+			}
+		}
+		if at < 0 {
+			usable = append(usable, d)
+			continue
+		}
+		d.File.Close()
+		failed[at].pids = append(failed[at].pids, d.PID)
+	}
+	for _, f := range failed {
+		advice := report.AdviceStore(f.err)
+		if advice != report.AdviceRoom {
+			advice = "name a directory for the objects with --objects DIR"
+		}
+		sum.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
+	}
+	return s, usable, nil
+}
+
+// A failedStore is a directory that cannot be written.
+type failedStore struct {
+	dir  string
+	err  error
+	pids []uint32 // of the dumps whose objects belong there
+}
+
+// Report says which of the directories are not any more where the result says that
+// the objects are.
+func (s Stores) Report(sum *report.Summary) {
+	for _, path := range slices.Sorted(maps.Keys(s)) {
+		if !safefile.IsStill(path, s[path].fd) {
+			sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
+		}
+	}
+}
+
+// Mark says that the result is there.
+func (s Stores) Mark() {
+	for _, st := range s {
+		st.mark()
+	}
+}
+
+func (s Stores) Close() {
+	for _, st := range s {
+		st.Close()
+	}
+}
+
+// RemoveMade removes what was made for the stores and is empty.
+func (s Stores) RemoveMade() {
+	for _, st := range s {
+		if len(st.made) > 0 && st.MayUndo() {
+			st.lock.close()
+			st.removeMade()
+		}
+	}
+}

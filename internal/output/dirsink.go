@@ -1,0 +1,187 @@
+package output
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A directory as output: what perf record --threads makes, with the same files.
+
+// wantsDir reports whether an output is to be a directory.
+func wantsDir(path string) bool { return strings.HasSuffix(path, "/") }
+
+// openOutputDir starts a directory as output.
+func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
+	path := filepath.Clean(opts.Output)
+	switch {
+	case in.DirNames == nil:
+		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with -o", quote.Printable(path))
+	case opts.Compress != 0:
+		return nil, errors.New("a directory cannot be compressed; leave out -z, or name a file with -o")
+	}
+	for _, p := range []string{path, path + ".old"} {
+		switch st, err := os.Stat(p); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, Error(p, err)
+		case os.SameFile(st, in.Info):
+			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with -o", quote.Printable(p))
+		default:
+			if err := isRecordingDir(p); err != nil {
+				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with -o", quote.Printable(p), err)
+			}
+		}
+	}
+	o := &Output{path: path, dir: true}
+	err := o.create(func() (err error) {
+		o.Temp, err = safefile.CreateDir(o.parent, filepath.Base(path))
+		return err
+	})
+	if err != nil {
+		return nil, Error(path, err)
+	}
+	if o.file, err = os.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		o.Abandon()
+		return nil, Error(path, err)
+	}
+	if err := copyOthers(o.inside(""), in); err != nil {
+		o.Abandon()
+		return nil, Error(path, err)
+	}
+	return o, nil
+}
+
+// inside returns the path of a file in the directory that is being written.
+func (o *Output) inside(name string) string {
+	return filepath.Join(filepath.Dir(o.path), o.Temp.Name, name)
+}
+
+// isRecordingDir checks that a directory is a recording and nothing else is in it:
+// it is about to be moved or removed with all that it holds.
+func isRecordingDir(path string) error {
+	f, err := os.Open(filepath.Join(path, "data"))
+	if err != nil {
+		return errors.New("it is no recording")
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() == 0 {
+		return errors.New("it is no recording")
+	} else if _, err := perfdata.Open(f, st.Size()); err != nil {
+		return fmt.Errorf("it is no recording: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !safefile.IsRecordingPart(e.Name()) {
+			return fmt.Errorf("it has %s in it, which is no part of a recording", quote.Printable(e.Name()))
+		}
+	}
+	return nil
+}
+
+// copyOthers copies what is in the input's directory and no part of the recording
+// proper: the kernel's code, for one.
+func copyOthers(temp string, in *recording.Input) error {
+	entries, err := os.ReadDir(in.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(in.DirNames, e.Name()) {
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(temp, e.Name()), os.DirFS(filepath.Join(in.Path, e.Name()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A dirSink writes the files of a directory. Records stay in the file that they
+// come from; new ones go where the one that they come before is.
+type dirSink struct {
+	fileSink
+	others []*os.File // data.0, ...
+	bufs   []*bufio.Writer
+	file   int // that is written to
+	err    error
+}
+
+func newDirSink(in *recording.Input, out *Output) (Sink, error) {
+	w, err := perfdata.NewWriter(out.file, in.File)
+	if err != nil {
+		return nil, err
+	}
+	s := &dirSink{fileSink: fileSink{Writer: w, features: slices.Clone(in.File.Features), dir: true}}
+	for _, name := range in.DirNames[1:] {
+		f, err := os.OpenFile(out.inside(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			s.close()
+			return nil, Error(out.path, err)
+		}
+		s.others = append(s.others, f)
+		s.bufs = append(s.bufs, bufio.NewWriterSize(f, 64<<10))
+	}
+	return s, nil
+}
+
+func (s *dirSink) Write(p []byte) (int, error) {
+	if s.file == 0 {
+		return s.fileSink.Write(p)
+	}
+	if s.err != nil {
+		return 0, s.err
+	}
+	var n int
+	n, s.err = s.bufs[s.file-1].Write(p)
+	return n, s.err
+}
+
+func (s *dirSink) Raw(p []byte) { s.Write(p) }
+
+func (s *dirSink) From(file int) { s.file = file }
+
+func (s *dirSink) Err() error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.fileSink.Err()
+}
+
+func (s *dirSink) Finish(buildIDs, aux func([]byte) []byte) error {
+	for _, b := range s.bufs {
+		if err := b.Flush(); s.err == nil {
+			s.err = err
+		}
+	}
+	if err := s.close(); s.err == nil {
+		s.err = err
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return s.fileSink.Finish(buildIDs, aux)
+}
+
+func (s *dirSink) close() (err error) {
+	for _, f := range s.others {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}

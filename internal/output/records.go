@@ -1,0 +1,19 @@
+package output
+
+import (
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// MaxHeld is how many bytes of new records are collected before they are written.
+const MaxHeld = 64 << 10
+
+// TrackingAttr returns the event whose records tell of mappings: new records of
+// that kind look as if they came from it.
+func TrackingAttr(attrs []perfdata.Attr) *perfdata.Attr {
+	for i := range attrs {
+		if attrs[i].Has(perfdata.FlagMmap) || attrs[i].Has(perfdata.FlagMmap2) {
+			return &attrs[i]
+		}
+	}
+	return &attrs[0]
+}

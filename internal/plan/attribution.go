@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// An attribution says which process of the recording the events of a dump are
+// of. The process that mapped the dump is the one that the dump is about, whatever
+// number it has in its own pid namespace. A child that was forked from it may
+// write into the same dump, with its own pid. No other process is believed: a
+// dump cannot name code in one that has nothing to do with it.
+type attribution struct {
+	rec       *recording.Recording
+	d         *model.Dump
+	genealogy *recording.Genealogy
+	heirs     []heir
+	allAlien  bool              // no event is of a process that the recording knows
+	onlyChild map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
+	alien     map[uint32]int    // events left out, by pid
+}
+
+func newAttribution(rec *recording.Recording, d *model.Dump) *attribution {
+	return &attribution{rec: rec, d: d, genealogy: &rec.Genealogy, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+}
+
+// look takes in the events that are there, before the first of them is asked for.
+func (a *attribution) look() {
+	var aliens []uint32
+	known := make(map[uint32]bool)
+	a.allAlien = true
+	for i := range a.d.Source.Scanned().Events {
+		e := &a.d.Source.Scanned().Events[i]
+		ok, seen := known[e.PID]
+		if !seen {
+			_, _, ok = a.direct(e)
+			known[e.PID] = ok
+			if !ok {
+				aliens = append(aliens, e.PID)
+			}
+		}
+		a.allAlien = a.allAlien && !ok
+	}
+	clear(a.onlyChild)
+	if len(aliens) == 1 && !a.allAlien && a.d.Source.PID() != a.d.PID {
+		if children := a.children(); len(children) == 1 {
+			a.onlyChild[aliens[0]] = children[0]
+		}
+	}
+	a.findHeirs()
+}
+
+// of returns the process and thread of an event in the recording; ok is false if
+// that cannot be told, and the event is left out.
+func (a *attribution) of(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	if pid, tid, ok = a.resolve(e); !ok {
+		a.alien[e.PID]++
+	}
+	return pid, tid, ok
+}
+
+func (a *attribution) resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	if pid, tid, ok = a.direct(e); ok {
+		return pid, tid, true
+	}
+	if a.allAlien { // a habit of the producer
+		return a.d.PID, a.d.PID, true
+	}
+	child, ok := a.onlyChild[e.PID]
+	return child, child, ok
+}
+
+// direct answers where the event's pid does by itself.
+func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
+	switch own := a.d.Source.PID(); {
+	case e.PID == 0, e.PID == own && own != a.d.PID:
+		return a.d.PID, a.d.PID, true
+	case a.maps(e.PID), a.genealogy.Descends(e.PID, a.d.Clock(e.Time), a.maps):
+		return e.PID, e.TID, true
+	}
+	return 0, 0, false
+}
+
+// maps reports whether a process has mapped the dump.
+func (a *attribution) maps(pid uint32) bool {
+	return slices.ContainsFunc(a.d.Markers, func(m recording.Marker) bool { return m.PID == pid })
+}
+
+// children returns the processes that were forked from one that maps the dump, or
+// map it beside the one whose it is.
+func (a *attribution) children() (pids []uint32) {
+	for _, m := range a.d.Markers {
+		if m.PID != a.d.PID && !slices.Contains(pids, m.PID) {
+			pids = append(pids, m.PID)
+		}
+	}
+	for _, b := range a.genealogy.Births {
+		if b.Clones && !slices.Contains(pids, b.PID) && a.genealogy.Descends(b.PID, b.Time, a.maps) {
+			pids = append(pids, b.PID)
+		}
+	}
+	return pids
+}
+
+// problems says what was left out.
+func (a *attribution) problems() (texts []string) {
+	for pid, n := range a.alien {
+		texts = append(texts, fmt.Sprintf("%d functions are of a process %d, which neither mapped the dump nor was forked from process %d, as far as the recording tells; they are left out", n, pid, a.d.PID))
+	}
+	slices.Sort(texts)
+	return texts
+}

@@ -1,0 +1,366 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// Another layout of the plan: one object for all functions of a stretch of memory,
+// instead of one for each. Its .text is that memory as it was, and one mapping says
+// where it is, from the time on at which its first function was there. Where stacks are
+// unwound, there are regions as well (regions.go).
+//
+// Where an address is used again, or code moves, one image is not enough. Functions
+// that share addresses are put into generations: the first of them, in the order of
+// time, into the image that shows everything else as well, and each other one into
+// the first generation in which its addresses are free. A generation but the first is
+// mapped function by function, when they are loaded.
+
+// A resident is a function at one address.
+type resident struct {
+	function   int // object of the plan with an object for each function
+	lo, hi     uint64
+	pid        uint32 // that has it first
+	time       uint64 // since when
+	generation int
+	shared     bool        // other functions have its addresses at other times
+	noCode     bool        // its bytes are unknown
+	object     int         // of the new plan
+	region     int         // index in the bundler's regions, or noRegion
+	seat       int         // index in its region's list; set by newSeating
+	copied     addrs.Range // the mapping of a file that it is in a copy of, or empty
+}
+
+// noRegion is the region of a resident that is in none.
+const noRegion = -1
+
+// A bundler makes a plan with bundles of one with an object for each function.
+type bundler struct {
+	whole     bool // --bundle: neighbouring regions share an object
+	regions   []*region
+	apart     []dumpRegions // in recordings with copies of stacks
+	rec       *recording.Recording
+	planner   *Planner
+	old       *model.Plan
+	residents []resident
+	of        []int // by mapping of the old plan, its resident, or -1
+	objectOf  []int // by function, an object that has it, or -1
+	dumps     map[*model.Dump][]int
+	dumpsOf   map[uint32][]*model.Dump // that a process has code of
+	pids      map[*model.Dump][]uint32 // the other way round
+	taken     []addrs.Range            // functions and blank tables, in the order of their addresses; nil before behind
+	blind     bool                     // nobody knows what is touched
+}
+
+// A place is a function at an address.
+type place struct {
+	function int
+	addr     uint64
+}
+
+const (
+	// maxHole is the longest stretch of memory without functions that a bundle spans.
+	// It costs nothing in the file, but other things may be in there.
+	maxHole = 1 << 20
+
+	// maxPadding is the longest one that is nobody's: what alignment and headers of
+	// objects leave between functions.
+	maxPadding = 256
+
+	// maxStretch bounds what a bundle spans: offsets in unwind tables have 32 bits.
+	maxStretch = 512 << 20
+)
+
+// maxTries bounds how many generations are tried for a function: where one address is used
+// again for ever, there is one for each.
+const maxTries = 64
+
+// maxMembers bounds how many functions a bundle has where stacks are not unwound, and
+// nothing depends on it. perf starts an addr2line for each file that it wants lines of, which
+// is for fewer files; but that of binutils goes through all symbols of the file for every
+// answer. In between is what takes least.
+const maxMembers = 512
+
+// Bundle replaces the plan by one with bundles: as few as possible, or else one for each
+// image of a region.
+func (p *Planner) Bundle(ctx context.Context, whole bool) error {
+	old := p.Plan
+	p.Plan = model.Plan{}
+	b := &bundler{
+		whole: whole, rec: p.rec, planner: p, old: &old,
+		dumps:   make(map[*model.Dump][]int),
+		dumpsOf: make(map[uint32][]*model.Dump),
+		pids:    make(map[*model.Dump][]uint32),
+	}
+	b.settle()
+	for _, d := range p.dumps {
+		b.layOut(d.Dump)
+	}
+	if err := b.settleCrowds(ctx, b.apart); err != nil {
+		return err
+	}
+	for i := range b.apart {
+		b.layOutRegions(&b.apart[i])
+	}
+	early, err := b.findEarly(ctx)
+	if err != nil {
+		return err
+	}
+	p.Mappings = newBundleMapper(b, early).mapAll()
+	return nil
+}
+
+// settle finds the residents.
+func (b *bundler) settle() {
+	b.residents = make([]resident, 0, len(b.old.Objects))
+	b.of = make([]int, len(b.old.Mappings))
+	b.objectOf = make([]int, len(b.old.Objects))
+	for i := range b.objectOf {
+		b.objectOf[i] = -1
+	}
+	first := slices.Clone(b.objectOf) // resident of a function
+	others := make(map[place]int)
+	for i := range b.old.Mappings {
+		m := &b.old.Mappings[i]
+		b.of[i] = -1
+		if m.Clear || m.Len == 0 || m.Addr+m.Len < m.Addr {
+			continue
+		}
+		if d := b.old.Objects[m.Object].Dump; !slices.Contains(b.dumpsOf[m.PID], d) {
+			b.dumpsOf[m.PID] = append(b.dumpsOf[m.PID], d)
+			b.pids[d] = append(b.pids[d], m.PID)
+		}
+		r, ok := first[m.Object], first[m.Object] >= 0
+		if ok && b.residents[r].lo != m.Addr {
+			r, ok = others[place{m.Object, m.Addr}]
+		}
+		if ok {
+			b.of[i] = r // the mappings are in the order of their times: it was there before
+			continue
+		}
+		r = len(b.residents)
+		b.of[i] = r
+		if first[m.Object] < 0 {
+			first[m.Object] = r
+		} else {
+			others[place{m.Object, m.Addr}] = r
+		}
+		d := b.old.Objects[m.Object].Dump
+		b.dumps[d] = append(b.dumps[d], r)
+		b.residents = append(b.residents, resident{
+			function: m.Object, lo: m.Addr, hi: m.Addr + m.Len, pid: m.PID, time: m.Time,
+			noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion, copied: m.Copied,
+		})
+	}
+}
+
+// layOut divides the residents of a dump among objects.
+func (b *bundler) layOut(d *model.Dump) {
+	list := b.dumps[d]
+	slices.SortFunc(list, func(i, j int) int {
+		x, y := &b.residents[i], &b.residents[j]
+		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
+	})
+	walls, absent := b.wallsOf(d), b.old.Absent[d]
+	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
+	// Where another dump has functions, too, each has an object of its own.
+	list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
+		alone := isWalled(walls.code, b.residents[r].lo, b.residents[r].hi)
+		if alone {
+			b.residents[r].shared = true
+			b.addObject(d, []int{r})
+		}
+		return alone
+	})
+	if b.rec.CopiesStacks() {
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), walls, absent})
+		return
+	}
+	for len(list) > 0 {
+		together := list[:b.stretch(list, walls, absent)]
+		list = list[len(together):]
+		for len(together) > 0 {
+			n := b.cut(together)
+			b.divide(d, together[:n])
+			together = together[n:]
+		}
+	}
+}
+
+// stretch returns how many of the residents, which are in order, one bundle can be for.
+// absent are functions that are not to be in it, but could be.
+func (b *bundler) stretch(list []int, walls walls, absent []addrs.Range) int {
+	first, end := b.residents[list[0]].lo, b.residents[list[0]].hi
+	for n := 1; n < len(list); n++ {
+		r := &b.residents[list[n]]
+		reach := end
+		for ; len(absent) > 0 && absent[0].Lo < r.lo; absent = absent[1:] {
+			if absent[0].Lo <= reach+maxPadding {
+				reach = max(reach, absent[0].Hi)
+			}
+		}
+		walled := r.lo > end && isWalled(walls.code, end, r.lo) ||
+			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(walls.files, reach, r.lo))
+		if walled || r.hi-first > maxStretch && r.lo >= end {
+			return n
+		}
+		end = max(end, r.hi)
+	}
+	return len(list)
+}
+
+// divide gives the residents of a stretch their generations, and those objects.
+func (b *bundler) divide(d *model.Dump, list []int) {
+	var generations [][]int
+	for len(list) > 0 {
+		n := b.cluster(list)
+		if n > 1 {
+			b.assign(list[:n])
+		}
+		for _, r := range list[:n] {
+			g := b.residents[r].generation
+			for len(generations) <= g {
+				generations = append(generations, nil)
+			}
+			generations[g] = append(generations[g], r)
+		}
+		list = list[n:]
+	}
+	for _, members := range generations {
+		b.addObject(d, members)
+	}
+}
+
+// cut returns how many of the residents the first bundle of them is for. If they are too
+// many, the cut is made in the longest hole that comes when it is half full.
+func (b *bundler) cut(list []int) (n int) {
+	if len(list) <= maxMembers {
+		return len(list)
+	}
+	end, longest := uint64(0), uint64(0)
+	for i, r := range list {
+		lo := b.residents[r].lo
+		if i >= maxMembers/2 && lo >= end && (n == 0 || i < maxMembers && lo-end > longest) {
+			n, longest = i, lo-end
+		}
+		if i >= maxMembers && n > 0 {
+			return n
+		}
+		end = max(end, b.residents[r].hi)
+	}
+	return len(list) // they share addresses, from first to last
+}
+
+// cluster returns how many of the residents, from the first on, share addresses with
+// each other, directly or not.
+func (b *bundler) cluster(list []int) int {
+	end := b.residents[list[0]].hi
+	for n := 1; n < len(list); n++ {
+		r := &b.residents[list[n]]
+		if r.lo >= end {
+			return n
+		}
+		end = max(end, r.hi)
+	}
+	return len(list)
+}
+
+// assign gives residents that share addresses their generations.
+func (b *bundler) assign(cluster []int) {
+	byTime := slices.Clone(cluster)
+	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
+	var taken []occupied
+	for _, i := range byTime {
+		r := &b.residents[i]
+		r.shared = true
+		for g := max(0, len(taken)-maxTries); ; g++ {
+			if g == len(taken) {
+				taken = append(taken, nil)
+			}
+			if taken[g].take(r.lo, r.hi) {
+				r.generation = g
+				break
+			}
+		}
+	}
+}
+
+// occupied are addresses in use, in order and apart.
+type occupied []addrs.Range
+
+// take occupies [lo, hi) if all of it is free.
+func (o *occupied) take(lo, hi uint64) bool {
+	i, _ := slices.BinarySearchFunc(*o, lo, func(x addrs.Range, lo uint64) int {
+		if x.Hi <= lo {
+			return -1
+		}
+		return 1
+	})
+	if i < len(*o) && (*o)[i].Lo < hi {
+		return false
+	}
+	*o = slices.Insert(*o, i, addrs.Range{Lo: lo, Hi: hi})
+	return true
+}
+
+// addObject adds the object for some residents of one generation, which are in the
+// order of their addresses. Where the bytes of some are known and those of others are
+// not, it is several objects: no reader may take what is missing for instructions.
+func (b *bundler) addObject(d *model.Dump, members []int) {
+	for len(members) > 0 {
+		noCode := b.residents[members[0]].noCode
+		n := slices.IndexFunc(members, func(r int) bool { return b.residents[r].noCode != noCode })
+		if n < 0 {
+			n = len(members)
+		}
+		b.addOne(d, members[:n], noCode)
+		members = members[n:]
+	}
+}
+
+// addOne adds one object, from the first resident to the last. The result is valid until the
+// next call.
+func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Object {
+	p := b.planner
+	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
+	o := model.Object{
+		Dump: d, PID: b.old.Objects[first.function].PID,
+		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Stretch: jitobj.Stretch{Low: first.lo, High: last.hi, NoCode: noCode}},
+	}
+	o.CodeAt = o.Bundle.Stretch.Base()
+	room := uint64(0)
+	for i, r := range members {
+		m := &b.residents[r]
+		m.object = len(p.Objects)
+		f := &b.old.Objects[m.function]
+		again := b.objectOf[m.function] >= 0
+		b.objectOf[m.function] = m.object
+		room += tableRoom(m.hi-m.lo, f.Sent)
+		o.Bundle.Members[i] = model.Member{Function: f.Function, Resident: r, Addr: m.lo, Again: again}
+	}
+	if b.rec.CopiesStacks() {
+		o.Placed, o.Room = true, room
+		o.TablesAt = p.rooms.take(d, last.hi, room, 0)
+		if o.TablesAt != 0 && o.TablesAt+room-o.CodeAt > reach {
+			o.TablesAt = 0
+		}
+		if o.TablesAt == 0 {
+			o.TablesAt, o.Room = b.behind(d, last.hi), blankRoom
+		}
+	}
+	p.Objects = append(p.Objects, o)
+	return &p.Objects[len(p.Objects)-1]
+}
+
+// reachOf sets the address at which a bundle begins.
+func reachOf(o *model.Object, low uint64) {
+	o.Bundle.Stretch.Low = low
+	o.CodeAt = o.Bundle.Stretch.Base()
+}

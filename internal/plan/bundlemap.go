@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// The mappings of bundles.
+
+// A bundleMapper follows what is to be seen in each process, and adds a mapping
+// wherever that is not what should be seen.
+type bundleMapper struct {
+	*bundler
+	mapped map[mappedBundle]uint64 // when
+	others map[uint32]*intruders   // by process
+	seen   *places                 // where something else is seen than the first generation, by object
+	early  map[earlyTouch]bool
+	births []earlyBirth
+	out    []model.Mapping
+}
+
+// A mappedBundle is a bundle that has been mapped as a whole for a program.
+type mappedBundle struct {
+	pid    uint32
+	since  uint64
+	object int
+}
+
+// nothing is seen, instead of an object.
+const nothing = -1
+
+// An earlyBirth is a process that is forked when it is to see nothing where its parent
+// has a function later.
+type earlyBirth struct {
+	earlyTouch
+	time uint64
+}
+
+func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
+	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*intruders), seen: newPlaces(&b.rec.Genealogy), early: make(map[earlyTouch]bool)}
+	for _, t := range early {
+		m.early[t] = true
+		for _, born := range b.rec.Genealogy.Of[t.pid] {
+			if born.Clones {
+				m.births = append(m.births, earlyBirth{t, born.Time})
+			}
+		}
+	}
+	slices.SortStableFunc(m.births, func(x, y earlyBirth) int { return cmp.Compare(x.time, y.time) })
+	return m
+}
+
+// mapAll returns the mappings in the order of their times.
+func (b *bundleMapper) mapAll() []model.Mapping {
+	b.out = make([]model.Mapping, 0, len(b.planner.Objects))
+	regions := newRegionMapper(b.bundler, b.add)
+	for i := range b.old.Mappings {
+		m := b.old.Mappings[i]
+		b.born(m.Time)
+		o := b.seen.of(m.PID, m.Time)
+		switch r := b.of[i]; {
+		case m.Clear: // of a function that may be in a region at one place and elsewhere at another
+			regions.clear(m)
+			b.clear(o, m)
+		case r < 0:
+		case b.residents[r].region != noRegion:
+			regions.show(m, r)
+		default:
+			b.show(o, m, r)
+		}
+	}
+	b.born(math.MaxUint64)
+	slices.SortStableFunc(b.out, ByTimeOfMapping)
+	return b.out
+}
+
+// born takes away from the children that were forked before a time what their parents
+// see too early.
+func (b *bundleMapper) born(before uint64) {
+	for ; len(b.births) > 0 && b.births[0].time < before; b.births = b.births[1:] {
+		e := &b.births[0]
+		r := &b.residents[e.resident]
+		for _, hidden := range hide(b.seen.of(e.pid, e.time), r.lo, r.hi) {
+			// Behind the record of the fork.
+			b.add(model.Mapping{Time: e.time + 1, PID: e.pid, TID: e.pid, Addr: hidden.Lo, Len: hidden.Hi - hidden.Lo, Object: r.object, Clear: true})
+		}
+	}
+}
+
+// hide sees to it that nothing is seen where the first generation would be, and returns
+// where that is.
+func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
+	for _, t := range append(o.within(lo, hi), tenancy{hi, hi, nothing}) {
+		if lo < t.lo {
+			hidden = append(hidden, addrs.Range{Lo: lo, Hi: t.lo})
+			o.place(lo, t.lo, nothing)
+		}
+		lo = t.hi
+	}
+	return hidden
+}
+
+// show adds what has to be added for a resident to be seen from m on.
+func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
+	r := &b.residents[number]
+	obj := &b.planner.Objects[r.object]
+	g := &b.rec.Genealogy
+	key := mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}
+	m.Object, m.Tables = r.object, 0
+	since, mapped := b.mapped[key]
+	if !mapped {
+		since, m.Tables = m.Time, obj.TablesAt
+		b.mapped[key] = since
+	}
+	implied := r.generation == 0 && !b.blind
+	if implied && !mapped {
+		b.whole(o, m, obj)
+		m.Tables = 0
+	}
+	if !seenAs(o, r.lo, r.hi, r.object, implied) || mapped && b.intruded(&m, r, obj.Dump, since) {
+		b.part(m, r.lo, r.hi, obj)
+	}
+	if !implied || r.shared || len(o.within(r.lo, r.hi)) > 0 {
+		o.place(r.lo, r.hi, r.object)
+	}
+}
+
+// intruded reports whether something else came to lie over a resident since its bundle
+// was mapped.
+func (b *bundleMapper) intruded(m *model.Mapping, r *resident, d *model.Dump, since uint64) bool {
+	x := b.others[m.PID]
+	if x == nil {
+		x = b.intrudersOf(m.PID)
+		b.others[m.PID] = x
+	}
+	return x.between(d, r.lo, r.hi, since, m.Time)
+}
+
+// seenAs reports whether all of [lo, hi) is seen as an object; implied says that this is
+// so where o knows nothing.
+func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
+	at := lo
+	for _, t := range o.within(lo, hi) {
+		if t.function != object || t.lo > at && !implied {
+			return false
+		}
+		at = t.hi
+	}
+	return implied || at >= hi
+}
+
+// whole maps all of a bundle, and again what is to be seen instead in parts of it.
+func (b *bundleMapper) whole(o occupancy, m model.Mapping, obj *model.Object) {
+	b.part(m, obj.Bundle.Stretch.Low, obj.Bundle.Stretch.High, obj)
+	m.Tables = 0
+	for i := range obj.Bundle.Members {
+		r := &b.residents[obj.Bundle.Members[i].Resident]
+		if b.early[earlyTouch{m.PID, obj.Bundle.Members[i].Resident}] {
+			hide(o, r.lo, r.hi)
+		}
+	}
+	for _, t := range o.within(obj.Bundle.Stretch.Low, obj.Bundle.Stretch.High) {
+		switch {
+		case t.function == m.Object:
+		case t.function == nothing:
+			c := m
+			c.Clear, c.Addr, c.Len = true, t.lo, t.hi-t.lo
+			b.add(c)
+		default:
+			other := m
+			other.Object = t.function
+			b.part(other, t.lo, t.hi, &b.planner.Objects[t.function])
+		}
+	}
+}
+
+// part maps [lo, hi) of an object.
+func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
+	m.Addr, m.Len, m.Off = lo, hi-lo, lo-obj.CodeAt
+	b.add(m)
+}
+
+func (b *bundleMapper) add(m model.Mapping) { b.out = append(b.out, m) }
+
+// clear takes away what was seen of a range that code has left.
+func (b *bundleMapper) clear(o occupancy, m model.Mapping) {
+	o.place(m.Addr, m.Addr+m.Len, nothing)
+	if m.Object = b.objectOf[m.Object]; m.Object >= 0 {
+		b.add(m)
+	}
+}

@@ -1,0 +1,40 @@
+package plan
+
+// A family is the code of a process and of its forebears; nil if there is none.
+type family struct {
+	lo, hi uint64 // it is all between them, both included
+	of     []*pieces
+}
+
+// familyOf returns the code that a process may have, or nil. Whatever process it may
+// have come from counts, at any time.
+func (t *touched) familyOf(pid uint32) *family {
+	f, known := t.all[pid]
+	if known {
+		return f
+	}
+	for _, pid := range t.rec.Genealogy.Line(pid) {
+		of := t.code[pid]
+		if of != nil && len(of.starts) > 0 {
+			if f == nil {
+				f = &family{lo: of.starts[0]}
+			}
+			f.lo, f.hi = min(f.lo, of.starts[0]), max(f.hi, of.starts[len(of.starts)-1])
+			f.of = append(f.of, of)
+		}
+	}
+	t.all[pid] = f
+	return f
+}
+
+// bounds says between which addresses a process may have jitted code.
+func (t *touched) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	f := t.familyOf(pid)
+	switch {
+	case f == nil:
+		return 0, 0, false
+	case t.ignore>>48 != 0: // signed addresses are anywhere
+		return 0, ^uint64(0), true
+	}
+	return f.lo, f.hi, true
+}

@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// The frames that traces of a JIT run in, where they have none of their own.
+
+// interpreter is the function of PHP in whose frame its traces run.
+const interpreter = "execute_ex"
+
+// maxFrames bounds the unwind tables of a program that are read, in bytes.
+const maxFrames = 64 << 20
+
+// hostFrame returns the frame that traces of a dump run in, or nil if it has none, or
+// nobody knows. Then it says why.
+func hostFrame(rec *recording.Recording, d *model.Dump) (*jitcode.FrameRow, string) {
+	tracer, ok := d.Source.(source.Tracer)
+	if !ok || !tracer.HasTraces() {
+		return nil, ""
+	}
+	why := "the recording does not say which program runs them"
+	seen := make(map[string]bool)
+	for _, m := range rec.FileMapsOf(d.PID, latest(d)) {
+		if m.Name == "" || seen[m.Name] {
+			continue
+		}
+		seen[m.Name] = true
+		row, err := rowOf(rec, &m, tracer)
+		switch {
+		case err == nil && row != nil:
+			return row, ""
+		case err != nil:
+			why = fmt.Sprintf("%s: %v", quote.Printable(m.Name), err)
+		}
+	}
+	return nil, why
+}
+
+// latest returns the time of a dump's latest event.
+func latest(d *model.Dump) (time uint64) {
+	for i := range d.Source.Scanned().Events {
+		time = max(time, d.Clock(d.Source.Scanned().Events[i].Time))
+	}
+	return time
+}
+
+// copies returns the parts of files that a dump's process has mapped more than once.
+func copies(rec *recording.Recording, d *model.Dump) (copies []source.Copy) {
+	maps := rec.FileMapsOf(d.PID, latest(d))
+	for i := range maps {
+		for j := range maps {
+			a, b := &maps[i], &maps[j]
+			if i == j || a.Name == "" || !a.Same(b) || a.Lo-a.Off == b.Lo-b.Off {
+				continue
+			}
+			lo, hi := max(a.Off, b.Off), min(a.Off+a.Hi-a.Lo, b.Off+b.Hi-b.Lo)
+			if lo < hi && len(copies) < maxCopies {
+				copies = append(copies, source.Copy{Lo: a.Lo + lo - a.Off, Hi: a.Lo + hi - a.Off, Home: b.Lo + lo - b.Off})
+			}
+		}
+	}
+	return copies
+}
+
+// maxCopies bounds the result of copies.
+const maxCopies = 64
+
+// rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
+func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*jitcode.FrameRow, error) {
+	file, f := recording.OpenELF(m.Name)
+	if f == nil {
+		return nil, nil // the interpreter may be elsewhere
+	}
+	defer file.Close()
+	recorded := rec.IsRecorded(m, file, f)
+	for _, y := range recording.SymbolsOf(f, elf.SHT_DYNSYM) {
+		if y.Name != interpreter || y.Section == elf.SHN_UNDEF {
+			continue
+		}
+		if !recorded {
+			return nil, fmt.Errorf("it is not the file that was recorded; its %s may be another", interpreter)
+		}
+		s := f.Section(".eh_frame")
+		if s == nil || s.Size > maxFrames {
+			return nil, errors.New("it has no unwind tables that could be read")
+		}
+		data, err := s.Data()
+		if err != nil {
+			return nil, err
+		}
+		return d.HostFrame(data, s.Addr, y.Value)
+	}
+	return nil, nil
+}
+
+// DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
+// function has an object of its own. It records obstacles in the dump's summary.
+func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *config.Options, sum *report.Summary) {
+	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
+		return
+	}
+	host, why := hostFrame(rec, d)
+	d.Source.DeriveFrames(source.Surroundings{Host: host, Copies: copies(rec, d)})
+	switch {
+	case !rec.CopiesStacks():
+	case !knowsCode(rec, d):
+		sum.Dumps[d.Number].Frames = "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
+	case why != "":
+		sum.Dumps[d.Number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
+	case alone && !model.IsTight(d.Objects) && isCrowded(rec, d):
+		sum.Dumps[d.Number].Frames = "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
+	}
+}
+
+// knowsCode reports whether the bytes of any function of a dump are known, outside of
+// files: they are the same everywhere.
+func knowsCode(rec *recording.Recording, d *model.Dump) bool {
+	if codebytes.BringsCode(d) {
+		return true
+	}
+	p := rec.Processes[d.PID]
+	return slices.ContainsFunc(d.Source.Scanned().Events, func(e jitcode.Event) bool {
+		return (p == nil || !p.Files.Hold(e.Addr)) && codebytes.HasCode(d, e.Function)
+	})
+}
+
+// crowd is how close to each other functions may be that libdw still tells apart, mostly:
+// the head of a file takes 128 bytes in front of its code, and the last bytes of a
+// function are not where it is sampled.
+const crowd = 16
+
+// isCrowded reports whether many functions of a dump lie closer together than that.
+// Those in files are left to them, mostly.
+func isCrowded(rec *recording.Recording, d *model.Dump) bool {
+	events := d.Source.Scanned().Events
+	if p := rec.Processes[d.PID]; p != nil {
+		events = slices.DeleteFunc(slices.Clone(events), func(e jitcode.Event) bool { return p.Files.Hold(e.Addr) })
+	}
+	ends := make([]uint64, len(events))
+	for i := range events {
+		ends[i] = events[i].Addr + events[i].Size
+	}
+	slices.Sort(ends)
+	near := 0
+	for i := range events {
+		addr := events[i].Addr
+		if n, _ := slices.BinarySearch(ends, addr+1); n > 0 && addr-ends[n-1] < crowd {
+			near++
+		}
+	}
+	return 4*near > len(events)
+}

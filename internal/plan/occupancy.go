@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// An occupancy knows which function owns each address of a process: the one that
+// was put there last. It is needed where code moves, to take the name from the
+// place that is left, but not from a newcomer who is there already.
+type occupancy map[uint64][]tenancy // by page
+
+// A tenancy says that [lo, hi), which lies in one page, belongs to a function.
+type tenancy struct {
+	lo, hi   uint64
+	function int
+}
+
+const occupancyPage = 4 << 10
+
+// place gives [lo, hi) to a function.
+func (o occupancy) place(lo, hi uint64, function int) {
+	for lo < hi {
+		end := min(hi, (lo|(occupancyPage-1))+1)
+		if end < lo { // the last page of all
+			end = hi
+		}
+		page := lo / occupancyPage
+		var kept []tenancy
+		for _, t := range o[page] {
+			if t.lo < lo {
+				kept = append(kept, tenancy{t.lo, min(t.hi, lo), t.function})
+			}
+			if t.hi > end {
+				kept = append(kept, tenancy{max(t.lo, end), t.hi, t.function})
+			}
+		}
+		kept = append(kept, tenancy{lo, end, function})
+		slices.SortFunc(kept, func(a, b tenancy) int { return int(int64(a.lo - b.lo)) })
+		o[page] = kept
+		lo = end
+	}
+}
+
+// owned returns the parts of [lo, hi) that belong to a function, in order.
+func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
+	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage && lo < hi; page++ {
+		for _, t := range o[page] {
+			a, b := max(t.lo, lo), min(t.hi, hi)
+			if t.function != function || a >= b {
+				continue
+			}
+			if n := len(parts); n > 0 && parts[n-1].hi == a {
+				parts[n-1].hi = b
+			} else {
+				parts = append(parts, tenancy{a, b, function})
+			}
+		}
+	}
+	return parts
+}
+
+// within returns who owns the parts of [lo, hi) that are somebody's, in order.
+func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
+	if len(o) == 0 || lo >= hi {
+		return nil
+	}
+	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage; page++ {
+		for _, t := range o[page] {
+			a, b := max(t.lo, lo), min(t.hi, hi)
+			if a >= b {
+				continue
+			}
+			if n := len(parts); n > 0 && parts[n-1].hi == a && parts[n-1].function == t.function {
+				parts[n-1].hi = b
+			} else {
+				parts = append(parts, tenancy{a, b, t.function})
+			}
+		}
+	}
+	return parts
+}
+
+// places are the occupancies of the processes that a dump is about.
+type places = inherited[occupancy]
+
+func newPlaces(g *recording.Genealogy) *places {
+	return &places{genealogy: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
+}
+
+// inherited holds one value for each process: a forked child begins with a copy of its
+// parent's, an exec resets it. Queries must be in the order of their times.
+type inherited[T any] struct {
+	genealogy *recording.Genealogy
+	make      func() T
+	clone     func(T) T
+	next      int // index of the next fork to apply
+	processes map[uint32]T
+	execs     map[uint32]uint64 // time of the latest exec applied, by process
+}
+
+// of returns the value of process pid at a time. It belongs to p.
+func (p *inherited[T]) of(pid uint32, time uint64) T {
+	if p.processes == nil {
+		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
+	}
+	for ; p.next < len(p.genealogy.Births) && p.genealogy.Births[p.next].Time <= time; p.next++ {
+		b := &p.genealogy.Births[p.next]
+		p.exec(b.Parent, b.Time)
+		delete(p.processes, b.PID)
+		if parent, ok := p.processes[b.Parent]; ok && b.Clones {
+			p.processes[b.PID] = p.clone(parent)
+		}
+	}
+	p.exec(pid, time)
+	has, ok := p.processes[pid]
+	if !ok {
+		has = p.make()
+		p.processes[pid] = has
+	}
+	return has
+}
+
+// exec resets the value of a process that has called exec by a time.
+func (p *inherited[T]) exec(pid uint32, time uint64) {
+	if exec := p.genealogy.LastExec(pid, time); exec > p.execs[pid] {
+		p.execs[pid] = exec
+		delete(p.processes, pid)
+	}
+}
+
+func (o occupancy) clone() occupancy {
+	c := make(occupancy, len(o))
+	for page, t := range o {
+		c[page] = t // place never changes a page's tenancies, it makes new ones
+	}
+	return c
+}

@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// A Planner makes a plan of one object for each function. Dumps may grow while it
+// is at work.
+type Planner struct {
+	model.Plan
+	rec   *recording.Recording
+	sum   *report.Summary
+	names objectNames
+	files *fileCode
+	rooms *rooms
+	dumps []*Dump
+
+	Bundling bool // the plan is going to be one with bundles
+	Overlay  bool // functions of Mono that lie in files are named, too
+}
+
+// A Dump is a dump as far as it is part of the plan.
+type Dump struct {
+	*model.Dump
+	attribution *attribution
+	events      int   // number planned so far
+	objectOf    []int // by function; -1 without object
+	repeats     map[int]bool
+	places      *places // nil until code moves
+	Derives     bool    // frames from code, in a stream
+	DerivedWith int     // the result of fileMapCount then
+	neighbours  neighbours
+
+	// In a stream: the file, and that its processes have ended and all has been read.
+	Info os.FileInfo
+	Over bool
+}
+
+func New(rec *recording.Recording, sum *report.Summary) *Planner {
+	return &Planner{rec: rec, sum: sum, files: newFileCode(rec), rooms: newRooms(rec)}
+}
+
+// Make makes the plan for all dumps, of one object for each function.
+func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options, sum *report.Summary) *Planner {
+	p := New(rec, sum)
+	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.MonoAOT
+	for _, d := range dumps {
+		pd := p.Add(d)
+		pd.attribution.look()
+		pd.repeats = pd.findRepeats(p.files)
+		p.Extend(pd)
+	}
+	p.Finish()
+	if !slices.IsSortedFunc(p.Mappings, ByTimeOfMapping) {
+		slices.SortStableFunc(p.Mappings, ByTimeOfMapping)
+	}
+	if opts.Sampled && opts.Bundle {
+		p.Absent = make(map[*model.Dump][]addrs.Range)
+	}
+	return p
+}
+
+func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
+
+// Add takes in a dump without any events yet.
+func (p *Planner) Add(d *model.Dump) *Dump {
+	d.Number = len(p.dumps)
+	kind := report.KindJitdump
+	if model.IsMono(d.Source) {
+		kind = report.KindMono
+	}
+	p.sum.Dumps = append(p.sum.Dumps, report.DumpSummary{PID: d.PID, Kind: kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Repair{}})
+	pd := &Dump{Dump: d, attribution: newAttribution(p.rec, d)}
+	pd.reportCaptures(&p.sum.Dumps[d.Number])
+	p.dumps = append(p.dumps, pd)
+	return pd
+}
+
+// Finish adds what is to be said of the dumps as a whole.
+func (p *Planner) Finish() {
+	for _, d := range p.dumps {
+		p.sum.Dumps[d.Number].Cut, p.sum.Dumps[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
+		for _, q := range d.Source.Scanned().Problems {
+			p.sum.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: report.AdviceVerify(d.Path)})
+		}
+		if n := d.Source.Scanned().Dropped; n > 0 {
+			p.sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+		}
+		d.reportMono(p.sum)
+		lineProblems(d.Dump, p.sum)
+		for _, text := range d.attribution.problems() {
+			p.sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
+		}
+	}
+}
+
+// Extend plans the events that d's source has read since it was called last. The
+// mappings come in the order of their times, behind those that were there.
+func (p *Planner) Extend(d *Dump) {
+	events := d.Source.Scanned().Events[d.events:]
+	if len(events) == 0 {
+		return
+	}
+	d.events += len(events)
+	d.attribution.look()
+	ds := &p.sum.Dumps[d.Number]
+	p.Objects = slices.Grow(p.Objects, len(events))
+	for i := range events {
+		e := &events[i]
+		if e.Kind != jitcode.Load {
+			continue
+		}
+		d.objectOf = append(d.objectOf, -1)
+		if d.Strays[e.Function] {
+			continue
+		}
+		ds.Functions++
+		if e.Size == 0 {
+			ds.Empty++
+			continue
+		}
+		pid, _, ok := d.attribution.of(e)
+		if !ok || d.LeftOut[e.Function] {
+			continue
+		}
+		if d.repeats[e.Function] {
+			ds.Repeated++
+			continue
+		}
+		if !p.Overlay && model.IsMono(d.Source) && p.files.holds(pid, d.Clock(e.Time), e.Addr, e.Size) {
+			ds.InImages++
+			continue
+		}
+		d.objectOf[e.Function] = len(p.Objects)
+		o := model.Object{Dump: d.Dump, Function: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
+		if !p.Bundling { // or else few of them will need one
+			o.Repeat = p.names.next(&o, p.Objects)
+		}
+		p.Objects = append(p.Objects, o)
+	}
+	d.neighbours = newNeighbours(d.Source.Scanned().Events)
+	if p.rec.CopiesStacks() {
+		p.rooms.look(d.Dump, events)
+	}
+	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
+		d.places = newPlaces(&p.rec.Genealogy)
+		p.mapEvents(d, d.Source.Scanned().Events[:d.events-len(events)], false)
+	}
+	p.Mappings = slices.Grow(p.Mappings, len(events))
+	p.mapEvents(d, events, true)
+}
+
+// mapEvents adds the mappings of events, and takes note of where code is if that
+// matters. Events that are planned already are only taken note of.
+func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
+	waiting := uint64(0)
+	for i := range events {
+		waiting += tableRoom(events[i].Size, events[i].Tables)
+	}
+	for _, i := range byTime(events) {
+		e := &events[i]
+		if d.objectOf[e.Function] < 0 {
+			continue
+		}
+		if e.Kind == jitcode.Move && add {
+			p.sum.Dumps[d.Number].Moved++
+		}
+		d.attribution.share(e, func(pid, tid uint32) {
+			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}
+			if d.places != nil {
+				o := d.places.of(pid, m.Time)
+				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone { // without times it is at both places all the time
+					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+				}
+				o.place(e.Addr, e.Addr+e.Size, e.Function)
+			}
+			if add {
+				before := len(p.Mappings)
+				p.Mappings = p.files.spread(p.Mappings, m)
+				for i := before; i < len(p.Mappings); i++ {
+					p.placeTables(&p.Mappings[i], e, d.Dump, waiting)
+				}
+			}
+		})
+	}
+}
+
+// byTime returns the numbers of events in the order of their times. Threads may
+// write their records a little later than what happened later.
+func byTime(events []jitcode.Event) []int {
+	order := make([]int, len(events))
+	for i := range order {
+		order[i] = i
+	}
+	earlier := func(a, b int) int { return cmp.Compare(events[a].Time, events[b].Time) }
+	if !slices.IsSortedFunc(order, earlier) {
+		slices.SortStableFunc(order, earlier)
+	}
+	return order
+}
+
+// neighbours are the addresses at which code of a dump begins, in order. They are
+// collected only if functions have unwind tables in memory.
+type neighbours []uint64
+
+func newNeighbours(events []jitcode.Event) neighbours {
+	if !slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Tables > 0 }) {
+		return nil
+	}
+	n := make(neighbours, len(events))
+	for i := range events {
+		n[i] = events[i].Addr
+	}
+	slices.Sort(n)
+	return n
+}
+
+// withTables returns the length of a mapping that covers a function's code and
+// the unwind tables behind it, where libunwind looks for them. It ends before the
+// next function: CPython's trampolines claim tables but lie closer together.
+func (n neighbours) withTables(e *jitcode.Event) uint64 {
+	want := (e.Size+7)&^7 + e.Tables
+	i, _ := slices.BinarySearch(n, e.Addr+e.Size)
+	if i < len(n) && n[i]-e.Addr < want {
+		want = n[i] - e.Addr
+	}
+	return want
+}
+
+// leave adds mappings that take m's function away from where it was, except
+// where it will be again.
+func (p *Planner) leave(m model.Mapping, parts []tenancy) {
+	m.Clear = true
+	lo, hi := m.Addr, m.Addr+m.Len
+	for _, t := range parts {
+		for _, part := range [][2]uint64{{t.lo, min(t.hi, lo)}, {max(t.lo, hi), t.hi}} {
+			if part[0] < part[1] {
+				m.Addr, m.Len = part[0], part[1]-part[0]
+				p.Mappings = append(p.Mappings, m)
+			}
+		}
+	}
+}

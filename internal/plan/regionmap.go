@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// Each function of a region has a mapping of its own, from the image that is in force when
+// it is loaded. When another image comes into force, the functions that exist then get
+// mappings from that one.
+
+// A regionMapper follows the functions and images of each process.
+type regionMapper struct {
+	*bundler
+	states inherited[*regionState]
+	tabled map[mappedBundle]bool // objects with mapped tables
+	add    func(model.Mapping)
+}
+
+// A regionState describes a process at a time.
+type regionState struct {
+	images map[int]int // by region, the image in force
+	there  occupancy   // the residents that exist
+}
+
+func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
+	return &regionMapper{
+		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
+		states: inherited[*regionState]{
+			genealogy: &b.rec.Genealogy,
+			make:      func() *regionState { return &regionState{make(map[int]int), make(occupancy)} },
+			clone:     func(s *regionState) *regionState { return &regionState{maps.Clone(s.images), s.there.clone()} },
+		},
+	}
+}
+
+// show adds the mappings for a resident to be seen from m on.
+func (b *regionMapper) show(m model.Mapping, number int) {
+	s := b.states.of(m.PID, m.Time)
+	r := &b.residents[number]
+	region := b.regions[r.region]
+	if region.copied != (addrs.Range{}) {
+		if _, mapped := s.images[r.region]; !mapped {
+			s.images[r.region] = 0
+			b.part(m, region, 0, number, region.copied.Lo, region.copied.Hi)
+		}
+		return
+	}
+	now, ok := s.images[r.region]
+	next := region.imageWith(b.bundler, number, now)
+	if !ok || next != now {
+		s.images[r.region] = next
+		for _, i := range region.images[next].residents {
+			if i == number {
+				continue
+			}
+			for _, t := range s.there.owned(b.residents[i].lo, b.residents[i].hi, i) {
+				b.part(m, region, next, i, t.lo, t.hi)
+			}
+		}
+	}
+	s.there.place(r.lo, r.hi, number)
+	b.part(m, region, next, number, r.lo, r.hi)
+}
+
+// imageWith returns the first image with a resident, from one on. Code that moves back
+// needs an earlier one: if there is none, it returns the last one before.
+func (r *region) imageWith(b *bundler, resident, from int) int {
+	for i := from; i < len(r.images); i++ {
+		if r.images[i].find(b, resident) >= 0 {
+			return i
+		}
+	}
+	for i := from - 1; i > 0; i-- {
+		if r.images[i].find(b, resident) >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// part maps [lo, hi) of a resident from an image, if the image has it.
+func (b *regionMapper) part(m model.Mapping, region *region, number, resident int, lo, hi uint64) {
+	i := region.images[number].find(b.bundler, resident)
+	if i < 0 {
+		return
+	}
+	m.Object = region.images[number].objects[i]
+	o := &b.planner.Objects[m.Object]
+	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.CodeAt, 0
+	g := &b.rec.Genealogy
+	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !b.tabled[key] {
+		b.tabled[key] = true
+		m.Tables = o.TablesAt
+	}
+	b.add(m)
+}
+
+// find returns the index of a resident in an image, or -1.
+func (m *image) find(b *bundler, resident int) int {
+	i, ok := slices.BinarySearchFunc(m.residents, b.residents[resident].lo, func(i int, lo uint64) int {
+		switch at := b.residents[i].lo; {
+		case at < lo:
+			return -1
+		case at > lo:
+			return 1
+		}
+		return 0
+	})
+	if !ok || m.residents[i] != resident {
+		return -1
+	}
+	return i
+}
+
+// clear notes that code has left a range.
+func (b *regionMapper) clear(m model.Mapping) {
+	b.states.of(m.PID, m.Time).there.place(m.Addr, m.Addr+m.Len, nothing)
+}

@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// Where perf unwinds copies of stacks, functions that lie close together share an object.
+//
+// A perf that unwinds by libdw (perf 7) registers a file with libdw when it first looks up
+// an address in one of the file's mappings [perf: __report_module]. To libdw the file is a
+// module: from the mapping's start less its offset to the end of the last PT_LOAD. So it
+// begins 128 bytes or more before its code.
+//
+// Where modules overlap, libdw gives each address to one of them [libdwfl: reify_segments].
+// If that is not the one that perf expects, perf registers the file again. libdw refuses,
+// because it has the file already under another descriptor, and drops the module
+// [libdwfl: __libdwfl_report_elf]. From then on, every stack ends when it comes to that
+// file. libdw drops no module otherwise, not even when the program maps something else there.
+//
+// So modules in use at the same time must not overlap. A module that replaces another one
+// must begin elsewhere, or perf takes the old one for it:
+//
+//   - Functions less than regionGap apart are in one region, even if they exist at
+//     different times.
+//   - A region has an image: one object with all its functions. Where addresses are used
+//     again, it has several images, one after the other. Each has the functions that exist
+//     when it begins, and later ones up to the next image. (In crowded regions, images have
+//     fewer functions: crowded.go.) While an image is in force, all functions are mapped
+//     from it.
+//   - An image lies within the one before and begins after its beginning. libdw confuses the
+//     order of its addresses if a module ends after the one that it replaces, or begins
+//     before it [libdwfl: insert]. perf confuses modules that begin at the same address. So
+//     all images of a region end where its last function ends. They begin before its first
+//     function, each imageStep nearer to it.
+//   - A second mapping of a file, as V8 makes it for its builtins, is a region with one
+//     image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at another place
+//     than its own, and drops it.
+type region struct {
+	dump      *model.Dump
+	residents []int       // in the order of their addresses
+	end       uint64      // of its code, or of the mapping that it replaces
+	images    []image     // nil until settleCrowds, if they would be too many
+	wanted    int         // how many images it takes to have all functions in them
+	gap       uint64      // bytes before it without code of the dump
+	copied    addrs.Range // the mapping of a file that it replaces, or empty
+}
+
+// An image is the content of a region for some time.
+type image struct {
+	residents []int // in the order of their addresses
+	objects   []int // of the new plan, for each resident
+}
+
+const (
+	// regionGap is how far before its code a module may begin, in bytes: TextOffset, and as
+	// much again as aligns the code as it was in memory.
+	regionGap = 0x80 + 0x40
+
+	// imageStep is the distance between the beginnings of consecutive images, in bytes.
+	imageStep = 0x40
+
+	// imageSteps is the highest number of images of a region that begin at addresses of
+	// their own. From there on, perf 7 unwinds by tables of earlier images.
+	imageSteps = 64
+
+	// fewSteps is the highest number of images for which a region joins the one before it to
+	// have room for their beginnings.
+	fewSteps = 8
+
+	// maxRepeated is how many functions the images of a region may have, per function of the
+	// region, before crowded.go looks for those that samples refer to.
+	maxRepeated = 8
+)
+
+// gapBelow returns how many bytes without code a region needs before it.
+func (r *region) gapBelow() uint64 {
+	return regionGap + imageStep*uint64(min(max(1, r.wanted), fewSteps)-1)
+}
+
+// low returns the address at which an image begins: before its first function.
+func (b *bundler) low(r *region, number int) uint64 {
+	lo := b.lo(r)
+	if len(r.images) < 2 || r.gap < regionGap {
+		return lo
+	}
+	steps := min(uint64(len(r.images)-1), imageSteps, (r.gap-regionGap)/imageStep)
+	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
+}
+
+// regionsOf divides residents of a dump, in the order of their addresses, into regions.
+func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
+	for len(list) > 0 {
+		r := b.firstRegion(d, list)
+		list = list[len(r.residents):]
+		for r.copied == (addrs.Range{}) && len(regions) > 0 {
+			last := regions[len(regions)-1]
+			if last.copied != (addrs.Range{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxStretch {
+				break
+			}
+			// It is too near for so many images. A join adds up the replacements of functions.
+			r.residents = append(last.residents, r.residents...)
+			r.wanted += last.wanted - 1
+			r.end = max(r.end, last.end)
+			regions = regions[:len(regions)-1]
+		}
+		regions = append(regions, r)
+	}
+	end := uint64(0)
+	for i, r := range regions {
+		if r.gap = b.lo(r) - min(b.lo(r), end); i == 0 {
+			r.gap = math.MaxUint64
+		}
+		if end = r.end; r.copied == (addrs.Range{}) {
+			r.images = b.images(r.residents)
+		}
+	}
+	return regions
+}
+
+// firstRegion returns the region of the first of some residents, which it does not join
+// with others yet.
+func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
+	if copied := b.residents[list[0]].copied; copied != (addrs.Range{}) {
+		n := b.fitting(list, copied)
+		r := &region{dump: d, residents: list[:n:n], images: []image{{residents: list[:n:n]}}, wanted: 1, copied: copied}
+		r.end = max(copied.Hi, b.residents[list[n-1]].hi)
+		return r
+	}
+	n, end := b.near(list)
+	return &region{dump: d, residents: list[:n:n], end: end, wanted: b.replacements(list[:n]) + 1}
+}
+
+// lo returns where a region's first function begins.
+func (b *bundler) lo(r *region) uint64 { return b.residents[r.residents[0]].lo }
+
+// fitting returns how many of the residents, from the first on, are in a copy of a file and
+// do not overlap.
+func (b *bundler) fitting(list []int, copied addrs.Range) int {
+	for n := 1; n < len(list); n++ {
+		if r := &b.residents[list[n]]; r.copied != copied || r.lo < b.residents[list[n-1]].hi {
+			return n
+		}
+	}
+	return len(list)
+}
+
+// near returns how many of the residents, from the first on, are near each other, and where
+// they end.
+func (b *bundler) near(list []int) (n int, end uint64) {
+	end = b.residents[list[0]].hi
+	for n = 1; n < len(list); n++ {
+		r := &b.residents[list[n]]
+		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.residents[list[0]].lo > maxStretch) || r.copied != (addrs.Range{}) {
+			return n, end
+		}
+		end = max(end, r.hi)
+	}
+	return n, end
+}
+
+// replacements returns how many residents of a region take addresses of another one. list
+// is in the order of their addresses.
+func (b *bundler) replacements(list []int) (n int) {
+	if b.hasOverlaps(list) {
+		b.play(list, func(*seating) bool { n++; return true })
+	}
+	return n
+}
+
+// play loads the residents of a region in the order of their times, and returns those that
+// exist at the end. Before one takes addresses of others, it calls replace with those that
+// exist then. It stops early if replace returns false.
+func (b *bundler) play(list []int, replace func(now *seating) bool) (now *seating) {
+	now = b.newSeating(list)
+	for _, i := range b.byTime(list) {
+		if old := now.overlapping(i); len(old) > 0 {
+			if !replace(now) {
+				return now
+			}
+			for _, o := range old {
+				now.remove(o)
+			}
+		}
+		now.add(i)
+	}
+	return now
+}
+
+// images divides the residents of a region among images, or returns nil if they would be
+// too many.
+func (b *bundler) images(list []int) []image {
+	if !b.hasOverlaps(list) {
+		return []image{{residents: list}}
+	}
+	images, ok := b.exactImages(list, maxRepeated*len(list))
+	if !ok {
+		return nil
+	}
+	return images
+}
+
+// exactImages begins an image with each function that takes addresses of another one. It
+// fails if the images would have more than limit functions.
+func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
+	add := func(now *seating) bool {
+		m := image{residents: now.list()}
+		images = append(images, m)
+		limit -= len(m.residents)
+		return limit >= 0
+	}
+	if last := b.play(list, add); limit < 0 || !add(last) {
+		return nil, false
+	}
+	return images, true
+}
+
+// layOutRegions gives the regions of a dump their objects. In a plan with bundles,
+// neighbouring regions without a second image are in one object, as far as a bundle reaches.
+func (b *bundler) layOutRegions(of *dumpRegions) {
+	d := of.dump
+	var simple []int
+	flush := func() {
+		for len(simple) > 0 {
+			n := b.stretch(simple, of.walls, of.absent)
+			b.addObject(d, simple[:n])
+			simple = simple[n:]
+		}
+	}
+	for _, r := range of.regions {
+		if b.whole && len(r.images) == 1 && r.copied == (addrs.Range{}) {
+			simple = append(simple, r.residents...)
+			continue
+		}
+		flush()
+		number := len(b.regions)
+		b.regions = append(b.regions, r)
+		for _, i := range r.residents {
+			b.residents[i].region = number
+		}
+		for i := range r.images {
+			b.addImage(r, i)
+		}
+	}
+	flush()
+}
+
+// addImage adds the objects of an image: one, unless the bytes of some functions are known
+// and those of others are not.
+func (b *bundler) addImage(r *region, number int) {
+	m := &r.images[number]
+	m.objects = make([]int, len(m.residents))
+	for from := 0; from < len(m.residents); {
+		noCode := b.residents[m.residents[from]].noCode
+		to := from + 1
+		for to < len(m.residents) && b.residents[m.residents[to]].noCode == noCode {
+			to++
+		}
+		o := b.addOne(r.dump, m.residents[from:to], noCode)
+		if from == 0 {
+			reachOf(o, b.low(r, number))
+		}
+		if to == len(m.residents) {
+			o.Bundle.Stretch.High = r.end
+		}
+		if r.copied != (addrs.Range{}) && to-from == len(m.residents) { // it is mapped as a whole
+			reachOf(o, r.copied.Lo)
+			o.Bundle.Stretch.High = r.copied.Hi
+		}
+		for i := from; i < to; i++ {
+			m.objects[i] = b.residents[m.residents[i]].object
+		}
+		from = to
+	}
+}

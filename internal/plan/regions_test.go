@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+)
+
+// bundlerOf returns a bundler of residents, and their numbers in the order of their
+// addresses.
+func bundlerOf(residents []resident) (*bundler, []int) {
+	b := &bundler{residents: residents}
+	list := make([]int, len(residents))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortFunc(list, func(i, j int) int {
+		x, y := &residents[i], &residents[j]
+		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
+	})
+	return b, list
+}
+
+// at returns a resident of 0x40 bytes.
+func at(lo, time uint64) resident { return resident{lo: lo, hi: lo + 0x40, time: time} }
+
+// shape says how many residents each region has, and how many images.
+func shape(regions []*region) (s string) {
+	for _, r := range regions {
+		s += fmt.Sprintf("%d/%d ", len(r.residents), len(r.images))
+	}
+	return s
+}
+
+func TestRegions_NearAndFar(t *testing.T) {
+	copied := addrs.Range{Lo: 0x9000, Hi: 0xa000}
+	inCopy := func(lo, time uint64) resident {
+		r := at(lo, time)
+		r.copied = copied
+		return r
+	}
+	for _, c := range []struct {
+		name, want string
+		residents  []resident
+	}{
+		{"side by side", "2/1 ", []resident{at(0x1000, 1), at(0x1040, 2)}},
+		{"nearer than a header", "2/1 ", []resident{at(0x1000, 1), at(0x1040+regionGap-1, 2)}},
+		{"a header apart", "1/1 1/1 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2)}},
+		{"never at one time", "2/2 ", []resident{at(0x1000, 1), at(0x1020, 2)}},
+		// The second image begins lower, where the neighbour below is.
+		{"two images above, a header apart", "3/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1040+regionGap, 3)}},
+		{"two images above, farther", "1/1 2/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap+imageStep, 2), at(0x1040+regionGap+imageStep, 3)}},
+		{"five images above, as near as may be", "1/1 5/5 ", []resident{
+			at(0x1000, 1), at(0x1040+regionGap+4*imageStep, 2), at(0x1040+regionGap+4*imageStep, 3), at(0x1040+regionGap+4*imageStep, 4), at(0x1040+regionGap+4*imageStep, 5), at(0x1040+regionGap+4*imageStep, 6)}},
+		{"five images above, nearer", "6/5 ", []resident{
+			at(0x1000, 1), at(0x1040+regionGap+3*imageStep, 2), at(0x1040+regionGap+3*imageStep, 3), at(0x1040+regionGap+3*imageStep, 4), at(0x1040+regionGap+3*imageStep, 5), at(0x1040+regionGap+3*imageStep, 6)}},
+		{"joined regions join another one", "4/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1080+2*regionGap, 3), at(0x1080+2*regionGap, 4)}},
+		{"a copy is a region", "1/1 2/1 1/1 ", []resident{at(0x8fc0, 1), inCopy(0x9000, 2), inCopy(0x9f00, 3), at(0xa000, 4)}},
+		{"a copy with code over code", "1/1 1/1 ", []resident{inCopy(0x9000, 2), inCopy(0x9020, 3)}},
+	} {
+		b, list := bundlerOf(c.residents)
+		if got := shape(b.regionsOf(nil, list)); got != c.want {
+			t.Errorf("%s: regions of %s(functions/images), want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Of random functions: each is in one region, regions are as far apart as their images
+// need, and at any time each function that is there is in the image in force, whole.
+func TestRegions_Random(t *testing.T) {
+	long := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		var residents []resident
+		memory := uint64(0x400) << r.IntN(8)
+		for i := range 1 + r.IntN(150) {
+			lo := 0x100000 + 8*r.Uint64N(memory/8)
+			residents = append(residents, resident{lo: lo, hi: lo + 8*(1+r.Uint64N(20)), time: uint64(i)})
+		}
+		b, list := bundlerOf(residents)
+		regions := b.regionsOf(nil, list)
+		seen := make(map[int]bool)
+		for n, region := range regions {
+			for _, i := range region.residents {
+				if seen[i] {
+					t.Fatalf("seed %d: function %d is in two regions", seed, i)
+				}
+				seen[i] = true
+			}
+			if n > 0 {
+				if end, begin := regions[n-1].end, b.lo(region); begin < end+region.gapBelow() {
+					t.Errorf("seed %d: a region with %d images begins at %#x, the one below ends at %#x", seed, len(region.images), begin, end)
+				}
+			}
+			exact, ok := b.exactImages(region.residents, maxRepeated*len(region.residents))
+			if !ok {
+				long++
+				if region.images != nil {
+					t.Fatalf("seed %d: %d images, want none before it is known what is touched", seed, len(region.images))
+				}
+				region.images, _ = b.crowdedImages(region.residents, maxRepeated*len(region.residents), nil)
+			} else if len(exact) != len(region.images) {
+				t.Errorf("seed %d: %d images, %d would be exact", seed, len(region.images), len(exact))
+			}
+			checkImages(t, seed, b, region, ok)
+		}
+		if len(seen) != len(residents) {
+			t.Errorf("seed %d: %d functions in regions, want %d", seed, len(seen), len(residents))
+		}
+	}
+	if long == 0 {
+		t.Error("no region has long images")
+	}
+}
+
+// checkImages plays the loads of a region: when a function is loaded, the next image that
+// has it is in force. exact images have all functions that are there then.
+func checkImages(t *testing.T, seed uint64, b *bundler, r *region, exact bool) {
+	t.Helper()
+	for i, m := range r.images {
+		for k := 1; k < len(m.residents); k++ {
+			if b.residents[m.residents[k]].lo < b.residents[m.residents[k-1]].hi {
+				t.Fatalf("seed %d: functions of image %d overlap", seed, i)
+			}
+		}
+	}
+	for i := 1; i < len(r.images); i++ {
+		if was, is := b.low(r, i-1), b.low(r, i); is < was || is == was && r.gap > 1<<20 && i <= imageSteps {
+			t.Fatalf("seed %d: image %d of %d begins at %#x, the one before at %#x", seed, i, len(r.images), is, was)
+		}
+	}
+	now := 0
+	var there []int // loaded, and not replaced in part or whole
+	for _, i := range b.byTime(r.residents) {
+		next := r.imageWith(b, i, now)
+		if next < now || r.images[next].find(b, i) < 0 {
+			t.Fatalf("seed %d: function %d is not in image %d, of %d", seed, i, next, len(r.images))
+		}
+		there = slices.DeleteFunc(there, func(k int) bool {
+			return b.residents[k].lo < b.residents[i].hi && b.residents[k].hi > b.residents[i].lo
+		})
+		there = append(there, i)
+		if now = next; exact {
+			for _, k := range there {
+				if r.images[now].find(b, k) < 0 {
+					t.Fatalf("seed %d: function %d is there and not in image %d", seed, k, now)
+				}
+			}
+		}
+	}
+}
+
+// One address that is used again for ever, beside many functions that stay, gives many
+// images, and these have not more functions than maxRepeated allows.
+func TestRegions_LongImages(t *testing.T) {
+	var residents []resident
+	for i := range uint64(100) {
+		residents = append(residents, at(0x10000+0x40*i, i)) // stay
+	}
+	for i := range uint64(300) {
+		residents = append(residents, at(0x10000+0x40*100, 1000+i))
+	}
+	b, list := bundlerOf(residents)
+	regions := b.regionsOf(nil, list)
+	if len(regions) != 1 {
+		t.Fatalf("%d regions, want 1", len(regions))
+	}
+	if regions[0].images != nil {
+		t.Errorf("%d images, want none before it is known what is touched", len(regions[0].images))
+	}
+	var ok bool
+	if regions[0].images, ok = b.crowdedImages(list, maxCrowded*len(list), madeReferences{b, func(lo, hi, from, to uint64) bool { return true }}); ok {
+		t.Errorf("%d images where all is touched, want none", len(regions[0].images))
+	}
+	regions[0].images, _ = b.crowdedImages(list, maxRepeated*len(list), nil)
+	members := 0
+	for _, m := range regions[0].images {
+		members += len(m.residents)
+	}
+	if n, most := len(regions[0].images), (maxRepeated+1)*len(residents); n != 300 || members > most {
+		t.Errorf("%d images with %d functions, want 300 with at most %d", n, members, most)
+	}
+	checkImages(t, 0, b, regions[0], false)
+}
+
+// madeReferences are references to functions of a bundler.
+type madeReferences struct {
+	b       *bundler
+	touched func(lo, hi, from, to uint64) bool
+}
+
+func (m madeReferences) within(lo, hi, from, to uint64) bool { return m.touched(lo, hi, from, to) }
+
+func (m madeReferences) each(from, to uint64, f func(lo, hi uint64)) {
+	for _, r := range m.b.residents {
+		if m.touched(r.lo, r.hi, from, to) {
+			f(r.lo, r.hi)
+		}
+	}
+}
+
+// Functions that are touched before they are replaced have images that show them then;
+// others need none.
+func TestRegions_CrowdedImages(t *testing.T) {
+	b, list := bundlerOf([]resident{at(0x1000, 1), at(0x1040, 2), at(0x1040, 3), at(0x1000, 4), at(0x1040, 5)})
+	for _, c := range []struct {
+		name    string
+		touched func(lo, hi, from, to uint64) bool
+		want    [][]int
+	}{
+		{"nothing", func(lo, hi, from, to uint64) bool { return false }, [][]int{{0, 1}, {3, 2}, {4}}},
+		{"the first, in the second image", func(lo, hi, from, to uint64) bool { return lo == 0x1000 && from <= 3 && to >= 4 }, [][]int{{0, 1}, {0, 2}, {3, 4}}},
+	} {
+		images, ok := b.crowdedImages(list, 100, madeReferences{b, c.touched})
+		var got [][]int
+		for _, m := range images {
+			got = append(got, m.residents)
+		}
+		if !ok || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s is touched: images %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A log of touches never misses one, and says no where nothing near is touched at a time near.
+func TestTouchLog(t *testing.T) {
+	l := &touchLog{begin: 1000, shift: 4, blocks: make(map[uint64]*[touchIntervals / 64]uint64)}
+	r := rand.New(rand.NewPCG(1, 1))
+	type touch struct{ addr, time uint64 }
+	var all []touch
+	for range 300 {
+		c := touch{0x1000 + r.Uint64N(0x4000), r.Uint64N(50000)}
+		all = append(all, c)
+		l.add(c.addr, c.time)
+	}
+	for range 5000 {
+		lo, from := 0x1000+r.Uint64N(0x4000), r.Uint64N(50000)
+		hi, to := lo+1+r.Uint64N(64), from+r.Uint64N(400)
+		within := func(slack, time uint64) bool {
+			return slices.ContainsFunc(all, func(c touch) bool {
+				return c.addr+slack >= lo && c.addr < hi+slack && (c.time+time >= from || to >= 1000+16*touchIntervals) && (c.time <= to+time || from <= 1000)
+			})
+		}
+		got := l.within(lo, hi, from, to)
+		listed := false
+		l.each(from, to, func(at, end uint64) { listed = listed || at < hi && end > lo })
+		if listed != got {
+			t.Fatalf("[%#x, %#x) in [%d, %d]: listed %v, want %v", lo, hi, from, to, listed, got)
+		}
+		switch {
+		case !got && within(0, 0) && to < 1000+16*touchIntervals && from > 1000:
+			t.Fatalf("[%#x, %#x) in [%d, %d]: nothing is touched, want something", lo, hi, from, to)
+		case got && !within(touchBlock, 1<<16) && from > 1000:
+			t.Fatalf("[%#x, %#x) in [%d, %d]: something is touched, want nothing", lo, hi, from, to)
+		}
+	}
+}
+
+// A function that moves back is shown by an image before, or else by a later one.
+func TestRegions_MovesBack(t *testing.T) {
+	b, list := bundlerOf([]resident{at(0x1000, 1), at(0x1000, 2), at(0x1000, 3)})
+	r := b.regionsOf(nil, list)[0]
+	for _, c := range []struct{ resident, from, want int }{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {0, 2, 0}, {1, 2, 1}, {2, 2, 2}} {
+		if got := r.imageWith(b, c.resident, c.from); got != c.want {
+			t.Errorf("function %d from image %d on: image %d, want %d", c.resident, c.from, got, c.want)
+		}
+	}
+}

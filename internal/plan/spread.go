@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// A fileCode answers for the files of a recording where functions of dumps belong.
+type fileCode struct {
+	rec     *recording.Recording
+	of      map[program]*programFiles
+	symbols map[string]*recording.FileSymbols
+}
+
+// A program is what a process is from its birth, or an exec, on.
+type program struct {
+	pid   uint32
+	since uint64
+}
+
+// programFiles are the mappings of files that a program has, and where they lie, roughly.
+type programFiles struct {
+	maps   []recording.FileMap
+	extent recording.Ranges
+	known  int // mappings of the process that there were; in a stream, more come
+}
+
+func newFileCode(rec *recording.Recording) *fileCode {
+	return &fileCode{rec: rec, of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols)}
+}
+
+// files returns the files of the program that a process runs at a time.
+func (f *fileCode) files(pid uint32, time uint64) *programFiles {
+	key := program{pid, max(f.rec.Genealogy.LastExec(pid, time), f.rec.Genealogy.Born(pid, time))}
+	known := f.rec.FileMapCount(pid)
+	files := f.of[key]
+	if files == nil || files.known != known {
+		files = &programFiles{maps: f.rec.FileMapsOf(pid, time), known: known}
+		for i := range files.maps {
+			if files.maps[i].Name != "" {
+				files.extent.Add(files.maps[i].Lo, files.maps[i].Hi)
+			}
+		}
+		f.of[key] = files
+	}
+	return files
+}
+
+// holds reports whether a function lies in a file at a time.
+func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
+	files := f.files(pid, time)
+	if !files.extent.Hold(addr) {
+		return false
+	}
+	_, ok := recording.InForce(files.maps, addr, addr+size, time)
+	return ok
+}
+
+// spread appends m. For a function in a file, it appends a mapping for each copy of that
+// part of the file, from the copy's time on. The function's home is one of them only if the
+// file has no symbol for it.
+func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mapping {
+	if !f.rec.CopiesStacks() {
+		return append(spread, m) // nothing will be unwound
+	}
+	files := f.files(m.PID, m.Time)
+	if !files.extent.Hold(m.Addr) {
+		return append(spread, m)
+	}
+	maps := files.maps
+	in, ok := recording.InForce(maps, m.Addr, m.Addr+m.Len, m.Time)
+	if !ok {
+		return append(spread, m)
+	}
+	off := m.Addr - maps[in].Lo + maps[in].Off
+	home := recording.HomeOf(maps, in, off, m.Len)
+	for i := range maps {
+		c := &maps[i]
+		if !c.Same(&maps[in]) || !c.HasFile(off, m.Len) {
+			continue
+		}
+		at := m
+		at.Addr = off - c.Off + c.Lo
+		if i == home {
+			if !f.serves(c, m.PID, off) {
+				spread = append(spread, at)
+			}
+			continue
+		}
+		at.Time = c.Time + 1 // after the record of the copy, which takes effect first
+		if c.Hi-c.Lo <= maxStretch {
+			at.Copied = addrs.Range{Lo: c.Lo, Hi: c.Hi}
+		}
+		if in, ok := recording.InForce(maps, at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && in == i {
+			spread = append(spread, at)
+		}
+	}
+	return spread
+}
+
+// homeAddr returns the address at which the loader mapped the code that is at addr. It
+// returns false for code of no file.
+func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) {
+	files := f.files(pid, time)
+	if !files.extent.Hold(addr) {
+		return 0, false
+	}
+	in, ok := recording.InForce(files.maps, addr, addr+size, time)
+	if !ok {
+		return 0, false
+	}
+	off := addr - files.maps[in].Lo + files.maps[in].Off
+	home := &files.maps[recording.HomeOf(files.maps, in, off, size)]
+	return off - home.Off + home.Lo, true
+}
+
+// serves reports whether perf finds a symbol of the file itself for the code at an
+// offset in it.
+func (f *fileCode) serves(m *recording.FileMap, pid uint32, off uint64) bool {
+	if f.rec.InContainer(pid) {
+		return false
+	}
+	key := m.Name + "\x00" + m.BuildID
+	s, ok := f.symbols[key]
+	if !ok {
+		s = recording.ReadSymbols(f.rec, m)
+		f.symbols[key] = s
+	}
+	return s.Cover(off)
+}

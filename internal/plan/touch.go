@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// An unknowable says why nobody can tell what a recording touches.
+type unknowable string
+
+func (u unknowable) Error() string { return string(u) }
+
+// eachTouch walks the recording once more and calls f for every address that a
+// record of it touches: where samples were taken, what their callchains, branches
+// and registers hold, the data they are about, and every word of the copies of
+// stacks.
+//
+// bounds says which addresses of a process are of interest; others, and processes
+// for which it is false, are passed over at little cost. It must answer the same
+// whenever it is asked about a process. Kernel addresses and mere numbers within the
+// bounds reach f, too, and one address may do so any number of times. time is 0 for
+// records without.
+//
+// The error is an unknowable if records cannot be read whole, or may lead to code
+// that they do not name; ctx's; or one of reading the input.
+func eachTouch(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
+	if why := untold(rec); why != "" {
+		return unknowable(why)
+	}
+	var t perfdata.Touches
+	var last struct { // what bounds said
+		pid    uint32
+		lo, hi uint64
+		ok     bool
+	}
+	last.lo, last.hi, last.ok = bounds(0)
+	onWord := func(addr uint64) { f(t.PID, t.Time, addr) }
+	for block, err := range rec.In.Walk(ctx, report.PhaseSamples) {
+		if err != nil {
+			return err
+		}
+		for _, r := range block.Records() {
+			if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
+				continue
+			}
+			if err := rec.Layouts.Touches(r, &t); err != nil {
+				return unknowable(err.Error())
+			}
+			if t.Traced {
+				return unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
+			}
+			if t.PID != last.pid {
+				last.pid = t.PID
+				last.lo, last.hi, last.ok = bounds(t.PID)
+			}
+			if !last.ok {
+				continue
+			}
+			lo, span := last.lo, last.hi-last.lo
+			for _, addr := range t.Addrs {
+				if addr-lo <= span {
+					f(t.PID, t.Time, addr)
+				}
+			}
+			t.WordsWithin(last.lo, last.hi, onWord)
+		}
+	}
+	return nil
+}
+
+// untold says what keeps the samples of a recording from telling which code it is
+// about, as far as that is known without looking at them; or "".
+func untold(rec *recording.Recording) string {
+	if rec.Traced {
+		return "it has a hardware trace, which may lead through any function"
+	}
+	if err := rec.Layouts.CanTouch(); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// What is beside jitted code, and must stay to be seen beside bundles: parts of files,
+// data, and functions of other dumps.
+
+// walls are what no bundle of a dump may be mapped over, in order and apart.
+type walls struct{ files, code []addrs.Range }
+
+// wallsOf returns the walls for the bundles of a dump, whenever they are there.
+func (b *bundler) wallsOf(d *model.Dump) (w walls) {
+	seen := []*model.Dump{d}
+	for _, pid := range b.company(d) {
+		if p := b.rec.Processes[pid]; p != nil {
+			for i := range p.FileMaps {
+				if m := &p.FileMaps[i]; m.Name != "" {
+					w.files = append(w.files, addrs.Range{Lo: m.Lo, Hi: m.Hi})
+				}
+			}
+			for i := range p.Others {
+				w.files = append(w.files, addrs.Range{Lo: p.Others[i].Lo, Hi: p.Others[i].Hi})
+			}
+		}
+		for _, other := range b.dumpsOf[pid] {
+			if slices.Contains(seen, other) {
+				continue
+			}
+			seen = append(seen, other)
+			for _, r := range b.dumps[other] {
+				w.code = append(w.code, addrs.Range{Lo: b.residents[r].lo, Hi: b.residents[r].hi})
+			}
+		}
+	}
+	w.files, w.code = apart(w.files), apart(w.code)
+	return w
+}
+
+// company returns the processes that have a dump's functions, and those whose memory they
+// began with.
+func (b *bundler) company(d *model.Dump) []uint32 {
+	pids := slices.Clone(b.pids[d])
+	for _, m := range d.Markers {
+		for _, a := range b.rec.Genealogy.Heritage(m.PID, m.Time) {
+			if !slices.Contains(pids, a.PID) {
+				pids = append(pids, a.PID)
+			}
+		}
+	}
+	return pids
+}
+
+// apart sorts ranges and joins those that touch each other, so that one search finds
+// what there is.
+func apart(list []addrs.Range) []addrs.Range {
+	slices.SortFunc(list, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	joined := list[:0]
+	for _, w := range list {
+		if n := len(joined); n > 0 && w.Lo <= joined[n-1].Hi {
+			joined[n-1].Hi = max(joined[n-1].Hi, w.Hi)
+		} else {
+			joined = append(joined, w)
+		}
+	}
+	return joined
+}
+
+// isWalled reports whether one of the walls is in [lo, hi).
+func isWalled(walls []addrs.Range, lo, hi uint64) bool {
+	i, _ := slices.BinarySearchFunc(walls, lo, func(w addrs.Range, lo uint64) int {
+		if w.Hi <= lo {
+			return -1
+		}
+		return 1
+	})
+	return i < len(walls) && walls[i].Lo < hi
+}
+
+// An intruder is something that comes to lie over jitted code later.
+type intruder struct {
+	lo, hi, time uint64
+	dump         *model.Dump // nil for files and data
+	reach        uint64      // the highest hi up to this one
+}
+
+// intruders are those of a process, in the order of their addresses.
+type intruders struct {
+	list   []intruder
+	latest uint64
+}
+
+// intrudersOf returns what is mapped in a process beside the bundles of a dump.
+func (b *bundler) intrudersOf(pid uint32) *intruders {
+	x := new(intruders)
+	add := func(lo, hi, time uint64, d *model.Dump) {
+		x.list = append(x.list, intruder{lo: lo, hi: hi, time: time, dump: d})
+		x.latest = max(x.latest, time)
+	}
+	if p := b.rec.Processes[pid]; p != nil {
+		for i := range p.FileMaps {
+			if m := &p.FileMaps[i]; m.Name != "" {
+				add(m.Lo, m.Hi, m.Time, nil)
+			}
+		}
+		for i := range p.Others {
+			add(p.Others[i].Lo, p.Others[i].Hi, p.Others[i].Time, nil)
+		}
+	}
+	if len(b.dumpsOf[pid]) > 1 {
+		for i := range b.old.Mappings {
+			if m := &b.old.Mappings[i]; m.PID == pid {
+				add(m.Addr, m.Addr+m.Len, m.Time, b.old.Objects[m.Object].Dump)
+			}
+		}
+	}
+	slices.SortFunc(x.list, func(a, b intruder) int { return cmp.Compare(a.lo, b.lo) })
+	reach := uint64(0)
+	for i := range x.list {
+		reach = max(reach, x.list[i].hi)
+		x.list[i].reach = reach
+	}
+	return x
+}
+
+// between reports whether something other than a dump's came to lie in [lo, hi) from one
+// time to another.
+func (x *intruders) between(d *model.Dump, lo, hi, since, until uint64) bool {
+	if x.latest < since {
+		return false
+	}
+	n, _ := slices.BinarySearchFunc(x.list, hi, func(i intruder, hi uint64) int {
+		if i.lo < hi {
+			return -1
+		}
+		return 1
+	})
+	for i := n - 1; i >= 0 && x.list[i].reach > lo; i-- {
+		if k := &x.list[i]; k.hi > lo && k.time >= since && k.time <= until && (k.dump == nil || k.dump != d) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package quote
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Printable returns s with control characters and invalid UTF-8 escaped: names
+// come from files that anyone may have written, and go to terminals.
+func Printable(s string) string {
+	clean := func(r rune) bool { return r != unicode.ReplacementChar && unicode.IsPrint(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
+		return s
+	}
+	q := strconv.Quote(s)
+	return q[1 : len(q)-1]
+}
+
+// Literal quotes what means something to filepath.Glob.
+func Literal(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// ShellWord quotes what a shell would take apart, and what a terminal would obey.
+func ShellWord(s string) string {
+	if Printable(s) != s {
+		return "$" + "'" + strings.ReplaceAll(Printable(s), "'", `\'`) + "'"
+	}
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,167 @@
+package recording
+
+import (
+	"debug/elf"
+	"os"
+	"slices"
+	"sort"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/buildid"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// What files that were recorded say of themselves.
+
+// FileSymbols are the places in a file that its symbols are about, by offset.
+type FileSymbols struct {
+	lo, hi []uint64 // sorted and apart
+}
+
+func (s *FileSymbols) Cover(off uint64) bool {
+	i := sort.Search(len(s.lo), func(i int) bool { return s.lo[i] > off })
+	return i > 0 && off < s.hi[i-1]
+}
+
+// ReadSymbols reads the symbols of a file. There are none unless it is the file that
+// was recorded.
+func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
+	s := new(FileSymbols)
+	file, f := OpenELF(m.Name)
+	if f == nil {
+		return s
+	}
+	defer file.Close()
+	if !rec.IsRecorded(m, file, f) {
+		return s
+	}
+	symbols := append(SymbolsOf(f, elf.SHT_SYMTAB), SymbolsOf(f, elf.SHT_DYNSYM)...)
+	symbols = slices.DeleteFunc(symbols, func(y elf.Symbol) bool {
+		return elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF || y.Size == 0
+	})
+	slices.SortFunc(symbols, func(a, b elf.Symbol) int {
+		switch {
+		case a.Value < b.Value:
+			return -1
+		case a.Value > b.Value:
+			return 1
+		}
+		return 0
+	})
+	for _, y := range symbols {
+		lo, ok := fileOffset(f, y.Value)
+		if !ok {
+			continue
+		}
+		hi := lo + y.Size
+		if n := len(s.lo); n > 0 && lo <= s.hi[n-1] {
+			s.hi[n-1] = max(s.hi[n-1], hi)
+			continue
+		}
+		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
+	}
+	return s
+}
+
+// OpenELF opens a regular file that is an ELF file. If it is none, f is nil, and there
+// is nothing to close.
+func OpenELF(name string) (file *os.File, f *elf.File) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil
+	}
+	if file, err = safefile.RegularFile(fd, name); err != nil {
+		return nil, nil
+	}
+	if f, err = elf.NewFile(file); err != nil {
+		file.Close()
+		return nil, nil
+	}
+	return file, f
+}
+
+// maxSymbols bounds the symbol table of a file that is looked at, and its names, in
+// bytes: the path comes from the recording, and what is there may be anything.
+const maxSymbols = 64 << 20
+
+// SymbolsOf returns the symbols in a table of a file.
+func SymbolsOf(f *elf.File, table elf.SectionType) []elf.Symbol {
+	s := f.SectionByType(table)
+	if s == nil || s.Size > maxSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > 4*maxSymbols {
+		return nil
+	}
+	var symbols []elf.Symbol
+	if table == elf.SHT_SYMTAB {
+		symbols, _ = f.Symbols()
+	} else {
+		symbols, _ = f.DynamicSymbols()
+	}
+	return symbols
+}
+
+// fileOffset returns where in a file the code at an address of its own lies.
+func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// IsRecorded reports whether a file is the one that was mapped: it has the build id
+// that the recording knows, or is still the same inode.
+func (rec *Recording) IsRecorded(m *FileMap, file *os.File, f *elf.File) bool {
+	want := m.BuildID
+	if want == "" {
+		want = rec.BuildID(m.Name)
+	}
+	if want != "" {
+		return buildid.Of(f) == want
+	}
+	var st unix.Stat_t
+	return m.File.Inode != 0 && unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.File.Inode &&
+		unix.Major(st.Dev) == m.File.Major && unix.Minor(st.Dev) == m.File.Minor && !isReused(m, file)
+}
+
+// isReused reports whether an inode has become another file since it was mapped: a file that
+// takes the place of one that was removed often gets its number, but not its generation.
+func isReused(m *FileMap, file *os.File) bool {
+	const getVersion = 0x80087601 // FS_IOC_GETVERSION, of most 64-bit machines; others refuse it
+	generation, err := unix.IoctlGetUint32(int(file.Fd()), getVersion)
+	return err == nil && m.File.InodeGeneration != 0 && uint64(generation) != m.File.InodeGeneration
+}
+
+// BuildIDs returns the table of build ids of a file, if it has one that can be read.
+func (in *Input) BuildIDs() []byte {
+	if in.File == nil {
+		return nil
+	}
+	feature := in.File.Feature(perfdata.FeatureBuildID)
+	if feature == nil || feature.Content.Size() > maxBuildIDs {
+		return nil
+	}
+	table, err := feature.Bytes()
+	if err != nil {
+		return nil
+	}
+	return table
+}
+
+// maxBuildIDs bounds the table of build ids that is looked at, in bytes.
+const maxBuildIDs = 64 << 20
+
+// BuildID returns the build id that the recording's table has for a file, or "".
+func (rec *Recording) BuildID(name string) string {
+	for e, err := range perfdata.BuildIDs(rec.In.Order, rec.In.BuildIDs()) {
+		if err != nil {
+			break
+		}
+		if string(e.Filename) == name {
+			return string(e.BuildID)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package recording
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// An Input is a recording open for reading, in whatever form it comes: a file, a
+// directory, a stream in pipe format, or such a stream kept in a file.
+type Input struct {
+	Path  string // as it was named; "standard input" for "-"
+	Dir   string // where it is; the current directory for a stream
+	Info  os.FileInfo
+	Order binary.ByteOrder
+	File  *perfdata.File // header, attrs and features; nil in pipe format, where they come as records
+	Plain *os.File       // that file, if its records lie in it one behind the other as they are
+
+	DirNames []string // of the files of a directory
+	Missing  []string // of those that it should have, too
+
+	Blocks func() (perfdata.Stream, error) // from the first record on
+	Once   bool                            // which can be read only once
+	Close  func() error
+
+	Progress *report.Progress // that walks over it are told to; nil if nobody wants to know
+}
+
+// Open opens the recording. As with perf, it must belong to the user or to
+// root, unless Force says otherwise: what is in it steers what is read and made.
+func Open(opts *config.Options) (*Input, error) {
+	in := &Input{Path: opts.Input, Dir: filepath.Dir(opts.Input), Progress: opts.Progress}
+	f := opts.Stdin
+	if opts.Input == "-" {
+		in.Path, in.Dir = "standard input", "."
+		if f == nil {
+			f = os.Stdin
+		}
+		in.Close = func() error { return nil }
+	} else {
+		var err error
+		if f, err = os.Open(opts.Input); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with -i", quote.Printable(opts.Input))
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), errors.Unwrap(err))
+		}
+		in.Close = f.Close
+	}
+	err := in.open(f, opts)
+	if err != nil {
+		in.Close()
+		return nil, Error(in.Path, err)
+	}
+	return in, nil
+}
+
+func (in *Input) open(f *os.File, opts *config.Options) (err error) {
+	if in.Info, err = f.Stat(); err != nil {
+		return err
+	}
+	mode := in.Info.Mode()
+	if (mode.IsRegular() || mode.IsDir()) && !opts.Force && !safefile.OwnedByUserOrRoot(in.Info) {
+		return errors.New("it belongs neither to you nor to root; use -f to read it all the same")
+	}
+	switch {
+	case mode.IsDir():
+		return in.openDir()
+	case mode.IsRegular():
+		return in.openFile(f)
+	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		p, err := perfdata.OpenPipe(f)
+		if err != nil {
+			return err
+		}
+		in.Once = true
+		in.Order = p.Order
+		in.Blocks = func() (perfdata.Stream, error) { return p.Blocks(), nil }
+		return nil
+	case opts.Input == "-":
+		return errors.New("there is no recording in it; name one with -i, or pipe perf record -o - into it")
+	}
+	return errors.New("it is neither a file nor a pipe")
+}
+
+func (in *Input) openFile(f *os.File) error {
+	file, err := perfdata.Open(f, in.Info.Size())
+	if errors.Is(err, perfdata.ErrPipe) {
+		p, err := perfdata.OpenPipe(io.NewSectionReader(f, 0, in.Info.Size()))
+		if err != nil {
+			return err
+		}
+		in.Order = p.Order
+		in.Blocks = func() (perfdata.Stream, error) {
+			p, err := perfdata.OpenPipe(io.NewSectionReader(f, 0, in.Info.Size()))
+			if err != nil {
+				return nil, err
+			}
+			return p.Blocks(), nil
+		}
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if file.Header.Features.Has(perfdata.FeatureDirFormat) {
+		return errors.New("it is one of the files of a recording in directory format; name the directory with -i")
+	}
+	in.File, in.Order = file, file.Header.Order
+	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
+		in.Plain = f
+	}
+	in.Blocks = func() (perfdata.Stream, error) { return file.Blocks(), nil }
+	return nil
+}
+
+func (in *Input) openDir() error {
+	d, err := perfdata.OpenDir(in.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it is a directory, but none that perf record makes: there is no file called data in it")
+	} else if err != nil {
+		return err
+	}
+	closeSelf := in.Close
+	in.Close = func() error { d.Close(); return closeSelf() }
+	in.File, in.Order = d.File, d.File.Header.Order
+	in.Dir = filepath.Dir(filepath.Clean(in.Path))
+	in.Blocks = d.Blocks
+	in.DirNames = d.Names()
+	in.Missing = d.Missing
+	return nil
+}
+
+// Size returns the recording's size in bytes; 0 if it came through a pipe.
+func (in *Input) Size() int64 {
+	if !in.Info.IsDir() {
+		return in.Info.Size()
+	}
+	return SizeOf(in.Path)
+}
+
+// SizeOf returns the size of a file, or of the files in a directory.
+func SizeOf(path string) (n int64) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	if !st.IsDir() {
+		return st.Size()
+	}
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// Error says what an error about the recording means for the user.
+func Error(path string, err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, perfdata.ErrFile):
+		advice = ", which cannot be read from a pipe; name the file with -i"
+	case errors.Is(err, perfdata.ErrNoData):
+		advice = "; was perf record stopped before it could write?"
+	case errors.Is(err, perfdata.ErrNotPerfData):
+		advice = "; name the file that perf record wrote with -i"
+	}
+	return fmt.Errorf("%s: %w%s", quote.Printable(path), err, advice)
+}

@@ -1,0 +1,238 @@
+package recording
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Process is what the recording tells of a process beside its relations: enough
+// to see whether code at some address can be its own. With address space layout
+// randomization that tells apart what names and numbers do not, such as the
+// jit-1.dump of one container from that of another.
+type Process struct {
+	Since  uint64             // its earliest record
+	Comm   string             // its name, the latest that it has
+	named  uint64             // when it got that
+	Exited uint64             // when its first thread ended; 0 for not, as far as the recording tells
+	Mount  perfdata.Namespace // where its paths count; zero if the recording does not say
+
+	mounted uint64 // when it was that
+
+	Memory Ranges    // executable memory that code may have been made in
+	latest uint64    // when it was last given some
+	Files  Ranges    // executable parts of files
+	Used   addrs.Set // all that it has mapped, as far as the recording shows
+
+	FileMaps []FileMap // executable mappings, as they came
+	Others   []FileMap // data, as far as the recording tells, and parts of deleted files
+}
+
+type Processes map[uint32]*Process
+
+// Seen returns the process pid, of which there is a record of a time.
+func (ps *Processes) Seen(pid uint32, time uint64) *Process {
+	if *ps == nil {
+		*ps = make(Processes)
+	}
+	p := (*ps)[pid]
+	if p == nil {
+		p = &Process{Since: time}
+		(*ps)[pid] = p
+	}
+	p.Since = min(p.Since, time)
+	return p
+}
+
+// mapped notes a mapping. Those that are gone again stay: it is enough to know
+// where code can never have been.
+func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) {
+	p := ps.Seen(m.PID, time)
+	executable := rec.Misc&perfdata.MiscMmapData == 0
+	if rec.Type == perfdata.RecordMmap2 {
+		executable = m.Prot&unix.PROT_EXEC != 0
+	}
+	hi := m.Addr + m.Len
+	if hi > m.Addr {
+		p.Used.Add(m.Addr, hi)
+	}
+	switch {
+	case hi <= m.Addr:
+	case !executable:
+		p.addOther(m, time)
+	case IsAnonymous(m.Filename) || bytes.HasSuffix(m.Filename, []byte(DeletedSuffix)):
+		p.addOther(m, time)
+		p.Memory.Add(m.Addr, hi)
+		p.addMap(FileMap{Lo: m.Addr, Hi: hi, Time: time})
+		p.latest = max(p.latest, time)
+	default:
+		p.Files.Add(m.Addr, hi)
+		p.addMap(FileMap{m.Addr, hi, m.PgOff, time, string(m.Filename), m.File, string(m.BuildID)})
+	}
+}
+
+func (p *Process) addOther(m *perfdata.Mmap, time uint64) {
+	if len(p.Others) < MaxFileMaps && !IsAnonymous(m.Filename) {
+		p.Others = append(p.Others, FileMap{Lo: m.Addr, Hi: m.Addr + m.Len, Time: time})
+	}
+}
+
+func (p *Process) addMap(m FileMap) {
+	if len(p.FileMaps) < MaxFileMaps {
+		p.FileMaps = append(p.FileMaps, m)
+	}
+}
+
+// InContainer reports whether a process had other paths than we have: whether it
+// was in another mount namespace. The answer is for words only; on another machine
+// all namespaces are other ones.
+func (rec *Recording) InContainer(pid uint32) bool {
+	var own unix.Stat_t
+	p := rec.Processes[pid]
+	return p != nil && p.Mount.Inode != 0 && unix.Stat("/proc/self/ns/mnt", &own) == nil && p.Mount.Inode != own.Ino
+}
+
+// Ranges are stretches of addresses, in order and apart. Near ones are taken for
+// one, and there are never many: address spaces of two processes differ by much
+// more.
+type Ranges []addrs.Range
+
+const (
+	nearRanges = 2 << 20
+	maxRanges  = 64
+)
+
+func (rs *Ranges) Add(lo, hi uint64) {
+	r := *rs
+	// Those that are near: the first that does not end far below, up to the first
+	// that begins far above.
+	i, _ := slices.BinarySearchFunc(r, lo, func(x addrs.Range, lo uint64) int {
+		if x.Hi < lo && lo-x.Hi > nearRanges {
+			return -1
+		}
+		return 1
+	})
+	j := i
+	for ; j < len(r) && (r[j].Lo <= hi || r[j].Lo-hi <= nearRanges); j++ {
+		lo, hi = min(lo, r[j].Lo), max(hi, r[j].Hi)
+	}
+	r = slices.Replace(r, i, j, addrs.Range{Lo: lo, Hi: hi})
+	if len(r) > maxRanges {
+		r = r.closeGap()
+	}
+	*rs = r
+}
+
+// closeGap makes one of the two ranges that are nearest to each other.
+func (rs Ranges) closeGap() Ranges {
+	best := 1
+	for i := 1; i < len(rs); i++ {
+		if rs[i].Lo-rs[i-1].Hi < rs[best].Lo-rs[best-1].Hi {
+			best = i
+		}
+	}
+	rs[best-1].Hi = rs[best].Hi
+	return slices.Delete(rs, best, best+1)
+}
+
+func (rs Ranges) Hold(addr uint64) bool {
+	_, ok := slices.BinarySearchFunc(rs, addr, func(x addrs.Range, addr uint64) int {
+		switch {
+		case x.Hi <= addr:
+			return -1
+		case x.Lo > addr:
+			return 1
+		}
+		return 0
+	})
+	return ok
+}
+
+// ExactRanges returns what those of maps take up for which keep is true, no two of them
+// touching each other.
+func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
+	for i := range maps {
+		if m := &maps[i]; m.Hi > m.Lo && keep(m) {
+			rs = append(rs, addrs.Range{Lo: m.Lo, Hi: m.Hi})
+		}
+	}
+	slices.SortFunc(rs, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, r := range rs {
+		if n > 0 && r.Lo <= rs[n-1].Hi {
+			rs[n-1].Hi = max(rs[n-1].Hi, r.Hi)
+			continue
+		}
+		rs[n] = r
+		n++
+	}
+	return rs[:n]
+}
+
+// Confidence says how sure it is that a file is the dump of some processes.
+type Confidence int
+
+const (
+	Refuted   Confidence = iota // its code was never where they had any
+	Possible                    // nothing speaks for it or against it
+	Confirmed                   // its code lies in memory of theirs
+	Certain                     // the user says so, or the process itself
+)
+
+// MaxEvidence bounds how many functions of a dump are asked.
+const MaxEvidence = 4096
+
+// KnowsMemory reports whether the recording tells in which executable memory a
+// process that mapped a dump has its code. What was there before an exec is gone.
+func (rec *Recording) KnowsMemory(m Marker) bool {
+	p, execs := rec.Processes[m.PID], rec.Genealogy.Execs[m.PID]
+	i, _ := slices.BinarySearch(execs, m.Time+1)
+	return !rec.Lost && p != nil && len(p.Memory) > 0 && (i == 0 || p.latest >= execs[i-1])
+}
+
+// Family returns what is known of the processes of the markers, of those whose
+// memory they began with, and of those that began with theirs. A process that has
+// become another program since has nothing of it left.
+func (rec *Recording) Family(markers []Marker) (family []*Process) {
+	g := &rec.Genealogy
+	in := make(map[uint32]bool)
+	var parents []uint32
+	for _, m := range markers {
+		if !in[m.PID] {
+			in[m.PID] = true
+			parents = append(parents, m.PID)
+		}
+	}
+	for len(parents) > 0 {
+		parent := parents[0]
+		parents = parents[1:]
+		for _, b := range g.By[parent] {
+			if b.Clones && !in[b.PID] && len(g.Execs[b.PID]) == 0 {
+				in[b.PID] = true
+				parents = append(parents, b.PID)
+			}
+		}
+	}
+	for _, m := range markers {
+		pid, time := m.PID, m.Time
+		for range MaxGenerations {
+			b, ok := g.Birth(pid, time)
+			if !ok || !b.Clones || g.LifeEnd(pid, b.Time) <= time {
+				break
+			}
+			pid, time = b.Parent, b.Time
+			in[pid] = true
+		}
+	}
+	for pid := range in {
+		if p := rec.Processes[pid]; p != nil {
+			family = append(family, p)
+		}
+	}
+	return family
+}

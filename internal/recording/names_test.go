@@ -1,0 +1,34 @@
+package recording
+
+import (
+	"testing"
+)
+
+func TestMarkerNames(t *testing.T) {
+	for path, want := range map[string]int64{
+		"/tmp/jit-1.dump":                           1,
+		"/jit-4294967295.dump":                      4294967295,
+		"/home/me/jit-12 (deleted)/jit-7.dump":      7,
+		"/tmp/jit-7.dump (deleted)":                 7,
+		"/tmp/jit-2499-2485.dump":                   2485, // JavaScriptCore
+		"/tmp/jit-2499-2485.dump (deleted)":         2485,
+		"jit-1.dump":                                -1,
+		"/tmp/jit-.dump":                            -1,
+		"/tmp/jit--1.dump":                          -1,
+		"/tmp/jit-1-.dump":                          -1,
+		"/tmp/jit-1-2-3.dump":                       -1,
+		"/tmp/jit-+1.dump":                          -1,
+		"/tmp/jit-4294967296.dump":                  -1,
+		"/tmp/jit-1.dump.bak":                       -1,
+		"/tmp/jit-1.dump/x":                         -1,
+		"/tmp/xjit-1.dump":                          -1,
+		"/tmp/jit-1.dump (deleted) (deleted)":       -1,
+		"/tmp/jit-99999999999999999999-1.dump":      -1,
+		"/tmp/.debug/jit/abc/jit-1-4294967296.dump": -1,
+	} {
+		number, ok := markerNumber([]byte(path))
+		if ok != (want >= 0) || ok && int64(number) != want {
+			t.Errorf("%s: %d, %v; want %d", path, number, ok, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package recording
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Pass follows a walk over the recording.
+type Pass struct {
+	Progress *report.Progress
+	file     *perfdata.BlockReader // nil where there are several files
+}
+
+// Pass begins to follow a walk.
+func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
+	if in.Progress == nil || phase == report.PhaseNone {
+		return Pass{}
+	}
+	p := Pass{Progress: in.Progress}
+	var total int64
+	switch {
+	case in.Once:
+	case in.DirNames == nil:
+		p.file, _ = blocks.(*perfdata.BlockReader)
+		total = in.Info.Size()
+		if in.File != nil {
+			total = int64(in.File.Header.Data.Offset + in.File.Header.Data.Size)
+		}
+	case in.File == nil || !in.File.Header.Features.Has(perfdata.FeatureCompressed):
+		for _, name := range in.DirNames {
+			if st, err := os.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
+				total += st.Size()
+			}
+		}
+	}
+	in.Progress.Begin(phase, total)
+	return p
+}
+
+// Read takes note of a block that has been read.
+func (p *Pass) Read(b *perfdata.Block) {
+	if p.file != nil {
+		p.Progress.Set(p.file.Offset()) // also past what was not looked at
+	} else {
+		p.Progress.Add(int64(len(b.Data)))
+	}
+}

@@ -1,0 +1,294 @@
+package recording
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Recording is an input after the survey: what rewriting it depends on.
+type Recording struct {
+	In      *Input
+	Attrs   []perfdata.Attr
+	Layouts *perfdata.Layouts
+
+	Markers   []Marker
+	Genealogy Genealogy
+	Processes Processes
+	Lost      bool   // some of its records
+	Traced    bool   // it has trace data of hardware (AUXTRACE)
+	Timed     bool   // records have times
+	Began     uint64 // the time of the first sample
+	Injected  int    // mappings of objects that an earlier run made
+	TimeConv  *perfdata.TimeConv
+	ClockData *perfdata.ClockData
+	Cut       int64 // offset of a record that the end of the input cuts, or -1
+	Stretches stretches
+	Census    *Census     // nil if not wanted
+	Stacks    StackCopies // nil if not wanted
+	Cmdline   []string    // of perf record; nil if unknown
+	Described []byte      // of a pipe: its event names (EVENT_DESC)
+
+	Machine      string       // as uname(2) has it, or ""
+	RefusedLogs  []RefusedLog // of Mono
+	CapturesLeft int          // of those that were named: they have become problems
+	CallsThere   bool         // an earlier run has put in a trace that is given
+
+	Owners map[uint32]uint32 // the processes of threads, by their numbers
+
+	Earliest, Latest uint64 // of all times in it that are not 0
+}
+
+// A Marker is a mapping that names a dump.
+type Marker struct {
+	PID    uint32
+	Number uint32 // in the dump's name: the process in its own pid namespace
+	Time   uint64
+	Path   string // when it was mapped
+	Pos    int64  // of the record in the stream; -1 if there is none
+	Addr   uint64
+	Len    uint64
+	File   perfdata.FileIdentity // zero if the recording does not say
+
+	// Of files that the recording does not tell of: how they were found, and when they may
+	// have been begun, 0 if that is unknown.
+	Place string
+	Began uint64
+}
+
+// Survey walks the whole recording once. Everything in it that is about
+// processes fits in memory; nothing is kept of samples.
+func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
+	s, err := New(in)
+	if err != nil {
+		return nil, err
+	}
+	if counts {
+		s.Census, s.Stacks = newCensus(), make(StackCopies)
+	}
+	blocks, err := in.Blocks()
+	if err != nil {
+		return nil, err
+	}
+	pass := in.Pass(report.PhaseSurvey, blocks)
+	for ctx.Err() == nil {
+		block, err := blocks.Next()
+		if err == io.EOF {
+			s.Cut = blocks.Cut()
+			return s, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		pass.Read(&block)
+		latest, touched := uint64(0), block.Opaque
+		for at, rec := range block.Records() {
+			if time, ok := s.Layouts.Time(rec); ok {
+				latest = max(latest, time)
+				s.Latest = max(s.Latest, time)
+				if time != 0 && time < s.Earliest {
+					s.Earliest = time
+				}
+				if !s.Timed && rec.Type == perfdata.RecordSample {
+					s.Began, s.Timed = time, true
+				}
+			}
+			switch rec.Type {
+			case perfdata.RecordSample:
+				s.Census.sample(rec, s.Layouts)
+				s.Stacks.Sample(rec, s.Layouts)
+				continue
+			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
+				touched = true
+			}
+			if err := s.Observe(rec, block.Pos+int64(at)); err != nil {
+				return nil, err
+			}
+		}
+		if in.Plain != nil {
+			s.Stretches.add(&block, latest, touched)
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// New returns what is known of a recording before its first record.
+func New(in *Input) (s *Recording, err error) {
+	s = &Recording{In: in, Cut: -1, Earliest: math.MaxUint64}
+	if in.File != nil {
+		s.Attrs = in.File.Attrs
+		s.Layouts, err = perfdata.NewLayouts(in.Order, s.Attrs)
+		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch, perfdata.FeatureClockData} {
+			if f := in.File.Feature(id); f != nil {
+				if content, err := f.Bytes(); err == nil {
+					s.feature(id, content)
+				}
+			}
+		}
+	} else {
+		s.Layouts = perfdata.NoLayouts(in.Order)
+	}
+	return s, err
+}
+
+// feature takes in what perf record says of itself and the machine.
+func (s *Recording) feature(id perfdata.FeatureID, content []byte) {
+	switch id {
+	case perfdata.FeatureCmdline:
+		s.Cmdline = perfdata.Cmdline(s.In.Order, content)
+	case perfdata.FeatureArch:
+		s.Machine = perfdata.Text(s.In.Order, content)
+	case perfdata.FeatureClockData:
+		if c, ok := perfdata.ReadClockData(s.In.Order, content); ok {
+			s.ClockData = &c
+		}
+	case perfdata.FeatureEventDesc:
+		s.Described = bytes.Clone(content)
+	}
+}
+
+// AddAttr takes in an event that a pipe tells of.
+func (s *Recording) AddAttr(rec perfdata.Record) error {
+	attr, err := perfdata.HeaderAttr(s.In.Order, rec)
+	if err != nil {
+		return err
+	}
+	s.Attrs = append(s.Attrs, attr)
+	s.Layouts, err = perfdata.NewLayouts(s.In.Order, s.Attrs)
+	return err
+}
+
+func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
+	switch rec.Type {
+	case perfdata.RecordHeaderAttr:
+		if s.In.File == nil {
+			return s.AddAttr(rec)
+		}
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		m, err := s.Layouts.Mmap(rec)
+		if err != nil {
+			return nil // kept as it is; perf will say what it thinks of it
+		}
+		s.mmap(rec, &m, pos)
+	case perfdata.RecordAuxtrace:
+		s.Traced = true
+	case perfdata.RecordHeaderFeature:
+		if id, content, ok := perfdata.HeaderFeature(s.In.Order, rec); ok {
+			s.feature(id, content)
+		}
+	case perfdata.RecordLost:
+		s.Lost = true
+	case perfdata.RecordFork:
+		t, err := s.Layouts.Task(rec)
+		if err == nil {
+			s.owns(t.PID, t.TID)
+		}
+		if err == nil && t.PID != t.ParentPID {
+			s.Genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
+			s.Processes.Seen(t.PID, t.Time)
+		}
+	case perfdata.RecordComm:
+		c, err := s.Layouts.Comm(rec)
+		if err == nil {
+			s.owns(c.PID, c.TID)
+		}
+		if err == nil && (c.Exec || c.PID == c.TID) {
+			time := s.Time(rec)
+			if c.Exec {
+				s.Genealogy.exec(c.PID, time)
+			}
+			// Records are in order within one CPU only.
+			if p := s.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {
+				p.Comm, p.named = string(c.Name), time
+			}
+		}
+	case perfdata.RecordExit:
+		if t, err := s.Layouts.Task(rec); err == nil && t.PID == t.TID {
+			s.Processes.Seen(t.PID, t.Time).Exited = t.Time
+		}
+	case perfdata.RecordNamespaces:
+		if n, err := s.Layouts.Namespaces(rec); err == nil && n.PID == n.TID {
+			time := s.Time(rec)
+			if p := s.Processes.Seen(n.PID, time); time >= p.mounted {
+				p.Mount, p.mounted = n.Of(perfdata.NamespaceMount), time
+			}
+		}
+	case perfdata.RecordTimeConv:
+		if c, err := s.Layouts.TimeConv(rec); err == nil && c.Mult != 0 {
+			s.TimeConv = &c
+		}
+	}
+	return nil
+}
+
+// owns notes whose a thread is: the latest that had its number.
+func (s *Recording) owns(pid, tid uint32) {
+	if s.Owners == nil {
+		s.Owners = make(map[uint32]uint32)
+	}
+	s.Owners[tid] = pid
+}
+
+// mmap keeps what a mapping says about dumps and about memory.
+func (s *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
+	if m.OfKernel() {
+		return
+	}
+	time := s.Time(rec)
+	number, ok := markerNumber(m.Filename)
+	switch {
+	case ok:
+		s.Processes.Seen(m.PID, time)
+		s.Markers = append(s.Markers, Marker{PID: m.PID, Number: number, Time: time, Path: string(m.Filename), Pos: pos, Addr: m.Addr, Len: m.Len, File: m.File})
+	case IsObject(m.Filename):
+		s.Injected++
+	default:
+		s.Processes.mapped(rec, m, time)
+	}
+}
+
+// CopiesStacks reports whether samples have copies of stacks, which perf unwinds by
+// the tables of objects.
+func (s *Recording) CopiesStacks() bool {
+	return slices.ContainsFunc(s.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
+}
+
+// Time returns the time of a record about a process; 0 says that things were so
+// before the recording began.
+func (s *Recording) Time(rec perfdata.Record) uint64 {
+	time, ok := s.Layouts.Time(rec)
+	if !ok {
+		return 0
+	}
+	return time
+}
+
+// ClockError says what is wrong with the recording's clock if its times cannot
+// be compared with CLOCK_MONOTONIC, or "".
+func (s *Recording) ClockError() string {
+	for i := range s.Attrs {
+		id, ok := s.Attrs[i].ClockID()
+		switch {
+		case !ok:
+			return "it was recorded without -k mono, so its times cannot be compared with those of dumps and logs"
+		case id != perfdata.ClockMonotonic:
+			return fmt.Sprintf("it was recorded with the clock %s (-k), and dumps and logs count in CLOCK_MONOTONIC", clockName(id))
+		}
+	}
+	return ""
+}
+
+// clockName returns the name of a clock id of clock_gettime(2).
+func clockName(id int32) string {
+	names := map[int32]string{0: "CLOCK_REALTIME", 1: "CLOCK_MONOTONIC", 4: "CLOCK_MONOTONIC_RAW", 7: "CLOCK_BOOTTIME", 11: "CLOCK_TAI"}
+	if name, ok := names[id]; ok {
+		return name
+	}
+	return fmt.Sprintf("number %d", id)
+}

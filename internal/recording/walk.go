@@ -1,0 +1,41 @@
+package recording
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Walk goes through all records once, block by block; progress is told as that of phase.
+// A block is valid until the next one. An error, which may be ctx's, is the last thing
+// that comes.
+func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfdata.Block, error] {
+	return func(yield func(*perfdata.Block, error) bool) {
+		blocks, err := in.Blocks()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		pass := in.Pass(phase, blocks)
+		for {
+			block, err := blocks.Next()
+			if err == io.EOF {
+				return
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			pass.Read(&block)
+			if !yield(&block, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxNamed bounds how many processes a sentence names.
+const maxNamed = 3
+
+// LeftOutText says that the functions of processes are not in the result.
+func LeftOutText(pids []uint32) string {
+	pids = slices.Compact(slices.Sorted(slices.Values(pids)))
+	if len(pids) == 1 {
+		return fmt.Sprintf("the functions of process %d are left out", pids[0])
+	}
+	var names []string
+	for _, pid := range pids[:min(len(pids), maxNamed)] {
+		names = append(names, fmt.Sprint(pid))
+	}
+	if more := len(pids) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	last := len(names) - 1
+	return fmt.Sprintf("the functions of processes %s and %s are left out", strings.Join(names[:last], ", "), names[last])
+}
+
+// MaxProblems bounds how many problems of one file are listed; the rest is only
+// counted.
+const MaxProblems = 50
+
+// SamplesOf is a number of samples in words.
+func SamplesOf(n int64) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", n)
+}
+
+// NothingToInject is the error of a run in which no dump could be used.
+func NothingToInject(problems []Problem) error {
+	return fmt.Errorf("%w\nnone of the functions could be injected; no output was written", ProblemsError(problems))
+}
+
+// ProblemsError joins problems into one error.
+func ProblemsError(problems []Problem) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = errors.New(p.String())
+	}
+	return errors.Join(errs...)
+}

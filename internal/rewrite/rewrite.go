@@ -1,0 +1,219 @@
+package rewrite
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/output"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A Copier copies a recording and puts the mappings of a plan in.
+type Copier struct {
+	Rec     *recording.Recording
+	Plan    *model.Plan
+	Sum     *report.Summary
+	Out     output.Sink
+	Markers map[int64]bool // by position, those that have done their work
+	Jit     map[uint32][]recording.Span
+	Next    int // mapping that is put in next
+	Trailer perfdata.Trailer
+	buf     []byte
+	path    []byte
+	Aux     map[uint64]uint64 // where AUXTRACE records were in a file, and where they are
+}
+
+// Copy writes the result.
+func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces []*calltrace.Track, out *output.Output, level int, sum *report.Summary) error {
+	var dst output.Sink
+	var err error
+	if len(traces) > 0 {
+		dst, err = calltrace.NewSink(ctx, rec, traces, out, level, sum)
+	} else {
+		dst, err = output.New(rec.In, out, level)
+	}
+	if err != nil {
+		return err
+	}
+	r := &Copier{
+		Rec: rec, Plan: p, Sum: sum, Out: dst, Markers: make(map[int64]bool), Jit: rec.Genealogy.JitSpans(markers),
+		Aux: make(map[uint64]uint64),
+	}
+	for _, m := range markers {
+		r.Markers[m.Pos] = true
+	}
+	if len(rec.Attrs) > 0 {
+		r.Trailer = perfdata.TrailerOf(output.TrackingAttr(rec.Attrs))
+	}
+	blocks, err := rec.In.Blocks()
+	if err != nil {
+		return err
+	}
+	pass := rec.In.Pass(report.PhaseWrite, blocks)
+	if t, ok := dst.(*calltrace.Sink); ok {
+		t.Progressed()
+	}
+	for ctx.Err() == nil && dst.Err() == nil {
+		if err := r.copyUnseen(blocks); err != nil {
+			return err
+		}
+		block, err := blocks.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		pass.Read(&block)
+		if err := r.Block(&block); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.MappingsUpTo(math.MaxUint64)
+	err = dst.Finish(r.ExtendBuildIDs, r.MoveAuxIndex)
+	sum.BytesWritten = dst.Offset()
+	return err
+}
+
+func (r *Copier) order() binary.ByteOrder { return r.Rec.In.Order }
+
+// Block copies one block: runs of records that stay as they are go through as
+// runs. Errors of writing stick and come up at the end.
+func (r *Copier) Block(b *perfdata.Block) error {
+	r.Out.From(b.File)
+	if b.Opaque {
+		if !r.Out.Payload(b.Data) {
+			r.Out.Raw(b.Data)
+		}
+		return nil
+	}
+	run := 0 // start of what is not copied yet
+	for at, rec := range b.Records() {
+		pos := b.Pos + int64(at)
+		time, timed := r.Rec.Layouts.Time(rec)
+		if timed && r.Next < len(r.Plan.Mappings) && r.Plan.Mappings[r.Next].Time <= time {
+			r.Out.Write(b.Data[run:at])
+			run = at
+			r.MappingsUpTo(time)
+		}
+		drop := false
+		switch rec.Type {
+		case perfdata.RecordMmap, perfdata.RecordMmap2:
+			if drop = r.drops(rec, time, pos); drop {
+				r.Sum.Dropped++
+			}
+		case perfdata.RecordAuxtrace:
+			r.Out.Takes(rec) // its payload is not that of TRACING_DATA
+			r.Out.Write(b.Data[run:at])
+			run = at
+			if b.File == 0 { // whose header has the index
+				r.Aux[uint64(b.Offset)+uint64(at)] = uint64(r.Out.Offset())
+			}
+		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordHeaderBuildID, perfdata.RecordTracingData:
+			var err error
+			if drop, err = r.Out.Takes(rec); err != nil {
+				return err
+			}
+		}
+		if drop {
+			r.Out.Write(b.Data[run:at])
+			run = at + len(rec.Data)
+			if !r.Rec.Timed && r.Markers[pos] {
+				r.MappingsUpTo(math.MaxUint64)
+			}
+		}
+	}
+	r.Out.Write(b.Data[run:])
+	return nil
+}
+
+// MappingsUpTo puts in the mappings up to a time.
+func (r *Copier) MappingsUpTo(time uint64) {
+	r.buf = r.buf[:0]
+	for ; r.Next < len(r.Plan.Mappings) && r.Plan.Mappings[r.Next].Time <= time; r.Next++ {
+		m := &r.Plan.Mappings[r.Next]
+		o := &r.Plan.Objects[m.Object]
+		if !o.Made {
+			continue
+		}
+		record := perfdata.Mmap{PID: m.PID, TID: m.TID, Addr: m.Addr, Len: m.Len, Prot: unix.PROT_READ | unix.PROT_EXEC, Flags: unix.MAP_PRIVATE}
+		if m.Clear {
+			record.Filename = []byte(recording.ClearName)
+		} else {
+			record.PgOff = jitobj.TextOffset + m.Off
+			record.BuildID = o.BuildID[:]
+			r.path = o.AppendPath(r.path[:0])
+			record.Filename = r.path
+		}
+		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
+		r.Sum.Mappings++
+		if m.Tables != 0 && o.Tables.Size > 0 {
+			r.Sum.Tables++
+			record.Addr, record.Len, record.PgOff = m.Tables, o.Tables.Size, o.Tables.Offset
+			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
+		}
+		if len(r.buf) > output.MaxHeld {
+			r.Out.Write(r.buf)
+			r.buf = r.buf[:0]
+		}
+	}
+	r.Out.Write(r.buf)
+}
+
+// drops reports whether a mapping stays out of the result: a marker that has
+// done its work, or anonymous memory of a process that makes code in it.
+func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
+	if r.Markers[pos] {
+		return true
+	}
+	m, err := r.Rec.Layouts.Mmap(rec)
+	if err != nil || !recording.IsAnonymous(m.Filename) {
+		return false
+	}
+	for _, s := range r.Jit[m.PID] {
+		if s.Holds(time, pos) {
+			return true
+		}
+	}
+	return false
+}
+
+// ExtendBuildIDs adds the objects to a build-id table. A recording without one
+// gets none: the mappings carry the ids.
+func (r *Copier) ExtendBuildIDs(table []byte) []byte {
+	table = slices.Clip(table)
+	for i := range r.Plan.Objects {
+		if o := &r.Plan.Objects[i]; o.Made {
+			r.path = o.AppendPath(r.path[:0])
+			before := len(table)
+			table = perfdata.AppendBuildID(table, r.order(), r.path, o.BuildID[:])
+			if i == 0 { // the others are as long, mostly
+				table = slices.Grow(table, len(r.Plan.Objects)*(len(table)-before))
+			}
+		}
+	}
+	return table
+}
+
+// MoveAuxIndex makes the index of AUXTRACE records say where they are now.
+func (r *Copier) MoveAuxIndex(index []byte) []byte {
+	return perfdata.MapAuxtraceIndex(r.order(), index, func(offset uint64) uint64 {
+		if moved, ok := r.Aux[offset]; ok {
+			return moved
+		}
+		return offset
+	})
+}

@@ -1,0 +1,184 @@
+package mono
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// What Mono's options say about its log. As Mono reads them: --profile=log, or
+// --profile=log:OPTION,... with output=FILE among the options, where commas can be quoted.
+// FILE is output.mlpd if nothing is said; +FILE is FILE.PID, -FILE (before Mono 5) is FILE;
+// %p stands for the pid and %t for the time; |PROGRAM is a program that gets the log, and #N a
+// descriptor that the log goes to.
+
+// A Output is where a process was told to write its log.
+type Output struct {
+	Pattern string // for filepath.Match
+	Option  string // what says so
+	Gone    bool   // it went into a program, or a descriptor
+}
+
+// defaultOutput is what Mono calls a log.
+const defaultOutput = "output.mlpd"
+
+// Outputs returns where the programs on perf record's command line were told to write
+// logs.
+func Outputs(rec *recording.Recording) (outputs []Output) {
+	add := func(o Output) {
+		if !slices.Contains(outputs, o) {
+			outputs = append(outputs, o)
+		}
+	}
+	for _, arg := range rec.Cmdline {
+		for _, o := range outputsOf(arg) {
+			add(o)
+		}
+	}
+	return outputs
+}
+
+// outputsOf returns what one argument says. It may be a command for a shell, or an
+// environment variable, with several options in it.
+func outputsOf(arg string) (outputs []Output) {
+	const option = "--profile"
+	rest := arg
+	for range maxOutputs {
+		i := strings.Index(rest, option)
+		if i < 0 {
+			break
+		}
+		at := len(arg) - len(rest) + i
+		rest = rest[i+len(option):]
+		value := rest
+		if at > 0 { // in the midst of others
+			value = restOfWord(arg, at)[len(option):]
+		}
+		if value == "" {
+			value = "=log"
+		}
+		name, args, _ := strings.Cut(strings.TrimPrefix(value, "="), ":")
+		if value[0] == '=' && strings.HasPrefix(name, "log") {
+			outputs = append(outputs, outputOf(option+value, args))
+		}
+	}
+	return outputs
+}
+
+// maxOutputs bounds how many options of one argument are looked at.
+const maxOutputs = 100
+
+// restOfWord returns what a shell, or Mono in its environment, makes of a word of a command
+// from a place on. Where that is inside of quotes that begin just there, the word ends with
+// them; where they began before, it may be one of several in them.
+func restOfWord(command string, at int) string {
+	quote, begun := byte(0), 0
+	for i := 0; i < at; i++ {
+		switch c := command[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begun = c, i
+		case c == quote:
+			quote = 0
+		}
+	}
+	within := quote != 0
+	alone := within && begun == at-1 && (begun == 0 || strings.IndexByte(" \t\n;&|(", command[begun-1]) >= 0)
+	var b strings.Builder
+	for i := at; i < len(command); i++ {
+		switch c := command[i]; {
+		case within && !alone && strings.IndexByte(" \t\n", c) >= 0, within && !alone && c == quote:
+			return b.String()
+		case quote == 0 && strings.IndexByte(" \t\n;&|()<>", c) >= 0:
+			return b.String()
+		case c == '\\' && quote != '\'' && i+1 < len(command):
+			if i++; quote == '"' && command[i] != '"' && command[i] != '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(command[i])
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// outputOf returns what the options of the log profiler say.
+func outputOf(option, args string) Output {
+	o := Output{Pattern: defaultOutput, Option: option}
+	for _, arg := range splitArgs(args) {
+		name, value, has := strings.Cut(arg, "=")
+		switch {
+		case arg == "report":
+			o.Gone = true
+		case name == "output" && has && value != "":
+			switch value[0] {
+			case '|', '#':
+				o.Gone = true
+			case '+':
+				o.Pattern = outputPattern(value[1:] + ".%p")
+			case '-':
+				o.Pattern = outputPattern(value[1:])
+			default:
+				o.Pattern = outputPattern(value)
+			}
+		}
+	}
+	return o
+}
+
+// outputPattern makes a pattern of a file name with %p and %t.
+func outputPattern(name string) string {
+	name = quote.Literal(name)
+	return strings.NewReplacer("%p", "[0-9]*", "%t", "[0-9]*").Replace(name)
+}
+
+// splitArgs splits at commas that are not quoted, and takes quotes away.
+func splitArgs(args string) (split []string) {
+	var b strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(args); i++ {
+		switch c := args[i]; {
+		case c == '\\':
+			if i++; i < len(args) {
+				b.WriteByte(args[i])
+			}
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && c == ',':
+			split = append(split, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return append(split, b.String())
+}
+
+// callDepth returns how many callers a call may have that Mono's profiler logs, and whether
+// its arguments say so.
+func callDepth(args string) (depth int64, given bool) {
+	const standard = 100
+	_, args, _ = strings.Cut(args, ":")
+	for _, arg := range splitArgs(args) {
+		if value, ok := strings.CutPrefix(arg, "calldepth="); ok {
+			if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {
+				depth, given = n, true
+			}
+		}
+	}
+	if !given {
+		return standard, false
+	}
+	return depth, given
+}

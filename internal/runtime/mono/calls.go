@@ -1,0 +1,173 @@
+package mono
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A log of Mono's in calls mode is a trace as well.
+
+// Trace is the trace of a log, with what it needs to be read.
+type Trace struct {
+	*source.MonoTrace
+	args     string   // that the profiler had
+	unpacked *os.File // nil if the log is not compressed
+	made     []MadeThread
+}
+
+// MadeThreads returns the threads whose numbers are made up.
+func (t *Trace) MadeThreads() []MadeThread { return t.made }
+
+func (t *Trace) Close() error {
+	if t.unpacked != nil {
+		return t.unpacked.Close()
+	}
+	return nil
+}
+
+// Traces returns the traces of those dumps that are Mono's logs with calls in them.
+func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, sum *report.Summary, add func(*Trace, *model.Dump)) error {
+	for _, d := range dumps {
+		log, ok := d.Source.(*source.MonoLog)
+		if !ok || !log.HasCalls() {
+			continue
+		}
+		if d.Match.Kind == report.ClockNone {
+			sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: report.AdviceClock})
+			continue
+		}
+		t, err := openTrace(ctx, rec, d, log, code, opts)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			sum.Problem(report.ProblemOf(d.Path, fmt.Errorf("the calls in it are left out: %w", safefile.PlainError(err)), "make room for it in the directory for temporary files (TMPDIR), or unpack it with gzip -d"))
+			continue
+		}
+		add(t, d)
+	}
+	return nil
+}
+
+func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log *source.MonoLog, code *codebytes.Files, opts *config.Options) (*Trace, error) {
+	t := &Trace{args: log.Header().Args}
+	var src io.ReaderAt = d.File
+	if log.Packed() {
+		var err error
+		if t.unpacked, err = unpackLog(ctx, log); err != nil {
+			return nil, err
+		}
+		src = t.unpacked
+	}
+	tasks, err := tasksOf(ctx, rec, d.PID, d.Clock(log.Began()))
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
+	m := newThreadMatch(d, log.Threads(), tasks)
+	m.useCore(threadsOf(code, d, log.Threads()))
+	m.match(!rec.Lost)
+	for _, t := range log.Threads() {
+		tid := uint32(0)
+		if task := m.task[t]; task != nil {
+			tid = task.tid
+		}
+		opts.Logf(3, "%s: thread %#x %q from %d to %d is %d", quote.Printable(d.Path), t.Self, t.Name, d.Clock(t.First), d.Clock(t.Last), tid)
+	}
+	for _, task := range tasks {
+		opts.Logf(3, "%s: thread %d of the recording from %d to %d %v", quote.Printable(rec.In.Path), task.tid, task.born, task.died, task.names)
+	}
+	var tids map[*source.MonoThread]uint32
+	tids, t.made = m.threadNumbers()
+	t.MonoTrace = log.Trace(src, d.Path, d.PID, tids)
+	return t, nil
+}
+
+// Report notes that calls may have been too deep for Mono to log them.
+func (t *Trace) Report(deepest int64, sum *report.Summary) {
+	limit, given := callDepth(t.args)
+	if deepest <= limit {
+		return
+	}
+	text := fmt.Sprintf("calls in it are as deep as Mono logs them, which is %d", limit)
+	if !given {
+		text += " if it is not told"
+	}
+	sum.Note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", quote.Printable(t.Path()), text))
+}
+
+// unpackLog writes a log into a file that nobody else sees, without compression.
+func unpackLog(ctx context.Context, log *source.MonoLog) (*os.File, error) {
+	f, err := os.CreateTemp("", "jitinject-*.mlpd")
+	if err != nil {
+		return nil, err
+	}
+	if err = os.Remove(f.Name()); err == nil {
+		var r io.Reader
+		if r, err = log.Unpack(); err == nil {
+			_, err = io.Copy(f, &patientReader{ctx, r})
+		}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) { // it is cut; what there is will do
+		err = nil
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// A patientReader reads until its context is done.
+type patientReader struct {
+	ctx context.Context
+	src io.Reader
+}
+
+func (r *patientReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.src.Read(p)
+}
+
+// threadsOf returns the threads of a dump's process by their pthread_self, as core dumps
+// of it tell. Where the process has other numbers in the core than in the recording,
+// nobody knows those of its threads.
+func threadsOf(c *codebytes.Files, d *model.Dump, threads []*source.MonoThread) map[uint64]uint32 {
+	tids := make(map[uint64]uint32)
+	if c == nil {
+		return tids
+	}
+	maps := c.Rec.FileMapsOf(d.PID, codebytes.LastTime(d))
+	for _, f := range c.Files {
+		if f.Core == nil || !codebytes.IsNumbered(f.Core, d.PID) {
+			continue
+		}
+		if _, _, err := codebytes.CoreMemory(c.Rec, f, d, maps); err != nil {
+			continue
+		}
+		var selves []uint64
+		for _, t := range threads {
+			selves = append(selves, t.Self)
+		}
+		for self, tid := range f.Core.MatchThreads(selves) {
+			if tid > 0 {
+				tids[self] = uint32(tid)
+			}
+		}
+	}
+	return tids
+}

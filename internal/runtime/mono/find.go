@@ -1,0 +1,208 @@
+package mono
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Logs of Mono's log profiler. Nothing in a recording says which file a process wrote
+// its log to: the user does, or the command line that perf record was started with; or the
+// log says whose it is. Each log that is found gets a marker, as if its process had mapped it.
+
+// Find finds logs, and makes markers for their processes. The error is ctx's, or of
+// options that cannot be followed.
+func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
+	for _, n := range f.Opts.Mono {
+		if err := namedLog(ctx, f, n, sum); err != nil {
+			return err
+		}
+	}
+	for _, path := range monoPaths(f) {
+		if err := foundLog(ctx, f, path, "found by the command line of perf record"); err != nil {
+			return err
+		}
+	}
+	return unnamedLogs(ctx, f)
+}
+
+// namedLog takes in a log that the user has named.
+func namedLog(ctx context.Context, f *locate.Finder, n config.NamedDump, sum *report.Summary) error {
+	option := "--mono " + quote.Printable(n.Path)
+	if n.PID != 0 {
+		option = fmt.Sprintf("--mono %d=%s", n.PID, quote.Printable(n.Path))
+	}
+	for _, pid := range []uint32{n.PID, f.Opts.PID} {
+		if pid != 0 && f.Rec.Processes[pid] == nil {
+			return fmt.Errorf("%s: there is no process %d in the recording", option, pid)
+		}
+	}
+	s, log, err := openLog(f, n.Path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", option, safefile.PlainError(err))
+	}
+	if err := f.Scan(ctx, s); err != nil {
+		return err
+	}
+	pid := n.PID
+	if pid == 0 && log.PID() == 0 {
+		pid = f.Opts.PID
+	}
+	if pid == 0 {
+		if pid, err = ownerOf(f.Rec, log); err != nil && f.Opts.PID != 0 {
+			pid = f.Opts.PID
+		} else if err != nil {
+			advice := "name its process: --mono PID=" + quote.ShellWord(n.Path)
+			if log.PID() != 0 && f.Rec.Processes[log.PID()] == nil {
+				advice = report.AdviceOtherRun
+			}
+			sum.Problem(report.ProblemOf(s.Path, err, advice))
+			return nil
+		}
+	}
+	if err := cannotOwn(f.Rec, pid, log); err != nil {
+		sum.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
+		return nil
+	}
+	markLog(f, pid, s, log, "named with --mono")
+	return nil
+}
+
+// foundLog takes in a log that may be that of a process which has none yet. Whatever is
+// not is none of anybody's business, unless nothing else is found: then it is a reason.
+func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
+	s, log, err := openLog(f, path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		f.Rec.RefusedLogs = append(f.Rec.RefusedLogs, recording.RefusedLog{Path: path, PID: 0, Err: err})
+		return nil
+	}
+	if s.Taken {
+		return nil
+	}
+	if err := f.Scan(ctx, s); err != nil {
+		return err
+	}
+	pid, err := ownerOf(f.Rec, log)
+	if err == nil && f.Rec.HasDump(pid) {
+		err = fmt.Errorf("process %d has another", pid)
+	}
+	if err != nil {
+		f.Rec.RefusedLogs = append(f.Rec.RefusedLogs, recording.RefusedLog{Path: path, PID: log.PID(), Err: err})
+		return nil
+	}
+	markLog(f, pid, s, log, place)
+	return nil
+}
+
+// openLog opens a log, once.
+func openLog(f *locate.Finder, path string) (*locate.SideFile, *source.MonoLog, error) {
+	file, err := safefile.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := f.SideFile(file, path)
+	if errors.Is(err, source.ErrNotJitdump) {
+		return nil, nil, source.ErrNotMonoLog
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	log, ok := s.Source.(*source.MonoLog)
+	if !ok {
+		return nil, nil, source.ErrNotMonoLog
+	}
+	return s, log, nil
+}
+
+// markLog makes a marker for the process of a log. Memory without a file is jitted code's
+// from the start of its program on; the log was begun when its profiler was loaded.
+func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *source.MonoLog, place string) {
+	rec, began := f.Rec, uint64(0)
+	if rec.ClockError() == "" {
+		began = log.Began()
+	}
+	m := recording.Marker{PID: pid, Number: log.PID(), Time: rec.ProgramStart(pid, began), Path: s.Path, Pos: -1, Place: place}
+	loaded, _ := ProfilerLoaded(rec, pid, began)
+	m.Began = max(m.Time, loaded)
+	f.Mark(m, s)
+}
+
+// ProfilerLoaded reports whether a process has loaded Mono's log profiler, and when, the last
+// time up to a time, 0 for none. What was there before the recording has time 0.
+func ProfilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uint64, ok bool) {
+	p := rec.Processes[pid]
+	if p == nil {
+		return 0, false
+	}
+	for i := range p.FileMaps {
+		if m := &p.FileMaps[i]; strings.Contains(filepath.Base(m.Name), Profiler) && (upTo == 0 || m.Time <= upTo) {
+			time, ok = max(time, m.Time), true
+		}
+	}
+	return time, ok
+}
+
+// Profiler is in the name of the library that is the log profiler.
+const Profiler = "libmono-profiler-log"
+
+// Dirs are where a log may be that was called by a relative path.
+func Dirs(f *locate.Finder) []string {
+	dirs := []string{".", f.Rec.In.Dir}
+	for i, dir := range f.Opts.DumpDirs {
+		dirs = append(dirs, dir)
+		if i >= len(f.Subdirs) {
+			continue // nobody has looked for any
+		}
+		for _, sub := range f.Subdirs[i] {
+			dirs = append(dirs, filepath.Join(dir, sub))
+		}
+	}
+	return dirs
+}
+
+// monoPaths returns the paths at which logs may be that processes were told to write, the
+// best ones first.
+func monoPaths(f *locate.Finder) (paths []string) {
+	outputs := Outputs(f.Rec)
+	for _, o := range outputs {
+		if o.Gone {
+			continue
+		}
+		var patterns []string
+		if filepath.IsAbs(o.Pattern) {
+			patterns = append(patterns, o.Pattern)
+		}
+		for _, dir := range Dirs(f) {
+			if !filepath.IsAbs(o.Pattern) {
+				patterns = append(patterns, filepath.Join(quote.Literal(dir), o.Pattern))
+			}
+			patterns = append(patterns, filepath.Join(quote.Literal(dir), filepath.Base(o.Pattern)))
+		}
+		for _, p := range patterns {
+			found, _ := filepath.Glob(p)
+			for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
+				if !slices.Contains(paths, path) {
+					paths = append(paths, path)
+				}
+			}
+		}
+	}
+	return paths
+}

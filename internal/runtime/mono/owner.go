@@ -1,0 +1,139 @@
+package mono
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Whose a log is. Its header has a pid, in the process's own namespace, or 0 where Mono of
+// 2010 wrote it. The addresses of its methods say more: they lie in memory that the
+// process has, also in images that were compiled before, which are elsewhere in every
+// process.
+
+// A owner is a process whose log it may be.
+type owner struct {
+	pid    uint32
+	start  uint64 // of its program
+	begins bool   // the log begins as one of this program does
+}
+
+// beginning is how soon after the profiler was loaded a log begins.
+const beginning = uint64(time.Second)
+
+// ownerOf returns the process of a log. The error says why there is none, or that there may
+// be several.
+func ownerOf(rec *recording.Recording, log *source.MonoLog) (uint32, error) {
+	if len(log.Events) == 0 {
+		if p := rec.Processes[log.PID()]; p != nil && !apart(rec, log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
+			return log.PID(), nil
+		}
+		return 0, errors.New("there is nothing in it that says whose it is")
+	}
+	var owners []owner
+	for _, pid := range rec.PIDs() {
+		if o, ok := mayOwn(rec, pid, log); ok {
+			owners = append(owners, o)
+		}
+	}
+	if i := slices.IndexFunc(owners, func(o owner) bool { return o.pid == log.PID() }); i >= 0 {
+		return owners[i].pid, nil
+	}
+	if len(owners) > 1 {
+		if these := slices.DeleteFunc(slices.Clone(owners), func(o owner) bool { return !o.begins }); len(these) > 0 {
+			owners = these
+		}
+	}
+	switch {
+	case len(owners) == 1:
+		return owners[0].pid, nil
+	case len(owners) > 1:
+		var pids []string
+		for _, o := range owners[:min(len(owners), recording.MaxReasons)] {
+			pids = append(pids, fmt.Sprint(o.pid))
+		}
+		return 0, fmt.Errorf("it may be of any of the processes %s", strings.Join(pids, ", "))
+	case log.PID() != 0 && rec.Processes[log.PID()] != nil:
+		return 0, fmt.Errorf("it says that it is of process %d, and its code is not where that one had executable memory at that time; was it overwritten by another run?", log.PID())
+	case log.PID() != 0:
+		return 0, fmt.Errorf("it says that it is of process %d, which is not in the recording, and no process there had executable memory where its code is, at its time: it is the log of another run", log.PID())
+	}
+	return 0, errors.New("no process of the recording had executable memory where its code is, at its time; was it overwritten by another run?")
+}
+
+// mayOwn reports whether a log can be of a process.
+func mayOwn(rec *recording.Recording, pid uint32, log *source.MonoLog) (o owner, ok bool) {
+	p := rec.Processes[pid]
+	if pid == 0 || p == nil || len(p.Memory) == 0 {
+		return o, false
+	}
+	o = owner{pid: pid}
+	at := uint64(recording.LatestTime)
+	if rec.ClockError() == "" {
+		if _, err := log.Clock(); err == nil {
+			first, last := log.Span()
+			at = first
+			o.start = rec.ProgramStart(pid, first)
+			if apart(rec, pid, first, last) {
+				return o, false
+			}
+			loaded, _ := ProfilerLoaded(rec, pid, first)
+			o.begins = loaded > 0 && log.Began()-loaded < beginning
+		}
+	}
+	inside, outside := codeOf(rec, pid, at, log)
+	return o, inside > 9*outside
+}
+
+// apart reports whether times are not of the program that ran as a process then. Without a
+// clock, or a time, nobody knows.
+func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
+	p := rec.Processes[pid]
+	if first == 0 || p == nil || rec.ClockError() != "" {
+		return false
+	}
+	return p.Since > first || rec.ProgramStart(pid, first) > first || p.Exited != 0 && p.Exited < last || rec.Genealogy.LifeEnd(pid, first) < last
+}
+
+// codeOf counts functions of a log, of at most maxEvidence, that are where a process had
+// executable memory, and others.
+func codeOf(rec *recording.Recording, pid uint32, at uint64, log *source.MonoLog) (inside, outside int) {
+	family := rec.Family([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
+	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxEvidence {
+		addr := log.Events[i].Addr
+		if slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) }) {
+			inside++
+		} else {
+			outside++
+		}
+	}
+	return inside, outside
+}
+
+// cannotOwn says why a log is not one of a process, whoever says so: its header has another
+// number, which alone may come from a container, and what is in it was not there.
+func cannotOwn(rec *recording.Recording, pid uint32, log *source.MonoLog) error {
+	p := rec.Processes[pid]
+	if log.PID() == 0 || log.PID() == pid || p == nil || len(p.Memory) == 0 || len(log.Events) == 0 {
+		return nil
+	}
+	whose := fmt.Sprintf("it says that it is of process %d", log.PID())
+	if rec.Processes[log.PID()] == nil {
+		whose += ", which is not in the recording"
+	}
+	if inside, _ := codeOf(rec, pid, recording.LatestTime, log); inside == 0 {
+		return fmt.Errorf("%s, and none of its code is where process %d had executable memory: it is the log of another run", whose, pid)
+	}
+	if _, err := log.Clock(); err != nil {
+		return nil
+	}
+	if first, last := log.Span(); apart(rec, pid, first, first) && apart(rec, pid, last, last) {
+		return fmt.Errorf("%s, and all that is in it happened before or after the time of process %d: it is the log of another run", whose, pid)
+	}
+	return nil
+}

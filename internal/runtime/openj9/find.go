@@ -1,0 +1,214 @@
+package openj9
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Captures of OpenJ9's metadata. Nothing in a recording tells of them: the user names files, or
+// directories of them. All those of a process are one dump, with a marker as if the process had
+// mapped it.
+
+// A group are captures that were named together and say that they are of one process.
+type group struct {
+	path     string // as it was named: a file, or a directory
+	pid      uint32 // whose the user says that they are, or they do; 0 for nothing
+	named    bool   // the user says so
+	captures []*source.J9Capture
+}
+
+// Find finds the captures that were named, and makes markers for their processes. The error is
+// ctx's, or of options that cannot be followed.
+func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
+	var groups []*group
+	seen := make(map[string]bool)
+	// Those first of which the user says whose they are: they may be in a directory that is named as well.
+	named := slices.Clone(f.Opts.J9)
+	slices.SortStableFunc(named, func(a, b config.NamedDump) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
+	for _, n := range named {
+		list, err := openCaptures(ctx, f, n, seen, sum)
+		if err != nil {
+			return err
+		}
+		groups = append(groups, list...)
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	owners, err := ownersOfCaptures(ctx, f, groups, sum)
+	if err != nil {
+		return err
+	}
+	of := make(map[uint32][]*source.J9Capture)
+	for _, g := range groups { // in the order of their names
+		for _, c := range g.captures {
+			if pid, ok := owners[c]; ok {
+				of[pid] = append(of[pid], c)
+			}
+		}
+	}
+	for _, pid := range f.Rec.PIDs() {
+		if list := of[pid]; len(list) > 0 {
+			if err := markCaptures(f, pid, list, sum); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// openCaptures opens the captures of one option. What cannot be used of a file that is named is an
+// error; of one in a directory, a problem.
+func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, seen map[string]bool, sum *report.Summary) (groups []*group, err error) {
+	option := "--j9 " + quote.Printable(n.Path)
+	if n.PID != 0 {
+		option = fmt.Sprintf("--j9 %d=%s", n.PID, quote.Printable(n.Path))
+	}
+	for _, pid := range []uint32{n.PID, f.Opts.PID} {
+		if pid != 0 && f.Rec.Processes[pid] == nil {
+			return nil, fmt.Errorf("%s: there is no process %d in the recording", option, pid)
+		}
+	}
+	paths := []string{n.Path}
+	st, err := os.Stat(n.Path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", option, safefile.PlainError(safefile.WithoutPath(err)))
+	}
+	if st.IsDir() {
+		var alone []string
+		if paths, alone, err = source.FindJ9Captures(n.Path); err != nil {
+			return nil, fmt.Errorf("%s: %w", option, safefile.WithoutPath(err))
+		}
+		switch {
+		case len(paths) == 0 && len(alone) > 0:
+			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it; without are %s", option, namesOf(alone))
+		case len(paths) == 0:
+			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it", option)
+		case len(alone) > 0:
+			f.Rec.CapturesLeft += len(alone)
+			sum.Problem(withoutJSON(n.Path, alone))
+		}
+	}
+	of := make(map[uint32]*group)
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := source.OpenJ9Capture(path, f.Rec.Machine, f.Rec.In.Order)
+		switch {
+		case errors.Is(err, source.ErrNotJ9Capture): // of a file that is named
+			return nil, fmt.Errorf("%s: %w", option, source.ErrNotJ9Capture)
+		case err != nil && !st.IsDir():
+			return nil, fmt.Errorf("%s: %w", option, err)
+		case err != nil:
+			advice := report.AdviceVerify(path)
+			if errors.Is(err, source.ErrOtherMachine) {
+				advice = report.AdviceOtherRun
+			}
+			f.Rec.CapturesLeft++
+			sum.Problem(report.Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
+			continue
+		case seen[filepath.Clean(c.Path)]: // named twice, also by its other file
+			continue
+		}
+		seen[filepath.Clean(c.Path)] = true
+		pid := n.PID
+		if pid == 0 {
+			pid = c.PID
+		}
+		if pid == 0 {
+			pid = f.Opts.PID
+		}
+		g := of[pid]
+		if g == nil {
+			g = &group{path: n.Path, pid: pid, named: n.PID != 0 || c.PID == 0 && f.Opts.PID != 0}
+			of[pid] = g
+			groups = append(groups, g)
+		}
+		g.captures = append(g.captures, c)
+	}
+	return groups, nil
+}
+
+// withoutJSON is the problem of metadata in a directory that has no JSON beside it.
+func withoutJSON(dir string, bins []string) report.Problem {
+	p := report.Problem{File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
+	if len(bins) == 1 {
+		p.Text = fmt.Sprintf("%s is left out: there is no JSON beside it that would make it a capture", namesOf(bins))
+	} else {
+		p.Text = fmt.Sprintf("%d files are left out, as there is no JSON beside them that would make them captures: %s", len(bins), namesOf(bins))
+	}
+	return p
+}
+
+// namesOf returns the names of some files, without their directory.
+func namesOf(paths []string) string {
+	var names []string
+	for _, path := range paths[:min(len(paths), recording.MaxReasons)] {
+		names = append(names, quote.Printable(filepath.Base(path)))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// markCaptures makes a dump of the captures of a process, and its marker.
+func markCaptures(f *locate.Finder, pid uint32, captures []*source.J9Capture, sum *report.Summary) error {
+	d := source.NewJ9Captures(captures, f.Rec.Machine)
+	f.Rec.CapturesLeft += len(d.Clashes)
+	for _, x := range d.Clashes {
+		sum.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", quote.Printable(x.Other.Path)),
+			Advice: `give both a "time" in their JSON`})
+	}
+	for _, c := range d.Captures() {
+		for _, err := range c.CodeErrors {
+			sum.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless --code-from has them",
+				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: --code-from FILE"})
+		}
+		for _, p := range c.Problems {
+			sum.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(c.Path)})
+		}
+	}
+	if len(d.Captures()) == 0 {
+		return nil
+	}
+	path := d.Captures()[0].Path
+	file, err := safefile.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", quote.Printable(path), safefile.PlainError(err))
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return err
+	}
+	s := &locate.SideFile{Path: path, File: file, Info: info, Source: d, Scanned: true, Taken: true}
+	f.Files = append(f.Files, s)
+	first, earliest := uint64(0), clock.FirstProgram(f.Rec, pid)
+	for _, c := range d.Captures() {
+		if c.HasTime && f.Rec.ClockError() == "" && c.Time >= earliest && (first == 0 || c.Time < first) {
+			first = c.Time
+		}
+	}
+	// began stays 0: of the clocks, nothing is known by when captures were made.
+	m := recording.Marker{PID: pid, Number: d.PID(), Time: f.Rec.ProgramStart(pid, first), Path: path, Pos: -1, Place: "named with --j9"}
+	f.Mark(m, s)
+	return nil
+}

@@ -1,0 +1,292 @@
+package openj9
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Whose captures are. The user says it, or they do themselves; then where their code is must not
+// speak against it. Or else each is of the process that had executable memory there. If that leaves a
+// choice, the others that were named with it decide, and then samples in the code.
+
+// A class are captures of a group that may be of the same processes.
+type class struct {
+	group    *group
+	captures []*source.J9Capture
+	fits     []uint32 // processes that had executable memory where the code is
+}
+
+// ownersOfCaptures gives captures to processes. Those for which there is none become problems.
+func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, sum *report.Summary) (map[*source.J9Capture]uint32, error) {
+	owners := make(map[*source.J9Capture]uint32)
+	give := func(captures []*source.J9Capture, pid uint32) {
+		for _, c := range captures {
+			owners[c] = pid
+		}
+	}
+	var open []*class
+	for _, g := range groups {
+		switch not := claimed(f.Rec, g); {
+		case g.pid == 0:
+			open = append(open, classesOf(f.Rec, g)...)
+		case not != "":
+			f.Rec.CapturesLeft += len(g.captures)
+			sum.Problem(g.problem(g.captures, report.AdviceOtherRun, not))
+		default:
+			give(g.captures, g.pid)
+		}
+	}
+	var several []*class
+	for _, c := range open {
+		if len(c.fits) == 1 {
+			give(c.captures, c.fits[0])
+		} else {
+			several = append(several, c)
+		}
+	}
+	if len(several) == 0 {
+		return owners, nil
+	}
+	samples, err := samplesIn(ctx, f, several)
+	if err != nil {
+		return nil, err
+	}
+	var left []*class
+	choice := make(map[*class][]uint32)
+	for _, c := range several {
+		if choice[c] = chosen(f.Rec, c, open, samples[c]); len(choice[c]) == 1 {
+			give(c.captures, choice[c][0])
+		} else {
+			left = append(left, c)
+		}
+	}
+	for _, c := range left {
+		f.Rec.CapturesLeft += len(c.captures)
+		g := c.group
+		if len(choice[c]) == 0 {
+			text := c.say("no process of the recording had executable memory where its code is; is it of another run?", "no process of the recording had executable memory where their code is; are they of another run?")
+			if others := given(g, owners); others != "" {
+				text += " " + others
+			}
+			sum.Problem(g.problem(c.captures, g.name(c.captures), text))
+			continue
+		}
+		sum.Problem(g.problem(c.captures, g.name(c.captures), c.say("it may be", "they may be")+" of any of the processes "+someProcesses(choice[c])))
+	}
+	return owners, nil
+}
+
+func someProcesses(pids []uint32) string {
+	var names []string
+	for _, pid := range pids[:min(len(pids), recording.MaxReasons)] {
+		names = append(names, fmt.Sprint(pid))
+	}
+	return strings.Join(names, ", ")
+}
+
+// given says how many captures of a group have an owner, "" for none.
+func given(g *group, owners map[*source.J9Capture]uint32) string {
+	n := 0
+	var pids []uint32
+	for _, c := range g.captures {
+		if pid, ok := owners[c]; ok {
+			n++
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	pids = slices.Compact(pids)
+	switch {
+	case n == 0:
+		return ""
+	case len(pids) == 1:
+		return fmt.Sprintf("%d of %d are of process %d", n, len(g.captures), pids[0])
+	}
+	return fmt.Sprintf("%d of %d are of processes %s", n, len(g.captures), someProcesses(pids))
+}
+
+// problem is one of captures of a group, if not all of them.
+func (g *group) problem(captures []*source.J9Capture, advice, text string) report.Problem {
+	p := report.Problem{File: g.path, Offset: -1, Text: text, Advice: advice}
+	switch all := len(g.captures); {
+	case len(captures) < all:
+		var names []string
+		for _, c := range captures {
+			names = append(names, c.Path)
+		}
+		p.Text = fmt.Sprintf("%d of %d captures (%s) %s left out: %s", len(captures), all, namesOf(names), say(captures, "is", "are"), text)
+	case all > 1:
+		p.Text = fmt.Sprintf("%d captures: %s", all, text)
+	}
+	return p
+}
+
+// say chooses between words about one capture and about several.
+func say(captures []*source.J9Capture, one, several string) string {
+	if len(captures) > 1 {
+		return several
+	}
+	return one
+}
+
+func (g *group) say(one, several string) string { return say(g.captures, one, several) }
+
+func (c *class) say(one, several string) string { return say(c.captures, one, several) }
+
+// name is the advice to say whose some captures are.
+func (g *group) name(captures []*source.J9Capture) string {
+	path := g.path
+	if len(captures) < len(g.captures) {
+		if path = captures[0].Path; len(captures) > 1 {
+			return "name the process of each: --j9 PID=" + quote.ShellWord(path)
+		}
+	}
+	return "name the process: --j9 PID=" + quote.ShellWord(path)
+}
+
+// claimed says why captures cannot be of the process that they say, whose the user says
+// nothing of; "" if they can.
+func claimed(rec *recording.Recording, g *group) string {
+	if g.pid == 0 || g.named {
+		return ""
+	}
+	says := g.say("it says that it is", "they say that they are")
+	if rec.Processes[g.pid] == nil {
+		return fmt.Sprintf("%s of process %d, which is not in the recording: %s of another run", says, g.pid, g.say("it is", "they are"))
+	}
+	if inside, outside := capturesIn(rec, g.pid, g.captures); tellsMemory(rec, g.pid) && inside == 0 && outside > 0 {
+		return fmt.Sprintf("%s of process %d, and %s code is not where that one had executable memory: %s of another run", says, g.pid, g.say("its", "their"), g.say("it is", "they are"))
+	}
+	return ""
+}
+
+// tellsMemory reports whether the recording tells of memory in which a process may have made
+// code.
+func tellsMemory(rec *recording.Recording, pid uint32) bool {
+	p := rec.Processes[pid]
+	return p != nil && len(p.Memory) > 0
+}
+
+// classesOf divides the captures of a group by the processes that had executable memory where their
+// code is. Of these only those are taken that had it for about as many captures of the group as any.
+func classesOf(rec *recording.Recording, g *group) (classes []*class) {
+	fits := make([][]uint32, len(g.captures))
+	count := make(map[uint32]int)
+	for _, pid := range rec.PIDs() {
+		if pid == 0 || !tellsMemory(rec, pid) {
+			continue
+		}
+		family := rec.Family([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+		for i, c := range g.captures {
+			if inMemory(family, c.Addr()) {
+				fits[i] = append(fits[i], pid)
+				count[pid]++
+			}
+		}
+	}
+	for i, c := range g.captures {
+		most := 0
+		for _, pid := range fits[i] {
+			most = max(most, count[pid])
+		}
+		fits[i] = slices.DeleteFunc(fits[i], func(pid uint32) bool { return count[pid] < most-most/10 })
+		n := slices.IndexFunc(classes, func(x *class) bool { return slices.Equal(x.fits, fits[i]) })
+		if n < 0 {
+			n = len(classes)
+			classes = append(classes, &class{group: g, fits: fits[i]})
+		}
+		classes[n].captures = append(classes[n].captures, c)
+	}
+	return classes
+}
+
+// chosen returns which processes a class of captures may be of: those with samples in the code if
+// there are any; and of these, those that most captures of the group may be of.
+func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32]int) (pids []uint32) {
+	for _, pid := range rec.PIDs() {
+		if samples[pid] > 0 && (len(c.fits) == 0 && !tellsMemory(rec, pid) || slices.Contains(c.fits, pid)) {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		pids = slices.Clone(c.fits)
+	}
+	count := make(map[uint32]int)
+	most := 0
+	for _, pid := range pids {
+		for _, x := range all {
+			if x.group == c.group && slices.Contains(x.fits, pid) {
+				count[pid] += len(x.captures)
+			}
+		}
+		most = max(most, count[pid])
+	}
+	return slices.DeleteFunc(pids, func(pid uint32) bool { return count[pid] < most })
+}
+
+func inMemory(family []*recording.Process, addr uint64) bool {
+	return slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) })
+}
+
+// capturesIn counts captures, of at most maxEvidence, that are where a process had executable memory,
+// and others.
+func capturesIn(rec *recording.Recording, pid uint32, captures []*source.J9Capture) (inside, outside int) {
+	family := rec.Family([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxEvidence {
+		if inMemory(family, captures[i].Addr()) {
+			inside++
+		} else {
+			outside++
+		}
+	}
+	return inside, outside
+}
+
+// samplesIn counts the samples of each process in the code of captures. A stream that can be read only once
+// has none to be counted.
+func samplesIn(ctx context.Context, f *locate.Finder, classes []*class) (map[*class]map[uint32]int, error) {
+	counts := make(map[*class]map[uint32]int)
+	for _, c := range classes {
+		counts[c] = make(map[uint32]int)
+	}
+	if f.Rec.In.Once {
+		return counts, nil
+	}
+	code := make([]recording.Ranges, len(classes))
+	for i, c := range classes {
+		var parts []recording.FileMap
+		for _, x := range c.captures {
+			x.Parts(func(lo, hi uint64) { parts = append(parts, recording.FileMap{Lo: lo, Hi: hi}) })
+		}
+		code[i] = recording.ExactRanges(parts, func(*recording.FileMap) bool { return true })
+	}
+	for block, err := range f.Rec.In.Walk(ctx, report.PhaseSamples) {
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range block.Records() {
+			if r.Type != perfdata.RecordSample || !recording.IsUser(r) {
+				continue
+			}
+			pid, ip, _, ok := f.Rec.Layouts.SamplePlace(r)
+			if !ok {
+				continue
+			}
+			for i, c := range classes {
+				if code[i].Hold(ip) {
+					counts[c][pid]++
+				}
+			}
+		}
+	}
+	return counts, nil
+}

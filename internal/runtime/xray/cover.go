@@ -1,0 +1,99 @@
+package xray
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// What of a process its trace covers. The runtime has a number of buffers; when all are
+// full, it takes the oldest ones again, and says so nowhere.
+
+// An life is what a recording tells about the process of a trace.
+type life struct {
+	began, ended uint64 // of the process
+	traced       uint64 // when the trace begins
+	threads      int    // of the process
+	silent       int    // of them, those that have nothing in the trace
+	forked       bool   // it has calls from its parent
+}
+
+// lifeOf returns what the recording tells about a process that a trace is of.
+func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life {
+	l := life{traced: traced, ended: s.Latest}
+	p := s.Processes[pid]
+	if p == nil {
+		return l
+	}
+	if p.Exited > traced {
+		l.ended = p.Exited
+	}
+	exec := s.Genealogy.LastExec(pid, traced)
+	b, born := s.Genealogy.Birth(pid, traced)
+	l.forked = born && b.Clones && b.Time > exec
+	if l.began = max(exec, b.Time); l.began == 0 {
+		l.began = p.Since
+	}
+	for _, of := range s.Owners {
+		if of == pid {
+			l.threads++
+		}
+	}
+	l.silent = max(l.threads-logged, 0)
+	return l
+}
+
+// late reports whether the trace begins so much later than the process that something may be
+// missing: a hundredth of its life, and more than programs need to begin.
+func (l *life) late() bool {
+	return l.traced > l.began && l.ended > l.traced && l.traced-l.began > uint64(10*time.Millisecond) && l.traced-l.began > (l.ended-l.began)/100
+}
+
+// covered says what of the process the trace is about.
+func (l *life) covered() string {
+	ns := func(n uint64) time.Duration {
+		return time.Duration(min(n, math.MaxInt64)).Round(100 * time.Microsecond)
+	}
+	return fmt.Sprintf("it covers the last %v of %v", ns(l.ended-l.traced), ns(l.ended-l.began))
+}
+
+// Report puts into the summary what came up while the trace was read.
+func (x *Trace) Report(c calls.Counts, sum *report.Summary) {
+	for _, r := range x.Repairs() {
+		x.Summary.Repairs = append(x.Summary.Repairs, report.Repair(r))
+	}
+	l := &x.life
+	if l.late() {
+		why := ""
+		switch {
+		case c.Unmatched > 0 && !l.forked:
+			why = fmt.Sprintf("%d calls have no beginning in it", c.Unmatched)
+			if c.Unmatched == 1 {
+				why = "a call has no beginning in it"
+			}
+		case l.silent > 0 && !l.forked:
+			why = fmt.Sprintf("%d of %d threads have nothing in it", l.silent, l.threads)
+		}
+		switch {
+		case why != "":
+			sum.Problem(report.Problem{
+				File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
+				Advice: "its buffers were overwritten, if the program was not patched late: record with more of them (buffer_max in XRAY_FDR_OPTIONS)",
+			})
+		case l.traced-l.began > (l.ended-l.began)/2:
+			sum.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(x.Path()), l.covered()))
+		}
+	}
+	if pairs, short := x.Pairs(); pairs >= fewPairs && short*100 <= pairs {
+		sum.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(x.Path())))
+	}
+}
+
+// fewPairs are too few calls to say what a runtime leaves out. One whose entry is in one buffer and
+// whose exit in the next stays whatever it takes, so some may be short.
+const fewPairs = 10

@@ -1,0 +1,29 @@
+package xray
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// hint notes a trace beside the recording that nobody has asked for: the runtime calls it
+// xray-log.PROGRAM.XXXXXX.
+func hint(s *recording.Recording, opts *config.Options, sum *report.Summary) {
+	logs, _ := filepath.Glob(filepath.Join(quote.Literal(s.In.Dir), "xray-log.*"))
+	for _, path := range logs {
+		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+		for _, pid := range s.PIDs() {
+			if slices.ContainsFunc(s.Processes[pid].FileMaps, func(m recording.FileMap) bool { return m.Name != "" && filepath.Base(m.Name) == name }) {
+				sum.Note(fmt.Sprintf("%s looks like a trace of %s; to put its calls in: %s --xray %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.CommandLine(), quote.ShellWord(path)))
+				return
+			}
+		}
+	}
+}

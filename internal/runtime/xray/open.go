@@ -1,0 +1,298 @@
+package xray
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// An Trace is the part of a trace that a process of the recording wrote.
+type Trace struct {
+	*source.XRayTrace
+	Clock   func(uint64) uint64
+	Match   report.Clock
+	Summary report.XRaySummary
+	files   []*traceFile // the first is the one that is named
+	process *source.XRayProcess
+	life    life
+}
+
+// Close closes the files, if nobody else uses them.
+func (x *Trace) Close() error {
+	for _, f := range x.files {
+		f.release()
+	}
+	return nil
+}
+
+// Problems returns what is wrong with the trace. What damage is about, verify tells.
+func (x *Trace) Problems() []calls.Problem {
+	problems := x.XRayTrace.Problems()
+	for i := range problems {
+		if problems[i].Advice == "" {
+			problems[i].Advice = report.AdviceVerify(x.Path())
+		}
+	}
+	return problems
+}
+
+// Open opens the traces that opts names. Those that cannot be used become problems. The
+// error is of options that cannot be followed.
+func Open(ctx context.Context, rec *recording.Recording, opts *config.Options, sum *report.Summary) (xrays []*Trace, err error) {
+	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
+		hint(rec, opts, sum)
+		return nil, nil
+	}
+	if len(opts.XRay) == 0 {
+		return nil, errors.New("--xray-binary: there is no trace to which a program could belong; name it with --xray FILE")
+	}
+	binaries, err := readBinaries(opts)
+	if err != nil {
+		return nil, err
+	}
+	var files []*traceFile
+	defer func() {
+		for _, f := range files {
+			f.release()
+		}
+	}()
+	for _, path := range opts.XRay {
+		file, err := safefile.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), safefile.PlainError(err))
+		}
+		f := &traceFile{path: path, file: file, users: 1}
+		files = append(files, f)
+		f.trace, err = read(file)
+		if errors.Is(err, source.ErrNotXRay) && !isEmpty(file) { // an empty trace was not written to
+			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), err)
+		}
+		if err != nil {
+			sum.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
+			continue
+		}
+		f.trace.Path = path
+	}
+	share(rec, files, opts, sum)
+	for _, f := range files {
+		if f.trace == nil {
+			continue
+		}
+		more, err := open(ctx, rec, f, binaries, opts, sum)
+		if none := (clock.Unknown{}); errors.As(err, &none) {
+			sum.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // it is no fault of the trace
+		} else if err != nil {
+			sum.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
+		}
+		xrays = append(xrays, more...)
+	}
+	return join(rec, xrays), nil
+}
+
+// isEmpty reports whether a file is known to have no bytes.
+func isEmpty(file *os.File) bool {
+	st, err := file.Stat()
+	return err == nil && st.Size() == 0
+}
+
+// join makes one trace of those that a program in a process wrote one after the other.
+func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
+	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
+	for _, x := range xrays {
+		i := slices.IndexFunc(joined, func(first *Trace) bool {
+			return first.PID() == x.PID() && first.life.began == x.life.began && first.Summary.Program == x.Summary.Program && first.process.PID == x.process.PID
+		})
+		if i < 0 {
+			joined = append(joined, x)
+			continue
+		}
+		first := joined[i]
+		first.Join(x.XRayTrace)
+		first.files = append(first.files, x.files...)
+		first.Summary.More++
+		first.Summary.Buffers, first.Summary.Anchors = first.process.Buffers, first.Summary.Anchors+x.Summary.Anchors
+		first.Match.Error = max(first.Match.Error, x.Match.Error)
+		first.life = lifeOf(s, first.PID(), first.life.traced, len(first.process.Threads))
+		first.Rename(threadsOf(s, first.process, first.PID()))
+	}
+	return joined
+}
+
+const adviceXRayBinary = "name the program, of the build that was recorded, with --xray-binary FILE"
+
+// A traceFile is a file that holds a trace, for the processes in it.
+type traceFile struct {
+	path  string
+	file  *os.File
+	trace *source.XRay // nil if it cannot be used
+	users int
+}
+
+func (f *traceFile) release() {
+	if f.users--; f.users == 0 {
+		f.file.Close()
+	}
+}
+
+func read(file *os.File) (*source.XRay, error) {
+	st, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return source.ReadXRay(file, st.Size())
+}
+
+// share gives what is in several traces to the processes that wrote it.
+func share(s *recording.Recording, files []*traceFile, opts *config.Options, sum *report.Summary) {
+	var traces []*source.XRay
+	paths := make(map[*source.XRay]string)
+	times := make(map[*source.XRay]func(uint64) uint64)
+	for _, f := range files {
+		if f.trace == nil {
+			continue
+		}
+		clock, _, counts, err := clockOf(s, f.trace, opts)
+		if err != nil {
+			return // and will be said
+		}
+		if counts == nil {
+			own := f.trace.Clock
+			counts = func(count uint64) uint64 { return clock(own.Time(count)) }
+		}
+		traces, paths[f.trace], times[f.trace] = append(traces, f.trace), f.path, counts
+	}
+	if len(traces) == 0 {
+		return
+	}
+	world := &source.XRayWorld{
+		Forks: func(pid uint32) (forks []source.XRayFork) {
+			for _, b := range s.Genealogy.By[pid] {
+				if b.Clones {
+					forks = append(forks, source.XRayFork{PID: b.PID, Time: b.Time})
+				}
+			}
+			return forks
+		},
+		Exit: func(pid uint32) uint64 {
+			if p := s.Processes[pid]; p != nil && p.Exited != 0 {
+				return p.Exited
+			}
+			return math.MaxUint64
+		},
+		Time: func(x *source.XRay, count uint64) uint64 { return times[x](count) },
+	}
+	problems, err := source.ShareXRay(traces, world)
+	if err != nil {
+		sum.Problem(report.ProblemOf(files[0].path, err, "read it from another disk"))
+	}
+	for _, p := range problems {
+		if p.Note {
+			sum.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(paths[p.X]), p.Text, p.Advice))
+		} else {
+			sum.Problem(report.Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+		}
+	}
+}
+
+// open finds the processes of a trace in the recording. Those that cannot be used become
+// problems; the error is of the trace as a whole.
+func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*binary, opts *config.Options, sum *report.Summary) (xrays []*Trace, err error) {
+	trace := f.trace
+	for _, p := range trace.Problems {
+		sum.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})
+	}
+	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
+	clock, match, counts, err := clockOf(s, trace, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range trace.Processes {
+		program, err := findProgram(s, p, clock, binaries, opts)
+		if err != nil {
+			sum.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+			continue
+		}
+		if program.unchecked {
+			most, err := p.MostFunction(ctx)
+			if err != nil {
+				return xrays, err
+			}
+			if int64(most) > int64(program.functions.Len()) {
+				err := fmt.Errorf("process %d: %s: %w: the trace has a function %d, and this program has %d", program.pid, quote.Printable(program.path), errOtherBuild, most, program.functions.Len())
+				sum.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+				continue
+			}
+		}
+		f.users++
+		xrays = append(xrays, &Trace{
+			XRayTrace: p.Trace(source.XRayPlace{
+				Path: f.path, PID: program.pid, TID: threadsOf(s, p, program.pid), Time: counts,
+				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
+			}),
+			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, clock(p.Began()), len(p.Threads)),
+			Summary: report.XRaySummary{
+				Repairs: []report.Repair{},
+				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
+				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
+			},
+		})
+	}
+	return xrays, nil
+}
+
+// clockOf returns how a trace's times become the recording's. counts is not nil if they
+// do so from its counts.
+func clockOf(s *recording.Recording, t *source.XRay, opts *config.Options) (toRecording func(uint64) uint64, match report.Clock, counts func(uint64) uint64, err error) {
+	if _, given, _ := clock.GivenOffset(opts.Clock); !given && s.ClockError() != "" && s.TimeConv != nil && !t.Clock.Emulated {
+		return clock.Shifted(0), report.Clock{Kind: report.ClockTSC}, s.TimeConv.Time, nil
+	}
+	if toRecording, match, err = clock.TraceClock(s, opts); err == nil && match.Kind == report.ClockMonotonic {
+		match.Error = t.Clock.Error
+	}
+	return toRecording, match, nil, err
+}
+
+// threadsOf returns how the numbers that a process of a trace has for its threads become
+// those of the recording. Where the process had a number of its own in its pid namespace, so
+// had its threads; in either, threads have numbers in the order in which they came.
+func threadsOf(s *recording.Recording, p *source.XRayProcess, pid uint32) func(uint32) uint32 {
+	if p.PID == 0 || p.PID == pid {
+		return nil
+	}
+	var tids, known []uint32
+	for i := range p.Threads {
+		tids = append(tids, p.Threads[i].TID)
+	}
+	for tid, of := range s.Owners {
+		if of == pid {
+			known = append(known, tid)
+		}
+	}
+	slices.Sort(tids)
+	slices.Sort(known)
+	names := map[uint32]uint32{p.PID: pid}
+	for i, tid := range tids {
+		if len(known) == len(tids) {
+			names[tid] = known[i]
+		}
+	}
+	return func(tid uint32) uint32 {
+		if name, ok := names[tid]; ok {
+			return name
+		}
+		return tid
+	}
+}

@@ -1,0 +1,272 @@
+package xray
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/xraymap"
+)
+
+// An program says where functions of a process are.
+type program struct {
+	pid       uint32
+	path      string
+	functions *xraymap.Map
+	bias      uint64 // how far above its own addresses the program was
+	since     uint64 // when it was mapped
+	unchecked bool   // nothing tells whether it is the build that was recorded
+}
+
+// address returns where a function is in the process.
+func (p *program) address(id uint32) (uint64, bool) {
+	addr, ok := p.functions.Address(id)
+	return addr + p.bias, ok
+}
+
+// An binary is a program that opts names.
+type binary struct {
+	path      string
+	functions *xraymap.Map
+}
+
+func readBinaries(opts *config.Options) (binaries []*binary, err error) {
+	for _, path := range opts.XRayBinary {
+		file, f := recording.OpenELF(path)
+		if f == nil {
+			if _, err := os.Stat(path); err != nil {
+				return nil, fmt.Errorf("--xray-binary %s: %w", quote.Printable(path), safefile.PlainError(err))
+			}
+			return nil, fmt.Errorf("--xray-binary %s: it is no ELF file", quote.Printable(path))
+		}
+		m, err := xraymap.Read(file)
+		file.Close()
+		if err != nil {
+			return nil, fmt.Errorf("--xray-binary %s: %w", quote.Printable(path), err)
+		}
+		binaries = append(binaries, &binary{path, m})
+	}
+	return binaries, nil
+}
+
+// findProgram finds a process of a trace in the recording, and its program.
+func findProgram(s *recording.Recording, p *source.XRayProcess, clock func(uint64) uint64, binaries []*binary, opts *config.Options) (*program, error) {
+	began := clock(p.Began())
+	pid, err := pidOf(s, p, opts)
+	if err == nil {
+		var program *program
+		if program, err = programOf(s, pid, began, binaries, opts); err == nil || !errors.Is(err, xraymap.ErrNoMap) {
+			return program, err
+		}
+	}
+	// In a pid namespace of its own it had another number. Then it is the only one that had
+	// such a program at that time.
+	var found *program
+	for pid := range s.Processes {
+		switch program, no := programOf(s, pid, began, binaries, opts); {
+		case no != nil || program.since > began || began > s.Latest:
+		case found != nil:
+			return nil, report.Advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with --pid PID")
+		default:
+			found = program
+		}
+	}
+	if found == nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// pidOf returns which process of the recording a trace says that it is of, or whose its
+// threads are, in traces that do not say.
+func pidOf(s *recording.Recording, p *source.XRayProcess, opts *config.Options) (uint32, error) {
+	if s.Processes[p.PID] != nil && p.PID != 0 {
+		return p.PID, nil
+	}
+	if opts.PID != 0 {
+		if s.Processes[opts.PID] == nil {
+			return 0, report.Advise(fmt.Errorf("there is no process %d in the recording", opts.PID), "perf script --show-task-events shows which there are")
+		}
+		return opts.PID, nil
+	}
+	if p.PID != 0 {
+		return 0, report.Advise(fmt.Errorf("it is of process %d, of which the recording does not tell", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with --pid PID")
+	}
+	pids := make(map[uint32]int)
+	for i := range p.Threads {
+		if pid, ok := s.Owners[p.Threads[i].TID]; ok {
+			pids[pid]++
+		}
+	}
+	if len(pids) != 1 {
+		return 0, report.Advise(fmt.Errorf("it does not say of which process it is, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with --pid PID")
+	}
+	for pid := range pids {
+		return pid, nil
+	}
+	return 0, nil
+}
+
+// programOf finds the program that a process ran at a time: the first of its files that
+// is instrumented.
+func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*binary, opts *config.Options) (*program, error) {
+	maps := s.FileMapsOf(pid, time)
+	if len(maps) == 0 { // the trace is of another time, and that will be said
+		maps = s.FileMapsOf(pid, math.MaxUint64)
+	}
+	var names []string
+	var why error
+	for i := range maps {
+		m := &maps[i]
+		if !strings.HasPrefix(m.Name, "/") || slices.Contains(names, m.Name) {
+			continue
+		}
+		names = append(names, m.Name)
+		program, err := instrumented(s, m, maps, binaries, len(names) == 1, opts)
+		switch {
+		case err == nil:
+			program.pid, program.since = pid, m.Time
+			return program, program.place(maps, m)
+		case errors.Is(err, xraymap.ErrNoMap) && len(names) > 1:
+		case why == nil:
+			why = fmt.Errorf("process %d: %s: %w", pid, quote.Printable(m.Name), err)
+		}
+	}
+	if why == nil {
+		why = fmt.Errorf("the recording does not tell of any file that process %d had in memory", pid)
+	}
+	return nil, why
+}
+
+var (
+	errGone       = errors.New("the program is not there any more")
+	errOtherBuild = errors.New("this is another build than the one that was recorded")
+	errNoFit      = fmt.Errorf("%w: its code is not as long as what was mapped", errOtherBuild)
+)
+
+// instrumented returns the functions of a mapped file: of one that opts names, of the file
+// itself, or of one of its name beside the recording or in the directories for dumps. The
+// first file of a process is the program itself.
+//
+// perf keeps the build ids of files that have samples, and no others. Without one, the file
+// that was mapped is known by its inode. A copy is not, and is taken only if the file that was
+// mapped is gone; if that was replaced, nothing tells which of the two builds the copy is.
+func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries []*binary, first bool, opts *config.Options) (*program, error) {
+	want := m.BuildID
+	if want == "" {
+		want = s.BuildID(m.Name)
+	}
+	base := filepath.Base(m.Name)
+	for _, b := range binaries {
+		named := want == "" && (filepath.Base(b.path) == base || first && len(binaries) == 1)
+		if named || want != "" && b.functions.BuildID == want {
+			p := &program{path: b.path, functions: b.functions, unchecked: want == "" && !isRecordedFile(s, m, b.path)}
+			if want == "" && !p.fits(maps, m) {
+				return nil, fmt.Errorf("%s: %w", quote.Printable(b.path), errNoFit)
+			}
+			return p, nil
+		}
+	}
+	why := errGone
+	places := []string{m.Name, filepath.Join(s.In.Dir, base)}
+	for _, dir := range opts.DumpDirs {
+		places = append(places, filepath.Join(dir, base))
+	}
+	there, _ := os.Stat(m.Name)
+	for i, path := range places {
+		file, f := recording.OpenELF(path)
+		if f == nil {
+			continue
+		}
+		same := s.IsRecorded(m, file, f)
+		unchecked := !same && want == "" && (there == nil || i == 0 && madeUpDevice(m, there))
+		if i > 0 && there != nil && !same {
+			if st, err := file.Stat(); err == nil && os.SameFile(there, st) {
+				file.Close()
+				continue // under another name
+			}
+		}
+		if !same && !unchecked {
+			file.Close()
+			if why == errGone {
+				why = errOtherBuild
+			}
+			continue
+		}
+		functions, err := xraymap.Read(file)
+		file.Close()
+		if err != nil {
+			return nil, err
+		}
+		p := &program{path: path, functions: functions, unchecked: unchecked}
+		if want == "" && !p.fits(maps, m) {
+			why = errNoFit
+			continue
+		}
+		return p, nil
+	}
+	for _, b := range binaries {
+		if filepath.Base(b.path) == base {
+			return nil, fmt.Errorf("%s: %w", quote.Printable(b.path), errOtherBuild)
+		}
+	}
+	return nil, why
+}
+
+// madeUpDevice reports whether a file has the inode that was mapped, but on another device: file
+// systems like btrfs and overlayfs make up the device that stat(2) tells.
+func madeUpDevice(m *recording.FileMap, st os.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && m.File.Inode != 0 && sys.Ino == m.File.Inode && (unix.Major(sys.Dev) != m.File.Major || unix.Minor(sys.Dev) != m.File.Minor)
+}
+
+// isRecordedFile reports whether what lies at a path is the file that was mapped.
+func isRecordedFile(s *recording.Recording, m *recording.FileMap, path string) bool {
+	file, f := recording.OpenELF(path)
+	if f == nil {
+		return false
+	}
+	defer file.Close()
+	return s.IsRecorded(m, file, f)
+}
+
+// fits reports whether the code of the program is as long as what was mapped of a file.
+func (p *program) fits(maps []recording.FileMap, file *recording.FileMap) bool {
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for i := range maps {
+		if m := &maps[i]; m.Same(file) {
+			lo, hi = min(lo, m.Off), max(hi, m.Off+(m.Hi-m.Lo))
+		}
+	}
+	return p.functions.Fits(lo, hi)
+}
+
+// place finds out where the program lies.
+func (p *program) place(maps []recording.FileMap, file *recording.FileMap) error {
+	for i := range maps {
+		if m := &maps[i]; m.Same(file) {
+			if bias, ok := p.functions.Bias(m.Lo, m.Off); ok {
+				p.bias = bias
+				return nil
+			}
+		}
+	}
+	if !p.functions.Relocated {
+		return nil
+	}
+	return report.Advise(fmt.Errorf("the recording has no mapping of code of %s, so it cannot be told where its functions were", quote.Printable(file.Name)),
+		"record the program from its beginning")
+}

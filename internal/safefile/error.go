@@ -1,0 +1,15 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// WithoutPath returns an error without the path that package os puts in front.
+func WithoutPath(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

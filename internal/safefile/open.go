@@ -1,0 +1,45 @@
+package safefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Open opens what may be a dump. A link in the last component of its path is
+// not followed, and nothing but a regular file is opened: anyone can plant
+// something in /tmp, and jitinject may run as root.
+func Open(path string) (*os.File, error) {
+	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
+	} else if err != nil {
+		return nil, err
+	}
+	return RegularFile(fd, path)
+}
+
+// RegularFile makes a File of a descriptor, if it is of a regular file.
+func RegularFile(fd int, path string) (*os.File, error) {
+	file := os.NewFile(uintptr(fd), path)
+	st, err := file.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// PlainError is an error without the name of the file, which was said already.
+func PlainError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("there is no such file")
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/quote"
+)
+
+// maxLinks is how many links a path may go through, as in the kernel.
+const maxLinks = 40
+
+// OpenDir opens a directory by its absolute path, but goes through no link that
+// belongs to anybody else than the user and root. A recording has the paths of mapped
+// files without any links, so one that is there now was put there later: it is how
+// somebody who owns the directory of a dump could have root write elsewhere.
+func OpenDir(path string) (int, error) {
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+	at, err := unix.Open("/", flags, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { unix.Close(at) }()
+	todo := strings.Split(path, "/")
+	for links := 0; len(todo) > 0; {
+		name := todo[0]
+		if todo = todo[1:]; name == "" {
+			continue
+		}
+		how := unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+		if isProc(at) { // its links are doors into processes, and nobody else puts them there
+			how = flags
+		}
+		next, err := unix.Openat(at, name, how, 0)
+		if err != nil {
+			return -1, err
+		}
+		var st unix.Stat_t
+		if err := unix.Fstat(next, &st); err != nil {
+			unix.Close(next)
+			return -1, err
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			unix.Close(at)
+			at = next
+			continue
+		}
+		target, err := readLink(next)
+		unix.Close(next)
+		switch {
+		case err != nil:
+			return -1, err
+		case st.Uid != 0 && int(st.Uid) != os.Geteuid():
+			return -1, fmt.Errorf("%s in that path is a symbolic link that belongs to user %d, and is not followed", quote.Printable(name), st.Uid)
+		case links == maxLinks:
+			return -1, unix.ELOOP
+		}
+		links++
+		if strings.HasPrefix(target, "/") {
+			unix.Close(at)
+			if at, err = unix.Open("/", flags, 0); err != nil {
+				return -1, err
+			}
+		}
+		todo = append(strings.Split(target, "/"), todo...)
+	}
+	return unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// isProc reports whether a directory is one of the kernel's own about processes.
+func isProc(fd int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PROC_SUPER_MAGIC
+}
+
+// readLink returns where a link that is open leads to.
+func readLink(fd int) (string, error) {
+	target := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", target)
+	if err != nil {
+		return "", err
+	}
+	if n == 0 || n == len(target) {
+		return "", errors.New("a link leads nowhere")
+	}
+	return string(target[:n]), nil
+}
+
+// IsStill reports whether a path still leads to the directory that is open.
+func IsStill(path string, fd int) bool {
+	var named, open unix.Stat_t
+	return unix.Stat(path, &named) == nil && unix.Fstat(fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
+}
