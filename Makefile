@@ -28,8 +28,8 @@ VERSION   ?= $(shell script/version)
 GO_LDFLAGS = -X main.buildVersion=$(VERSION)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-FUZZ        = ./jitdump:FuzzReader ./format/monolog:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/source:FuzzMonoLog ./internal/jitobj:FuzzBuild \
-              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/verify:FuzzVerify ./internal/show:FuzzShow ./internal/show:FuzzOpenJ9 ./format/xrayfdr:FuzzReader ./format/j9meta:FuzzDecode \
+FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzTouches ./internal/source:FuzzScan ./internal/source:FuzzMonoLog ./internal/jitobj:FuzzBuild \
+              ./internal/cfi:FuzzSynthesize ./internal/cfi:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/verify:FuzzVerify ./internal/show:FuzzShow ./internal/show:FuzzOpenJ9 ./internal/format/xrayfdr:FuzzReader ./internal/format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/source:FuzzXRay
 
 .PHONY: build agent demo check test interop bench growth runtimes fuzz fuzz-seconds lint man sessions \

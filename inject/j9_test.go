@@ -14,7 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// Captures of OpenJ9's metadata, made of a vector of format/j9meta whose code is moved to where a
+// Captures of OpenJ9's metadata, made of a vector of internal/format/j9meta whose code is moved to where a
 // test wants it. Its methods are App.run, which is compiled, and some that are inlined.
 
 const j9Memory = 0x200000000000 // where processes have executable memory

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // Logs of Mono's profiler, made by hand. Times are from a second on: earlier ones are

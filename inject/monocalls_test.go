@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

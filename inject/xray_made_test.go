@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

@@ -22,12 +22,12 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":          {"internal/wire"},
-	"perfdata":         {"internal/wire", "github.com/klauspost/compress/zstd"},
-	"internal/elfcore": {"internal/wire"},
-	"format/xrayfdr":   {"internal/wire"},
-	"format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
-	"format/j9meta":    {"internal/wire"},
+	"jitdump":                 {"internal/wire"},
+	"perfdata":                {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore":        {"internal/wire"},
+	"internal/format/xrayfdr": {"internal/wire"},
+	"internal/format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"internal/format/j9meta":  {"internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/calls":   {},
-	"internal/source":  {"jitdump", "format/j9meta", "format/monolog", "format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
+	"internal/source":  {"jitdump", "internal/format/j9meta", "internal/format/monolog", "internal/format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
 	"internal/buildid": {},
 	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},
@@ -82,28 +82,28 @@ var allowed = map[string][]string{
 	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"perfdata", "jitdump", "format/monolog", "format/xrayfdr", "format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/verify": {"perfdata", "jitdump", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
-	"internal/arrows":           {},
-	"format/j9meta/j9gen":       {"format/j9meta"},
-	"internal/testrec":          {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
-	"internal/testrec/skeleton": {},
-	"internal/testrec/swap":     {"internal/testrec"},
-	"internal/testrec/unpack":   {"internal/testrec"},
-	"internal/testrec/make":     {"internal/testrec"},
-	"internal/bench":            {"internal/testrec"},
-	"internal/hostile":          {},
-	"internal/clients":          {},
-	"internal/judge":            {},
-	"internal/gate":             {},
-	"internal/golden":           {},
-	"internal/truth":            {"internal/judge"},
-	"internal/runtimes":         {"internal/judge", "internal/truth"},
-	"internal/sessions":         {"internal/testrec"},
-	"internal/licenses":         {},
-	"internal/stepped":          {}, // tests only
+	"internal/arrows":              {},
+	"internal/format/j9meta/j9gen": {"internal/format/j9meta"},
+	"internal/testrec":             {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
+	"internal/testrec/skeleton":    {},
+	"internal/testrec/swap":        {"internal/testrec"},
+	"internal/testrec/unpack":      {"internal/testrec"},
+	"internal/testrec/make":        {"internal/testrec"},
+	"internal/bench":               {"internal/testrec"},
+	"internal/hostile":             {},
+	"internal/clients":             {},
+	"internal/judge":               {},
+	"internal/gate":                {},
+	"internal/golden":              {},
+	"internal/truth":               {"internal/judge"},
+	"internal/runtimes":            {"internal/judge", "internal/truth"},
+	"internal/sessions":            {"internal/testrec"},
+	"internal/licenses":            {},
+	"internal/stepped":             {}, // tests only
 }
 
 func TestImports(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // A j9Body shows OpenJ9's metadata of one compiled body, section by section as it lies

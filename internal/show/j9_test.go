@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -162,7 +162,7 @@ func putCapture(t testing.TB, name string, b *j9meta.Body, blob []byte, methods 
 // j9Vectors copies the captures of package j9meta into the current directory.
 func j9Vectors(t testing.TB) (names []string) {
 	t.Helper()
-	paths, err := filepath.Glob("../../format/j9meta/testdata/*.bin")
+	paths, err := filepath.Glob("../format/j9meta/testdata/*.bin")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no captures", err)
 	}
@@ -273,7 +273,7 @@ func TestOpenJ9Refused(t *testing.T) {
 // The inline stacks of all captures are those that OpenJ9's own reader answers, as it was written
 // down with them: offset, stack, and whether the map is its own.
 func TestOpenJ9Stacks(t *testing.T) {
-	expected, err := filepath.Glob("../../format/j9meta/testdata/*.expected.txt")
+	expected, err := filepath.Glob("../format/j9meta/testdata/*.expected.txt")
 	if err != nil || len(expected) == 0 {
 		t.Fatal("nothing is expected", err)
 	}

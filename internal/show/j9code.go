@@ -3,7 +3,7 @@ package show
 import (
 	"fmt"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // Sections whose entries are about the code: exceptions, inlined sites, stack maps.

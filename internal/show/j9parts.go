@@ -3,7 +3,7 @@ package show
 import (
 	"math"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // Compilers put what hardly ever runs far away, in a cold part of the code. What lies between it

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // Inline stacks: the code by stack maps, and through which inlined calls each range is reached.

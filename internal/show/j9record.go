@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )

@@ -3,7 +3,7 @@ package show
 import (
 	"slices"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // Sections that are about neither lines nor inlined calls: maps of the whole frame,

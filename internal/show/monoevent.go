@@ -3,7 +3,7 @@ package show
 import (
 	"math"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // event shows an event if the filter lets it through.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 

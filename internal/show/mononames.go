@@ -3,7 +3,7 @@ package show
 import (
 	"strings"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // monoType is what an event is called: its kind in one word.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // A monoStats counts the calls of a log, thread by thread: buffers of a thread come in the

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/jitinject/jitinject/format/j9meta"
-	"github.com/jitinject/jitinject/format/monolog"
-	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
 // Options say what is shown and how.

@@ -18,13 +18,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // xrayTraces are traces of real runtimes, with what llvm-xray makes of them.
-const xrayTraces = "../../format/xrayfdr/testdata/real"
+const xrayTraces = "../format/xrayfdr/testdata/real"
 
 // An xrayItem is a record as JSON has it.
 type xrayItem struct {
@@ -229,7 +229,7 @@ func TestXRayNames(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "threads")
-	source, err := filepath.Abs("../../format/xrayfdr/testdata/threads.cc")
+	source, err := filepath.Abs("../format/xrayfdr/testdata/threads.cc")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"
 )

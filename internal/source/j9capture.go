@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // ErrNotJ9Capture says that a file is no capture of OpenJ9's metadata.

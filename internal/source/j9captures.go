@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jitinject/jitinject/format/j9meta"
 	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/source"
 )
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"

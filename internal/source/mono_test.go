@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )

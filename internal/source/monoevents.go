@@ -3,7 +3,7 @@ package source
 import (
 	"bytes"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 

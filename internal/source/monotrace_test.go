@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/source"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
 // A Format is what kind of side file there is.

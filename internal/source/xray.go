@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
 // An XRay is a trace of XRay's flight data recorder as calls in the processes that it is

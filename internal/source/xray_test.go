@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )

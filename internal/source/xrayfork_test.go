@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
 // noForks is a recording that tells of no process.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
@@ -71,10 +71,10 @@ func FuzzVerify(f *testing.F) {
 		f.Add(append([]byte{3}, log[:min(len(log), 16<<10)]...))
 	}
 	for _, name := range []string{"v1-llvm5-events", "v2-llvm6", "v5-events", "v5-llvm14-typed"} {
-		f.Add(append([]byte{4}, testrec.Gunzip(f, "../../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
+		f.Add(append([]byte{4}, testrec.Gunzip(f, "../format/xrayfdr/testdata/real/"+name+".xray.gz")...))
 	}
 	for _, name := range []string{"epoch-232", "four-byte-offsets", "fsd-216", "inline-wide-exc"} {
-		b, err := os.ReadFile("../../format/j9meta/testdata/" + name + ".bin")
+		b, err := os.ReadFile("../format/j9meta/testdata/" + name + ".bin")
 		if err != nil {
 			f.Fatal(err)
 		}

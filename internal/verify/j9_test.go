@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
-	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -324,7 +324,7 @@ func TestGenerated(t *testing.T) {
 // offsets that are in the file.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
-	files, err := filepath.Glob("../../format/j9meta/testdata/*.bin")
+	files, err := filepath.Glob("../format/j9meta/testdata/*.bin")
 	if err != nil || len(files) < 6 {
 		t.Fatal(files, err)
 	}

@@ -1,6 +1,6 @@
 package verify
 
-import "github.com/jitinject/jitinject/format/j9meta"
+import "github.com/jitinject/jitinject/internal/format/j9meta"
 
 // The header of OpenJ9's metadata: its size, where the code is; and the exception ranges behind it.
 

@@ -1,6 +1,6 @@
 package verify
 
-import "github.com/jitinject/jitinject/format/j9meta"
+import "github.com/jitinject/jitinject/internal/format/j9meta"
 
 // What comes behind the stack atlas of OpenJ9's metadata, and bytes that no section accounts for.
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // A monoThread is what is kept of a thread.

@@ -1,6 +1,6 @@
 package verify
 
-import "github.com/jitinject/jitinject/format/j9meta"
+import "github.com/jitinject/jitinject/internal/format/j9meta"
 
 // Files returns the files to check where some are named: instead of a directory that perf record did not
 // make the captures in it, each capture once, and no files with code that a capture names, which is

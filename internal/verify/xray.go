@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
-	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 )
 
 // TestOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
@@ -106,7 +106,7 @@ func testVectors(t *testing.T, build *j9build) {
 	if build.layout.PointerSize != 8 {
 		return // the vectors are of 64-bit machines
 	}
-	paths, err := filepath.Glob("../../../format/j9meta/testdata/*.bin")
+	paths, err := filepath.Glob("../../../internal/format/j9meta/testdata/*.bin")
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("%v: %v", paths, err)
 	}

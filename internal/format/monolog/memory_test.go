@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 var writeLog = flag.Int("write-log", 0, "write a log of calls of so many MB to calls.mlpd, to try programs with")

@@ -4,7 +4,7 @@ import (
 	"debug/elf"
 	"slices"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 func (m *maker) atlas() {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // callsLog returns a log of about n bytes as Mono's calls mode writes it: methods that

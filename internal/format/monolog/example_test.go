@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/jitinject/jitinject/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
 // Which methods did Mono compile, and where to?

@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // What a sample at an offset into the code was doing, innermost call first.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
-	"github.com/jitinject/jitinject/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 )
 
 // s390Body is a generated body of s390, with full maps of three words or of four.

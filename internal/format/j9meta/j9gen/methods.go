@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 // A Method is what a VM can tell about a J9Method by JVMTI.

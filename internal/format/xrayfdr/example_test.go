@@ -7,7 +7,7 @@ import (
 	"io"
 	"log"
 
-	"github.com/jitinject/jitinject/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
 // A trace is written, and each thread's calls are read in the order of time.

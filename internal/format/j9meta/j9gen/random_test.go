@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jitinject/jitinject/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
 func random(seed uint64, o Options) *j9meta.Body { return Random(rand.New(rand.NewPCG(seed, 1)), o) }
