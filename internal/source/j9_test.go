@@ -265,7 +265,7 @@ func checkListings(t *testing.T, fn *jitcode.Function) {
 // The stacks of the reference vectors are those of their expected files, which
 // OpenJ9's own functions made.
 func TestJ9Vectors(t *testing.T) {
-	dir := filepath.Join("..", "..", "format", "j9meta", "testdata")
+	dir := testrec.Path("..", "internal", "format", "j9meta", "testdata")
 	names, err := filepath.Glob(filepath.Join(dir, "*.bin"))
 	if err != nil || len(names) < 6 {
 		t.Fatalf("%d vectors, %v", len(names), err)

@@ -115,14 +115,14 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 		}
 	}
 	// What is to be said of it is said here, once, however often it is read.
-	r := captureReader()
+	r := newBodyReader()
 	for i := range c.parts {
-		r.captured(raw, &c.parts[i])
+		r.read(raw, &c.parts[i])
 	}
 	for _, l := range r.listings { // all parts have the same
 		c.listings = append(c.listings, Source{Name: l.File, Size: len(l.Text)})
 	}
-	for _, p := range r.Problems {
+	for _, p := range r.problems {
 		if !slices.Contains(c.Problems, p) {
 			c.Problems = append(c.Problems, p)
 		}

@@ -14,23 +14,25 @@ import (
 // What a capture says of its code, once it is read: the name of the method, its lines, what was
 // inlined, and listings in place of source files. From there on it is as with a record in a jitdump.
 
-// captureReader returns a reader that makes lines of captures.
-func captureReader() *Reader {
-	return &Reader{repairs: new(repairs), names: make(map[string]string), places: make(map[string]int)}
+// A bodyReader makes functions of captured bodies.
+type bodyReader struct {
+	tree     *TreeReader
+	fn       *jitcode.Function
+	listings []J9Listing // of fn
+	problems []Problem
 }
 
-// captured makes r.fn a part of a capture, without its code.
-func (r *Reader) captured(raw *j9meta.Capture, p *j9Part) {
-	fn := &r.fn
-	*fn = jitcode.Function{
-		Addr: p.addr, Size: p.size,
-		Files: fn.Files[:0], Texts: fn.Texts[:0], Lines: fn.Lines[:0],
-		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
-	}
-	r.rows, r.listings = r.rows[:0], nil
-	clear(r.places)
+func newBodyReader() *bodyReader { return &bodyReader{tree: NewTreeReader()} }
+
+func (r *bodyReader) problem(off int64, format string, args ...any) {
+	r.problems = append(r.problems, Problem{off, fmt.Sprintf(format, args...)})
+}
+
+// read makes r.fn a part of a capture, without its code.
+func (r *bodyReader) read(raw *j9meta.Capture, p *j9Part) {
+	r.fn, r.listings = r.tree.Begin(p.addr, p.size), nil
 	code := J9Code{Methods: j9Methods(raw), Addr: p.addr, Size: p.size}
-	fn.Name = j9Name(code.Methods, raw.RAMMethod())
+	r.fn.Name = j9Name(code.Methods, raw.RAMMethod())
 	var err error
 	if code.Body, err = raw.Body(); err != nil {
 		r.problem(offsetOf(err), "%v; its code is left without lines and inlined calls", err)
@@ -40,13 +42,12 @@ func (r *Reader) captured(raw *j9meta.Capture, p *j9Part) {
 		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which counts", stated, proven)
 	}
 	lines, err := code.Lines()
-	if lines.Info != nil || err != nil {
-		r.useTree(fn, lines.Info, err, offsetOf(err))
-	}
+	r.tree.Read(lines.Info, err, offsetOf(err))
+	r.problems = append(r.problems, r.tree.TakeProblems()...)
 	if lines.TooDeep > 0 {
 		r.problem(-1, "%d inlined calls are more than %d deep; their code is that of the call around them", lines.TooDeep, jitdump.MaxDepth)
 	}
-	fn.Lines, r.listings = r.inside(fn.Lines, fn.Size), lines.Listings
+	r.listings = lines.Listings
 }
 
 // offsetOf returns where in a capture an error is, or -1.
@@ -83,6 +84,19 @@ func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 	return methods
 }
 
+// J9Function returns the part of a capture that is at an address, its lines and inlined calls, and
+// as the texts of its files the listings of methods whose lines are not known. It has no code, and
+// where the metadata cannot be decoded no lines.
+func J9Function(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
+	r := newBodyReader()
+	r.read(raw, &j9Part{addr: addr, size: size})
+	r.fn.Texts = make([]string, len(r.fn.Files))
+	for i, file := range r.fn.Files {
+		r.fn.Texts[i], _ = listingOf(r.listings, file)
+	}
+	return r.fn
+}
+
 // Listings stand for the source files of methods without lines. They are made again
 // when the first of a function is asked for.
 
@@ -99,7 +113,7 @@ func (d *J9Captures) SourceText(i int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.reader.captured(raw, d.part(function))
+		r.reader.read(raw, d.part(function))
 		return r.reader.listings, nil
 	})
 }
@@ -111,15 +125,13 @@ func (d *J9Captures) PlaceSource(i int, name string) { d.sources.all[i].place = 
 // addListings adds the texts of the listings of the function of a number, and calls their files by
 // the names that these are placed under.
 func (r *j9Reader) addListings(function int) {
-	fn := &r.reader.fn
+	fn := r.reader.fn
 	if len(r.reader.listings) == 0 {
 		return
 	}
 	for i, name := range fn.Files {
-		text := r.reader.listing(name)
-		if n, ok := r.d.sources.listings[listingID{name, function}]; ok && r.d.sources.all[n].place != "" {
-			fn.Files[i] = r.d.sources.all[n].place
-		}
+		text, _ := listingOf(r.reader.listings, name)
+		fn.Files[i] = r.d.sources.listingPlace(name, function)
 		fn.Texts = append(fn.Texts, text)
 	}
 }

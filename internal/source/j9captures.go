@@ -215,7 +215,8 @@ func (d *J9Captures) Repairs() []Repair { return nil }
 // A j9Reader makes functions of captures.
 type j9Reader struct {
 	d      *J9Captures
-	reader *Reader // for what it makes of lines
+	reader *bodyReader
+	frames cfi.Synthesizer
 	code   []byte
 	at     int             // the capture that was read last
 	raw    *j9meta.Capture // that is
@@ -223,7 +224,7 @@ type j9Reader struct {
 
 // Functions returns a new reader of the functions.
 func (d *J9Captures) Functions() FunctionReader {
-	return &j9Reader{d: d, reader: captureReader()}
+	return &j9Reader{d: d, reader: newBodyReader()}
 }
 
 // capture reads the capture of the i-th function again.
@@ -250,15 +251,15 @@ func (r *j9Reader) Function(i int) (*jitcode.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.reader.captured(raw, r.d.part(i))
+	r.reader.read(raw, r.d.part(i))
 	r.addListings(i)
-	r.reader.Problems = r.reader.Problems[:0] // they were told when the capture was opened
-	fn := &r.reader.fn
+	r.reader.problems = r.reader.problems[:0] // they were told when the capture was opened
+	fn := r.reader.fn
 	fn.Code = r.bytes(i, raw)
 	if r.d.derive && len(fn.Code) > 0 {
 		if cie, initial := cfi.CIE(r.d.target); cie != nil {
 			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
-			fn.Unwind.Rows = r.reader.frames.Synthesize(r.d.target, fn.Code, nil).Rows
+			fn.Unwind.Rows = r.frames.Synthesize(r.d.target, fn.Code, nil).Rows
 		}
 	}
 	return fn, nil

@@ -28,6 +28,14 @@ func (s *sources) addListing(file string, size, function int) {
 	s.all = append(s.all, Source{Name: file, Function: function, Size: size, listing: true})
 }
 
+// listingPlace returns the name that a function's listing for a file is placed under, or file.
+func (s *sources) listingPlace(file string, function int) string {
+	if n, ok := s.listings[listingID{file, function}]; ok && s.all[n].place != "" {
+		return s.all[n].place
+	}
+	return file
+}
+
 // listingOf returns the text of a listing of a function, whose listings are in the order
 // of their files.
 func listingOf(list []J9Listing, file string) (text string, ok bool) {

@@ -237,7 +237,7 @@ func (d *Jitdump) record(raw *jitdump.Raw) error {
 			d.Unknown++
 			break
 		}
-		if !d.sources.add(&s, spanOf(raw), len(d.parts)) {
+		if isGarbled(s.Name, false) || !d.sources.add(fileName(s.Name), len(s.Text), spanOf(raw), len(d.parts)) {
 			d.problem(raw.Offset, "%s at offset %#x: its name is none that a file has; it is left out", raw.ID, raw.Offset)
 		}
 	case jitdump.IDOpenJ9:

@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/jitdump"
 )
 
 // Source files that a dump brings along.
@@ -33,17 +32,17 @@ type sources struct {
 // maxSources bounds how many sources of a dump are believed in.
 const maxSources = 1 << 20
 
-// add takes in a source and reports whether it can be one.
-func (s *sources) add(e *jitdump.EmbeddedSource, at span, function int) bool {
-	if isGarbled(e.Name, false) || len(s.all) >= maxSources {
+// add adds the source of a name with a text of size bytes, in the record at, for function and
+// those after it. It reports false if there are too many.
+func (s *sources) add(name string, size int, at span, function int) bool {
+	if len(s.all) >= maxSources {
 		return false
 	}
 	if s.byName == nil {
 		s.byName = make(map[string][]int)
 	}
-	name := fileName(e.Name)
 	s.byName[name] = append(s.byName[name], len(s.all))
-	s.all = append(s.all, Source{Name: name, Function: function, Size: len(e.Text), at: at})
+	s.all = append(s.all, Source{Name: name, Function: function, Size: size, at: at})
 	return true
 }
 
@@ -104,9 +103,7 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 	for i, name := range fn.Files {
 		text := ""
 		if text = r.listing(name); text != "" {
-			if n, ok := r.d.sources.listings[listingID{name, r.function}]; ok && r.d.sources.all[n].place != "" {
-				fn.Files[i] = r.d.sources.all[n].place
-			}
+			fn.Files[i] = r.d.sources.listingPlace(name, r.function)
 		} else if n, ok := r.d.sources.of(name, r.function); ok {
 			if r.d.sources.all[n].Size <= jitcode.MaxText {
 				var err error
