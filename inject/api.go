@@ -5,7 +5,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -35,7 +35,7 @@ type (
 	ProgressState = report.ProgressState
 	Phase         = report.Phase
 
-	FileKind     = locate.FileKind
+	FileKind     = formats.Kind
 	CleanOptions = objstore.CleanOptions
 	CleanSummary = objstore.CleanSummary
 )
@@ -96,14 +96,14 @@ const (
 
 // What files are.
 const (
-	FileUnknown   = locate.FileUnknown
-	FileRecording = locate.FileRecording
-	FileJitdump   = locate.FileJitdump
-	FileMonoLog   = locate.FileMonoLog
-	FileXRay      = locate.FileXRay
-	FileJ9        = locate.FileJ9
-	FileCore      = locate.FileCore
-	FileELF       = locate.FileELF
+	FileUnknown   = formats.Unknown
+	FileRecording = formats.Recording
+	FileJitdump   = formats.Jitdump
+	FileMonoLog   = formats.MonoLog
+	FileXRay      = formats.XRay
+	FileJ9        = formats.J9
+	FileCore      = formats.Core
+	FileELF       = formats.ELF
 )
 
 // Clean removes the objects that an injected recording refers to; see [CleanOptions].
@@ -112,10 +112,13 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 }
 
 // SniffFile returns what a file is, as far as its first bytes tell.
-func SniffFile(path string) FileKind { return locate.SniffFile(path) }
+func SniffFile(path string) FileKind { return formats.Identify(path) }
 
 // HasCaptures reports whether a directory has captures of OpenJ9's metadata in it.
-func HasCaptures(path string) bool { return locate.HasCaptures(path) }
+func HasCaptures(path string) bool {
+	kind, ok := formats.IsDirectory(path)
+	return ok && kind == formats.J9
+}
 
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }

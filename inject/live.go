@@ -14,7 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
-	"github.com/jitinject/jitinject/internal/diagnose"
+	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/output"
@@ -43,12 +43,12 @@ import (
 type live struct {
 	rewrite.Copier
 	ctx     context.Context
+	sum     *report.Summary
 	in      *recording.Input
 	opts    *config.Options
 	planner *plan.Planner
 	maker   build.Maker
-	stores  objstore.Stores
-	sources *objstore.SourceTree
+	dirs    *dirs
 	waiting []waitingDump
 	tally   *count.Later // nil if samples are not to be counted
 	dumps   []*plan.Dump
@@ -61,6 +61,7 @@ type live struct {
 	logs bool             // there will be some
 	code *codebytes.Files // that they have their code from
 
+	left    locate.Left
 	refused error // what ends the run
 }
 
@@ -76,7 +77,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if err != nil {
 		return err
 	}
-	code, err := codebytes.Open(rec, opts, new(report.Summary)) // report problems with the files before the stream ends
+	code, err := codebytes.Open(rec, opts, new(report.Findings)) // report problems with the files before the stream ends
 	if err != nil {
 		return err
 	}
@@ -100,9 +101,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		return err
 	}
 	l := &live{
-		Copier: rewrite.Copier{Rec: rec, Sum: sum, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32][]recording.Span), Aux: make(map[uint64]uint64)},
-		ctx:    ctx, in: in, opts: opts, stores: make(objstore.Stores), jitting: make(map[uint32]*plan.Dump),
-		planner: plan.New(rec, sum), logs: len(opts.Mono)+len(opts.J9) > 0,
+		Copier: rewrite.Copier{Rec: rec, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32][]recording.Span), Aux: make(map[uint64]uint64)},
+		ctx:    ctx, in: in, opts: opts, jitting: make(map[uint32]*plan.Dump),
+		planner: plan.New(rec), sum: sum, logs: len(opts.Mono)+len(opts.J9) > 0,
 	}
 	l.planner.Overlay = opts.MonoAOT
 	l.Plan = &l.planner.Plan
@@ -110,43 +111,36 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		l.tally = &count.Later{Tally: count.New(rec)}
 		rec.Stacks = make(recording.StackCopies)
 	}
-	if l.sources, err = objstore.OpenSources(opts); err != nil {
+	if l.dirs, _, _, err = openDirs(nil, opts); err != nil {
 		return err
 	}
-	l.maker.Opts, l.maker.CompDir = opts, l.sources.CompDir()
+	l.dirs.plan = l.Plan
+	l.maker.Opts, l.maker.CompDir = opts, l.dirs.sources.CompDir()
 	defer l.close()
 	err = l.run()
 	if err == nil {
-		l.stores.Report(sum)
+		sum.Add(l.dirs.stores.Report())
 		sum.BytesWritten = out.Size(sum.BytesWritten)
 		err = out.Commit()
 	}
 	if err != nil && out.Temp != nil { // what has gone into a pipe may be of use, and needs its objects
-		err = objstore.WithLeft(err, l.undo())
-	} else {
-		l.stores.Mark()
+		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
+		return l.dirs.undo(err)
 	}
+	l.dirs.stores.Mark()
 	if err == nil {
-		objstore.CacheObjects(ctx, l.Plan, l.stores, opts, sum)
+		var found report.Findings
+		sum.Cached, found = objstore.CacheObjects(ctx, l.Plan, l.dirs.stores, opts)
+		sum.Add(found)
 	}
 	return err
-}
-
-// undo takes back what was made.
-func (l *live) undo() (left string) {
-	w := build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.stores, Created: l.maker.Created}
-	left = w.Undo()
-	l.sources.Undo()
-	l.stores.RemoveMade()
-	return left
 }
 
 func (l *live) close() {
 	for _, d := range l.dumps {
 		d.File.Close()
 	}
-	l.stores.Close()
-	l.sources.Close()
+	l.dirs.close()
 	l.code.Close()
 }
 
@@ -183,7 +177,7 @@ func (l *live) run() error {
 		}
 		if r.err == io.EOF {
 			if b, ok := blocks.(*perfdata.BlockReader); ok {
-				l.Sum.BytesRead = b.Offset()
+				l.sum.BytesRead = b.Offset()
 			}
 			return l.end(blocks)
 		}
@@ -255,7 +249,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 		l.Trailer = perfdata.TrailerOf(output.TrackingAttr(l.Rec.Attrs))
 	}
 	for _, m := range l.Rec.Markers[before:] {
-		l.Sum.Markers++
+		l.sum.Markers++
 		l.Markers[m.Pos] = l.open(m, bytes.Clone(rec.Data))
 	}
 	switch rec.Type {
@@ -313,37 +307,39 @@ func (l *live) end(blocks perfdata.Stream) error {
 		return err
 	}
 	for _, w := range l.waiting {
-		l.Sum.Problem(w.problem)
+		l.sum.Problem(w.problem)
 		l.Out.Write(w.record) // a later run may do better
 	}
 	for _, n := range l.opts.Dumps {
 		if !slices.ContainsFunc(l.Rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
-			l.Sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, quote.Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
+			l.sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, quote.Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
 		}
 	}
 	l.MappingsUpTo(math.MaxUint64)
+	l.sum.Mappings, l.sum.Tables, l.sum.Dropped = l.Done.Mappings, l.Done.Tables, l.Done.Dropped
 	if at := blocks.Cut(); at >= 0 {
-		l.Sum.Problem(cutProblem(l.in, at))
+		l.sum.Problem(cutProblem(l.in, at))
 	}
 	l.planner.Finish()
+	l.sum.Dumps = l.planner.Lines
+	l.sum.Add(l.planner.Found)
 	l.maker.LeaveDump()
-	w := build.Writer{Plan: l.Plan, Sum: l.Sum}
+	w := build.Writer{Plan: l.Plan}
 	w.Merge(&l.maker)
-	w.Report()
+	addBuilt(l.sum, w.Report())
 	dumps := l.allDumps()
-	l.sources.Report(dumps, l.Sum)
-	var counted *count.Tally
+	l.sum.Add(l.dirs.sources.Report(dumps))
+	var counter *count.Tally
 	if l.tally != nil {
-		counted = l.tally.Tally
-		l.tally.Finish(dumps, l.Sum)
-		diagnose.Unresolved(l.Rec, dumps, counted, l.Sum)
+		counter = l.tally.Tally
+		addCounted(l.sum, l.tally.Finish(dumps, l.sum.Dumps))
 	}
-	if err := diagnose.Explain(l.ctx, l.Rec, counted, l.opts, l.Sum); err != nil {
+	if err := explain(l.ctx, l.Rec, l.left, dumps, counter, l.opts, l.sum); err != nil {
 		return err
 	}
-	l.Sum.AlreadyInjected = l.Rec.Injected
-	addFindings(l.Rec, dumps, l.Sum)
+	l.sum.AlreadyInjected = l.Rec.Injected
+	addDumps(l.sum, l.Rec, dumps)
 	err := l.Out.Finish(l.ExtendBuildIDs, l.MoveAuxIndex)
-	l.Sum.BytesWritten = l.Out.Offset()
+	l.sum.BytesWritten = l.Out.Offset()
 	return err
 }

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/codebytes"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -21,9 +23,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-	"github.com/jitinject/jitinject/internal/runtime/openj9"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The dumps of a live run: opened when their markers come by, and followed as
@@ -38,7 +37,7 @@ type waitingDump struct {
 
 // open opens the dump of a marker and reports whether the marker is dealt with.
 func (l *live) open(m recording.Marker, record []byte) bool {
-	f := &locate.Finder{Rec: l.Rec, Opts: l.opts}
+	f := l.finder()
 	c := &locate.Claim{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
 	err := f.ListDirs()
 	if err == nil {
@@ -75,43 +74,43 @@ func (l *live) open(m recording.Marker, record []byte) bool {
 		return true
 	}
 	d = nil
-	l.Sum.Problem(problem)
+	l.sum.Problem(problem)
 	return false
 }
 
 // openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.Rec.Markers)
-	f := &locate.Finder{Rec: l.Rec, Opts: l.opts}
+	f := l.finder()
 	var opened []*model.Dump
 	defer func() { f.CloseOthers(opened) }()
-	code, err := codebytes.Open(l.Rec, l.opts, l.Sum)
+	var found report.Findings
+	defer func() { l.sum.Add(found) }()
+	code, err := codebytes.Open(l.Rec, l.opts, &found)
 	if l.code = code; err == nil {
-		defer l.code.Report(l.Sum)
+		defer l.code.Report(&found)
 		err = f.ListDirs()
 	}
 	if err == nil {
-		err = mono.Find(l.ctx, f, l.Sum)
-	}
-	if err == nil {
-		err = openj9.Find(l.ctx, f, l.Sum)
+		err = f.FindAll(l.ctx, &found)
+		l.left = f.Left
 	}
 	if err != nil {
 		if l.ctx.Err() != nil {
 			return l.ctx.Err()
 		}
-		l.Sum.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
+		found.Problem(report.Problem{Offset: -1, Text: err.Error(), Advice: "inject from a file: perf record -o FILE"})
 	}
 	for _, m := range l.Rec.Markers[before:] {
-		l.Sum.Markers++
+		l.sum.Markers++
 		c := &locate.Claim{Path: m.Path, Markers: []recording.Marker{m}}
 		if err := f.Search(l.ctx, c); err != nil {
 			return err
 		}
 		if f.Settle([]*locate.Claim{c}); c.Dump != nil && l.begin(m, c.Dump) {
 			opened = append(opened, c.Dump)
-			if log, ok := c.Dump.Source.(*source.MonoLog); ok && log.HasCalls() {
-				l.Sum.Problem(report.ProblemOf(c.Dump.Path, fmt.Errorf("the calls in it are left out: %w", calltrace.ErrTraceOnce), ""))
+			if log, ok := c.Dump.Source.(interface{ HasCalls() bool }); ok && log.HasCalls() {
+				found.Problem(report.ProblemOf(c.Dump.Path, fmt.Errorf("the calls in it are left out: %w", calltrace.ErrTraceOnce), ""))
 			}
 		}
 	}
@@ -125,8 +124,15 @@ func isUnwritten(path string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Size() < 40
 }
 
+// finder returns a finder that has looked at nothing yet.
+func (l *live) finder() *locate.Finder {
+	return &locate.Finder{Rec: l.Rec, Opts: l.opts, Formats: formats.Dumps()}
+}
+
 // begin takes a dump into use.
 func (l *live) begin(m recording.Marker, d *model.Dump) bool {
+	var found report.Findings
+	defer func() { l.sum.Add(found) }()
 	info, err := d.File.Stat()
 	for _, known := range l.dumps {
 		if err == nil && os.SameFile(info, known.Info) {
@@ -136,13 +142,13 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 			return true
 		}
 	}
-	if _, ok := d.Source.(*source.Jitdump); ok {
+	if d.Source.Traits().ClaimsOnly {
 		err = d.KnowsMachine()
 	}
 	if err == nil {
 		var e *clock.Evidence
 		e, err = clock.Match(d, l.Rec, l.opts.Clock)
-		e.SettleEarly(l.Sum)
+		e.SettleEarly(&found)
 		d.Untimed = clock.FirstTime(d) == 0
 	}
 	if err != nil {
@@ -151,24 +157,25 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 		if errors.As(err, new(clock.Unknown)) {
 			problem.File = l.in.Path
 		}
-		l.Sum.Problem(problem)
+		found.Problem(problem)
 		return false
 	}
-	d.NoteAssumed(l.Sum)
-	l.code.Give(d, l.opts, l.Sum)
-	stores, usable, err := objstore.OpenAll([]*model.Dump{d}, l.opts, l.Sum)
+	d.NoteAssumed(&found)
+	l.code.Give(d, l.opts, &found)
+	stores, usable, more, err := objstore.OpenAll([]*model.Dump{d}, l.opts)
+	found.Add(more)
 	if err != nil {
-		l.Sum.Problem(report.ProblemOf("", err, report.AdviceObjects))
+		found.Problem(report.ProblemOf("", err, report.AdviceObjects))
 	}
 	if err != nil || len(usable) == 0 {
 		d.File.Close()
 		return false
 	}
 	for dir, s := range stores {
-		if l.stores[dir] != nil {
+		if l.dirs.stores[dir] != nil {
 			s.Close()
 		} else {
-			l.stores[dir] = s
+			l.dirs.stores[dir] = s
 		}
 	}
 	l.opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), m.PID)
@@ -220,26 +227,32 @@ func (l *live) extend(d *plan.Dump) {
 		d.Untimed = false
 		e, err := clock.Match(d.Dump, l.Rec, l.opts.Clock)
 		if err != nil {
-			l.Sum.Problem(report.ProblemOf(d.Path, err, report.AdviceNamed(d.PID, err)))
+			l.sum.Problem(report.ProblemOf(d.Path, err, report.AdviceNamed(d.PID, err)))
 			d.Over = true
 			return
 		}
-		e.SettleEarly(l.Sum)
-		d.NoteAssumed(l.Sum)
-		l.Sum.Dumps[d.Number].Clock = d.Match
+		var found report.Findings
+		e.SettleEarly(&found)
+		d.NoteAssumed(&found)
+		l.sum.Add(found)
+		l.planner.Lines[d.Number].Clock = d.Match
 	}
 	objects, mappings := len(l.Plan.Objects), len(l.Plan.Mappings)
 	l.planner.Extend(d)
 	l.tally.Extend(l.Plan, mappings)
-	l.sources.Place(d.Dump, l.Sum)
+	s := &l.planner.Lines[d.Number]
+	var found report.Findings
+	s.Sources, found = l.dirs.sources.Place(d.Dump)
+	l.sum.Add(l.planner.Found)
+	l.sum.Add(found)
 	// V8 maps its builtins again while it starts: frames of their callers depend on that.
 	if maps := l.Rec.FileMapCount(d.PID); objects == 0 || maps != d.DerivedWith || !d.Derives {
 		d.Derives, d.DerivedWith = true, maps
-		plan.DeriveFrames(l.Rec, d.Dump, true, l.opts, l.Sum)
+		s.Frames = cmp.Or(plan.DeriveFrames(l.Rec, d.Dump, true, l.opts), s.Frames)
 	}
 	for i := objects; i < len(l.Plan.Objects); i++ {
 		o := &l.Plan.Objects[i]
-		did, err := l.maker.Object(o, l.stores[o.Dump.Objects])
+		did, err := l.maker.Object(o, l.dirs.stores[o.Dump.Objects])
 		if err == nil && did == objstore.Created {
 			l.maker.Created = append(l.maker.Created, build.CreatedFile{Object: i, Ino: l.maker.Ino})
 		}
@@ -248,7 +261,7 @@ func (l *live) extend(d *plan.Dump) {
 			if errors.As(err, new(*objstore.StoreError)) {
 				p.Advice = report.AdviceStore(err)
 			}
-			l.Sum.Problem(p)
+			l.sum.Problem(p)
 			l.tally.Lacks(o.Dump, o.Function)
 		}
 	}

@@ -1,12 +1,10 @@
 package inject
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/diagnose"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -28,9 +27,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-	"github.com/jitinject/jitinject/internal/runtime/openj9"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -54,13 +50,7 @@ func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
 	}
 	defer in.Close()
 	began := time.Now()
-	sum := &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
-	if in.File != nil && in.File.Header.Unfinished {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: report.AdviceEnd})
-	}
-	if len(in.Missing) > 0 {
-		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
-	}
+	sum := newSummary(in, &opts)
 	if in.Once {
 		err = runOnce(ctx, in, &opts, sum)
 	} else {
@@ -81,48 +71,38 @@ var madeTraces []calls.Trace
 
 // runTwice walks an input twice: all is known before the first byte is written.
 func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
-	rec, err := recording.Survey(ctx, in, !opts.NoCount)
+	rec, err := survey(ctx, in, opts)
 	if err != nil {
-		return recording.Error(in.Path, err)
-	}
-	if err := locate.NameDumps(rec, opts.Dumps); err != nil {
 		return err
 	}
-	if in.File == nil && len(rec.Attrs) == 0 {
-		return recording.Error(in.Path, perfdata.ErrNoData)
-	}
-	if rec.Cut >= 0 && (in.File == nil || !in.File.Header.Unfinished) {
-		sum.Problem(cutProblem(in, rec.Cut))
-	}
+	addSurvey(sum, rec)
 	opts.Logf(2, "surveyed: %d markers", len(rec.Markers))
-	sum.AlreadyInjected = rec.Injected
-	dumps, err := locate.Resolve(ctx, rec, []locate.Find{mono.Find, openj9.Find}, opts, sum)
+
+	located, err := locate.Resolve(ctx, rec, formats.Dumps(), opts)
 	if err != nil {
 		return err
 	}
+	dumps := located.Dumps
 	defer func() { locate.CloseDumps(dumps) }()
+	sum.Markers = len(rec.Markers)
+	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(dumps))
-	code, err := codebytes.Open(rec, opts, sum)
+
+	code, found, err := codebytes.Resolve(rec, dumps, opts)
 	if err != nil {
 		return err
 	}
 	defer code.Close()
-	for _, d := range dumps {
-		mono.LeaveOutStrays(rec, d, sum)
-		code.Give(d, opts, sum)
-	}
-	code.Report(sum)
+	sum.Add(found)
 
-	traces, err := calltrace.Open(ctx, rec, dumps, code, madeTraces, opts, sum)
+	traces, err := calltrace.Open(ctx, rec, dumps, code, madeTraces, formats.Calls(), opts)
 	if err != nil {
 		return err
 	}
-	defer calltrace.Close(traces)
-	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && len(traces) == 0 && !rec.CallsThere {
-		if err := strictError(sum); err != nil {
-			return err
-		}
-		return fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", quote.Printable(opts.Input))
+	defer traces.Close()
+	sum.Add(traces.Found)
+	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", quote.Printable(opts.Input)))
 	}
 
 	out, err := output.Open(opts, in, dumps)
@@ -132,55 +112,16 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer out.Abandon()
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
-	found := len(dumps)
-	stores, dumps, err := objstore.OpenAll(dumps, opts, sum)
-	defer stores.Close()
-	if err == nil && len(rec.Markers) > 0 && found == 0 && len(traces) == 0 {
+	dirs, usable, found, err := openDirs(dumps, opts)
+	defer dirs.close()
+	sum.Add(found)
+	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
 		err = report.NothingToInject(sum.Problems)
 	}
-	var sources *objstore.SourceTree
+	dumps = usable
 	if err == nil {
-		sources, err = objstore.OpenSources(opts)
-		defer sources.Close()
-	}
-	var objects *build.Writer
-	var planned *model.Plan
-	var counter *count.Tally
-	if err == nil {
-		planner := plan.Make(rec, dumps, opts, sum)
-		planned = &planner.Plan
-		if opts.Sampled {
-			err = plan.DropUntouched(ctx, planned, rec, calltrace.EachCalled(traces), sum)
-		}
-		if err == nil && !opts.NoCount {
-			counter = count.Of(rec, planned) // functions in bundles are counted one by one, too
-		}
-		if err == nil && planner.Bundling {
-			err = planner.Bundle(ctx, opts.Bundle)
-		}
-		if err == nil {
-			for _, d := range dumps {
-				sources.Place(d, sum)
-				plan.DeriveFrames(rec, d, false, opts, sum)
-			}
-			sources.Report(dumps, sum)
-			opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
-			objects, err = build.Make(ctx, planned, stores, sources, counter.Lacks, opts, sum)
-		}
-		if err == nil {
-			opts.Logf(2, "made: %d objects", sum.Objects)
-			counting := count.Start(ctx, counter, dumps)
-			if err = rewrite.Copy(ctx, rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(dumps)), traces, out, opts.Compress, sum); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-				err = output.Error(opts.Output, err)
-			}
-			stores.Report(sum)
-			counting.Finish(sum, err)
-			diagnose.Unresolved(rec, dumps, counter, sum)
-			if err == nil {
-				err = diagnose.Explain(ctx, rec, counter, opts, sum)
-			}
-			opts.Logf(2, "rewritten: %d mappings put in, %d records left out", sum.Mappings, sum.Dropped)
-		}
+		r := &result{rec: rec, left: located.Left, dumps: dumps, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
+		err = r.write(ctx)
 	}
 	if err == nil && opts.Strict {
 		err = strictError(sum)
@@ -190,67 +131,118 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		err = out.Commit()
 	}
 	if err != nil {
-		if objects != nil {
-			err = objstore.WithLeft(err, objects.Undo())
-		}
-		sources.Undo()
-		stores.RemoveMade()
-		return err
+		return dirs.undo(err)
 	}
-	stores.Mark()
-	objstore.CacheObjects(ctx, planned, stores, opts, sum)
+	dirs.stores.Mark()
+	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
+	sum.Add(found)
 	sum.BytesRead = in.Size()
-	addFindings(rec, dumps, sum)
+	addDumps(sum, rec, dumps)
 	return nil
 }
 
-// cutProblem says that a record is incomplete.
-func cutProblem(in *recording.Input, at int64) report.Problem {
-	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
+// survey walks the recording for the first time.
+func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*recording.Recording, error) {
+	rec, err := recording.Survey(ctx, in, !opts.NoCount)
+	if err != nil {
+		return nil, recording.Error(in.Path, err)
+	}
+	if err := locate.NameDumps(rec, opts.Dumps); err != nil {
+		return nil, err
+	}
+	if in.File == nil && len(rec.Attrs) == 0 {
+		return nil, recording.Error(in.Path, perfdata.ErrNoData)
+	}
+	return rec, nil
 }
 
-// addFindings adds what is known of the dumps when all is done: whose they are, how much
-// they hold, and what their producers got wrong.
-func addFindings(rec *recording.Recording, dumps []*model.Dump, sum *report.Summary) {
-	for i, d := range dumps {
-		s := &sum.Dumps[i]
-		s.Command = rec.CommOf(d.PID)
-		s.LineAddresses = plan.LineAddresses(d)
-		s.Stacks = rec.Stacks[d.PID]
-		st, err := d.File.Stat()
-		if err != nil { // of a stream, whose dumps are closed when they are complete
-			st, err = os.Stat(d.Path)
-		}
-		if err == nil {
-			s.Bytes = st.Size()
-			if c := model.CaptureDump(d.Source); c != nil {
-				s.Bytes = c.Bytes()
-			}
-			sum.BytesRead += s.Bytes
-		}
-		repairs := d.Source.Repairs()
-		if j, ok := d.Source.(*source.Jitdump); ok {
-			repairs = append(repairs, j.HeaderRepairs()...)
-		}
-		for _, r := range repairs {
-			s.Repairs = append(s.Repairs, report.Repair(r))
-			if r.Name == source.DisplacedTables {
-				s.Unwind.Repaired = int(r.Count)
-			}
-		}
-	}
+// A result is a result in the making: all that its stages need.
+type result struct {
+	rec    *recording.Recording
+	left   locate.Left
+	dumps  []*model.Dump
+	traces *calltrace.Traces
+	dirs   *dirs
+	out    *output.Output
+	opts   *config.Options
+	sum    *report.Summary
 }
 
-// strictError returns what is missing in the result as an error.
-func strictError(sum *report.Summary) error {
-	problems := slices.Clone(sum.Problems)
-	for i := range sum.Dumps {
-		if d := &sum.Dumps[i]; d.Cut >= 0 {
-			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: "let its process end before you inject"})
+// write plans the objects, makes them, and writes the recording with mappings of them.
+func (r *result) write(ctx context.Context) error {
+	planner, counter, err := r.plan(ctx)
+	if err != nil {
+		return err
+	}
+	planned := &planner.Plan
+	r.dirs.plan = planned
+	r.opts.Logf(2, "planned: %d objects, %d mappings", len(planned.Objects), len(planned.Mappings))
+
+	made, built, err := build.Make(ctx, planned, r.dirs.stores, r.dirs.sources, counter.Lacks, r.opts)
+	r.dirs.made = made
+	addBuilt(r.sum, built)
+	if errors.Is(err, build.ErrNothing) {
+		return report.NothingToInject(r.sum.Problems)
+	}
+	if err != nil {
+		return err
+	}
+	r.opts.Logf(2, "made: %d objects", r.sum.Objects)
+
+	counting := count.Start(ctx, counter, r.dumps)
+	copied, err := rewrite.Copy(ctx, r.rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		err = output.Error(r.opts.Output, err)
+	}
+	addCopied(r.sum, copied, r.traces)
+	r.sum.Add(r.dirs.stores.Report())
+	counted := counting.Finish(r.sum.Dumps, err)
+	if err != nil {
+		return err
+	}
+	addCounted(r.sum, counted)
+	r.opts.Logf(2, "rewritten: %d mappings put in, %d records left out", r.sum.Mappings, r.sum.Dropped)
+	return explain(ctx, r.rec, r.left, r.dumps, counter, r.opts, r.sum)
+}
+
+// plan decides which objects there will be. The counter, nil if samples are not to be
+// counted, knows the functions one by one, those in bundles, too.
+func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Tally, error) {
+	planner := plan.Make(r.rec, r.dumps, r.opts)
+	if r.opts.Sampled {
+		if err := planner.DropUntouched(ctx, r.traces.EachCalled()); err != nil {
+			return nil, nil, err
 		}
 	}
-	if len(problems) == 0 {
-		return nil
+	var counter *count.Tally
+	if !r.opts.NoCount {
+		counter = count.Of(r.rec, &planner.Plan)
 	}
-	return fmt.Errorf("%w; nothing was written, because of --strict", report.ProblemsError(problems))
+	if planner.Bundling {
+		if err := planner.Bundle(ctx, r.opts.Bundle); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.sum.Dumps = planner.Lines
+	r.sum.Add(planner.Found)
+	for _, d := range r.dumps {
+		s := &r.sum.Dumps[d.Number]
+		var found report.Findings
+		s.Sources, found = r.dirs.sources.Place(d)
+		r.sum.Add(found)
+		s.Frames = plan.DeriveFrames(r.rec, d, false, r.opts)
+	}
+	r.sum.Add(r.dirs.sources.Report(r.dumps))
+	return planner, counter, nil
+}
+
+// explain adds what may be the cause where functions or samples are missing. counter may be nil.
+func explain(ctx context.Context, rec *recording.Recording, left locate.Left, dumps []*model.Dump, counter *count.Tally, opts *config.Options, sum *report.Summary) (err error) {
+	if counter != nil && sum.Samples != nil {
+		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
+	}
+	sum.Reasons, err = diagnose.Explain(ctx, &diagnose.Case{
+		Rec: rec, Left: left, Formats: formats.Dumps(), Counter: counter, Traces: len(sum.Traces) > 0, Problems: len(sum.Problems) > 0, Opts: opts,
+	})
+	return err
 }

@@ -28,7 +28,7 @@ type bundleJob struct {
 	file   *objstore.Draft // from the first part on
 	parts  []*jitobj.Part
 	left   int // parts that are not done
-	told   told
+	counts Counts
 	failed error // of writing
 }
 
@@ -81,7 +81,7 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 	b := p.bundleJob
 	b.mu.Lock()
 	b.parts[p.part] = part
-	b.told.add(t)
+	b.counts.add(t)
 	if b.failed == nil {
 		b.failed = err
 	}
@@ -109,8 +109,8 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 }
 
 // part makes a part of a bundle. A function that cannot be read is missing in it.
-func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, told, error) {
-	var t told
+func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
+	var t Counts
 	if err := m.enter(p.object.Dump); err != nil {
 		return nil, t, err
 	}
@@ -186,8 +186,8 @@ func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
 	o.Made = true
 	m.finished(did, b.file.Written)
 	if !obj.Tables.Describe() {
-		b.told.unplaced, b.told.sent, b.told.derived = b.told.sent+b.told.derived, 0, 0
+		b.counts.unplaced, b.counts.sent, b.counts.derived = b.counts.sent+b.counts.derived, 0, 0
 	}
-	m.tell(o.Dump.Number, b.told)
+	m.add(o.Dump.Number, b.counts)
 	return did, nil
 }

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jitinject/jitinject/internal/config"
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -30,7 +29,6 @@ import (
 type Writer struct {
 	Plan    *model.Plan
 	Opts    *config.Options
-	Sum     *report.Summary
 	Stores  objstore.Stores
 	compDir string
 	lacks   func(d *model.Dump, function int) // is told of functions without an object
@@ -39,7 +37,8 @@ type Writer struct {
 	part    atomic.Int64 // part of a bundle that nobody has taken
 	bundles []*bundleJob
 
-	mu       sync.Mutex // guards what follows, and sum
+	mu       sync.Mutex // guards what follows
+	result   Result
 	failed   map[failure]failures
 	problems []report.Problem
 	Created  []CreatedFile
@@ -63,11 +62,15 @@ type failures struct {
 // batch is how many objects a worker takes at once.
 const batch = 64
 
-// Make makes the objects of a plan. What single objects fail of is counted
-// in the summary; it is an error if none could be made, unless that is for want of
-// directories that nobody has named. The writer that it returns is there for undo.
-func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options, sum *report.Summary) (*Writer, error) {
-	w := &Writer{Plan: p, Opts: opts, Sum: sum, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
+// ErrNothing says that none of the objects could be made.
+var ErrNothing = errors.New("no object could be made")
+
+// Make makes the objects of a plan. What single objects fail of is in the result's findings;
+// it is an error, ErrNothing, if none could be made, unless that is for want of directories
+// that the user did not name. lacks is called for each function without an object. The writer
+// that Make returns is there for undo.
+func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
+	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -80,11 +83,11 @@ func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *o
 		group.Go(func() error { return w.work(ctx) })
 	}
 	err := group.Wait()
-	w.Report()
-	if err == nil && sum.Objects == 0 && len(p.Objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
-		err = report.NothingToInject(sum.Problems)
+	result := w.Report()
+	if err == nil && result.Objects == 0 && len(p.Objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
+		err = ErrNothing
 	}
-	return w, err
+	return w, result, err
 }
 
 // A CreatedFile is an object whose file was not there before.
@@ -176,10 +179,10 @@ type Maker struct {
 	bundler   *jitobj.Builder
 	name      []byte
 	scratch   []byte
-	mode      uint32       // of the dump's objects
-	Ino       uint64       // of the last object's file, if it was created
-	CompDir   string       // of the objects
-	told      map[int]told // by dump
+	mode      uint32         // of the dump's objects
+	Ino       uint64         // of the last object's file, if it was created
+	CompDir   string         // of the objects
+	counts    map[int]Counts // by dump
 	made      int
 	unchanged int
 	replaced  int
@@ -208,9 +211,9 @@ func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 	}
 	o.BuildID, o.Tables, o.Made = obj.BuildID, obj.Tables, true
 	m.finished(did, int64(len(obj.Bytes)))
-	var t told
-	t.count(fn, obj.Tables.Describe())
-	m.tell(o.Dump.Number, t)
+	var c Counts
+	c.count(fn, obj.Tables.Describe())
+	m.add(o.Dump.Number, c)
 	return did, nil
 }
 
@@ -258,47 +261,13 @@ func place(o *model.Object) jitobj.Place {
 	return jitobj.Place{Away: o.TablesAt - o.CodeAt, Room: o.Room}
 }
 
-// told is how many functions of a dump say where their code comes from.
-type told struct{ lines, inlines, sent, derived, unplaced, codeless int }
-
-// count counts a function. unwound says that its object has unwind tables.
-func (t *told) count(fn *jitcode.Function, unwound bool) {
-	if len(fn.Lines) > 0 {
-		t.lines++
+// add adds to the counts of a dump.
+func (m *Maker) add(dump int, c Counts) {
+	if m.counts == nil {
+		m.counts = make(map[int]Counts)
 	}
-	if len(fn.Inlines) > 0 {
-		t.inlines++
-	}
-	if !fn.HasCode() {
-		t.codeless++
-	}
-	switch {
-	case fn.Unwind.Empty():
-	case !unwound:
-		t.unplaced++
-	case len(fn.Unwind.Sent.FDEs) > 0:
-		t.sent++
-	default:
-		t.derived++
-	}
-}
-
-func (t *told) add(o told) {
-	t.lines += o.lines
-	t.inlines += o.inlines
-	t.sent += o.sent
-	t.derived += o.derived
-	t.unplaced += o.unplaced
-	t.codeless += o.codeless
-}
-
-// tell adds to what is known of a dump.
-func (m *Maker) tell(dump int, t told) {
-	if m.told == nil {
-		m.told = make(map[int]told)
-	}
-	t.add(m.told[dump])
-	m.told[dump] = t
+	c.add(m.counts[dump])
+	m.counts[dump] = c
 }
 
 // LeaveDump collects what the reader complained about.
@@ -338,29 +307,20 @@ func (w *Writer) fail(i, functions int, err error) {
 func (w *Writer) Merge(m *Maker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.Sum.Objects += m.made
-	w.Sum.ObjectBytes += m.bytes
-	w.Sum.Unchanged += m.unchanged
-	w.Sum.Replaced += m.replaced
-	for number, t := range m.told {
-		w.Sum.Dumps[number].WithLines += t.lines
-		w.Sum.Dumps[number].Codeless += t.codeless
-		w.Sum.Dumps[number].Inlining += t.inlines
-		w.Sum.Dumps[number].Unwind.Sent += t.sent
-		w.Sum.Dumps[number].Unwind.Derived += t.derived
-		if n := t.unplaced; n > 0 {
-			d := &w.Sum.Dumps[number]
-			d.Unwind.Unplaced += n
-			d.Frames = fmt.Sprintf("for the unwind tables of %d functions there was no place within 2 GB behind their code; perf up to 6.12 may not find their callers", d.Unwind.Unplaced)
-		}
+	w.result.Objects += m.made
+	w.result.Bytes += m.bytes
+	w.result.Unchanged += m.unchanged
+	w.result.Replaced += m.replaced
+	for number, counts := range m.counts {
+		w.result.add(number, counts)
 	}
 	w.problems = append(w.problems, m.problems...)
 	w.Created = append(w.Created, m.Created...)
 }
 
-// Report puts problems into the summary, in an order that does not depend on the
+// Report returns what was made and what failed. The order of problems does not depend on the
 // workers.
-func (w *Writer) Report() {
+func (w *Writer) Report() Result {
 	what := "objects could not be made"
 	if len(w.parts) > 0 {
 		what = "functions have no object"
@@ -379,12 +339,26 @@ func (w *Writer) Report() {
 	more := make(map[string]int)
 	for _, p := range w.problems {
 		if more[p.File]++; more[p.File] <= report.MaxProblems {
-			w.Sum.Problem(p)
+			w.result.Found.Problem(p)
 		}
 	}
-	for _, d := range w.Sum.Dumps {
+	for _, d := range dumpsOf(w.Plan) {
 		if n := more[d.Path] - report.MaxProblems; n > 0 {
-			w.Sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+			w.result.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
 		}
 	}
+	return w.result
+}
+
+// dumpsOf returns the dumps with objects in a plan, by number.
+func dumpsOf(p *model.Plan) (dumps []*model.Dump) {
+	seen := make(map[*model.Dump]bool)
+	for i := range p.Objects {
+		if d := p.Objects[i].Dump; !seen[d] {
+			seen[d] = true
+			dumps = append(dumps, d)
+		}
+	}
+	slices.SortFunc(dumps, func(a, b *model.Dump) int { return cmp.Compare(a.Number, b.Number) })
+	return dumps
 }

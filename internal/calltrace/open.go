@@ -14,8 +14,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -34,58 +32,84 @@ type Track struct {
 // Name returns the name of the event that its calls have in the result.
 func (t *Track) Name() string { return t.event }
 
-// Open opens the traces that opts name, and takes in those that are given. Those
-// that cannot be used become problems. The caller closes the others.
-func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, given []calls.Trace, opts *config.Options, sum *report.Summary) ([]*Track, error) {
-	var traces []*Track
+// Traces are the traces that are put into a recording.
+type Traces struct {
+	Summaries []report.TraceSummary
+	Found     report.Findings
+	Again     bool // calls of one that was given are in the recording, from an earlier run
+
+	tracks []*Track
+}
+
+// Len returns how many traces there are.
+func (t *Traces) Len() int { return len(t.tracks) }
+
+// Close closes all of them.
+func (t *Traces) Close() {
+	for _, track := range t.tracks {
+		track.Close()
+	}
+}
+
+// An Opener opens the traces of a format: those that opts name, and those that dumps have in
+// them. It calls add for each, with what makes its times those of the recording and how that was
+// found. Traces that cannot be used are problems in found; the error is ctx's, or of options that
+// cannot be followed.
+type Opener func(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add Add) error
+
+// Add adds a trace, and closes one that is not used.
+type Add = func(t calls.Trace, clock func(uint64) uint64, match report.Clock)
+
+// Open opens the traces of all formats, behind those that are given. The caller closes them.
+func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, given []calls.Trace, formats []Opener, opts *config.Options) (*Traces, error) {
+	traces := new(Traces)
 	names := &traceNames{rec: rec}
 	add := func(t calls.Trace, clock func(uint64) uint64, match report.Clock) {
-		if !hasTimes(rec) {
-			sum.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
-			t.Close()
-			return
-		}
-		event, err := names.eventFor(ctx, t.PID(), t.Name())
-		if err != nil {
-			if errors.As(err, new(errCallsThere)) {
-				sum.Note(fmt.Sprintf("%s: %v; those in %s are not put in again", quote.Printable(rec.In.Path), err, quote.Printable(t.Path())))
-				rec.CallsThere = true
-			} else {
-				sum.Problem(report.ProblemOf(t.Path(), err, "give all traces at once, with the recording that perf record wrote"))
-			}
-			t.Close()
-			return
-		}
-		traces = append(traces, &Track{t, event, clock, len(sum.Traces)})
-		s := report.TraceSummary{PID: t.PID(), Path: t.Path(), Event: event, Clock: match, Command: rec.CommOf(t.PID())}
-		sum.Traces = append(sum.Traces, s)
-		opts.Logf(1, "%s: calls of process %d", quote.Printable(t.Path()), t.PID())
+		traces.add(ctx, names, t, clock, match, opts)
 	}
 	for _, t := range given {
 		clock, match, err := clock.TraceClock(rec, opts)
 		if err != nil {
-			sum.Problem(report.ProblemOf(t.Path(), err, report.AdviceClock))
+			traces.Found.Problem(report.ProblemOf(t.Path(), err, report.AdviceClock))
 			continue
 		}
 		add(t, clock, match)
 	}
-	err := mono.Traces(ctx, rec, dumps, code, opts, sum, func(t *mono.Trace, d *model.Dump) { add(t, d.Clock, d.Match) })
-	if err == nil {
-		var xrays []*xray.Trace
-		xrays, err = xray.Open(ctx, rec, opts, sum)
-		for _, x := range xrays {
-			n := len(traces)
-			add(x, x.Clock, x.Match)
-			if len(traces) > n {
-				sum.Traces[len(sum.Traces)-1].XRay = &x.Summary
-			}
+	for _, open := range formats {
+		if err := open(ctx, rec, dumps, code, opts, &traces.Found, add); err != nil {
+			traces.Close()
+			return nil, err
 		}
 	}
-	if err != nil {
-		Close(traces)
-		return nil, err
-	}
 	return traces, nil
+}
+
+// add adds a trace, or a finding that says why it is left out.
+func (t *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, clock func(uint64) uint64, match report.Clock, opts *config.Options) {
+	rec := names.rec
+	if !hasTimes(rec) {
+		t.Found.Problem(report.Problem{File: rec.In.Path, Offset: -1, Text: "its samples have no times, so calls cannot be put between them", Advice: "record again with perf record -T -k mono"})
+		trace.Close()
+		return
+	}
+	event, err := names.eventFor(ctx, trace.PID(), trace.Name())
+	if err != nil {
+		if errors.As(err, new(errCallsThere)) {
+			t.Found.Note(fmt.Sprintf("%s: %v; those in %s are not put in again", quote.Printable(rec.In.Path), err, quote.Printable(trace.Path())))
+			t.Again = true
+		} else {
+			t.Found.Problem(report.ProblemOf(trace.Path(), err, "give all traces at once, with the recording that perf record wrote"))
+		}
+		trace.Close()
+		return
+	}
+	t.tracks = append(t.tracks, &Track{trace, event, clock, len(t.Summaries)})
+	s := report.TraceSummary{PID: trace.PID(), Path: trace.Path(), Event: event, Clock: match, Command: rec.CommOf(trace.PID())}
+	if d, ok := trace.(interface{ Details() *report.XRaySummary }); ok {
+		s.XRay = d.Details()
+	}
+	t.Summaries = append(t.Summaries, s)
+	opts.Logf(1, "%s: calls of process %d", quote.Printable(trace.Path()), trace.PID())
 }
 
 // hasTimes reports whether samples have times, if there are any.
@@ -94,9 +118,9 @@ func hasTimes(s *recording.Recording) bool {
 }
 
 // EachCalled returns what calls a function for the functions that traces tell of.
-func EachCalled(traces []*Track) calls.Each {
+func (traces *Traces) EachCalled() calls.Each {
 	return func(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
-		for _, t := range traces {
+		for _, t := range traces.tracks {
 			if !wanted(t.PID()) {
 				continue
 			}
@@ -120,36 +144,29 @@ func EachCalled(traces []*Track) calls.Each {
 	}
 }
 
-func Close(traces []*Track) {
-	for _, t := range traces {
-		t.Close()
-	}
-}
-
 // ErrTraceOnce refuses traces for a stream.
 var ErrTraceOnce = report.Advise(errors.New("calls are put in by their times, which takes a recording that can be read twice"), "record into a file")
 
-// reportTrace puts into the summary what came of a trace.
-func reportTrace(t *Track, c calls.Counts, errs []error, sum *report.Summary) {
-	s := &sum.Traces[t.number]
+// report completes the summary of a trace that was read to its end.
+func (traces *Traces) report(t *Track, c calls.Counts, errs []error) {
+	s, found := &traces.Summaries[t.number], &traces.Found
 	s.Threads, s.Calls, s.Notes, s.Inferred, s.Unmatched = c.Threads, c.Calls, c.Notes, c.Inferred, c.Unmatched
 	s.Gaps, s.Backward, s.TooDeep, s.Traced = c.Gaps, c.Backward, c.TooDeep, c.Traced
-	switch t := t.Trace.(type) {
-	case *xray.Trace:
-		t.Report(c, sum)
-	case *mono.Trace:
-		t.Report(c.Deepest, sum)
+	if r, ok := t.Trace.(interface {
+		Report(calls.Counts, *report.Findings)
+	}); ok {
+		r.Report(c, found)
 	}
 	for _, err := range errs {
-		sum.Problem(report.ProblemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))
+		found.Problem(report.ProblemOf(t.Path(), err, "what came before is there; let the program end, and copy its log again"))
 	}
 	for _, p := range t.Problems() {
-		sum.Problem(report.Problem{File: t.Path(), Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+		found.Problem(report.Problem{File: t.Path(), Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 	}
 	switch n := s.Calls + s.Notes; {
 	case n > 0 && s.Early == n:
-		sum.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
+		found.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came before the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	case n > 0 && s.Late == n:
-		sum.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
+		found.Problem(report.Problem{File: t.Path(), Offset: -1, Text: "all of its calls came after the recording; is it of another run?", Advice: "name the log of the recorded one"})
 	}
 }

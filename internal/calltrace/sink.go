@@ -10,7 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -32,7 +31,7 @@ type Sink struct {
 	attrs   int    // that have come, of a pipe
 	first   uint64 // times of samples
 	last    uint64
-	sum     *report.Summary
+	traces  *Traces
 	args    []byte
 	chain   []uint64
 	dropped int64 // records that have no room for an id
@@ -45,7 +44,7 @@ type traceFeed struct {
 	event       *calls.Event // the next one; nil at the end
 	time        uint64       // of it, by the recording's clock
 	calls, says *traceEvent
-	made        []mono.MadeThread // that nobody has been told of yet
+	made        []calls.SyntheticThread // without a COMM record so far
 	sum         *report.TraceSummary
 }
 
@@ -64,8 +63,8 @@ const (
 )
 
 // NewSink returns the sink for a result with traces in it.
-func NewSink(ctx context.Context, rec *recording.Recording, traces []*Track, out *output.Output, level int, sum *report.Summary) (output.Sink, error) {
-	form, err := newTraceForm(rec, traces)
+func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out *output.Output, level int) (output.Sink, error) {
+	form, err := newTraceForm(rec, traces.tracks)
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +74,18 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces []*Track, out
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{Sink: base, base: base, ctx: ctx, rec: rec, form: form, sum: sum, first: math.MaxUint64}
+	s := &Sink{Sink: base, base: base, ctx: ctx, rec: rec, form: form, traces: traces, first: math.MaxUint64}
 	if level != 0 {
 		if s.Sink, err = output.NewPackedSink(base, rec.In.Order, level); err != nil {
 			return nil, err
 		}
 	}
-	for _, t := range traces {
+	for _, t := range traces.tracks {
 		threads, err := t.Threads(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", quote.Printable(t.Path()), err)
 		}
-		f := &traceFeed{Track: t, merger: calls.NewMerger(threads), sum: &sum.Traces[t.number]}
+		f := &traceFeed{Track: t, merger: calls.NewMerger(threads), sum: &traces.Summaries[t.number]}
 		for i := range form.events {
 			switch e := &form.events[i]; e.name {
 			case t.Name():
@@ -95,8 +94,10 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces []*Track, out
 				f.says = e
 			}
 		}
-		if m, ok := t.Trace.(interface{ MadeThreads() []mono.MadeThread }); ok {
-			f.made = m.MadeThreads()
+		if m, ok := t.Trace.(interface {
+			SyntheticThreads() []calls.SyntheticThread
+		}); ok {
+			f.made = m.SyntheticThreads()
 			f.sum.Unknown = len(f.made)
 		}
 		f.advance()
@@ -359,10 +360,10 @@ func (s *Sink) Finish(buildIDs, aux func([]byte) []byte) error {
 		return err
 	}
 	for _, f := range s.feeds {
-		reportTrace(f.Track, f.merger.Counts(), f.merger.Errs(), s.sum)
+		s.traces.report(f.Track, f.merger.Counts(), f.merger.Errs())
 	}
 	if s.dropped > 0 {
-		s.sum.Problem(report.Problem{File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records are as long as any can be, and had no room for the id that they need beside the new events; they are left out", s.dropped),
+		s.traces.Found.Problem(report.Problem{File: s.rec.In.Path, Offset: -1, Text: fmt.Sprintf("%d of its records are as long as any can be, and had no room for the id that they need beside the new events; they are left out", s.dropped),
 			Advice: "record with smaller stacks or traces in samples, or inject without the trace"})
 	}
 	s.setSampleTime()

@@ -4,13 +4,19 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
 )
+
+func isPartlyTimed(d *model.Dump) bool {
+	_, ok := d.Source.(source.PartlyTimed)
+	return ok
+}
 
 // matchCaptures decides since when the code of captures is there that do not say it, or say a time before
 // the program: from its start on. It reports whether none of them says it, so that no clock matters.
 func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
-	c := model.CaptureDump(d.Source)
-	if c == nil {
+	c, ok := d.Source.(source.PartlyTimed)
+	if !ok {
 		return false
 	}
 	back, earliest := Shifted(0), uint64(0)

@@ -77,7 +77,7 @@ func FirstTime(d *model.Dump) (first uint64) {
 // header, or is "".
 func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note string, err error) {
 	claimed, err := d.Source.Clock()
-	if _, ok := d.Source.(*source.Jitdump); !ok || err != nil {
+	if !d.Source.Traits().ClaimsOnly || err != nil {
 		return claimed, "", err
 	}
 	first := FirstTime(d)

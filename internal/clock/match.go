@@ -102,7 +102,7 @@ func Shifted(offset int64) func(uint64) uint64 {
 
 // Estimate looks through the recording for more evidence about the clocks of
 // dumps, and decides.
-func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence, opts *config.Options, sum *report.Summary) error {
+func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence, opts *config.Options, found *report.Findings) error {
 	if len(pending) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence
 	}
 	for _, e := range pending {
 		e.ended()
-		e.settle(sum)
+		e.settle(found)
 		opts.Logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
 			quote.Printable(e.dump.Path), e.low, e.high, e.drift*1e6, e.samples, e.early)
 	}
@@ -142,7 +142,7 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence
 
 // SettleEarly decides before there is evidence other than the marker: in a stream, what
 // comes later is too late. Nil means that the clock is known.
-func (e *Evidence) SettleEarly(sum *report.Summary) {
+func (e *Evidence) SettleEarly(found *report.Findings) {
 	if e == nil {
 		return
 	}
@@ -150,14 +150,14 @@ func (e *Evidence) SettleEarly(sum *report.Summary) {
 	if known, ok := e.measured(); ok {
 		d.Clock, d.Match = Shifted(known.Offset), known
 	} else if e.marker == 0 || e.contradiction() != "" {
-		e.settle(sum)
+		e.settle(found)
 	} else {
 		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: -1}
 	}
 }
 
 // settle decides with the evidence at hand.
-func (e *Evidence) settle(sum *report.Summary) {
+func (e *Evidence) settle(found *report.Findings) {
 	d := e.dump
 	if known, ok := e.measured(); ok {
 		d.Clock, d.Match = Shifted(known.Offset), known
@@ -193,7 +193,7 @@ func (e *Evidence) settle(sum *report.Summary) {
 		advice = report.AdviceMonotonic
 	}
 	problem := func(format string, args ...any) {
-		sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
+		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: strings.TrimSuffix(fmt.Sprintf(format, args...), "; "), Advice: advice})
 	}
 	switch {
 	case against != "" && e.epoch:
@@ -202,7 +202,7 @@ func (e *Evidence) settle(sum *report.Summary) {
 		problem("its times are of CLOCK_REALTIME (nanoseconds since 1970) and can be matched only roughly with those of the recording; %s", left)
 	case against != "":
 		problem("its times cannot be matched with those of the recording, which was made without -k mono: %s; its functions are there from the start; %s", against, left)
-	case left != "" && model.CaptureDump(d.Source) != nil:
+	case left != "" && isPartlyTimed(d):
 		problem("its times cannot be matched with those of the recording, which was made without -k mono; its functions are there from the start; %s", left)
 	case left != "" && e.marker == 0:
 		problem("its times cannot be matched with those of the recording, which was made without -k mono after process %d had mapped the dump; its functions are there from the start; %s", d.PID, left)

@@ -47,14 +47,29 @@ type Files struct {
 	mapped []*mappedFiles // of processes
 }
 
+// Resolve opens the files of opts.CodeFrom and says of each dump without code where its code is.
+// The error is of options that cannot be followed. The caller closes the files.
+func Resolve(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Files, report.Findings, error) {
+	var found report.Findings
+	c, err := Open(rec, opts, &found)
+	if err != nil {
+		return nil, found, err
+	}
+	for _, d := range dumps {
+		c.Give(d, opts, &found)
+	}
+	c.Report(&found)
+	return c, found, nil
+}
+
 // Open opens the files of opts.CodeFrom. It fails for a file that is neither a core
 // dump nor a program. A damaged core dump becomes a problem of sum.
-func Open(rec *recording.Recording, opts *config.Options, sum *report.Summary) (*Files, error) {
+func Open(rec *recording.Recording, opts *config.Options, found *report.Findings) (*Files, error) {
 	c := &Files{Rec: rec}
 	for _, path := range opts.CodeFrom {
 		f, err := openCodeFile(path)
 		if damaged := (*damagedCore)(nil); errors.As(err, &damaged) {
-			sum.Problem(report.ProblemOf(path, fmt.Errorf("no code can be taken from it: %w", err), "make another core dump, with room for all of it"))
+			found.Problem(report.ProblemOf(path, fmt.Errorf("no code can be taken from it: %w", err), "make another core dump, with room for all of it"))
 			continue
 		}
 		if err != nil {
@@ -141,7 +156,7 @@ func (c *Files) Close() {
 
 // Give gives a dump, if its format has no code, what there is of its process: first from
 // the files that were named, in their order, and then from those that were mapped.
-func (c *Files) Give(d *model.Dump, opts *config.Options, sum *report.Summary) {
+func (c *Files) Give(d *model.Dump, opts *config.Options, found *report.Findings) {
 	codeless, ok := d.Source.(source.Codeless)
 	if !ok || c == nil {
 		return
@@ -160,7 +175,7 @@ func (c *Files) Give(d *model.Dump, opts *config.Options, sum *report.Summary) {
 			mem, note, err = imagesOf(c.Rec, f, d.PID, maps)
 		}
 		if note != "" {
-			sum.Note(quote.Printable(f.path) + ": " + note)
+			found.Note(quote.Printable(f.path) + ": " + note)
 		}
 		if err != nil {
 			f.why = err.Error()
@@ -198,14 +213,14 @@ func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 }
 
 // Report says which files were of no use, and why.
-func (c *Files) Report(sum *report.Summary) {
+func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
 		case f.used:
 		case !c.asked:
-			sum.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.path)))
+			found.Note(fmt.Sprintf("%s: not needed: no dump without code was found", quote.Printable(f.path)))
 		default:
-			sum.Problem(report.Problem{File: f.path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
+			found.Problem(report.Problem{File: f.path, Offset: -1, Text: f.why + "; no code is taken from it", Advice: "name a core dump of the process that was recorded"})
 		}
 	}
 }

@@ -38,19 +38,20 @@ func Start(ctx context.Context, t *Tally, dumps []*model.Dump) *countingWalk {
 	return w
 }
 
-// Finish puts the counts into a summary. Where err says that the run has failed, it only
-// waits for the reader to stop.
-func (w *countingWalk) Finish(sum *report.Summary, err error) {
+// Finish returns the counts. Where err says that the run has failed, it only waits for the
+// reader to stop, and returns none.
+func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) {
 	if w == nil {
-		return
+		return r
 	}
 	if err != nil {
 		w.cancel()
 	}
 	defer w.cancel()
 	if <-w.done == nil && err == nil {
-		w.tally.report(sum)
+		return w.tally.result(lines)
 	}
+	return r
 }
 
 // walk counts all samples.
@@ -161,10 +162,11 @@ func (t *Later) Lacks(d *model.Dump, function int) {
 	}
 }
 
-// Finish puts the counts into a summary.
-func (t *Later) Finish(dumps []*model.Dump, sum *report.Summary) {
-	if t != nil {
-		t.settle(dumps, true)
-		t.report(sum)
+// Finish returns the counts.
+func (t *Later) Finish(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
+	if t == nil {
+		return r
 	}
+	t.settle(dumps, true)
+	return t.result(lines)
 }

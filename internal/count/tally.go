@@ -332,33 +332,37 @@ func (p *tallied) at(t *Tally, since, time, ip uint64) (s sight, next uint64) {
 	return s, next
 }
 
-// report puts the counts into a summary.
-func (t *Tally) report(sum *report.Summary) {
-	if t == nil {
-		return
-	}
+// A Result is how many samples are in which code.
+type Result struct {
+	Samples *report.SampleSummary // nil if they were not counted
+	Dumps   []*report.JitSamples  // by number
+	Found   report.Findings
+}
+
+// result returns the counts. lines are what is known of the dumps, by number.
+func (t *Tally) result(lines []report.DumpSummary) (r Result) {
 	if !t.fits() {
-		sum.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(sum.Input)))
-		return
+		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(t.rec.In.Path)))
+		return r
 	}
-	all := &report.SampleSummary{Total: t.Total}
-	for i := range sum.Dumps {
-		var own report.JitSamples
+	r.Samples = &report.SampleSummary{Total: t.Total}
+	for i := range lines {
+		own := new(report.JitSamples)
 		if i < len(t.dumps) {
-			own = report.JitSamples{InJIT: t.dumps[i].resolved + t.dumps[i].unresolved, Resolved: t.dumps[i].resolved}
+			*own = report.JitSamples{InJIT: t.dumps[i].resolved + t.dumps[i].unresolved, Resolved: t.dumps[i].resolved}
 		}
-		sum.Dumps[i].Samples = &own
-		if d, lost := &sum.Dumps[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
-			sum.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", d.CutText(), lost, report.SamplesOf(own.InJIT)),
+		r.Dumps = append(r.Dumps, own)
+		if d, lost := &lines[i], own.InJIT-own.Resolved; d.Cut >= 0 && lost > own.InJIT/100 && !t.LacksAny(i) {
+			r.Found.Problem(report.Problem{File: d.Path, Offset: d.Cut, Text: fmt.Sprintf("%s, and %d of %s are in nothing that it tells of", d.CutText(), lost, report.SamplesOf(own.InJIT)),
 				Advice: d.CutAdvice()})
 		}
-		all.InJIT += own.InJIT
-		all.Resolved += own.Resolved
+		r.Samples.InJIT += own.InJIT
+		r.Samples.Resolved += own.Resolved
 	}
 	for _, p := range t.Processes {
-		all.WithoutDump += p.Strays
+		r.Samples.WithoutDump += p.Strays
 	}
-	sum.Samples = all
+	return r
 }
 
 // LacksAny reports whether functions of a dump have no object. dump is its number.

@@ -18,25 +18,38 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// Explain finds out why there are no markers, or none of a process that has made code.
-func Explain(ctx context.Context, rec *recording.Recording, t *count.Tally, opts *config.Options, sum *report.Summary) error {
-	add := func(r report.Reason) { sum.Reasons = append(sum.Reasons, r) }
+// A Case is what Explain explains.
+type Case struct {
+	Rec      *recording.Recording
+	Left     locate.Left
+	Formats  []locate.Format
+	Counter  *count.Tally // of the samples, or nil
+	Traces   bool         // calls of traces are in the result
+	Problems bool         // some were found
+	Opts     *config.Options
+}
+
+// Explain finds out why there are no markers, or none of a process that has made code. The error
+// is ctx's.
+func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) {
+	rec, t := c.Rec, c.Counter
+	add := func(r report.Reason) { reasons = append(reasons, r) }
 	if n := rec.Injected; n > 0 && len(rec.Markers) == 0 {
 		add(report.Reason{Kind: report.ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
-		return nil
+		return reasons, nil
 	}
 	suspects := suspects(rec, t)
 	switch {
 	case len(rec.Markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
-		return nil
-	case len(suspects) == 0 && len(sum.Traces) > 0: // there is something in the result
-		return nil
+		return reasons, nil
+	case len(suspects) == 0 && c.Traces: // there is something in the result
+		return reasons, nil
 	case t == nil && len(suspects) == 0:
 		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
-		return nil
+		return reasons, nil
 	case len(suspects) == 0 && t.Total == 0:
 		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "was the program running, and may perf see it? perf record -k mono -g -e cpu-clock PROGRAM"})
-		return nil
+		return reasons, nil
 	case len(suspects) == 0:
 		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no sample, of %d, is in code that was made while a program ran; callers are not counted", t.Total)}
 		for _, pid := range rec.PIDs() {
@@ -46,13 +59,13 @@ func Explain(ctx context.Context, rec *recording.Recording, t *count.Tally, opts
 				break
 			}
 		}
-		if r.Advice == "" && len(sum.Problems) == 0 {
+		if r.Advice == "" && !c.Problems {
 			r.Text += "; nothing is missing"
 		}
 		add(r)
-		return nil
+		return reasons, nil
 	}
-	f := &locate.Finder{Rec: rec, Opts: opts}
+	f := &locate.Finder{Rec: rec, Opts: c.Opts, Formats: c.Formats, Left: c.Left}
 	defer f.CloseOthers(nil)
 	for i, s := range suspects {
 		if i == recording.MaxReasons {
@@ -65,14 +78,14 @@ func Explain(ctx context.Context, rec *recording.Recording, t *count.Tally, opts
 		}
 		r, err := accuse(ctx, rec, f, s)
 		if err != nil {
-			return err
+			return reasons, err
 		}
 		add(r)
 	}
 	if rec.ClockError() != "" && len(rec.Markers) == 0 {
 		add(report.Reason{Kind: report.ReasonClock, Text: "it was recorded without -k mono; the times of functions could only be estimated", Advice: "perf record -k mono"})
 	}
-	return nil
+	return reasons, nil
 }
 
 // A suspect is a process that may have made code.
@@ -136,11 +149,11 @@ func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s s
 	case perfMap(rec, s.pid) != "":
 		r.Kind = report.ReasonPerfMap
 		r.Text = fmt.Sprintf("%s; there is %s, whose names perf report reads by itself; it has no lines and no instructions", who, quote.Printable(perfMap(rec, s.pid)))
-	case how.IsMono() && tellMono(rec, f, s, who, &r):
+	case explained(f, s.pid, who, &r):
 		return r, nil
-	case how == nil && rec.CapturesLeft > 0:
+	case how == nil && f.Left.Captures > 0:
 		r.Kind = report.ReasonUnknownRuntime
-		r.Text = fmt.Sprintf("%s, and wrote no dump; captures that were left out (%d) may be of that code", who, rec.CapturesLeft)
+		r.Text = fmt.Sprintf("%s, and wrote no dump; captures that were left out (%d) may be of that code", who, f.Left.Captures)
 		return r, nil
 	case how == nil:
 		r.Kind = report.ReasonUnknownRuntime
@@ -166,6 +179,11 @@ func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s s
 		r.Advice = how.Advice()
 	}
 	return r, nil
+}
+
+// explained asks the formats that no mapping describes why a process has no file of theirs.
+func explained(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
+	return slices.ContainsFunc(f.Formats, func(format locate.Format) bool { return format.Explain != nil && format.Explain(f, pid, who, r) })
 }
 
 // unmarkedDump returns the path of a dump of a process that the recording does not tell of,

@@ -13,21 +13,19 @@ import (
 
 // Unresolved says of which dumps no function has a sample, although samples are in
 // JIT memory of their processes, and what speaks for the cause. t is the counter of the
-// samples, or nil.
-func Unresolved(rec *recording.Recording, dumps []*model.Dump, t *count.Tally, sum *report.Summary) {
-	if t == nil || sum.Samples == nil {
-		return
-	}
+// samples, lines have its counts, and input is how the recording was named.
+func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Tally, input string) (found report.Findings) {
 	for _, d := range dumps {
-		s := &sum.Dumps[d.Number]
+		s := &lines[d.Number]
 		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewStrays ||
 			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) { // which have problems of their own
 			continue
 		}
-		sum.Problem(report.Problem{File: d.Path, Offset: -1,
+		found.Problem(report.Problem{File: d.Path, Offset: -1,
 			Text:   fmt.Sprintf("none of the %s of process %d in JIT memory is in one of its functions: %s", report.SamplesOf(s.Samples.InJIT), d.PID, whyUnresolved(d, rec)),
-			Advice: report.AdviceVerify(sum.Input, d.Path)})
+			Advice: report.AdviceVerify(input, d.Path)})
 	}
+	return found
 }
 
 // whyUnresolved says why samples are in none of the dump's functions.

@@ -27,7 +27,9 @@ import (
 type Finder struct {
 	Rec     *recording.Recording
 	Opts    *config.Options
+	Formats []Format
 	Files   []*SideFile
+	Left    Left
 	Subdirs [][]string           // in each of opts.DumpDirs
 	given   map[string]*SideFile // of markers with a place, by path
 }
@@ -211,17 +213,14 @@ func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
 			return s, nil
 		}
 	}
-	src, err := source.Open(file)
+	src, err := f.open(file)
 	if err != nil {
 		file.Close()
 		return nil, dumpAdvice(err)
 	}
-	switch src := src.(type) {
-	case *source.MonoLog:
-		src.SetTarget(f.Rec.Machine, f.Rec.In.Order)
-		src.Short = f.Opts.MonoShort
-	case *source.Jitdump:
-		src.SetMachine(f.Rec.Machine, f.Rec.IsNarrow(src.PID()))
+	src.SetMachine(source.Machine{Name: f.Rec.Machine, Order: f.Rec.In.Order, Narrow: f.Rec.IsNarrow})
+	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.MonoShort {
+		names.ShortenNames()
 	}
 	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}
 	f.Files = append(f.Files, s)

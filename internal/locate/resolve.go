@@ -12,31 +12,47 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A Find looks for side files of one format.
-type Find func(ctx context.Context, f *Finder, sum *report.Summary) error
+// A Result is what was located.
+type Result struct {
+	Dumps []*model.Dump
+	Left  Left
+	Found report.Findings
+}
+
+// Left are files of formats without a marker that belong to no process.
+type Left struct {
+	Logs     []RefusedLog
+	Captures int // named, and left out with a problem
+}
+
+// A RefusedLog is a log that was looked at and not taken.
+type RefusedLog struct {
+	Path string
+	PID  uint32 // the process that it says it is of; 0 for none
+	Err  error
+}
 
 // Resolve finds, opens and scans the dumps that the recording's markers name,
 // each once. Those that cannot be used become problems; their markers stay in the
 // output, so that a later run can do better. The error is ctx's, or of options
 // that cannot be followed.
 //
-// Before that, each of finds adds markers for side files that no mapping tells of.
-func Resolve(ctx context.Context, rec *recording.Recording, finds []Find, opts *config.Options, sum *report.Summary) (dumps []*model.Dump, err error) {
-	f := &Finder{Rec: rec, Opts: opts}
-	defer func() { f.CloseOthers(dumps) }()
+// Before that, each format adds markers for its side files that no mapping describes.
+func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, opts *config.Options) (*Result, error) {
+	f := &Finder{Rec: rec, Opts: opts, Formats: formats}
+	r := new(Result)
+	defer func() { f.CloseOthers(r.Dumps) }()
 	if err := f.ListDirs(); err != nil {
 		return nil, err
 	}
-	for _, find := range finds {
-		if err := find(ctx, f, sum); err != nil {
-			return nil, err
-		}
+	if err := f.FindAll(ctx, &r.Found); err != nil {
+		return nil, err
 	}
-	sum.Markers = len(rec.Markers)
 	claims := claimsOf(rec)
+	var dumps []*model.Dump
 	var pending []*clock.Evidence // about clocks
 	for _, c := range claims {
 		if err := f.Search(ctx, c); err != nil {
@@ -48,34 +64,43 @@ func Resolve(ctx context.Context, rec *recording.Recording, finds []Find, opts *
 		d := c.Dump
 		if d == nil {
 			if p, ok := c.Problem(); ok {
-				sum.Problem(p)
+				r.Found.Problem(p)
 			} else if !c.gone {
-				sum.Problem(f.Missing(c))
+				r.Found.Problem(f.Missing(c))
 			}
 			continue
 		}
 		if err := d.KnowsMachine(); err != nil {
-			sum.Problem(report.ProblemOf(d.Path, err, ""))
+			r.Found.Problem(report.ProblemOf(d.Path, err, ""))
 			continue
 		}
 		e, err := clock.Match(d, rec, opts.Clock)
 		if err != nil {
-			sum.Problem(f.checked(d.Path, d.PID, err))
+			r.Found.Problem(f.checked(d.Path, d.PID, err))
 			continue
 		}
 		if e != nil {
 			pending = append(pending, e)
 		}
-		d.NoteAssumed(sum)
+		d.NoteAssumed(&r.Found)
 		opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), d.PID)
 		dumps = append(dumps, d)
 	}
-	if err := clock.Estimate(ctx, rec, pending, opts, sum); err != nil {
+	if err := clock.Estimate(ctx, rec, pending, opts, &r.Found); err != nil {
 		return nil, err
 	}
-	return dumps, nil
+	for _, d := range dumps {
+		for _, format := range formats {
+			if format.Check != nil {
+				format.Check(rec, d, &r.Found)
+			}
+		}
+	}
+	r.Dumps, r.Left = dumps, f.Left
+	return r, nil
 }
 
+// CloseDumps closes the files of dumps.
 func CloseDumps(dumps []*model.Dump) {
 	for _, d := range dumps {
 		d.File.Close()
@@ -112,7 +137,7 @@ func isRecordings(d *model.Dump) error {
 // dumpAdvice adds to an error what may be done about it.
 func dumpAdvice(err error) error {
 	switch {
-	case errors.Is(err, source.ErrNotJitdump):
+	case errors.Is(err, jitdump.ErrNotJitdump):
 		return fmt.Errorf("%w; was it overwritten by a later run?", err)
 	case errors.Is(err, syscall.EIO):
 		return fmt.Errorf("%w; the disk may be failing", err)

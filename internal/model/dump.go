@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -44,31 +43,23 @@ func (d *Dump) KnowsMachine() error {
 		return nil
 	}
 	err := errors.New("neither it nor the recording says what machine its code is for")
-	if CaptureDump(d.Source) != nil {
-		return report.Advise(err, `say "machine" in its JSON, as uname -m does`)
+	if a, ok := d.Source.(interface{ AdviseMachine() string }); ok {
+		return report.Advise(err, "%s", a.AdviseMachine())
 	}
 	return report.Advise(err, "record into a file: perf record -o FILE")
 }
 
 // NoteAssumed says what was assumed of the dump's times.
-func (d *Dump) NoteAssumed(sum *report.Summary) {
+func (d *Dump) NoteAssumed(found *report.Findings) {
 	if d.Assumed != "" {
-		sum.Note(quote.Printable(d.Path) + ": " + d.Assumed)
+		found.Note(quote.Printable(d.Path) + ": " + d.Assumed)
 	}
-}
-
-// CaptureDump returns the captures that a dump is, or nil.
-func CaptureDump(d source.Dump) *source.J9Captures {
-	c, _ := d.(*source.J9Captures)
-	return c
 }
 
 // OtherFiles are the paths of a dump's files beside its first.
 func (d *Dump) OtherFiles() (paths []string) {
-	if c := CaptureDump(d.Source); c != nil {
-		for _, x := range c.Captures() {
-			paths = append(paths, x.Path, strings.TrimSuffix(x.Path, ".bin")+".json")
-		}
+	if g, ok := d.Source.(source.Group); ok {
+		paths = g.Paths()
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return path == d.Path })
 }
@@ -100,10 +91,4 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 		return recording.Confirmed
 	}
 	return recording.Possible
-}
-
-// IsMono reports whether a dump is a log of Mono's.
-func IsMono(d source.Dump) bool {
-	_, ok := d.(*source.MonoLog)
-	return ok
 }

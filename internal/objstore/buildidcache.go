@@ -35,7 +35,6 @@ import (
 // id is that of one content.
 type buildIDCache struct {
 	root *os.Root
-	sum  *report.Summary
 
 	mu     sync.Mutex
 	failed int
@@ -44,19 +43,20 @@ type buildIDCache struct {
 
 // CacheObjects puts the objects of a result into the build-id cache that opts name.
 // What cannot be put there is a problem. It comes after the result: the cache is shared
-// with everything else that perf does, and nothing is taken back from it.
-func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *config.Options, sum *report.Summary) {
+// with everything else that perf does, and nothing is taken back from it. It returns how many
+// objects of the result are there.
+func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *config.Options) (n int, found report.Findings) {
 	if opts.BuildIDCache == "" {
-		return
+		return 0, found
 	}
 	err := os.MkdirAll(opts.BuildIDCache, 0o755)
-	c := buildIDCache{sum: sum}
+	var c buildIDCache
 	if err == nil {
 		c.root, err = os.OpenRoot(opts.BuildIDCache)
 	}
 	if err != nil {
-		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err))})
-		return
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err))})
+		return 0, found
 	}
 	defer c.root.Close()
 	jobs := opts.Jobs
@@ -86,13 +86,13 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 		})
 	}
 	err = group.Wait()
-	sum.Cached = int(added.Load())
 	if err != nil {
-		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
 	}
 	if c.failed > 0 {
-		sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text)})
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text)})
 	}
+	return int(added.Load()), found
 }
 
 func (c *buildIDCache) fail(err error) {

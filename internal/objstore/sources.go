@@ -96,16 +96,16 @@ func (t *SourceTree) Undo() {
 
 // Place writes the sources of a dump that have come since it was called last, in
 // the order of the dump, so that the names do not depend on anything else. What
-// cannot be written is a problem, and stays under the name that it had.
-func (t *SourceTree) Place(d *model.Dump, sum *report.Summary) {
+// cannot be written is a problem, and stays under the name that it had. It returns how many
+// sources the dump has.
+func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 	texts, ok := d.Source.(source.Texter)
 	if !ok {
-		return
+		return 0, found
 	}
 	all := texts.Sources()
-	sum.Dumps[d.Number].Sources = len(all)
 	if t == nil {
-		return
+		return len(all), found
 	}
 	for ; d.Placed < len(all); d.Placed++ {
 		if t.full {
@@ -126,15 +126,16 @@ func (t *SourceTree) Place(d *model.Dump, sum *report.Summary) {
 			advice = "make room, or name another directory with --sources DIR"
 		}
 		if t.failed[d]++; t.failed[d] <= report.MaxProblems {
-			sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
+			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
 		}
 	}
+	return len(all), found
 }
 
 // Report says how many more files could not be written than were named.
-func (t *SourceTree) Report(dumps []*model.Dump, sum *report.Summary) {
+func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 	if t == nil {
-		return
+		return found
 	}
 	for _, d := range dumps {
 		named := report.MaxProblems
@@ -142,9 +143,10 @@ func (t *SourceTree) Report(dumps []*model.Dump, sum *report.Summary) {
 			named = 1
 		}
 		if n := t.failed[d] - named; n > 0 {
-			sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: "name another directory with --sources DIR"})
+			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: "name another directory with --sources DIR"})
 		}
 	}
+	return found
 }
 
 // put writes a file of the given name, or finds it there, and returns its name

@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A StoreError is an error of writing, as opposed to one of reading a dump.
@@ -58,8 +59,8 @@ const objectMode = 0o644
 // Mode returns what the files of a dump are created with: who may not read the dump
 // may not read its code.
 func Mode(d *model.Dump) uint32 {
-	if c := model.CaptureDump(d.Source); c != nil {
-		return c.Mode()&objectMode | 0o600
+	if g, ok := d.Source.(source.Group); ok {
+		return g.Mode()&objectMode | 0o600
 	}
 	st, err := d.File.Stat()
 	if err != nil {
@@ -297,18 +298,18 @@ func isWhereRecorded(d *model.Dump) bool {
 
 // OpenAll opens the directories for the objects of dumps. A directory that
 // cannot be written costs its dumps, and if it was asked for, the run.
-func OpenAll(dumps []*model.Dump, opts *config.Options, sum *report.Summary) (s Stores, usable []*model.Dump, err error) {
+func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*model.Dump, found report.Findings, err error) {
 	s = make(Stores)
 	var failed []failedStore
 	for _, d := range dumps {
 		if d.Objects, err = objectDir(opts, d); err != nil {
-			return s, nil, err
+			return s, nil, found, err
 		}
 		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.Objects })
 		if at < 0 && s[d.Objects] == nil {
 			st, err := openStore(d.Objects, opts.Objects != "", opts.Objects != "" || !isWhereRecorded(d))
 			if err != nil && opts.Objects != "" {
-				return s, nil, report.Advise(err, report.AdviceObjects)
+				return s, nil, found, report.Advise(err, report.AdviceObjects)
 			}
 			if err == nil {
 				s[d.Objects] = st
@@ -328,9 +329,9 @@ func OpenAll(dumps []*model.Dump, opts *config.Options, sum *report.Summary) (s 
 		if advice != report.AdviceRoom {
 			advice = "name a directory for the objects with --objects DIR"
 		}
-		sum.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
+		found.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
 	}
-	return s, usable, nil
+	return s, usable, found, nil
 }
 
 // A failedStore is a directory that cannot be written.
@@ -342,12 +343,13 @@ type failedStore struct {
 
 // Report says which of the directories are not any more where the result says that
 // the objects are.
-func (s Stores) Report(sum *report.Summary) {
+func (s Stores) Report() (found report.Findings) {
 	for _, path := range slices.Sorted(maps.Keys(s)) {
 		if !safefile.IsStill(path, s[path].fd) {
-			sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
 		}
 	}
+	return found
 }
 
 // Mark says that the result is there.

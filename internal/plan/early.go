@@ -78,7 +78,7 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 	var why unknowable
 	if errors.As(err, &why) {
 		b.blind = true
-		b.planner.sum.Note(fmt.Sprintf("%s: what it touches before that is loaded cannot be told: %s; so each function of a bundle has a mapping of its own", quote.Printable(b.rec.In.Path), why))
+		b.planner.Found.Note(fmt.Sprintf("%s: what it touches before that is loaded cannot be told: %s; so each function of a bundle has a mapping of its own", quote.Printable(b.rec.In.Path), why))
 		return nil, nil
 	}
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -107,22 +106,24 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 }
 
 // DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
-// function has an object of its own. It records obstacles in the dump's summary.
-func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *config.Options, sum *report.Summary) {
+// function has an object of its own. It returns what keeps perf from unwinding stacks through its
+// functions, or "".
+func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
-		return
+		return ""
 	}
 	host, why := hostFrame(rec, d)
 	d.Source.DeriveFrames(source.Surroundings{Host: host, Copies: copies(rec, d)})
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d):
-		sum.Dumps[d.Number].Frames = "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
+		return "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
 	case why != "":
-		sum.Dumps[d.Number].Frames = fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
+		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
 	case alone && !model.IsTight(d.Objects) && isCrowded(rec, d):
-		sum.Dumps[d.Number].Frames = "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
+		return "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
 	}
+	return ""
 }
 
 // knowsCode reports whether the bytes of any function of a dump are known, outside of

@@ -32,18 +32,18 @@ func LineAddresses(d *model.Dump) *report.LineAddresses {
 }
 
 // lineProblems adds problems with the lines of a dump to sum.
-func lineProblems(d *model.Dump, sum *report.Summary) {
+func lineProblems(d *model.Dump, found *report.Findings) {
 	a := LineAddresses(d)
 	if a == nil {
 		return
 	}
 	if a.Decision == string(source.LinesContradictory) {
-		sum.Problem(report.Problem{File: d.Path, Offset: -1, Advice: report.AdviceVerify(d.Path), Text: fmt.Sprintf(
+		found.Problem(report.Problem{File: d.Path, Offset: -1, Advice: report.AdviceVerify(d.Path), Text: fmt.Sprintf(
 			"its source lines were left out, because their addresses contradict each other: of %d tables, %d fit the code as written, %d if moved back by %d bytes, %d either way, %d neither way",
 			a.Tables, a.AsWritten.Tables, a.MovedBack.Tables, a.Skew, a.Either, a.Neither)})
 	}
 	if a.Early > 0 {
-		sum.Problem(report.Problem{File: d.Path, Offset: -1, Advice: "inject from a file: perf record -o FILE", Text: fmt.Sprintf(
+		found.Problem(report.Problem{File: d.Path, Offset: -1, Advice: "inject from a file: perf record -o FILE", Text: fmt.Sprintf(
 			"the source lines of %d functions may be wrong: they were injected before the dump was complete", a.Early)})
 	}
 }

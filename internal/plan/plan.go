@@ -10,6 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 )
@@ -18,8 +19,10 @@ import (
 // is at work.
 type Planner struct {
 	model.Plan
+	Lines []report.DumpSummary // of the dumps, by number, with what planning knows
+	Found report.Findings
+
 	rec   *recording.Recording
-	sum   *report.Summary
 	names objectNames
 	files *fileCode
 	rooms *rooms
@@ -46,13 +49,14 @@ type Dump struct {
 	Over bool
 }
 
-func New(rec *recording.Recording, sum *report.Summary) *Planner {
-	return &Planner{rec: rec, sum: sum, files: newFileCode(rec), rooms: newRooms(rec)}
+// New returns a planner without any dumps.
+func New(rec *recording.Recording) *Planner {
+	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), rooms: newRooms(rec)}
 }
 
 // Make makes the plan for all dumps, of one object for each function.
-func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options, sum *report.Summary) *Planner {
-	p := New(rec, sum)
+func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *Planner {
+	p := New(rec)
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.MonoAOT
 	for _, d := range dumps {
 		pd := p.Add(d)
@@ -70,18 +74,14 @@ func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options, s
 	return p
 }
 
+// ByTimeOfMapping compares mappings by their times.
 func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
 
 // Add takes in a dump without any events yet.
 func (p *Planner) Add(d *model.Dump) *Dump {
 	d.Number = len(p.dumps)
-	kind := report.KindJitdump
-	if model.IsMono(d.Source) {
-		kind = report.KindMono
-	}
-	p.sum.Dumps = append(p.sum.Dumps, report.DumpSummary{PID: d.PID, Kind: kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Repair{}})
+	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Repair{}})
 	pd := &Dump{Dump: d, attribution: newAttribution(p.rec, d)}
-	pd.reportCaptures(&p.sum.Dumps[d.Number])
 	p.dumps = append(p.dumps, pd)
 	return pd
 }
@@ -89,17 +89,19 @@ func (p *Planner) Add(d *model.Dump) *Dump {
 // Finish adds what is to be said of the dumps as a whole.
 func (p *Planner) Finish() {
 	for _, d := range p.dumps {
-		p.sum.Dumps[d.Number].Cut, p.sum.Dumps[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
+		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
 		for _, q := range d.Source.Scanned().Problems {
-			p.sum.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: report.AdviceVerify(d.Path)})
+			p.Found.Problem(report.Problem{File: d.Path, Offset: q.Offset, Text: q.Text, Advice: report.AdviceVerify(d.Path)})
 		}
 		if n := d.Source.Scanned().Dropped; n > 0 {
-			p.sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
+			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more problems like these", n), Advice: report.AdviceVerify(d.Path)})
 		}
-		d.reportMono(p.sum)
-		lineProblems(d.Dump, p.sum)
+		if r, ok := d.Source.(reporter); ok {
+			p.Found.Add(r.Report(quote.Printable(d.Path), &p.Lines[d.Number]))
+		}
+		lineProblems(d.Dump, &p.Found)
 		for _, text := range d.attribution.problems() {
-			p.sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
+			p.Found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: "record all of them: start perf record before they are forked, or with -a"})
 		}
 	}
 }
@@ -113,7 +115,7 @@ func (p *Planner) Extend(d *Dump) {
 	}
 	d.events += len(events)
 	d.attribution.look()
-	ds := &p.sum.Dumps[d.Number]
+	ds := &p.Lines[d.Number]
 	p.Objects = slices.Grow(p.Objects, len(events))
 	for i := range events {
 		e := &events[i]
@@ -137,7 +139,7 @@ func (p *Planner) Extend(d *Dump) {
 			ds.Repeated++
 			continue
 		}
-		if !p.Overlay && model.IsMono(d.Source) && p.files.holds(pid, d.Clock(e.Time), e.Addr, e.Size) {
+		if !p.Overlay && d.Source.Traits().Images && p.files.holds(pid, d.Clock(e.Time), e.Addr, e.Size) {
 			ds.InImages++
 			continue
 		}
@@ -173,7 +175,7 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 			continue
 		}
 		if e.Kind == jitcode.Move && add {
-			p.sum.Dumps[d.Number].Moved++
+			p.Lines[d.Number].Moved++
 		}
 		d.attribution.share(e, func(pid, tid uint32) {
 			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}

@@ -14,39 +14,38 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/report"
 )
 
-// DropUntouched drops from a plan what the recording does not touch. Where that cannot
-// be told, everything stays, and the summary says why.
-func DropUntouched(ctx context.Context, p *model.Plan, rec *recording.Recording, called calls.Each, sum *report.Summary) error {
+// DropUntouched drops from the plan what the recording does not touch. Where that cannot
+// be told, everything stays, and a note says why.
+func (p *Planner) DropUntouched(ctx context.Context, called calls.Each) error {
 	if len(p.Mappings) == 0 {
 		return nil
 	}
-	t := newTouched(rec, p)
-	err := eachTouch(ctx, rec, t.bounds, t.touch)
+	t := newTouched(p.rec, &p.Plan)
+	err := eachTouch(ctx, p.rec, t.bounds, t.touch)
 	var why unknowable
 	if errors.As(err, &why) {
-		sum.Note(fmt.Sprintf("%s: which functions it touches cannot be told: %s; all of them are there", quote.Printable(rec.In.Path), why))
+		p.Found.Note(fmt.Sprintf("%s: which functions it touches cannot be told: %s; all of them are there", quote.Printable(p.rec.In.Path), why))
 		return nil
 	}
 	if err != nil {
-		return recording.Error(rec.In.Path, err)
+		return recording.Error(p.rec.In.Path, err)
 	}
 	jitted := func(pid uint32) bool { return t.familyOf(pid) != nil }
 	if err := called(ctx, jitted, t.touch); err != nil {
 		return err
 	}
-	if err := touchTargets(ctx, p, t); err != nil {
+	if err := touchTargets(ctx, &p.Plan, t); err != nil {
 		return err
 	}
-	keep(p, t, sum)
+	p.keep(t)
 	return nil
 }
 
 // keep drops the mappings that are not touched, and the objects that none of the
 // others is about.
-func keep(p *model.Plan, t *touched, sum *report.Summary) {
+func (p *Planner) keep(t *touched) {
 	t.settle()
 	var mappings []model.Mapping
 	moved := make([]int, len(p.Objects)) // where an object is to be, and 1
@@ -59,7 +58,7 @@ func keep(p *model.Plan, t *touched, sum *report.Summary) {
 		}
 	}
 	var objects []model.Object
-	functions := make([][]bool, len(sum.Dumps)) // of a dump: whether it has an object
+	functions := make([][]bool, len(p.Lines)) // of a dump: whether it has an object
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		n := o.Dump.Number
@@ -75,7 +74,7 @@ func keep(p *model.Plan, t *touched, sum *report.Summary) {
 	for i := range p.Objects { // a function may have several
 		if o := &p.Objects[i]; !functions[o.Dump.Number][o.Function] {
 			functions[o.Dump.Number][o.Function] = true
-			sum.Dumps[o.Dump.Number].Untouched++
+			p.Lines[o.Dump.Number].Untouched++
 		}
 	}
 	for i := range mappings {

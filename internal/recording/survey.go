@@ -35,10 +35,7 @@ type Recording struct {
 	Cmdline   []string    // of perf record; nil if unknown
 	Described []byte      // of a pipe: its event names (EVENT_DESC)
 
-	Machine      string       // as uname(2) has it, or ""
-	RefusedLogs  []RefusedLog // of Mono
-	CapturesLeft int          // of those that were named: they have become problems
-	CallsThere   bool         // an earlier run has put in a trace that is given
+	Machine string // as uname(2) has it, or ""
 
 	Owners map[uint32]uint32 // the processes of threads, by their numbers
 

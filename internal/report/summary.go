@@ -57,6 +57,16 @@ func (s *Summary) Problem(p Problem) {
 	}
 }
 
+// Add adds the findings of a stage.
+func (s *Summary) Add(found Findings) {
+	for _, p := range found.Problems {
+		s.Problem(p)
+	}
+	for _, text := range found.Notes {
+		s.Note(text)
+	}
+}
+
 // Complete reports whether everything that could be injected was. A dump that
 // ends inside a record is complete: its process was killed, or still writes.
 func (s *Summary) Complete() bool { return len(s.Problems) == 0 }

@@ -22,7 +22,7 @@ import (
 type Copier struct {
 	Rec     *recording.Recording
 	Plan    *model.Plan
-	Sum     *report.Summary
+	Done    Result
 	Out     output.Sink
 	Markers map[int64]bool // by position, those that have done their work
 	Jit     map[uint32][]recording.Span
@@ -33,22 +33,35 @@ type Copier struct {
 	Aux     map[uint64]uint64 // where AUXTRACE records were in a file, and where they are
 }
 
-// Copy writes the result.
-func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces []*calltrace.Track, out *output.Output, level int, sum *report.Summary) error {
+// A Result is how a recording was changed.
+type Result struct {
+	Mappings int   // that were put in, of code
+	Tables   int   // that were put in, of unwind tables
+	Dropped  int   // records that were left out
+	Bytes    int64 // of the result
+}
+
+// Copy writes the result: the recording with the mappings of a plan and the calls of traces put
+// in, and without markers.
+func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
+	r := &Copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.Genealogy.JitSpans(markers), Aux: make(map[uint64]uint64)}
+	err := r.copy(ctx, markers, traces, out, level)
+	return r.Done, err
+}
+
+func (r *Copier) copy(ctx context.Context, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) error {
+	rec := r.Rec
 	var dst output.Sink
 	var err error
-	if len(traces) > 0 {
-		dst, err = calltrace.NewSink(ctx, rec, traces, out, level, sum)
+	if traces.Len() > 0 {
+		dst, err = calltrace.NewSink(ctx, rec, traces, out, level)
 	} else {
 		dst, err = output.New(rec.In, out, level)
 	}
 	if err != nil {
 		return err
 	}
-	r := &Copier{
-		Rec: rec, Plan: p, Sum: sum, Out: dst, Markers: make(map[int64]bool), Jit: rec.Genealogy.JitSpans(markers),
-		Aux: make(map[uint64]uint64),
-	}
+	r.Out = dst
 	for _, m := range markers {
 		r.Markers[m.Pos] = true
 	}
@@ -84,7 +97,7 @@ func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers 
 	}
 	r.MappingsUpTo(math.MaxUint64)
 	err = dst.Finish(r.ExtendBuildIDs, r.MoveAuxIndex)
-	sum.BytesWritten = dst.Offset()
+	r.Done.Bytes = dst.Offset()
 	return err
 }
 
@@ -113,7 +126,7 @@ func (r *Copier) Block(b *perfdata.Block) error {
 		switch rec.Type {
 		case perfdata.RecordMmap, perfdata.RecordMmap2:
 			if drop = r.drops(rec, time, pos); drop {
-				r.Sum.Dropped++
+				r.Done.Dropped++
 			}
 		case perfdata.RecordAuxtrace:
 			r.Out.Takes(rec) // its payload is not that of TRACING_DATA
@@ -159,9 +172,9 @@ func (r *Copier) MappingsUpTo(time uint64) {
 			record.Filename = r.path
 		}
 		r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
-		r.Sum.Mappings++
+		r.Done.Mappings++
 		if m.Tables != 0 && o.Tables.Size > 0 {
-			r.Sum.Tables++
+			r.Done.Tables++
 			record.Addr, record.Len, record.PgOff = m.Tables, o.Tables.Size, o.Tables.Offset
 			r.buf = perfdata.AppendMmap2(r.buf, r.order(), &record, m.Time, &r.Trailer)
 		}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,15 +16,15 @@ import (
 // The messages that troubleshooting.md explains are those that the program has.
 func TestMessagesExist(t *testing.T) {
 	var texts []string
-	for _, dir := range []string{"inject", "internal/source", "jitdump", "cmd/jitinject"} {
-		files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range files {
-			if !strings.HasSuffix(path, "_test.go") {
+	for _, dir := range []string{"inject", "internal", "jitdump", "cmd/jitinject"} {
+		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
 				texts = append(texts, stringsIn(t, path)...)
 			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	all := strings.Join(texts, "\n")

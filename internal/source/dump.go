@@ -2,9 +2,8 @@ package source
 
 import (
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"io"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -19,6 +18,12 @@ type Dump interface {
 	// Scanned returns what has been found so far. It belongs to the dump.
 	Scanned() *Listing
 
+	// Traits returns what holds for all dumps of its format.
+	Traits() Traits
+
+	// SetMachine says on what machine the recording was made. It comes before the first Scan.
+	SetMachine(Machine)
+
 	PID() uint32            // the process it says it is of, in that process's own pid namespace; 0 for unknown
 	Clock() (Clock, error)  // of its times
 	Target() jitcode.Target // what its code is made for
@@ -30,8 +35,38 @@ type Dump interface {
 	// DeriveFrames asks for unwind tables that are derived from the functions' code.
 	DeriveFrames(Surroundings)
 
-	// What was repaired of its producer's habits: see Jitdump.
+	// Repairs returns which quirks of its producer were repaired so far, in a fixed order.
 	Repairs() []Repair
+}
+
+// Traits are what holds for all dumps of a format.
+type Traits struct {
+	Kind       string // the name of the format, in the summary's JSON form
+	ClaimsOnly bool   // Clock is what a header claims; times may prove it wrong
+	Images     bool   // it also lists functions that lie in mapped files
+}
+
+// A Machine is what a recording says of the machine and the process of a dump.
+type Machine struct {
+	Name   string                // as uname(2) has it; "" if unknown
+	Order  binary.ByteOrder      // of the recording
+	Narrow func(pid uint32) bool // reports whether a process is one of 32 bits
+}
+
+// A Group is a Dump of several files.
+type Group interface {
+	Paths() []string // of all its files, the same one maybe twice
+	Bytes() int64    // the size of these
+	Mode() uint32    // permissions that all of them give
+}
+
+// A PartlyTimed is a Dump that may have functions without a time.
+type PartlyTimed interface {
+	// HasTimes reports whether any of them has one.
+	HasTimes() bool
+
+	// StartAt gives times, by their addresses, to functions that have none, or one before earliest.
+	StartAt(earliest uint64, time func(addr uint64) uint64)
 }
 
 // Surroundings are inputs for deriving frames that are not in the dump.
@@ -74,12 +109,6 @@ type Texter interface {
 	PlaceSource(i int, name string)
 }
 
-var (
-	_ Dump   = (*Jitdump)(nil)
-	_ Tracer = (*Jitdump)(nil)
-	_ Texter = (*Jitdump)(nil)
-)
-
 // A Listing is what has been found in a side file, as far as it was scanned.
 type Listing struct {
 	Events   []jitcode.Event // in the order of the file
@@ -108,24 +137,4 @@ func (l *Listing) problem(off int64, format string, args ...any) {
 		return
 	}
 	l.Problems = append(l.Problems, Problem{off, fmt.Sprintf(format, args...)})
-}
-
-// Open opens a side file of any format. It fails with ErrNotJitdump where it is
-// none of them, and otherwise where nothing can be read at all. src is used until the Dump is no longer.
-func Open(src io.ReaderAt) (Dump, error) {
-	d, err := OpenJitdump(src)
-	if err == nil {
-		return d, nil
-	}
-	if !errors.Is(err, ErrNotJitdump) {
-		return nil, err
-	}
-	m, monoErr := OpenMonoLog(src)
-	switch {
-	case monoErr == nil:
-		return m, nil
-	case errors.Is(monoErr, ErrNotMonoLog):
-		return nil, err
-	}
-	return nil, monoErr
 }

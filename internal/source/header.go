@@ -8,25 +8,6 @@ import (
 
 // What the header of a jitdump says, and how far that is believed.
 
-// A Clock is what a source's times are counted by.
-type Clock int
-
-const (
-	MonotonicClock Clock = iota // nanoseconds of CLOCK_MONOTONIC
-	ArchClock                   // ticks of the processor's counter
-	RealtimeClock               // nanoseconds of CLOCK_REALTIME
-	UnknownClock                // the header says nothing that can be believed: times have to tell
-)
-
-// Sure returns the clock, or MonotonicClock where that is unknown: it is what the format
-// wants, and nearly all producers write.
-func (c Clock) Sure() Clock {
-	if c == UnknownClock {
-		return MonotonicClock
-	}
-	return c
-}
-
 // Clock returns the clock that the header says the dump's times are of. The error is
 // always nil.
 func (d *Jitdump) Clock() (Clock, error) {
@@ -39,24 +20,24 @@ func (d *Jitdump) Clock() (Clock, error) {
 	return MonotonicClock, nil
 }
 
-// SetMachine says what machine the recording is of, as uname(2) has it, for a dump whose
-// header has no elf_mach. narrow says that the process is one of 32 bits. It must come
-// before the first Scan.
-func (d *Jitdump) SetMachine(machine string, narrow bool) {
+// Traits returns the traits of jitdumps.
+func (d *Jitdump) Traits() Traits { return Traits{Kind: "jitdump", ClaimsOnly: true} }
+
+// SetMachine sets the machine of a dump that has no elf_mach in its header to the recording's.
+func (d *Jitdump) SetMachine(machine Machine) {
 	if d.header.Machine != uint32(elf.EM_NONE) {
 		return
 	}
 	ptrSize := uint8(8)
-	if narrow {
+	if machine.Narrow(d.header.PID) {
 		ptrSize = 4
 	}
-	if m := monoMachine(machine, ptrSize); m != elf.EM_NONE {
+	if m := MachineOf(machine.Name, ptrSize); m != elf.EM_NONE {
 		d.header.Machine, d.assumed = uint32(m), true
 	}
 }
 
-// HeaderRepairs returns what was put right for the dump as a whole, which [Jitdump.Repairs]
-// does not have.
+// HeaderRepairs returns the repairs of the dump as a whole, the last of [Jitdump.Repairs].
 func (d *Jitdump) HeaderRepairs() (list []Repair) {
 	if d.header.Flags.Unknown() != 0 {
 		list = append(list, Repair{"unknown-flags", 1, "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -59,9 +60,15 @@ type j9Part struct {
 	known      bool // its bytes are in a file of the capture
 }
 
-// IsJ9Capture reports whether a path is of one of the files of a capture, and the other is beside
+// IsCapture reports whether a path is of one of the files of a capture, and the other is beside
 // it, whatever is in them.
-func IsJ9Capture(path string) bool { return j9meta.IsCapturePair(path) }
+func IsCapture(_ io.ReaderAt, path string) bool { return j9meta.IsCapturePair(path) }
+
+// HasCaptures reports whether a directory has captures in it.
+func HasCaptures(dir string) bool {
+	captures, _, err := FindJ9Captures(dir)
+	return err == nil && len(captures) > 0
+}
 
 // FindJ9Captures returns the captures in a directory, and metadata without the JSON that would
 // make it one. Code that one of the captures names is none, whatever it is called.
@@ -90,7 +97,7 @@ func OpenJ9Capture(path, machine string, order binary.ByteOrder) (*J9Capture, er
 	if l.Order != order {
 		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine of another byte order (%s) than the recording", byteOrderName(l.Order))})
 	}
-	if m := monoMachine(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
+	if m := MachineOf(machine, uint8(l.PointerSize)); m != elf.EM_NONE && m != l.Machine {
 		return fail("%w", otherMachine{fmt.Sprintf("it is of a machine %s with pointers of %d bytes, and the recording of %s", cmp.Or(l.MachineName(), l.Machine.String()), l.PointerSize, machine)})
 	}
 	warm, cold, err := raw.Parts()
@@ -145,7 +152,7 @@ func readJ9Capture(path, machine string) (*j9meta.Capture, error) {
 		return nil, err
 	}
 	if raw.Layout.Machine == elf.EM_NONE {
-		raw.Layout.Machine = monoMachine(machine, uint8(raw.Layout.PointerSize))
+		raw.Layout.Machine = MachineOf(machine, uint8(raw.Layout.PointerSize))
 	}
 	return raw, nil
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jitinject/jitinject/internal/cfi"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // J9Captures are all the captures of a process, as one dump. Each part of a body is a
@@ -41,8 +43,10 @@ type J9Clash struct{ Capture, Other *J9Capture }
 type j9Function struct{ capture, part int }
 
 var (
-	_ Dump     = (*J9Captures)(nil)
-	_ Codeless = (*J9Captures)(nil)
+	_ Dump        = (*J9Captures)(nil)
+	_ Codeless    = (*J9Captures)(nil)
+	_ Group       = (*J9Captures)(nil)
+	_ PartlyTimed = (*J9Captures)(nil)
 )
 
 // NewJ9Captures makes a dump of captures, at least one, that were opened for a recording of
@@ -146,6 +150,29 @@ func (d *J9Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
 
 // Captures returns the captures that are used.
 func (d *J9Captures) Captures() []*J9Capture { return d.captures }
+
+// Paths returns the paths of the metadata and the descriptions of all captures.
+func (d *J9Captures) Paths() (paths []string) {
+	for _, c := range d.captures {
+		paths = append(paths, c.Path, strings.TrimSuffix(c.Path, ".bin")+".json")
+	}
+	return paths
+}
+
+// Report counts the captures.
+func (d *J9Captures) Report(_ string, s *report.DumpSummary) (none report.Findings) {
+	s.Captures, s.Merged = len(d.captures), d.Repeated
+	return none
+}
+
+// Traits returns the traits of captures.
+func (d *J9Captures) Traits() Traits { return Traits{Kind: "openj9-captures"} }
+
+// SetMachine does nothing: captures were opened for the recording's machine.
+func (d *J9Captures) SetMachine(Machine) {}
+
+// AdviseMachine says what helps where the machine is unknown.
+func (d *J9Captures) AdviseMachine() string { return `say "machine" in its JSON, as uname -m does` }
 
 // Bytes returns the size of the files of those.
 func (d *J9Captures) Bytes() (n int64) {

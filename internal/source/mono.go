@@ -68,7 +68,7 @@ func OpenMonoLog(src io.ReaderAt) (*MonoLog, error) {
 		return nil, err
 	}
 	m := &MonoLog{Listing: Listing{Cut: -1}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
-	m.target = jitcode.Target{Machine: uint32(monoMachine(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
+	m.target = jitcode.Target{Machine: uint32(MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
 	return m, nil
 }
 

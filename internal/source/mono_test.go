@@ -193,7 +193,7 @@ func TestMonoDamaged(t *testing.T) {
 	for n := range whole {
 		damaged := bytes.Clone(whole)
 		damaged[n] ^= 0xff
-		m, err := source.Open(bytes.NewReader(damaged))
+		m, err := source.OpenMonoLog(bytes.NewReader(damaged))
 		if err != nil {
 			continue
 		}
@@ -208,8 +208,7 @@ func TestMonoDamaged(t *testing.T) {
 				}
 			}
 		}
-		log := m.(*source.MonoLog)
-		if m.NumFunctions()+log.Merged+log.Addressless < 20 && len(log.Problems) == 0 && log.Cut < 0 {
+		if m.NumFunctions()+m.Merged+m.Addressless < 20 && len(m.Problems) == 0 && m.Cut < 0 {
 			silent++
 		}
 		names(t, m)
@@ -227,7 +226,7 @@ func TestMonoDamaged(t *testing.T) {
 	if m := scanLog(t, bytes.NewReader(packed.Bytes()[:packed.Len()-9])); m.Cut < 0 {
 		t.Error("nothing says that the packed log is cut")
 	}
-	if _, err := source.Open(strings.NewReader("something else")); !errors.Is(err, source.ErrNotJitdump) {
+	if _, err := source.OpenMonoLog(strings.NewReader("something else")); !errors.Is(err, source.ErrNotMonoLog) {
 		t.Error(err)
 	}
 }
@@ -361,7 +360,7 @@ func TestMonoMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := scanLog(t, bytes.NewReader(out.Bytes()))
-		m.SetTarget(c.kernel, binary.LittleEndian)
+		m.SetMachine(source.Machine{Name: c.kernel, Order: binary.LittleEndian})
 		if got := m.Target().Machine; got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}

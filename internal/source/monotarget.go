@@ -2,7 +2,6 @@ package source
 
 import (
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -49,46 +48,16 @@ const minMonoTime = 1e9
 // Target returns what the log's code is made for.
 func (m *MonoLog) Target() jitcode.Target { return m.target }
 
-// SetTarget says what machine the code is for, where the log does not: machine is as
-// uname(2) has it.
-func (m *MonoLog) SetTarget(machine string, order binary.ByteOrder) {
+// SetMachine sets the machine of a log that does not name its own to the recording's.
+func (m *MonoLog) SetMachine(machine Machine) {
 	if m.target.Machine == uint32(elf.EM_NONE) {
-		m.target.Machine = uint32(monoMachine(machine, m.header.PtrSize))
+		m.target.Machine = uint32(MachineOf(machine.Name, m.header.PtrSize))
 	}
-	m.target.Order = order
+	m.target.Order = machine.Order
 }
 
-// monoMachine returns the machine of a name, which is Mono's, or the kernel's; EM_NONE
-// if nobody knows it. Programs of 32 bits run on machines of 64.
-func monoMachine(name string, ptrSize uint8) elf.Machine {
-	narrow := ptrSize == 4
-	switch name {
-	case "x86-64", "amd64", "x86_64":
-		if narrow {
-			return elf.EM_386
-		}
-		return elf.EM_X86_64
-	case "x86", "i386", "i486", "i586", "i686":
-		return elf.EM_386
-	case "arm64", "aarch64":
-		if narrow {
-			return elf.EM_ARM
-		}
-		return elf.EM_AARCH64
-	case "arm", "armv6l", "armv7l", "armv8l":
-		return elf.EM_ARM
-	case "ppc64", "ppc64le":
-		return elf.EM_PPC64
-	case "ppc":
-		return elf.EM_PPC
-	case "s390x", "s390":
-		return elf.EM_S390
-	case "riscv", "riscv64", "riscv32":
-		return elf.EM_RISCV
-	case "mips", "mips64":
-		return elf.EM_MIPS
-	case "sparc", "sparc64":
-		return elf.EM_SPARCV9
-	}
-	return elf.EM_NONE
-}
+// Traits returns the traits of logs.
+func (m *MonoLog) Traits() Traits { return Traits{Kind: "mono-log", Images: true} }
+
+// ShortenNames leaves the parameters out of the names of functions.
+func (m *MonoLog) ShortenNames() { m.Short = true }

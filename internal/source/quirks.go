@@ -22,17 +22,6 @@ type repairs struct {
 	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
 }
 
-// DisplacedTables is the name of the repair of unwind tables that perf inject would hand
-// on unreadable: the index is in front of them, or they tell of another place.
-const DisplacedTables = "displaced-unwind-tables"
-
-// A Repair is a quirk of a producer that was repaired.
-type Repair struct {
-	Name  string // short and stable
-	Count int64
-	Text  string // what Count counts, and what was done
-}
-
 // Repairs returns what has been repaired so far, in a fixed order, without what
 // did not occur.
 func (d *Jitdump) Repairs() []Repair {
@@ -60,7 +49,8 @@ func (d *Jitdump) Repairs() []Repair {
 		{"orphaned-lines", int64(d.Orphans()), "line tables that belong to no function of the dump; left out"},
 		{"absurd-tids", r.tids.Load(), "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
-	return slices.DeleteFunc(all, func(r Repair) bool { return r.Count == 0 })
+	all = slices.DeleteFunc(all, func(r Repair) bool { return r.Count == 0 })
+	return append(all, d.HeaderRepairs()...)
 }
 
 // maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).

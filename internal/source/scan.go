@@ -15,18 +15,8 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A Problem is something in a side file that cost information.
-type Problem struct {
-	Offset int64  // in the side file
-	Text   string // a sentence that says the offset, too
-}
-
 // ErrNotJitdump says that a file is no jitdump at all.
 var ErrNotJitdump = jitdump.ErrNotJitdump
-
-// maxProblems bounds how many problems of one file are kept; the rest is only
-// counted.
-const maxProblems = 50
 
 // A Jitdump is a jitdump file, scanned as far as Scan was called.
 type Jitdump struct {
@@ -78,6 +68,12 @@ type span struct {
 }
 
 func spanOf(raw *jitdump.Raw) span { return span{raw.Offset, uint32(raw.Size())} }
+
+var (
+	_ Dump   = (*Jitdump)(nil)
+	_ Tracer = (*Jitdump)(nil)
+	_ Texter = (*Jitdump)(nil)
+)
 
 // OpenJitdump reads the header of a jitdump. It fails where nothing can be read
 // at all. src is used until the Jitdump is no longer, from several goroutines.

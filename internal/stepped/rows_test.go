@@ -52,7 +52,7 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	src, err := source.Open(f)
+	src, err := source.OpenDump(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
@@ -24,11 +25,11 @@ type Trace struct {
 	*source.MonoTrace
 	args     string   // that the profiler had
 	unpacked *os.File // nil if the log is not compressed
-	made     []MadeThread
+	made     []calls.SyntheticThread
 }
 
-// MadeThreads returns the threads whose numbers are made up.
-func (t *Trace) MadeThreads() []MadeThread { return t.made }
+// SyntheticThreads returns the threads whose numbers are made up.
+func (t *Trace) SyntheticThreads() []calls.SyntheticThread { return t.made }
 
 func (t *Trace) Close() error {
 	if t.unpacked != nil {
@@ -37,15 +38,15 @@ func (t *Trace) Close() error {
 	return nil
 }
 
-// Traces returns the traces of those dumps that are Mono's logs with calls in them.
-func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, sum *report.Summary, add func(*Trace, *model.Dump)) error {
+// Traces adds the traces of those dumps that are Mono's logs with calls in them.
+func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
 	for _, d := range dumps {
 		log, ok := d.Source.(*source.MonoLog)
 		if !ok || !log.HasCalls() {
 			continue
 		}
 		if d.Match.Kind == report.ClockNone {
-			sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: report.AdviceClock})
+			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: "its times cannot be matched with the recording's, so the calls in it are left out", Advice: report.AdviceClock})
 			continue
 		}
 		t, err := openTrace(ctx, rec, d, log, code, opts)
@@ -53,10 +54,10 @@ func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 			if ctx.Err() != nil {
 				return err
 			}
-			sum.Problem(report.ProblemOf(d.Path, fmt.Errorf("the calls in it are left out: %w", safefile.PlainError(err)), "make room for it in the directory for temporary files (TMPDIR), or unpack it with gzip -d"))
+			found.Problem(report.ProblemOf(d.Path, fmt.Errorf("the calls in it are left out: %w", safefile.PlainError(err)), "make room for it in the directory for temporary files (TMPDIR), or unpack it with gzip -d"))
 			continue
 		}
-		add(t, d)
+		add(t, d.Clock, d.Match)
 	}
 	return nil
 }
@@ -96,16 +97,16 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 }
 
 // Report notes that calls may have been too deep for Mono to log them.
-func (t *Trace) Report(deepest int64, sum *report.Summary) {
+func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 	limit, given := callDepth(t.args)
-	if deepest <= limit {
+	if c.Deepest <= limit {
 		return
 	}
 	text := fmt.Sprintf("calls in it are as deep as Mono logs them, which is %d", limit)
 	if !given {
 		text += " if it is not told"
 	}
-	sum.Note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", quote.Printable(t.Path()), text))
+	found.Note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", quote.Printable(t.Path()), text))
 }
 
 // unpackLog writes a log into a file that nobody else sees, without compression.

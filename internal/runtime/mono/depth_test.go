@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
@@ -24,9 +25,9 @@ func TestMonoCallDepth(t *testing.T) {
 		{"log:calldepth=,calls", 101, "which is 100"},
 		{"", 101, "which is 100"},
 	} {
-		sum := new(report.Summary)
-		(&Trace{MonoTrace: new(source.MonoTrace), args: test.args}).Report(test.deepest, sum)
-		if got := strings.Join(sum.Notes, ""); test.want == "" && got != "" || !strings.Contains(got, test.want) {
+		var found report.Findings
+		(&Trace{MonoTrace: new(source.MonoTrace), args: test.args}).Report(calls.Counts{Deepest: test.deepest}, &found)
+		if got := strings.Join(found.Notes, ""); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %d deep: %q, want %q", test.args, test.deepest, got, test.want)
 		}
 	}

@@ -26,9 +26,9 @@ import (
 
 // Find finds logs, and makes markers for their processes. The error is ctx's, or of
 // options that cannot be followed.
-func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
+func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	for _, n := range f.Opts.Mono {
-		if err := namedLog(ctx, f, n, sum); err != nil {
+		if err := namedLog(ctx, f, n, found); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
 }
 
 // namedLog takes in a log that the user has named.
-func namedLog(ctx context.Context, f *locate.Finder, n config.NamedDump, sum *report.Summary) error {
+func namedLog(ctx context.Context, f *locate.Finder, n config.NamedDump, found *report.Findings) error {
 	option := "--mono " + quote.Printable(n.Path)
 	if n.PID != 0 {
 		option = fmt.Sprintf("--mono %d=%s", n.PID, quote.Printable(n.Path))
@@ -70,12 +70,12 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.NamedDump, sum *re
 			if log.PID() != 0 && f.Rec.Processes[log.PID()] == nil {
 				advice = report.AdviceOtherRun
 			}
-			sum.Problem(report.ProblemOf(s.Path, err, advice))
+			found.Problem(report.ProblemOf(s.Path, err, advice))
 			return nil
 		}
 	}
 	if err := cannotOwn(f.Rec, pid, log); err != nil {
-		sum.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
+		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 		return nil
 	}
 	markLog(f, pid, s, log, "named with --mono")
@@ -90,7 +90,7 @@ func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 		return nil
 	}
 	if err != nil {
-		f.Rec.RefusedLogs = append(f.Rec.RefusedLogs, recording.RefusedLog{Path: path, PID: 0, Err: err})
+		f.Left.Logs = append(f.Left.Logs, locate.RefusedLog{Path: path, PID: 0, Err: err})
 		return nil
 	}
 	if s.Taken {
@@ -104,7 +104,7 @@ func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 		err = fmt.Errorf("process %d has another", pid)
 	}
 	if err != nil {
-		f.Rec.RefusedLogs = append(f.Rec.RefusedLogs, recording.RefusedLog{Path: path, PID: log.PID(), Err: err})
+		f.Left.Logs = append(f.Left.Logs, locate.RefusedLog{Path: path, PID: log.PID(), Err: err})
 		return nil
 	}
 	markLog(f, pid, s, log, place)

@@ -21,7 +21,7 @@ const mostStrays = 1. / 4
 // LeaveOutStrays finds the functions of a log that lie in none of the memory which their
 // processes could execute, where the recording tells what that was, and says how many
 // there are.
-func LeaveOutStrays(rec *recording.Recording, d *model.Dump, sum *report.Summary) {
+func LeaveOutStrays(rec *recording.Recording, d *model.Dump, found *report.Findings) {
 	log, ok := d.Source.(*source.MonoLog)
 	if !ok {
 		return
@@ -32,9 +32,9 @@ func LeaveOutStrays(rec *recording.Recording, d *model.Dump, sum *report.Summary
 	switch {
 	case n == 0:
 	case float64(n) <= mostStrays*float64(log.Astray+len(log.Events)):
-		sum.Note(fmt.Sprintf("%s: %s (Mono had freed them before it wrote the log, as when AppDomains are unloaded)", quote.Printable(d.Path), text))
+		found.Note(fmt.Sprintf("%s: %s (Mono had freed them before it wrote the log, as when AppDomains are unloaded)", quote.Printable(d.Path), text))
 	default:
-		sum.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: report.AdviceVerify(d.Path)})
+		found.Problem(report.Problem{File: d.Path, Offset: -1, Text: text, Advice: report.AdviceVerify(d.Path)})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -326,18 +327,12 @@ func (s *nearness) add(d uint64) bool {
 
 func (s *nearness) clear() bool { return s.n < 2 || s.next/clearly >= s.nearest }
 
-// A MadeThread is one of a log whose number in the recording nobody knows.
-type MadeThread struct {
-	TID  uint32
-	Name string
-}
-
 // madeTIDs is where numbers are that no thread can have: PID_MAX_LIMIT of Linux.
 const madeTIDs = 1<<22 + 1
 
 // threadNumbers gives a number to each thread of the log that has logged calls: its own,
 // or one that is made up.
-func (m *threadMatch) threadNumbers() (tids map[*source.MonoThread]uint32, made []MadeThread) {
+func (m *threadMatch) threadNumbers() (tids map[*source.MonoThread]uint32, made []calls.SyntheticThread) {
 	tids = make(map[*source.MonoThread]uint32)
 	threads := slices.Clone(m.threads)
 	slices.SortStableFunc(threads, func(a, b *source.MonoThread) int { return cmp.Compare(a.First, b.First) })
@@ -354,7 +349,7 @@ func (m *threadMatch) threadNumbers() (tids map[*source.MonoThread]uint32, made 
 		if name == "" {
 			name = "mono-thread"
 		}
-		made = append(made, MadeThread{tid, name})
+		made = append(made, calls.SyntheticThread{TID: tid, Name: name})
 		tids[t] = tid
 	}
 	return tids, made

@@ -34,14 +34,14 @@ type group struct {
 
 // Find finds the captures that were named, and makes markers for their processes. The error is
 // ctx's, or of options that cannot be followed.
-func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
+func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	var groups []*group
 	seen := make(map[string]bool)
 	// Those first of which the user says whose they are: they may be in a directory that is named as well.
 	named := slices.Clone(f.Opts.J9)
 	slices.SortStableFunc(named, func(a, b config.NamedDump) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
-		list, err := openCaptures(ctx, f, n, seen, sum)
+		list, err := openCaptures(ctx, f, n, seen, found)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
 	if len(groups) == 0 {
 		return nil
 	}
-	owners, err := ownersOfCaptures(ctx, f, groups, sum)
+	owners, err := ownersOfCaptures(ctx, f, groups, found)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
 	}
 	for _, pid := range f.Rec.PIDs() {
 		if list := of[pid]; len(list) > 0 {
-			if err := markCaptures(f, pid, list, sum); err != nil {
+			if err := markCaptures(f, pid, list, found); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func Find(ctx context.Context, f *locate.Finder, sum *report.Summary) error {
 
 // openCaptures opens the captures of one option. What cannot be used of a file that is named is an
 // error; of one in a directory, a problem.
-func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, seen map[string]bool, sum *report.Summary) (groups []*group, err error) {
+func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
 	option := "--j9 " + quote.Printable(n.Path)
 	if n.PID != 0 {
 		option = fmt.Sprintf("--j9 %d=%s", n.PID, quote.Printable(n.Path))
@@ -100,8 +100,8 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, see
 		case len(paths) == 0:
 			return nil, fmt.Errorf("%s: there is no capture in it, which is a file X.bin with X.json beside it", option)
 		case len(alone) > 0:
-			f.Rec.CapturesLeft += len(alone)
-			sum.Problem(withoutJSON(n.Path, alone))
+			f.Left.Captures += len(alone)
+			found.Problem(withoutJSON(n.Path, alone))
 		}
 	}
 	of := make(map[uint32]*group)
@@ -120,8 +120,8 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, see
 			if errors.Is(err, source.ErrOtherMachine) {
 				advice = report.AdviceOtherRun
 			}
-			f.Rec.CapturesLeft++
-			sum.Problem(report.Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
+			f.Left.Captures++
+			found.Problem(report.Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
 			continue
 		case seen[filepath.Clean(c.Path)]: // named twice, also by its other file
 			continue
@@ -170,20 +170,20 @@ func namesOf(paths []string) string {
 }
 
 // markCaptures makes a dump of the captures of a process, and its marker.
-func markCaptures(f *locate.Finder, pid uint32, captures []*source.J9Capture, sum *report.Summary) error {
+func markCaptures(f *locate.Finder, pid uint32, captures []*source.J9Capture, found *report.Findings) error {
 	d := source.NewJ9Captures(captures, f.Rec.Machine)
-	f.Rec.CapturesLeft += len(d.Clashes)
+	f.Left.Captures += len(d.Clashes)
 	for _, x := range d.Clashes {
-		sum.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", quote.Printable(x.Other.Path)),
+		found.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", quote.Printable(x.Other.Path)),
 			Advice: `give both a "time" in their JSON`})
 	}
 	for _, c := range d.Captures() {
 		for _, err := range c.CodeErrors {
-			sum.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless --code-from has them",
+			found.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless --code-from has them",
 				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: --code-from FILE"})
 		}
 		for _, p := range c.Problems {
-			sum.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(c.Path)})
+			found.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(c.Path)})
 		}
 	}
 	if len(d.Captures()) == 0 {

@@ -26,7 +26,7 @@ type class struct {
 }
 
 // ownersOfCaptures gives captures to processes. Those for which there is none become problems.
-func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, sum *report.Summary) (map[*source.J9Capture]uint32, error) {
+func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, found *report.Findings) (map[*source.J9Capture]uint32, error) {
 	owners := make(map[*source.J9Capture]uint32)
 	give := func(captures []*source.J9Capture, pid uint32) {
 		for _, c := range captures {
@@ -39,8 +39,8 @@ func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, su
 		case g.pid == 0:
 			open = append(open, classesOf(f.Rec, g)...)
 		case not != "":
-			f.Rec.CapturesLeft += len(g.captures)
-			sum.Problem(g.problem(g.captures, report.AdviceOtherRun, not))
+			f.Left.Captures += len(g.captures)
+			found.Problem(g.problem(g.captures, report.AdviceOtherRun, not))
 		default:
 			give(g.captures, g.pid)
 		}
@@ -70,17 +70,17 @@ func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, su
 		}
 	}
 	for _, c := range left {
-		f.Rec.CapturesLeft += len(c.captures)
+		f.Left.Captures += len(c.captures)
 		g := c.group
 		if len(choice[c]) == 0 {
 			text := c.say("no process of the recording had executable memory where its code is; is it of another run?", "no process of the recording had executable memory where their code is; are they of another run?")
 			if others := given(g, owners); others != "" {
 				text += " " + others
 			}
-			sum.Problem(g.problem(c.captures, g.name(c.captures), text))
+			found.Problem(g.problem(c.captures, g.name(c.captures), text))
 			continue
 		}
-		sum.Problem(g.problem(c.captures, g.name(c.captures), c.say("it may be", "they may be")+" of any of the processes "+someProcesses(choice[c])))
+		found.Problem(g.problem(c.captures, g.name(c.captures), c.say("it may be", "they may be")+" of any of the processes "+someProcesses(choice[c])))
 	}
 	return owners, nil
 }

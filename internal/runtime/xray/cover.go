@@ -63,7 +63,7 @@ func (l *life) covered() string {
 }
 
 // Report puts into the summary what came up while the trace was read.
-func (x *Trace) Report(c calls.Counts, sum *report.Summary) {
+func (x *Trace) Report(c calls.Counts, found *report.Findings) {
 	for _, r := range x.Repairs() {
 		x.Summary.Repairs = append(x.Summary.Repairs, report.Repair(r))
 	}
@@ -81,16 +81,16 @@ func (x *Trace) Report(c calls.Counts, sum *report.Summary) {
 		}
 		switch {
 		case why != "":
-			sum.Problem(report.Problem{
+			found.Problem(report.Problem{
 				File: x.Path(), Offset: -1, Text: fmt.Sprintf("its beginning is missing: %s, and %s; counts of calls are too low", l.covered(), why),
 				Advice: "its buffers were overwritten, if the program was not patched late: record with more of them (buffer_max in XRAY_FDR_OPTIONS)",
 			})
 		case l.traced-l.began > (l.ended-l.began)/2:
-			sum.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(x.Path()), l.covered()))
+			found.Note(fmt.Sprintf("%s: %s; if that is too little, record with a larger buffer_max in XRAY_FDR_OPTIONS", quote.Printable(x.Path()), l.covered()))
 		}
 	}
 	if pairs, short := x.Pairs(); pairs >= fewPairs && short*100 <= pairs {
-		sum.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(x.Path())))
+		found.Note(fmt.Sprintf("%s: no simple call is shorter than 5 us; was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten? without it such calls are not logged", quote.Printable(x.Path())))
 	}
 }
 

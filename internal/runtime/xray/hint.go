@@ -14,14 +14,14 @@ import (
 
 // hint notes a trace beside the recording that nobody has asked for: the runtime calls it
 // xray-log.PROGRAM.XXXXXX.
-func hint(s *recording.Recording, opts *config.Options, sum *report.Summary) {
+func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
 	logs, _ := filepath.Glob(filepath.Join(quote.Literal(s.In.Dir), "xray-log.*"))
 	for _, path := range logs {
 		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 		for _, pid := range s.PIDs() {
 			if slices.ContainsFunc(s.Processes[pid].FileMaps, func(m recording.FileMap) bool { return m.Name != "" && filepath.Base(m.Name) == name }) {
-				sum.Note(fmt.Sprintf("%s looks like a trace of %s; to put its calls in: %s --xray %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.CommandLine(), quote.ShellWord(path)))
+				found.Note(fmt.Sprintf("%s looks like a trace of %s; to put its calls in: %s --xray %s", quote.Printable(path), recording.NameOf(pid, s.Processes[pid].Comm), opts.CommandLine(), quote.ShellWord(path)))
 				return
 			}
 		}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/clock"
+	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -49,11 +51,22 @@ func (x *Trace) Problems() []calls.Problem {
 	return problems
 }
 
-// Open opens the traces that opts names. Those that cannot be used become problems. The
+// Traces adds the traces that opts name. Those that cannot be used become problems. The
 // error is of options that cannot be followed.
-func Open(ctx context.Context, rec *recording.Recording, opts *config.Options, sum *report.Summary) (xrays []*Trace, err error) {
+func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
+	xrays, err := openAll(ctx, rec, opts, found)
+	for _, x := range xrays {
+		add(x, x.Clock, x.Match)
+	}
+	return err
+}
+
+// Details returns what the summary says of the trace beside its calls.
+func (x *Trace) Details() *report.XRaySummary { return &x.Summary }
+
+func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
-		hint(rec, opts, sum)
+		hint(rec, opts, found)
 		return nil, nil
 	}
 	if len(opts.XRay) == 0 {
@@ -81,21 +94,21 @@ func Open(ctx context.Context, rec *recording.Recording, opts *config.Options, s
 			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), err)
 		}
 		if err != nil {
-			sum.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
+			found.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
 			continue
 		}
 		f.trace.Path = path
 	}
-	share(rec, files, opts, sum)
+	share(rec, files, opts, found)
 	for _, f := range files {
 		if f.trace == nil {
 			continue
 		}
-		more, err := open(ctx, rec, f, binaries, opts, sum)
+		more, err := open(ctx, rec, f, binaries, opts, found)
 		if none := (clock.Unknown{}); errors.As(err, &none) {
-			sum.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // it is no fault of the trace
+			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // it is no fault of the trace
 		} else if err != nil {
-			sum.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
+			found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
 		xrays = append(xrays, more...)
 	}
@@ -156,7 +169,7 @@ func read(file *os.File) (*source.XRay, error) {
 }
 
 // share gives what is in several traces to the processes that wrote it.
-func share(s *recording.Recording, files []*traceFile, opts *config.Options, sum *report.Summary) {
+func share(s *recording.Recording, files []*traceFile, opts *config.Options, found *report.Findings) {
 	var traces []*source.XRay
 	paths := make(map[*source.XRay]string)
 	times := make(map[*source.XRay]func(uint64) uint64)
@@ -196,23 +209,23 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, sum
 	}
 	problems, err := source.ShareXRay(traces, world)
 	if err != nil {
-		sum.Problem(report.ProblemOf(files[0].path, err, "read it from another disk"))
+		found.Problem(report.ProblemOf(files[0].path, err, "read it from another disk"))
 	}
 	for _, p := range problems {
 		if p.Note {
-			sum.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(paths[p.X]), p.Text, p.Advice))
+			found.Note(fmt.Sprintf("%s: %s; %s", quote.Printable(paths[p.X]), p.Text, p.Advice))
 		} else {
-			sum.Problem(report.Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
+			found.Problem(report.Problem{File: paths[p.X], Offset: p.Offset, Text: p.Text, Advice: p.Advice})
 		}
 	}
 }
 
 // open finds the processes of a trace in the recording. Those that cannot be used become
 // problems; the error is of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*binary, opts *config.Options, sum *report.Summary) (xrays []*Trace, err error) {
+func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*binary, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
-		sum.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})
+		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})
 	}
 	opts.Logf(2, "%s: counts of %.0f Hz, times are right to %d ns", quote.Printable(f.path), trace.Clock.Frequency, trace.Clock.Error)
 	clock, match, counts, err := clockOf(s, trace, opts)
@@ -222,7 +235,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 	for _, p := range trace.Processes {
 		program, err := findProgram(s, p, clock, binaries, opts)
 		if err != nil {
-			sum.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+			found.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
 			continue
 		}
 		if program.unchecked {
@@ -232,7 +245,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 			}
 			if int64(most) > int64(program.functions.Len()) {
 				err := fmt.Errorf("process %d: %s: %w: the trace has a function %d, and this program has %d", program.pid, quote.Printable(program.path), errOtherBuild, most, program.functions.Len())
-				sum.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
+				found.Problem(report.ProblemOf(f.path, err, adviceXRayBinary))
 				continue
 			}
 		}

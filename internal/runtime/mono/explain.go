@@ -1,4 +1,4 @@
-package diagnose
+package mono
 
 import (
 	"fmt"
@@ -11,21 +11,25 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
 )
 
-// tellMono says why there is no log of a process that runs Mono, and reports whether it was
+// Explain says why there is no log of a process that runs Mono, and reports whether it was
 // told to write one, as far as is known.
-func tellMono(rec *recording.Recording, f *locate.Finder, s suspect, who string, r *report.Reason) bool {
-	outputs := mono.Outputs(rec)
-	_, loaded := mono.ProfilerLoaded(rec, s.pid, 0)
-	refused, ok := refusedLogOf(rec, s.pid, loaded, outputs)
+func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
+	rec := f.Rec
+	how := known.Of(rec.Processes[pid])
+	if !how.IsMono() {
+		return false
+	}
+	outputs := Outputs(rec)
+	_, loaded := ProfilerLoaded(rec, pid, 0)
+	refused, ok := refusedLogOf(f.Left.Logs, pid, loaded, outputs)
 	began := who
 	if len(outputs) > 0 {
 		began = fmt.Sprintf("%s; it was started with %s", who, quote.Printable(outputs[0].Option))
 	}
 	r.Kind = report.ReasonNoDump
-	r.Advice = fmt.Sprintf("%s --mono %d=FILE", f.Opts.CommandLine(), s.pid)
+	r.Advice = fmt.Sprintf("%s --mono %d=FILE", f.Opts.CommandLine(), pid)
 	switch {
 	case ok:
 		r.Text = fmt.Sprintf("%s; %s is not its log: %v", began, quote.Printable(refused.Path), refused.Err)
@@ -34,54 +38,54 @@ func tellMono(rec *recording.Recording, f *locate.Finder, s suspect, who string,
 	case !loaded && anyProfiler(rec) != 0:
 		r.Kind = report.ReasonFlagMissing
 		r.Text = fmt.Sprintf("%s, and did not load Mono's log profiler, as process %d did: each mono must be told", who, anyProfiler(rec))
-		r.Advice = known.Of(s.Process).Advice()
+		r.Advice = how.Advice()
 	case !loaded:
-		r.Text = fmt.Sprintf("%s, but Mono did not load its profiler (%s.so is not in the recording), so it wrote no log", began, mono.Profiler)
+		r.Text = fmt.Sprintf("%s, but Mono did not load its profiler (%s.so is not in the recording), so it wrote no log", began, Profiler)
 		r.Advice = "install the profiler and record again; on Debian: apt install libmono-profiler"
 	case len(outputs) == 0:
-		r.Text = fmt.Sprintf("%s; Mono's profiler was in it and wrote a log, but the recording does not say what that is called, and none of the files *.mlpd* in %s is of this process", who, monoPlaces(f))
+		r.Text = fmt.Sprintf("%s; Mono's profiler was in it and wrote a log, but the recording does not say what that is called, and none of the files *.mlpd* in %s is of this process", who, logPlaces(f))
 	case outputs[0].Gone:
 		r.Text = began + ", and its log went to no file that is known"
 		r.Advice = "record with output=FILE among the options of Mono's profiler; or if you have its log: " + r.Advice
 	default:
-		r.Text = fmt.Sprintf("%s, and its log %s is not in %s", began, quote.Printable(strings.NewReplacer("[0-9]*", "*", `\`, "").Replace(outputs[0].Pattern)), monoPlaces(f))
+		r.Text = fmt.Sprintf("%s, and its log %s is not in %s", began, quote.Printable(strings.NewReplacer("[0-9]*", "*", `\`, "").Replace(outputs[0].Pattern)), logPlaces(f))
 	}
 	return true
 }
 
 // refusedLogOf returns a log that was not taken, and is that of a process by what it says, or
 // by its name if the process wrote one.
-func refusedLogOf(rec *recording.Recording, pid uint32, wrote bool, outputs []mono.Output) (l recording.RefusedLog, ok bool) {
-	for _, l := range rec.RefusedLogs {
+func refusedLogOf(logs []locate.RefusedLog, pid uint32, wrote bool, outputs []Output) (l locate.RefusedLog, ok bool) {
+	for _, l := range logs {
 		if l.PID == pid {
 			return l, true
 		}
 	}
-	for _, l := range rec.RefusedLogs {
-		if wrote && slices.ContainsFunc(outputs, func(o mono.Output) bool {
+	for _, l := range logs {
+		if wrote && slices.ContainsFunc(outputs, func(o Output) bool {
 			ok, _ := filepath.Match(filepath.Base(o.Pattern), filepath.Base(l.Path))
 			return ok && !o.Gone
 		}) {
 			return l, true
 		}
 	}
-	return recording.RefusedLog{}, false
+	return locate.RefusedLog{}, false
 }
 
 // anyProfiler returns a process that has loaded Mono's log profiler, or 0.
 func anyProfiler(rec *recording.Recording) uint32 {
 	for _, pid := range rec.PIDs() {
-		if _, ok := mono.ProfilerLoaded(rec, pid, 0); ok {
+		if _, ok := ProfilerLoaded(rec, pid, 0); ok {
 			return pid
 		}
 	}
 	return 0
 }
 
-// monoPlaces are the directories where logs were looked for, in words.
-func monoPlaces(f *locate.Finder) string {
+// logPlaces are the directories where logs were looked for, in words.
+func logPlaces(f *locate.Finder) string {
 	var dirs []string
-	for _, dir := range mono.Dirs(f) {
+	for _, dir := range Dirs(f) {
 		if dir = filepath.Clean(dir); dir == "." {
 			dir = "the current directory"
 		}

@@ -1,0 +1,109 @@
+package inject
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/build"
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/plan"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// The summary is made of what the stages return, in their order.
+
+// newSummary returns the summary of a run that has opened its input.
+func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
+	sum := &report.Summary{Version: report.SummaryVersion, Input: opts.Input, Output: opts.Output, Dumps: []report.DumpSummary{}, Problems: []report.Problem{}}
+	if in.File != nil && in.File.Header.Unfinished {
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: "perf record did not come to its end; the records up to there are used, what it writes last is missing", Advice: report.AdviceEnd})
+	}
+	if len(in.Missing) > 0 {
+		sum.Problem(report.Problem{File: in.Path, Offset: -1, Text: fmt.Sprintf("there is no %s in it, but later files are there; what was recorded on some CPUs is missing", strings.Join(in.Missing, ", ")), Advice: "copy all of the directory"})
+	}
+	return sum
+}
+
+func addSurvey(sum *report.Summary, rec *recording.Recording) {
+	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
+		sum.Problem(cutProblem(rec.In, rec.Cut))
+	}
+	sum.AlreadyInjected = rec.Injected
+}
+
+// cutProblem says that a record is incomplete.
+func cutProblem(in *recording.Input, at int64) report.Problem {
+	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
+}
+
+func addBuilt(sum *report.Summary, r build.Result) {
+	sum.Objects, sum.ObjectBytes, sum.Unchanged, sum.Replaced = r.Objects, r.Bytes, r.Unchanged, r.Replaced
+	for number, counts := range r.Dumps {
+		counts.Fill(&sum.Dumps[number])
+	}
+	sum.Add(r.Found)
+}
+
+func addCopied(sum *report.Summary, r rewrite.Result, traces *calltrace.Traces) {
+	sum.Mappings, sum.Tables, sum.Dropped, sum.BytesWritten = r.Mappings, r.Tables, r.Dropped, r.Bytes
+	sum.Traces = traces.Summaries
+	sum.Add(traces.Found)
+}
+
+func addCounted(sum *report.Summary, r count.Result) {
+	sum.Samples = r.Samples
+	for i, samples := range r.Dumps {
+		sum.Dumps[i].Samples = samples
+	}
+	sum.Add(r.Found)
+}
+
+// addDumps adds what is known of the dumps when all is done: the names of their processes, their
+// sizes, and which quirks were repaired.
+func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump) {
+	for i, d := range dumps {
+		s := &sum.Dumps[i]
+		s.Command = rec.CommOf(d.PID)
+		s.LineAddresses = plan.LineAddresses(d)
+		s.Stacks = rec.Stacks[d.PID]
+		st, err := d.File.Stat()
+		if err != nil { // of a stream, whose dumps are closed when they are complete
+			st, err = os.Stat(d.Path)
+		}
+		if err == nil {
+			s.Bytes = st.Size()
+			if g, ok := d.Source.(source.Group); ok {
+				s.Bytes = g.Bytes()
+			}
+			sum.BytesRead += s.Bytes
+		}
+		for _, r := range d.Source.Repairs() {
+			s.Repairs = append(s.Repairs, report.Repair(r))
+			if r.Name == source.DisplacedTables {
+				s.Unwind.Repaired = int(r.Count)
+			}
+		}
+	}
+}
+
+// strictError returns what is missing in the result as an error.
+func strictError(sum *report.Summary) error {
+	problems := slices.Clone(sum.Problems)
+	for i := range sum.Dumps {
+		if d := &sum.Dumps[i]; d.Cut >= 0 {
+			problems = append(problems, report.Problem{File: d.Path, Offset: d.Cut, Text: d.CutText(), Advice: "let its process end before you inject"})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w; nothing was written, because of --strict", report.ProblemsError(problems))
+}

@@ -1,0 +1,70 @@
+package build
+
+import (
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/report"
+)
+
+// A Result is what came of a plan.
+type Result struct {
+	Objects   int            // files that are there
+	Bytes     int64          // their size
+	Unchanged int            // of them, those that were there before
+	Replaced  int            // of them, those that have replaced another file
+	Dumps     map[int]Counts // by number
+	Found     report.Findings
+}
+
+func (r *Result) add(dump int, c Counts) {
+	if r.Dumps == nil {
+		r.Dumps = make(map[int]Counts)
+	}
+	c.add(r.Dumps[dump])
+	r.Dumps[dump] = c
+}
+
+// Counts are how many functions of a dump say where their code comes from, and how it is
+// unwound.
+type Counts struct{ lines, inlines, sent, derived, unplaced, codeless int }
+
+// count counts a function. unwound says that its object has unwind tables.
+func (c *Counts) count(fn *jitcode.Function, unwound bool) {
+	if len(fn.Lines) > 0 {
+		c.lines++
+	}
+	if len(fn.Inlines) > 0 {
+		c.inlines++
+	}
+	if !fn.HasCode() {
+		c.codeless++
+	}
+	switch {
+	case fn.Unwind.Empty():
+	case !unwound:
+		c.unplaced++
+	case len(fn.Unwind.Sent.FDEs) > 0:
+		c.sent++
+	default:
+		c.derived++
+	}
+}
+
+func (c *Counts) add(o Counts) {
+	c.lines += o.lines
+	c.inlines += o.inlines
+	c.sent += o.sent
+	c.derived += o.derived
+	c.unplaced += o.unplaced
+	c.codeless += o.codeless
+}
+
+// Fill fills the fields of a dump's summary that the counts are about.
+func (c Counts) Fill(s *report.DumpSummary) {
+	s.WithLines, s.Codeless, s.Inlining = c.lines, c.codeless, c.inlines
+	s.Unwind.Sent, s.Unwind.Derived, s.Unwind.Unplaced = c.sent, c.derived, c.unplaced
+	if c.unplaced > 0 {
+		s.Frames = fmt.Sprintf("for the unwind tables of %d functions there was no place within 2 GB behind their code; perf up to 6.12 may not find their callers", c.unplaced)
+	}
+}

@@ -1,0 +1,70 @@
+package formats
+
+import (
+	"io"
+
+	"github.com/jitinject/jitinject/internal/calltrace"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A Format is a format of side files, with what the program can do with it. Functions that a
+// format has no use for are nil.
+type Format struct {
+	Kind Kind
+	Name string // with its article
+
+	// Identify reports whether a file has the format, by its first bytes or by what is beside it.
+	Identify func(src io.ReaderAt, path string) bool
+
+	// Holds reports whether a directory has files of the format that are taken together.
+	Holds func(dir string) bool
+
+	// Dump is how files of the format are found and opened as descriptions of functions.
+	Dump locate.Format
+
+	// Calls opens files of the format as traces of calls.
+	Calls calltrace.Opener
+}
+
+// All are all formats. A file that several of them would take is of the first.
+var All = []Format{
+	{
+		Kind: Jitdump, Name: "a jitdump", Identify: source.IsJitdump,
+		Dump: locate.Format{Open: source.OpenDump, Other: source.ErrNotJitdump},
+	},
+	{
+		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: source.IsMonoLog,
+		Dump:  locate.Format{Open: source.OpenLog, Other: source.ErrNotMonoLog, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
+		Calls: mono.Traces,
+	},
+	{
+		Kind: XRay, Name: "an XRay trace", Identify: source.IsXRay,
+		Calls: xray.Traces,
+	},
+	{
+		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: source.IsCapture, Holds: source.HasCaptures,
+		Dump: locate.Format{Find: openj9.Find},
+	},
+}
+
+// Dumps returns how dumps of all formats are found and opened.
+func Dumps() (formats []locate.Format) {
+	for i := range All {
+		formats = append(formats, All[i].Dump)
+	}
+	return formats
+}
+
+// Calls returns what opens traces of calls, of all formats.
+func Calls() (openers []calltrace.Opener) {
+	for i := range All {
+		if All[i].Calls != nil {
+			openers = append(openers, All[i].Calls)
+		}
+	}
+	return openers
+}

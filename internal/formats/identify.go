@@ -1,0 +1,106 @@
+package formats
+
+import (
+	"debug/elf"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile"
+)
+
+// A Kind is what a file is, as far as its first bytes, or the files beside it, tell.
+type Kind int
+
+// The kinds of files that a run can read.
+const (
+	Unknown   Kind = iota
+	Recording      // of perf record
+	Jitdump
+	MonoLog
+	XRay
+	J9 // a capture of OpenJ9's metadata
+	Core
+	ELF // a program or a shared object
+)
+
+// others are the names of the kinds that are no side files, with their articles.
+var others = map[Kind]string{
+	Unknown:   "a file of another kind",
+	Recording: "a recording",
+	Core:      "a core dump",
+	ELF:       "an ELF file",
+}
+
+// String returns the name of a kind, with its article.
+func (k Kind) String() string {
+	for i := range All {
+		if All[i].Kind == k {
+			return All[i].Name
+		}
+	}
+	return others[k]
+}
+
+// Identify returns the kind of a file. It is Unknown for what cannot be opened, and for
+// what is no regular file.
+func Identify(path string) Kind {
+	// A FIFO is not opened: who waits to write to it would lose the reader at once.
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return Unknown
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return Unknown
+	}
+	file, err := safefile.RegularFile(fd, path)
+	if err != nil {
+		return Unknown
+	}
+	defer file.Close()
+	if kind := identifyOther(file); kind != Unknown {
+		return kind
+	}
+	for i := range All {
+		if All[i].Identify(file, path) {
+			return All[i].Kind
+		}
+	}
+	return Unknown
+}
+
+// IsDirectory reports whether a path is a directory of side files of one kind, of which all
+// are taken together, and returns that.
+func IsDirectory(path string) (Kind, bool) {
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		return Unknown, false
+	}
+	for i := range All {
+		if All[i].Holds != nil && All[i].Holds(path) {
+			return All[i].Kind, true
+		}
+	}
+	return Unknown, false
+}
+
+// identifyOther returns the kind of a file that is no side file, or Unknown.
+func identifyOther(file io.ReaderAt) Kind {
+	var head [elf.EI_NIDENT + 2]byte
+	n, _ := file.ReadAt(head[:], 0)
+	switch b := string(head[:n]); {
+	case strings.HasPrefix(b, "PERFILE2"), strings.HasPrefix(b, "2ELIFREP"):
+		return Recording
+	case n < len(head) || !strings.HasPrefix(b, elf.ELFMAG):
+		return Unknown
+	}
+	typ := elf.Type(head[elf.EI_NIDENT]) | elf.Type(head[elf.EI_NIDENT+1])<<8
+	if elf.Data(head[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		typ = typ<<8 | typ>>8
+	}
+	if typ == elf.ET_CORE {
+		return Core
+	}
+	return ELF
+}

@@ -1,0 +1,64 @@
+package locate
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// A Format is what a format of dumps offers for finding them. Any function may be nil.
+type Format struct {
+	// Open opens a file as a dump. Its error is Other for a file of another format.
+	Open  func(src io.ReaderAt) (source.Dump, error)
+	Other error
+
+	// Find adds markers for the format's files that no mapping in the recording describes. The
+	// error is ctx's, or of options that cannot be followed.
+	Find func(ctx context.Context, f *Finder, found *report.Findings) error
+
+	// Explain fills in a reason why there is no file of the format for a process that made code, and
+	// reports whether it can. who is a clause that says what the process did.
+	Explain func(f *Finder, pid uint32, who string, r *report.Reason) bool
+
+	// Check compares a dump, of any format, with the recording when its clock is known.
+	Check func(rec *recording.Recording, d *model.Dump, found *report.Findings)
+}
+
+// FindAll adds markers for files of all formats that no mapping describes.
+func (f *Finder) FindAll(ctx context.Context, found *report.Findings) error {
+	for _, format := range f.Formats {
+		if format.Find != nil {
+			if err := format.Find(ctx, f, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open opens a file as a dump of the format that it has. Where it has none, the error is
+// that of the first format.
+func (f *Finder) open(src io.ReaderAt) (source.Dump, error) {
+	var first error
+	for _, format := range f.Formats {
+		if format.Open == nil {
+			continue
+		}
+		d, err := format.Open(src)
+		if err == nil {
+			return d, nil
+		}
+		if !errors.Is(err, format.Other) {
+			return nil, err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
