@@ -16,7 +16,7 @@ import (
 
 // An unwindBatch is an unwinding record of several functions.
 type unwindBatch struct {
-	span
+	record span
 	*cfi.Batch
 	users int // functions that it has FDEs of
 }
@@ -26,7 +26,7 @@ func (d *Jitdump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	d.endBatch()
 	if b, ok := cfi.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
 		d.pairing.unwinding(span{}, 0)
-		d.batches = append(d.batches, unwindBatch{span: spanOf(raw), Batch: b})
+		d.batches = append(d.batches, unwindBatch{record: spanOf(raw), Batch: b})
 		d.pairing.tables, d.pairing.loading = len(d.batches), false
 		return
 	}
@@ -47,7 +47,7 @@ func (d *Jitdump) unwindingOf(l *jitdump.Load) (s span, mapped uint64) {
 		return span{}, 0
 	}
 	b.users++
-	return b.span, 0
+	return b.record, 0
 }
 
 // endBatch notes that no more loads belong to the unwinding record of a batch.
@@ -58,14 +58,14 @@ func (d *Jitdump) endBatch() {
 	}
 	if b := &d.batches[p.tables-1]; p.loading && b.users == 0 {
 		d.repairs.unwind.Add(1)
-		d.problem(b.off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.off, b.Addr)
+		d.problem(b.record.off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.record.off, b.Addr)
 	}
 	p.tables, p.loading = 0, false
 }
 
 // batchOf returns the batch that an unwinding record is of, or nil.
 func (d *Jitdump) batchOf(s span) *unwindBatch {
-	i, ok := slices.BinarySearchFunc(d.batches, s.off, func(b unwindBatch, off int64) int { return cmp.Compare(b.off, off) })
+	i, ok := slices.BinarySearchFunc(d.batches, s.off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.off, off) })
 	if !ok {
 		return nil
 	}
