@@ -62,7 +62,7 @@ func offsetOf(err error) int64 {
 // j9Name returns the name of the method at an address.
 func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
 	if i := slices.IndexFunc(methods, func(m jitdump.JavaMethod) bool { return m.Method == address }); i >= 0 {
-		return []byte(javaName(&methods[i], maxOriginName))
+		return []byte(JavaName(&methods[i]))
 	}
 	return fmt.Appendf(nil, "[method %#x]", address)
 }

@@ -41,8 +41,8 @@ func openXRay(t *testing.T, path string) *XRay {
 	return x
 }
 
-// programOf returns the functions of a program, and their names without parameters.
-func programOf(t *testing.T, path string) (*xraymap.Map, []string) {
+// tracedProgram returns the functions of a program, and their names without parameters.
+func tracedProgram(t *testing.T, path string) (*xraymap.Map, []string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestXRayRecorded(t *testing.T) {
 	for _, name := range []string{"xray-tsc", "xray-emulated"} {
 		dir := testrec.Unpack(t, name)
 		x := openXRay(t, filepath.Join(dir, "xray-log.calls"))
-		program, names := programOf(t, filepath.Join(dir, "calls"))
+		program, names := tracedProgram(t, filepath.Join(dir, "calls"))
 		truth := knownCalls(t, filepath.Join(dir, "counts.txt"))
 		if len(x.Processes) != 1 || x.Processes[0].PID != truth.pid || len(x.Processes[0].Threads) != 2 {
 			t.Fatalf("%s: processes %+v", name, x.Processes)
