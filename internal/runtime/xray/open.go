@@ -222,7 +222,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 
 // open finds the processes of a trace in the recording. Those that cannot be used become
 // problems; the error is of the trace as a whole.
-func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*binary, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
+func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
 		found.Problem(report.Problem{File: f.path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(f.path)})

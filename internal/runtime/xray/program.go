@@ -37,13 +37,13 @@ func (p *program) address(id uint32) (uint64, bool) {
 	return addr + p.bias, ok
 }
 
-// An binary is a program that opts names.
-type binary struct {
+// A namedProgram is a program that opts name.
+type namedProgram struct {
 	path      string
 	functions *xraymap.Map
 }
 
-func readBinaries(opts *config.Options) (binaries []*binary, err error) {
+func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 	for _, path := range opts.XRayBinary {
 		file, f := recording.OpenELF(path)
 		if f == nil {
@@ -57,13 +57,13 @@ func readBinaries(opts *config.Options) (binaries []*binary, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--xray-binary %s: %w", quote.Printable(path), err)
 		}
-		binaries = append(binaries, &binary{path, m})
+		binaries = append(binaries, &namedProgram{path, m})
 	}
 	return binaries, nil
 }
 
 // findProgram finds a process of a trace in the recording, and its program.
-func findProgram(s *recording.Recording, p *source.XRayProcess, clock func(uint64) uint64, binaries []*binary, opts *config.Options) (*program, error) {
+func findProgram(s *recording.Recording, p *source.XRayProcess, clock func(uint64) uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
 	began := clock(p.Began())
 	pid, err := pidOf(s, p, opts)
 	if err == nil {
@@ -122,7 +122,7 @@ func pidOf(s *recording.Recording, p *source.XRayProcess, opts *config.Options) 
 
 // programOf finds the program that a process ran at a time: the first of its files that
 // is instrumented.
-func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*binary, opts *config.Options) (*program, error) {
+func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
 	maps := s.FileMapsOf(pid, time)
 	if len(maps) == 0 { // the trace is of another time, and that will be said
 		maps = s.FileMapsOf(pid, math.MaxUint64)
@@ -164,7 +164,7 @@ var (
 // perf keeps the build ids of files that have samples, and no others. Without one, the file
 // that was mapped is known by its inode. A copy is not, and is taken only if the file that was
 // mapped is gone; if that was replaced, nothing tells which of the two builds the copy is.
-func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries []*binary, first bool, opts *config.Options) (*program, error) {
+func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries []*namedProgram, first bool, opts *config.Options) (*program, error) {
 	want := m.BuildID
 	if want == "" {
 		want = s.BuildID(m.Name)
