@@ -266,3 +266,29 @@ func TestJ9CaptureAlone(t *testing.T) {
 		t.Errorf("%q, alone %q: %v", bins, alone, err)
 	}
 }
+
+// The listings of a capture are made together: it is not read again for each.
+func TestJ9CaptureListingsOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
+	b := j9gen.Random(rng, j9gen.Options{Layout: l, CodeSize: 0x8000, Cold: j9gen.Never, Native: j9gen.Never, Sites: 100, Maps: 400})
+	path := writeCapture(t, t.TempDir(), "X", b, nil, nil)
+	c, err := source.OpenJ9Capture(path, "x86_64", l.Order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := source.NewJ9Captures([]*source.J9Capture{c}, "x86_64")
+	for i := range d.Sources() {
+		if text, err := d.SourceText(i); err != nil || len(text) != d.Sources()[i].Size {
+			t.Fatalf("listing %d: got %d bytes, %v; want %d bytes", i, len(text), err, d.Sources()[i].Size)
+		}
+		if i == 0 {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := len(d.Sources()); got < 20 {
+		t.Errorf("got %d sources, want 20 at least", got)
+	}
+}

@@ -3,11 +3,7 @@ package source_test
 import (
 	"bytes"
 	"io"
-	"os"
 	"testing"
-
-	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A countingReader counts what is read.
@@ -54,34 +50,5 @@ func TestJ9ListingsOnce(t *testing.T) {
 		if text, err := d.SourceText(i); err != nil || len(text) != all[i].Size {
 			t.Errorf("%s: %d bytes, not %d; %v", all[i].Name, len(text), all[i].Size, err)
 		}
-	}
-}
-
-// So are those of a capture, which is not read again for each.
-func TestJ9CaptureListingsOnce(t *testing.T) {
-	body, tables := j9Many(t, 100, "x", nil)
-	body.Header.StartPC, body.Header.EndWarmPC, body.Header.EndPC = 0x100000, 0x108000, 0x108000
-	var methods []j9gen.Method
-	for _, m := range tables {
-		methods = append(methods, j9gen.Method{Address: m.Method, Class: string(m.Class), Name: string(m.Name), Signature: string(m.Signature)})
-	}
-	path := writeCapture(t, t.TempDir(), "X", body, methods, nil)
-	c, err := source.OpenJ9Capture(path, "x86_64", x86.Order)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := source.NewJ9Captures([]*source.J9Capture{c}, "x86_64")
-	for i := range d.Sources() {
-		if text, err := d.SourceText(i); err != nil || len(text) != d.Sources()[i].Size {
-			t.Fatalf("listing %d: %d bytes, %v", i, len(text), err)
-		}
-		if i == 0 {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if len(d.Sources()) < 100 {
-		t.Errorf("%d sources", len(d.Sources()))
 	}
 }
