@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -178,7 +179,7 @@ func TestInlinesOfOtherMachines(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer f.Close()
-				dump, err := source.OpenJitdump(f)
+				dump, err := jitdumps.OpenFile(f)
 				if err == nil {
 					err = dump.Scan(t.Context())
 				}

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -110,7 +111,7 @@ func TestJ9OfOtherMachines(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			dump, err := source.OpenJitdump(f)
+			dump, err := jitdumps.OpenFile(f)
 			if err == nil {
 				err = dump.Scan(t.Context())
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/codebytes"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -23,7 +24,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -254,7 +254,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	}
 	switch rec.Type {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
-		l.logs = l.logs || bytes.Contains(rec.Data, []byte(mono.Profiler))
+		l.logs = l.logs || formats.Announced(rec.Data)
 	case perfdata.RecordFork:
 		t, err := l.Rec.Layouts.Task(rec)
 		if err != nil || t.PID == t.ParentPID {

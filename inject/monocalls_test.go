@@ -14,9 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/monolog"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -220,7 +221,7 @@ func TestMonoUnplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	log, err := source.OpenMonoLog(f)
+	log, err := mono.ReadLog(f)
 	if err == nil {
 		err = log.Scan(t.Context())
 	}
@@ -229,7 +230,7 @@ func TestMonoUnplaced(t *testing.T) {
 	}
 	made := 0
 	for i := range log.NumFunctions() {
-		if addr, size := log.FunctionPlace(i); source.IsUnplaced(addr) {
+		if addr, size := log.FunctionPlace(i); mono.IsUnplaced(addr) {
 			made++
 		} else if addr>>47 != 0 || size == 0 {
 			t.Errorf("%s is at %#x", log.FunctionName(i), addr)

@@ -12,9 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -152,7 +153,7 @@ func wantedLines(t *testing.T, recording, objects string) (wanted []wantedFuncti
 			t.Fatal(err)
 		}
 		defer f.Close()
-		d, err := source.OpenJitdump(f)
+		d, err := jitdumps.OpenFile(f)
 		if err == nil {
 			err = d.Scan(t.Context())
 		}

@@ -14,9 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/runtime/xray"
+
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/calls"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
@@ -207,12 +208,12 @@ func checkTimeline(t *testing.T, dir, version string, samples []shownCall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := source.ReadXRay(f, st.Size())
+	x, err := xray.ReadLog(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := xrayNames(t, filepath.Join(dir, "calls"))
-	trace := x.Processes[0].Trace(source.XRayPlace{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
+	trace := x.Processes[0].Trace(xray.Place{Function: func(id uint32) (uint64, bool) { return uint64(id), true }})
 	threads, err := trace.Threads(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -36,18 +36,22 @@ var allowed = map[string][]string{
 	// Meaning.
 	"internal/jitcode": {},
 	"internal/calls":   {},
-	"internal/source":  {"jitdump", "internal/format/j9meta", "internal/format/monolog", "internal/format/xrayfdr", "internal/calls", "internal/cfi", "internal/jitcode", "internal/wire", "golang.org/x/arch/x86/x86asm", "github.com/klauspost/compress/gzip"},
-	"internal/buildid": {},
-	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
-	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
-	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
+	"internal/disasm":  {"golang.org/x/arch/x86/x86asm", "internal/cfi", "internal/jitcode"},
+	"internal/source":  {"internal/jitcode"},
+	// Rooms below the engine's: what a format means, without a recording.
+	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/source", "internal/wire", "jitdump"},
+	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/format/j9meta", "internal/jitcode", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
+	"internal/buildid":                 {},
+	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
+	"internal/cfi":                     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
+	"internal/jitobj":                  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
 
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/runtime/jitdump", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/runtime/xray", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},
@@ -64,9 +68,9 @@ var allowed = map[string][]string{
 	"internal/codebytes":      {"golang.org/x/sys/unix", "internal/config", "internal/elfcore", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
 	"internal/clock":          {"internal/config", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
 	"internal/locate":         {"golang.org/x/sys/unix", "internal/clock", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "jitdump", "perfdata"},
-	"internal/runtime/mono":   {"golang.org/x/sys/unix", "internal/calls", "internal/calltrace", "internal/codebytes", "internal/config", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "perfdata"},
-	"internal/runtime/openj9": {"internal/clock", "internal/config", "internal/locate", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "perfdata"},
-	"internal/runtime/xray":   {"golang.org/x/sys/unix", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "internal/xraymap"},
+	"internal/runtime/mono":   {"github.com/klauspost/compress/gzip", "golang.org/x/sys/unix", "internal/calls", "internal/cfi", "internal/codebytes", "internal/config", "internal/disasm", "internal/format/monolog", "internal/jitcode", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "internal/wire", "perfdata"},
+	"internal/runtime/openj9": {"internal/cfi", "internal/clock", "internal/config", "internal/disasm", "internal/format/j9meta", "internal/jitcode", "internal/locate", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/runtime/openj9/metadata", "internal/safefile", "internal/source", "internal/wire", "jitdump", "perfdata"},
+	"internal/runtime/xray":   {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "internal/wire", "internal/xraymap"},
 	"internal/plan":           {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
 	"internal/count":          {"internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/objstore":       {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "perfdata"},
@@ -75,7 +79,8 @@ var allowed = map[string][]string{
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile"},
-	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/mono", "internal/source", "perfdata"},
+	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile"},
+	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/source", "perfdata"},
 
 	// The command on top of it.
 	"internal/manual": {},

@@ -1,14 +1,16 @@
 package formats
 
 import (
+	"bytes"
 	"io"
+
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A Format is a format of side files, with what the program can do with it. Functions that a
@@ -33,20 +35,20 @@ type Format struct {
 // All are all formats. A file that several of them would take is of the first.
 var All = []Format{
 	{
-		Kind: Jitdump, Name: "a jitdump", Identify: source.IsJitdump,
-		Dump: locate.Format{Open: source.OpenDump, Other: source.ErrNotJitdump},
+		Kind: Jitdump, Name: "a jitdump", Identify: jitdumps.Identify,
+		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
 	},
 	{
-		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: source.IsMonoLog,
-		Dump:  locate.Format{Open: source.OpenLog, Other: source.ErrNotMonoLog, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
+		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: mono.Identify,
+		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
 		Calls: mono.Traces,
 	},
 	{
-		Kind: XRay, Name: "an XRay trace", Identify: source.IsXRay,
+		Kind: XRay, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces,
 	},
 	{
-		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: source.IsCapture, Holds: source.HasCaptures,
+		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
 	},
 }
@@ -67,4 +69,15 @@ func Calls() (openers []calltrace.Opener) {
 		}
 	}
 	return openers
+}
+
+// Announced reports whether the data of a mapping names the library of a format whose files are
+// found without a marker.
+func Announced(mapping []byte) bool {
+	for i := range All {
+		if name := All[i].Dump.Library; name != "" && bytes.Contains(mapping, []byte(name)) {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -16,6 +17,10 @@ type Format struct {
 	// Open opens a file as a dump. Its error is Other for a file of another format.
 	Open  func(src io.ReaderAt) (source.Dump, error)
 	Other error
+
+	// Library is part of the name of a file that processes map if they write files of the format
+	// which nothing else announces, or "".
+	Library string
 
 	// Find adds markers for the format's files that no mapping in the recording describes. The
 	// error is ctx's, or of options that cannot be followed.
@@ -39,6 +44,11 @@ func (f *Finder) FindAll(ctx context.Context, found *report.Findings) error {
 		}
 	}
 	return nil
+}
+
+// IsOther reports whether an error says that a file has none of the formats.
+func (f *Finder) IsOther(err error) bool {
+	return slices.ContainsFunc(f.Formats, func(format Format) bool { return format.Open != nil && errors.Is(err, format.Other) })
 }
 
 // open opens a file as a dump of the format that it has. Where it has none, the error is

@@ -3,8 +3,9 @@ package show
 import (
 	"context"
 
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -13,8 +14,8 @@ import (
 // scans the whole dump first.
 type dumpListing struct {
 	*viewer
-	dump   *source.Jitdump
-	reader *source.Reader
+	dump   *jitdumps.Dump
+	reader *jitdumps.Reader
 	said   bool
 	openJ9 map[uint64]*j9Body // of code that is not loaded yet, by its address
 }
@@ -32,7 +33,7 @@ func (d *dumpListing) metadata(addr uint64, b *j9Body) {
 }
 
 func newDumpListing(v *viewer) (*dumpListing, error) {
-	d, err := source.OpenJitdump(v.file)
+	d, err := jitdumps.OpenFile(v.file)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
+
 	"github.com/jitinject/jitinject/internal/format/j9meta"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // The code of captures as instructions, with what the metadata says of it in between.
@@ -40,7 +41,7 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 			v.out.word("not_disassembled", why)
 		}
 		l := listing{machine: machine, order: c.Layout.Order}
-		v.fill(&l, source.J9Function(c, part.at.Start, part.at.End-part.at.Start))
+		v.fill(&l, openj9.PartAt(c, part.at.Start, part.at.End-part.at.Start))
 		l.code = code
 		l.marks = b.exceptionMarks(l.addr, l.addr, uint64(len(code)))
 		l.show(v.out, l.order)

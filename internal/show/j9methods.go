@@ -5,7 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
+
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -52,7 +53,7 @@ func recordMethods(list []jitdump.JavaMethod) j9Methods {
 			lines = slices.Clone(lines)
 			slices.SortStableFunc(lines, byIndex)
 		}
-		methods[m.Method] = &j9Method{name: source.JavaName(m), file: []byte(source.JavaFile(m)), lines: lines}
+		methods[m.Method] = &j9Method{name: metadata.JavaName(m), file: []byte(metadata.JavaFile(m)), lines: lines}
 	}
 	return methods
 }

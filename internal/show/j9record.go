@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
+
 	"github.com/jitinject/jitinject/internal/format/j9meta"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -109,7 +110,7 @@ func (v *viewer) javaMethods(methods []jitdump.JavaMethod) {
 		o.row()
 		o.at("method", m.Method)
 		if text {
-			t.label("", []byte(source.JavaName(m)))
+			t.label("", []byte(metadata.JavaName(m)))
 			t.str("file", m.File)
 		} else {
 			o.str("class", m.Class)

@@ -9,8 +9,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/runtime/xray"
+
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
@@ -18,7 +19,7 @@ import (
 type xrayViewer struct {
 	*viewer
 	header  *xrayfdr.Header
-	trace   *source.XRay // nil if times cannot be told from counts
+	trace   *xray.Log    // nil if times cannot be told from counts
 	program *xrayProgram // nil without one
 	block   xrayfdr.Block
 }
@@ -47,7 +48,7 @@ func showXRay(v *viewer) error {
 		}
 	}
 	var noClock error
-	if x.trace, noClock = source.ReadXRay(v.file, v.size); noClock != nil && v.opts.Stats {
+	if x.trace, noClock = xray.ReadLog(v.file, v.size); noClock != nil && v.opts.Stats {
 		return noClock
 	}
 	v.begun(xrayfdr.FormatName)

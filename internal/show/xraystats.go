@@ -5,9 +5,10 @@ import (
 	"io"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/runtime/xray"
+
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // stats shows how often functions were called and how long that took, those with the
@@ -26,7 +27,7 @@ func (x *xrayViewer) stats() error {
 		if !f.pid(p.PID) {
 			continue
 		}
-		trace := p.Trace(source.XRayPlace{
+		trace := p.Trace(xray.Place{
 			Path:     x.path,
 			Function: func(id uint32) (uint64, bool) { return uint64(id), true },
 			Time:     func(count uint64) uint64 { return count },

@@ -130,9 +130,9 @@ type Listing struct {
 // Scanned returns the listing itself.
 func (l *Listing) Scanned() *Listing { return l }
 
-// problem adds a problem, unless there are many.
-func (l *Listing) problem(off int64, format string, args ...any) {
-	if len(l.Problems) == maxProblems {
+// Problem adds a problem, unless there are many.
+func (l *Listing) Problem(off int64, format string, args ...any) {
+	if len(l.Problems) == MaxProblems {
 		l.Dropped++
 		return
 	}

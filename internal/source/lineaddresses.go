@@ -1,7 +1,5 @@
 package source
 
-import "sync/atomic"
-
 // A LineAddresses is the decision about the addresses of a dump's lines, with its evidence.
 // Tables of V8's baseline compiler do not count: they are about bytecode.
 type LineAddresses struct {
@@ -30,47 +28,22 @@ type AddressFit struct {
 	Outside  int // rows before or after the code of their function
 }
 
-// givenAway counts functions that were read and have lines.
-type givenAway struct{ asWritten, moved atomic.Int64 }
+// A LineDecision is the decision about the addresses of lines.
+type LineDecision string
 
-// Grow makes functions readable before the dump is complete: uncertain lines are left out.
-func (d *Jitdump) Grow() {
-	d.growing = true
-	d.positions = v8Positions{partial: true}
-}
+const (
+	LinesAsWritten     LineDecision = "as-written"    // right as written
+	LinesMovedBack     LineDecision = "moved-back"    // a skew was added to all, and is subtracted
+	LinesUndecided     LineDecision = "undecided"     // no evidence; used as written
+	LinesContradictory LineDecision = "contradictory" // tables contradict each other; lines are not used
+)
 
-// LineAddresses returns the decision so far. ok is false for a dump without lines.
-func (d *Jitdump) LineAddresses() (a LineAddresses, ok bool) {
-	e := &d.evidence
-	if len(e.hypotheses) == 0 {
-		return a, false
-	}
-	moved := d.chosen
-	if moved == 0 { // use the closest one
-		moved = 1
-		for h := range e.hypotheses {
-			if h > 0 && len(e.hypotheses[h].failed) < len(e.hypotheses[moved].failed) {
-				moved = h
-			}
-		}
-	}
-	h, first := &e.hypotheses[moved], &e.hypotheses[0]
-	a = LineAddresses{
-		Decision: d.decision, Basis: d.basis, Skew: uint64(h.skew), Tables: e.tables, Rows: e.rows,
-		Either: h.either, Neither: h.neither, AsWritten: first.fit(), MovedBack: h.fit(),
-	}
-	a.AsWritten.Tables = e.tables - h.only - h.either - h.neither
-	switch d.decision {
-	case LinesMovedBack:
-		a.Early = int(d.given.asWritten.Load())
-	case LinesContradictory:
-		a.Early = int(d.given.asWritten.Load() + d.given.moved.Load())
-	default:
-		a.Early = int(d.given.moved.Load())
-	}
-	return a, true
-}
+// A LineBasis is the evidence for a LineDecision.
+type LineBasis string
 
-func (h *hypothesis) fit() AddressFit {
-	return AddressFit{Tables: h.only, Known: h.known, AtStarts: h.starts, Outside: h.outside}
-}
+const (
+	ByInstructions LineBasis = "instructions" // entries are at starts of instructions only so
+	ByExtent       LineBasis = "extent"       // entries are inside the code only so, or begin with it
+	ByProducer     LineBasis = "producer"     // V8 is known to write them so
+	ByNothing      LineBasis = "none"
+)

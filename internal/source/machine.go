@@ -1,6 +1,8 @@
 package source
 
-import "debug/elf"
+import (
+	"debug/elf"
+)
 
 // MachineOf returns the ELF machine of a name, as Mono or uname(2) has it, for programs with
 // pointers of ptrSize bytes; EM_NONE if it is unknown. Programs of 32 bits run on machines of 64.

@@ -23,17 +23,17 @@ type Codeless interface {
 	HasCode(function int) bool
 }
 
-// A codeMemory reads the bytes of a dump's functions from memories. The zero value
+// A CodeMemory reads the bytes of a dump's functions from memories. The zero value
 // has none. It is safe for use by several goroutines.
-type codeMemory struct {
+type CodeMemory struct {
 	sources []CodeSource
 	known   [][]bool // by source, and function: it may have that function's bytes
 }
 
-// newCodeMemory returns the code of functions that were loaded by events, as far as sources
+// NewCodeMemory returns the code of functions that were loaded by events, as far as sources
 // know it. Where functions shared addresses, what is there is that of one of them, of which
 // the time of the source must tell; a file has that of the latest.
-func newCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, world CodeWorld) (c codeMemory, late []int) {
+func NewCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, world CodeWorld) (c CodeMemory, late []int) {
 	c.sources = sources
 	for _, s := range sources {
 		var known []bool
@@ -52,9 +52,9 @@ func newCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, 
 	return c, late
 }
 
-// read reads a function's code into buf, which grows if it must. It returns nil if the
+// Read reads a function's code into buf, which grows if it must. It returns nil if the
 // bytes are not known.
-func (c *codeMemory) read(function int, addr, size uint64, buf []byte) []byte {
+func (c *CodeMemory) Read(function int, addr, size uint64, buf []byte) []byte {
 	if size == 0 || size > maxCode {
 		return nil
 	}
@@ -77,9 +77,9 @@ func (c *codeMemory) read(function int, addr, size uint64, buf []byte) []byte {
 // maxCode is the longest function whose bytes are looked for.
 const maxCode = 256 << 20
 
-// has reports whether read would find a function's code.
-func (c *codeMemory) has(function int, addr, size uint64) bool {
-	return c.read(function, addr, size, nil) != nil
+// Has reports whether read would find a function's code.
+func (c *CodeMemory) Has(function int, addr, size uint64) bool {
+	return c.Read(function, addr, size, nil) != nil
 }
 
 // unwritten is how many zeros no function begins with: to most machines they are no
@@ -146,10 +146,14 @@ func (l *loaded) after(o *loaded) bool {
 // latestFirst is a heap.
 type latestFirst []*loaded
 
-func (h latestFirst) Len() int           { return len(h) }
+func (h latestFirst) Len() int { return len(h) }
+
 func (h latestFirst) Less(i, j int) bool { return later(h[i], h[j]) == h[i] }
-func (h latestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *latestFirst) Push(x any)        { *h = append(*h, x.(*loaded)) }
+
+func (h latestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h *latestFirst) Push(x any) { *h = append(*h, x.(*loaded)) }
+
 func (h *latestFirst) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

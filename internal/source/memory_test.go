@@ -86,16 +86,16 @@ func TestCodeMemory(t *testing.T) {
 	code := bytes.Repeat([]byte{0x55, 0xc3}, 16)
 	late := append(make([]byte, 16), code[:16]...) // nothing where a function begins
 	mem := testMemory{0x1000: code, 0x2000: code, 0x201f: code, 0x3000: late}
-	m, _ := newCodeMemory([]CodeSource{{Memory: mem}}, events, 5, CodeWorld{}) // a file
+	m, _ := NewCodeMemory([]CodeSource{{Memory: mem}}, events, 5, CodeWorld{}) // a file
 	for i, want := range [][]byte{code, nil, code, nil, nil} {
-		if got := m.read(i, events[i].Addr, 32, nil); !bytes.Equal(got, want) {
+		if got := m.Read(i, events[i].Addr, 32, nil); !bytes.Equal(got, want) {
 			t.Errorf("function %d: % x, want % x", i, got, want)
 		}
-		if m.has(i, events[i].Addr, 32) != (want != nil) {
+		if m.Has(i, events[i].Addr, 32) != (want != nil) {
 			t.Errorf("function %d: has is not as read", i)
 		}
 	}
-	if m := (codeMemory{}); m.has(0, 0x1000, 32) {
+	if m := (CodeMemory{}); m.Has(0, 0x1000, 32) {
 		t.Error("code from no memory")
 	}
 }

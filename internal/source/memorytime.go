@@ -74,7 +74,7 @@ func timeOf(mem jitcode.Memory, events []jitcode.Event, world CodeWorld) takenTi
 	high := make(map[uint64]uint64) // by granule: up to where there has been code
 	for _, i := range order {
 		e := &events[i]
-		if e.Size == 0 || e.Size > maxRange || e.Addr+e.Size < e.Addr || world.Skip != nil && world.Skip(e.Function) {
+		if e.Size == 0 || e.Size > MaxRange || e.Addr+e.Size < e.Addr || world.Skip != nil && world.Skip(e.Function) {
 			continue
 		}
 		fresh := true

@@ -85,10 +85,10 @@ func TestCodeOfATime(t *testing.T) {
 				free = append(free, pieces...)
 			}
 		}
-		m, late := newCodeMemory([]CodeSource{{Memory: mem, Snapshot: true}}, events, len(events), CodeWorld{})
+		m, late := NewCodeMemory([]CodeSource{{Memory: mem, Snapshot: true}}, events, len(events), CodeWorld{})
 		there, after := 0, 0
 		for i := range events {
-			got := m.read(i, events[i].Addr, events[i].Size, nil)
+			got := m.Read(i, events[i].Addr, events[i].Size, nil)
 			if events[i].Time > taken {
 				after++
 			}

@@ -6,6 +6,6 @@ type Problem struct {
 	Text   string // a sentence that says the offset, too
 }
 
-// maxProblems bounds how many problems of one file are kept; the rest is only
+// MaxProblems bounds how many problems of one file are kept; the rest is only
 // counted.
-const maxProblems = 50
+const MaxProblems = 50

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -52,7 +54,7 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	src, err := source.OpenDump(f)
+	src, err := jitdumps.Open(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,13 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // A log of Mono's in calls mode is a trace as well.
 
 // Trace is the trace of a log, with what it needs to be read.
 type Trace struct {
-	*source.MonoTrace
+	*LogTrace
 	args     string   // that the profiler had
 	unpacked *os.File // nil if the log is not compressed
 	made     []calls.SyntheticThread
@@ -41,7 +40,7 @@ func (t *Trace) Close() error {
 // Traces adds the traces of those dumps that are Mono's logs with calls in them.
 func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
 	for _, d := range dumps {
-		log, ok := d.Source.(*source.MonoLog)
+		log, ok := d.Source.(*Log)
 		if !ok || !log.HasCalls() {
 			continue
 		}
@@ -62,7 +61,7 @@ func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	return nil
 }
 
-func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log *source.MonoLog, code *codebytes.Files, opts *config.Options) (*Trace, error) {
+func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log *Log, code *codebytes.Files, opts *config.Options) (*Trace, error) {
 	t := &Trace{args: log.Header().Args}
 	var src io.ReaderAt = d.File
 	if log.Packed() {
@@ -90,9 +89,9 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 	for _, task := range tasks {
 		opts.Logf(3, "%s: thread %d of the recording from %d to %d %v", quote.Printable(rec.In.Path), task.tid, task.born, task.died, task.names)
 	}
-	var tids map[*source.MonoThread]uint32
+	var tids map[*LogThread]uint32
 	tids, t.made = m.threadNumbers()
-	t.MonoTrace = log.Trace(src, d.Path, d.PID, tids)
+	t.LogTrace = log.Trace(src, d.Path, d.PID, tids)
 	return t, nil
 }
 
@@ -110,7 +109,7 @@ func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 }
 
 // unpackLog writes a log into a file that nobody else sees, without compression.
-func unpackLog(ctx context.Context, log *source.MonoLog) (*os.File, error) {
+func unpackLog(ctx context.Context, log *Log) (*os.File, error) {
 	f, err := os.CreateTemp("", "jitinject-*.mlpd")
 	if err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func (r *patientReader) Read(p []byte) (int, error) {
 // threadsOf returns the threads of a dump's process by their pthread_self, as core dumps
 // of it tell. Where the process has other numbers in the core than in the recording,
 // nobody knows those of its threads.
-func threadsOf(c *codebytes.Files, d *model.Dump, threads []*source.MonoThread) map[uint64]uint32 {
+func threadsOf(c *codebytes.Files, d *model.Dump, threads []*LogThread) map[uint64]uint32 {
 	tids := make(map[uint64]uint32)
 	if c == nil {
 		return tids

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Mono logs no calls below a depth, and says nothing of it.
@@ -26,7 +25,7 @@ func TestMonoCallDepth(t *testing.T) {
 		{"", 101, "which is 100"},
 	} {
 		var found report.Findings
-		(&Trace{MonoTrace: new(source.MonoTrace), args: test.args}).Report(calls.Counts{Deepest: test.deepest}, &found)
+		(&Trace{LogTrace: new(LogTrace), args: test.args}).Report(calls.Counts{Deepest: test.deepest}, &found)
 		if got := strings.Join(found.Notes, ""); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %d deep: %q, want %q", test.args, test.deepest, got, test.want)
 		}

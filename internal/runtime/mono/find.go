@@ -17,7 +17,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Logs of Mono's log profiler. Nothing in a recording says which file a process wrote
@@ -112,28 +111,28 @@ func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 }
 
 // openLog opens a log, once.
-func openLog(f *locate.Finder, path string) (*locate.SideFile, *source.MonoLog, error) {
+func openLog(f *locate.Finder, path string) (*locate.SideFile, *Log, error) {
 	file, err := safefile.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	s, err := f.SideFile(file, path)
-	if errors.Is(err, source.ErrNotJitdump) {
-		return nil, nil, source.ErrNotMonoLog
+	if f.IsOther(err) {
+		return nil, nil, ErrNotLog
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	log, ok := s.Source.(*source.MonoLog)
+	log, ok := s.Source.(*Log)
 	if !ok {
-		return nil, nil, source.ErrNotMonoLog
+		return nil, nil, ErrNotLog
 	}
 	return s, log, nil
 }
 
 // markLog makes a marker for the process of a log. Memory without a file is jitted code's
 // from the start of its program on; the log was begun when its profiler was loaded.
-func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *source.MonoLog, place string) {
+func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *Log, place string) {
 	rec, began := f.Rec, uint64(0)
 	if rec.ClockError() == "" {
 		began = log.Began()

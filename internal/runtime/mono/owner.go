@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/recording"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Whose a log is. Its header has a pid, in the process's own namespace, or 0 where Mono of
@@ -28,7 +27,7 @@ const beginning = uint64(time.Second)
 
 // ownerOf returns the process of a log. The error says why there is none, or that there may
 // be several.
-func ownerOf(rec *recording.Recording, log *source.MonoLog) (uint32, error) {
+func ownerOf(rec *recording.Recording, log *Log) (uint32, error) {
 	if len(log.Events) == 0 {
 		if p := rec.Processes[log.PID()]; p != nil && !apart(rec, log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
 			return log.PID(), nil
@@ -67,7 +66,7 @@ func ownerOf(rec *recording.Recording, log *source.MonoLog) (uint32, error) {
 }
 
 // mayOwn reports whether a log can be of a process.
-func mayOwn(rec *recording.Recording, pid uint32, log *source.MonoLog) (o owner, ok bool) {
+func mayOwn(rec *recording.Recording, pid uint32, log *Log) (o owner, ok bool) {
 	p := rec.Processes[pid]
 	if pid == 0 || p == nil || len(p.Memory) == 0 {
 		return o, false
@@ -102,7 +101,7 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 
 // codeOf counts functions of a log, of at most maxEvidence, that are where a process had
 // executable memory, and others.
-func codeOf(rec *recording.Recording, pid uint32, at uint64, log *source.MonoLog) (inside, outside int) {
+func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
 	family := rec.Family([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
 	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxEvidence {
 		addr := log.Events[i].Addr
@@ -117,7 +116,7 @@ func codeOf(rec *recording.Recording, pid uint32, at uint64, log *source.MonoLog
 
 // cannotOwn says why a log is not one of a process, whoever says so: its header has another
 // number, which alone may come from a container, and what is in it was not there.
-func cannotOwn(rec *recording.Recording, pid uint32, log *source.MonoLog) error {
+func cannotOwn(rec *recording.Recording, pid uint32, log *Log) error {
 	p := rec.Processes[pid]
 	if log.PID() == 0 || log.PID() == pid || p == nil || len(p.Memory) == 0 || len(log.Events) == 0 {
 		return nil

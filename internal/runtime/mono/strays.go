@@ -7,7 +7,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Functions that are none. When a program unloads an AppDomain, Mono's profiler may read of
@@ -22,7 +21,7 @@ const mostStrays = 1. / 4
 // processes could execute, where the recording tells what that was, and says how many
 // there are.
 func LeaveOutStrays(rec *recording.Recording, d *model.Dump, found *report.Findings) {
-	log, ok := d.Source.(*source.MonoLog)
+	log, ok := d.Source.(*Log)
 	if !ok {
 		return
 	}
@@ -39,7 +38,7 @@ func LeaveOutStrays(rec *recording.Recording, d *model.Dump, found *report.Findi
 }
 
 // straysOf returns such functions, by their numbers.
-func straysOf(rec *recording.Recording, log *source.MonoLog, markers []recording.Marker) map[int]bool {
+func straysOf(rec *recording.Recording, log *Log, markers []recording.Marker) map[int]bool {
 	if rec.Lost || !rec.KnowsMemory(markers[0]) {
 		return nil
 	}
@@ -53,7 +52,7 @@ func straysOf(rec *recording.Recording, log *source.MonoLog, markers []recording
 	executable := recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })
 	strays := make(map[int]bool)
 	for i := range log.Events {
-		if e := &log.Events[i]; !source.IsUnplaced(e.Addr) && !(executable.Hold(e.Addr) && executable.Hold(e.Addr+e.Size-1)) {
+		if e := &log.Events[i]; !IsUnplaced(e.Addr) && !(executable.Hold(e.Addr) && executable.Hold(e.Addr+e.Size-1)) {
 			strays[e.Function] = true
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -111,16 +110,16 @@ const maxTaskEvents = 1 << 18
 type threadMatch struct {
 	clock   func(uint64) uint64
 	slack   uint64 // by how much times may be wrong, in nanoseconds
-	threads []*source.MonoThread
+	threads []*LogThread
 	tasks   []*taskLife
-	task    map[*source.MonoThread]*taskLife // what has been found
-	taken   map[*taskLife]*source.MonoThread
+	task    map[*LogThread]*taskLife // what has been found
+	taken   map[*taskLife]*LogThread
 }
 
-func newThreadMatch(d *model.Dump, threads []*source.MonoThread, tasks []*taskLife) *threadMatch {
+func newThreadMatch(d *model.Dump, threads []*LogThread, tasks []*taskLife) *threadMatch {
 	m := &threadMatch{
 		clock: d.Clock, slack: threadSlack, threads: threads, tasks: tasks,
-		task: make(map[*source.MonoThread]*taskLife), taken: make(map[*taskLife]*source.MonoThread),
+		task: make(map[*LogThread]*taskLife), taken: make(map[*taskLife]*LogThread),
 	}
 	if d.Match.Kind != report.ClockMonotonic {
 		m.slack = looseSlack
@@ -137,7 +136,7 @@ const (
 	clearly     = 3    // how many times better than the next one the best must be
 )
 
-func (m *threadMatch) set(t *source.MonoThread, task *taskLife) {
+func (m *threadMatch) set(t *LogThread, task *taskLife) {
 	m.task[t], m.taken[task] = task, t
 }
 
@@ -163,7 +162,7 @@ func (m *threadMatch) useCore(tids map[uint64]uint32) {
 
 // distance says how far a thread of the log is from one of the recording: how long it was
 // there without a word in the log. ok is false if they cannot be the same.
-func (m *threadMatch) distance(t *source.MonoThread, task *taskLife) (d uint64, ok bool) {
+func (m *threadMatch) distance(t *LogThread, task *taskLife) (d uint64, ok bool) {
 	first, last := m.clock(t.First), m.clock(t.Last)
 	if first+m.slack < task.born || task.died != math.MaxUint64 && last > task.died+m.slack {
 		return 0, false
@@ -182,7 +181,7 @@ func (m *threadMatch) distance(t *source.MonoThread, task *taskLife) (d uint64, 
 
 // nameDistance is distance where the recording has a name: the log must have it since the
 // same time.
-func (m *threadMatch) nameDistance(t *source.MonoThread, task *taskLife) (d uint64, ok bool) {
+func (m *threadMatch) nameDistance(t *LogThread, task *taskLife) (d uint64, ok bool) {
 	named := m.clock(t.NamedAt)
 	for _, n := range task.names {
 		if t.Name == "" || n.name != t.Name[:min(len(t.Name), commLength)] {
@@ -226,7 +225,7 @@ const mainThread = "Main"
 
 // matchMain sets the first thread, if only one is called so.
 func (m *threadMatch) matchMain() {
-	var main *source.MonoThread
+	var main *LogThread
 	for _, t := range m.threads {
 		if t.Name == mainThread {
 			if main != nil {
@@ -246,7 +245,7 @@ func (m *threadMatch) matchMain() {
 // matchOnly sets the threads that can be no other than one, if the same is true of none
 // else. That is so only if the recording tells of all threads.
 func (m *threadMatch) matchOnly() (changed bool) {
-	only := make(map[*taskLife]*source.MonoThread)
+	only := make(map[*taskLife]*LogThread)
 	for _, t := range m.threads {
 		if m.task[t] != nil {
 			continue
@@ -270,7 +269,7 @@ func (m *threadMatch) matchOnly() (changed bool) {
 
 // best returns the thread of the recording that one of the log is clearly nearest to, or
 // nil; and how many it can be.
-func (m *threadMatch) best(t *source.MonoThread) (best *taskLife, n int) {
+func (m *threadMatch) best(t *LogThread) (best *taskLife, n int) {
 	var near nearness
 	for _, task := range m.tasks {
 		if m.taken[task] != nil {
@@ -290,7 +289,7 @@ func (m *threadMatch) best(t *source.MonoThread) (best *taskLife, n int) {
 }
 
 // bestFor is best the other way round.
-func (m *threadMatch) bestFor(task *taskLife) (best *source.MonoThread) {
+func (m *threadMatch) bestFor(task *taskLife) (best *LogThread) {
 	var near nearness
 	for _, t := range m.threads {
 		if m.task[t] != nil {
@@ -332,10 +331,10 @@ const madeTIDs = 1<<22 + 1
 
 // threadNumbers gives a number to each thread of the log that has logged calls: its own,
 // or one that is made up.
-func (m *threadMatch) threadNumbers() (tids map[*source.MonoThread]uint32, made []calls.SyntheticThread) {
-	tids = make(map[*source.MonoThread]uint32)
+func (m *threadMatch) threadNumbers() (tids map[*LogThread]uint32, made []calls.SyntheticThread) {
+	tids = make(map[*LogThread]uint32)
 	threads := slices.Clone(m.threads)
-	slices.SortStableFunc(threads, func(a, b *source.MonoThread) int { return cmp.Compare(a.First, b.First) })
+	slices.SortStableFunc(threads, func(a, b *LogThread) int { return cmp.Compare(a.First, b.First) })
 	for _, t := range threads {
 		if !t.Calls() {
 			continue

@@ -9,7 +9,6 @@ import (
 	"github.com/jitinject/jitinject/internal/clock"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Threads of a log and of a recording, by what both tell of them. A log's is
@@ -38,9 +37,9 @@ func TestThreadMatch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := &model.Dump{Clock: clock.Shifted(0), Match: report.Clock{Kind: report.ClockMonotonic}}
-			var threads []*source.MonoThread
+			var threads []*LogThread
 			for _, text := range strings.Split(test.log, ", ") {
-				th := new(source.MonoThread)
+				th := new(LogThread)
 				var name string
 				fmt.Sscanf(text, "%d-%d %s", &th.First, &th.Last, &name)
 				if at := strings.IndexByte(name, '@'); at >= 0 {
@@ -85,7 +84,7 @@ func TestThreadMatch(t *testing.T) {
 // A core dump knows better, of the last thread that had an address.
 func TestThreadMatchCore(t *testing.T) {
 	d := &model.Dump{Clock: clock.Shifted(0), Match: report.Clock{Kind: report.ClockMonotonic}}
-	threads := []*source.MonoThread{{Self: 0x10, First: 500, Last: 600}, {Self: 0x20, First: 500, Last: 700}, {Self: 0x10, First: 800, Last: 900}}
+	threads := []*LogThread{{Self: 0x10, First: 500, Last: 600}, {Self: 0x20, First: 500, Last: 700}, {Self: 0x10, First: 800, Last: 900}}
 	tasks := []*taskLife{{tid: 1, died: math.MaxUint64}, {tid: 2, born: 490, died: 610}, {tid: 3, born: 490, died: math.MaxUint64}, {tid: 4, born: 790, died: math.MaxUint64}}
 	m := newThreadMatch(d, threads, tasks)
 	m.useCore(map[uint64]uint32{0x10: 4, 0x20: 3, 0x30: 1})

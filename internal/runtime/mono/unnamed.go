@@ -10,7 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Logs of which perf record's command line says nothing: it was a script that started Mono,
@@ -78,7 +77,7 @@ func glance(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	if err != nil || slices.ContainsFunc(f.Files, func(s *locate.SideFile) bool { return s.Scanned && os.SameFile(info, s.Info) }) {
 		return false, false // looked at already
 	}
-	log, err := source.OpenMonoLog(file)
+	log, err := ReadLog(file)
 	if err != nil {
 		return false, false
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // Captures of OpenJ9's metadata. Nothing in a recording tells of them: the user names files, or
@@ -29,7 +28,7 @@ type group struct {
 	path     string // as it was named: a file, or a directory
 	pid      uint32 // whose the user says that they are, or they do; 0 for nothing
 	named    bool   // the user says so
-	captures []*source.J9Capture
+	captures []*Capture
 }
 
 // Find finds the captures that were named, and makes markers for their processes. The error is
@@ -54,7 +53,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	if err != nil {
 		return err
 	}
-	of := make(map[uint32][]*source.J9Capture)
+	of := make(map[uint32][]*Capture)
 	for _, g := range groups { // in the order of their names
 		for _, c := range g.captures {
 			if pid, ok := owners[c]; ok {
@@ -91,7 +90,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, see
 	}
 	if st.IsDir() {
 		var alone []string
-		if paths, alone, err = source.FindJ9Captures(n.Path); err != nil {
+		if paths, alone, err = FindCaptures(n.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", option, safefile.WithoutPath(err))
 		}
 		switch {
@@ -109,15 +108,15 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, see
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, err := source.OpenJ9Capture(path, f.Rec.Machine, f.Rec.In.Order)
+		c, err := OpenCapture(path, f.Rec.Machine, f.Rec.In.Order)
 		switch {
-		case errors.Is(err, source.ErrNotJ9Capture): // of a file that is named
-			return nil, fmt.Errorf("%s: %w", option, source.ErrNotJ9Capture)
+		case errors.Is(err, ErrNotCapture): // of a file that is named
+			return nil, fmt.Errorf("%s: %w", option, ErrNotCapture)
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
 		case err != nil:
 			advice := report.AdviceVerify(path)
-			if errors.Is(err, source.ErrOtherMachine) {
+			if errors.Is(err, ErrOtherMachine) {
 				advice = report.AdviceOtherRun
 			}
 			f.Left.Captures++
@@ -170,8 +169,8 @@ func namesOf(paths []string) string {
 }
 
 // markCaptures makes a dump of the captures of a process, and its marker.
-func markCaptures(f *locate.Finder, pid uint32, captures []*source.J9Capture, found *report.Findings) error {
-	d := source.NewJ9Captures(captures, f.Rec.Machine)
+func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *report.Findings) error {
+	d := NewCaptures(captures, f.Rec.Machine)
 	f.Left.Captures += len(d.Clashes)
 	for _, x := range d.Clashes {
 		found.Problem(report.Problem{File: x.Capture.Path, Offset: -1, Text: fmt.Sprintf("its code is where that of %s is, and it does not say since when; it is left out", quote.Printable(x.Other.Path)),

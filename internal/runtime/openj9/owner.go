@@ -10,7 +10,6 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -21,14 +20,14 @@ import (
 // A class are captures of a group that may be of the same processes.
 type class struct {
 	group    *group
-	captures []*source.J9Capture
+	captures []*Capture
 	fits     []uint32 // processes that had executable memory where the code is
 }
 
 // ownersOfCaptures gives captures to processes. Those for which there is none become problems.
-func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, found *report.Findings) (map[*source.J9Capture]uint32, error) {
-	owners := make(map[*source.J9Capture]uint32)
-	give := func(captures []*source.J9Capture, pid uint32) {
+func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, found *report.Findings) (map[*Capture]uint32, error) {
+	owners := make(map[*Capture]uint32)
+	give := func(captures []*Capture, pid uint32) {
 		for _, c := range captures {
 			owners[c] = pid
 		}
@@ -94,7 +93,7 @@ func someProcesses(pids []uint32) string {
 }
 
 // given says how many captures of a group have an owner, "" for none.
-func given(g *group, owners map[*source.J9Capture]uint32) string {
+func given(g *group, owners map[*Capture]uint32) string {
 	n := 0
 	var pids []uint32
 	for _, c := range g.captures {
@@ -115,7 +114,7 @@ func given(g *group, owners map[*source.J9Capture]uint32) string {
 }
 
 // problem is one of captures of a group, if not all of them.
-func (g *group) problem(captures []*source.J9Capture, advice, text string) report.Problem {
+func (g *group) problem(captures []*Capture, advice, text string) report.Problem {
 	p := report.Problem{File: g.path, Offset: -1, Text: text, Advice: advice}
 	switch all := len(g.captures); {
 	case len(captures) < all:
@@ -131,7 +130,7 @@ func (g *group) problem(captures []*source.J9Capture, advice, text string) repor
 }
 
 // say chooses between words about one capture and about several.
-func say(captures []*source.J9Capture, one, several string) string {
+func say(captures []*Capture, one, several string) string {
 	if len(captures) > 1 {
 		return several
 	}
@@ -143,7 +142,7 @@ func (g *group) say(one, several string) string { return say(g.captures, one, se
 func (c *class) say(one, several string) string { return say(c.captures, one, several) }
 
 // name is the advice to say whose some captures are.
-func (g *group) name(captures []*source.J9Capture) string {
+func (g *group) name(captures []*Capture) string {
 	path := g.path
 	if len(captures) < len(g.captures) {
 		if path = captures[0].Path; len(captures) > 1 {
@@ -239,7 +238,7 @@ func inMemory(family []*recording.Process, addr uint64) bool {
 
 // capturesIn counts captures, of at most maxEvidence, that are where a process had executable memory,
 // and others.
-func capturesIn(rec *recording.Recording, pid uint32, captures []*source.J9Capture) (inside, outside int) {
+func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (inside, outside int) {
 	family := rec.Family([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
 	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxEvidence {
 		if inMemory(family, captures[i].Addr()) {

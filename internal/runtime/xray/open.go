@@ -18,17 +18,16 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 )
 
 // An Trace is the part of a trace that a process of the recording wrote.
 type Trace struct {
-	*source.XRayTrace
+	*LogTrace
 	Clock   func(uint64) uint64
 	Match   report.Clock
 	Summary report.XRaySummary
 	files   []*traceFile // the first is the one that is named
-	process *source.XRayProcess
+	process *Process
 	life    life
 }
 
@@ -42,7 +41,7 @@ func (x *Trace) Close() error {
 
 // Problems returns what is wrong with the trace. What damage is about, verify tells.
 func (x *Trace) Problems() []calls.Problem {
-	problems := x.XRayTrace.Problems()
+	problems := x.LogTrace.Problems()
 	for i := range problems {
 		if problems[i].Advice == "" {
 			problems[i].Advice = report.AdviceVerify(x.Path())
@@ -90,7 +89,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		f := &traceFile{path: path, file: file, users: 1}
 		files = append(files, f)
 		f.trace, err = read(file)
-		if errors.Is(err, source.ErrNotXRay) && !isEmpty(file) { // an empty trace was not written to
+		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty trace was not written to
 			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), err)
 		}
 		if err != nil {
@@ -133,7 +132,7 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 			continue
 		}
 		first := joined[i]
-		first.Join(x.XRayTrace)
+		first.Join(x.LogTrace)
 		first.files = append(first.files, x.files...)
 		first.Summary.More++
 		first.Summary.Buffers, first.Summary.Anchors = first.process.Buffers, first.Summary.Anchors+x.Summary.Anchors
@@ -150,7 +149,7 @@ const adviceXRayBinary = "name the program, of the build that was recorded, with
 type traceFile struct {
 	path  string
 	file  *os.File
-	trace *source.XRay // nil if it cannot be used
+	trace *Log // nil if it cannot be used
 	users int
 }
 
@@ -160,19 +159,19 @@ func (f *traceFile) release() {
 	}
 }
 
-func read(file *os.File) (*source.XRay, error) {
+func read(file *os.File) (*Log, error) {
 	st, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return source.ReadXRay(file, st.Size())
+	return ReadLog(file, st.Size())
 }
 
 // share gives what is in several traces to the processes that wrote it.
 func share(s *recording.Recording, files []*traceFile, opts *config.Options, found *report.Findings) {
-	var traces []*source.XRay
-	paths := make(map[*source.XRay]string)
-	times := make(map[*source.XRay]func(uint64) uint64)
+	var traces []*Log
+	paths := make(map[*Log]string)
+	times := make(map[*Log]func(uint64) uint64)
 	for _, f := range files {
 		if f.trace == nil {
 			continue
@@ -190,11 +189,11 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	if len(traces) == 0 {
 		return
 	}
-	world := &source.XRayWorld{
-		Forks: func(pid uint32) (forks []source.XRayFork) {
+	world := &World{
+		Forks: func(pid uint32) (forks []Fork) {
 			for _, b := range s.Genealogy.By[pid] {
 				if b.Clones {
-					forks = append(forks, source.XRayFork{PID: b.PID, Time: b.Time})
+					forks = append(forks, Fork{PID: b.PID, Time: b.Time})
 				}
 			}
 			return forks
@@ -205,9 +204,9 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 			}
 			return math.MaxUint64
 		},
-		Time: func(x *source.XRay, count uint64) uint64 { return times[x](count) },
+		Time: func(x *Log, count uint64) uint64 { return times[x](count) },
 	}
-	problems, err := source.ShareXRay(traces, world)
+	problems, err := Share(traces, world)
 	if err != nil {
 		found.Problem(report.ProblemOf(files[0].path, err, "read it from another disk"))
 	}
@@ -251,7 +250,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 		}
 		f.users++
 		xrays = append(xrays, &Trace{
-			XRayTrace: p.Trace(source.XRayPlace{
+			LogTrace: p.Trace(Place{
 				Path: f.path, PID: program.pid, TID: threadsOf(s, p, program.pid), Time: counts,
 				Function: program.address, Args: program.functions.LogsArguments, Notes: program.functions.LogsEvents,
 			}),
@@ -268,7 +267,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 
 // clockOf returns how a trace's times become the recording's. counts is not nil if they
 // do so from its counts.
-func clockOf(s *recording.Recording, t *source.XRay, opts *config.Options) (toRecording func(uint64) uint64, match report.Clock, counts func(uint64) uint64, err error) {
+func clockOf(s *recording.Recording, t *Log, opts *config.Options) (toRecording func(uint64) uint64, match report.Clock, counts func(uint64) uint64, err error) {
 	if _, given, _ := clock.GivenOffset(opts.Clock); !given && s.ClockError() != "" && s.TimeConv != nil && !t.Clock.Emulated {
 		return clock.Shifted(0), report.Clock{Kind: report.ClockTSC}, s.TimeConv.Time, nil
 	}
@@ -281,7 +280,7 @@ func clockOf(s *recording.Recording, t *source.XRay, opts *config.Options) (toRe
 // threadsOf returns how the numbers that a process of a trace has for its threads become
 // those of the recording. Where the process had a number of its own in its pid namespace, so
 // had its threads; in either, threads have numbers in the order in which they came.
-func threadsOf(s *recording.Recording, p *source.XRayProcess, pid uint32) func(uint32) uint32 {
+func threadsOf(s *recording.Recording, p *Process, pid uint32) func(uint32) uint32 {
 	if p.PID == 0 || p.PID == pid {
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
-	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
@@ -63,7 +62,7 @@ func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 }
 
 // findProgram finds a process of a trace in the recording, and its program.
-func findProgram(s *recording.Recording, p *source.XRayProcess, clock func(uint64) uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
+func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
 	began := clock(p.Began())
 	pid, err := pidOf(s, p, opts)
 	if err == nil {
@@ -92,7 +91,7 @@ func findProgram(s *recording.Recording, p *source.XRayProcess, clock func(uint6
 
 // pidOf returns which process of the recording a trace says that it is of, or whose its
 // threads are, in traces that do not say.
-func pidOf(s *recording.Recording, p *source.XRayProcess, opts *config.Options) (uint32, error) {
+func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, error) {
 	if s.Processes[p.PID] != nil && p.PID != 0 {
 		return p.PID, nil
 	}

@@ -1,0 +1,116 @@
+package jitdump
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Effects of functions of a dump on the stack of their callers. Unwind tables that are
+// derived from code depend on them: see package cfi.
+
+// callees has the functions of a dump by address.
+type callees struct {
+	events  int             // events of the dump already added
+	placed  []placed        // sorted by address
+	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
+	strict  bool            // functions take arguments off their callers' stack
+	copies  []source.Copy
+}
+
+// A placed function is a function with its address.
+type placed struct {
+	addr     uint64
+	function int
+}
+
+// lookAround adds the functions scanned since the last call. It must not run while
+// functions are read.
+func (d *Dump) lookAround() {
+	c := &d.callees
+	if !d.derive || c.events == len(d.Events) {
+		return
+	}
+	r := d.Reader()
+	c.strict = c.strict || cfi.TakesArgumentsAlways(d.Target())
+	for i := c.events; i < len(d.Events); i++ {
+		e := &d.Events[i]
+		c.placed = append(c.placed, placed{e.Addr, e.Function})
+		if c.strict || e.Kind != jitcode.Load {
+			continue
+		}
+		if code, err := r.codeOf(e.Function); err == nil {
+			c.strict = cfi.TakesArguments(d.Target(), code)
+		}
+	}
+	c.events = len(d.Events)
+	slices.SortStableFunc(c.placed, func(a, b placed) int { return cmp.Compare(a.addr, b.addr) })
+	if len(c.effects) < len(d.parts) {
+		c.effects = make([]atomic.Uint32, len(d.parts))
+	}
+}
+
+// codeOf returns the code of the i-th function, valid until the next call.
+func (r *Reader) codeOf(i int) ([]byte, error) {
+	at := r.d.parts[i].load
+	if err := r.window.hold(r.d.src, at); err != nil {
+		return nil, err
+	}
+	raw, err := r.window.record(at, r.d.order())
+	if err != nil {
+		return nil, err
+	}
+	l, err := raw.Load()
+	return r.unsalted(l.Code), err
+}
+
+// callee returns the effect of the function at addr on its caller, or of the function that
+// addr has a copy of.
+func (r *Reader) callee(addr uint64) cfi.Callee {
+	effect := r.placed(addr)
+	for _, c := range r.d.callees.copies {
+		if effect == cfi.CalleeUnknown && addr >= c.Lo && addr < c.Hi {
+			effect = r.placed(addr - c.Lo + c.Home)
+		}
+	}
+	return effect
+}
+
+// placed returns the effect of the function at addr on its caller. If several functions
+// were there at different times, their effects must agree.
+func (r *Reader) placed(addr uint64) cfi.Callee {
+	c := &r.d.callees
+	i, _ := slices.BinarySearchFunc(c.placed, addr, func(p placed, addr uint64) int { return cmp.Compare(p.addr, addr) })
+	effect := cfi.CalleeUnknown
+	for first := i; i < len(c.placed) && c.placed[i].addr == addr; i++ {
+		e := r.effect(c.placed[i].function)
+		if i > first && e != effect {
+			return cfi.CalleeUnknown
+		}
+		effect = e
+	}
+	return effect
+}
+
+// effect returns the effect of the i-th function on its caller.
+func (r *Reader) effect(i int) cfi.Callee {
+	known := &r.d.callees.effects[i]
+	if e := known.Load(); e != 0 {
+		return cfi.Callee(e - 1)
+	}
+	if r.aside == nil {
+		r.aside = r.d.Reader()
+	}
+	effect := cfi.CalleeUnknown
+	if code, err := r.aside.codeOf(i); err == nil {
+		r.aside.frames.Strict = r.d.callees.strict
+		found := r.aside.frames.Synthesize(r.d.Target(), code, nil)
+		effect = found.Callee()
+	}
+	known.Store(uint32(effect) + 1)
+	return effect
+}

@@ -1,0 +1,23 @@
+package jitdump
+
+import (
+	"io"
+
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Identify reports whether a file begins as jitdumps do.
+func Identify(src io.ReaderAt, _ string) bool {
+	var head [4]byte
+	n, _ := src.ReadAt(head[:], 0)
+	return string(head[:n]) == "DTiJ" || string(head[:n]) == "JiTD"
+}
+
+// Open is OpenJitdump for callers that open files of several formats.
+func Open(src io.ReaderAt) (source.Dump, error) {
+	d, err := OpenFile(src)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}

@@ -1,0 +1,189 @@
+package jitdump
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A Reader makes functions of a scanned dump. It reuses its memory from one
+// function to the next, so each goroutine has its own.
+type Reader struct {
+	Problems []source.Problem
+
+	d        *Dump
+	repairs  *repairs // those of d, except while looking for quirks
+	function int      // the one being read
+	fn       jitcode.Function
+	window   window
+	code     []byte // of fn, where it is not in the window
+	rows     []row
+	exact    bool // the rows count from the start of the function: no quirk of addresses applies
+	info2    jitdump.DebugInfo2
+	files    []int             // places in fn.Files of a record's files
+	listings []source.MadeText // of the function
+	texts    texts
+	frames   cfi.Synthesizer
+	aside    *Reader           // reads called functions; nil before the first
+	names    map[string]string // see intern
+	places   map[string]int    // of file names in fn.Files
+
+	nameBytes int // in names
+}
+
+// Reader returns a new reader.
+func (d *Dump) Reader() *Reader {
+	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string), places: make(map[string]int)}
+}
+
+// Functions is Reader, as a Dump has it.
+func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
+
+// TakeProblems returns Problems, and empties it.
+func (r *Reader) TakeProblems() []source.Problem {
+	taken := r.Problems
+	r.Problems = nil
+	return taken
+}
+
+func (r *Reader) problem(off int64, format string, args ...any) {
+	r.Problems = append(r.Problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
+}
+
+// Function returns the i-th function of the dump, valid until the next call. It
+// fails where the code cannot be read again; what is wrong with its lines costs
+// those lines and is added to Problems.
+func (r *Reader) Function(i int) (*jitcode.Function, error) {
+	fn, err := r.rawRows(i)
+	if err != nil {
+		return nil, err
+	}
+	if !r.exact {
+		r.placeRows(fn, i)
+	}
+	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
+	r.addTexts(fn)
+	if err := r.addUnwind(fn); err != nil {
+		return nil, err
+	}
+	return fn, nil
+}
+
+// placeRows moves the rows of function i to their right addresses, or removes them if these
+// are unknown.
+func (r *Reader) placeRows(fn *jitcode.Function, i int) {
+	d := r.d
+	if len(r.rows) == 0 || len(d.evidence.hypotheses) == 0 {
+		return
+	}
+	h := &d.evidence.hypotheses[d.chosen]
+	name, ok := d.v8Name(fn.Name)
+	var lost *atomic.Int64 // why there are no lines
+	switch {
+	case ok && name.tier == tierBaseline && d.bytecode:
+		lost = &r.repairs.bytecode
+	case d.decision == source.LinesContradictory:
+		lost = &r.repairs.contradictory
+	case d.decision == source.LinesUndecided && d.growing:
+		lost = &r.repairs.withheld
+	case h.hasFailed(i):
+		lost = &r.repairs.misfitting
+	}
+	if lost != nil {
+		if slices.ContainsFunc(r.rows, func(w row) bool { return w.line != 0 }) {
+			lost.Add(1)
+		}
+		r.rows = r.rows[:0]
+		return
+	}
+	for at := range r.rows {
+		r.rows[at].off -= h.skew
+	}
+	if h.skew != 0 {
+		r.repairs.skew.Add(1)
+		d.given.moved.Add(1)
+	} else {
+		d.given.asWritten.Add(1)
+	}
+	r.fixFiles(fn)
+}
+
+// FunctionAt returns the number of the function whose load is at an offset of the dump.
+func (d *Dump) FunctionAt(offset int64) (int, bool) {
+	return slices.BinarySearchFunc(d.parts, offset, func(p parts, offset int64) int { return cmp.Compare(p.load.Off, offset) })
+}
+
+// rawRows reads the i-th function and leaves the entries of its debug record in
+// r.rows, sorted, at the addresses in the dump.
+func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
+	r.function = i
+	r.rows, r.exact = r.rows[:0], false
+	r.listings = nil
+	clear(r.places)
+	p := &r.d.parts[i]
+	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, p.unwind); err != nil {
+		return nil, err
+	}
+	raw, err := r.window.record(p.load, r.d.order())
+	if err != nil {
+		return nil, err
+	}
+	l, err := raw.Load()
+	if err != nil {
+		return nil, err
+	}
+	start := r.d.codeStart(l.CodeAddr)
+	r.fn = jitcode.Function{
+		Name: l.Name, Addr: start, Size: l.CodeSize, Code: r.unsalted(l.Code), Thumb: start != l.CodeAddr,
+		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
+		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
+	}
+	if p.inline.Size != 0 {
+		if raw, err = r.window.record(p.inline, r.d.order()); err != nil {
+			return nil, err
+		}
+		if r.exact = r.inlineInfo(&r.fn, &raw); r.exact {
+			return &r.fn, nil
+		}
+	}
+	if p.debug.Size == 0 {
+		return &r.fn, nil
+	}
+	if raw, err = r.window.record(p.debug, r.d.order()); err != nil {
+		return nil, err
+	}
+	info, err := raw.DebugInfo()
+	if err != nil {
+		return nil, err
+	}
+	r.table(&r.fn, &info)
+	return &r.fn, nil
+}
+
+// What bounds the file names that a reader remembers between functions: how many there are,
+// and their bytes.
+const (
+	maxInterned      = 10000
+	maxInternedBytes = 4 << 20
+)
+
+// intern returns the file name that name stands for, the same string each time.
+func (r *Reader) intern(name []byte) string {
+	if s, ok := r.names[string(name)]; ok {
+		return s
+	}
+	if len(r.names) >= maxInterned || r.nameBytes > maxInternedBytes {
+		clear(r.names)
+		r.nameBytes = 0
+	}
+	s := fileName(name)
+	r.nameBytes += len(name) + len(s)
+	r.names[string(name)] = s
+	return s
+}

@@ -1,0 +1,186 @@
+package jitdump
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// From a record with an inline tree to origins, inlined calls and rows.
+
+// inlineInfo takes over what the record at raw says about fn and reports whether
+// it knows lines. A tree that breaks a rule is left out as a whole: code shown inside
+// a call that it is not part of would be worse than none.
+func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
+	info, err := r.decodeTree(fn, raw)
+	if info == nil && raw.ID == jitdump.IDOpenJ9 {
+		r.problem(raw.Offset, "%v; the function is left without the lines and inlined calls of its metadata", err)
+		r.repairs.trees.Add(1)
+		return false
+	}
+	return r.useTree(fn, info, err, raw.Offset)
+}
+
+// useTree takes over a record that was decoded, as far as it was, and is at an offset.
+func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
+	if info == nil {
+		r.brokenTree(off, err)
+		return false
+	}
+	files := r.recordFiles(fn, info)
+	if err == nil {
+		err = info.CheckTree(fn.Size)
+	}
+	if err != nil {
+		r.brokenTree(off, err)
+	} else {
+		tree(fn, info, files)
+	}
+	known, complained := false, false
+	for _, l := range info.Lines {
+		w := row{off: int64(l.Offset), line: l.Line, column: l.Column + 1, file: -1}
+		switch {
+		case uint64(l.File) < uint64(len(files)):
+			w.file = files[l.File]
+		case !complained:
+			complained = true
+			r.problem(off, "%v; such lines are left out", info.CheckLines())
+		}
+		if w.line > maxLine {
+			w.line = 0
+			r.repairs.absurdLines.Add(1)
+		}
+		if w.file < 0 {
+			w.file, w.line = 0, 0
+		}
+		known = known || w.line != 0
+		r.rows = append(r.rows, w)
+	}
+	r.sortRows()
+	if !known {
+		r.rows = r.rows[:0]
+	}
+	return known
+}
+
+func (r *Reader) brokenTree(off int64, err error) {
+	r.problem(off, "%v; the function is left without inlined calls", err)
+	r.repairs.trees.Add(1)
+}
+
+// decodeTree returns the record, of any kind, as one of today's. With an error,
+// only the lines of the record can be used, if there is one.
+func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
+	switch raw.ID {
+	case jitdump.IDTier:
+		early, err := raw.EarlyDebugInfo()
+		if err != nil {
+			return nil, err
+		}
+		return early.DebugInfo2(fn.Size)
+	case jitdump.IDOpenJ9:
+		lines, err := r.j9Lines(fn, raw)
+		r.listings = lines.Listings
+		return lines.Info, err
+	}
+	if err := raw.DebugInfo2(&r.info2); err != nil {
+		return nil, err
+	}
+	return &r.info2, nil
+}
+
+// recordFiles puts the files of a record into fn.Files and returns their places
+// there, by index in the record; -1 for names that are none.
+func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []int {
+	r.files = r.files[:0]
+	for _, name := range info.Files {
+		at := -1
+		if len(name) > 0 {
+			at = r.file(fn, name, false)
+		}
+		r.files = append(r.files, at)
+	}
+	return r.files
+}
+
+// tree fills fn's origins and inlined calls from a record that keeps all rules.
+// Columns count from 0 there, and the unknown one is the one in front of that.
+func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
+	for _, f := range info.Functions {
+		name := info.Names[f.Name]
+		switch {
+		case len(name) == 0:
+			name = unnamed
+		case len(name) > metadata.MaxOriginName:
+			name = metadata.Beginning(name, metadata.MaxOriginName)
+		}
+		fn.Origins = append(fn.Origins, jitcode.Origin{
+			Name: name, File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,
+		})
+	}
+	var stack [jitdump.MaxDepth + 1]int // the latest call of each depth
+	ranges := info.Ranges
+	for _, c := range info.Calls {
+		first := len(fn.Ranges)
+		for _, rng := range ranges[:c.RangeCount] {
+			if rng.Size > 0 {
+				fn.Ranges = append(fn.Ranges, jitcode.Range{Offset: uint64(rng.Start), Size: uint64(rng.Size)})
+			}
+		}
+		ranges = ranges[c.RangeCount:]
+		if first == len(fn.Ranges) {
+			stack[c.Depth] = -1 // no code is left of it, and of none inside it
+			continue
+		}
+		slices.SortFunc(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+		fn.Ranges = joined(fn.Ranges, first)
+		parent := -1
+		if c.Depth > 0 {
+			parent = stack[c.Depth-1]
+		}
+		stack[c.Depth] = len(fn.Inlines)
+		fn.Inlines = append(fn.Inlines, jitcode.Inline{
+			Parent: parent, Origin: int(c.Function), Line: knownLine(c.Line), Column: c.Column + 1,
+			First: first, Last: len(fn.Ranges),
+		})
+	}
+}
+
+// unnamed stands for the name of a function that has none: tools leave out a call
+// without a name.
+var unnamed = []byte("(anonymous)")
+
+// joined makes one of ranges that touch, from the given one on.
+func joined(ranges []jitcode.Range, first int) []jitcode.Range {
+	n := first
+	for _, r := range ranges[first:] {
+		if n > first && ranges[n-1].Offset+ranges[n-1].Size == r.Offset {
+			ranges[n-1].Size += r.Size
+			continue
+		}
+		ranges[n] = r
+		n++
+	}
+	return ranges[:n]
+}
+
+// lineColumn returns a column of a line table, or 0 for one that elfutils and LLVM
+// cannot tell: they count up to 65535, and elfutils drops all of a table with more.
+func lineColumn(column uint32) uint32 {
+	if column > math.MaxUint16 {
+		return 0
+	}
+	return column
+}
+
+// knownLine returns line, or 0 for a number that no file has.
+func knownLine(line uint32) uint32 {
+	if line > maxLine {
+		return 0
+	}
+	return line
+}

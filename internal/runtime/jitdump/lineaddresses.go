@@ -1,0 +1,52 @@
+package jitdump
+
+import (
+	"sync/atomic"
+
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// givenAway counts functions that were read and have lines.
+type givenAway struct{ asWritten, moved atomic.Int64 }
+
+// Grow makes functions readable before the dump is complete: uncertain lines are left out.
+func (d *Dump) Grow() {
+	d.growing = true
+	d.positions = v8Positions{partial: true}
+}
+
+// LineAddresses returns the decision so far. ok is false for a dump without lines.
+func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
+	e := &d.evidence
+	if len(e.hypotheses) == 0 {
+		return a, false
+	}
+	moved := d.chosen
+	if moved == 0 { // use the closest one
+		moved = 1
+		for h := range e.hypotheses {
+			if h > 0 && len(e.hypotheses[h].failed) < len(e.hypotheses[moved].failed) {
+				moved = h
+			}
+		}
+	}
+	h, first := &e.hypotheses[moved], &e.hypotheses[0]
+	a = source.LineAddresses{
+		Decision: d.decision, Basis: d.basis, Skew: uint64(h.skew), Tables: e.tables, Rows: e.rows,
+		Either: h.either, Neither: h.neither, AsWritten: first.fit(), MovedBack: h.fit(),
+	}
+	a.AsWritten.Tables = e.tables - h.only - h.either - h.neither
+	switch d.decision {
+	case source.LinesMovedBack:
+		a.Early = int(d.given.asWritten.Load())
+	case source.LinesContradictory:
+		a.Early = int(d.given.asWritten.Load() + d.given.moved.Load())
+	default:
+		a.Early = int(d.given.moved.Load())
+	}
+	return a, true
+}
+
+func (h *hypothesis) fit() source.AddressFit {
+	return source.AddressFit{Tables: h.only, Known: h.known, AtStarts: h.starts, Outside: h.outside}
+}

@@ -1,0 +1,232 @@
+package jitdump
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// What producers get wrong, and how a dump proves it. Each quirk has a test
+// with real or rebuilt bytes. Quirks of addresses are in skew.go, quirks of V8's inlined
+// lines in v8positions.go.
+
+// repairs counts what was repaired. Functions are read by several goroutines.
+type repairs struct {
+	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
+	missized                                                                                           atomic.Int64
+	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
+}
+
+// Repairs returns what has been repaired so far, in a fixed order, without what
+// did not occur.
+func (d *Dump) Repairs() []source.Repair {
+	r := &d.repairs
+	all := []source.Repair{
+		{Name: "skewed-lines", Count: r.skew.Load(), Text: "functions whose source lines were moved back to the code they belong to"},
+		{Name: "contradictory-lines", Count: r.contradictory.Load(), Text: "functions without lines, because the dump's line tables contradict each other"},
+		{Name: "misplaced-lines", Count: r.misfitting.Load(), Text: "functions without lines, because theirs are not at starts of instructions, unlike those of other functions"},
+		{Name: "undecided-lines", Count: r.withheld.Load(), Text: "functions without lines, loaded before the right addresses of lines were known"},
+		{Name: "bytecode-offsets", Count: r.bytecode.Load(), Text: "functions whose line table holds bytecode offsets instead of addresses; left without lines"},
+		{Name: "freed-file-names", Count: r.fileNames.Load(), Text: "functions whose source file name had been overwritten; taken from their own name"},
+		{Name: "garbled-file-names", Count: r.garbled.Load(), Text: "source lines whose file name is garbage; left out"},
+		{Name: "lines-outside", Count: r.outside.Load(), Text: "functions with source lines outside their code; cut to it"},
+		{Name: "foreign-lines", Count: r.foreign.Load(), Text: "functions with lines of code inlined from other files, which V8 writes under the name of the function's own file; left out, except about 1 in 70"},
+		{Name: "late-file-names", Count: r.lateNames.Load(), Text: "functions with code inlined from other files, whose names V8 writes one entry too late; fixed"},
+		{Name: "unplaced-lines", Count: r.unplaced.Load(), Text: "functions with code that V8 places in line 1, column 1, for lack of a position; such lines were left out"},
+		{Name: "unchecked-lines", Count: r.unchecked.Load(), Text: "optimized functions whose lines may include lines of other files: the dump has no line table of their baseline code, or grew while it was read"},
+		{Name: "unsorted-lines", Count: r.unsorted.Load(), Text: "functions with source lines out of order; sorted"},
+		{Name: "absurd-lines", Count: r.absurdLines.Load(), Text: "source lines with an impossible number; left out"},
+		{Name: "unusable-unwind-tables", Count: r.unwind.Load(), Text: "functions with unwind tables that no reader can follow; left without"},
+		{Name: source.DisplacedTables, Count: r.displaced.Load(), Text: "functions with unwind tables that perf could not have used: in another order, or for another place; put right"},
+		{Name: "broken-inline-trees", Count: r.trees.Load(), Text: "functions whose inlined calls cannot be used; left without"},
+		{Name: "interleaved-trees", Count: int64(d.interleaved), Text: "functions whose inlined calls were told from others' by their names, as threads wrote into each other's records"},
+		{Name: "missized-records", Count: r.missized.Load(), Text: "line tables with a wrong size, which hides the next record; read by their entries"},
+		{Name: "orphaned-lines", Count: int64(d.Orphans()), Text: "line tables that belong to no function of the dump; left out"},
+		{Name: "absurd-tids", Count: r.tids.Load(), Text: "functions with a thread id that Linux does not give out; the process id stands for it"},
+	}
+	all = slices.DeleteFunc(all, func(r source.Repair) bool { return r.Count == 0 })
+	return append(all, d.HeaderRepairs()...)
+}
+
+// maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).
+// BeamAsm writes pthread handles.
+const maxTID = 1 << 22
+
+// findQuirks adds the line tables of functions scanned since the last call, and decides
+// about the dump as a whole. It fails only with ctx's error.
+func (d *Dump) findQuirks(ctx context.Context) error {
+	r := d.Reader()
+	r.repairs = new(repairs) // looking is not repairing
+	v8 := d.header.Pad == v8Pad
+	for ; d.evidence.functions < len(d.parts); d.evidence.functions++ {
+		i := d.evidence.functions
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if d.parts[i].debug.Size == 0 {
+			continue
+		}
+		fn, err := r.rawRows(i)
+		if err != nil || r.exact || len(r.rows) == 0 {
+			continue
+		}
+		name, ok := d.v8Name(fn.Name)
+		d.evidence.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
+		if ok && v8 && !d.positions.partial {
+			d.positions.add(i, &name, fn, r.rows)
+		}
+	}
+	d.positions.settle(func(i int32) (*jitcode.Function, []row) {
+		fn, err := r.rawRows(int(i))
+		if err != nil {
+			return nil, nil
+		}
+		return fn, r.rows
+	})
+	d.decideLines()
+	return nil
+}
+
+// decideLines decides by the evidence so far.
+func (d *Dump) decideLines() {
+	e := &d.evidence
+	if len(e.hypotheses) == 0 {
+		return
+	}
+	d.chosen, d.decision, d.basis = e.decide(elf.Machine(d.header.Machine), d.header.Pad == v8Pad)
+	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
+}
+
+// V8 writes the file names of optimized code from memory that it has freed, so
+// the allocator's links stand in their first bytes, NULs among them. The length
+// of the name and the rest of it are still right, and the function's own name
+// tells the script.
+
+// freedBytes is how much of a freed block glibc's allocator overwrites.
+const freedBytes = 16
+
+// intactName returns the script's name if freed is what is left of it: as long,
+// the same behind the overwritten bytes, and with bytes in front that are in no
+// name, since a name that only ends the same may be another script's.
+func intactName(script, freed []byte) ([]byte, bool) {
+	n := len(script) - len(freed)
+	if n < 1 || script[n-1] != ' ' || len(freed) > freedBytes && !bytes.Equal(script[n:][freedBytes:], freed[freedBytes:]) {
+		return nil, false
+	}
+	front := freed[:min(freedBytes, len(freed))]
+	if !bytes.Equal(script[n:], freed) && !isGarbled(front, true) {
+		return nil, false
+	}
+	return script[n:], true
+}
+
+// freedName returns the name in a debug record whose names have NULs written into them, or
+// nil. The proof: walking fails, but entries with names of one length fill the area. Each
+// name ends in a NUL, and its intact part matches the script's.
+func freedName(info *jitdump.DebugInfo, script []byte) ([]byte, freedLayout) {
+	if len(script) == 0 || info.Count == 0 || info.Count > uint64(len(info.Area))/jitdump.DebugEntryHead || walks(info) {
+		return nil, freedLayout{}
+	}
+	for i := len(script) - 1; i > 0; i-- {
+		if script[i-1] != ' ' {
+			continue
+		}
+		for _, repeats := range []bool{false, true} {
+			if fills(info, script, freedLayout{len(script) - i, repeats}) {
+				return script[i:], freedLayout{len(script) - i, repeats}
+			}
+		}
+	}
+	return nil, freedLayout{}
+}
+
+// A freedLayout describes entries with freed names.
+type freedLayout struct {
+	length  int  // of the names, in bytes
+	repeats bool // names after the first may be RepeatName; freed names may begin as it
+}
+
+// fills reports whether entries of a layout fill a debug record.
+func fills(info *jitdump.DebugInfo, script []byte, l freedLayout) bool {
+	area := info.Area
+	for n := range info.Count {
+		size, ok := freedEntry(area, script, l, n == 0)
+		if !ok {
+			return false
+		}
+		area = area[size:]
+	}
+	return len(area) < 8
+}
+
+// freedEntry returns the size of the entry at the start of area, if its name is a freed one
+// of a layout. V8 10 repeats names, as the format allows.
+func freedEntry(area, script []byte, l freedLayout, first bool) (size int, ok bool) {
+	const head = jitdump.DebugEntryHead
+	length := l.length
+	if l.repeats && !first && len(area) >= head+2 && area[head+1] == 0 && string(area[head:head+1]) == jitdump.RepeatName {
+		return head + 2, true
+	}
+	if len(area) <= head+length || area[head+length] != 0 {
+		return 0, false
+	}
+	_, ok = intactName(script, area[head:head+length])
+	return head + length + 1, ok
+}
+
+// walks reports whether walking the entries from name to name ends where the
+// area does, up to padding.
+func walks(info *jitdump.DebugInfo) bool {
+	area := info.Area
+	for range info.Count {
+		if len(area) < jitdump.DebugEntryHead {
+			return false
+		}
+		end := bytes.IndexByte(area[jitdump.DebugEntryHead:], 0)
+		if end < 0 {
+			return false
+		}
+		area = area[jitdump.DebugEntryHead+end+1:]
+	}
+	return len(area) < 8
+}
+
+// entries calls yield for each entry of a debug record, with the file name that
+// its producer meant.
+func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
+	name, _ := r.d.v8Name(fn.Name)
+	script := name.script
+	if file, layout := freedName(info, script); file != nil {
+		r.repairs.fileNames.Add(1)
+		order := r.d.order()
+		area := info.Area
+		for n := range info.Count {
+			yield(jitdump.DebugEntry{Addr: order.Uint64(area), Line: order.Uint32(area[8:]), Discrim: order.Uint32(area[12:]), Name: file})
+			size, _ := freedEntry(area, script, layout, n == 0)
+			area = area[size:]
+		}
+		return nil
+	}
+	repaired := false
+	for e, err := range info.Entries() {
+		if err != nil {
+			return err
+		}
+		if len(e.Name) > freedBytes && script != nil {
+			if file, ok := intactName(script, e.Name); ok && !bytes.Equal(file, e.Name) {
+				e.Name, repaired = file, true
+			}
+		}
+		yield(e)
+	}
+	if repaired {
+		r.repairs.fileNames.Add(1)
+	}
+	return nil
+}

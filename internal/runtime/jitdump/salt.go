@@ -1,0 +1,88 @@
+package jitdump
+
+import (
+	"debug/elf"
+	"time"
+
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// CPython, from 3.15 on, replaces the last 8 bytes of each function's code in the dump, and
+// only there, so that perf inject of Linux 6.17 gives each object a build id of its own
+// (perf_map_jit_write_entry_with_name in Python/perf_jit_trampoline.c). What it writes, in the
+// machine's byte order, is
+//
+//	salt ^ code_index<<32 ^ code_size,  salt = pid<<32 ^ CLOCK_MONOTONIC when the dump was begun
+//
+// The salt is the same for functions of different numbers or sizes: that proves it. The true bytes are not in the dump.
+// They are replaced by bytes that disassemblers take for no instruction.
+
+// saltSize is how many bytes are replaced.
+const saltSize = 8
+
+// saltAge is how long before the first function CPython begins a dump at most. It matters only
+// for dumps of one function.
+const saltAge = uint64(time.Hour)
+
+// A salting is what is known of the salt of a dump.
+type salting struct {
+	salt  uint64
+	first uint64 // time of the first function
+	own   uint64 // what the first function has of its own in its last bytes
+	loads int    // that have the salt
+	apart bool   // not all of them have the same of their own: chance is ruled out
+	none  bool   // the dump has none
+}
+
+// add takes in a function. Functions of less than 8 bytes say nothing, nor do those without
+// code.
+func (s *salting) add(raw *jitdump.Raw, l *jitdump.Load) {
+	if s.none || len(l.Code) < saltSize {
+		return
+	}
+	own := l.CodeIndex<<32 ^ l.CodeSize
+	v := raw.Order.Uint64(l.Code[len(l.Code)-saltSize:]) ^ own
+	if s.loads == 0 {
+		s.salt, s.first, s.own = v, raw.Timestamp, own
+	}
+	s.none = v != s.salt
+	s.apart = s.apart || own != s.own
+	s.loads++
+}
+
+// proved reports whether the dump of a process has a salt.
+func (s *salting) proved(pid uint32) bool {
+	switch {
+	case s.none || s.loads == 0:
+		return false
+	case s.apart:
+		return true
+	}
+	began := s.salt ^ uint64(pid)<<32
+	return began <= s.first && s.first-began < saltAge
+}
+
+// replaced returns how many functions of the dump lack their last bytes.
+func (d *Dump) replaced() int64 {
+	if !d.salt.proved(d.header.PID) {
+		return 0
+	}
+	return int64(d.salt.loads)
+}
+
+// unsalted returns code without the salt, if the dump has one. It is valid until the next
+// call.
+func (r *Reader) unsalted(code []byte) []byte {
+	if len(code) < saltSize || r.d.replaced() == 0 {
+		return code
+	}
+	r.code = append(r.code[:0], code...)
+	fill := byte(0) // udf on arm64, unimp on RISC-V
+	if elf.Machine(r.d.header.Machine) == elf.EM_X86_64 {
+		fill = 0x06 // invalid in 64-bit mode
+	}
+	for i := len(code) - saltSize; i < len(code); i++ {
+		r.code[i] = fill
+	}
+	return r.code
+}

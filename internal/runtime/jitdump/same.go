@@ -1,0 +1,54 @@
+package jitdump
+
+import (
+	"bytes"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Same implements Comparer.
+func (d *Dump) Same() func(i, j int) bool {
+	var in [2]window
+	return func(i, j int) bool {
+		var all [2]parts
+		for k, f := range [2]int{i, j} {
+			p := d.parts[f]
+			if in[k].hold(d.src, p.load, p.debug, p.inline, p.unwind) != nil {
+				return false
+			}
+			all[k] = p
+		}
+		a, b := &all[0], &all[1]
+		return d.sameLoad(&in, a.load, b.load) && d.samePayload(&in, a.debug, b.debug) &&
+			d.samePayload(&in, a.inline, b.inline) && d.samePayload(&in, a.unwind, b.unwind)
+	}
+}
+
+// sameLoad reports whether two loads have the same name and code.
+func (d *Dump) sameLoad(in *[2]window, a, b source.Span) bool {
+	var loads [2]jitdump.Load
+	for k, s := range [2]source.Span{a, b} {
+		raw, err := in[k].record(s, d.order())
+		if err != nil {
+			return false
+		}
+		if loads[k], err = raw.Load(); err != nil {
+			return false
+		}
+	}
+	return bytes.Equal(loads[0].Name, loads[1].Name) && bytes.Equal(loads[0].Code, loads[1].Code)
+}
+
+// samePayload reports whether two records agree but for their times, or both are missing.
+func (d *Dump) samePayload(in *[2]window, a, b source.Span) bool {
+	if a.Size == 0 || b.Size == 0 {
+		return a.Size == b.Size
+	}
+	x, err := in[0].record(a, d.order())
+	if err != nil {
+		return false
+	}
+	y, err := in[1].record(b, d.order())
+	return err == nil && x.ID == y.ID && bytes.Equal(x.Body, y.Body)
+}

@@ -1,0 +1,373 @@
+package jitdump
+
+import (
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// ErrNotJitdump says that a file is no jitdump at all.
+var ErrNotJitdump = jitdump.ErrNotJitdump
+
+// A Dump is a jitdump file, scanned as far as Scan was called.
+type Dump struct {
+	source.Listing
+	Unknown int // records of types we have no use for
+
+	header      *jitdump.Header
+	src         io.ReaderAt
+	size        int64 // of the file when it was opened, 0 if it does not say
+	reader      *jitdump.Reader
+	lost        bool // there is no way past what stands next in the file
+	pairing     pairing
+	orphans     int // debug records that no load could be found for
+	interleaved int // loads with several records of inlined calls in front of them
+	sources     source.Sources
+	batches     []unwindBatch // in the order of the file
+	codeless    map[int]bool  // functions whose loads lack the bytes
+	salt        salting
+	listed      window            // of the records that listings were last made of
+	listings    source.ListingsOf // those that are being read
+	derive      bool              // frames of functions from their code
+	callees     callees           // used if derive is set
+	traces      bool              // code runs in the frame of an interpreter
+	host        *jitcode.FrameRow // that frame, or nil
+	parts       []parts           // of each function
+	repairs     repairs
+	assumed     bool   // the machine is the recording's
+	high        uint64 // the end of the code that ends last
+
+	evidence  lineEvidence // about the addresses of lines
+	positions v8Positions
+	chosen    int // index of the hypothesis that holds
+	decision  source.LineDecision
+	basis     source.LineBasis
+	bytecode  bool      // V8's baseline functions have lines of bytecode
+	growing   bool      // functions are read before the dump is complete
+	given     givenAway // functions with lines
+}
+
+// parts says where a function's records lie.
+type parts struct {
+	load, debug, inline, unwind source.Span
+}
+
+func spanOf(raw *jitdump.Raw) source.Span {
+	return source.Span{Off: raw.Offset, Size: uint32(raw.Size())}
+}
+
+var (
+	_ source.Dump   = (*Dump)(nil)
+	_ source.Tracer = (*Dump)(nil)
+	_ source.Texter = (*Dump)(nil)
+)
+
+// OpenFile reads the header of a jitdump. It fails where nothing can be read
+// at all. src is used until the Jitdump is no longer, from several goroutines.
+func OpenFile(src io.ReaderAt) (*Dump, error) {
+	r, err := jitdump.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	if m := r.Header().Machine; m > math.MaxUint16 {
+		return nil, fmt.Errorf("%s: elf_mach at offset %#x is %#x; ELF machines have 16 bits", jitdump.FormatName, 12, m)
+	}
+	d := &Dump{header: r.Header(), src: src, reader: r, pairing: newPairing(), Listing: source.Listing{Cut: -1}}
+	if f, ok := src.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if st, err := f.Stat(); err == nil {
+			d.size = st.Size()
+		}
+	}
+	return d, nil
+}
+
+// grow makes room for another event and function. How many there will be is guessed
+// from how many have come up to offset at, so that they are not copied again and
+// again, but a file that is one big hole must not cost memory.
+func (d *Dump) grow(at int64) {
+	if len(d.Events) < cap(d.Events) && len(d.parts) < cap(d.parts) {
+		return
+	}
+	n := len(d.Events)
+	guess := 1.0625 * float64(n) * float64(d.size) / float64(max(at, 1))
+	more := int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256)) - n
+	d.Events = slices.Grow(d.Events, more)
+	d.parts = slices.Grow(d.parts, len(d.Events)+more-len(d.parts))
+}
+
+// Scan reads the records that have been written since it was called last. Damage
+// costs what is damaged and becomes a Problem; the error is ctx's. Scan must not
+// run while functions are read.
+func (d *Dump) Scan(ctx context.Context) error {
+	d.Cut, d.CutName = -1, ""
+	d.listed = window{} // where the file had nothing yet, there may be something now
+	for n := 0; !d.lost; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at := d.reader.Offset()
+		if n%1024 == 0 && d.Watch != nil {
+			d.Watch(at)
+		}
+		raw, err := d.reader.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if !d.damaged(at, err) {
+				break
+			}
+			continue
+		}
+		if err := d.record(&raw); err != nil {
+			if raw.ID != jitdump.IDMove { // it may have been, or described, the next load
+				d.orphans += d.pairing.forget()
+			}
+			d.Problem(raw.Offset, "%v; the record is left out", err)
+		}
+	}
+	if d.Watch != nil {
+		d.Watch(d.reader.Offset())
+	}
+	if err := d.findQuirks(ctx); err != nil {
+		return err
+	}
+	d.lookAround()
+	return nil
+}
+
+// damaged handles an error of the reader and reports whether there is more to read.
+func (d *Dump) damaged(at int64, err error) bool {
+	if errors.Is(err, jitdump.ErrTooLarge) {
+		d.orphans += d.pairing.forget()
+		d.Problem(at, "%v; it is left out", err)
+		return true
+	}
+	at = d.reader.Offset()
+	skipped, more := d.reader.Resync()
+	switch {
+	case more:
+		d.Problem(at, "%v; %d bytes up to the next record are left out", err, skipped)
+	case errors.Is(err, jitdump.ErrCut) && !d.reaches(at+maxCut):
+		d.Cut, d.CutName = at, d.nameAtEnd(at)
+		return false
+	default:
+		d.Problem(at, "%v; the rest of the file is left out", err)
+		d.lost = true
+	}
+	d.orphans += d.pairing.forget()
+	return more
+}
+
+// maxCut is what may be left of a file behind the start of a record that its end
+// cuts. More than that is no record, but damage that looks like one.
+const maxCut = 16 << 20
+
+// reaches reports whether the file has a byte at offset off.
+func (d *Dump) reaches(off int64) bool {
+	n, _ := d.src.ReadAt(make([]byte, 1), off)
+	return n == 1
+}
+
+func (d *Dump) record(raw *jitdump.Raw) error {
+	switch raw.ID {
+	case jitdump.IDLoad:
+		l, err := raw.Load()
+		if err != nil {
+			return err
+		}
+		if l.CodeAddr+l.CodeSize < l.CodeAddr {
+			return fmt.Errorf("%s at offset %#x of %d bytes at %#x: that is beyond the end of all addresses", raw.ID, raw.Offset, l.CodeSize, l.CodeAddr)
+		}
+		d.load(raw, &l)
+	case jitdump.IDMove:
+		m, err := raw.Move()
+		if err != nil {
+			return err
+		}
+		d.move(raw, &m)
+	case jitdump.IDDebugInfo:
+		info, err := raw.DebugInfo()
+		if err != nil {
+			return err
+		}
+		if raw.Missized != 0 {
+			d.repairs.missized.Add(1)
+		}
+		if d.pairing.loading {
+			d.endBatch()
+		}
+		d.orphans += d.pairing.debugInfo(spanOf(raw), info.CodeAddr, false)
+	case jitdump.IDUnwinding:
+		u, err := raw.Unwinding()
+		if err != nil {
+			return err
+		}
+		d.unwinding(raw, &u)
+	case jitdump.IDDebugInfo2:
+		d.pairing.inlineTree(spanOf(raw))
+	case jitdump.IDTier:
+		if !raw.IsEarlyDebugInfo() {
+			if _, err := raw.Tier(); err != nil {
+				d.Unknown++
+			}
+			break // nothing in an object says which tier made it
+		}
+		d.orphans += d.pairing.debugInfo(spanOf(raw), raw.Order.Uint64(raw.Body), true)
+	case jitdump.IDEmbeddedSource:
+		s, err := raw.EmbeddedSource()
+		if err != nil {
+			d.Unknown++
+			break
+		}
+		if isGarbled(s.Name, false) || !d.sources.Add(fileName(s.Name), len(s.Text), spanOf(raw), len(d.parts)) {
+			d.Problem(raw.Offset, "%s at offset %#x: its name is none that a file has; it is left out", raw.ID, raw.Offset)
+		}
+	case jitdump.IDOpenJ9:
+		d.j9Metadata(raw)
+	case jitdump.IDClose:
+		// Records of other threads or of forked children may follow.
+		d.endBatch()
+	default:
+		d.Unknown++
+	}
+	return nil
+}
+
+func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
+	d.grow(raw.Offset)
+	p := parts{load: spanOf(raw)}
+	var tables uint64
+	p.unwind, tables = d.unwindingOf(l)
+	p.inline = d.inlineTreeOf(raw, l.Name)
+	debug, early := d.pairing.takeDebugInfo(l.CodeAddr, func(s source.Span) bool { return d.entriesInside(s, l.CodeAddr, l.CodeSize) })
+	switch {
+	case !early:
+		p.debug = debug
+	case p.inline.Size == 0:
+		p.inline = debug
+	}
+	metadata, ok := d.metadataOf(raw, l)
+	if ok = ok && p.inline.Size == 0; ok { // what a producer worked out itself goes first
+		p.inline = metadata
+	}
+	d.salt.add(raw, l)
+	if l.IsCodeless() {
+		if d.codeless == nil {
+			d.codeless = make(map[int]bool)
+		}
+		d.codeless[len(d.parts)] = true
+	}
+	d.traces = d.traces || isTraced(l.Name)
+	d.high = max(d.high, l.CodeAddr+l.CodeSize)
+	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
+	d.grow(raw.Offset)
+	d.Events = append(d.Events, jitcode.Event{
+		Kind: jitcode.Load, Function: len(d.parts), Time: raw.Timestamp, PID: l.PID, TID: d.thread(l.PID, l.TID),
+		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
+	})
+	d.parts = append(d.parts, p)
+	if ok {
+		d.addListings(len(d.parts) - 1)
+	}
+}
+
+// thread returns the thread of a record, or the process for one that cannot be.
+func (d *Dump) thread(pid, tid uint32) uint32 {
+	if tid > maxTID {
+		d.repairs.tids.Add(1)
+		return pid
+	}
+	return tid
+}
+
+func (d *Dump) move(raw *jitdump.Raw, m *jitdump.Move) {
+	i, ok := d.pairing.moved(d.Events, codeID{m.CodeIndex, m.PID}, d.codeStart(m.OldCodeAddr))
+	if !ok {
+		d.Problem(raw.Offset, "%s at offset %#x of code_index %d, which no %s before it has; it is left out", jitdump.IDMove, raw.Offset, m.CodeIndex, jitdump.IDLoad)
+		return
+	}
+	event := d.Events[i] // a load, or the move before this one
+	if m.NewCodeAddr+event.Size < m.NewCodeAddr {
+		d.Problem(raw.Offset, "%s at offset %#x of %d bytes to %#x: that is beyond the end of all addresses; it is left out", jitdump.IDMove, raw.Offset, event.Size, m.NewCodeAddr)
+		return
+	}
+	if m.CodeSize != event.Size {
+		d.Problem(raw.Offset, "%s says that function %d has %d bytes, it was loaded with %d; the latter is used", jitdump.IDMove, m.CodeIndex, m.CodeSize, event.Size)
+	}
+	event.Kind = jitcode.Move
+	event.Time = raw.Timestamp
+	event.PID, event.TID = m.PID, d.thread(m.PID, m.TID)
+	event.OldAddr = event.Addr
+	event.Addr = d.codeStart(m.NewCodeAddr)
+	d.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(d.Events))
+	d.Events = append(d.Events, event)
+}
+
+// entriesInside reports whether the debug record at s has entries and all of
+// them are inside the function, or mark its end.
+func (d *Dump) entriesInside(s source.Span, addr, size uint64) bool {
+	var w window
+	if err := w.hold(d.src, s, source.Span{}); err != nil {
+		return false
+	}
+	raw, err := w.record(s, d.order())
+	if err != nil {
+		return false
+	}
+	info, err := raw.DebugInfo()
+	if err != nil {
+		return false
+	}
+	n := 0
+	for e, err := range info.Entries() {
+		if err != nil || e.Addr-addr > size || e.Addr-addr == size && n == 0 {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// Target returns what the dump's code is made for.
+func (d *Dump) Target() jitcode.Target {
+	return jitcode.Target{Machine: d.header.Machine, Order: d.header.Order, HighAddress: d.high}
+}
+
+// Orphans returns how many debug records have no load, or none yet.
+func (d *Dump) Orphans() int {
+	return d.orphans + len(d.pairing.debug) + len(d.pairing.inline) + d.pairing.tooMany + len(d.pairing.j9)
+}
+
+// PID returns the process that the dump says it is of, in that process's own pid
+// namespace.
+func (d *Dump) PID() uint32 { return d.header.PID }
+
+// NumFunctions returns how many functions were loaded. Their numbers, in events
+// and for Reader.Function, are smaller.
+func (d *Dump) NumFunctions() int { return len(d.parts) }
+
+// HasCode reports whether the dump has the bytes of a function.
+func (d *Dump) HasCode(function int) bool { return !d.codeless[function] }
+
+// codeStart returns where code begins that is called at addr: on 32-bit ARM the
+// lowest bit of a function's address says that its code is in the T32 set.
+func (d *Dump) codeStart(addr uint64) uint64 {
+	if elf.Machine(d.header.Machine) == elf.EM_ARM {
+		return addr &^ 1
+	}
+	return addr
+}
+
+// order is the byte order of the file.
+func (d *Dump) order() binary.ByteOrder { return d.header.Order }

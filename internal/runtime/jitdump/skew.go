@@ -1,0 +1,228 @@
+package jitdump
+
+import (
+	"debug/elf"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// V8 and LLVM add the size of an ELF header to every debug address, in the
+// belief that perf puts the code behind one and does not account for it. perf
+// did so until Linux 5.8. V8 adds 0x40 where pointers have 8 bytes and 0x34 where
+// they have 4 (perf-jit.h, kElfHeaderSize, in all versions since 2016); LLVM adds
+// 0x40 everywhere (PerfJITEventListener.cpp, NotifyDebug; PerfSupportPlugin.cpp,
+// getDebugInfoRecord). V8 does so for all tiers.
+const (
+	elf64Header = 0x40
+	elf32Header = 0x34
+)
+
+// skewsOf returns the skews that producers may add on a machine, V8's first.
+func skewsOf(machine elf.Machine) []int64 {
+	switch machine {
+	case elf.EM_386, elf.EM_ARM, elf.EM_MIPS, elf.EM_PPC:
+		return []int64{elf32Header, elf64Header}
+	case elf.EM_RISCV: // of 32 or 64 bits: unknown from the dump
+		return []int64{elf64Header, elf32Header}
+	}
+	return []int64{elf64Header}
+}
+
+// A lineEvidence is the evidence of a dump's line tables about their addresses. Each
+// hypothesis adds one skew to all of them; the first adds none.
+//
+// An entry belongs to the start of an instruction in its function. In dumps of V8 and LLVM,
+// 99.9 % or more do once they are moved back, and 9 to 40 % as written. So each table fits
+// a hypothesis or not. All tables are checked: a few may be short or odd.
+type lineEvidence struct {
+	hypotheses []hypothesis
+	tables     int // with entries, without tables of V8's baseline compiler
+	rows       int // entries of these
+	judged     int // tables that contradict at least one hypothesis
+	baseline   int // tables of V8's baseline compiler
+	functions  int // checked so far, including those without tables
+
+	starts disasm.Starts // of the current function
+	fits   []bool        // whether it fits, by hypothesis
+}
+
+// A hypothesis is that a producer added a skew to all addresses of lines.
+type hypothesis struct {
+	skew    int64 // in bytes
+	known   int   // rows that can be compared with starts of instructions
+	starts  int   // of these, rows at the start of an instruction
+	outside int   // rows before or after the code
+	inside  int   // rows in the code that would be outside as written
+	first   int   // tables whose lowest row is at the first byte of the code
+	only    int   // tables that fit this hypothesis and not the first
+	either  int   // tables that fit both
+	neither int   // tables that fit neither
+
+	failed         []int32 // functions whose table does not fit, in order
+	failedBaseline int     // tables of V8's baseline compiler that do not fit
+}
+
+// maxMisfits: one in so many rows of a table may miss the starts of instructions. A sweep
+// may decode data as a few instructions.
+const maxMisfits = 8
+
+// maxAgainst: one in so many tables may fit another hypothesis only. Of minWithOne tables or
+// more, one may in any case. maxOdd: one in so many may fit no hypothesis, or another one. The
+// lines of such tables are left out.
+const (
+	maxAgainst = 20
+	minWithOne = 8
+	maxOdd     = 4
+)
+
+// add counts the rows of a function, sorted, with the offsets of the dump.
+func (e *lineEvidence) add(t jitcode.Target, i int, fn *jitcode.Function, rows []row, baseline bool) {
+	if e.hypotheses == nil {
+		e.hypotheses = []hypothesis{{}}
+		for _, skew := range skewsOf(elf.Machine(t.Machine)) {
+			e.hypotheses = append(e.hypotheses, hypothesis{skew: skew})
+		}
+		e.fits = make([]bool, len(e.hypotheses))
+	}
+	e.starts.Sweep(t, fn.Code)
+	size := int64(fn.Size)
+	if baseline {
+		e.baseline++
+		for h := range e.hypotheses {
+			hypothesis := e.hypotheses[h] // its counts are about other tables
+			if fits, known := hypothesis.addTable(&e.starts, rows, size); !fits || known == 0 {
+				e.hypotheses[h].failedBaseline++
+			}
+		}
+		return
+	}
+	e.tables++
+	e.rows += len(rows)
+	all := true
+	for h := range e.hypotheses {
+		e.fits[h], _ = e.hypotheses[h].addTable(&e.starts, rows, size)
+		all = all && e.fits[h]
+	}
+	if all {
+		for h := range e.hypotheses {
+			e.hypotheses[h].either++
+		}
+		return
+	}
+	e.judged++
+	for h := range e.hypotheses {
+		x := &e.hypotheses[h]
+		switch {
+		case e.fits[h] && e.fits[0]:
+			x.either++
+		case e.fits[h]:
+			x.only++
+		case !e.fits[0]:
+			x.neither++
+		}
+		if !e.fits[h] {
+			x.failed = append(x.failed, int32(i))
+		}
+	}
+}
+
+// addTable counts the rows of a table, and reports whether it fits. Then its rows in the
+// code are at starts of instructions, as far as known. No row is outside that another
+// hypothesis has inside. known is the number of rows used as evidence.
+func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bool, known int) {
+	misfits := 0
+	for _, w := range rows {
+		off := w.off - h.skew
+		switch {
+		case off < 0 || off > size:
+			h.outside++
+			if w.off >= 0 && w.off <= size+elf64Header { // other rows are outside in any case
+				known++
+				misfits++
+			}
+			continue
+		case w.off > size:
+			h.inside++
+			known++
+		}
+		if start, ok := s.At(uint64(off)); ok && off < size {
+			h.known++
+			if w.off <= size {
+				known++
+			}
+			if start {
+				h.starts++
+			} else {
+				misfits++
+			}
+		}
+	}
+	if len(rows) > 0 && rows[0].off == h.skew {
+		h.first++
+	}
+	return misfits*maxMisfits <= known, known
+}
+
+// decide returns the index of the hypothesis that holds. v8 says that V8 wrote the dump.
+func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
+	basis = source.ByInstructions
+	if !disasm.HasSweep(machine) {
+		basis = source.ByExtent
+	}
+	if e.judged == 0 {
+		for h := 1; h < len(e.hypotheses); h++ {
+			if n := e.hypotheses[h].first; n > 0 && n == e.tables || n >= 2 && 2*n >= e.tables {
+				return h, source.LinesMovedBack, source.ByExtent
+			}
+		}
+		if v8 && e.tables+e.baseline > 0 {
+			return 1, source.LinesMovedBack, source.ByProducer
+		}
+		return 0, source.LinesUndecided, source.ByNothing
+	}
+	for h := range e.hypotheses {
+		x, best := &e.hypotheses[h], &e.hypotheses[chosen]
+		if len(x.failed) < len(best.failed) || len(x.failed) == len(best.failed) && x.first > best.first {
+			chosen = h
+		}
+	}
+	best := &e.hypotheses[chosen]
+	switch against := e.against(chosen); {
+	case against*maxAgainst > e.judged && (against > 1 || e.judged < minWithOne), len(best.failed)*maxOdd > e.judged:
+		return chosen, source.LinesContradictory, basis
+	case chosen == 0:
+		return 0, source.LinesAsWritten, basis
+	case v8 || 2*best.first >= e.tables || best.inside > 0 || best.known >= minKnown:
+		return chosen, source.LinesMovedBack, basis
+	}
+	return 0, source.LinesUndecided, source.ByNothing
+}
+
+// against returns how many tables fit another hypothesis only.
+func (e *lineEvidence) against(chosen int) int {
+	if chosen > 0 {
+		return len(e.hypotheses[chosen].failed) - e.hypotheses[chosen].neither
+	}
+	most := 0
+	for h := range e.hypotheses {
+		most = max(most, e.hypotheses[h].only)
+	}
+	return most
+}
+
+// minKnown is the number of moved rows that must be compared with starts of instructions,
+// without other evidence: a few may match by chance.
+const minKnown = 8
+
+// hasFailed reports whether the table of function i does not fit a hypothesis.
+func (h *hypothesis) hasFailed(i int) bool {
+	if i > math.MaxInt32 {
+		return false
+	}
+	_, found := slices.BinarySearch(h.failed, int32(i))
+	return found
+}

@@ -1,0 +1,95 @@
+package jitdump
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Sources returns the source files that the dump brings along, as far as it was
+// scanned. The slice belongs to d and only ever grows.
+func (d *Dump) Sources() []source.Source { return d.sources.All }
+
+// SourceText reads the text of the i-th source.
+func (d *Dump) SourceText(i int) ([]byte, error) {
+	s := &d.sources.All[i]
+	if s.Listing {
+		return d.listing(i)
+	}
+	var w window
+	if err := w.hold(d.src, s.At); err != nil {
+		return nil, err
+	}
+	raw, err := w.record(s.At, d.order())
+	if err != nil {
+		return nil, err
+	}
+	e, err := raw.EmbeddedSource()
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(e.Text), nil
+}
+
+// PlaceSource says under which name the text of the i-th source can be found: what
+// functions call the file from then on. It must not run while functions are read.
+func (d *Dump) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
+
+// texts are the texts that a reader holds, by the number of their source.
+type texts struct {
+	held map[int]string
+	size int
+}
+
+// maxTexts bounds the bytes of text that a reader holds between functions.
+const maxTexts = 16 << 20
+
+// addTexts adds what is known of the contents of fn's files, and calls those files
+// by the names that their texts are placed under.
+func (r *Reader) addTexts(fn *jitcode.Function) {
+	if len(r.d.sources.All) == 0 {
+		return
+	}
+	for i, name := range fn.Files {
+		text := ""
+		if text = r.listing(name); text != "" {
+			fn.Files[i] = r.d.sources.ListingPlace(name, r.function)
+		} else if n, ok := r.d.sources.Of(name, r.function); ok {
+			if r.d.sources.All[n].Size <= jitcode.MaxText {
+				var err error
+				if text, err = r.text(n); err != nil {
+					r.problem(r.d.sources.All[n].At.Off, "%v; the source file is left out", err)
+				}
+			}
+			if place := r.d.sources.All[n].Place; place != "" {
+				fn.Files[i] = place
+			}
+		}
+		fn.Texts = append(fn.Texts, text)
+	}
+}
+
+// listing returns the listing that stands for a file of the function, or "".
+func (r *Reader) listing(file string) string {
+	text, _ := source.ListingOf(r.listings, file)
+	return text
+}
+
+// text returns the text of a source, the same string as long as it is held.
+func (r *Reader) text(n int) (string, error) {
+	if text, ok := r.texts.held[n]; ok {
+		return text, nil
+	}
+	b, err := r.d.SourceText(n)
+	if err != nil {
+		return "", fmt.Errorf("source file %s: %w", r.d.sources.All[n].Name, err)
+	}
+	if r.texts.size+len(b) > maxTexts || r.texts.held == nil {
+		r.texts = texts{held: make(map[int]string)}
+	}
+	r.texts.held[n] = string(b)
+	r.texts.size += len(b)
+	return r.texts.held[n], nil
+}

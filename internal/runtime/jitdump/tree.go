@@ -1,0 +1,41 @@
+package jitdump
+
+import (
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A TreeReader makes the lines and inlined calls of functions from records that are in no
+// jitdump. It reuses its memory from one function to the next.
+type TreeReader struct{ r Reader }
+
+// NewTreeReader returns a TreeReader.
+func NewTreeReader() *TreeReader {
+	return &TreeReader{Reader{repairs: new(repairs), names: make(map[string]string), places: make(map[string]int)}}
+}
+
+// Begin starts a function of size bytes at addr and returns it. It is valid until the next call.
+func (t *TreeReader) Begin(addr, size uint64) *jitcode.Function {
+	fn := &t.r.fn
+	*fn = jitcode.Function{
+		Addr: addr, Size: size,
+		Files: fn.Files[:0], Texts: fn.Texts[:0], Lines: fn.Lines[:0],
+		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
+	}
+	t.r.rows = t.r.rows[:0]
+	clear(t.r.places)
+	return fn
+}
+
+// Read adds what info describes to the function: its files, inlined calls and lines. With err,
+// which decoding info returned, it adds the lines only. Problems have the offset off.
+func (t *TreeReader) Read(info *jitdump.DebugInfo2, err error, off int64) {
+	if info != nil || err != nil {
+		t.r.useTree(&t.r.fn, info, err, off)
+	}
+	t.r.fn.Lines = t.r.inside(t.r.fn.Lines, t.r.fn.Size)
+}
+
+// TakeProblems returns what was wrong with records since it was called last.
+func (t *TreeReader) TakeProblems() []source.Problem { return t.r.TakeProblems() }

@@ -1,0 +1,158 @@
+package jitdump
+
+import (
+	"bytes"
+	"debug/elf"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// How functions are unwound: by what their producer sent, or else by what their code
+// shows.
+
+// DeriveFrames says that functions without unwind tables get some that are derived
+// from their code. It must not run while functions are read.
+func (d *Dump) DeriveFrames(s source.Surroundings) {
+	d.derive, d.host, d.callees.copies = true, s.Host, s.Copies
+	d.lookAround()
+}
+
+// phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
+var phpStub = []byte("JIT$$")
+
+// hotspotInterpreter is what HotSpot calls the code of its template interpreter.
+var hotspotInterpreter = []byte("Interpreter")
+
+// hotspotSafepoint is what HotSpot calls the code that a thread runs at a safepoint. A signal
+// handler continues there at a poll in a loop, without a return address on the stack. Such
+// code begins with push rbx, and the VM stores the return address there later
+// (generate_handler_blob of sharedRuntime_x86_64.cpp). So no row from its entry holds. Its frame
+// pointer leads to the caller once the address is stored.
+var (
+	hotspotSafepoint = []byte("SafepointBlob")
+	pushRBX          = []byte{0x53}
+)
+
+// HasTraces reports whether code of the dump runs in the frame of an interpreter,
+// which jumps to it. So it is with PHP: the functions of its JIT have no prologue, end
+// in jumps, and expect the registers of its interpreter, execute_ex.
+func (d *Dump) HasTraces() bool { return d.traces }
+
+// HostFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is
+// the .eh_frame of its program, at its address there, and pc where the interpreter
+// begins.
+func (d *Dump) HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
+	row, err := cfi.Host(d.Target(), ehFrame, addr, pc)
+	if err != nil {
+		return nil, err
+	}
+	return &row, nil
+}
+
+// addUnwind fills in how fn is unwound.
+func (r *Reader) addUnwind(fn *jitcode.Function) error {
+	if at := r.d.parts[r.function].unwind; at.Size != 0 {
+		raw, err := r.window.record(at, r.d.order())
+		if err != nil {
+			return err
+		}
+		r.sentTables(fn, &raw)
+	}
+	sent := len(fn.Unwind.Sent.FDEs) > 0
+	if !r.d.derive || !fn.HasCode() || sent && !r.d.callees.strict {
+		return nil
+	}
+	cie, initial := cfi.CIE(r.d.Target())
+	if cie == nil {
+		return nil
+	}
+	r.frames.Strict = r.d.callees.strict
+	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
+	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
+	if sent { // but wrong where a function moves its return address to drop arguments
+		fn.Unwind.Sent = cfi.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
+		return nil
+	}
+	if r.d.traces && !found.Returns {
+		if r.d.host == nil {
+			return nil // nobody knows in which frame it begins
+		}
+		entry := cfi.Entry{Row: *r.d.host, Shared: true}
+		if entry.Row.CFA.Reg == initial.CFA.Reg {
+			entry.Row.CFA.Offset += int64(found.Popped)
+		}
+		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
+	}
+	rows := found.Rows
+	if bytes.Equal(fn.Name, hotspotInterpreter) {
+		rows = cfi.InterpreterRows(r.d.Target(), fn.Code, rows)
+	}
+	if bytes.Equal(fn.Name, hotspotSafepoint) && bytes.HasPrefix(fn.Code, pushRBX) && elf.Machine(r.d.Target().Machine) == elf.EM_X86_64 {
+		rows = nil
+	}
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, rows
+	return nil
+}
+
+// sentTables takes over the unwind tables that a dump brings for fn, if an unwinder
+// can follow them. Tables without content, as V8 sends them for most functions, say
+// nothing.
+func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
+	table, err := r.checkedTables(fn, raw)
+	if err != nil {
+		instead := "the function is left without unwind tables"
+		if r.d.derive {
+			instead = "what the code shows is used instead"
+		}
+		r.problem(raw.Offset, "%s at offset %#x: %v; %s", raw.ID, raw.Offset, err, instead)
+		r.repairs.unwind.Add(1)
+		return
+	}
+	fn.Unwind.Sent = table
+}
+
+func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.FrameTable, error) {
+	u, err := raw.Unwinding()
+	if err != nil {
+		return jitcode.FrameTable{}, err
+	}
+	if b := r.d.batchOf(r.d.parts[r.function].unwind); b != nil && len(u.Data) >= b.Offset+b.Size {
+		return r.batchTables(fn, b, &u)
+	}
+	frames, header, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
+	if err != nil || len(frames) == 0 {
+		return jitcode.FrameTable{}, err
+	}
+	table, err := cfi.Check(r.placeOf(fn), frames)
+	inFront := len(header) > 0 && &header[0] == &u.Data[0]
+	if err == nil && len(table.FDEs) > 0 && (inFront || table.Moved) {
+		r.repairs.displaced.Add(1)
+	}
+	return table, err
+}
+
+// placeOf returns where perf expects the tables of fn.
+func (r *Reader) placeOf(fn *jitcode.Function) cfi.Place {
+	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
+	place.Machine = elf.Machine(r.d.header.Machine)
+	return place
+}
+
+// addrSize returns the size of addresses in the dump's code, in bytes.
+func (d *Dump) addrSize() int {
+	switch elf.Machine(d.header.Machine) {
+	case elf.EM_386, elf.EM_ARM, elf.EM_PPC, elf.EM_SPARC, elf.EM_68K, elf.EM_SH, elf.EM_PARISC, elf.EM_XTENSA, elf.EM_MICROBLAZE, elf.EM_OPENRISC:
+		return 4
+	case elf.EM_MIPS: // 32 and 64 bit have one number
+		if d.high < 1<<32 {
+			return 4
+		}
+	}
+	return 8
+}
+
+// isTraced reports whether a function is one of PHP's.
+func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }

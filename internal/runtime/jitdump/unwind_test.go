@@ -1,0 +1,132 @@
+package jitdump_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Tables for a function of 16 bytes at 0x1000, which begin at 0x1010.
+var (
+	frameHeader = []byte{1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0, 0, 0, 0}
+	frameCIE    = []byte{0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0}
+	frameFDE    = []byte{0x14, 0, 0, 0, 0x1c, 0, 0, 0, 0xd0, 0xff, 0xff, 0xff, 16, 0, 0, 0, 0, 0x44, 0x0e, 16, 0, 0, 0, 0}
+)
+
+func joined(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// changed returns b with a byte changed.
+func changed(b []byte, at int, to byte) []byte {
+	b = bytes.Clone(b)
+	b[at] = to
+	return b
+}
+
+// Unwind tables are taken over in either order; where none can be followed, what the
+// code shows is used, if that is wanted.
+func TestUnwind(t *testing.T) {
+	code := append([]byte{0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3}, 0x90, 0x90, 0x90, 0x90, 0x90) // push rbp; mov rbp,rsp; call; pop rbp; ret
+	for _, c := range []struct {
+		name    string
+		data    []byte
+		header  int
+		sent    bool
+		problem string
+	}{
+		{"blank table", frameHeader, 12, false, ""},
+		{"frames first", joined(frameCIE, frameFDE, frameHeader), 12, true, ""},
+		{"terminated", joined(frameCIE, frameFDE, make([]byte, 4), frameHeader), 12, true, ""},
+		{"header first", joined(frameHeader, frameCIE, frameFDE), 12, true, ""},
+		{"for another place", joined(frameCIE, changed(changed(frameFDE, 12, 14), 8, 0x80), frameHeader), 12, true, ""},
+		{"no header", joined(frameCIE, frameFDE), 0, true, ""},
+		{"FDE of no CIE", joined(frameFDE, frameHeader), 12, false, "JIT_CODE_UNWINDING_INFO"},
+		{"FDE outside", joined(frameCIE, changed(frameFDE, 12, 32), frameHeader), 12, false, "JIT_CODE_UNWINDING_INFO"},
+		{"length beyond the end", joined([]byte{0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0}, frameHeader), 12, false, "JIT_CODE_UNWINDING_INFO"},
+		{"nothing", nil, 0, false, ""},
+	} {
+		for _, derive := range []bool{false, true} {
+			b := newDump(t, x86)
+			b.add(&jitdump.Unwinding{HeaderSize: uint64(c.header), MappedSize: 1 << 60, Data: c.data})
+			b.code("f", 0x1000, code)
+			b.code("g", 0x2000, code)
+			d := b.scan()
+			if derive {
+				d.DeriveFrames(source.Surroundings{})
+			}
+			r := d.Reader()
+			fn, err := r.Function(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sent := len(fn.Unwind.Sent.FDEs) == 1; sent != c.sent {
+				t.Errorf("%s: sent tables are used: %v", c.name, sent)
+			}
+			if displaced := repairs(d)[source.DisplacedTables]; displaced != 0 != (c.name == "header first" || c.name == "for another place") {
+				t.Errorf("%s: %d tables have been put right", c.name, displaced)
+			}
+			if fn.Unwind.Empty() != (!c.sent && !derive) {
+				t.Errorf("%s, derive %v: %+v", c.name, derive, fn.Unwind)
+			}
+			if n := len(r.Problems); (n > 0) != (c.problem != "") || n > 0 && !strings.Contains(r.Problems[0].Text, c.problem) {
+				t.Errorf("%s: problems %v", c.name, r.Problems)
+			}
+			if d.Events[0].Tables > uint64(len(c.data)+15) {
+				t.Errorf("%s: %d bytes are said to be in memory", c.name, d.Events[0].Tables)
+			}
+			if fn, err := r.Function(1); err != nil || len(fn.Unwind.Sent.FDEs) != 0 || fn.Unwind.Empty() == derive {
+				t.Errorf("%s: the next function has %+v, %v", c.name, fn.Unwind, err)
+			}
+		}
+	}
+}
+
+// Code that HotSpot's signal handler continues in has no rows.
+func TestUnwind_HotSpotSafepoint(t *testing.T) {
+	body := []byte{0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x08, 0xc9, 0xc3} // push rbp; mov rbp,rsp; sub rsp,8; leave; ret
+	b := newDump(t, x86)
+	b.code("SafepointBlob", 0x1000, append([]byte{0x53}, body...)) // entered at a poll in a loop
+	b.code("SafepointBlob", 0x2000, body)                          // entered at a return
+	d := b.scan()
+	d.DeriveFrames(source.Surroundings{})
+	r := d.Reader()
+	for i, want := range []bool{false, true} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(fn.Unwind.Rows) > 0; got != want {
+			t.Errorf("at %#x: rows %+v, want some: %v", fn.Addr, fn.Unwind.Rows, want)
+		}
+	}
+}
+
+// Only the function that HotSpot calls Interpreter gets the rows of its interpreter, where
+// its code is one.
+func TestUnwind_HotSpotInterpreter(t *testing.T) {
+	code := []byte{
+		0x58, 0x50, 0x55, 0x48, 0x8b, 0xec, 0x41, 0x55, 0x41, 0xff, 0x24, 0xda, // pop rax; push rax; push rbp; mov rbp,rsp; push r13; jmp [r10+rbx*8]
+		0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0x5e, 0x48, 0x8b, 0xe3, 0xff, 0xe6, // mov rbx,[rbp-8]; leave; pop rsi; mov rsp,rbx; jmp rsi
+	}
+	b := newDump(t, x86)
+	b.code("Interpreter", 0x1000, code)
+	b.code("Interpreters", 0x2000, code)
+	b.code("Interpreter", 0x3000, code[:12])
+	d := b.scan()
+	d.DeriveFrames(source.Surroundings{})
+	r := d.Reader()
+	for i, want := range []bool{true, false, false} {
+		fn, err := r.Function(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.ContainsFunc(fn.Unwind.Rows, func(r jitcode.FrameRow) bool { return r.CFA.Stored == -8 })
+		if got != want {
+			t.Errorf("%s at %#x: a stored CFA in %+v: %v, want %v", fn.Name, fn.Addr, fn.Unwind.Rows, got, want)
+		}
+	}
+}

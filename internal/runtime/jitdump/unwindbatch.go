@@ -1,0 +1,83 @@
+package jitdump
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// LLVM's ORC (JITLoaderPerf.cpp, LLVM 18 and later) writes a batch of records for each
+// object file, under a lock: one unwinding record with the FDEs of all functions, the debug
+// records of all, then the loads. The header in the unwinding record says where .eh_frame
+// was, and so which code each FDE is about. perf gives all of it to the first load.
+
+// An unwindBatch is an unwinding record of several functions.
+type unwindBatch struct {
+	record source.Span
+	*cfi.Batch
+	users int // functions that it has FDEs of
+}
+
+// unwinding takes note of an unwinding record.
+func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
+	d.endBatch()
+	if b, ok := cfi.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
+		d.pairing.unwinding(source.Span{}, 0)
+		d.batches = append(d.batches, unwindBatch{record: spanOf(raw), Batch: b})
+		d.pairing.tables, d.pairing.loading = len(d.batches), false
+		return
+	}
+	// CPython rounds up to 16; whatever claims more is not to be believed.
+	d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
+}
+
+// unwindingOf returns the unwinding record of a load, and the size of its tables in memory
+// behind the code.
+func (d *Dump) unwindingOf(l *jitdump.Load) (s source.Span, mapped uint64) {
+	p := &d.pairing
+	if p.tables == 0 {
+		return p.takeUnwinding()
+	}
+	p.loading = true
+	b := &d.batches[p.tables-1]
+	if !b.Has(d.codeStart(l.CodeAddr), l.CodeSize) {
+		return source.Span{}, 0
+	}
+	b.users++
+	return b.record, 0
+}
+
+// endBatch notes that no more loads belong to the unwinding record of a batch.
+func (d *Dump) endBatch() {
+	p := &d.pairing
+	if p.tables == 0 {
+		return
+	}
+	if b := &d.batches[p.tables-1]; p.loading && b.users == 0 {
+		d.repairs.unwind.Add(1)
+		d.Problem(b.record.Off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.record.Off, b.Addr)
+	}
+	p.tables, p.loading = 0, false
+}
+
+// batchOf returns the batch that an unwinding record is of, or nil.
+func (d *Dump) batchOf(s source.Span) *unwindBatch {
+	i, ok := slices.BinarySearchFunc(d.batches, s.Off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.Off, off) })
+	if !ok {
+		return nil
+	}
+	return &d.batches[i]
+}
+
+// batchTables returns the tables of fn, which a batch has.
+func (r *Reader) batchTables(fn *jitcode.Function, b *unwindBatch, u *jitdump.Unwinding) (jitcode.FrameTable, error) {
+	table, err := b.Check(r.placeOf(fn), u.Data[b.Offset:b.Offset+b.Size])
+	if err == nil && len(table.FDEs) > 0 {
+		r.repairs.displaced.Add(1)
+	}
+	return table, err
+}

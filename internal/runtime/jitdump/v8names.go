@@ -1,0 +1,83 @@
+package jitdump
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Names that V8 gives to functions. "JS:*add /tmp/prog.js:2:49" is add, compiled by
+// Turbofan, from line 2, column 49 of that script. Up to V8 10 the kind differs, and the
+// column is missing: "LazyCompile:*add /tmp/prog.js:2". The marks are those of
+// CodeKindToMarker in V8's src/objects/code-kind.cc. An o before them means that a loop was
+// entered while it ran, a ' after them that the code is for one context.
+
+// Marks of V8's compilers that write line tables.
+const (
+	tierBaseline = '^' // Sparkplug
+	tierMaglev   = '+'
+	tierTurbofan = '*'
+)
+
+// v8Kinds are the first words of names of functions that come from a script. All but the
+// first count only in dumps known to be V8's.
+var v8Kinds = [...]string{"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"}
+
+// v8Pad is V8's value of the pad field of the file header, in all versions [perf-jit.cc,
+// LogWriteHeader: reserved_].
+const v8Pad = 0xdeadbeef
+
+// A v8Name is a function's name, in parts.
+type v8Name struct {
+	tier         byte   // 0 if the name has none
+	script       []byte // the name up to the end of the file's: "JS:*add /tmp/prog.js"; nil without
+	line, column uint32 // start of the function, from 1; column is 0 if the name has none
+}
+
+// isOptimized reports whether code of a tier may have functions inlined.
+func (n *v8Name) isOptimized() bool { return n.tier == tierMaglev || n.tier == tierTurbofan }
+
+// v8Name splits the name of a function. ok is false if the function is not from a script.
+func (d *Dump) v8Name(name []byte) (n v8Name, ok bool) {
+	var rest []byte
+	for i, kind := range v8Kinds {
+		if i > 0 && d.header.Pad != v8Pad {
+			return n, false
+		}
+		if rest, ok = bytes.CutPrefix(name, []byte(kind)); ok {
+			break
+		}
+	}
+	if !ok {
+		return n, false
+	}
+	isTier := func(b []byte) bool { return len(b) > 0 && bytes.IndexByte([]byte("~^+*"), b[0]) >= 0 }
+	if len(rest) > 0 && rest[0] == 'o' && isTier(rest[1:]) {
+		rest = rest[1:]
+	}
+	if isTier(rest) {
+		n.tier = rest[0]
+	}
+	script, last, found := cutNumber(name)
+	if !found {
+		return n, true
+	}
+	if before, line, found := cutNumber(script); found {
+		n.script, n.line, n.column = before, line, last
+	} else if !bytes.HasPrefix(name, []byte(v8Kinds[0])) {
+		n.script, n.line = script, last
+	}
+	return n, true
+}
+
+// cutNumber removes a colon and a number from the end of a name.
+func cutNumber(name []byte) (before []byte, n uint32, ok bool) {
+	i := bytes.LastIndexByte(name, ':')
+	if i < 0 {
+		return nil, 0, false
+	}
+	number, err := strconv.ParseUint(string(name[i+1:]), 10, 32)
+	if err != nil {
+		return nil, 0, false
+	}
+	return name[:i], uint32(number), true
+}

@@ -1,0 +1,94 @@
+package jitdump
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A window is the part of a dump that a Reader looks at. Functions are read in
+// the order of the file, mostly, and the records of one lie side by side, mostly:
+// so one read of some size serves many of them.
+type window struct {
+	near stretch
+	far  []stretch // one for each record that lies far from the load
+}
+
+// A stretch is a part of the file that is in memory.
+type stretch struct {
+	at   int64
+	data []byte
+}
+
+const (
+	windowSize = 32 << 10 // read at once, unless a function needs more
+	windowMax  = 1 << 20  // records farther apart are read one by one
+)
+
+// hold makes sure that a load and the records that belong to it are in memory
+// until the next call. Empty spans are left out.
+func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) error {
+	lo, hi := load.Off, load.Off+int64(load.Size)
+	far := w.far[:0]
+	for _, s := range others {
+		if s.Size == 0 {
+			continue
+		}
+		if l, h := min(lo, s.Off), max(hi, s.Off+int64(s.Size)); h-l <= windowMax {
+			lo, hi = l, h
+			continue
+		}
+		if len(far) < cap(far) {
+			far = far[:len(far)+1] // its memory may do
+		} else {
+			far = append(far, stretch{})
+		}
+		// Functions of a batch have one unwinding record.
+		if f := &far[len(far)-1]; !f.has(s.Off, int64(s.Size)) {
+			if err := f.read(src, s.Off, int64(s.Size), int64(s.Size)); err != nil {
+				return err
+			}
+		}
+	}
+	w.far = far
+	if w.near.has(lo, hi-lo) {
+		return nil
+	}
+	// Records of a batch come first, so that lo stays and hi grows.
+	return w.near.read(src, lo, hi-lo, hi-lo+windowSize)
+}
+
+func (s *stretch) has(off, size int64) bool {
+	return off >= s.at && off+size <= s.at+int64(len(s.data))
+}
+
+// read fills s with size bytes if the file has as many, and need at least.
+func (s *stretch) read(src io.ReaderAt, off, need, size int64) error {
+	if int64(cap(s.data)) < size {
+		s.data = make([]byte, size)
+	}
+	n, err := src.ReadAt(s.data[:size], off)
+	s.at, s.data = off, s.data[:n]
+	if int64(n) >= need {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("offset %#x: the file has shrunk since it was read first: %w", off, err)
+}
+
+// record returns one of the records that are held.
+func (w *window) record(s source.Span, order binary.ByteOrder) (jitdump.Raw, error) {
+	in := &w.near
+	for i := range w.far {
+		if w.far[i].has(s.Off, int64(s.Size)) {
+			in = &w.far[i]
+		}
+	}
+	lo := s.Off - in.at
+	return jitdump.ParseRecord(in.data[lo:lo+int64(s.Size)], order, s.Off)
+}

@@ -1,0 +1,31 @@
+package mono
+
+import (
+	"io"
+
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Identify reports whether a file begins as logs of Mono's profiler do, or holds what does and
+// was packed by gzip.
+func Identify(src io.ReaderAt, _ string) bool {
+	var head [4]byte
+	n, _ := src.ReadAt(head[:], 0)
+	switch b := string(head[:n]); {
+	case b == "\x01ZPM":
+		return true
+	case len(b) > 1 && b[:2] == "\x1f\x8b":
+		_, err := ReadLog(src)
+		return err == nil
+	}
+	return false
+}
+
+// Open is OpenMonoLog for callers that open files of several formats.
+func Open(src io.ReaderAt) (source.Dump, error) {
+	m, err := ReadLog(src)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}

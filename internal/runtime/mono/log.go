@@ -1,0 +1,180 @@
+package mono
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// ErrNotLog says that a file is no log of Mono's profiler.
+var ErrNotLog = monolog.ErrNotMonoLog
+
+// A Log is a log of Mono's log profiler, scanned once. It tells of methods where
+// they are, from when on and how long they are; it has none of their bytes. Times are
+// of CLOCK_MONOTONIC.
+//
+// Of all that a log may hold, only what is about code is kept, so that memory grows with
+// the functions. Offsets are of the log as it is without compression.
+type Log struct {
+	source.Listing
+
+	// Addressless counts methods of which the log does not say where they are. Merged
+	// counts those that came under two names; see monoMerge.
+	Addressless int
+	Made        int // of them, those that have a made-up place, because the log has calls
+	Merged      int
+
+	// Astray counts functions that cannot be where the log says that they are, and are
+	// left out.
+	Astray int
+
+	// Short leaves the parameters out of the names of functions.
+	Short bool
+
+	header  *monolog.Header
+	src     *countingReader
+	reader  *monolog.Reader
+	target  jitcode.Target
+	scanned bool
+	latest  uint64 // time of anything in the log
+	at      int64  // offset of the buffer that is being read
+
+	names    functionNames
+	nameOf   [][]byte       // of each function
+	places   map[uint64]int // the function that is at an address, of those so far
+	methods  methods
+	toldFull bool
+	calls    logCalls
+	memory   source.CodeMemory
+	derive   bool
+}
+
+var (
+	_ source.Dump     = (*Log)(nil)
+	_ source.Codeless = (*Log)(nil)
+)
+
+// ReadLog reads the header of a log, plain or packed by gzip. It fails where nothing
+// can be read at all.
+func ReadLog(src io.ReaderAt) (*Log, error) {
+	counted := &countingReader{src: src}
+	r, err := monolog.NewReader(counted)
+	if err != nil {
+		return nil, err
+	}
+	m := &Log{Listing: source.Listing{Cut: -1}, header: r.Header(), src: counted, reader: r, places: make(map[uint64]int)}
+	m.target = jitcode.Target{Machine: uint32(source.MachineOf(m.header.Arch, m.header.PtrSize)), Order: binary.LittleEndian}
+	return m, nil
+}
+
+// A countingReader reads a file from its beginning on.
+type countingReader struct {
+	src io.ReaderAt
+	off int64
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.src.ReadAt(p, r.off)
+	r.off += int64(n)
+	return n, err
+}
+
+// Header returns the header of the log.
+func (m *Log) Header() *monolog.Header { return m.header }
+
+// PID returns the process that the log says it is of, in that process's own pid
+// namespace. Logs of 2010 do not say: it is 0.
+func (m *Log) PID() uint32 { return m.header.PID }
+
+// NumFunctions returns how many functions there are.
+func (m *Log) NumFunctions() int { return len(m.nameOf) }
+
+// Scan reads the log. What is damaged becomes a Problem, with an offset; what is good
+// on both sides of it is used. A second call does nothing: what else is written then is
+// not read.
+func (m *Log) Scan(ctx context.Context) error {
+	if m.scanned {
+		return nil
+	}
+	for {
+		if err := m.pause(ctx); err != nil {
+			return err
+		}
+		buffer, err := m.reader.NextBuffer()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			m.damaged(err, "")
+			continue
+		}
+		m.at = buffer.Offset
+		m.latest = max(m.latest, buffer.Time)
+		m.calls.begin(buffer)
+		err = m.buffer(ctx, buffer.Thread)
+		m.calls.end(buffer.Thread)
+		if err != nil {
+			return err
+		}
+	}
+	m.placeUnplaced()
+	m.scanned = true
+	m.places = nil
+	return m.pause(ctx)
+}
+
+// pause tells how far the scan is, and returns ctx's error.
+func (m *Log) pause(ctx context.Context) error {
+	if m.Watch != nil {
+		m.Watch(m.src.off)
+	}
+	return ctx.Err()
+}
+
+// buffer reads the events of one buffer.
+func (m *Log) buffer(ctx context.Context, thread uint64) error {
+	for n := 1; ; n++ {
+		if n%(64<<10) == 0 {
+			if err := m.pause(ctx); err != nil {
+				return err
+			}
+		}
+		e, err := m.reader.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			m.damaged(err, "; what stands behind it in its buffer is left out")
+			return nil
+		}
+		switch e.Kind {
+		case monolog.KindJIT:
+			m.jitted(e)
+		case monolog.KindJITHelper:
+			m.helper(e)
+		}
+		m.calls.see(e, thread)
+		m.latest = max(m.latest, e.Time)
+	}
+}
+
+// damaged makes a problem of an error. That the log ends inside a buffer is usual: its
+// process was killed, or still writes.
+func (m *Log) damaged(err error, cost string) {
+	off := int64(-1)
+	var at *wire.Error
+	if errors.As(err, &at) {
+		off = at.Offset
+	}
+	if errors.Is(err, monolog.ErrCut) {
+		m.Cut = max(off, m.at)
+		return
+	}
+	m.Problem(off, "%v%s", err, cost)
+}

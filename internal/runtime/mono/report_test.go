@@ -1,0 +1,28 @@
+package mono
+
+import (
+	"testing"
+)
+
+// Where a log was asked for methods and nothing else, methods without an address are not
+// for the user to put right.
+func TestOnlyMethods(t *testing.T) {
+	for args, want := range map[string]bool{
+		"log:nodefaults,jit,output=app.mlpd": true,
+		"log:jit,nodefaults":                 true,
+		"log:nodefaults,jit,noalloc":         true,
+		"log:jit,output=app.mlpd":            false,
+		"log:nodefaults,calls,jit":           false,
+		"log:nodefaults,jit,gcalloc":         false,
+		"log:nodefaults":                     false,
+		"log":                                false,
+		"":                                   false,
+	} {
+		if onlyMethods(args) != want {
+			t.Errorf("%q: %v", args, !want)
+		}
+	}
+	if text := haveMethods(1) + haveMethods(2); text != "1 method has2 methods have" {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,281 @@
+package mono
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A LogTrace is what a log in calls mode says of calls.
+type LogTrace struct {
+	log      *Log
+	src      io.ReaderAt // of the log without compression
+	path     string
+	pid      uint32
+	tids     map[*LogThread]uint32
+	methods  map[uint64]methodPlace
+	problems []calls.Problem
+	unknown  map[uint64]bool
+
+	read, whole int64 // bytes of the threads' buffers: of those that were opened, and of all
+}
+
+// A methodPlace is where a method is. Several places need the time to choose.
+type methodPlace struct {
+	addr    uint64
+	several bool
+}
+
+var (
+	_ calls.Trace     = (*LogTrace)(nil)
+	_ calls.Describer = (*LogTrace)(nil)
+	_ calls.Meter     = (*LogTrace)(nil)
+)
+
+// Trace returns the calls of a log that has been scanned. src is the log without
+// compression; tids are the ids of the log's threads in the recording, and those that are
+// not in it are left out.
+func (m *Log) Trace(src io.ReaderAt, path string, pid uint32, tids map[*LogThread]uint32) *LogTrace {
+	t := &LogTrace{log: m, src: src, path: path, pid: pid, tids: tids, methods: make(map[uint64]methodPlace), unknown: make(map[uint64]bool)}
+	m.MethodAt(0, 0) // sorts
+	for i := range m.methods.all {
+		e := &m.methods.all[i]
+		if e.function < 0 {
+			continue
+		}
+		addr, _ := m.FunctionPlace(int(e.function))
+		if old, ok := t.methods[e.method]; ok {
+			t.methods[e.method] = methodPlace{addr, old.several || old.addr != addr}
+		} else {
+			t.methods[e.method] = methodPlace{addr: addr}
+		}
+	}
+	if n := m.calls.left; n > 0 {
+		t.problem(-1, fmt.Sprintf("it has buffers of more than %d threads; %d are left out", maxMonoThreads, n), "log a shorter run")
+	}
+	return t
+}
+
+// Path returns the name of the log.
+func (t *LogTrace) Path() string { return t.path }
+
+// Name returns "mono".
+func (t *LogTrace) Name() string { return "mono" }
+
+// PID returns the process as the recording has it.
+func (t *LogTrace) PID() uint32 { return t.pid }
+
+// HasCPU returns false: Mono does not say where threads run.
+func (t *LogTrace) HasCPU() bool { return false }
+
+// HasArgs returns false, too.
+func (t *LogTrace) HasArgs() bool { return false }
+
+// HasNotes returns false, too.
+func (t *LogTrace) HasNotes() bool { return false }
+
+// Close does nothing; src is the caller's.
+func (t *LogTrace) Close() error { return nil }
+
+// Problems returns what was wrong with the calls. What is wrong with the log as a whole,
+// its scan has said.
+func (t *LogTrace) Problems() []calls.Problem {
+	problems := slices.Clone(t.problems)
+	if n := len(t.unknown); n > 0 {
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("of %d methods there are calls, and nothing says what they are; these calls are left out", n), Advice: "let the program end, so that Mono writes the whole log"})
+	}
+	return problems
+}
+
+func (t *LogTrace) problem(offset int64, text, advice string) {
+	if len(t.problems) < source.MaxProblems {
+		t.problems = append(t.problems, calls.Problem{Offset: offset, Text: text, Advice: advice})
+	}
+}
+
+// Read says how much of the log's buffers with calls was read, in bytes.
+func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
+
+// Threads returns the threads with calls, in the order in which they began.
+func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
+	t.read, t.whole = 0, 0
+	var threads []calls.Thread
+	for _, thread := range t.log.calls.threads {
+		tid, ok := t.tids[thread]
+		if !ok || !thread.Calls() {
+			continue
+		}
+		buffers := slices.Clone(thread.buffers)
+		for i := range buffers {
+			t.whole += buffers[i].size
+		}
+		slices.SortStableFunc(buffers, func(a, b logBuffer) int { return cmp.Compare(a.time, b.time) })
+		threads = append(threads, &threadReader{t: t, tid: tid, self: thread.Self, begins: min(thread.First, buffers[0].time), buffers: buffers})
+	}
+	return threads, nil
+}
+
+// A threadReader reads the calls of a thread, buffer by buffer.
+type threadReader struct {
+	t       *LogTrace
+	tid     uint32
+	self    uint64
+	begins  uint64
+	buffers []logBuffer
+	reader  *monolog.Reader // nil before the first of them, and behind the last
+	within  bool            // it is in a buffer
+	from    uint64          // when that begins
+	to      uint64          // and the next one, or else long after that
+	last    uint64
+	recent  [64]recentMethod
+}
+
+type recentMethod struct{ method, addr uint64 }
+
+// TID returns the thread as the recording has it.
+func (t *threadReader) TID() uint32 { return t.tid }
+
+// Begins returns when the thread's first buffer begins.
+func (t *threadReader) Begins() uint64 { return t.begins }
+
+// Next reads the next step.
+func (t *threadReader) Next(s *calls.Step) error {
+	for {
+		if !t.within {
+			if len(t.buffers) == 0 {
+				t.reader = nil
+				return io.EOF
+			}
+			if err := t.open(); err != nil {
+				return t.damaged(s, err)
+			}
+		}
+		e, err := t.reader.Next()
+		if err == io.EOF {
+			t.within = false
+			continue
+		}
+		if err != nil {
+			t.within = false
+			return t.damaged(s, err)
+		}
+		kind := calls.Enter
+		switch e.Kind {
+		case monolog.KindEnter:
+		case monolog.KindLeave:
+			kind = calls.Exit
+		case monolog.KindExcLeave:
+			kind = calls.Unwound
+		default:
+			continue
+		}
+		if e.Time+timeSlack < t.from || e.Time > t.to+timeSlack {
+			t.within = false
+			t.t.problem(e.Offset, fmt.Sprintf("the %s there is of a time that cannot be, %d ns behind the beginning of its buffer; what follows in the buffer is left out", e.Kind, int64(e.Time-t.from)), "let the program end, and copy its log again")
+			return t.gap(s)
+		}
+		t.last = e.Time
+		addr := t.place(e.Method, e.Time)
+		if addr == 0 {
+			continue
+		}
+		*s = calls.Step{Kind: kind, Time: e.Time, Function: addr}
+		return nil
+	}
+}
+
+// open opens the next buffer.
+func (t *threadReader) open() error {
+	at := t.buffers[0].offset
+	t.t.read += t.buffers[0].size
+	t.from = t.buffers[0].time
+	t.buffers = t.buffers[1:]
+	t.to = t.from + longAfter
+	if len(t.buffers) > 0 {
+		t.to = t.buffers[0].time
+	}
+	var err error
+	if t.reader == nil {
+		t.reader, err = monolog.ReadBufferAt(t.t.src, t.t.log.header, at)
+	} else {
+		err = t.reader.SeekBuffer(t.t.src, at)
+	}
+	if err != nil {
+		return err
+	}
+	buffer, err := t.reader.NextBuffer()
+	if err == nil && buffer.Thread != t.self {
+		err = fmt.Errorf("%s: the buffer at offset %#x is of another thread now; has the log changed?", monolog.FormatName, at)
+	}
+	t.within = err == nil
+	return err
+}
+
+// timeSlack is how far times may be outside of what buffers say of them: threads write
+// some events a little later than they happen. A last buffer may last a day.
+const (
+	timeSlack = 1e9
+	longAfter = 24 * 3600 * 1e9
+)
+
+// damaged gives the gap that damage leaves. The scan has said what the damage is.
+func (t *threadReader) damaged(s *calls.Step, err error) error {
+	var at *wire.Error
+	if err == io.EOF {
+		err = errors.New("it has become shorter while it was read")
+	}
+	if !errors.As(err, &at) && !errors.Is(err, monolog.ErrCut) {
+		t.t.problem(-1, err.Error(), "inject again")
+	}
+	return t.gap(s)
+}
+
+func (t *threadReader) gap(s *calls.Step) error {
+	*s = calls.Step{Kind: calls.Gap, Time: t.last}
+	return nil
+}
+
+// place returns the address of a method at a time, 0 if nobody knows it.
+func (t *threadReader) place(method, time uint64) uint64 {
+	r := &t.recent[(method>>3^method>>9)%uint64(len(t.recent))]
+	if r.method == method && r.addr != 0 {
+		return r.addr
+	}
+	p, ok := t.t.methods[method]
+	switch {
+	case !ok:
+		if len(t.t.unknown) < source.MaxProblems*100 {
+			t.t.unknown[method] = true
+		}
+		return 0
+	case p.several:
+		if i, ok := t.t.log.MethodAt(method, time); ok {
+			p.addr, _ = t.t.log.FunctionPlace(i)
+		}
+		return p.addr
+	}
+	*r = recentMethod{method, p.addr}
+	return p.addr
+}
+
+// Packed reports whether the log is compressed.
+func (m *Log) Packed() bool {
+	var head [2]byte
+	n, _ := m.src.src.ReadAt(head[:], 0)
+	return n == 2 && head[0] == 0x1f && head[1] == 0x8b
+}
+
+// Unpack returns the log without its compression, from its beginning on.
+func (m *Log) Unpack() (io.Reader, error) {
+	return gzip.NewReader(&countingReader{src: m.src.src})
+}

@@ -1,0 +1,140 @@
+package openj9
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// What a capture says of its code, once it is read: the name of the method, its lines, what was
+// inlined, and listings in place of source files. From there on it is as with a record in a jitdump.
+
+// A bodyReader makes functions of captured bodies.
+type bodyReader struct {
+	tree     *jitdumps.TreeReader
+	fn       *jitcode.Function
+	listings []source.MadeText // of fn
+	problems []source.Problem
+}
+
+func newBodyReader() *bodyReader { return &bodyReader{tree: jitdumps.NewTreeReader()} }
+
+func (r *bodyReader) problem(off int64, format string, args ...any) {
+	r.problems = append(r.problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
+}
+
+// read makes r.fn a part of a capture, without its code.
+func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
+	r.fn, r.listings = r.tree.Begin(p.addr, p.size), nil
+	code := metadata.Code{Methods: j9Methods(raw), Addr: p.addr, Size: p.size}
+	r.fn.Name = j9Name(code.Methods, raw.RAMMethod())
+	var err error
+	if code.Body, err = raw.Body(); err != nil {
+		r.problem(offsetOf(err), "%v; its code is left without lines and inlined calls", err)
+		return
+	}
+	if stated, proven := raw.Layout.HeaderSize, code.Body.Layout.HeaderSize; stated != 0 && stated != proven {
+		r.problem(-1, "its JSON says that the struct has %d bytes (epoch), and its sections say %d, which counts", stated, proven)
+	}
+	lines, err := code.Lines()
+	r.tree.Read(lines.Info, err, offsetOf(err))
+	r.problems = append(r.problems, r.tree.TakeProblems()...)
+	if lines.TooDeep > 0 {
+		r.problem(-1, "%d inlined calls are more than %d deep; their code is that of the call around them", lines.TooDeep, jitdump.MaxDepth)
+	}
+	r.listings = lines.Listings
+}
+
+// offsetOf returns where in a capture an error is, or -1.
+func offsetOf(err error) int64 {
+	var at *wire.Error
+	if errors.As(err, &at) {
+		return at.Offset
+	}
+	return -1
+}
+
+// j9Name returns the name of the method at an address.
+func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
+	if i := slices.IndexFunc(methods, func(m jitdump.JavaMethod) bool { return m.Method == address }); i >= 0 {
+		return []byte(metadata.JavaName(&methods[i]))
+	}
+	return fmt.Appendf(nil, "[method %#x]", address)
+}
+
+// j9Methods are the methods of a capture as a record has them.
+func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
+	methods := make([]jitdump.JavaMethod, len(raw.Methods))
+	for i := range raw.Methods {
+		m := &raw.Methods[i]
+		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature), File: []byte(m.File)}
+		if m.User {
+			j.Flags = jitdump.UserFunction
+		}
+		for _, l := range m.Lines {
+			j.Lines = append(j.Lines, jitdump.JavaLine{ByteCodeIndex: l.ByteCodeIndex, Line: l.Line})
+		}
+		methods[i] = j
+	}
+	return methods
+}
+
+// PartAt returns the part of a capture that is at an address, its lines and inlined calls, and
+// as the texts of its files the listings of methods whose lines are not known. It has no code, and
+// where the metadata cannot be decoded no lines.
+func PartAt(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
+	r := newBodyReader()
+	r.read(raw, &part{addr: addr, size: size})
+	r.fn.Texts = make([]string, len(r.fn.Files))
+	for i, file := range r.fn.Files {
+		r.fn.Texts[i], _ = source.ListingOf(r.listings, file)
+	}
+	return r.fn
+}
+
+// Listings stand for the source files of methods without lines. They are made again
+// when the first of a function is asked for.
+
+var _ source.Texter = (*Captures)(nil)
+
+// Sources returns the listings of all captures.
+func (d *Captures) Sources() []source.Source { return d.sources.All }
+
+// SourceText makes the text of the i-th listing.
+func (d *Captures) SourceText(i int) ([]byte, error) {
+	return d.listings.Text(d.sources.All, i, func(function int) ([]source.MadeText, error) {
+		r := d.Functions().(*functionReader)
+		raw, err := r.capture(function)
+		if err != nil {
+			return nil, err
+		}
+		r.reader.read(raw, d.part(function))
+		return r.reader.listings, nil
+	})
+}
+
+// PlaceSource says under which name the text of the i-th listing can be found. It must not run
+// while functions are read.
+func (d *Captures) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
+
+// addListings adds the texts of the listings of the function of a number, and calls their files by
+// the names that these are placed under.
+func (r *functionReader) addListings(function int) {
+	fn := r.reader.fn
+	if len(r.reader.listings) == 0 {
+		return
+	}
+	for i, name := range fn.Files {
+		text, _ := source.ListingOf(r.reader.listings, name)
+		fn.Files[i] = r.d.sources.ListingPlace(name, function)
+		fn.Texts = append(fn.Texts, text)
+	}
+}

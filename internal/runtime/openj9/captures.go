@@ -1,0 +1,328 @@
+package openj9
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/disasm"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// Captures are all the captures of a process, as one dump. Each part of a body is a
+// function; both have its name. What is kept of them is where they are: lines and inlined calls are
+// read when functions are.
+type Captures struct {
+	source.Listing
+
+	// Repeated counts captures of bodies of which there is another.
+	Repeated int
+
+	// Clashes are captures that have no times and whose code is where that of others is. They are
+	// left out, and so are those others if they have none either.
+	Clashes []Clash
+
+	machine  string
+	captures []*Capture
+	parts    []bodyPart
+	target   jitcode.Target
+	sources  source.Sources
+	listings source.ListingsOf // those that are being read
+	memory   source.CodeMemory
+	derive   bool
+}
+
+// A Clash is a capture that is left out because of another.
+type Clash struct{ Capture, Other *Capture }
+
+// A bodyPart is a function of the dump.
+type bodyPart struct{ capture, part int }
+
+var (
+	_ source.Dump        = (*Captures)(nil)
+	_ source.Codeless    = (*Captures)(nil)
+	_ source.Group       = (*Captures)(nil)
+	_ source.PartlyTimed = (*Captures)(nil)
+)
+
+// NewCaptures makes a dump of captures, at least one, that were opened for a recording of
+// the given machine.
+func NewCaptures(captures []*Capture, machine string) *Captures {
+	d := &Captures{Listing: source.Listing{Cut: -1}, machine: machine}
+	l := captures[0].layout
+	d.target = jitcode.Target{Machine: uint32(l.Machine), Order: l.Order}
+	kept := d.distinct(captures)
+	clashing := make(map[*Capture]bool)
+	for _, x := range d.Clashes {
+		clashing[x.Capture] = true
+	}
+	for _, c := range kept {
+		if clashing[c] {
+			continue
+		}
+		for i, p := range c.parts {
+			n := len(d.parts)
+			for _, l := range c.listings {
+				d.sources.AddListing(l.Name, l.Size, n)
+			}
+			d.parts = append(d.parts, bodyPart{len(d.captures), i})
+			d.target.HighAddress = max(d.target.HighAddress, p.addr+p.size)
+			d.Events = append(d.Events, jitcode.Event{Kind: jitcode.Load, Function: n, Time: c.Time, Index: uint64(n), Addr: p.addr, Size: p.size})
+		}
+		d.captures = append(d.captures, c)
+	}
+	return d
+}
+
+// distinct leaves out captures of one body that was there before, and finds clashes. The
+// earliest of a body counts: it was there then.
+func (d *Captures) distinct(captures []*Capture) (kept []*Capture) {
+	at := make(map[uint64][]int) // of kept, by where the code begins
+	for _, c := range captures {
+		i := slices.IndexFunc(at[c.Addr()], func(i int) bool { return kept[i].same(c) })
+		if i < 0 {
+			at[c.Addr()] = append(at[c.Addr()], len(kept))
+			kept = append(kept, c)
+			continue
+		}
+		d.Repeated++
+		if old := &kept[at[c.Addr()][i]]; !c.HasTime && (*old).HasTime || c.HasTime && (*old).HasTime && c.Time < (*old).Time {
+			*old = c
+		}
+	}
+	d.findClashes(kept)
+	return kept
+}
+
+// findClashes finds captures without times that have code in common: nobody knows which of them was
+// there when. One with a time is there from then on, in place of one without.
+func (d *Captures) findClashes(captures []*Capture) {
+	type place struct {
+		lo, hi uint64
+		c      *Capture
+	}
+	var places []place
+	for _, c := range captures {
+		for _, p := range c.parts {
+			if !c.HasTime {
+				places = append(places, place{p.addr, p.addr + p.size, c})
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.lo, b.lo) })
+	told := make(map[*Capture]bool)
+	clash := func(c, other *Capture) {
+		if c != other && !told[c] {
+			told[c] = true
+			d.Clashes = append(d.Clashes, Clash{c, other})
+		}
+	}
+	furthest := 0
+	for i := 1; i < len(places); i++ {
+		if places[i].lo < places[furthest].hi {
+			clash(places[furthest].c, places[i].c)
+			clash(places[i].c, places[furthest].c)
+		}
+		if places[i].hi > places[furthest].hi {
+			furthest = i
+		}
+	}
+}
+
+// HasTimes reports whether any of the captures says since when its code is there.
+func (d *Captures) HasTimes() bool {
+	return slices.ContainsFunc(d.captures, func(c *Capture) bool { return c.HasTime })
+}
+
+// StartAt says since when the code of those is there that do not say it themselves, by its address; and
+// of those that say a time before earliest, which cannot be.
+func (d *Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
+	for i := range d.Events {
+		if c := d.captures[d.parts[i].capture]; !c.HasTime || c.Time < earliest {
+			d.Events[i].Time = time(d.Events[i].Addr)
+		}
+	}
+}
+
+// Captures returns the captures that are used.
+func (d *Captures) Captures() []*Capture { return d.captures }
+
+// Paths returns the paths of the metadata and the descriptions of all captures.
+func (d *Captures) Paths() (paths []string) {
+	for _, c := range d.captures {
+		paths = append(paths, c.Path, strings.TrimSuffix(c.Path, ".bin")+".json")
+	}
+	return paths
+}
+
+// Report counts the captures.
+func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings) {
+	s.Captures, s.Merged = len(d.captures), d.Repeated
+	return none
+}
+
+// Traits returns the traits of captures.
+func (d *Captures) Traits() source.Traits { return source.Traits{Kind: "openj9-captures"} }
+
+// SetMachine does nothing: captures were opened for the recording's machine.
+func (d *Captures) SetMachine(source.Machine) {}
+
+// AdviseMachine says what helps where the machine is unknown.
+func (d *Captures) AdviseMachine() string { return `say "machine" in its JSON, as uname -m does` }
+
+// Bytes returns the size of the files of those.
+func (d *Captures) Bytes() (n int64) {
+	for _, c := range d.captures {
+		n += c.Size
+	}
+	return n
+}
+
+// Mode returns the permissions that all of these give.
+func (d *Captures) Mode() uint32 {
+	mode := uint32(0o777)
+	for _, c := range d.captures {
+		mode &= c.Mode
+	}
+	return mode
+}
+
+// Scan does nothing: captures are complete.
+func (d *Captures) Scan(ctx context.Context) error { return ctx.Err() }
+
+// PID returns the process that all captures say they are of, or 0.
+func (d *Captures) PID() uint32 {
+	pid := uint32(0)
+	for i, c := range d.captures {
+		if i > 0 && c.PID != pid {
+			return 0
+		}
+		pid = c.PID
+	}
+	return pid
+}
+
+// Clock returns the clock of captures that have times.
+func (d *Captures) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
+
+// Target returns what the code is made for.
+func (d *Captures) Target() jitcode.Target { return d.target }
+
+// NumFunctions returns how many functions there are.
+func (d *Captures) NumFunctions() int { return len(d.parts) }
+
+// CodeFrom says where the bytes of functions are that captures do not have. It must not run while
+// functions are read.
+func (d *Captures) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
+	d.memory, late = source.NewCodeMemory(sources, d.Events, len(d.parts), world)
+	return late
+}
+
+// HasCode reports whether the bytes of the i-th function are known.
+func (d *Captures) HasCode(i int) bool {
+	return d.part(i).known || d.memory.Has(i, d.Events[i].Addr, d.Events[i].Size)
+}
+
+func (d *Captures) part(i int) *part {
+	f := d.parts[i]
+	return &d.captures[f.capture].parts[f.part]
+}
+
+// DeriveFrames says that functions whose code is known get unwind tables that are
+// derived from it. It must not run while functions are read.
+func (d *Captures) DeriveFrames(source.Surroundings) { d.derive = true }
+
+// Repairs returns nothing.
+func (d *Captures) Repairs() []source.Repair { return nil }
+
+// A functionReader makes functions of captures.
+type functionReader struct {
+	d      *Captures
+	reader *bodyReader
+	frames cfi.Synthesizer
+	code   []byte
+	at     int             // the capture that was read last
+	raw    *j9meta.Capture // that is
+}
+
+// Functions returns a new reader of the functions.
+func (d *Captures) Functions() source.FunctionReader {
+	return &functionReader{d: d, reader: newBodyReader()}
+}
+
+// capture reads the capture of the i-th function again.
+func (r *functionReader) capture(i int) (*j9meta.Capture, error) {
+	n := r.d.parts[i].capture
+	c := r.d.captures[n]
+	if r.raw != nil && r.at == n {
+		return r.raw, nil
+	}
+	raw, err := readCapture(c.Path, r.d.machine)
+	if err != nil {
+		return nil, err
+	}
+	if warm, cold, err := raw.Parts(); err != nil || warm.Start != c.Addr() || (cold != j9meta.CodePart{}) != (len(c.parts) > 1) {
+		return nil, fmt.Errorf("%q was another capture when it was read first", c.Path)
+	}
+	r.raw, r.at = raw, n
+	return raw, nil
+}
+
+// Function returns the i-th function, valid until the next call.
+func (r *functionReader) Function(i int) (*jitcode.Function, error) {
+	raw, err := r.capture(i)
+	if err != nil {
+		return nil, err
+	}
+	r.reader.read(raw, r.d.part(i))
+	r.addListings(i)
+	r.reader.problems = r.reader.problems[:0] // they were told when the capture was opened
+	fn := r.reader.fn
+	fn.Code = r.bytes(i, raw)
+	if r.d.derive && len(fn.Code) > 0 {
+		if cie, initial := cfi.CIE(r.d.target); cie != nil {
+			fn.Unwind.CIE, fn.Unwind.Initial = *cie, initial
+			fn.Unwind.Rows = r.frames.Synthesize(r.d.target, fn.Code, nil).Rows
+		}
+	}
+	return fn, nil
+}
+
+// bytes returns the code of the i-th function, nil if nobody knows it.
+func (r *functionReader) bytes(i int, raw *j9meta.Capture) []byte {
+	p := r.d.part(i)
+	code := raw.Code
+	if p.cold {
+		code = raw.ColdCode
+	}
+	if p.known && uint64(len(code)) == p.size {
+		return code
+	}
+	if code = r.d.memory.Read(i, p.addr, p.size, r.code); code != nil {
+		r.code = code
+	}
+	return code
+}
+
+// Targets calls f for every direct branch in the i-th function that leads out of it.
+func (r *functionReader) Targets(i int, f func(offset int64)) error {
+	raw, err := r.capture(i)
+	if err != nil {
+		return err
+	}
+	code := r.bytes(i, raw)
+	if code == nil {
+		return fmt.Errorf("the bytes of %s are not known", j9Name(j9Methods(raw), raw.RAMMethod()))
+	}
+	disasm.Targets(r.d.target, code, f)
+	return nil
+}
+
+// TakeProblems returns nothing: what is wrong with a capture was said when it was opened.
+func (r *functionReader) TakeProblems() []source.Problem { return nil }

@@ -1,0 +1,353 @@
+package metadata
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/source"
+	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// From the metadata that OpenJ9 keeps of a compiled body to lines and the tree of
+// inlined calls. Its stack maps say which byte code the code belongs to, from each
+// point on where the collector may run and up to the next one: so between such points
+// the byte code is that of the last one before.
+
+// A Code is code that metadata of OpenJ9 is about: all of a body, or its warm or
+// its cold part.
+type Code struct {
+	Body       *j9meta.Body
+	Methods    []jitdump.JavaMethod // what is known of the methods that Body refers to
+	Addr, Size uint64               // of the code
+	Name       []byte               // the body's own method, if Methods do not have it
+}
+
+// Lines is what metadata says of code.
+type Lines struct {
+	Info     *jitdump.DebugInfo2 // offsets are from J9Code.Addr
+	Listings []source.MadeText   // files of Info that there are none of, one for each name
+	TooDeep  int                 // inlined calls, left out, that are deeper than jitdump.MaxDepth
+}
+
+// Lines returns what the metadata says of the code. With an error, Info has no
+// inlined calls, or is nil; offsets of a *wire.Error count from the start of the
+// metadata.
+func (c *Code) Lines() (Lines, error) {
+	first, size, err := c.part()
+	if err != nil {
+		return Lines{}, err
+	}
+	t := newJ9Tree(c)
+	ranges := c.Body.Ranges()
+	err = t.read(ranges)
+	out := Lines{Listings: t.listings(), TooDeep: t.tooDeep}
+	if err == nil {
+		out.Info, err = t.build(ranges, first, size)
+		err = t.unfit(err)
+	}
+	if err != nil {
+		out.Info = t.linesOnly(ranges, first, size)
+	}
+	return out, err
+}
+
+// OnlyListings returns the Listings of Lines, which takes much less.
+func (c *Code) OnlyListings() []source.MadeText {
+	if _, _, err := c.part(); err != nil {
+		return nil
+	}
+	t := newJ9Tree(c)
+	_ = t.read(c.Body.Ranges()) // Lines complains
+	return t.listings()
+}
+
+// part returns which of the body's code the code is: its offset from startPC, and its
+// size. Code of another size than that of the part is another function's, which has come to
+// lie there since.
+func (c *Code) part() (first, size uint32, err error) {
+	h := &c.Body.Header
+	switch {
+	case h.Flags&j9meta.IsStub != 0:
+		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it is what is left of a body that is gone, and says nothing of its code", h.Flags))
+	case h.Flags&j9meta.NotInitialized != 0:
+		return 0, 0, c.fault("flags", fmt.Sprintf("are %s: it was copied before the compiler had finished it", h.Flags))
+	}
+	if c.Size > math.MaxUint32 {
+		return 0, 0, fmt.Errorf("%s: code of %#x bytes; no method has as much", j9meta.FormatName, c.Size)
+	}
+	start, end := h.Warm()
+	coldStart, coldEnd := h.Cold()
+	field, last := "startPC", "endWarmPC"
+	if c.Addr != start && coldStart != 0 && c.Addr == coldStart {
+		start, end, field, last = coldStart, coldEnd, "startColdPC", "endPC"
+	}
+	switch {
+	case c.Addr != start:
+		text := fmt.Sprintf("is %#x; the code is at %#x", h.StartPC, c.Addr)
+		if coldStart != 0 {
+			text = fmt.Sprintf("is %#x, and startColdPC %#x; the code is at %#x", h.StartPC, coldStart, c.Addr)
+		}
+		return 0, 0, c.fault("startPC", text)
+	case end < start || end-h.StartPC > math.MaxUint32 || start < h.StartPC:
+		return 0, 0, c.fault(field, fmt.Sprintf("is %#x, and the code ends at %#x", start, end))
+	case end-start != c.Size:
+		return 0, 0, c.fault(last, fmt.Sprintf("is %#x, so that there are %d bytes of code; the function has %d: it is another", end, end-start, c.Size))
+	}
+	return uint32(start - h.StartPC), uint32(c.Size), nil
+}
+
+// fault returns an error about a field of the header: one of the first, which are pointers,
+// or the flags, which numbers of 16 bytes are in front of.
+func (c *Code) fault(field, text string) error {
+	at := map[string]int{"startPC": 5, "endWarmPC": 6, "startColdPC": 7, "endPC": 8, "flags": 10}[field] * c.Body.Layout.PointerSize
+	if field == "flags" {
+		at += 16
+	}
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.ExceptionTable.String(), Field: field, Offset: int64(at), Text: text}
+}
+
+// A tree is the tree of inlined calls that a body describes.
+type tree struct {
+	*Code
+	builder jitdump.InlineBuilder
+	methods map[uint64]*jitdump.JavaMethod // by address
+	made    map[methodKey]*method
+	texts   map[string]*listingText // listings, by their file
+	files   map[string]string       // source files, each of them once
+	named   int                     // bytes of names and files
+	outer   *method
+	sites   []inlineSite
+	path    []int // memory of site
+	tooDeep int
+}
+
+// A methodKey tells methods apart. Unloaded ones, which nobody can tell apart, are one.
+type methodKey struct {
+	method   uint64
+	unloaded bool
+}
+
+// A inlineSite is what is known of an inlined call.
+type inlineSite struct {
+	known, onWay bool
+	err          *wire.Error    // it is in no call that there is
+	call         jitdump.CallID // that it is, or is in if it is too deep
+	depth        int
+	method       *method // whose code is shown
+	fixed        bool    // too deep: all its code is that of byte code index
+	index        int
+}
+
+func newJ9Tree(c *Code) *tree {
+	t := &tree{
+		Code: c, methods: make(map[uint64]*jitdump.JavaMethod, len(c.Methods)), made: make(map[methodKey]*method),
+		texts: make(map[string]*listingText), files: make(map[string]string), sites: make([]inlineSite, len(c.Body.Sites)),
+	}
+	for i := range c.Methods {
+		if m := &c.Methods[i]; t.methods[m.Method] == nil {
+			t.methods[m.Method] = m
+		}
+	}
+	t.outer = t.method(c.Body.Header.RAMMethod, false, c.Name)
+	return t
+}
+
+// read follows the byte codes of all ranges to the calls they are in. The error, a
+// *wire.Error, is about one that is in none that there is.
+func (t *tree) read(ranges []j9meta.Range) error {
+	var first *wire.Error
+	for i := range ranges {
+		r := &ranges[i]
+		if t.isGap(r) {
+			continue
+		}
+		at, err := t.place(r.Info)
+		switch {
+		case err == nil:
+			at.method.code(at.index, r.Start, r.End)
+		case first == nil:
+			first = err
+			if err.Field == "" {
+				first.Field, first.Offset = "callerIndex", int64(t.Body.Atlas.Maps[r.Map].Offset)
+			}
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// isGap says whether a range has no byte code.
+func (t *tree) isGap(r *j9meta.Range) bool { return t.Body.Atlas.Maps[r.Map].Gap() }
+
+// A place is a byte code in a call.
+type place struct {
+	call   jitdump.CallID
+	method *method
+	index  int
+}
+
+// place returns where a byte code is.
+func (t *tree) place(info j9meta.ByteCodeInfo) (place, *wire.Error) {
+	if info.CallerIndex < 0 {
+		return place{jitdump.Outer, t.outer, info.ByteCodeIndex}, nil
+	}
+	s, err := t.site(info.CallerIndex)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{s.call, s.method, info.ByteCodeIndex}
+	if s.fixed {
+		p.index = s.index
+	}
+	return p, nil
+}
+
+// site returns what is known of a site. Each is entered once, from the outermost
+// that is not known yet inwards.
+func (t *tree) site(i int) (*inlineSite, *wire.Error) {
+	if i >= len(t.sites) {
+		return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Text: fmt.Sprintf("is %d; there are %d sites", i, len(t.sites))}
+	}
+	t.path = t.path[:0]
+	var err *wire.Error
+	for at := i; at >= 0 && !t.sites[at].known; {
+		t.sites[at].onWay = true
+		t.path = append(t.path, at)
+		caller := t.Body.Sites[at].Info.CallerIndex
+		switch {
+		case caller >= len(t.sites):
+			err = t.siteFault(at, "site %d is in site %d, of which there are %d", at, caller, len(t.sites))
+		case caller >= 0 && t.sites[caller].onWay:
+			err = t.siteFault(at, "site %d is in site %d, which leads back to it", at, caller)
+		case caller >= 0:
+			err = t.sites[caller].err
+		}
+		if err != nil {
+			break
+		}
+		at = caller
+	}
+	for k := len(t.path) - 1; k >= 0; k-- {
+		s := &t.sites[t.path[k]]
+		s.known, s.onWay, s.err = true, false, err
+		if err == nil {
+			t.enter(t.path[k])
+		}
+	}
+	return &t.sites[i], t.sites[i].err
+}
+
+func (t *tree) siteFault(site int, format string, args ...any) *wire.Error {
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.InlineInfo.String(), Field: "callerIndex",
+		Offset: int64(t.Body.Sites[site].Offset + t.Body.Layout.PointerSize), Text: fmt.Sprintf(format, args...)}
+}
+
+// enter makes a call of a site whose caller is known.
+func (t *tree) enter(i int) {
+	s, site := &t.sites[i], &t.Body.Sites[i]
+	caller := inlineSite{call: jitdump.Outer, depth: -1, method: t.outer}
+	if at := site.Info.CallerIndex; at >= 0 {
+		caller = t.sites[at]
+	}
+	index := site.Info.ByteCodeIndex
+	if caller.depth == jitdump.MaxDepth {
+		if !caller.fixed {
+			caller.fixed, caller.index = true, index
+		}
+		caller.known = true
+		*s = caller
+		t.tooDeep++
+		return
+	}
+	s.depth = caller.depth + 1
+	s.method = t.method(site.Method, t.Body.Layout.Unloaded(site.Method), nil)
+	s.call = t.builder.Inline(caller.call, s.method.id, caller.method.line(index), jitdump.NoColumn)
+	caller.method.inlines(index, s.method)
+}
+
+// A row is a line of the code, by its offset there.
+type row struct {
+	offset uint32
+	place  place
+	known  bool // or else no line
+}
+
+// rows calls f for each place in the part of the body's code that begins at first and has
+// size bytes. Code that no map is for, in front of the first one as a rule, is the
+// method's own.
+func (t *tree) rows(ranges []j9meta.Range, first, size uint32, f func(row)) {
+	next := uint32(0) // up to which there are rows
+	own := place{jitdump.Outer, t.outer, -1}
+	for i := range ranges {
+		r := &ranges[i]
+		from, to := max(r.Start, first), min(r.End, first+size)
+		if from >= to {
+			continue
+		}
+		if from-first > next {
+			f(row{next, own, true})
+		}
+		place, known := own, false
+		if !t.isGap(r) {
+			if at, err := t.place(r.Info); err == nil {
+				place, known = at, true
+			}
+		}
+		f(row{from - first, place, known})
+		next = to - first
+	}
+	if next < size {
+		f(row{next, own, true})
+	}
+}
+
+// build returns the record for the code, with its inlined calls.
+func (t *tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugInfo2, error) {
+	t.rows(ranges, first, size, func(r row) {
+		line := uint32(0)
+		if r.known {
+			line = r.place.method.line(r.place.index)
+		}
+		t.builder.At(r.offset, r.place.call, line, jitdump.NoColumn)
+	})
+	return t.builder.Record(size)
+}
+
+// unfit says of the maps what the builder said of the record that it was to make of them.
+func (t *tree) unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	at := int64(0)
+	if a := t.Body.Atlas; a != nil && len(a.Maps) > 0 {
+		at = int64(a.Maps[0].Offset)
+	}
+	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("%s: %s: ", jitdump.FormatName, jitdump.IDDebugInfo2))
+	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
+}
+
+// linesOnly returns a record of nothing but lines: each is of the innermost method.
+func (t *tree) linesOnly(ranges []j9meta.Range, first, size uint32) *jitdump.DebugInfo2 {
+	d := new(jitdump.DebugInfo2)
+	files := make(map[string]uint32)
+	t.rows(ranges, first, size, func(r row) {
+		m := r.place.method
+		file, ok := files[m.file]
+		if !ok {
+			file = uint32(len(d.Files))
+			files[m.file] = file
+			d.Files = append(d.Files, []byte(m.file))
+		}
+		l := jitdump.SourceLine{Offset: r.offset, File: file, Column: jitdump.NoColumn}
+		if r.known {
+			l.Line = m.line(r.place.index)
+		}
+		d.Lines = append(d.Lines, l)
+	})
+	return d
+}

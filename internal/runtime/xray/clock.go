@@ -1,0 +1,255 @@
+package xray
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+)
+
+// How counts of a processor's clock become times. Every buffer of a trace begins with both:
+// the count of its first record, and CLOCK_MONOTONIC, in microseconds, read a little later
+// by the same thread. How much later differs: 0.1 µs where the buffer was at hand, 25 µs for a
+// thread's first one, milliseconds where the thread lost its processor in between. So the
+// earliest are right, and all others late: the times lie on the line that no anchor is
+// below, as near to them as can be. That is how clocks of two machines are compared from
+// the delays of packets between them (Moon, Skelly, Towsley: Estimation and Removal of
+// Clock Skew from Network Delay Measurements, INFOCOM 1999).
+
+// A LogClock makes times of a trace's counts.
+type LogClock struct {
+	count uint64  // at a reference
+	time  uint64  // CLOCK_MONOTONIC nanoseconds there
+	rate  float64 // nanoseconds for each count
+
+	Emulated  bool    // the counts are nanoseconds of CLOCK_REALTIME
+	Claimed   uint64  // counts in a second, as the header says; 0 if it does not
+	Frequency float64 // as used
+	Measured  bool    // by the anchors, which contradict what the header says, or that says nothing
+	Anchors   int     // how many there were
+	Odd       int     // of them, those that were earlier than all others allow, and left aside
+
+	// Error is how far times may be off, in nanoseconds, as far as the anchors show: what
+	// they disagree by, and the microsecond in which they count.
+	Error int64
+}
+
+// An anchor is a moment of which the count and the time are known.
+type anchor struct {
+	count uint64
+	time  uint64 // CLOCK_MONOTONIC nanoseconds, of the microsecond in which it was read
+}
+
+const (
+	// emulatedFrequency in a header says that the runtime had no clock of the processor's
+	// and took CLOCK_REALTIME in nanoseconds (compiler-rt/lib/xray/xray_tsc.h).
+	emulatedFrequency = 1_000_000_000
+
+	// microsecond is what the anchors' times are cut to.
+	microsecond = 1000
+
+	// lateness is how late the anchors of a thread's first buffer were where that was
+	// measured, at most: 3.7 to 24 µs.
+	lateness = 25_000
+
+	// few anchors may all be of first buffers.
+	few = 8
+)
+
+var errNoAnchors = errors.New("none of its buffers says what time it was: its counts of the processor's clock cannot be made times")
+
+// newXRayClock finds out what the counts of a trace mean. frequency is what its header
+// says, in Hz, or 0. anchors is sorted.
+func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
+	if len(anchors) == 0 {
+		return nil, errNoAnchors
+	}
+	slices.SortFunc(anchors, func(a, b anchor) int {
+		return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.time, b.time))
+	})
+	c := &LogClock{Claimed: frequency, Emulated: frequency == emulatedFrequency, Anchors: len(anchors)}
+	points := make([]point, len(anchors))
+	for i, a := range anchors {
+		points[i] = point{float64(a.count - anchors[0].count), float64(int64(a.time - anchors[0].time))}
+	}
+	c.rate = 1e9 / float64(frequency)
+	if measured, ok := medianSlope(points); ok && !c.Emulated {
+		// Their median is rough but no single anchor spoils it.
+		rough := measured
+		if frequency != 0 && !contradicts(points, measured, c.rate) {
+			rough = c.rate
+		}
+		points = plausible(points, rough)
+		if s, ok := floorSlope(points); ok && (frequency == 0 || contradicts(points, s, c.rate)) {
+			c.rate, c.Measured = s, true
+		} else if frequency == 0 {
+			c.rate, c.Measured = rough, true
+		}
+	} else if frequency == 0 {
+		return nil, errors.New("its header does not say how fast the processor's clock was, and there are too few buffers to find out")
+	} else {
+		points = plausible(points, c.rate)
+	}
+	c.Odd = len(anchors) - len(points)
+	c.Frequency = 1e9 / c.rate
+	low := lowest(points, c.rate)
+	c.count = anchors[0].count
+	c.time = shift(anchors[0].time, math.Floor(low)+microsecond/2)
+	c.Error = spread(points, c.rate, low)
+	if len(points) < few {
+		c.Error += lateness
+		if c.Measured {
+			c.Error += lateness
+		}
+	}
+	return c, nil
+}
+
+// Time returns the time of a count, in nanoseconds of CLOCK_MONOTONIC.
+func (c *LogClock) Time(count uint64) uint64 {
+	return shift(c.time, float64(int64(count-c.count))*c.rate)
+}
+
+// shift returns the time d nanoseconds after t, or the first or last one that there is.
+func shift(t uint64, d float64) uint64 {
+	switch d = math.Round(d); {
+	case d < 0 && -d >= float64(t):
+		return 0
+	case d < 0:
+		return t - uint64(-d)
+	case d >= float64(math.MaxUint64-t):
+		return math.MaxUint64
+	}
+	return t + uint64(d)
+}
+
+// A point is an anchor beside the first one. A float64 has room for a hundred days of counts.
+type point struct{ x, y float64 }
+
+// maxSlopes bounds how many anchors the median of slopes is taken from.
+const maxSlopes = 256
+
+// medianSlope returns the median of the slopes between all points (Theil and Sen). ok is
+// false if none of them is one.
+func medianSlope(points []point) (slope float64, ok bool) {
+	step := 1 + len(points)/maxSlopes
+	var slopes []float64
+	for i := 0; i < len(points); i += step {
+		for j := i + step; j < len(points); j += step {
+			if dx, dy := points[j].x-points[i].x, points[j].y-points[i].y; dx > 0 && dy > 0 {
+				slopes = append(slopes, dy/dx)
+			}
+		}
+	}
+	if len(slopes) == 0 {
+		return 0, false
+	}
+	slices.Sort(slopes)
+	return slopes[len(slopes)/2], true
+}
+
+// contradicts reports whether points with a slope speak against another one: the header
+// says what the kernel believes of the clock, exact to some millionths, or the highest speed
+// of the processor, which is another thing. Few anchors show only large differences.
+func contradicts(points []point, slope, header float64) bool {
+	span := points[len(points)-1].x
+	drift := math.Abs(slope-header) * span
+	differs := math.Abs(slope-header) / header
+	switch {
+	case len(points) < 4:
+		return drift > 2*lateness && differs > 0.002
+	case len(points) < 16:
+		return drift > lateness && differs > 0.0005
+	}
+	return drift > 5*microsecond
+}
+
+// plausible leaves out points that are far below all others: every reason for an anchor to
+// be wrong makes it late, so those were damaged.
+func plausible(points []point, slope float64) []point {
+	if len(points) < 4 {
+		return points
+	}
+	rest := make([]float64, len(points))
+	for i, p := range points {
+		rest[i] = p.y - slope*p.x
+	}
+	sorted := slices.Clone(rest)
+	slices.Sort(sorted)
+	middle := sorted[len(sorted)/2]
+	// Below the middle there is at most what an anchor can be late by, and what the
+	// slope makes of the distance.
+	width := max(1e6, 20*(sorted[len(sorted)/2]-sorted[len(sorted)/4]))
+	kept := make([]point, 0, len(points))
+	for i, p := range points {
+		if rest[i] >= middle-width {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// floorSlope returns the slope of the line that no point is below and that is nearest to
+// all of them: it lies on their lower convex hull, below their centre. ok is false if
+// there is no such line, or it falls.
+func floorSlope(points []point) (slope float64, ok bool) {
+	var hull []point
+	centre := 0.0
+	for _, p := range points {
+		centre += p.x / float64(len(points))
+		if n := len(hull); n > 0 && hull[n-1].x == p.x {
+			continue // they are sorted: it is above
+		}
+		for n := len(hull); n >= 2; n-- {
+			a, b := hull[n-2], hull[n-1]
+			if (b.y-a.y)*(p.x-a.x) < (p.y-a.y)*(b.x-a.x) {
+				break
+			}
+			hull = hull[:n-1]
+		}
+		hull = append(hull, p)
+	}
+	if len(hull) < 2 {
+		return 0, false
+	}
+	i := 1
+	for i < len(hull)-1 && hull[i].x < centre {
+		i++
+	}
+	slope = (hull[i].y - hull[i-1].y) / (hull[i].x - hull[i-1].x)
+	return slope, slope > 0
+}
+
+// lowest returns how high the line with a slope lies that no point is below.
+func lowest(points []point, slope float64) float64 {
+	low := math.Inf(1)
+	for _, p := range points {
+		low = min(low, p.y-slope*p.x)
+	}
+	return low
+}
+
+// spread bounds the error of the line with a slope: how far above it the lowest points of
+// each part of the time are, and as much again for what is late in all of them.
+func spread(points []point, slope, low float64) int64 {
+	const parts = 4
+	span := points[len(points)-1].x
+	var lows [parts]float64
+	for i := range lows {
+		lows[i] = math.Inf(1)
+	}
+	for _, p := range points {
+		i := 0
+		if span > 0 {
+			i = min(int(p.x/span*parts), parts-1)
+		}
+		lows[i] = min(lows[i], p.y-slope*p.x-low)
+	}
+	worst := 0.0
+	for _, l := range lows {
+		if !math.IsInf(l, 1) {
+			worst = max(worst, l)
+		}
+	}
+	return int64(math.Ceil(min(2*worst, math.MaxInt64/4))) + microsecond
+}

@@ -1,0 +1,14 @@
+package xray
+
+import (
+	"io"
+
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+)
+
+// Identify reports whether a file begins as traces in XRay's FDR mode do.
+func Identify(src io.ReaderAt, _ string) bool {
+	var head [8]byte
+	n, _ := src.ReadAt(head[:], 0)
+	return xrayfdr.Looks(head[:n])
+}

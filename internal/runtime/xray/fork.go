@@ -1,0 +1,472 @@
+package xray
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/calls"
+)
+
+// A process that was forked has its parent's buffers, goes on in the one in which its thread
+// was, and writes all of them into its own trace. What was in the buffers until then is the
+// parent's, and is in both traces; what comes behind it in a child's trace is the child's,
+// though the buffer names the parent. Which of two traces is the child's is told by later
+// buffers, which name it, or by when processes ended.
+
+// An Fork is a process that began with the memory of another one.
+type Fork struct {
+	PID  uint32
+	Time uint64 // in the recording
+}
+
+// An World is what a recording tells about the processes of traces.
+type World struct {
+	Forks func(pid uint32) []Fork // from a process, in the order of time
+	Exit  func(pid uint32) uint64 // when it ended; math.MaxUint64 if nobody knows
+
+	// Time returns when something was in the recording that has a count in a trace.
+	Time func(x *Log, count uint64) uint64
+}
+
+// An Problem is what is wrong with one of several traces.
+type Problem struct {
+	X *Log
+	calls.Problem
+	Note bool // nothing is known to be missing
+}
+
+// Share gives what is in traces to the processes that wrote it, once.
+func Share(traces []*Log, w *World) (problems []Problem, err error) {
+	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log)}
+	// Whatever is decided does not depend on the order in which they were named.
+	slices.SortStableFunc(s.traces, func(a, b *Log) int {
+		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
+	})
+	if err := s.findCopies(); err != nil {
+		return nil, err
+	}
+	if err := s.findOwners(); err != nil {
+		return nil, err
+	}
+	if err := s.share(); err != nil {
+		return nil, err
+	}
+	for _, x := range traces {
+		x.arrange()
+	}
+	return s.problems, nil
+}
+
+type sharing struct {
+	world    *World
+	traces   []*Log
+	copyOf   map[*Log]*Log   // files with the same in them: the first one
+	owner    map[*Log]uint32 // the process that wrote the trace
+	torn     map[*Log]bool   // nobody knows which one did
+	problems []Problem
+}
+
+// A bufferKey tells buffers apart: copies of one have the same.
+type bufferKey struct {
+	pid, tid uint32
+	tsc      uint64
+	wall     int64
+}
+
+func (p *piece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
+
+// findCopies finds traces that were named twice, or copied: nothing is to be told of those.
+func (s *sharing) findCopies() error {
+	for i, x := range s.traces {
+		for _, first := range s.traces[:i] {
+			if s.copyOf[first] != nil {
+				continue
+			}
+			same, err := sameXRay(first, x)
+			if err != nil {
+				return err
+			}
+			if same {
+				s.copyOf[x] = first
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// sameXRay reports whether the buffers of two traces are the same.
+func sameXRay(x, y *Log) (bool, error) {
+	if len(x.pieces) != len(y.pieces) {
+		return false, nil
+	}
+	for i := range x.pieces {
+		p, q := &x.pieces[i], &y.pieces[i]
+		if p.key() != q.key() || p.whole != q.whole {
+			return false, nil
+		}
+		if end, err := commonEnd(p, q); err != nil || end < p.end() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// findOwners finds out which process wrote each trace.
+func (s *sharing) findOwners() error {
+	open := make(map[uint32][]*Log) // traces that name one process only, which has forked since
+	for _, x := range s.traces {
+		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
+		s.owner[x] = latest.pid
+		if len(x.Processes) > 1 || s.copyOf[x] != nil {
+			continue
+		}
+		if forks := s.world.Forks(latest.pid); len(forks) > 0 {
+			last, err := s.last(x)
+			if err != nil {
+				return err
+			}
+			if last+uint64(x.Clock.Error) >= forks[0].Time {
+				open[latest.pid] = append(open[latest.pid], x)
+			}
+		}
+	}
+	for _, x := range s.traces {
+		pid := s.owner[x]
+		for files := open[pid]; len(files) > 0; {
+			cluster := []*Log{files[0]}
+			var rest []*Log
+			keys := keysOf(files[0])
+			for _, f := range files[1:] {
+				if sharesKey(f, keys) {
+					cluster = append(cluster, f)
+				} else {
+					rest = append(rest, f)
+				}
+			}
+			if err := s.decide(pid, cluster); err != nil {
+				return err
+			}
+			files = rest
+		}
+		delete(open, pid)
+	}
+	for x, first := range s.copyOf {
+		s.owner[x], s.torn[x] = s.owner[first], s.torn[first]
+	}
+	return nil
+}
+
+func keysOf(x *Log) map[bufferKey]bool {
+	keys := make(map[bufferKey]bool, len(x.pieces))
+	for i := range x.pieces {
+		keys[x.pieces[i].key()] = true
+	}
+	return keys
+}
+
+func sharesKey(x *Log, keys map[bufferKey]bool) bool {
+	return slices.ContainsFunc(x.pieces, func(p piece) bool { return keys[p.key()] })
+}
+
+// maxTries bounds the search for who may have written which trace.
+const maxTries = 10_000
+
+// decide finds the owners of traces that have buffers of pid, some of them in common. Each is
+// its own, or that of one of its children: of one that had begun before the trace ended,
+// and had not ended by then.
+func (s *sharing) decide(pid uint32, files []*Log) error {
+	may := make([][]uint32, len(files))
+	for i, x := range files {
+		last, err := s.last(x)
+		if err != nil {
+			return err
+		}
+		slack := uint64(x.Clock.Error)
+		if end := s.world.Exit(pid); end == math.MaxUint64 || last <= end+slack {
+			may[i] = append(may[i], pid)
+		}
+		for _, f := range s.world.Forks(pid) {
+			if f.Time > last+slack || s.isOwner(f.PID) {
+				continue
+			}
+			if end := s.world.Exit(f.PID); end == math.MaxUint64 || last <= end+slack {
+				if inside, err := s.runs(x, f.Time); err != nil {
+					return err
+				} else if inside {
+					may[i] = append(may[i], f.PID)
+				}
+			}
+		}
+	}
+	tries, found := 0, 0
+	var is, answer []uint32
+	var search func(i int)
+	search = func(i int) {
+		if tries++; tries > maxTries || found > 1 {
+			return
+		}
+		if i == len(files) {
+			if len(files) == 1 || slices.Contains(is, pid) {
+				found++
+				answer = slices.Clone(is)
+			}
+			return
+		}
+		for _, p := range may[i] {
+			if !slices.Contains(is, p) {
+				is = append(is, p)
+				search(i + 1)
+				is = is[:i]
+			}
+		}
+	}
+	search(0)
+	if found == 1 && tries <= maxTries {
+		for i, x := range files {
+			s.owner[x] = answer[i]
+		}
+		return nil
+	}
+	if len(files) == 1 {
+		if len(may[0]) > 1 {
+			s.problems = append(s.problems, Problem{X: files[0], Note: true, Problem: calls.Problem{
+				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged, and nothing tells whether this trace is its own or its child's; what came after the fork counts as its own", pid),
+				Advice: "name the traces of both with --xray",
+			}})
+		}
+		return nil
+	}
+	for _, x := range files {
+		s.torn[x] = true
+	}
+	s.problems = append(s.problems, Problem{X: files[0], Problem: calls.Problem{
+		Offset: -1, Text: fmt.Sprintf("it and %d more have buffers of process %d in common, which forked while it logged; nothing tells which trace is whose, so the calls after the fork are left out", len(files)-1, pid),
+		Advice: "record a run in which the processes end one after the other",
+	}})
+	return nil
+}
+
+func (s *sharing) isOwner(pid uint32) bool {
+	for _, owner := range s.owner {
+		if owner == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// when returns when a record of a piece was.
+func (s *sharing) when(p *piece, tsc uint64) uint64 { return s.world.Time(p.x, tsc) }
+
+// last returns when the last record of a trace was.
+func (s *sharing) last(x *Log) (last uint64, err error) {
+	for i := range x.Processes {
+		for _, t := range x.Processes[i].Threads {
+			p := &t.pieces[len(t.pieces)-1]
+			if p.base != 0 {
+				continue
+			}
+			err = eachRecord(p, func(_ int64, tsc uint64, function bool) bool {
+				if function {
+					last = max(last, s.when(p, tsc))
+				}
+				return true
+			})
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	return last, nil
+}
+
+// runs reports whether a buffer of the trace was in use at a time.
+func (s *sharing) runs(x *Log, time uint64) (bool, error) {
+	for _, t := range x.Processes[0].Threads {
+		for i := range t.pieces {
+			p := &t.pieces[i]
+			if p.base != 0 || s.when(p, p.tsc) > time || i+1 < len(t.pieces) && s.when(p, t.pieces[i+1].tsc) < time {
+				continue
+			}
+			if at, err := s.splitAt(p, time); err != nil || at < p.end() {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// splitAt returns the offset of the first call in a buffer at or after a time, or its end.
+func (s *sharing) splitAt(p *piece, time uint64) (at int64, err error) {
+	at = p.end()
+	err = eachRecord(p, func(offset int64, tsc uint64, function bool) bool {
+		if function && s.when(p, tsc) >= time {
+			at = offset
+			return false
+		}
+		return true
+	})
+	return at, err
+}
+
+// eachRecord reads a buffer until visit has enough. Damage ends it, too.
+func eachRecord(p *piece, visit func(offset int64, tsc uint64, function bool) bool) error {
+	var r pieceReader
+	if err := r.open(p); err != nil {
+		return err
+	}
+	for {
+		rec, err := r.next()
+		if err == io.EOF || isXRayDamage(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !visit(rec.Offset, rec.TSC, rec.Kind.IsFunction()) {
+			return nil
+		}
+	}
+}
+
+// share gives the pieces of all traces to their processes.
+func (s *sharing) share() error {
+	copies := make(map[bufferKey][]*piece)
+	for _, x := range s.traces {
+		for i := range x.pieces {
+			p := &x.pieces[i]
+			if len(s.traces) > 1 || s.owner[x] != p.pid {
+				copies[p.key()] = append(copies[p.key()], p)
+			}
+		}
+	}
+	dropped := make(map[*piece]bool)
+	for key, same := range copies {
+		if len(same) == 1 && s.owner[same[0].x] == key.pid {
+			continue
+		}
+		if err := s.shareBuffer(key, same, dropped); err != nil {
+			return err
+		}
+	}
+	for _, x := range s.traces {
+		kept := x.pieces[:0:0]
+		for i := range x.pieces {
+			if p := &x.pieces[i]; !dropped[p] {
+				kept = append(kept, *p)
+			}
+		}
+		x.pieces = append(kept, x.tails...)
+		x.tails = nil
+	}
+	return nil
+}
+
+// shareBuffer gives the copies of a buffer to their processes: the parent's is its own, and of
+// the others, what no other copy has.
+func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]bool) error {
+	forks := s.world.Forks(key.pid)
+	born := func(pid uint32) uint64 {
+		i := slices.IndexFunc(forks, func(f Fork) bool { return f.PID == pid })
+		switch {
+		case pid == key.pid:
+			return 0
+		case i < 0:
+			return math.MaxUint64
+		}
+		return forks[i].Time
+	}
+	slices.SortStableFunc(same, func(a, b *piece) int {
+		return cmp.Or(cmp.Compare(born(s.owner[a.x]), born(s.owner[b.x])), cmp.Compare(s.owner[a.x], s.owner[b.x]), cmp.Compare(b.size, a.size))
+	})
+	first := same[0]
+	switch owner := s.owner[first.x]; {
+	case s.torn[first.x]:
+		// What all have in common is the parent's.
+		common := first.end()
+		for _, p := range same[1:] {
+			at, err := commonEnd(first, p)
+			if err != nil {
+				return err
+			}
+			common = min(common, at)
+		}
+		first.size = common - first.offset
+	case owner != key.pid && born(owner) != math.MaxUint64:
+		// The parent's trace is not there.
+		at, err := s.splitAt(first, born(owner))
+		if err != nil {
+			return err
+		}
+		first.tail(at, owner)
+		first.size = at - first.offset
+	}
+	for i, p := range same[1:] {
+		dropped[p] = true
+		owner := s.owner[p.x]
+		if s.torn[p.x] || owner == s.owner[first.x] {
+			continue // nobody's, or the same trace once more
+		}
+		at := int64(0)
+		for _, other := range same[:i+1] {
+			end, err := commonEnd(p, other)
+			if err != nil {
+				return err
+			}
+			at = max(at, end)
+		}
+		p.tail(at, owner)
+	}
+	return nil
+}
+
+// tail gives what is in a buffer from an offset on to a process.
+func (p *piece) tail(at int64, pid uint32) {
+	if at < p.end() {
+		t := *p
+		t.from, t.pid, t.tid = at, pid, pid
+		p.x.tails = append(p.x.tails, t)
+	}
+}
+
+// commonEnd returns the offset in p of the first record that q, a copy of it, does not have.
+func commonEnd(p, q *piece) (int64, error) {
+	const extents = 16 // they say how long the buffer is
+	a, b := make([]byte, 16<<10), make([]byte, 16<<10)
+	// Pieces may have been shortened: compare the buffers as they are in the files.
+	n := min(p.whole, q.whole)
+	same := int64(extents)
+	for same < n {
+		want := int(min(int64(len(a)), n-same))
+		if _, err := p.x.src.ReadAt(a[:want], p.offset+same); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if _, err := q.x.src.ReadAt(b[:want], q.offset+same); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		i := 0
+		for i < want && a[i] == b[i] {
+			i++
+		}
+		same += int64(i)
+		if i < want {
+			break
+		}
+	}
+	if same == p.whole {
+		return p.end(), nil
+	}
+	limit, at := p.offset+same, p.offset
+	err := eachRecord(p, func(offset int64, _ uint64, _ bool) bool {
+		if offset <= limit {
+			at = offset
+		}
+		return offset <= limit
+	})
+	return at, err
+}

@@ -1,0 +1,79 @@
+package xray
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/source"
+)
+
+// xrayRepairs says what was set right in a trace, where that is more than bytes that mean
+// nothing.
+var xrayRepairs = []struct {
+	kind       xrayfdr.Repair
+	name, text string
+}{
+	{xrayfdr.OverwrittenPayload, "overwritten-events", "the data of events was overwritten (LLVM 5 to 7); they have none"},
+	{xrayfdr.CarriedTSC, "uncounted-buffers", "buffers without a count of their own (LLVM 5) go on from their thread's one before"},
+	{xrayfdr.LostTSC, "lost-counts", "buffers without a count of their own, and without one before, begin at the time that they tell"},
+	{xrayfdr.CutRecord, "cut-records", "the last record of a buffer was not whole, and is left out"},
+	{xrayfdr.TypedExtents, "short-buffers", "buffers with typed events are written too short (LLVM 14); their last records are missing"},
+	{xrayfdr.WrongExtents, "wrong-extents", "buffers end elsewhere than they say"},
+	{xrayfdr.Searched, "lost-buffers", "buffers did not begin where those before them end, and were looked for"},
+}
+
+// Repairs returns what was set right in the buffers that were read.
+func (t *LogTrace) Repairs() (repairs []source.Repair) {
+	for _, r := range xrayRepairs {
+		if n := t.repairs[r.kind]; n > 0 {
+			repairs = append(repairs, source.Repair{Name: r.name, Count: int64(n), Text: r.text})
+		}
+	}
+	return repairs
+}
+
+// Repaired counts everything that was set right in the buffers that were read.
+func (t *LogTrace) Repaired() xrayfdr.Repairs { return t.repairs }
+
+// Problems returns what is wrong with the buffers that were read.
+func (t *LogTrace) Problems() []calls.Problem {
+	problems := slices.Clone(t.problems)
+	if n := t.repairs[xrayfdr.CutFile]; n > 0 {
+		problems = append(problems, calls.Problem{Offset: -1, Text: "it ends inside a buffer; what was behind is missing", Advice: "let the program end, and copy its trace again"})
+	}
+	if n := t.repairs[xrayfdr.LostTSC]; n > 0 {
+		problems = append(problems, calls.Problem{
+			Offset: -1, Text: fmt.Sprintf("%d of its buffers do not say when they begin, and those before them are gone; their times are right to some microseconds only", n),
+			Advice: "have the runtime keep more buffers (buffer_max)",
+		})
+	}
+	if t.missing > 0 {
+		problems = append(problems, calls.Problem{
+			Offset: -1, Text: fmt.Sprintf("%d bytes at the ends of buffers with typed events were not written: up to %d records, without which some calls seem to end late or to be missing", t.missing, t.missing/8),
+			Advice: "have the program log such events with __xray_customevent, or build it with a newer LLVM",
+		})
+	}
+	if t.more > 0 {
+		problems = append(problems, calls.Problem{Offset: -1, Text: fmt.Sprintf("%d more of its buffers are damaged", t.more)})
+	}
+	if len(t.unknown) > 0 {
+		n, least, most := t.others, uint32(1<<32-1), uint32(0)
+		for id, count := range t.unknown {
+			n += count
+			least, most = min(least, id), max(most, id)
+		}
+		text := fmt.Sprintf("%d calls of functions that the program does not have (numbers %d to %d) are left out", n, least, most)
+		if n == 1 {
+			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
+		}
+		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
+		if least >= sharedFunctions {
+			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)
+			advice = "link what is traced into the program, or build the libraries without -fxray-shared"
+		}
+		problems = append(problems, calls.Problem{Offset: -1, Text: text, Advice: advice})
+	}
+	return problems
+}
