@@ -9,13 +9,17 @@ import (
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 )
 
 // What a run is asked, and what it says, is defined where its stages can see it.
 type (
-	Options   = config.Options
-	CFI       = config.CFI
-	NamedDump = config.NamedDump
+	Options  = config.Options
+	CFI      = config.CFI
+	SideFile = config.SideFile
 
 	Summary       = report.Summary
 	DumpSummary   = report.DumpSummary
@@ -35,7 +39,6 @@ type (
 	ProgressState = report.ProgressState
 	Phase         = report.Phase
 
-	FileKind     = formats.Kind
 	CleanOptions = objstore.CleanOptions
 	CleanSummary = objstore.CleanSummary
 )
@@ -50,11 +53,16 @@ const (
 	CFINever        = config.CFINever
 )
 
-// The kinds of side files.
+// The kinds of files. Those of side files are in [SideFile] and [DumpSummary].
 const (
-	KindJitdump = report.KindJitdump
-	KindMono    = report.KindMono
-	KindJ9      = report.KindJ9
+	KindUnknown   = formats.Unknown
+	KindRecording = formats.Recording // Options.Input
+	KindJitdump   = jitdumps.Kind
+	KindMono      = mono.Kind
+	KindXRay      = xray.Kind
+	KindJ9        = openj9.Kind
+	KindCore      = formats.Core // Options.CodeFrom
+	KindELF       = formats.ELF  // a program or a shared object: Options.CodeFrom, Options.Programs
 )
 
 // How the clock of a dump became that of the recording.
@@ -94,31 +102,19 @@ const (
 	PhaseUndo    = report.PhaseUndo
 )
 
-// What files are.
-const (
-	FileUnknown   = formats.Unknown
-	FileRecording = formats.Recording
-	FileJitdump   = formats.Jitdump
-	FileMonoLog   = formats.MonoLog
-	FileXRay      = formats.XRay
-	FileJ9        = formats.J9
-	FileCore      = formats.Core
-	FileELF       = formats.ELF
-)
-
 // Clean removes the objects that an injected recording refers to; see [CleanOptions].
 func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	return objstore.Clean(ctx, opts)
 }
 
-// SniffFile returns what a file is, as far as its first bytes tell.
-func SniffFile(path string) FileKind { return formats.Identify(path) }
+// Identify returns the kind of a file, by its first bytes or by the files beside it.
+func Identify(path string) (kind string) { return formats.Identify(path) }
 
-// HasCaptures reports whether a directory has captures of OpenJ9's metadata in it.
-func HasCaptures(path string) bool {
-	kind, ok := formats.IsDirectory(path)
-	return ok && kind == formats.J9
-}
+// IdentifyDir returns the kind of the side files in a directory that are taken together.
+func IdentifyDir(path string) (kind string, ok bool) { return formats.IsDirectory(path) }
+
+// KindName returns the name of a kind, with its article.
+func KindName(kind string) string { return formats.Name(kind) }
 
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }

@@ -26,7 +26,7 @@ func monoCore(t *testing.T, core ...string) (string, inject.Options) {
 	dir := testrec.Unpack(t, "mono-core")
 	opts := inject.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
-		Mono: []inject.NamedDump{{Path: filepath.Join(dir, "app.mlpd")}},
+		SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd")}},
 	}
 	for _, c := range core {
 		opts.CodeFrom = append(opts.CodeFrom, filepath.Join(dir, c))
@@ -287,7 +287,7 @@ func TestCodeFromFixed(t *testing.T) {
 		w.Mmap2(100, monoStart+3, 0x40000000, 0x10000, 0, "//anon")
 		put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 200, 2, 0x40000100, 64, "App:IsPrime (int)"}))
 		put(t, w.path("core"), tinyCore(x.pid, 0x40000000, bytes.Repeat([]byte{0x90}, 0x1000), map[string]uint64{"/usr/bin/mono-sgen": x.program, profiler: x.library}))
-		w.opts.Mono, w.opts.CodeFrom, w.opts.Objects = []inject.NamedDump{{Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+		w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 		w.Sample(100, monoStart+320, 0x40000110)
 		w.Write(t, w.opts.Input)
 		sum, err := inject.Run(context.Background(), w.opts)
@@ -401,7 +401,7 @@ func TestCodeFromImage(t *testing.T) {
 			w.FileMmap2(100, monoStart+3, image, 0x50000, 0x2000, path, st.Ino)
 			w.Mmap2(100, monoStart+4, 0x40000000, 0x10000, 0, "//anon")
 			put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, jitted{monoStart + 100, 1, image + code - 0x2000, 64, "System.String:Concat (string,string)"}))
-			w.opts.Mono, w.opts.MonoAOT = []inject.NamedDump{{Path: w.path("app.mlpd")}}, true
+			w.opts.SideFiles, w.opts.Precompiled = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, true
 			w.opts.Objects = w.path("objects")
 			for _, from := range x.from {
 				w.opts.CodeFrom = append(w.opts.CodeFrom, w.path(from))
@@ -470,7 +470,7 @@ func TestCodeFromEarly(t *testing.T) {
 	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart, methods...))
 	core := tinyCore(100, 0x40000000, memory, map[string]uint64{"/usr/bin/mono-sgen": 0x550000000000})
 	put(t, w.path("core"), core)
-	w.opts.Mono, w.opts.CodeFrom, w.opts.Objects = []inject.NamedDump{{Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
+	w.opts.SideFiles, w.opts.CodeFrom, w.opts.Objects = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, []string{w.path("core")}, w.path("objects")
 	w.Write(t, w.opts.Input)
 	sum, err := inject.Run(context.Background(), w.opts)
 	if err != nil {

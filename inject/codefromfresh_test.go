@@ -80,7 +80,7 @@ func TestCodeFromFresh(t *testing.T) {
 		t.Skipf("SKIPPED: gcore makes no core here: %v\n%s", err, out)
 	}
 	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
-		Mono: []inject.NamedDump{{Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
+		SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != uint32(pid) {
 		t.Fatal(sum, err)

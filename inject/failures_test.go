@@ -187,7 +187,7 @@ func TestNamedDump_Unusable(t *testing.T) {
 	for name, content := range map[string][]byte{"text": []byte("use strict"), "empty": nil} {
 		w := ready(t)
 		put(t, w.path(name), content)
-		w.opts.Dumps = []inject.NamedDump{{PID: 100, Path: w.path(name)}}
+		w.opts.SideFiles = []inject.SideFile{{PID: 100, Path: w.path(name)}}
 		w.fails("--dump 100="+w.path(name)+": ", "not a jitdump file")
 	}
 }

@@ -114,7 +114,7 @@ func TestDumpOfALaterRun(t *testing.T) {
 	w.wants[0].sym, w.wants[1].sym = "", ""
 	w.Write(t, w.opts.Input)
 	w.fails("jit-1.dump", "none of its code lies where process 5000 had executable memory", "--dump 5000=FILE")
-	w.opts.Dumps = []inject.NamedDump{{PID: 5000, Path: w.path("jit-1.dump")}}
+	w.opts.SideFiles = []inject.SideFile{{PID: 5000, Path: w.path("jit-1.dump")}}
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
 	}
@@ -158,19 +158,19 @@ func TestNamedDumps(t *testing.T) {
 	w.expect(100, 1500, 0x10008, "")
 	w.expect(100, 3000, 0x10008, "alpha+0x8")
 	w.dump("odd/name", x86(777), load(2000, 777, 1, 0x10000, "alpha", code(64, 1)))
-	w.opts.Dumps = []inject.NamedDump{{PID: 100, Path: w.path("odd/name")}}
+	w.opts.SideFiles = []inject.SideFile{{PID: 100, Path: w.path("odd/name")}}
 	if sum := w.check(); sum.Markers != 1 || sum.Dropped != 1 {
 		t.Errorf("summary %+v", sum)
 	}
 	for _, c := range []struct {
-		named inject.NamedDump
+		named inject.SideFile
 		words []string
 	}{
-		{inject.NamedDump{PID: 101, Path: w.path("odd/name")}, []string{"--dump 101=", "there is no process 101 in the recording"}},
-		{inject.NamedDump{PID: 100, Path: w.path("odd/none")}, []string{"--dump 100=", "there is no such file"}},
-		{inject.NamedDump{PID: 100, Path: w.path("perf.data")}, []string{"--dump 100=", "perf.data", "not a jitdump file"}},
+		{inject.SideFile{PID: 101, Path: w.path("odd/name")}, []string{"--dump 101=", "there is no process 101 in the recording"}},
+		{inject.SideFile{PID: 100, Path: w.path("odd/none")}, []string{"--dump 100=", "there is no such file"}},
+		{inject.SideFile{PID: 100, Path: w.path("perf.data")}, []string{"--dump 100=", "perf.data", "not a jitdump file"}},
 	} {
-		w.opts.Dumps = []inject.NamedDump{c.named}
+		w.opts.SideFiles = []inject.SideFile{c.named}
 		w.fails(c.words...)
 	}
 }

@@ -181,7 +181,7 @@ func TestJ9Recorded(t *testing.T) {
 		bundle, unwinds bool
 	}{{"alone", "frames.data", false, false}, {"bundle", "frames.data", true, false}, {"unwound", "dwarf.data", false, true}} {
 		opts := inject.Options{Input: filepath.Join(p.dir, layout.input), Output: filepath.Join(p.dir, layout.name+".data"), Objects: filepath.Join(p.dir, layout.name),
-			J9: []inject.NamedDump{{Path: p.dir}}, Bundle: layout.bundle}
+			SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: p.dir}}, Bundle: layout.bundle}
 		sum, err := inject.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
 			t.Fatalf("%+v, %v", sum, err)

@@ -66,7 +66,7 @@ func TestJ9(t *testing.T) {
 		w.capture("caps/a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x20000, 0x100), j9Methods)
 		w.capture("caps/b", vector(t, j9Memory+0x1100, 0x400, 0, 0), `"pid": 100`, fmt.Sprintf(`"time": %d`, monoStart+1000))
 		for _, n := range names {
-			w.opts.J9 = append(w.opts.J9, inject.NamedDump{Path: w.path(n)})
+			w.opts.SideFiles = append(w.opts.SideFiles, inject.SideFile{Kind: inject.KindJ9, Path: w.path(n)})
 		}
 		w.expect(100, monoStart+10, j9Memory+0x1010, "App.run(I)V+0x10")
 		w.expect(100, monoStart+11, j9Memory+0x1110, "App.run(I)V+0x110")
@@ -98,7 +98,7 @@ func TestJ9NoTime(t *testing.T) {
 			w.opts.Clock = mode
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
-			w.opts.J9 = []inject.NamedDump{{PID: 100, Path: w.path("a.bin")}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: 100, Path: w.path("a.bin")}}
 			w.expect(100, monoStart+10, j9Memory+0x1010, "App.run(I)V+0x10")
 			if sum := w.check(); sum.Dumps[0].Clock != (inject.Clock{Kind: inject.ClockStart, Error: -1}) {
 				t.Errorf("%+v", sum.Dumps[0])
@@ -118,7 +118,7 @@ func TestJ9Clock(t *testing.T) {
 		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, monoStart+100))
 		w.capture("b", vector(t, j9Memory+0x1100, 0x200, 0, 0), fmt.Sprintf(`"time": %d`, monoStart+200))
 		w.capture("c", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-		w.opts.J9 = []inject.NamedDump{{PID: 100, Path: w.dir}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: 100, Path: w.dir}}
 		return w
 	}
 	w := world(fmt.Sprint(int64(offset)))
@@ -192,7 +192,7 @@ func TestJ9Owner(t *testing.T) {
 			}
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), say...)
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), say...)
-			w.opts.J9, w.opts.PID = []inject.NamedDump{{PID: c.pid, Path: w.dir}}, c.all
+			w.opts.SideFiles, w.opts.PID = []inject.SideFile{{Kind: inject.KindJ9, PID: c.pid, Path: w.dir}}, c.all
 			sum, err := w.run()
 			switch {
 			case err != nil:
@@ -215,7 +215,7 @@ func TestJ9Processes(t *testing.T) {
 	w.Fork(200, 100, monoStart+10)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"pid": 100`)
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, `"pid": 200`, fmt.Sprintf(`"time": %d`, monoStart+50))
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(200, monoStart+101, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(200, monoStart+102, j9Memory+0x2010, "App.run(I)V+0x10")
@@ -234,7 +234,7 @@ func TestJ9Clashes(t *testing.T) {
 	w.capture("b", other, j9Methods)
 	w.capture("c", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
 	w.capture("d", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "")
 	w.expect(100, monoStart+101, j9Memory+0x2010, "App.run(I)V+0x10")
 	sum, err := w.run()
@@ -287,14 +287,14 @@ func TestJ9Refused(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Sample(100, monoStart+100, j9Memory+0x1010)
-			w.opts.J9 = []inject.NamedDump{{PID: c.pid, Path: w.path(c.path)}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: c.pid, Path: w.path(c.path)}}
 			if _, err := w.run(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "--j9 ") {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 			if _, err := os.Stat(w.opts.Output); err == nil {
 				t.Error("there is a result")
 			}
-			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 6 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
 				t.Errorf("%+v, %v", sum, err)
@@ -311,7 +311,7 @@ func TestJ9Damaged(t *testing.T) {
 	w.capture("a", metadata[:len(metadata)-100], j9Methods, `"code": "a.code"`, `"cold_code": "short"`)
 	put(t, w.path("a.code"), code(0x200, 1))
 	put(t, w.path("short"), code(0x40, 1))
-	w.opts.J9 = []inject.NamedDump{{Path: w.path("a.bin")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.bin")}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
@@ -353,7 +353,7 @@ func TestJ9Modes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 		if sum, err := w.run(); err != nil || !sum.Complete() {
 			t.Fatalf("%+v, %v", sum, err)
 		}
@@ -372,7 +372,7 @@ func TestJ9Output(t *testing.T) {
 		w.runJava(100, monoStart, j9Memory)
 		w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 		w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-		w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 		w.opts.Output = w.path(name)
 		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "of process 100; name another output with -o") {
 			t.Errorf("%s: %v", name, err)
@@ -386,7 +386,7 @@ func TestJ9Listings(t *testing.T) {
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods)
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0))
-	w.opts.J9, w.opts.Sources = []inject.NamedDump{{Path: w.dir}}, w.path("sources")
+	w.opts.SideFiles, w.opts.Sources = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}, w.path("sources")
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x2010, "[method 0x500000]+0x10")
 	sum := w.check()
@@ -413,12 +413,12 @@ func TestJ9Stream(t *testing.T) {
 	w.Round()
 	w.Write(t, w.opts.Input)
 	stream := asPipe(t, w.opts.Input)
-	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, J9: []inject.NamedDump{{Path: w.path("a.json")}}})
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.json")}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].Captures != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	w.resolve(w.opts.Output)
-	sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, J9: []inject.NamedDump{{Path: w.path("gone.bin")}}})
+	sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("gone.bin")}}})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.bin") {
 		t.Fatalf("%+v, %v", sum, err)
 	}
@@ -433,7 +433,7 @@ func TestJ9CodeFromCore(t *testing.T) {
 	w.capture("b", vector(t, j9Memory+0x8000, 0x40, 0, 0), j9Methods) // of which the core has nothing
 	memory := append(make([]byte, 0x1000), code(0x3000, 2)...)
 	put(t, w.path("core"), tinyCore(100, j9Memory, memory, map[string]uint64{"/usr/bin/java": 0x550000000000}))
-	w.opts.J9, w.opts.CodeFrom, w.opts.CFI = []inject.NamedDump{{Path: w.path("a.bin")}, {Path: w.path("b.bin")}}, []string{w.path("core")}, inject.CFIAlways
+	w.opts.SideFiles, w.opts.CodeFrom, w.opts.CFI = []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.bin")}, {Kind: inject.KindJ9, Path: w.path("b.bin")}}, []string{w.path("core")}, inject.CFIAlways
 	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].Codeless != 1 || sum.Dumps[0].Unwind.Derived != 2 {
@@ -461,7 +461,7 @@ func TestJ9OddTimes(t *testing.T) {
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"time": `+time)
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-			w.opts.J9 = []inject.NamedDump{{PID: 100, Path: w.dir}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: 100, Path: w.dir}}
 			w.expect(100, monoStart+100, j9Memory+0x2010, "App.run(I)V+0x10")
 			sum, err := w.run()
 			if err != nil || len(sum.Dumps) != 1 || sum.Objects != 2 {

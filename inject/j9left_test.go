@@ -53,7 +53,7 @@ func TestJ9Strays(t *testing.T) {
 					w.expect(pid, monoStart+100+uint64(i), at+0x10, frame)
 				}
 			}
-			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
 				t.Fatalf("%+v, %v", sum, err)
@@ -87,7 +87,7 @@ func TestJ9NamedInDirectory(t *testing.T) {
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 	w.capture("b", vector(t, j9Memory+0x100000, 0x200, 0, 0), j9Methods)
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}, {PID: 100, Path: w.path("b.bin")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}, {PID: 100, Path: w.path("b.bin")}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
 	if sum := w.check(); sum.Dumps[0].Captures != 2 {
@@ -111,7 +111,7 @@ func TestJ9Directory(t *testing.T) {
 	for _, name := range []string{"link", "x1", "x2", "x3", "x4", "x5", "x6"} {
 		put(t, w.path(name+".bin"), metadata)
 	}
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
@@ -132,7 +132,7 @@ func TestJ9Directory(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, w.path("alone/x.bin"), metadata)
-	w.opts.J9 = []inject.NamedDump{{Path: alone}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: alone}}
 	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "with X.json beside it; without are x.bin") {
 		t.Error(err)
 	}
@@ -149,7 +149,7 @@ func TestJ9LeftOut(t *testing.T) {
 		w.Sample(100, monoStart+100+uint64(i), j9Memory+0x1010)
 	}
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	put(t, w.path("a.json"), []byte(`{"base": 1, "startPC": 2}`))
 	sum, err := w.run()
 	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
@@ -170,7 +170,7 @@ func TestJ9CodeMissing(t *testing.T) {
 			put(t, w.path("core"), tinyCore(100, j9Memory, code(0x3000, 2), map[string]uint64{"/usr/bin/java": 0x550000000000}))
 			w.opts.CodeFrom = []string{w.path("core")}
 		}
-		w.opts.J9 = []inject.NamedDump{{Path: w.path("a.bin")}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.bin")}}
 		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].Codeless == 0) != core {
@@ -188,7 +188,7 @@ func TestJ9Epoch(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
 		t.Fatalf("%+v, %v", sum, err)
@@ -211,7 +211,7 @@ func TestJ9EarlyTime(t *testing.T) {
 			w.runJava(100, monoStart, j9Memory)
 			w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, time))
 			w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods, fmt.Sprintf(`"time": %d`, monoStart+200))
-			w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 			if mode == "auto" {
 				w.expect(100, monoStart+150, j9Memory+0x2010, "")
@@ -233,7 +233,7 @@ func TestJ9OtherMachine(t *testing.T) {
 	put(t, w.path("a.bin"), b)
 	put(t, w.path("a.json"), []byte(fmt.Sprintf(`{"base": 1, "startPC": "%#x"}`, uint64(j9Memory+0x1000))))
 	w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
-	w.opts.J9 = []inject.NamedDump{{Path: w.dir}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
 		t.Errorf("%+v, %v", sum, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -70,7 +71,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if opts.Strict {
 		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
-	if len(opts.XRay)+len(madeTraces) > 0 {
+	if len(opts.Named(xray.Kind))+len(madeTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
 	}
 	rec, err := recording.New(in)
@@ -103,9 +104,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	l := &live{
 		Copier: rewrite.Copier{Rec: rec, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32][]recording.Span), Aux: make(map[uint64]uint64)},
 		ctx:    ctx, in: in, opts: opts, jitting: make(map[uint32]*plan.Dump),
-		planner: plan.New(rec), sum: sum, logs: len(opts.Mono)+len(opts.J9) > 0,
+		planner: plan.New(rec), sum: sum, logs: slices.ContainsFunc(opts.SideFiles, func(f config.SideFile) bool { return f.Kind != config.AnyDump }),
 	}
-	l.planner.Overlay = opts.MonoAOT
+	l.planner.Overlay = opts.Precompiled
 	l.Plan = &l.planner.Plan
 	if !opts.NoCount {
 		l.tally = &count.Later{Tally: count.New(rec)}
@@ -310,7 +311,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 		l.sum.Problem(w.problem)
 		l.Out.Write(w.record) // a later run may do better
 	}
-	for _, n := range l.opts.Dumps {
+	for _, n := range l.opts.Named(config.AnyDump) {
 		if !slices.ContainsFunc(l.Rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
 			l.sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, quote.Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
 		}

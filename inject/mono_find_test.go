@@ -99,7 +99,7 @@ func TestMonoNamedWrongly(t *testing.T) {
 		put(t, w.path("jitted-100-1.so"), []byte("an object"))
 		put(t, w.path("app.mlpd"), monoLog(t, 17, 99, c.start, jitted{c.start + 200, 2, c.memory + 0x100, 64, "App:IsPrime (int)"}))
 		for _, pid := range []uint32{0, 100} {
-			w.opts.Mono, w.opts.PID = []inject.NamedDump{{PID: pid, Path: w.path("app.mlpd")}}, 100
+			w.opts.SideFiles, w.opts.PID = []inject.SideFile{{Kind: inject.KindMono, PID: pid, Path: w.path("app.mlpd")}}, 100
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 0 {
 				t.Fatalf("%s: %+v, %v", c.name, sum, err)
@@ -111,7 +111,7 @@ func TestMonoNamedWrongly(t *testing.T) {
 				t.Errorf("%s: the object was replaced", c.name)
 			}
 		}
-		w.opts.PID, w.opts.Mono[0].PID = 0, 0
+		w.opts.PID, w.opts.SideFiles[0].PID = 0, 0
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "of process 99, which is not in the recording") || !strings.Contains(sum.Problems[0].Advice, "record again") {
 			t.Errorf("%s: %+v, %v", c.name, sum, err)
@@ -129,7 +129,7 @@ func TestMonoNothingElse(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
-	w.opts.Mono = []inject.NamedDump{{Path: w.path("app.log")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.log")}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || strings.Contains(sum.Reasons[0].Text, "nothing is missing") {
 		t.Errorf("%+v, %v", sum, err)

@@ -131,7 +131,7 @@ func TestMonoRecorded(t *testing.T) {
 	// Names over the image of the class library.
 	for version, perf := range testrec.Perfs(t) {
 		for _, over := range []bool{false, true} {
-			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "aot.data"), Objects: filepath.Join(dir, "aot"), MonoAOT: over}
+			opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "aot.data"), Objects: filepath.Join(dir, "aot"), Precompiled: over}
 			if _, err := inject.Run(t.Context(), opts); err != nil {
 				t.Fatal(err)
 			}
@@ -146,12 +146,12 @@ func TestMonoRecorded(t *testing.T) {
 // A log of 2010: no pid, no machine.
 func TestMono2010(t *testing.T) {
 	dir := testrec.Unpack(t, "mono-2010")
-	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Mono: []inject.NamedDump{{Path: filepath.Join(dir, "v1-core.mlpd")}}}
+	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "v1-core.mlpd")}}}
 	sum := checkMono(t, dir, opts, 90, "Demo:Leaf (int)")
 	if d := sum.Dumps[0]; d.PID != 7361 || d.Functions != 360 || d.InImages != 273 {
 		t.Errorf("%+v", d)
 	}
-	opts.Mono = nil // and found
+	opts.SideFiles = nil // and found
 	if sum := checkMono(t, dir, opts, 90, "Demo:Leaf (int)"); sum.Dumps[0].PID != 7361 {
 		t.Errorf("%+v", sum)
 	}

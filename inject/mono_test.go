@@ -89,7 +89,7 @@ func TestMono(t *testing.T) {
 			log = packed.Bytes()
 		}
 		put(t, w.path("app.mlpd"), log)
-		w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 		w.expect(100, monoStart+300, 0x40000110, "App:IsPrime (int)+0x10")
 		w.expect(100, monoStart+310, 0x40000200, "")
 		w.expect(100, monoStart+320, 0x7f2200000110, "")
@@ -101,7 +101,7 @@ func TestMono(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x40000000, 0x7f2200000000))
-	w.opts.Mono, w.opts.MonoAOT = []inject.NamedDump{{Path: w.path("app.mlpd")}}, true
+	w.opts.SideFiles, w.opts.Precompiled = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, true
 	w.expect(100, monoStart+320, 0x7f2200000110, "System.String:Concat (string,string)+0x10")
 	if sum := w.check(); sum.Objects != 2 || sum.Dumps[0].InImages != 0 {
 		t.Errorf("%+v", sum)
@@ -147,7 +147,7 @@ func TestMonoOwner(t *testing.T) {
 			}
 			w.Machine = "x86_64"
 			put(t, w.path("app.mlpd"), hot(t, c.version, c.header, monoStart, 0x40000000, 0x7f2200000000))
-			w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 			w.Sample(100, monoStart+300, 0x40000110)
 			sum, err := w.run()
 			if c.pid == 0 {
@@ -172,26 +172,26 @@ func TestMonoOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x48000000, 0x7f3300000000))
-	w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 	w.Sample(100, monoStart+300, 0x48000110)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "overwritten by another run") || !strings.Contains(sum.Problems[0].Advice, "--mono PID="+w.path("app.mlpd")) || sum.Mappings != 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
-	w.opts.Mono[0].PID = 100
+	w.opts.SideFiles[0].PID = 100
 	if sum, err = w.run(); err != nil || !sum.Complete() || sum.Samples.Resolved != 1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	w.opts.Mono[0].PID = 101
+	w.opts.SideFiles[0].PID = 101
 	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "there is no process 101") {
 		t.Error(err)
 	}
-	w.opts.Mono[0] = inject.NamedDump{Path: w.path("nothing.mlpd")}
+	w.opts.SideFiles[0] = inject.SideFile{Kind: inject.KindMono, Path: w.path("nothing.mlpd")}
 	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "--mono") {
 		t.Error(err)
 	}
 	put(t, w.path("app.exe"), []byte("MZ and more of that kind"))
-	w.opts.Mono[0] = inject.NamedDump{Path: w.path("app.exe")}
+	w.opts.SideFiles[0] = inject.SideFile{Kind: inject.KindMono, Path: w.path("app.exe")}
 	if _, err = w.run(); err == nil {
 		t.Error("something else is a log")
 	}
@@ -225,7 +225,7 @@ func TestMonoClock(t *testing.T) {
 	put(t, w.path("app.mlpd"), monoLog(t, 17, 100, monoStart,
 		jitted{monoStart + 5e6, 1, 0x40000100, 64, "App:First ()"},
 		jitted{monoStart + 50e6, 2, 0x40000100, 64, "App:Second ()"}))
-	w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 	w.expect(100, monoStart+ahead+6e6, 0x40000110, "App:First ()+0x10")
 	w.expect(100, monoStart+ahead+51e6, 0x40000110, "App:Second ()+0x10")
 	sum, err := w.run()
@@ -240,7 +240,7 @@ func TestMonoClock(t *testing.T) {
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	w.Machine = "x86_64"
 	put(t, w.path("app.mlpd"), hot(t, 1, 0, 1000, 0x40000000, 0x7f2200000000))
-	w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 	w.Sample(100, monoStart+300, 0x40000110)
 	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "time=null") {
 		t.Errorf("times that are none: %v", err)
@@ -254,7 +254,7 @@ func TestMonoDamage(t *testing.T) {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 		put(t, w.path("app.mlpd"), log)
-		w.opts.Mono = []inject.NamedDump{{Path: w.path("app.mlpd")}}
+		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 		w.Sample(100, monoStart+300, 0x40000110)
 		return w, func() *inject.Summary {
 			sum, err := w.run()
@@ -297,7 +297,7 @@ func TestMonoStream(t *testing.T) {
 	w.Write(t, w.opts.Input)
 	stream := asPipe(t, w.opts.Input)
 	out := filepath.Join(dir, "out.data")
-	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, Mono: []inject.NamedDump{{Path: "app.mlpd"}}})
+	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: "app.mlpd"}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].InImages != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
@@ -305,7 +305,7 @@ func TestMonoStream(t *testing.T) {
 	if err != nil || !bytes.Contains(result, []byte("jitted-100-1.so")) {
 		t.Error("the function is not in the result")
 	}
-	if sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, Mono: []inject.NamedDump{{Path: "gone.mlpd"}}}); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.mlpd") {
+	if sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: "gone.mlpd"}}}); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.mlpd") {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 }

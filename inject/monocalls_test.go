@@ -49,7 +49,9 @@ func TestMonoCalls(t *testing.T) {
 	t.Run("compressed", func(t *testing.T) {
 		dir := testrec.Unpack(t, "mono-calls")
 		testrec.Run(t, dir, testrec.Tool(t, "gzip"), "app.mlpd")
-		checkMonoCalls(t, dir, func(o *inject.Options) { o.Mono = []inject.NamedDump{{Path: filepath.Join(dir, "app.mlpd.gz")}} })
+		checkMonoCalls(t, dir, func(o *inject.Options) {
+			o.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd.gz")}}
+		})
 	})
 	t.Run("sampled bundles", func(t *testing.T) { // what is called is touched
 		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(o *inject.Options) { o.Sampled, o.Bundle = true, true })
@@ -60,8 +62,8 @@ func TestMonoCalls(t *testing.T) {
 func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}
 	log := filepath.Join(dir, "app.mlpd")
-	if set(&opts); len(opts.Mono) > 0 {
-		log = opts.Mono[0].Path
+	if set(&opts); len(opts.SideFiles) > 0 {
+		log = opts.SideFiles[0].Path
 	}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
@@ -278,7 +280,7 @@ func TestMonoUnknownThreads(t *testing.T) {
 	if err := os.WriteFile(w.path("app.mlpd"), log.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.opts.Mono = []inject.NamedDump{{PID: tracePID, Path: w.path("app.mlpd")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, PID: tracePID, Path: w.path("app.mlpd")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Unknown != 2 {
 		t.Fatalf("%+v, %v", sum, err)

@@ -70,7 +70,7 @@ func TestProgressTraces(t *testing.T) {
 		var end report.ProgressState
 		opts := config.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), DumpDirs: []string{dir}, Progress: &p}
 		if name == "xray-tsc" {
-			opts.XRay = []string{filepath.Join(dir, trace)}
+			opts.SideFiles = []SideFile{{Kind: KindXRay, Path: filepath.Join(dir, trace)}}
 		}
 		opts.Log = func(_ int, line string) {
 			if what, _, _ := strings.Cut(line, ":"); what == "rewritten" {

@@ -121,7 +121,7 @@ func TestReasons(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			if c.kind == inject.ReasonNoMarker { // what is said helps
-				w.opts.Dumps = []inject.NamedDump{{PID: pid, Path: r[0].Advice[strings.LastIndexByte(r[0].Advice, '=')+1:]}}
+				w.opts.SideFiles = []inject.SideFile{{PID: pid, Path: r[0].Advice[strings.LastIndexByte(r[0].Advice, '=')+1:]}}
 				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
 					t.Errorf("%+v, %v", sum, err)
 				}

@@ -147,7 +147,7 @@ func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*re
 	if err != nil {
 		return nil, recording.Error(in.Path, err)
 	}
-	if err := locate.NameDumps(rec, opts.Dumps); err != nil {
+	if err := locate.NameDumps(rec, opts.Named(config.AnyDump)); err != nil {
 		return nil, err
 	}
 	if in.File == nil && len(rec.Attrs) == 0 {

@@ -162,13 +162,13 @@ func TestXRayProgram(t *testing.T) {
 		problem string
 	}{
 		{"there", func(*testing.T, string, *inject.Options) {}, ""},
-		{"named", func(t *testing.T, dir string, o *inject.Options) { o.XRayBinary = []string{gone(t, dir)} }, ""},
+		{"named", func(t *testing.T, dir string, o *inject.Options) { o.Programs = []string{gone(t, dir)} }, ""},
 		{"in a directory for dumps", func(t *testing.T, dir string, o *inject.Options) { o.DumpDirs = []string{filepath.Dir(gone(t, dir))} }, ""},
 		{"gone", func(t *testing.T, dir string, o *inject.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with --xray-binary FILE"},
 		{"rebuilt", func(t *testing.T, dir string, o *inject.Options) { rebuilt(t, filepath.Join(dir, "calls")) }, "this is another build than the one that was recorded; name"},
 		{"another build named", func(t *testing.T, dir string, o *inject.Options) {
-			o.XRayBinary = []string{gone(t, dir)}
-			rebuilt(t, o.XRayBinary[0])
+			o.Programs = []string{gone(t, dir)}
+			rebuilt(t, o.Programs[0])
 		}, "moved/calls: this is another build than the one that was recorded; name"},
 		{"without XRay", func(t *testing.T, dir string, o *inject.Options) {
 			path := filepath.Join(dir, "calls")
@@ -213,15 +213,15 @@ func TestXRayProgramWithoutBuildID(t *testing.T) {
 		{name: "rebuilt", change: replaceProgram, problem: "calls: this is another build than the one that was recorded; name"},
 		{name: "rebuilt, and named", change: func(t *testing.T, program string, o *inject.Options) {
 			replaceProgram(t, program, o)
-			o.XRayBinary = []string{program}
+			o.Programs = []string{program}
 		}, unchecked: true},
 		{name: "rebuilt, and named, without one of its functions", id: 4000, change: func(t *testing.T, program string, o *inject.Options) {
 			replaceProgram(t, program, o)
-			o.XRayBinary = []string{program}
+			o.Programs = []string{program}
 		}, problem: "this is another build than the one that was recorded: the trace has a function 4000, and this program has 12; name"},
 		{name: "named, and shorter", length: 0x5000, change: func(t *testing.T, program string, o *inject.Options) {
 			replaceProgram(t, program, o)
-			o.XRayBinary = []string{program}
+			o.Programs = []string{program}
 		}, problem: "its code is not as long as what was mapped; name"},
 		{name: "a copy of what is gone", change: func(t *testing.T, program string, o *inject.Options) {
 			replaceProgram(t, program, o)
@@ -260,7 +260,7 @@ func TestXRayProgramWithoutBuildID(t *testing.T) {
 				xw.Function(xrayfdr.Exit, 1, 1005)
 				xw.Function(xrayfdr.Enter, max(test.id, 1), 1010)
 			}))
-			w.opts.XRay = []string{w.path("xray.log")}
+			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindXRay, Path: w.path("xray.log")}}
 			if test.change != nil {
 				test.change(t, program, &w.opts)
 			}
@@ -308,7 +308,7 @@ func TestXRayOptions(t *testing.T) {
 		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data: it is no ELF file"},
 		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh: it has no section xray_instr_map: it was not built with -fxray-instrument"},
 	} {
-		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", XRay: test.xray, XRayBinary: test.binary})
+		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
 		if err == nil || !strings.Contains(err.Error(), test.error) {
 			t.Errorf("%v, %v: %v", test.xray, test.binary, err)
 		}
@@ -320,7 +320,9 @@ func TestXRayOptions(t *testing.T) {
 	if err := os.WriteFile(dir+"/xray-log.empty", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = append(o.XRay, dir+"/xray-log.empty") })
+	sum := xrayed(t, dir, func(o *inject.Options) {
+		o.SideFiles = append(o.SideFiles, inject.SideFile{Kind: inject.KindXRay, Path: dir + "/xray-log.empty"})
+	})
 	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
 		t.Errorf("%v, %+v", sum.Problems, sum.Traces)
 	}
@@ -353,4 +355,12 @@ func TestXRayContainer(t *testing.T) {
 	if pid := int(sum.Traces[0].PID); len(tids) != 2 || tids[pid] != all/2 || tids[1] != 0 {
 		t.Errorf("calls by thread: %v, process %d", tids, pid)
 	}
+}
+
+// traces returns traces of XRay as side files.
+func traces(paths []string) (files []inject.SideFile) {
+	for _, path := range paths {
+		files = append(files, inject.SideFile{Kind: inject.KindXRay, Path: path})
+	}
+	return files
 }

@@ -23,7 +23,7 @@ func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr
 	w.Sample(100, 1000, 0x103000)
 	w.Sample(100, 3000, 0x103000)
 	put(t, w.path("xray.log"), xrayOf(t, header, write))
-	w.opts.XRay, w.opts.XRayBinary = []string{w.path("xray.log")}, []string{program}
+	w.opts.SideFiles, w.opts.Programs = []inject.SideFile{{Kind: inject.KindXRay, Path: w.path("xray.log")}}, []string{program}
 }
 
 // madeXRayLength is how long the code of that program is mapped.
@@ -142,7 +142,7 @@ func TestXRayFiles(t *testing.T) {
 		xw.Function(xrayfdr.Exit, 1, 2020)
 		xw.Function(xrayfdr.Exit, 2, 2030)
 	}))
-	w.opts.XRay = []string{w.path("second.log"), w.path("xray.log")}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindXRay, Path: w.path("second.log")}, {Kind: inject.KindXRay, Path: w.path("xray.log")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
 		t.Fatalf("%v, %+v", err, sum)
@@ -214,7 +214,7 @@ func TestXRayHint(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		sum := xrayed(t, dir, func(o *inject.Options) { o.XRay = nil })
+		sum := xrayed(t, dir, func(o *inject.Options) { o.SideFiles = nil })
 		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], "--xray "+filepath.Join(dir, name)) {
 			t.Errorf("%s: %v", name, sum.Notes)
 		}

@@ -26,7 +26,7 @@ import (
 func xrayed(t *testing.T, dir string, change func(*inject.Options)) *inject.Summary {
 	t.Helper()
 	opts := inject.Options{
-		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), XRay: []string{filepath.Join(dir, "xray-log.calls")},
+		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), SideFiles: []inject.SideFile{{Kind: inject.KindXRay, Path: filepath.Join(dir, "xray-log.calls")}},
 	}
 	if change != nil {
 		change(&opts)

@@ -122,9 +122,9 @@ func strayWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
 		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
 	}
-	switch kind := engine.SniffFile(word); kind {
-	case engine.FileJitdump, engine.FileELF:
-		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), kind, placeOf(kind)))
+	switch kind := engine.Identify(word); kind {
+	case engine.KindJitdump, engine.KindELF:
+		return usageError(fmt.Sprintf("%s is %s: %s", typed(word), engine.KindName(kind), placeOf(kind)))
 	}
 	if missing := otherOfCapture(word); missing != "" {
 		return usageError(fmt.Sprintf("%s: as a capture of OpenJ9's metadata it needs %s beside it, which is not there; a recording is named with -i", typed(word), typed(filepath.Base(missing))))

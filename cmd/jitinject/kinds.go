@@ -20,8 +20,31 @@ import (
 // shell may stand behind an option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
-func goesAlong(kind engine.FileKind) bool {
-	return kind == engine.FileMonoLog || kind == engine.FileXRay || kind == engine.FileJ9 || kind == engine.FileCore
+func goesAlong(kind string) bool {
+	return kind == engine.KindMono || kind == engine.KindXRay || kind == engine.KindJ9 || kind == engine.KindCore
+}
+
+// sideFiles returns the side files that were named, with their kinds.
+func (o *options) sideFiles() []engine.SideFile {
+	files := slices.Clone(o.named)
+	add := func(kind string, named []engine.SideFile) {
+		for _, f := range named {
+			f.Kind = kind
+			files = append(files, f)
+		}
+	}
+	add(engine.KindMono, o.logs)
+	for _, path := range o.xray {
+		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
+	}
+	add(engine.KindJ9, o.captures)
+	return files
+}
+
+// holdsCaptures reports whether a path is a directory of captures of OpenJ9's metadata.
+func holdsCaptures(path string) bool {
+	kind, ok := engine.IdentifyDir(path)
+	return ok && kind == engine.KindJ9
 }
 
 // takeFiles takes in the files that stand alone. The first that cannot is an error.
@@ -33,18 +56,18 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		if i+1 == o.recording {
 			continue
 		}
-		switch engine.SniffFile(name) {
-		case engine.FileMonoLog:
-			o.logs = append(o.logs, engine.NamedDump{Path: name})
-		case engine.FileXRay:
+		switch engine.Identify(name) {
+		case engine.KindMono:
+			o.logs = append(o.logs, engine.SideFile{Path: name})
+		case engine.KindXRay:
 			o.xray = append(o.xray, name)
-		case engine.FileJ9:
-			o.captures = append(o.captures, engine.NamedDump{Path: name})
-		case engine.FileCore:
+		case engine.KindJ9:
+			o.captures = append(o.captures, engine.SideFile{Path: name})
+		case engine.KindCore:
 			o.codeFrom = append(o.codeFrom, name)
 		default:
-			if engine.HasCaptures(name) {
-				o.captures = append(o.captures, engine.NamedDump{Path: name})
+			if holdsCaptures(name) {
+				o.captures = append(o.captures, engine.SideFile{Path: name})
 				continue
 			}
 			return strayWord(name, fs.Changed("input"))
@@ -76,12 +99,12 @@ func otherOfCapture(path string) string {
 // checkKinds refuses files that are known to be something else than what their option takes.
 func (o *options) checkKinds() error {
 	const aDump, aLog, aTrace, code = "a dump", "a log of Mono's profiler", "an XRay trace", "a core dump or a file that was mapped"
-	if err := wrongKind("-i", o.input, "a recording", engine.FileRecording); err != nil {
+	if err := wrongKind("-i", o.input, "a recording", engine.KindRecording); err != nil {
 		return err
 	}
 	for _, d := range o.named {
 		// A Mono log is one, too.
-		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.FileJitdump, engine.FileMonoLog); err != nil {
+		if err := wrongKind(fmt.Sprintf("--dump %d=", d.PID), d.Path, aDump, engine.KindJitdump, engine.KindMono); err != nil {
 			return err
 		}
 	}
@@ -90,7 +113,7 @@ func (o *options) checkKinds() error {
 		if l.PID != 0 {
 			option = fmt.Sprintf("--mono %d=", l.PID)
 		}
-		if err := wrongKind(option, l.Path, aLog, engine.FileMonoLog); err != nil {
+		if err := wrongKind(option, l.Path, aLog, engine.KindMono); err != nil {
 			return err
 		}
 	}
@@ -99,17 +122,17 @@ func (o *options) checkKinds() error {
 		if c.PID != 0 {
 			option = fmt.Sprintf("--j9 %d=", c.PID)
 		}
-		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.FileJ9); err != nil {
+		if err := wrongKind(option, c.Path, "a capture of OpenJ9's metadata", engine.KindJ9); err != nil {
 			return err
 		}
 	}
 	for _, path := range o.xray {
-		if err := wrongKind("--xray", path, aTrace, engine.FileXRay); err != nil {
+		if err := wrongKind("--xray", path, aTrace, engine.KindXRay); err != nil {
 			return err
 		}
 	}
 	for _, path := range o.codeFrom {
-		if err := wrongKind("--code-from", path, code, engine.FileCore, engine.FileELF); err != nil {
+		if err := wrongKind("--code-from", path, code, engine.KindCore, engine.KindELF); err != nil {
 			return err
 		}
 	}
@@ -117,16 +140,16 @@ func (o *options) checkKinds() error {
 }
 
 // wrongKind is the error for a file that an option does not take, or nil.
-func wrongKind(option, path, wanted string, kinds ...engine.FileKind) error {
-	kind := engine.SniffFile(path)
-	if kind == engine.FileUnknown || slices.Contains(kinds, kind) {
+func wrongKind(option, path, wanted string, kinds ...string) error {
+	kind := engine.Identify(path)
+	if kind == engine.KindUnknown || slices.Contains(kinds, kind) {
 		return nil
 	}
 	space := " "
 	if strings.HasSuffix(option, "=") {
 		space = ""
 	}
-	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), kind, wanted, placeOf(kind)))
+	return wrongFile(fmt.Sprintf("%s%s%s: it is %s, not %s; %s", option, space, typed(path), engine.KindName(kind), wanted, placeOf(kind)))
 }
 
 // A wrongFile is an error of a file that an option cannot use. It is no usage error: the
@@ -155,23 +178,23 @@ func (o *options) takeRecording(fs *pflag.FlagSet) error {
 
 // isRecordingFile reports whether path names a recording.
 func isRecordingFile(path string) bool {
-	return engine.SniffFile(path) == engine.FileRecording || engine.SniffFile(filepath.Join(path, "data")) == engine.FileRecording
+	return engine.Identify(path) == engine.KindRecording || engine.Identify(filepath.Join(path, "data")) == engine.KindRecording
 }
 
 // placeOf says how files of a kind are named.
-func placeOf(kind engine.FileKind) string {
+func placeOf(kind string) string {
 	switch kind {
-	case engine.FileRecording:
+	case engine.KindRecording:
 		return "recordings are named with -i"
-	case engine.FileJitdump:
+	case engine.KindJitdump:
 		return "it is found by itself, or named with its process: --dump PID=FILE"
-	case engine.FileMonoLog:
+	case engine.KindMono:
 		return "name it with --mono"
-	case engine.FileXRay:
+	case engine.KindXRay:
 		return "name it with --xray"
-	case engine.FileJ9:
+	case engine.KindJ9:
 		return "name it with --j9"
-	case engine.FileCore:
+	case engine.KindCore:
 		return "name it with --code-from"
 	}
 	return "one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary"

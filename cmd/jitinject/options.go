@@ -29,14 +29,14 @@ type options struct {
 	frames        engine.CFI // what that means
 	dumpDirs      []string
 	clock         string
-	dumps         []string           // PID=FILE
-	named         []engine.NamedDump // what they mean
-	mono          []string           // [PID=]FILE
-	logs          []engine.NamedDump // what they mean
+	dumps         []string          // PID=FILE
+	named         []engine.SideFile // what they mean
+	mono          []string          // [PID=]FILE
+	logs          []engine.SideFile // what they mean
 	monoAOT       bool
 	monoNames     string
-	j9            []string           // [PID=]FILE
-	captures      []engine.NamedDump // what they mean
+	j9            []string          // [PID=]FILE
+	captures      []engine.SideFile // what they mean
 	xray          []string
 	xrayBinary    []string
 	pid           uint32
@@ -173,10 +173,10 @@ func (o *options) check(fs *pflag.FlagSet) error {
 		if err != nil || file == "" {
 			return usageError(fmt.Sprintf("--dump %s: it takes PID=FILE, a process of the recording and its dump", d))
 		}
-		if slices.ContainsFunc(o.named, func(other engine.NamedDump) bool { return uint64(other.PID) == n }) {
+		if slices.ContainsFunc(o.named, func(other engine.SideFile) bool { return uint64(other.PID) == n }) {
 			return usageError(fmt.Sprintf("--dump %s: a dump of process %d was named already", d, n))
 		}
-		o.named = append(o.named, engine.NamedDump{PID: uint32(n), Path: file})
+		o.named = append(o.named, engine.SideFile{PID: uint32(n), Path: file})
 	}
 	for _, l := range o.mono {
 		named := maybeOf(l)
@@ -212,11 +212,11 @@ func (o *options) check(fs *pflag.FlagSet) error {
 }
 
 // maybeOf reads [PID=]FILE.
-func maybeOf(arg string) engine.NamedDump {
+func maybeOf(arg string) engine.SideFile {
 	if pid, file, ok := strings.Cut(arg, "="); ok {
 		if n, err := strconv.ParseUint(pid, 10, 32); err == nil {
-			return engine.NamedDump{PID: uint32(n), Path: file}
+			return engine.SideFile{PID: uint32(n), Path: file}
 		}
 	}
-	return engine.NamedDump{Path: arg}
+	return engine.SideFile{Path: arg}
 }

@@ -61,34 +61,21 @@ type Options struct {
 	// evidence of the difference; "strict" refuses it; a number of nanoseconds is
 	// added to the times of dumps that count in CLOCK_MONOTONIC.
 	Clock string
-	// Dumps names the dumps of processes, whatever the recording says of them: also
-	// of processes of which it does not say that they have one.
-	Dumps []NamedDump
+	// SideFiles are files that runtimes wrote, beside those that the recording names. Without
+	// a kind, PID is required: the file is the dump of that process, of any kind, whatever the
+	// recording says.
+	SideFiles []SideFile
 
-	// XRay names traces of XRay's flight data recorder. Whose they are they say themselves,
-	// except those of LLVM 5 and 6: the recording tells by the numbers of their threads.
-	XRay []string
+	// Programs are programs that wrote XRay traces, where those that the recording names are
+	// gone or are other builds by now.
+	Programs []string
 
-	// XRayBinary names programs that wrote such traces, where those that the recording
-	// names are gone or are other builds by now.
-	XRayBinary []string
-
-	// Mono names logs of Mono's log profiler. Where the PID is 0, whose a log is is found
-	// out: by its header, and by where its code is. Logs that perf record's command line
-	// tells of are found without.
-	Mono []NamedDump
-
-	// MonoAOT puts names from Mono's logs also over code that was compiled ahead of time
+	// Precompiled puts names from Mono's logs also over code that was compiled ahead of time
 	// and lies in a file. Otherwise it is left to the symbols of that file.
-	MonoAOT bool
+	Precompiled bool
 
-	// MonoShort leaves the parameters out of the names of Mono's methods.
-	MonoShort bool
-
-	// J9 names captures of OpenJ9's metadata: files X.bin with X.json beside them, by either of
-	// them, or directories with such files. Where the PID is 0, whose they are is found out: by
-	// what they say, by where their code is, and by where samples are.
-	J9 []NamedDump
+	// ShortNames leaves the parameters out of the names of Mono's methods.
+	ShortNames bool
 
 	// PID is the process of logs that do not say whose they are; 0 finds out.
 	PID uint32
@@ -140,12 +127,27 @@ const (
 	CFINever
 )
 
-// A NamedDump is the dump of a process of the recording.
-type NamedDump struct {
-	PID  uint32
+// A SideFile is a file that a runtime wrote, or a directory of such files.
+type SideFile struct {
+	Kind string // one of the Kind constants, or "" for a dump of any kind
 	Path string
+	PID  uint32 // the process of the recording that wrote it; 0 finds out, by what is in it
 }
 
+// Named returns the side files of a kind.
+func (o *Options) Named(kind string) (named []SideFile) {
+	for _, f := range o.SideFiles {
+		if f.Kind == kind {
+			named = append(named, f)
+		}
+	}
+	return named
+}
+
+// AnyDump is the kind of side files that are dumps of any kind, with a process.
+const AnyDump = ""
+
+// Logf writes a line to the log.
 func (o *Options) Logf(level int, format string, args ...any) {
 	if o.Log != nil {
 		o.Log(level, fmt.Sprintf(format, args...))

@@ -16,7 +16,7 @@ import (
 // A Format is a format of side files, with what the program can do with it. Functions that a
 // format has no use for are nil.
 type Format struct {
-	Kind Kind
+	Kind string // as the summary and Options have it
 	Name string // with its article
 
 	// Identify reports whether a file has the format, by its first bytes or by what is beside it.
@@ -35,20 +35,20 @@ type Format struct {
 // All are all formats. A file that several of them would take is of the first.
 var All = []Format{
 	{
-		Kind: Jitdump, Name: "a jitdump", Identify: jitdumps.Identify,
+		Kind: jitdumps.Kind, Name: "a jitdump", Identify: jitdumps.Identify,
 		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
 	},
 	{
-		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: mono.Identify,
+		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
 		Calls: mono.Traces,
 	},
 	{
-		Kind: XRay, Name: "an XRay trace", Identify: xray.Identify,
+		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces,
 	},
 	{
-		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
+		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
 	},
 }

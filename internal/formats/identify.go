@@ -11,42 +11,35 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// A Kind is what a file is, as far as its first bytes, or the files beside it, tell.
-type Kind int
-
-// The kinds of files that a run can read.
+// The kinds of files that a run can read and that are no side files.
 const (
-	Unknown   Kind = iota
-	Recording      // of perf record
-	Jitdump
-	MonoLog
-	XRay
-	J9 // a capture of OpenJ9's metadata
-	Core
-	ELF // a program or a shared object
+	Unknown   = ""
+	Recording = "perf.data"
+	Core      = "core"
+	ELF       = "elf" // a program or a shared object
 )
 
-// others are the names of the kinds that are no side files, with their articles.
-var others = map[Kind]string{
+// others are the names of these kinds, with their articles.
+var others = map[string]string{
 	Unknown:   "a file of another kind",
 	Recording: "a recording",
 	Core:      "a core dump",
 	ELF:       "an ELF file",
 }
 
-// String returns the name of a kind, with its article.
-func (k Kind) String() string {
+// Name returns the name of a kind, with its article.
+func Name(kind string) string {
 	for i := range All {
-		if All[i].Kind == k {
+		if All[i].Kind == kind {
 			return All[i].Name
 		}
 	}
-	return others[k]
+	return others[kind]
 }
 
 // Identify returns the kind of a file. It is Unknown for what cannot be opened, and for
 // what is no regular file.
-func Identify(path string) Kind {
+func Identify(path string) string {
 	// A FIFO is not opened: who waits to write to it would lose the reader at once.
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return Unknown
@@ -73,7 +66,7 @@ func Identify(path string) Kind {
 
 // IsDirectory reports whether a path is a directory of side files of one kind, of which all
 // are taken together, and returns that.
-func IsDirectory(path string) (Kind, bool) {
+func IsDirectory(path string) (string, bool) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return Unknown, false
 	}
@@ -86,7 +79,7 @@ func IsDirectory(path string) (Kind, bool) {
 }
 
 // identifyOther returns the kind of a file that is no side file, or Unknown.
-func identifyOther(file io.ReaderAt) Kind {
+func identifyOther(file io.ReaderAt) string {
 	var head [elf.EI_NIDENT + 2]byte
 	n, _ := file.ReadAt(head[:], 0)
 	switch b := string(head[:n]); {

@@ -102,7 +102,8 @@ func result(t *testing.T, dir, input string, l layout) string {
 	const cwd = "/proc/self/cwd"
 	opts := inject.Options{
 		Input: input, Output: "result", Objects: cwd + "/objects", DumpDirs: []string{cwd},
-		Mono: logs(t, "*.mlpd"), CodeFrom: files(t, "*.core"), XRay: files(t, "xray-log.*"), XRayBinary: files(t, "calls"),
+		SideFiles: slices.Concat(named(t, inject.KindMono, "*.mlpd"), named(t, inject.KindXRay, "xray-log.*")),
+		CodeFrom:  files(t, "*.core"), Programs: files(t, "calls"),
 		Producer: "jitinject",
 	}
 	if l.change != nil {
@@ -144,9 +145,10 @@ func stream(t *testing.T, opts *inject.Options) (stop func()) {
 	return func() { r.Close(); out.Close() }
 }
 
-func logs(t *testing.T, pattern string) (named []inject.NamedDump) {
+// named returns the files of the working directory that match as side files of a kind.
+func named(t *testing.T, kind, pattern string) (named []inject.SideFile) {
 	for _, path := range files(t, pattern) {
-		named = append(named, inject.NamedDump{Path: path})
+		named = append(named, inject.SideFile{Kind: kind, Path: path})
 	}
 	return named
 }

@@ -115,7 +115,7 @@ func TestNumbersInDumps(t *testing.T) {
 	pid := binary.LittleEndian.Uint32(dump[20:])
 	for _, bundle := range []bool{false, true} {
 		opts := inject.Options{Input: s.path("perf.data"), Output: s.path("out.data"), Objects: s.path("objects"), Sources: s.path("sources"), Bundle: bundle, Force: true}
-		opts.Dumps = []inject.NamedDump{{PID: pid, Path: s.path("dump")}}
+		opts.SideFiles = []inject.SideFile{{PID: pid, Path: s.path("dump")}}
 		s.must(os.WriteFile(s.path("dump"), dump, 0o644))
 		sound(t, opts)
 		each(dump, 0, len(dump), 37, func(what string, b []byte) {
@@ -133,7 +133,7 @@ func TestNumbersInRecordings(t *testing.T) {
 	data, end := int(le.Uint64(recording[40:])), int(le.Uint64(recording[40:])+le.Uint64(recording[48:]))
 	pid := le.Uint32(dump[20:])
 	opts := inject.Options{Input: s.path("changed.data"), Output: s.path("out.data"), Objects: s.path("objects"), Sampled: true, Force: true}
-	opts.Dumps = []inject.NamedDump{{PID: pid, Path: s.path("dump")}}
+	opts.SideFiles = []inject.SideFile{{PID: pid, Path: s.path("dump")}}
 	s.must(os.WriteFile(s.path("changed.data"), recording, 0o600))
 	sound(t, opts)
 	for _, part := range []struct{ from, to, step int }{{0, data, 3}, {data, data + 2000, 41}, {end, end + 700, 11}, {end + 700, len(recording), 97}} {

@@ -29,7 +29,7 @@ type Claim struct {
 // NameDumps makes markers for processes that have none but whose dumps were named.
 // They count as mapped when the last program of the process began, or when the
 // recording first tells of it.
-func NameDumps(rec *recording.Recording, dumps []config.NamedDump) error {
+func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 	for _, n := range dumps {
 		if slices.ContainsFunc(rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
 			continue
@@ -124,10 +124,10 @@ func (c *Claim) numbered(pid uint32) bool {
 }
 
 // named returns the file that the user has named for one of the processes.
-func (c *Claim) named(dumps []config.NamedDump) (config.NamedDump, bool) {
-	i := slices.IndexFunc(dumps, func(n config.NamedDump) bool { return c.has(n.PID) })
+func (c *Claim) named(dumps []config.SideFile) (config.SideFile, bool) {
+	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return c.has(n.PID) })
 	if i < 0 {
-		return config.NamedDump{}, false
+		return config.SideFile{}, false
 	}
 	return dumps[i], true
 }

@@ -76,7 +76,7 @@ func (f *Finder) Search(ctx context.Context, c *Claim) error {
 	if m := &c.Markers[0]; m.Place != "" {
 		return f.offer(ctx, c, f.given[m.Path], m.Place, recording.Certain)
 	}
-	if n, ok := c.named(f.Opts.Dumps); ok {
+	if n, ok := c.named(f.Opts.Named(config.AnyDump)); ok {
 		file, err := safefile.Open(n.Path)
 		if err != nil {
 			return fmt.Errorf("--dump %d=%s: %w", n.PID, quote.Printable(n.Path), safefile.PlainError(err))
@@ -219,7 +219,7 @@ func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
 		return nil, dumpAdvice(err)
 	}
 	src.SetMachine(source.Machine{Name: f.Rec.Machine, Order: f.Rec.In.Order, Narrow: f.Rec.IsNarrow})
-	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.MonoShort {
+	if names, ok := src.(interface{ ShortenNames() }); ok && f.Opts.ShortNames {
 		names.ShortenNames()
 	}
 	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}

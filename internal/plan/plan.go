@@ -57,7 +57,7 @@ func New(rec *recording.Recording) *Planner {
 // Make makes the plan for all dumps, of one object for each function.
 func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *Planner {
 	p := New(rec)
-	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.MonoAOT
+	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
 	for _, d := range dumps {
 		pd := p.Add(d)
 		pd.attribution.look()

@@ -162,13 +162,6 @@ type DumpSummary struct {
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"` // nil if it has no lines, or its kind records no addresses of lines
 }
 
-// The kinds of side files.
-const (
-	KindJitdump = "jitdump"
-	KindMono    = "mono-log"
-	KindJ9      = "openj9-captures"
-)
-
 // Unwind counts functions by where their unwind tables come from.
 type Unwind struct {
 	Sent     int `json:"sent"`     // from the runtime

@@ -6,6 +6,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// Kind is the kind of jitdumps in the summary and in options.
+const Kind = "jitdump"
+
 // Identify reports whether a file begins as jitdumps do.
 func Identify(src io.ReaderAt, _ string) bool {
 	var head [4]byte

@@ -22,7 +22,7 @@ func (d *Dump) Clock() (source.Clock, error) {
 }
 
 // Traits returns the traits of jitdumps.
-func (d *Dump) Traits() source.Traits { return source.Traits{Kind: "jitdump", ClaimsOnly: true} }
+func (d *Dump) Traits() source.Traits { return source.Traits{Kind: Kind, ClaimsOnly: true} }
 
 // SetMachine sets the machine of a dump that has no elf_mach in its header to the recording's.
 func (d *Dump) SetMachine(machine source.Machine) {

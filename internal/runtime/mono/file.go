@@ -6,6 +6,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// Kind is the kind of logs of Mono's profiler in the summary and in options.
+const Kind = "mono-log"
+
 // Identify reports whether a file begins as logs of Mono's profiler do, or holds what does and
 // was packed by gzip.
 func Identify(src io.ReaderAt, _ string) bool {

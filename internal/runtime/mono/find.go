@@ -26,7 +26,7 @@ import (
 // Find finds logs, and makes markers for their processes. The error is ctx's, or of
 // options that cannot be followed.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
-	for _, n := range f.Opts.Mono {
+	for _, n := range f.Opts.Named(Kind) {
 		if err := namedLog(ctx, f, n, found); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 }
 
 // namedLog takes in a log that the user has named.
-func namedLog(ctx context.Context, f *locate.Finder, n config.NamedDump, found *report.Findings) error {
+func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *report.Findings) error {
 	option := "--mono " + quote.Printable(n.Path)
 	if n.PID != 0 {
 		option = fmt.Sprintf("--mono %d=%s", n.PID, quote.Printable(n.Path))

@@ -58,7 +58,7 @@ func (m *Log) SetMachine(machine source.Machine) {
 }
 
 // Traits returns the traits of logs.
-func (m *Log) Traits() source.Traits { return source.Traits{Kind: "mono-log", Images: true} }
+func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true} }
 
 // ShortenNames leaves the parameters out of the names of functions.
 func (m *Log) ShortenNames() { m.Short = true }

@@ -16,6 +16,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// Kind is the kind of captures of OpenJ9's metadata in the summary and in options.
+const Kind = "openj9-captures"
+
 // ErrNotCapture says that a file is no capture of OpenJ9's metadata.
 var ErrNotCapture = j9meta.ErrNotCapture
 

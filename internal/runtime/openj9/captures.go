@@ -168,7 +168,7 @@ func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings
 }
 
 // Traits returns the traits of captures.
-func (d *Captures) Traits() source.Traits { return source.Traits{Kind: "openj9-captures"} }
+func (d *Captures) Traits() source.Traits { return source.Traits{Kind: Kind} }
 
 // SetMachine does nothing: captures were opened for the recording's machine.
 func (d *Captures) SetMachine(source.Machine) {}

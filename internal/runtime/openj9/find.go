@@ -37,8 +37,8 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	var groups []*group
 	seen := make(map[string]bool)
 	// Those first of which the user says whose they are: they may be in a directory that is named as well.
-	named := slices.Clone(f.Opts.J9)
-	slices.SortStableFunc(named, func(a, b config.NamedDump) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
+	named := f.Opts.Named(Kind)
+	slices.SortStableFunc(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
 		list, err := openCaptures(ctx, f, n, seen, found)
 		if err != nil {
@@ -73,7 +73,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 
 // openCaptures opens the captures of one option. What cannot be used of a file that is named is an
 // error; of one in a directory, a problem.
-func openCaptures(ctx context.Context, f *locate.Finder, n config.NamedDump, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
+func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
 	option := "--j9 " + quote.Printable(n.Path)
 	if n.PID != 0 {
 		option = fmt.Sprintf("--j9 %d=%s", n.PID, quote.Printable(n.Path))

@@ -6,6 +6,9 @@ import (
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
+// Kind is the kind of traces of XRay in the summary and in options.
+const Kind = "xray"
+
 // Identify reports whether a file begins as traces in XRay's FDR mode do.
 func Identify(src io.ReaderAt, _ string) bool {
 	var head [8]byte

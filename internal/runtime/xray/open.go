@@ -64,11 +64,12 @@ func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *c
 func (x *Trace) Details() *report.XRaySummary { return &x.Summary }
 
 func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
-	if len(opts.XRay) == 0 && len(opts.XRayBinary) == 0 {
+	named := opts.Named(Kind)
+	if len(named) == 0 && len(opts.Programs) == 0 {
 		hint(rec, opts, found)
 		return nil, nil
 	}
-	if len(opts.XRay) == 0 {
+	if len(named) == 0 {
 		return nil, errors.New("--xray-binary: there is no trace to which a program could belong; name it with --xray FILE")
 	}
 	binaries, err := readBinaries(opts)
@@ -81,7 +82,8 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 			f.release()
 		}
 	}()
-	for _, path := range opts.XRay {
+	for _, n := range named {
+		path := n.Path
 		file, err := safefile.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), safefile.PlainError(err))

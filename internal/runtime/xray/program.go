@@ -43,7 +43,7 @@ type namedProgram struct {
 }
 
 func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
-	for _, path := range opts.XRayBinary {
+	for _, path := range opts.Programs {
 		file, f := recording.OpenELF(path)
 		if f == nil {
 			if _, err := os.Stat(path); err != nil {
