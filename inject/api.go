@@ -34,6 +34,7 @@ type (
 	Repair        = report.Repair
 	Clock         = report.Clock
 	Problem       = report.Problem
+	Mention       = report.Mention
 	Reason        = report.Reason
 	Progress      = report.Progress
 	ProgressState = report.ProgressState
@@ -124,3 +125,9 @@ func Printable(s string) string { return quote.Printable(s) }
 
 // Left returns what a run that failed had to leave behind, in words, or "".
 func Left(err error) string { return objstore.Left(err) }
+
+// ReplaceMentions replaces the fields of [Options] that a message mentions by what words
+// returns for them: a program with a command line has its own names for them.
+func ReplaceMentions(message string, words func(Mention) string) string {
+	return report.Replace(message, words)
+}

@@ -241,7 +241,7 @@ func TestClockGiven(t *testing.T) {
 	}
 	w := ready(t)
 	w.opts.Clock = "soon"
-	w.fails("--clock soon", "auto, strict, or a number of nanoseconds")
+	w.fails(`Options.Clock = "soon"`, "auto, strict, or a number of nanoseconds")
 }
 
 // A child that writes into its parent's dump has its functions at its own time,

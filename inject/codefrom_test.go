@@ -261,9 +261,9 @@ func TestCodeFromUnusable(t *testing.T) {
 		w := ready(t)
 		put(t, w.path("mono.core"), []byte(content))
 		w.opts.CodeFrom = []string{w.path("mono.core")}
-		w.fails("--code-from "+w.path("mono.core")+": ", want)
+		w.fails(fmt.Sprintf("`Options.CodeFrom = %q`: ", w.path("mono.core")), want)
 		w.opts.Input, w.opts.Stdin = "-", feed(t, asPipe(t, w.opts.Input), 100)
-		w.fails("--code-from "+w.path("mono.core")+": ", want)
+		w.fails(fmt.Sprintf("`Options.CodeFrom = %q`: ", w.path("mono.core")), want)
 	}
 }
 

@@ -141,7 +141,7 @@ func TestDumps(t *testing.T) {
 		make  func(w *world, path string)
 		words []string
 	}{
-		{"gone", func(w *world, path string) { os.Remove(path) }, []string{"process 100", "jit-100.dump", "is gone", "--dump-dir"}},
+		{"gone", func(w *world, path string) { os.Remove(path) }, []string{"process 100", "jit-100.dump", "is gone", "Options.DumpDirs"}},
 		{"empty", func(w *world, path string) { put(t, path, nil) }, []string{"jit-100.dump", "it is empty"}},
 		{"header cut", func(w *world, path string) { put(t, path, good[:30]) }, []string{"jit-100.dump", "timestamp at offset 0x18", "6 are left"}},
 		{"other magic", func(w *world, path string) { put(t, path, edit(0, 'X')) }, []string{"jit-100.dump", "not with the magic"}},
@@ -188,7 +188,7 @@ func TestNamedDump_Unusable(t *testing.T) {
 		w := ready(t)
 		put(t, w.path(name), content)
 		w.opts.SideFiles = []inject.SideFile{{PID: 100, Path: w.path(name)}}
-		w.fails("--dump 100="+w.path(name)+": ", "not a jitdump file")
+		w.fails(fmt.Sprintf("`Options.SideFiles{PID: 100, Path: %q}`: ", w.path(name)), "not a jitdump file")
 	}
 }
 
@@ -275,7 +275,7 @@ func TestStrict(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	w.Write(t, w.opts.Input)
 	w.opts.Strict = true
-	w.fails("jit-200.dump", "is gone", "--strict")
+	w.fails("jit-200.dump", "is gone", "Options.Strict")
 }
 
 func TestNoMarkers(t *testing.T) {
@@ -339,7 +339,7 @@ func TestNoCacheWithoutResult(t *testing.T) {
 	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
 	w.opts.Strict = true
 	w.opts.BuildIDCache = w.path("cache")
-	w.fails("jit-100.dump: it ends inside a record, at offset", "--strict")
+	w.fails("jit-100.dump: it ends inside a record, at offset", "Options.Strict")
 	if _, err := os.Stat(w.opts.BuildIDCache); err == nil {
 		t.Error("there is a cache")
 	}
@@ -355,7 +355,7 @@ func TestStrictCut(t *testing.T) {
 	dump := read(t, w.path("jit-100.dump"))
 	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
 	w.opts.Strict = true
-	w.fails("jit-100.dump: it ends inside a record, at offset", "--strict")
+	w.fails("jit-100.dump: it ends inside a record, at offset", "Options.Strict")
 	w.opts.Strict = false
 	if sum, err := inject.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
 		t.Errorf("%+v, %v", sum, err)
@@ -408,7 +408,7 @@ func TestOneBadDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.resolve(w.opts.Output)
-	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "ro: cannot write objects there: read-only file system; the functions of process 200 are left out; name a directory for the objects with --objects DIR") {
+	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "ro: cannot write objects there: read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {
 		t.Errorf("problems %v", sum.Problems)
 	}
 	if !bytes.Contains(read(t, w.opts.Output), []byte("jit-200.dump")) {

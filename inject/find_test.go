@@ -113,7 +113,7 @@ func TestDumpOfALaterRun(t *testing.T) {
 	w.expect(5000, 4000, 0x50000008, "later+0x8")
 	w.wants[0].sym, w.wants[1].sym = "", ""
 	w.Write(t, w.opts.Input)
-	w.fails("jit-1.dump", "none of its code lies where process 5000 had executable memory", "--dump 5000=FILE")
+	w.fails("jit-1.dump", "none of its code lies where process 5000 had executable memory", "`Options.SideFiles{PID: 5000, Path: FILE}`")
 	w.opts.SideFiles = []inject.SideFile{{PID: 5000, Path: w.path("jit-1.dump")}}
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
@@ -166,9 +166,9 @@ func TestNamedDumps(t *testing.T) {
 		named inject.SideFile
 		words []string
 	}{
-		{inject.SideFile{PID: 101, Path: w.path("odd/name")}, []string{"--dump 101=", "there is no process 101 in the recording"}},
-		{inject.SideFile{PID: 100, Path: w.path("odd/none")}, []string{"--dump 100=", "there is no such file"}},
-		{inject.SideFile{PID: 100, Path: w.path("perf.data")}, []string{"--dump 100=", "perf.data", "not a jitdump file"}},
+		{inject.SideFile{PID: 101, Path: w.path("odd/name")}, []string{"SideFiles{PID: 101, ", "there is no process 101 in the recording"}},
+		{inject.SideFile{PID: 100, Path: w.path("odd/none")}, []string{"SideFiles{PID: 100, ", "there is no such file"}},
+		{inject.SideFile{PID: 100, Path: w.path("perf.data")}, []string{"SideFiles{PID: 100, ", "perf.data", "not a jitdump file"}},
 	} {
 		w.opts.SideFiles = []inject.SideFile{c.named}
 		w.fails(c.words...)
@@ -197,7 +197,7 @@ func TestMountNamespaces(t *testing.T) {
 	}
 	w.alpha("dumps/a/jit-1.dump")
 	w.Write(t, w.opts.Input)
-	w.fails("process 5000", "process 6000", "can only be one of them", "--dump PID=FILE")
+	w.fails("process 5000", "process 6000", "can only be one of them", "`Options.SideFiles{PID: PID, Path: FILE}`")
 }
 
 // attached makes a world of a process and a child that were there before the

@@ -25,14 +25,14 @@ func TestJ9Strays(t *testing.T) {
 		problems []string // text, and advice
 	}{
 		{"a stray", []uint64{j9Memory, j9Memory + 0x1000, nowhere}, [2]uint64{j9Memory, other}, false, []uint32{100, 100, 0}, []string{
-			"1 of 3 captures (c.bin) is left out: no process of the recording had executable memory where its code is; is it of another run? 2 of 3 are of process 100", "--j9 PID=DIR/c.bin"}},
+			"1 of 3 captures (c.bin) is left out: no process of the recording had executable memory where its code is; is it of another run? 2 of 3 are of process 100", "`Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/c.bin\"}`"}},
 		{"strays", []uint64{j9Memory, nowhere, nowhere + 0x1000}, [2]uint64{j9Memory, other}, false, []uint32{100, 0, 0}, []string{
-			"2 of 3 captures (b.bin, c.bin) are left out: no process of the recording had executable memory where their code is; are they of another run? 1 of 3 are of process 100", "name the process of each: --j9 PID=DIR/b.bin"}},
+			"2 of 3 captures (b.bin, c.bin) are left out: no process of the recording had executable memory where their code is; are they of another run? 1 of 3 are of process 100", "name the process of each: `Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
 		{"two processes", []uint64{other, j9Memory, nowhere, other + 0x1000}, [2]uint64{j9Memory, other}, false, []uint32{200, 100, 0, 200}, []string{
 			"1 of 4 captures (c.bin) is left out", "3 of 4 are of processes 100, 200"}},
 		{"most", []uint64{j9Memory, j9Memory + 0x1000, j9Memory + 0x38000}, [2]uint64{j9Memory, j9Memory + 0x30000}, false, []uint32{100, 100, 100}, nil},
 		{"a choice", []uint64{j9Memory, j9Memory + 0x38000, j9Memory + 0x50000}, [2]uint64{j9Memory, j9Memory + 0x30000}, false, []uint32{100, 0, 200}, []string{
-			"1 of 3 captures (b.bin) is left out: it may be of any of the processes 100, 200", "--j9 PID=DIR/b.bin"}},
+			"1 of 3 captures (b.bin) is left out: it may be of any of the processes 100, 200", "`Options.SideFiles{Kind: openj9-captures, PID: PID, Path: \"DIR/b.bin\"}`"}},
 		{"a choice with samples", []uint64{j9Memory, j9Memory + 0x50000, j9Memory + 0x38000}, [2]uint64{j9Memory, j9Memory + 0x30000}, true, []uint32{100, 200, 200}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestJ9NamedInDirectory(t *testing.T) {
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
 	w.capture("b", vector(t, j9Memory+0x100000, 0x200, 0, 0), j9Methods)
-	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}, {PID: 100, Path: w.path("b.bin")}}
+	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}, {Kind: inject.KindJ9, PID: 100, Path: w.path("b.bin")}}
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
 	if sum := w.check(); sum.Dumps[0].Captures != 2 {
@@ -176,7 +176,7 @@ func TestJ9CodeMissing(t *testing.T) {
 		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].Codeless == 0) != core {
 			t.Fatalf("%+v, %v", sum, err)
 		}
-		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "--code-from") {
+		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "Options.CodeFrom") {
 			t.Errorf("%+v", p)
 		}
 		w.resolve(w.opts.Output)

@@ -74,7 +74,7 @@ func TestLeftOut_FullDisk(t *testing.T) {
 		}
 		w.resolve(w.opts.Output)
 		w.keepsBeta()
-		const want = "no space left on device; the functions of process 200 are left out; make room, or name another directory with --objects DIR"
+		const want = "no space left on device; the functions of process 200 are left out; make room, or name another directory with `Options.Objects = DIR`"
 		if len(sum.Problems) != 1 || sum.Problems[0].File != w.path("full") || !strings.HasSuffix(sum.Problems[0].String(), want) {
 			t.Errorf("bundle %v: problems %v, want %s", bundle, sum.Problems, want)
 		}
@@ -93,7 +93,7 @@ func TestLeftOut_OnlyDump(t *testing.T) {
 	}
 	w.keepsBeta()
 	w.opts.Objects = w.path("full")
-	w.fails("no space left on device", "the functions of process 200 are left out", "--objects")
+	w.fails("no space left on device", "the functions of process 200 are left out", "Options.Objects")
 	w.opts.Objects = ""
 	os.Remove(w.opts.Output)
 	w.opts.Output = w.path("full/out.data")
@@ -116,7 +116,7 @@ func TestLeftOut_ReadOnly(t *testing.T) {
 		t.Skipf("SKIPPED: no mounting here: %v", err)
 	}
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with --objects DIR") {
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	w.keepsBeta()
@@ -144,7 +144,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 	w.resolve(w.opts.Output)
 	w.opts.Objects = filepath.Join(w.path(dir), "x")
 	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "file name too long") {
-		t.Errorf("with that as --objects: %v", err)
+		t.Errorf("with that as Objects: %v", err)
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
-	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -69,9 +68,9 @@ type live struct {
 // runOnce walks a stream once.
 func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
 	if opts.Strict {
-		return errors.New("--strict needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
+		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
-	if len(opts.Named(xray.Kind))+len(madeTraces) > 0 {
+	if len(opts.Named(KindXRay))+len(madeTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
 	}
 	rec, err := recording.New(in)
@@ -313,7 +312,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	}
 	for _, n := range l.opts.Named(config.AnyDump) {
 		if !slices.ContainsFunc(l.Rec.Markers, func(m recording.Marker) bool { return m.PID == n.PID }) {
-			l.sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("--dump %d=%s: process %d mapped no dump", n.PID, quote.Printable(n.Path), n.PID), Advice: "for a process that did not, record into a file"})
+			l.sum.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: process %d mapped no dump", n, n.PID), Advice: "for a process that did not, record into a file"})
 		}
 	}
 	l.MappingsUpTo(math.MaxUint64)

@@ -59,7 +59,7 @@ func TestMonoFound(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.args, sum, err)
 		case c.file != "" && (sum.Samples.Resolved != 40 || sum.Dumps[0].Path != w.path(c.file)):
 			t.Errorf("%q: %+v", c.args, sum)
-		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "--mono 100=FILE")):
+		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`")):
 			t.Errorf("%q: %+v", c.args, sum.Reasons)
 		}
 	}

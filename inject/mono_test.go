@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,7 +152,7 @@ func TestMonoOwner(t *testing.T) {
 			w.Sample(100, monoStart+300, 0x40000110)
 			sum, err := w.run()
 			if c.pid == 0 {
-				if err == nil && (len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), c.problem) || !strings.Contains(sum.Problems[0].Advice, "--mono PID=")) {
+				if err == nil && (len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), c.problem) || !strings.Contains(sum.Problems[0].Advice, "SideFiles{Kind: mono-log, PID: PID, ")) {
 					t.Errorf("%+v, %v", sum, err)
 				}
 				w.opts.PID = 100 // as one of them is told to
@@ -175,7 +176,7 @@ func TestMonoOfAnotherRun(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}
 	w.Sample(100, monoStart+300, 0x48000110)
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "overwritten by another run") || !strings.Contains(sum.Problems[0].Advice, "--mono PID="+w.path("app.mlpd")) || sum.Mappings != 0 {
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "overwritten by another run") || !strings.Contains(sum.Problems[0].Advice, fmt.Sprintf("PID: PID, Path: %q}", w.path("app.mlpd"))) || sum.Mappings != 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	w.opts.SideFiles[0].PID = 100
@@ -187,7 +188,7 @@ func TestMonoOfAnotherRun(t *testing.T) {
 		t.Error(err)
 	}
 	w.opts.SideFiles[0] = inject.SideFile{Kind: inject.KindMono, Path: w.path("nothing.mlpd")}
-	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "--mono") {
+	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "Kind: mono-log") {
 		t.Error(err)
 	}
 	put(t, w.path("app.exe"), []byte("MZ and more of that kind"))

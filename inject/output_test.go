@@ -174,7 +174,7 @@ func TestObjectsDir(t *testing.T) {
 	w = ready(t)
 	put(t, w.path("file"), nil)
 	w.opts.Objects = w.path("file")
-	w.fails("file", "--objects")
+	w.fails("file", "Options.Objects")
 
 	if os.Geteuid() == 0 {
 		// Nobody can write into /proc, not even root.
@@ -190,7 +190,7 @@ func TestObjectsDir(t *testing.T) {
 		if err := os.Mkdir(w.opts.Objects, 0o555); err != nil {
 			t.Fatal(err)
 		}
-		w.fails("closed", "permission denied", "--objects")
+		w.fails("closed", "permission denied", "Options.Objects")
 	}
 }
 
@@ -217,7 +217,7 @@ func TestFullDisk(t *testing.T) {
 	if sum.Objects == 0 || sum.Objects >= 100 || sum.Mappings != sum.Objects {
 		t.Errorf("%d objects, %d mappings", sum.Objects, sum.Mappings)
 	}
-	want := fmt.Sprintf("%d objects could not be made: no space left on device; make room, or name another directory with --objects", 100-sum.Objects)
+	want := fmt.Sprintf("%d objects could not be made: no space left on device; make room, or name another directory with `Options.Objects", 100-sum.Objects)
 	if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), want) {
 		t.Errorf("problems %v, want %s", sum.Problems, want)
 	}

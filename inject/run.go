@@ -102,7 +102,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of --strict", quote.Printable(opts.Input)))
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of %s", quote.Printable(opts.Input), report.Mentioned("Strict", "")))
 	}
 
 	out, err := output.Open(opts, in, dumps)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -164,7 +165,7 @@ func TestXRayProgram(t *testing.T) {
 		{"there", func(*testing.T, string, *inject.Options) {}, ""},
 		{"named", func(t *testing.T, dir string, o *inject.Options) { o.Programs = []string{gone(t, dir)} }, ""},
 		{"in a directory for dumps", func(t *testing.T, dir string, o *inject.Options) { o.DumpDirs = []string{filepath.Dir(gone(t, dir))} }, ""},
-		{"gone", func(t *testing.T, dir string, o *inject.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with --xray-binary FILE"},
+		{"gone", func(t *testing.T, dir string, o *inject.Options) { gone(t, dir) }, "calls: the program is not there any more; name the program, of the build that was recorded, with `Options.Programs = FILE`"},
 		{"rebuilt", func(t *testing.T, dir string, o *inject.Options) { rebuilt(t, filepath.Join(dir, "calls")) }, "this is another build than the one that was recorded; name"},
 		{"another build named", func(t *testing.T, dir string, o *inject.Options) {
 			o.Programs = []string{gone(t, dir)}
@@ -301,12 +302,12 @@ func TestXRayOptions(t *testing.T) {
 		xray, binary []string
 		error        string
 	}{
-		{[]string{dir + "/no-log"}, nil, "no-log: there is no such file"},
+		{[]string{dir + "/no-log"}, nil, "no-log\"}`: there is no such file"},
 		{[]string{dir}, nil, "not a regular file"},
-		{[]string{dir + "/xray-log.calls", dir + "/calls"}, nil, "--xray " + dir + "/calls: not an XRay flight data recorder trace"},
-		{nil, []string{dir + "/calls"}, "name it with --xray FILE"},
-		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data: it is no ELF file"},
-		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh: it has no section xray_instr_map: it was not built with -fxray-instrument"},
+		{[]string{dir + "/xray-log.calls", dir + "/calls"}, nil, fmt.Sprintf("`Options.SideFiles{Kind: xray, Path: %q}`: not", dir+"/calls") + " an XRay flight data recorder trace"},
+		{nil, []string{dir + "/calls"}, "name it with `Options.SideFiles{Kind: xray, Path: FILE}`"},
+		{[]string{dir + "/xray-log.calls"}, []string{dir + "/perf.data"}, "perf.data\"`: it is no ELF file"},
+		{[]string{dir + "/xray-log.calls"}, []string{"/bin/sh"}, "/bin/sh\"`: it has no section xray_instr_map: it was not built with -fxray-instrument"},
 	} {
 		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
 		if err == nil || !strings.Contains(err.Error(), test.error) {

@@ -215,7 +215,7 @@ func TestXRayHint(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := xrayed(t, dir, func(o *inject.Options) { o.SideFiles = nil })
-		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], "--xray "+filepath.Join(dir, name)) {
+		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], fmt.Sprintf("Kind: xray, Path: %q}", filepath.Join(dir, name))) {
 			t.Errorf("%s: %v", name, sum.Notes)
 		}
 	}

@@ -66,6 +66,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	case err != nil:
 		return failed(o, err, stdout, stderr)
 	}
+	o.putInWords(sum)
 	if !o.quiet {
 		for _, note := range sum.Notes {
 			fmt.Fprintf(stderr, "jitinject: note: %s\n", note)
@@ -93,12 +94,13 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 
 // failed reports an error of a run without output and returns its exit code.
 func failed(o *options, err error, stdout, stderr io.Writer) int {
-	complain(stderr, err)
+	text := o.inWords(err.Error())
+	complain(stderr, errors.New(text))
 	if left := engine.Left(err); left != "" {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}
 	if o.summary == "json" {
-		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, err.Error()})
+		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, text})
 	}
 	return exitFailed
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,9 +151,9 @@ func (o *options) check(fs *pflag.FlagSet) error {
 	case fs.Changed("cfi"), fs.Changed("no-cfi"):
 		o.frames = engine.CFINever
 	}
-	for name, instead := range foreignOptions {
+	for _, name := range slices.Sorted(maps.Keys(foreignOptions)) {
 		if fs.Changed(name) {
-			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, instead))
+			return usageError(fmt.Sprintf("--%s is not about jitted code; run %s on the output", name, foreignOptions[name]))
 		}
 	}
 	if err := o.takeFiles(fs); err != nil {

@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"internal/addrs":          {},
 	"internal/safefile":       {"golang.org/x/sys/unix", "internal/quote", "perfdata"},
 	"internal/report":         {"golang.org/x/sys/unix", "internal/quote"},
-	"internal/config":         {"internal/quote", "internal/report"},
+	"internal/config":         {"internal/report"},
 	"internal/recording":      {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "perfdata"},
 	"internal/known":          {"internal/recording"},
 	"internal/model":          {"internal/addrs", "internal/jitobj", "internal/quote", "internal/recording", "internal/report", "internal/source"},
@@ -80,11 +80,11 @@ var allowed = map[string][]string{
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile"},
 	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile"},
-	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/source", "perfdata"},
+	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/source", "perfdata"},
 
 	// The command on top of it.
 	"internal/manual": {},
-	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/manual", "internal/quote", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify": {"perfdata", "jitdump", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},

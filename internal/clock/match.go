@@ -32,7 +32,7 @@ func GivenOffset(mode string) (offset int64, ok bool, err error) {
 	}
 	offset, err = strconv.ParseInt(mode, 10, 64)
 	if err != nil {
-		return 0, false, fmt.Errorf("--clock %s: it can be auto, strict, or a number of nanoseconds", quote.Printable(mode))
+		return 0, false, fmt.Errorf("%s: it can be auto, strict, or a number of nanoseconds", report.MentionedPath("Clock", mode))
 	}
 	return offset, true, nil
 }

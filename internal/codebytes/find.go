@@ -74,7 +74,7 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 		}
 		if err != nil {
 			c.Close()
-			err = fmt.Errorf("--code-from %s: %w", quote.Printable(path), safefile.PlainError(err))
+			err = fmt.Errorf("%s: %w", report.MentionedPath("CodeFrom", path), safefile.PlainError(err))
 			if errors.As(err, new(*report.AdvisedError)) {
 				return nil, err
 			}

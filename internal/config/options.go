@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 )
 
@@ -134,6 +133,15 @@ type SideFile struct {
 	PID  uint32 // the process of the recording that wrote it; 0 finds out, by what is in it
 }
 
+// String returns the file as a message names it.
+func (f SideFile) String() string {
+	pid := ""
+	if f.PID != 0 {
+		pid = fmt.Sprint(f.PID)
+	}
+	return report.MentionedFile(f.Kind, pid, report.NamedPath(f.Path))
+}
+
 // Named returns the side files of a kind.
 func (o *Options) Named(kind string) (named []SideFile) {
 	for _, f := range o.SideFiles {
@@ -152,16 +160,4 @@ func (o *Options) Logf(level int, format string, args ...any) {
 	if o.Log != nil {
 		o.Log(level, fmt.Sprintf(format, args...))
 	}
-}
-
-// CommandLine is the command with the names of files that it was given.
-func (o *Options) CommandLine() string {
-	line := "jitinject"
-	if o.Input != "perf.data" {
-		line += " -i " + quote.ShellWord(o.Input)
-	}
-	if o.Output != "perf.jit.data" {
-		line += " -o " + quote.ShellWord(o.Output)
-	}
-	return line
 }

@@ -139,7 +139,7 @@ func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s s
 	case path != "":
 		r.Kind = report.ReasonNoMarker
 		r.Text = fmt.Sprintf("%s; there is a dump of it, %s, but the recording does not say that it was mapped: its file system may be mounted noexec, the runtime may map it without PROT_EXEC, or perf came too late", who, quote.Printable(path))
-		r.Advice = fmt.Sprintf("%s --dump %d=%s", f.Opts.CommandLine(), s.pid, quote.ShellWord(path))
+		r.Advice = report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), report.NamedPath(path)))
 		return r, nil
 	case empty != "":
 		r.Kind = report.ReasonNoDump
@@ -166,7 +166,7 @@ func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s s
 	case how.Given(rec.Cmdline) != "":
 		r.Kind = report.ReasonNoDump
 		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(how.Given(rec.Cmdline)))
-		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: %s --dump %d=FILE", s.pid, f.Opts.CommandLine(), s.pid)
+		r.Advice = fmt.Sprintf("find jit-%d.dump where the program ran, and name it: %s", s.pid, report.Again(report.MentionedFile(config.AnyDump, fmt.Sprint(s.pid), "FILE")))
 		return r, nil
 	default:
 		r.Kind = report.ReasonFlagMissing

@@ -36,7 +36,7 @@ func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 		}
 		p := rec.Processes[n.PID]
 		if p == nil {
-			return fmt.Errorf("--dump %d=%s: there is no process %d in the recording", n.PID, quote.Printable(n.Path), n.PID)
+			return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
 		}
 		m := recording.Marker{PID: n.PID, Time: p.Since, Path: n.Path, Pos: -1}
 		if execs := rec.Genealogy.Execs[n.PID]; len(execs) > 0 {

@@ -79,13 +79,13 @@ func (f *Finder) Search(ctx context.Context, c *Claim) error {
 	if n, ok := c.named(f.Opts.Named(config.AnyDump)); ok {
 		file, err := safefile.Open(n.Path)
 		if err != nil {
-			return fmt.Errorf("--dump %d=%s: %w", n.PID, quote.Printable(n.Path), safefile.PlainError(err))
+			return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 		}
 		s, err := f.SideFile(file, n.Path)
 		if err != nil {
-			return fmt.Errorf("--dump %d=%s: %w", n.PID, quote.Printable(n.Path), err)
+			return fmt.Errorf("%s: %w", n, err)
 		}
-		return f.offer(ctx, c, s, "named with --dump", recording.Certain)
+		return f.offer(ctx, c, s, "named with "+report.MentionedFile(config.AnyDump, "", ""), recording.Certain)
 	}
 	if err := f.look(ctx, c, c.Path, recordedPlace); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *Finder) offer(ctx context.Context, c *Claim, s *SideFile, place string,
 		if cand.err == nil {
 			if cand.Confidence = d.Fits(f.Rec); cand.Confidence == recording.Refuted {
 				cand.err = fmt.Errorf("none of its code lies where process %d had executable memory; was it overwritten by another run?", d.PID)
-				cand.err = report.Advise(cand.err, "if it is right all the same, name it with --dump %d=FILE", d.PID)
+				cand.err = report.Advise(cand.err, "if it is right all the same, name it with %s", report.NamedDump(d.PID))
 			}
 		}
 		if cand.err != nil {
@@ -235,7 +235,7 @@ const MaxSubdirs = 1000
 func (f *Finder) ListDirs() error {
 	for _, dir := range f.Opts.DumpDirs {
 		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-			return fmt.Errorf("--dump-dir %s: there is no such directory", quote.Printable(dir))
+			return fmt.Errorf("%s: there is no such directory", report.MentionedPath("DumpDirs", dir))
 		}
 		var subdirs []string
 		entries, _ := os.ReadDir(dir) // one that cannot be listed may still hold what is asked for by name
@@ -265,7 +265,7 @@ func (f *Finder) Missing(c *Claim) report.Problem {
 		own = ", a path in a container,"
 	}
 	return report.Problem{Offset: -1, Text: fmt.Sprintf("process %d: its dump %s%s is gone: neither there nor in %s",
-		c.Markers[0].PID, quote.Printable(c.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with --dump-dir"}
+		c.Markers[0].PID, quote.Printable(c.Markers[0].Path), own, quote.Printable(strings.Join(dirs, ", "))), Advice: "if you have it, name its directory with " + report.Mentioned("DumpDirs", "")}
 }
 
 // CloseOthers closes the files that are not of these dumps.

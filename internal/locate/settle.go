@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
@@ -51,7 +52,7 @@ func (f *Finder) give(s *SideFile, wishers, claims []*Claim) {
 				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(c.Path), c.Markers[0].PID)
 			for _, w := range wishers {
 				w.gone = true
-				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back to where they were recorded, or name one of them with --dump PID=FILE"}, nil}}
+				w.refusals = []refusal{{report.Problem{File: s.Path, Offset: -1, Text: text, Advice: "put the dumps back to where they were recorded, or name one of them with " + report.MentionedFile(config.AnyDump, "PID", "FILE")}, nil}}
 			}
 			return
 		}

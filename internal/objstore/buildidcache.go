@@ -55,7 +55,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 		c.root, err = os.OpenRoot(opts.BuildIDCache)
 	}
 	if err != nil {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with --buildid-cache=DIR", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err))})
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.Mentioned("BuildIDCache", "DIR"))})
 		return 0, found
 	}
 	defer c.root.Close()

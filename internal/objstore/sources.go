@@ -61,10 +61,13 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	}
 	if err != nil {
 		t.Undo()
-		return nil, fmt.Errorf("%s: cannot write source files there: %w; name another directory with --sources DIR", quote.Printable(dir), safefile.WithoutPath(err))
+		return nil, fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), otherSources)
 	}
 	return t, nil
 }
+
+// otherSources is what to do where source files cannot be written.
+var otherSources = "name another directory with " + report.Mentioned("Sources", "DIR")
 
 // CompDir returns what relative names of source files count from, or "" where
 // nothing is known of that.
@@ -121,9 +124,9 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 				continue
 			}
 		}
-		advice := "name another directory with --sources DIR"
+		advice := otherSources
 		if t.full = isFinal(err); t.full {
-			advice = "make room, or name another directory with --sources DIR"
+			advice = "make room, or " + otherSources
 		}
 		if t.failed[d]++; t.failed[d] <= report.MaxProblems {
 			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("its source file %s could not be written into %s: %v", quote.Printable(s.Name), quote.Printable(t.path), safefile.WithoutPath(err)), Advice: advice})
@@ -143,7 +146,7 @@ func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 			named = 1
 		}
 		if n := t.failed[d] - named; n > 0 {
-			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: "name another directory with --sources DIR"})
+			found.Problem(report.Problem{File: d.Path, Offset: -1, Text: fmt.Sprintf("%d more of its source files could not be written", n), Advice: otherSources})
 		}
 	}
 	return found

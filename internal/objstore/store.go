@@ -309,7 +309,7 @@ func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*mod
 		if at < 0 && s[d.Objects] == nil {
 			st, err := openStore(d.Objects, opts.Objects != "", opts.Objects != "" || !isWhereRecorded(d))
 			if err != nil && opts.Objects != "" {
-				return s, nil, found, report.Advise(err, report.AdviceObjects)
+				return s, nil, found, report.Advise(err, "%s", report.AdviceObjects)
 			}
 			if err == nil {
 				s[d.Objects] = st
@@ -327,7 +327,7 @@ func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*mod
 	for _, f := range failed {
 		advice := report.AdviceStore(f.err)
 		if advice != report.AdviceRoom {
-			advice = "name a directory for the objects with --objects DIR"
+			advice = "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
 		}
 		found.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
 	}

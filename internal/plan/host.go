@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -117,11 +118,11 @@ func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *con
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d):
-		return "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with --code-from, or record with -g"
+		return "its log has no code to derive unwind tables from, and perf cannot unwind stacks through its functions: name a core dump with " + report.Mentioned("CodeFrom", "") + ", or record with -g"
 	case why != "":
 		return fmt.Sprintf("its functions run in the frame of %s, and perf cannot unwind them: %s", interpreter, why)
 	case alone && !model.IsTight(d.Objects) && isCrowded(rec, d):
-		return "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use --objects /tmp/jitted-NAME (any directory in /tmp that begins so)"
+		return "its functions lie close together, and perf 7 loses stacks through them: put the recording into a file, where they can share objects, or use " + report.Mentioned("Objects", "/tmp/jitted-NAME") + " (any directory in /tmp that begins so)"
 	}
 	return ""
 }

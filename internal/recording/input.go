@@ -50,7 +50,7 @@ func Open(opts *config.Options) (*Input, error) {
 	} else {
 		var err error
 		if f, err = os.Open(opts.Input); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with -i", quote.Printable(opts.Input))
+			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(opts.Input), report.Mentioned("Input", ""))
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), errors.Unwrap(err))
 		}
@@ -70,7 +70,7 @@ func (in *Input) open(f *os.File, opts *config.Options) (err error) {
 	}
 	mode := in.Info.Mode()
 	if (mode.IsRegular() || mode.IsDir()) && !opts.Force && !safefile.OwnedByUserOrRoot(in.Info) {
-		return errors.New("it belongs neither to you nor to root; use -f to read it all the same")
+		return errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it all the same")
 	}
 	switch {
 	case mode.IsDir():
@@ -87,7 +87,7 @@ func (in *Input) open(f *os.File, opts *config.Options) (err error) {
 		in.Blocks = func() (perfdata.Stream, error) { return p.Blocks(), nil }
 		return nil
 	case opts.Input == "-":
-		return errors.New("there is no recording in it; name one with -i, or pipe perf record -o - into it")
+		return errors.New("there is no recording in it; name one with " + report.Mentioned("Input", "") + ", or pipe perf record -o - into it")
 	}
 	return errors.New("it is neither a file nor a pipe")
 }

@@ -49,12 +49,17 @@ func withAdvice(text, advice string) string {
 	return text + "; " + advice
 }
 
+// What helps in most cases of a kind.
 const (
 	AdviceClock     = "record again with perf record -k mono"
 	AdviceMonotonic = "have the runtime write CLOCK_MONOTONIC"
-	AdviceObjects   = "name another directory with --objects DIR"
-	AdviceRoom      = "make room, or name another directory with --objects DIR"
 	AdviceEnd       = "stop perf record with Ctrl-C, and see to it that it has room to write"
+)
+
+// What helps where objects cannot be written.
+var (
+	AdviceObjects = "name another directory with " + Mentioned("Objects", "DIR")
+	AdviceRoom    = "make room, or " + AdviceObjects
 )
 
 // AdviceVerify is what to do about damage in a dump, or about a dump that does not fit
@@ -74,7 +79,7 @@ func AdviceNamed(pid uint32, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "run jitinject as its owner or as root, or copy it beside the recording"
 	}
-	return fmt.Sprintf("if you have the right one, name it with --dump %d=FILE", pid)
+	return "if you have the right one, name it with " + NamedDump(pid)
 }
 
 // AdviceStore is what to do about objects that cannot be written.
@@ -87,3 +92,6 @@ func AdviceStore(err error) string {
 
 // AdviceOtherRun is what to do about a log of another run.
 const AdviceOtherRun = "name the one that the recorded run wrote, or record again if it was overwritten"
+
+// NamedDump is the dump of a process as a message names it.
+func NamedDump(pid uint32) string { return MentionedFile("", fmt.Sprint(pid), "FILE") }

@@ -29,7 +29,7 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 		began = fmt.Sprintf("%s; it was started with %s", who, quote.Printable(outputs[0].Option))
 	}
 	r.Kind = report.ReasonNoDump
-	r.Advice = fmt.Sprintf("%s --mono %d=FILE", f.Opts.CommandLine(), pid)
+	r.Advice = report.Again(report.MentionedFile(Kind, fmt.Sprint(pid), "FILE"))
 	switch {
 	case ok:
 		r.Text = fmt.Sprintf("%s; %s is not its log: %v", began, quote.Printable(refused.Path), refused.Err)

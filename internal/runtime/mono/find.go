@@ -41,10 +41,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 
 // namedLog takes in a log that the user has named.
 func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *report.Findings) error {
-	option := "--mono " + quote.Printable(n.Path)
-	if n.PID != 0 {
-		option = fmt.Sprintf("--mono %d=%s", n.PID, quote.Printable(n.Path))
-	}
+	option := n
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {
 		if pid != 0 && f.Rec.Processes[pid] == nil {
 			return fmt.Errorf("%s: there is no process %d in the recording", option, pid)
@@ -65,7 +62,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 		if pid, err = ownerOf(f.Rec, log); err != nil && f.Opts.PID != 0 {
 			pid = f.Opts.PID
 		} else if err != nil {
-			advice := "name its process: --mono PID=" + quote.ShellWord(n.Path)
+			advice := "name its process: " + report.MentionedFile(Kind, "PID", report.NamedPath(n.Path))
 			if log.PID() != 0 && f.Rec.Processes[log.PID()] == nil {
 				advice = report.AdviceOtherRun
 			}
@@ -77,7 +74,7 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 		found.Problem(report.ProblemOf(s.Path, err, report.AdviceOtherRun))
 		return nil
 	}
-	markLog(f, pid, s, log, "named with --mono")
+	markLog(f, pid, s, log, "named with "+report.MentionedFile(Kind, "", ""))
 	return nil
 }
 

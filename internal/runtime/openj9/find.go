@@ -74,10 +74,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 // openCaptures opens the captures of one option. What cannot be used of a file that is named is an
 // error; of one in a directory, a problem.
 func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
-	option := "--j9 " + quote.Printable(n.Path)
-	if n.PID != 0 {
-		option = fmt.Sprintf("--j9 %d=%s", n.PID, quote.Printable(n.Path))
-	}
+	option := n
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {
 		if pid != 0 && f.Rec.Processes[pid] == nil {
 			return nil, fmt.Errorf("%s: there is no process %d in the recording", option, pid)
@@ -178,8 +175,8 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 	}
 	for _, c := range d.Captures() {
 		for _, err := range c.CodeErrors {
-			found.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless --code-from has them",
-				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: --code-from FILE"})
+			found.Problem(report.Problem{File: c.Path, Offset: -1, Text: err.Error() + "; that code is without instructions, unless " + report.Mentioned("CodeFrom", "") + " has them",
+				Advice: "leave the name out of the JSON, and name a core dump of the process if there is one: " + report.Mentioned("CodeFrom", "FILE")})
 		}
 		for _, p := range c.Problems {
 			found.Problem(report.Problem{File: c.Path, Offset: p.Offset, Text: p.Text, Advice: report.AdviceVerify(c.Path)})
@@ -207,7 +204,7 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 		}
 	}
 	// began stays 0: of the clocks, nothing is known by when captures were made.
-	m := recording.Marker{PID: pid, Number: d.PID(), Time: f.Rec.ProgramStart(pid, first), Path: path, Pos: -1, Place: "named with --j9"}
+	m := recording.Marker{PID: pid, Number: d.PID(), Time: f.Rec.ProgramStart(pid, first), Path: path, Pos: -1, Place: "named with " + report.MentionedFile(Kind, "", "")}
 	f.Mark(m, s)
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
@@ -146,10 +145,10 @@ func (g *group) name(captures []*Capture) string {
 	path := g.path
 	if len(captures) < len(g.captures) {
 		if path = captures[0].Path; len(captures) > 1 {
-			return "name the process of each: --j9 PID=" + quote.ShellWord(path)
+			return "name the process of each: " + report.MentionedFile(Kind, "PID", report.NamedPath(path))
 		}
 	}
-	return "name the process: --j9 PID=" + quote.ShellWord(path)
+	return "name the process: " + report.MentionedFile(Kind, "PID", report.NamedPath(path))
 }
 
 // claimed says why captures cannot be of the process that they say, whose the user says

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/report"
 )
 
 // A process that was forked has its parent's buffers, goes on in the one in which its thread
@@ -236,7 +237,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 		if len(may[0]) > 1 {
 			s.problems = append(s.problems, Problem{X: files[0], Note: true, Problem: calls.Problem{
 				Offset: -1, Text: fmt.Sprintf("process %d forked while it logged, and nothing tells whether this trace is its own or its child's; what came after the fork counts as its own", pid),
-				Advice: "name the traces of both with --xray",
+				Advice: "name the traces of both with " + report.MentionedFile(Kind, "", ""),
 			}})
 		}
 		return nil

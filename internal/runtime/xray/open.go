@@ -70,7 +70,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		return nil, nil
 	}
 	if len(named) == 0 {
-		return nil, errors.New("--xray-binary: there is no trace to which a program could belong; name it with --xray FILE")
+		return nil, errors.New(report.Mentioned("Programs", "") + ": there is no trace to which a program could belong; name it with " + report.MentionedFile(Kind, "", "FILE"))
 	}
 	binaries, err := readBinaries(opts)
 	if err != nil {
@@ -86,13 +86,13 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		path := n.Path
 		file, err := safefile.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), safefile.PlainError(err))
+			return nil, fmt.Errorf("%s: %w", n, safefile.PlainError(err))
 		}
 		f := &traceFile{path: path, file: file, users: 1}
 		files = append(files, f)
 		f.trace, err = read(file)
 		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty trace was not written to
-			return nil, fmt.Errorf("--xray %s: %w", quote.Printable(path), err)
+			return nil, fmt.Errorf("%s: %w", n, err)
 		}
 		if err != nil {
 			found.Problem(report.ProblemOf(path, err, "name the trace that the recorded program wrote, whole"))
@@ -145,7 +145,7 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 	return joined
 }
 
-const adviceXRayBinary = "name the program, of the build that was recorded, with --xray-binary FILE"
+var adviceXRayBinary = "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
 
 // A traceFile is a file that holds a trace, for the processes in it.
 type traceFile struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -68,7 +69,7 @@ func (t *LogTrace) Problems() []calls.Problem {
 		if n == 1 {
 			text = fmt.Sprintf("1 call of function %d, which the program does not have, is left out", least)
 		}
-		advice := "name the program that wrote the trace, of the same build, with --xray-binary FILE"
+		advice := "name the program that wrote the trace, of the same build, with " + report.Mentioned("Programs", "FILE")
 		if least >= sharedFunctions {
 			text = fmt.Sprintf("%d calls of functions in shared objects (numbers %#x to %#x) are left out: the trace does not say which objects they are", n, least, most)
 			advice = "link what is traced into the program, or build the libraries without -fxray-shared"

@@ -47,14 +47,14 @@ func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 		file, f := recording.OpenELF(path)
 		if f == nil {
 			if _, err := os.Stat(path); err != nil {
-				return nil, fmt.Errorf("--xray-binary %s: %w", quote.Printable(path), safefile.PlainError(err))
+				return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), safefile.PlainError(err))
 			}
-			return nil, fmt.Errorf("--xray-binary %s: it is no ELF file", quote.Printable(path))
+			return nil, fmt.Errorf("%s: it is no ELF file", report.MentionedPath("Programs", path))
 		}
 		m, err := xraymap.Read(file)
 		file.Close()
 		if err != nil {
-			return nil, fmt.Errorf("--xray-binary %s: %w", quote.Printable(path), err)
+			return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), err)
 		}
 		binaries = append(binaries, &namedProgram{path, m})
 	}
@@ -78,7 +78,7 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 		switch program, no := programOf(s, pid, began, binaries, opts); {
 		case no != nil || program.since > began || began > s.Latest:
 		case found != nil:
-			return nil, report.Advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with --pid PID")
+			return nil, report.Advise(err, "several processes have a program that was built with XRay, and the trace does not say which of them wrote it: name its process with %s", report.Mentioned("PID", "PID"))
 		default:
 			found = program
 		}
@@ -102,7 +102,7 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 		return opts.PID, nil
 	}
 	if p.PID != 0 {
-		return 0, report.Advise(fmt.Errorf("it is of process %d, of which the recording does not tell", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with --pid PID")
+		return 0, report.Advise(fmt.Errorf("it is of process %d, of which the recording does not tell", p.PID), "name the trace of the recorded run; where the process had another number outside of its container, name that with %s", report.Mentioned("PID", "PID"))
 	}
 	pids := make(map[uint32]int)
 	for i := range p.Threads {
@@ -111,7 +111,7 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 		}
 	}
 	if len(pids) != 1 {
-		return 0, report.Advise(fmt.Errorf("it does not say of which process it is, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with --pid PID")
+		return 0, report.Advise(fmt.Errorf("it does not say of which process it is, and its threads' numbers are those of %d processes in the recording", len(pids)), "name the process with %s", report.Mentioned("PID", "PID"))
 	}
 	for pid := range pids {
 		return pid, nil

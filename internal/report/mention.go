@@ -1,0 +1,80 @@
+package report
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Messages of the library name fields of Options, as Go code in backquotes would:
+//
+//	name another directory with `Options.Objects = DIR`
+//
+// A program with a command line puts its own words in their place: see [Replace].
+
+// A Mention is a field of Options in a message.
+type Mention struct {
+	Field string // its name
+	Value string // what it can be set to, or was; "" if any value will do
+	Again bool   // it is a proposal: a run with the same options, and this one
+
+	// Of SideFiles: the kind and the process of the file that is Value, or "".
+	Kind, PID string
+}
+
+// Mentioned returns a field of Options for a message, with a value that names what to put there,
+// as DIR, or "".
+func Mentioned(field, value string) string {
+	if value == "" {
+		return "`Options." + field + "`"
+	}
+	return "`Options." + field + " = " + value + "`"
+}
+
+// MentionedPath is Mentioned for a value that a path is.
+func MentionedPath(field, path string) string { return Mentioned(field, quoted(path)) }
+
+// MentionedFile returns a side file for a message. pid is a number, PID, or "".
+func MentionedFile(kind, pid, path string) string {
+	var b strings.Builder
+	b.WriteString("`Options.SideFiles{")
+	if kind != "" {
+		b.WriteString("Kind: " + kind + ", ")
+	}
+	if pid != "" {
+		b.WriteString("PID: " + pid + ", ")
+	}
+	b.WriteString("Path: " + path + "}`")
+	return b.String()
+}
+
+// NamedPath returns a path for MentionedFile; names of what to put there, as FILE, stand for themselves.
+func NamedPath(path string) string { return quoted(path) }
+
+// Again makes a proposal of a mention: a run with the same options, and that one.
+func Again(mention string) string { return "`again with " + mention[1:] }
+
+// quoted quotes a path, so that nothing in it ends a mention.
+func quoted(path string) string {
+	return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`)
+}
+
+var (
+	mention  = regexp.MustCompile("`(again with )?Options\\.(\\w+)(?: = ([^`]*)|\\{([^`]*)\\})?`")
+	sideFile = regexp.MustCompile(`^(?:Kind: ([^,]*), )?(?:PID: ([^,]*), )?Path: (.*)$`)
+)
+
+// Replace replaces the fields of Options that a message mentions by what words returns for them.
+func Replace(message string, words func(Mention) string) string {
+	return mention.ReplaceAllStringFunc(message, func(text string) string {
+		parts := mention.FindStringSubmatch(text)
+		m := Mention{Field: parts[2], Value: parts[3], Again: parts[1] != ""}
+		if of := sideFile.FindStringSubmatch(parts[4]); of != nil {
+			m.Kind, m.PID, m.Value = of[1], of[2], of[3]
+		}
+		if path, err := strconv.Unquote(m.Value); err == nil {
+			m.Value = path
+		}
+		return words(m)
+	})
+}
