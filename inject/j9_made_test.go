@@ -142,11 +142,9 @@ func makeJ9(t *testing.T, dir string, o j9Options) (functions []*j9Function) {
 		f := &j9Function{load: *load, shape: shape.name, body: j9gen.Random(rng, body)}
 		if shape.edit != nil {
 			shape.edit(f.body)
-			if err := f.body.Lay(); err != nil {
-				t.Fatal(err)
-			}
+			j9gen.Lay(f.body)
 		}
-		blob, err := f.body.Encode()
+		blob, err := j9gen.Encode(f.body)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 		o.Cold, o.ColdPC, o.ColdSize = j9gen.Always, addr+0x20000, 0x200
 	}
 	b := j9gen.Random(rng, o)
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +132,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 			insn(r.End, b.Stack(nil, r.Info))
 		}
 	}
-	text, err := c.Description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := j9gen.Description(c)
 	put(t, filepath.Join(p.dir, fmt.Sprintf("body%d.json", n)), text)
 }
 

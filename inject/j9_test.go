@@ -23,7 +23,7 @@ const j9Memory = 0x200000000000 // where processes have executable memory
 // coldSize is not 0.
 func vector(t *testing.T, start, size, cold, coldSize uint64) []byte {
 	t.Helper()
-	b := read(t, testrec.Path("..", "format", "j9meta", "testdata", "inline-216.bin"))
+	b := read(t, testrec.Path("..", "internal", "format", "j9meta", "testdata", "inline-216.bin"))
 	end := start + size
 	if coldSize > 0 {
 		end = cold + coldSize

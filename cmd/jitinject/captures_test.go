@@ -13,13 +13,13 @@ func captureDir(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, vector := range map[string]string{"a.bin": "plain-216.bin", "a.json": "plain-216.json", "b.bin": "inline-216.bin"} {
-		b, err := os.ReadFile(filepath.Join("..", "..", "format", "j9meta", "testdata", vector))
+		b, err := os.ReadFile(filepath.Join("..", "..", "internal", "format", "j9meta", "testdata", vector))
 		if err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, filepath.Join(dir, name), string(b))
 	}
-	b, err := os.ReadFile(filepath.Join("..", "..", "format", "j9meta", "testdata", "inline-216.json"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "format", "j9meta", "testdata", "inline-216.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

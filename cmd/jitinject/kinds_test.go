@@ -65,7 +65,7 @@ func packed(t *testing.T, b []byte) []byte {
 
 // Captures may stand alone, or the directory that has them.
 func TestCaptureFiles(t *testing.T) {
-	vectors := testrec.Path("..", "format", "j9meta", "testdata")
+	vectors := testrec.Path("..", "internal", "format", "j9meta", "testdata")
 	for _, args := range []string{
 		"caps/a.bin", "caps/a.json", "caps/a.bin caps/b.bin", "caps", "caps/a.bin caps", "--j9 caps/a.bin caps/b.json", "--j9 caps", "--j9 %=caps", "inject --j9 %=caps/a.json",
 	} {

@@ -87,7 +87,7 @@ var allowed = map[string][]string{
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
 	"internal/arrows":              {},
-	"internal/format/j9meta/j9gen": {"internal/format/j9meta"},
+	"internal/format/j9meta/j9gen": {"internal/format/j9meta", "internal/wire"},
 	"internal/testrec":             {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
 	"internal/testrec/skeleton":    {},
 	"internal/testrec/swap":        {"internal/testrec"},

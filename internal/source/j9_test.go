@@ -115,7 +115,7 @@ func wantJ9(b *j9meta.Body, methods []jitdump.JavaMethod, outer string, at uint3
 // j9Record returns a record about the code at addr.
 func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr uint64) *jitdump.OpenJ9Metadata {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func checkListings(t *testing.T, fn *jitcode.Function) {
 // The stacks of the reference vectors are those of their expected files, which
 // OpenJ9's own functions made.
 func TestJ9Vectors(t *testing.T) {
-	dir := filepath.Join("..", "..", "format", "j9meta", "testdata")
+	dir := filepath.Join("..", "..", "internal", "format", "j9meta", "testdata")
 	names, err := filepath.Glob(filepath.Join(dir, "*.bin"))
 	if err != nil || len(names) < 6 {
 		t.Fatalf("%d vectors, %v", len(names), err)
@@ -370,9 +370,7 @@ func j9Body(t testing.TB) *j9meta.Body {
 	}{{8, -1, 0}, {0x10, 0, 2}, {0x18, 1, 3}, {0x20, 1, 12}, {0x28, 2, 4}, {0x30, -1, 11}} {
 		b.Atlas.Maps = append(b.Atlas.Maps, j9meta.StackMap{Low: m.low, Info: j9meta.ByteCodeInfo{CallerIndex: m.caller, ByteCodeIndex: m.index}, Bits: []byte{0}})
 	}
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(b)
 	return b
 }
 

@@ -20,7 +20,7 @@ import (
 // writeCapture writes a capture of a body, and returns the path of its metadata.
 func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9gen.Method, change func(*j9meta.Capture)) string {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,7 @@ func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9ge
 	if change != nil {
 		change(c)
 	}
-	text, err := c.Description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := j9gen.Description(c)
 	path := filepath.Join(dir, name+".bin")
 	if err := os.WriteFile(path, blob, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
-// Random draws a body and lays it out, so that it can be encoded as it is. It
-// panics if that does not work: then Options ask for what cannot be.
+// Random draws a body and lays it out, so that it can be encoded as it is.
 func Random(rng *rand.Rand, o Options) *j9meta.Body {
 	m := &maker{rng: rng, o: o, b: &j9meta.Body{}}
 	b := m.b
@@ -24,21 +23,15 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 	m.exceptions()
 	m.atlas()
 	m.later()
-	m.lay()
+	Lay(b)
 	if m.choose(o.Stub, 0) { // a copy of the header
 		h := &b.Header
 		h.Flags |= j9meta.IsStub
 		h.GCStackAtlas, h.InlinedCalls, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo = 0, 0, 0, 0, 0, 0
 		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: b.Header}
-		m.lay()
+		Lay(b)
 	}
 	return b
-}
-
-func (m *maker) lay() {
-	if err := m.b.Lay(); err != nil {
-		panic(err)
-	}
 }
 
 func (m *maker) header() {

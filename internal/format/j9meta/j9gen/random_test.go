@@ -130,7 +130,7 @@ func TestRules(t *testing.T) {
 // The same seed gives the same blob, another one another.
 func TestDeterministic(t *testing.T) {
 	encode := func(seed uint64, o Options) []byte {
-		blob, err := random(seed, o).Encode()
+		blob, err := Encode(random(seed, o))
 		if err != nil {
 			t.Fatal(err)
 		}
