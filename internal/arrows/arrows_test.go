@@ -89,6 +89,7 @@ var allowed = map[string][]string{
 	"internal/arrows":                 {},
 	"internal/format/j9meta/j9gen":    {"internal/format/j9meta", "internal/wire"},
 	"internal/format/monolog/monogen": {"internal/format/monolog", "internal/wire"},
+	"internal/format/xrayfdr/xraygen": {"internal/format/xrayfdr", "internal/wire"},
 	"internal/testrec":                {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
 	"internal/testrec/skeleton":       {},
 	"internal/testrec/unpack":         {"internal/testrec"},
