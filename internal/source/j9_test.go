@@ -126,9 +126,9 @@ func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr u
 }
 
 // javaMethods returns generated methods as records have them.
-func javaMethods(methods []j9gen.Method) (list []jitdump.JavaMethod) {
+func javaMethods(methods []j9meta.CaptureMethod) (list []jitdump.JavaMethod) {
 	for _, m := range methods {
-		j := jitdump.JavaMethod{Method: m.Address, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndex(m.Class, "/")+1] + m.File)
 		}

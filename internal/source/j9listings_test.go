@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
+	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -61,9 +61,9 @@ func TestJ9ListingsOnce(t *testing.T) {
 func TestJ9CaptureListingsOnce(t *testing.T) {
 	body, tables := j9Many(t, 100, "x", nil)
 	body.Header.StartPC, body.Header.EndWarmPC, body.Header.EndPC = 0x100000, 0x108000, 0x108000
-	var methods []j9gen.Method
+	var methods []j9meta.CaptureMethod
 	for _, m := range tables {
-		methods = append(methods, j9gen.Method{Address: m.Method, Class: string(m.Class), Name: string(m.Name), Signature: string(m.Signature)})
+		methods = append(methods, j9meta.CaptureMethod{Method: m.Method, Class: string(m.Class), Name: string(m.Name), Signature: string(m.Signature)})
 	}
 	path := writeCapture(t, t.TempDir(), "X", body, methods, nil)
 	c, err := source.OpenJ9Capture(path, "x86_64", x86.Order)

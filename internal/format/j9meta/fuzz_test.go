@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 			o.CodeSize = 70000
 		}
 		if kind%4 == 0 {
-			o.StackAlloc, o.InternalPointers, o.OSR, o.GPU, o.Bytecodes = j9gen.Always, j9gen.Always, j9gen.Always, j9gen.Always, j9gen.Always
+			o.InternalPointers = j9gen.Always
 		}
 		blob, err := j9gen.Encode(j9gen.Random(rand.New(rand.NewPCG(uint64(kind), 3)), o))
 		if err != nil {
