@@ -67,7 +67,7 @@ bench: build
 	$(GO) run ./internal/bench $(BENCH)
 
 growth: build
-	$(GO) run ./internal/bench -growth -plot docs/growth.svg -write docs/benchmarks.md
+	$(GO) run ./internal/bench -growth -write docs/benchmarks.md
 
 # Without a JDK there is no agent, and no Java.
 runtimes: build

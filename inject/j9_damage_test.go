@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -59,7 +60,7 @@ var j9Damage = []struct {
 
 // again encodes the body that was changed.
 func (f *j9Function) again() jitdump.Record {
-	blob, err := f.body.Encode()
+	blob, err := j9gen.Encode(f.body)
 	if err != nil {
 		panic(err)
 	}

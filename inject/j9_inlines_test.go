@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

@@ -76,7 +76,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 		o.Cold, o.ColdPC, o.ColdSize = j9gen.Always, addr+0x20000, 0x200
 	}
 	b := j9gen.Random(rng, o)
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,16 +87,13 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 	for _, m := range j9gen.Methods(rng, b) {
 		m.Class, m.Name = ascii.Replace(m.Class), ascii.Replace(m.Name)
 		if len(m.Lines) == 0 {
-			m.Lines = []j9gen.Line{{Line: 7}}
+			m.Lines = []j9meta.CaptureLine{{Line: 7}}
 		}
-		method := j9meta.CaptureMethod{Method: m.Address, Class: m.Class, Name: m.Name, Signature: m.Signature, File: fmt.Sprintf("/src/%s%d.java", m.Class, n)}
-		if m.Address == b.Header.RAMMethod {
-			method.Name = fmt.Sprintf("outer%d", n)
+		m.File = fmt.Sprintf("/src/%s%d.java", m.Class, n)
+		if m.Method == b.Header.RAMMethod {
+			m.Name = fmt.Sprintf("outer%d", n)
 		}
-		for _, l := range m.Lines {
-			method.Lines = append(method.Lines, j9meta.CaptureLine(l))
-		}
-		c.Methods = append(c.Methods, method)
+		c.Methods = append(c.Methods, m)
 	}
 	for i := range c.Methods {
 		name[c.Methods[i].Method] = &c.Methods[i]
@@ -132,10 +129,7 @@ func (p *j9Program) add(t *testing.T, rng *rand.Rand, n int, addr uint64, cold b
 			insn(r.End, b.Stack(nil, r.Info))
 		}
 	}
-	text, err := c.Description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := j9gen.Description(c)
 	put(t, filepath.Join(p.dir, fmt.Sprintf("body%d.json", n)), text)
 }
 

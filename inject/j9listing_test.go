@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -26,11 +27,8 @@ func j9Listed(t testing.TB, addr uint64, name string) *jitdump.OpenJ9Metadata {
 			{Low: 8, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 7}, Bits: []byte{0}},
 		}},
 	}
-	err := b.Lay()
-	var blob []byte
-	if err == nil {
-		blob, err = b.Encode()
-	}
+	j9gen.Lay(b)
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}

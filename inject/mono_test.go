@@ -12,6 +12,7 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 )
 
 // Logs of Mono's profiler, made by hand. Times are from a second on: earlier ones are
@@ -42,7 +43,7 @@ type jitted struct {
 // monoLog returns a log of data version 17, or of version 1, which has no pid.
 func monoLog(t testing.TB, version uint8, pid uint32, start uint64, methods ...jitted) []byte {
 	t.Helper()
-	major, minor := monolog.MonoVersion(version)
+	major, minor := monogen.MonoVersion(version)
 	h := &monolog.Header{Major: major, Minor: minor, Version: version, PtrSize: 8}
 	if version > 1 {
 		h.PID = pid
@@ -51,7 +52,7 @@ func monoLog(t testing.TB, version uint8, pid uint32, start uint64, methods ...j
 		h.StartupTime, h.Arch, h.OS = start+10, "x86-64", "linux"
 	}
 	var out bytes.Buffer
-	w, err := monolog.NewWriter(&out, h)
+	w, err := monogen.NewWriter(&out, h)
 	if err == nil {
 		err = w.Buffer(monolog.BufferHeader{Time: start + 20, PtrBase: 0x40000000, Thread: 0x7f0000001000, MethodBase: 0x5500000})
 	}

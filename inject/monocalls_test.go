@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -251,7 +251,7 @@ func TestMonoUnknownThreads(t *testing.T) {
 	w.Sample(tracePID, 1500, 0x400000)
 	w.Exit(tracePID, tracePID, 9000)
 	var log bytes.Buffer
-	mw, err := monolog.NewWriter(&log, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, StartupTime: 1100, PID: tracePID, Arch: "x86-64"})
+	mw, err := monogen.NewWriter(&log, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, StartupTime: 1100, PID: tracePID, Arch: "x86-64"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -33,7 +34,7 @@ func rewriteXRay(t *testing.T, path string, version uint16, change func(*xrayfdr
 	h := *r.Header()
 	h.Version = version
 	var out bytes.Buffer
-	w, err := xrayfdr.NewWriter(&out, &h)
+	w, err := xraygen.NewWriter(&out, &h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestXRayProgramWithoutBuildID(t *testing.T) {
 			w.Major, w.Minor = unix.Major(st.Dev), unix.Minor(st.Dev)
 			w.FileMmap2(100, 900, 0x103000, madeXRayLength+test.length, 0x3000, program, st.Ino)
 			w.Sample(100, 3000, 0x103000)
-			put(t, w.path("xray.log"), xrayOf(t, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+			put(t, w.path("xray.log"), xrayOf(t, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000, Microseconds: 1})
 				xw.Function(xrayfdr.Enter, 1, 1000)
 				xw.Function(xrayfdr.Exit, 1, 1005)

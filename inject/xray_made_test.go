@@ -11,12 +11,13 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // madeXRay puts a made-up trace of process 100 into a world where that runs the program of a
 // recording, 0x100000 above its own addresses. It returns the name and address of function 1.
-func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr.Writer)) {
+func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xraygen.Writer)) {
 	t.Helper()
 	program := filepath.Join(testrec.Unpack(t, "xray-emulated"), "calls")
 	w.Mmap2(100, 900, 0x103000, madeXRayLength, 0x3000, program)
@@ -30,10 +31,10 @@ func madeXRay(t *testing.T, w *world, header xrayfdr.Header, write func(*xrayfdr
 const madeXRayLength = 0x21000
 
 // xrayOf returns a made-up trace.
-func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xrayfdr.Writer)) []byte {
+func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xraygen.Writer)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	xw, err := xrayfdr.NewWriter(&out, &header)
+	xw, err := xraygen.NewWriter(&out, &header)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestXRayTimeConv(t *testing.T) {
 		binary.LittleEndian.PutUint64(conv[8*i:], v)
 	}
 	w.Raw(79, 0, conv)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_500_000_000, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_500_000_000, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
 		xw.Function(xrayfdr.Enter, 2, 600)
 		xw.Function(xrayfdr.Enter, 1, 700)
@@ -80,7 +81,7 @@ func TestXRayTimeConv(t *testing.T) {
 	w = newWorld(t)
 	w.ClockID = -1
 	w.Raw(79, 0, conv)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: xrayfdr.EmulatedFrequency, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: xrayfdr.EmulatedFrequency, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 600, Seconds: 77})
 		xw.Function(xrayfdr.Enter, 2, 600)
 	})
@@ -92,7 +93,7 @@ func TestXRayTimeConv(t *testing.T) {
 // Damage in one thread's buffer is told with its offset, and costs the rest of that buffer.
 func TestXRayDamage(t *testing.T) {
 	w := newWorld(t)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		for i := range uint64(2) {
 			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
 			for n := range uint64(3) {
@@ -127,16 +128,16 @@ func TestXRayDamage(t *testing.T) {
 func TestXRayFiles(t *testing.T) {
 	w := newWorld(t)
 	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
-	buffer := func(xw *xrayfdr.Writer, at uint64) {
+	buffer := func(xw *xraygen.Writer, at uint64) {
 		xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: at, Microseconds: uint32(at / 1000)})
 	}
-	madeXRay(t, w, h, func(xw *xrayfdr.Writer) {
+	madeXRay(t, w, h, func(xw *xraygen.Writer) {
 		buffer(xw, 1000)
 		xw.Function(xrayfdr.Enter, 2, 1000)
 		xw.Function(xrayfdr.Enter, 1, 1010)
 		xw.Function(xrayfdr.Exit, 1, 1020)
 	})
-	put(t, w.path("second.log"), xrayOf(t, h, func(xw *xrayfdr.Writer) {
+	put(t, w.path("second.log"), xrayOf(t, h, func(xw *xraygen.Writer) {
 		buffer(xw, 2000)
 		xw.Function(xrayfdr.Enter, 1, 2010)
 		xw.Function(xrayfdr.Exit, 1, 2020)
@@ -179,7 +180,7 @@ func TestXRayOverwritten(t *testing.T) {
 		{at: 2_000, first: xrayfdr.Enter, length: 5001, note: "was func_duration_threshold_us=0 in XRAY_FDR_OPTIONS forgotten?"},
 	} {
 		w := newWorld(t)
-		madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+		madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 			xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: test.at, Microseconds: uint32(test.at / 1000)})
 			xw.Function(test.first, 2, test.at)
 			for n := range uint64(20) {
@@ -224,8 +225,8 @@ func TestXRayHint(t *testing.T) {
 // A trace that was copied while it was written has what is there, and that something is
 // missing is said. Events of old runtimes have lost their data, which is put right.
 func TestXRayRepairs(t *testing.T) {
-	write := func(version uint16) func(*xrayfdr.Writer) {
-		return func(xw *xrayfdr.Writer) {
+	write := func(version uint16) func(*xraygen.Writer) {
+		return func(xw *xraygen.Writer) {
 			for i := range uint64(2) {
 				xw.Begin(&xrayfdr.Block{TID: 100, PID: 100, TSC: 1000 + 100*i, Microseconds: 1})
 				for n := range uint64(3) {
@@ -249,7 +250,7 @@ func TestXRayRepairs(t *testing.T) {
 	}
 
 	w = newWorld(t)
-	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 2, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xrayfdr.Writer) {
+	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 2, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		write(2)(xw)
 		xw.CustomEvent(1200, []byte("0123456"))
 		for n := range uint64(20) {

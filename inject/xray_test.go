@@ -14,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/runtime/xray"
-
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,29 +69,5 @@ func TestDocumentHasPlaces(t *testing.T) {
 		if n := strings.Count(string(got), "table of "+name+"\n"); n != 1 {
 			t.Errorf("%d tables of %s, want 1", n, name)
 		}
-	}
-}
-
-func TestDrawGrowth(t *testing.T) {
-	d := xml.NewDecoder(strings.NewReader(drawGrowth([]growth{
-		{byDefault, []float64{0.2, 0.5, 2, 6}, []float64{20, 40, 110, 300}},
-		{name: sampled},
-		{perfInject, []float64{1, 5, 200}, []float64{100, 300, 1000}},
-	})))
-	lines := 0
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "circle" {
-			lines++
-		}
-	}
-	if lines != 14 {
-		t.Errorf("%d points, want 14", lines)
 	}
 }

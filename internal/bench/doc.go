@@ -5,7 +5,7 @@
 // round. In the end it says which of the required ratios were met.
 //
 //	go run ./internal/bench [-only PART,...] [-dir DIR] [-disk DIR] [-rounds N] [-write FILE]
-//	go run ./internal/bench -growth [-plot FILE] [-write FILE]
+//	go run ./internal/bench -growth [-write FILE]
 //	go run ./internal/bench -large DIR
 //
 // The parts are erlang (a real recording of 15,817 functions), functions (a made-up

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -13,16 +12,8 @@ var sizes = []int{10_000, 30_000, 100_000, 300_000}
 // function.
 const perfMost = 100_000
 
-// A growth is what a contestant takes for each of the sizes, as far as it went.
-type growth struct {
-	name string
-	wall []float64 // seconds
-	peak []float64 // MB
-}
-
-// growth measures how time and memory grow with the number of functions, and draws
-// them into a file, if there is a name for one.
-func (b *bench) growth(dir, plot string) error {
+// growth measures how time and memory grow with the number of functions.
+func (b *bench) growth(dir string) error {
 	m, err := newMedium(dir, false)
 	if err != nil {
 		return err
@@ -30,8 +21,8 @@ func (b *bench) growth(dir, plot string) error {
 	defer m.close()
 	fmt.Print(machine(dir, ""))
 	names := []string{byDefault, sampled, bundle, perfInject, withoutCache}
-	rounds := max(b.rounds, 1)
-	grown := make([]growth, len(names))
+	rounds, head := max(b.rounds, 1), "| functions |"
+	rows := make([]string, len(names))
 	for _, n := range sizes {
 		r := madeRecording(n)
 		c := &contest{recording: r, medium: m, rounds: rounds}
@@ -45,35 +36,17 @@ func (b *bench) growth(dir, plot string) error {
 		}
 		m.forget(r)
 		for i, name := range names {
-			grown[i].name = name
 			if one := c.find(name); one != nil {
-				grown[i].wall = append(grown[i].wall, median(one.times()).Seconds())
-				grown[i].peak = append(grown[i].peak, one.peak())
-			}
-		}
-	}
-	var table strings.Builder
-	fmt.Fprintf(&table, "Rounds: %d, in memory. Seconds, and MB of memory at the most.\n\n| functions |", rounds)
-	for _, n := range sizes {
-		fmt.Fprintf(&table, " %s |", thousands(n))
-	}
-	fmt.Fprintf(&table, "\n|---|%s\n", strings.Repeat("---:|", len(sizes)))
-	for _, g := range grown {
-		if len(g.wall) == 0 {
-			continue
-		}
-		fmt.Fprintf(&table, "| %s |", g.name)
-		for i := range sizes {
-			if i < len(g.wall) {
-				fmt.Fprintf(&table, " %.2f s, %.0f MB |", g.wall[i], g.peak[i])
+				rows[i] += fmt.Sprintf(" %.2f s, %.0f MB |", median(one.times()).Seconds(), one.peak())
 			} else {
-				table.WriteString(" - |")
+				rows[i] += " - |"
 			}
 		}
-		table.WriteString("\n")
+		head += " " + thousands(n) + " |"
 	}
-	if err := b.shown.section("growth", table.String()); err != nil || plot == "" {
-		return err
+	table := fmt.Sprintf("Rounds: %d, in memory. Seconds, and MB of memory at the most.\n\n%s\n|---|%s\n", rounds, head, strings.Repeat("---:|", len(sizes)))
+	for i, row := range rows {
+		table += fmt.Sprintf("| %s |%s\n", names[i], row)
 	}
-	return os.WriteFile(plot, []byte(drawGrowth(grown)), 0o644)
+	return b.shown.section("growth", table)
 }

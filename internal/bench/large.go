@@ -50,7 +50,7 @@ func (b *bench) large(base string) error {
 	if err != nil {
 		return err
 	}
-	c, _ := b.jitinject(byDefault)
+	c := b.jitinject(byDefault)
 	r, err := c.run(m.work())
 	if err != nil {
 		return err

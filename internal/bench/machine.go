@@ -14,7 +14,7 @@ import (
 func machine(dir, disk string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d CPUs, %s of memory; %s; %s; jitinject built with %s; in memory on %s",
-		cpu(), runtime.NumCPU(), memory(), kernel(), version("perf", "--version"), runtime.Version(), fileSystem(dir))
+		cpu(), runtime.NumCPU(), memory(), version("uname", "-sr"), version("perf", "--version"), runtime.Version(), fileSystem(dir))
 	if disk != "" {
 		fmt.Fprintf(&b, ", on a disk with %s", fileSystem(disk))
 	}
@@ -41,14 +41,6 @@ func memory() string {
 	return fmt.Sprintf("%d GB", (uint64(info.Totalram)*uint64(info.Unit)+1<<29)>>30)
 }
 
-func kernel() string {
-	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return "an unknown kernel"
-	}
-	return "Linux " + strings.TrimSpace(string(b))
-}
-
 // version returns what a program says of itself in its first line.
 func version(name string, args ...string) string {
 	out, err := exec.Command(name, args...).Output()
@@ -59,15 +51,5 @@ func version(name string, args ...string) string {
 	return strings.TrimSpace(first)
 }
 
-// fileSystem returns the name of the file system that a directory is on.
-func fileSystem(dir string) string {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return "an unknown file system"
-	}
-	names := map[int64]string{0x01021994: "tmpfs", 0xef53: "ext4", 0x58465342: "XFS", 0x9123683e: "Btrfs", 0x794c7630: "overlayfs"}
-	if name, ok := names[int64(st.Type)]; ok {
-		return name
-	}
-	return fmt.Sprintf("a file system of type %#x", st.Type)
-}
+// fileSystem returns the type of the file system that a directory is on.
+func fileSystem(dir string) string { return version("stat", "-f", "-c", "%T", dir) }

@@ -14,17 +14,15 @@ type bench struct {
 	rounds  int    // as asked for, or 0
 	shown   shown
 	book    book
-	missing map[string]bool // contestants that there are not, and that was said
 }
 
 func main() {
-	b := &bench{book: make(book), missing: make(map[string]bool)}
+	b := &bench{book: make(book)}
 	dir := flag.String("dir", "/dev/shm", "where to measure: a tmpfs")
 	disk := flag.String("disk", "", "a directory on a disk, to measure there as well")
 	only := flag.String("only", "", "the parts to run, with commas between them: "+strings.Join(partNames(), ", "))
 	flag.IntVar(&b.rounds, "rounds", 0, "how often everything is run; 0 for what is usual in each part")
 	flag.StringVar(&b.shown.file, "write", "", "put the tables between the markers in this file, too")
-	plot := flag.String("plot", "", "with -growth: draw into this SVG file")
 	growth := flag.Bool("growth", false, "measure from 10,000 to 300,000 functions instead")
 	large := flag.String("large", "", "measure the memory that a dump of 4 GB takes instead, in this directory")
 	binary := flag.String("jitinject", "bin/jitinject", "the program to measure")
@@ -39,7 +37,7 @@ func main() {
 		case *large != "":
 			err = b.large(*large)
 		case *growth:
-			err = b.growth(*dir, *plot)
+			err = b.growth(*dir)
 		default:
 			err = b.parts(*dir, *disk, *only)
 		}

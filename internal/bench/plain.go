@@ -16,7 +16,7 @@ func (b *bench) collect(m *medium, r recording) ([][]byte, error) {
 	if err := m.fresh(r); err != nil {
 		return nil, err
 	}
-	c, _ := b.jitinject(byDefault)
+	c := b.jitinject(byDefault)
 	if _, err := c.run(m.work()); err != nil {
 		return nil, err
 	}

@@ -84,33 +84,20 @@ func (b book) requirements(all bool) string {
 
 // check returns what r requires and what was measured, or "" for that.
 func (r *requirement) check(c *contest) (required, measured string, met bool) {
-	formats := map[kind]string{faster: "%.1f times faster", within: "%.2f times as long", megabytes: "%.0f MB"}
-	switch r.kind {
-	case faster:
-		required = fmt.Sprintf("%g times faster", r.bound)
-	case within:
-		required = fmt.Sprintf("within %g times as long", r.bound)
-	case megabytes:
-		required = fmt.Sprintf("below %g MB", r.bound)
-	}
+	required = fmt.Sprintf([]string{faster: "%g times faster", within: "within %g times as long", megabytes: "below %g MB"}[r.kind], r.bound)
 	if c == nil {
 		return required, "", false
 	}
 	who, whom := c.find(r.who), c.find(r.whom)
-	if who == nil || whom == nil && r.kind != megabytes {
+	switch {
+	case who == nil || whom == nil && r.kind != megabytes:
 		return required, "", false
+	case r.kind == faster:
+		v := ratio(whom, who)
+		return required, fmt.Sprintf("%.1f times faster", v), v >= r.bound
+	case r.kind == within:
+		v := ratio(who, whom)
+		return required, fmt.Sprintf("%.2f times as long", v), v <= r.bound
 	}
-	var v float64
-	switch r.kind {
-	case faster:
-		v = ratio(whom, who)
-		met = v >= r.bound
-	case within:
-		v = ratio(who, whom)
-		met = v <= r.bound
-	case megabytes:
-		v = who.peak()
-		met = v < r.bound
-	}
-	return required, fmt.Sprintf(formats[r.kind], v), met
+	return required, fmt.Sprintf("%.0f MB", who.peak()), who.peak() < r.bound
 }

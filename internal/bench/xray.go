@@ -33,9 +33,8 @@ func (b *bench) xray(m *medium) error {
 	c := &contest{recording: few, medium: m, rounds: cmp.Or(b.rounds, 3), contestants: []*contestant{ours()}}
 	if tool := llvmXRay(); tool != "" {
 		c.contestants = append(c.contestants, command(llvmConvert, tool, "convert", "-f", "yaml", "-o", "/dev/null", "xray-log.calls"))
-	} else if !b.missing[llvmConvert] {
+	} else {
 		fmt.Println("note: without llvm-xray, which is not installed")
-		b.missing[llvmConvert] = true
 	}
 	if err := b.show(c, "xray", fmt.Sprintf("A trace of XRay with %s records, in two threads. Rounds: %d, %s.", thousands(someRecords), c.rounds, m.name())); err != nil {
 		return err

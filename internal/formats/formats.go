@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"io"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/locate"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/xray"

@@ -76,7 +76,7 @@ func compare(t *testing.T, dir, name, version, perf string, results map[string]s
 		if theirs != nil {
 			losses = judge.Compare(theirs, samples, judge.Stated...)
 		}
-		t.Logf("%s: %v; excused: %v", m.name, count, judge.Excused(losses))
+		t.Logf("%s: %v; excused: %v", m.name, count, excused(losses))
 		if len(samples) == 0 {
 			t.Errorf("%s: perf script shows no samples", m.name)
 		}
@@ -121,4 +121,15 @@ func perfInject(t *testing.T, dir, perf string) []judge.Sample {
 		return nil
 	}
 	return samples
+}
+
+// excused counts the losses that each rule excuses, by the rule's name.
+func excused(losses []judge.Loss) map[string]int {
+	counts := make(map[string]int)
+	for i := range losses {
+		if rule := losses[i].Rule; rule != "" {
+			counts[rule]++
+		}
+	}
+	return counts
 }

@@ -97,17 +97,6 @@ func Real(losses []Loss) (real []Loss) {
 	return real
 }
 
-// Excused counts the losses that each rule excuses, by the rule's name.
-func Excused(losses []Loss) map[string]int {
-	counts := make(map[string]int)
-	for i := range losses {
-		if rule := losses[i].Rule; rule != "" {
-			counts[rule]++
-		}
-	}
-	return counts
-}
-
 // Summary counts losses by kind, in one line: "3 no bottom, 1 other symbol".
 func Summary(losses []Loss) string {
 	counts := make(map[Kind]int)

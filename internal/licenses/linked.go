@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -26,8 +27,7 @@ var architectures = []string{"amd64", "arm64"}
 // linked returns what is linked into a program for Linux, in the order of module and
 // directory.
 func linked(program string) ([]use, error) {
-	type key struct{ module, subdir string }
-	found := make(map[key]use)
+	found := make(map[[2]string]use)
 	for _, arch := range architectures {
 		packages, err := list(program, arch)
 		if err != nil {
@@ -49,17 +49,12 @@ func linked(program string) ([]use, error) {
 			if section != "" {
 				subdir = section
 			}
-			found[key{p.module, subdir}] = use{p.module, p.version, subdir, n}
+			found[[2]string{p.module, subdir}] = use{p.module, p.version, subdir, n}
 		}
 	}
-	var uses []use
-	for _, u := range found {
-		uses = append(uses, u)
-	}
-	slices.SortFunc(uses, func(a, b use) int {
+	return slices.SortedFunc(maps.Values(found), func(a, b use) int {
 		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.subdir, b.subdir))
-	})
-	return uses, nil
+	}), nil
 }
 
 // A pkg is a package of another module.

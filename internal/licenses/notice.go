@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,12 +18,14 @@ type notice struct {
 // A kind is a license as Debian and SPDX call it.
 type kind struct{ debian, spdx string }
 
-// kinds are the licenses that may be linked with code under the Apache License 2.0,
-// told by phrases that all of their variants have.
-var kinds = []struct {
+type known struct {
 	kind
 	phrases []string
-}{
+}
+
+// kinds are the licenses that may be linked with code under the Apache License 2.0,
+// told by phrases that all of their variants have.
+var kinds = []known{
 	{kind{"Apache-2.0", "Apache-2.0"}, []string{"Apache License", "Version 2.0"}},
 	{kind{"Expat", "MIT"}, []string{"Permission is hereby granted, free of charge", "substantial portions of the Software"}},
 	{kind{"BSD-3-clause", "BSD-3-Clause"}, []string{"Redistribution and use in source and binary forms", "endorse or promote products"}},
@@ -72,19 +75,13 @@ func parseNotice(text string) (notice, error) {
 	var n notice
 	// Files break lines where they like.
 	words := strings.Join(strings.Fields(text), " ")
-	for _, k := range kinds {
-		all := true
-		for _, phrase := range k.phrases {
-			all = all && strings.Contains(words, phrase)
-		}
-		if all {
-			n.kind = k.kind
-			break
-		}
-	}
-	if n.kind.debian == "" {
+	i := slices.IndexFunc(kinds, func(k known) bool {
+		return !slices.ContainsFunc(k.phrases, func(phrase string) bool { return !strings.Contains(words, phrase) })
+	})
+	if i < 0 {
 		return n, errUnknown
 	}
+	n.kind = kinds[i].kind
 	var terms strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\n")

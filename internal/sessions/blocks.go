@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -117,32 +116,6 @@ func (s *session) addLine(line string) error {
 	return nil
 }
 
-// commands are the commands that a session shows, and those that its document does.
-func (s *session) commands() (want, shown []string) {
-	for _, st := range s.steps {
-		if !st.hidden {
-			want = append(want, st.command)
-		}
-	}
-	for line := range strings.Lines(s.shown) {
-		if c, ok := strings.CutPrefix(line, "$ "); ok {
-			shown = append(shown, strings.TrimSuffix(c, "\n"))
-		}
-	}
-	return want, shown
-}
-
-// onlyOurs reports whether all commands are jitinject's, so that what they print does
-// not depend on what else is installed.
-func (s *session) onlyOurs() bool {
-	for _, st := range s.steps {
-		if !strings.HasPrefix(st.command, "jitinject ") || strings.ContainsAny(st.command, "|;&") {
-			return false
-		}
-	}
-	return true
-}
-
 // paste puts what sessions printed into their document. They are in its order.
 func paste(doc string, printed map[*session]string, sessions []*session) string {
 	lines := strings.Split(doc, "\n")
@@ -160,18 +133,4 @@ func paste(doc string, printed map[*session]string, sessions []*session) string 
 		at = s.to
 	}
 	return strings.Join(append(out, lines[at:]...), "\n")
-}
-
-var (
-	digits = regexp.MustCompile(`[0-9][0-9.,]*(?: (?:ns|µs|ms|s|bytes|kB|MB|GB)\b)?`)
-	blanks = regexp.MustCompile(`[ \t]+`)
-)
-
-// sameBut reports whether two texts are the same but for numbers, with the units of times and
-// sizes, and the width of columns: process numbers, times and sizes differ from run to run.
-func sameBut(a, b string) bool {
-	plain := func(s string) string {
-		return blanks.ReplaceAllString(digits.ReplaceAllString(s, "0"), " ")
-	}
-	return plain(a) == plain(b)
 }

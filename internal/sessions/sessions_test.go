@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -203,4 +204,44 @@ func TestRuntimesAreTried(t *testing.T) {
 			t.Errorf("the table of runtimes does not have %s", name)
 		}
 	}
+}
+
+// commands are the commands that a session shows, and those that its document does.
+func (s *session) commands() (want, shown []string) {
+	for _, st := range s.steps {
+		if !st.hidden {
+			want = append(want, st.command)
+		}
+	}
+	for line := range strings.Lines(s.shown) {
+		if c, ok := strings.CutPrefix(line, "$ "); ok {
+			shown = append(shown, strings.TrimSuffix(c, "\n"))
+		}
+	}
+	return want, shown
+}
+
+// onlyOurs reports whether all commands are jitinject's, so that what they print does
+// not depend on what else is installed.
+func (s *session) onlyOurs() bool {
+	for _, st := range s.steps {
+		if !strings.HasPrefix(st.command, "jitinject ") || strings.ContainsAny(st.command, "|;&") {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	digits = regexp.MustCompile(`[0-9][0-9.,]*(?: (?:ns|µs|ms|s|bytes|kB|MB|GB)\b)?`)
+	blanks = regexp.MustCompile(`[ \t]+`)
+)
+
+// sameBut reports whether two texts are the same but for numbers, with the units of times and
+// sizes, and the width of columns: process numbers, times and sizes differ from run to run.
+func sameBut(a, b string) bool {
+	plain := func(s string) string {
+		return blanks.ReplaceAllString(digits.ReplaceAllString(s, "0"), " ")
+	}
+	return plain(a) == plain(b)
 }

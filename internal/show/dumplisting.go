@@ -3,9 +3,8 @@ package show
 import (
 	"context"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/jitcode"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/jitdump"
 )
 

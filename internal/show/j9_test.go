@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -83,10 +84,8 @@ func smallBody(t testing.TB) (*j9meta.Body, []byte) {
 		Bytecodes:   &j9meta.BytecodeMap{Eyecatcher: j9meta.BytecodeEyecatcher, Size: 1, Entries: []j9meta.BytecodeEntry{{BytecodePC: 0x640003, Instruction: j9Start + 4}}},
 		InvokeBasic: &j9meta.InvokeBasicInfo{Sites: []j9meta.InvokeBasicSite{{ReturnOffset: 0xb, ArgSlots: 2, J2IThunk: 0x650000}}},
 	}
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Encode()
+	j9gen.Lay(b)
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +151,7 @@ func putCapture(t testing.TB, name string, b *j9meta.Body, blob []byte, methods 
 		c.ColdCodePath = name + ".cold"
 		put(t, c.ColdCodePath, cold)
 	}
-	text, err := c.Description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := j9gen.Description(c)
 	put(t, name+".json", text)
 }
 

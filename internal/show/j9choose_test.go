@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/show"
 )
 
@@ -18,10 +19,8 @@ func TestOpenJ9SectionsOfRecords(t *testing.T) {
 	b, blob := smallBody(t)
 	put(t, "jit-100.dump", j9Dump(t, x86Header(), b, blob, smallMethods, j9WarmCode, j9ColdCode))
 	b.OSR = nil
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
-	without, err := b.Encode()
+	j9gen.Lay(b)
+	without, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/jitinject/jitinject/internal/runtime/openj9"
-
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
 )
 
 // The code of captures as instructions, with what the metadata says of it in between.

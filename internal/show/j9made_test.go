@@ -216,7 +216,7 @@ func TestOpenJ9Made(t *testing.T) {
 	kinds := make(map[string]bool)
 	for seed := range uint64(150) {
 		b := j9gen.Random(rand.New(rand.NewPCG(seed, 1)), j9gen.Options{GapMaps: j9gen.Choice(seed % 2)})
-		blob, err := b.Encode()
+		blob, err := j9gen.Encode(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func FuzzOpenJ9(f *testing.F) {
 	f.Add(blob, uint8(0))
 	for seed := range uint64(20) {
 		b := j9gen.Random(rand.New(rand.NewPCG(seed, 3)), j9gen.Options{})
-		made, err := b.Encode()
+		made, err := j9gen.Encode(b)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -428,10 +428,8 @@ func TestOpenJ9Deep(t *testing.T) {
 		b.Atlas.Maps = append(b.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Info: j9meta.ByteCodeInfo{CallerIndex: n - 1, DoNotProfile: true}, Shared: true})
 	}
 	b.Header.StartColdPC, b.Header.EndWarmPC, b.Header.EndPC = 0, j9Start+n, j9Start+n
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Encode()
+	j9gen.Lay(b)
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}

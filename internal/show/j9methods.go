@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
-
 	"github.com/jitinject/jitinject/jitdump"
 )
 

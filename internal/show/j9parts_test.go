@@ -15,7 +15,7 @@ func TestOpenJ9Gaps(t *testing.T) {
 	gaps := 0
 	for seed := range uint64(20) {
 		b := j9gen.Random(rand.New(rand.NewPCG(seed, 5)), j9gen.Options{GapMaps: j9gen.Always, InternalPointers: j9gen.Never, Sites: 3})
-		blob, err := b.Encode()
+		blob, err := j9gen.Encode(b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
-
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
 	"github.com/jitinject/jitinject/jitdump"
 )
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -53,8 +54,8 @@ func monoLog(t testing.TB, version uint8) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	h := monolog.Header{Version: version, PtrSize: 8, Startup: 1700000000000, StartupTime: 2_000_000_000, PID: 17, Args: "log:\"jit\"\n", Arch: "x86-64", OS: "linux"}
-	h.Major, h.Minor = monolog.MonoVersion(version)
-	w, err := monolog.NewWriter(&b, &h)
+	h.Major, h.Minor = monogen.MonoVersion(version)
+	w, err := monogen.NewWriter(&b, &h)
 	if err != nil {
 		t.Fatal(err)
 	}

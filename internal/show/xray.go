@@ -9,9 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/jitinject/jitinject/internal/runtime/xray"
-
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -265,7 +266,7 @@ func TestXRayNames(t *testing.T) {
 func xrayTrace(t testing.TB, version uint16, order binary.ByteOrder) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := xrayfdr.NewWriter(&b, &xrayfdr.Header{Order: order, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 2_000_000_000, BufferSize: 512})
+	w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: order, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 2_000_000_000, BufferSize: 512})
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)

@@ -5,10 +5,9 @@ import (
 	"io"
 	"math"
 
-	"github.com/jitinject/jitinject/internal/runtime/xray"
-
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
 )
 
 // stats shows how often functions were called and how long that took, those with the

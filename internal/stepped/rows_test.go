@@ -10,12 +10,11 @@ import (
 	"slices"
 	"testing"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/jitobj"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
 )
 

@@ -60,12 +60,20 @@ func NewRecording() *Recording {
 	return &Recording{Order: binary.LittleEndian, SampleType: IP | TID | Time | Period, AttrSize: 128, ClockID: 1, ID: 77, Major: 8, Minor: 1}
 }
 
+// pack returns numbers and bytes one after the other.
+func (r *Recording) pack(fields ...any) (b []byte) {
+	for _, f := range fields {
+		var err error
+		if b, err = binary.Append(b, r.Order, f); err != nil {
+			panic(err)
+		}
+	}
+	return b
+}
+
 // Raw adds a record with the given body.
 func (r *Recording) Raw(typ uint32, misc uint16, body []byte) {
-	b := r.Order.AppendUint32(nil, typ)
-	b = r.Order.AppendUint16(b, misc)
-	b = r.Order.AppendUint16(b, uint16(8+len(body)))
-	r.data = append(append(r.data, b...), body...)
+	r.data = append(r.data, r.pack(typ, misc, uint16(8+len(body)), body)...)
 }
 
 // Payload adds bytes that are no record: what follows an AUXTRACE record.
@@ -76,28 +84,13 @@ func (r *Recording) kernel(typ uint32, misc uint16, body []byte, pid, tid uint32
 	for len(body)%8 != 0 {
 		body = append(body, 0)
 	}
-	if r.NoTrailers {
-		r.Raw(typ, misc, body)
-		return
-	}
-	if r.SampleType&TID != 0 {
-		body = r.Order.AppendUint32(body, pid)
-		body = r.Order.AppendUint32(body, tid)
-	}
-	if r.SampleType&Time != 0 {
-		body = r.Order.AppendUint64(body, time)
-	}
-	if r.SampleType&ID != 0 {
-		body = r.Order.AppendUint64(body, r.ID)
-	}
-	if r.SampleType&StreamID != 0 {
-		body = r.Order.AppendUint64(body, r.StreamID)
-	}
-	if r.SampleType&CPU != 0 {
-		body = r.Order.AppendUint64(body, 0)
-	}
-	if r.SampleType&Identifier != 0 {
-		body = r.Order.AppendUint64(body, r.ID)
+	for _, f := range []struct {
+		bit   uint64
+		value []byte
+	}{{TID, r.pack(pid, tid)}, {Time, r.pack(time)}, {ID, r.pack(r.ID)}, {StreamID, r.pack(r.StreamID)}, {CPU, make([]byte, 8)}, {Identifier, r.pack(r.ID)}} {
+		if r.SampleType&f.bit != 0 && !r.NoTrailers {
+			body = append(body, f.value...)
+		}
 	}
 	r.Raw(typ, misc, body)
 }
@@ -116,27 +109,16 @@ func (r *Recording) Mmap2(pid uint32, time, addr, length, pgoff uint64, name str
 
 // FileMmap2 is Mmap2 of a file that has an inode.
 func (r *Recording) FileMmap2(pid uint32, time, addr, length, pgoff uint64, name string, inode uint64) {
-	b := r.Order.AppendUint32(nil, pid)
-	b = r.Order.AppendUint32(b, pid)
-	for _, v := range []uint64{addr, length, pgoff} {
-		b = r.Order.AppendUint64(b, v)
-	}
-	typ := uint32(1)
+	typ, b := uint32(1), r.pack(pid, pid, addr, length, pgoff)
 	if !r.NoMmap2 {
 		typ = 10
 		major, minor := r.Major, r.Minor
 		if inode == 0 {
 			major, minor = 0, 0
 		}
-		b = r.Order.AppendUint32(b, major)
-		b = r.Order.AppendUint32(b, minor)
-		b = r.Order.AppendUint64(b, inode)
-		b = r.Order.AppendUint64(b, 0) // its generation
-		b = r.Order.AppendUint32(b, 5)
-		b = r.Order.AppendUint32(b, 2)
+		b = append(b, r.pack(major, minor, inode, uint64(0), uint32(5), uint32(2))...)
 	}
-	b = append(append(b, name...), 0)
-	r.kernel(typ, 2, b, pid, pid, time)
+	r.kernel(typ, 2, append(append(b, name...), 0), pid, pid, time)
 }
 
 // Marker adds the mapping that names a dump.
@@ -146,14 +128,11 @@ func (r *Recording) Marker(pid uint32, time uint64, path string) {
 
 // Comm adds a COMM record; exec says that it comes from an exec.
 func (r *Recording) Comm(pid uint32, time uint64, name string, exec bool) {
-	b := r.Order.AppendUint32(nil, pid)
-	b = r.Order.AppendUint32(b, pid)
-	b = append(append(b, name...), 0)
 	misc := uint16(0)
 	if exec {
 		misc = 1 << 13
 	}
-	r.kernel(3, misc, b, pid, pid, time)
+	r.kernel(3, misc, r.pack(pid, pid, []byte(name+"\x00")), pid, pid, time)
 }
 
 // Fork adds the FORK record of a process.
@@ -163,23 +142,15 @@ func (r *Recording) Fork(pid, parent uint32, time uint64) { r.task(7, pid, paren
 func (r *Recording) Exit(pid, tid uint32, time uint64) { r.task(4, pid, 1, tid, 1, time) }
 
 func (r *Recording) task(typ uint32, pid, parent, tid, parentTID uint32, time uint64) {
-	b := r.Order.AppendUint32(nil, pid)
-	for _, v := range []uint32{parent, tid, parentTID} {
-		b = r.Order.AppendUint32(b, v)
-	}
-	b = r.Order.AppendUint64(b, time)
-	r.kernel(typ, 0, b, parent, parent, time)
+	r.kernel(typ, 0, r.pack(pid, parent, tid, parentTID, time), parent, parent, time)
 }
 
 // Namespaces adds a NAMESPACES record: the inodes of the process's namespaces, in
 // the order net, uts, ipc, pid, user, mnt, cgroup.
 func (r *Recording) Namespaces(pid uint32, time uint64, inodes ...uint64) {
-	b := r.Order.AppendUint32(nil, pid)
-	b = r.Order.AppendUint32(b, pid)
-	b = r.Order.AppendUint64(b, uint64(len(inodes)))
+	b := r.pack(pid, pid, uint64(len(inodes)))
 	for _, inode := range inodes {
-		b = r.Order.AppendUint64(b, 4) // the device
-		b = r.Order.AppendUint64(b, inode)
+		b = append(b, r.pack(uint64(4), inode)...) // device, inode
 	}
 	r.kernel(16, 0, b, pid, pid, time)
 }
@@ -197,14 +168,9 @@ func (r *Recording) Chain(pid uint32, time uint64, ips ...uint64) {
 		switch {
 		case r.SampleType&f.bit == 0:
 		case f.bit == TID:
-			b = r.Order.AppendUint32(b, pid)
-			b = r.Order.AppendUint32(b, pid)
+			b = append(b, r.pack(pid, pid)...)
 		case f.bit == Callchain:
-			b = r.Order.AppendUint64(b, uint64(1+len(ips)))
-			b = r.Order.AppendUint64(b, user)
-			for _, ip := range ips {
-				b = r.Order.AppendUint64(b, ip)
-			}
+			b = append(b, r.pack(uint64(1+len(ips)), user, ips)...)
 		default:
 			b = r.Order.AppendUint64(b, f.value)
 		}

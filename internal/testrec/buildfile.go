@@ -26,20 +26,13 @@ func (r *Recording) Bytes() []byte {
 	if len(r.EventTypes) == 0 {
 		types[0] = 0
 	}
-	for _, v := range []uint64{header, uint64(r.AttrSize) + 16, attrAt, uint64(r.AttrSize) + 16, dataAt, uint64(len(r.data)), types[0], types[1]} {
-		b = o.AppendUint64(b, v)
-	}
+	b = append(b, r.pack(header, uint64(r.AttrSize)+16, attrAt, uint64(r.AttrSize)+16, dataAt, uint64(len(r.data)), types)...)
 	if !r.ShortHeader {
 		b = append(b, r.features()...)
 	}
-	b = o.AppendUint64(b, r.ID)
-	b = append(b, r.attr()...)
-	b = o.AppendUint64(b, header)
-	b = o.AppendUint64(b, ids)
+	b = append(b, r.pack(r.ID, r.attr(), header, ids)...)
 	for i, name := range r.EventTypes {
-		b = o.AppendUint64(b, uint64(i))
-		b = append(b, name...)
-		b = append(b, make([]byte, 64-len(name))...)
+		b = append(b, r.pack(uint64(i), []byte(name), make([]byte, 64-len(name)))...)
 	}
 	b = append(b, r.data...)
 	if r.ShortHeader {
@@ -57,13 +50,11 @@ func (r *Recording) Bytes() []byte {
 		sections = append(sections, args)
 	}
 	if r.Wall != 0 {
-		data := o.AppendUint32(o.AppendUint32(nil, 1), uint32(r.ClockID))
-		sections = append(sections, o.AppendUint64(o.AppendUint64(data, r.Wall), r.Clock))
+		sections = append(sections, r.pack(uint32(1), r.ClockID, r.Wall, r.Clock))
 	}
 	at := uint64(len(b) + 16*len(sections))
 	for _, s := range sections {
-		b = o.AppendUint64(b, at)
-		b = o.AppendUint64(b, uint64(len(s)))
+		b = append(b, r.pack(at, uint64(len(s)))...)
 		at += uint64(len(s))
 	}
 	return append(b, bytes.Join(sections, nil)...)
@@ -71,7 +62,7 @@ func (r *Recording) Bytes() []byte {
 
 // text is a string as features have it.
 func (r *Recording) text(s string) []byte {
-	return append(append(r.Order.AppendUint32(nil, uint32(len(s)+1)), s...), 0)
+	return r.pack(uint32(len(s)+1), []byte(s+"\x00"))
 }
 
 // features returns the header's bitmap, an array of C longs.

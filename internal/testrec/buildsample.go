@@ -124,10 +124,5 @@ func (r *Recording) Touch(s Touch) {
 
 // Deferred adds a CALLCHAIN_DEFERRED record.
 func (r *Recording) Deferred(pid uint32, time, cookie uint64, chain ...uint64) {
-	b := r.Order.AppendUint64(nil, cookie)
-	b = r.Order.AppendUint64(b, uint64(len(chain)))
-	for _, ip := range chain {
-		b = r.Order.AppendUint64(b, ip)
-	}
-	r.kernel(22, 2, b, pid, pid, time)
+	r.kernel(22, 2, r.pack(cookie, uint64(len(chain)), chain), pid, pid, time)
 }

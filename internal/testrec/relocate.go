@@ -17,10 +17,10 @@ import (
 // program. Unwinding needs the files' tables. Relocate reads only files of perf record on
 // x86-64.
 func Relocate(dir string) error {
-	return rewrite(dir, func(in []byte) (out []byte) {
+	return Rewrite(dir, func(in []byte) (out []byte) {
 		last := lastInodes(in)
-		for rec := range eachRecord(in) {
-			if name, inode := mappedFile(rec); name != "" && last[name] == inode {
+		for rec := range Records(in) {
+			if name, inode := MappedFile(rec); name != "" && last[name] == inode {
 				rec = relocated(rec, name, dir)
 			}
 			out = append(out, rec...)
@@ -29,8 +29,8 @@ func Relocate(dir string) error {
 	})
 }
 
-// rewrite replaces the records of the perf.data in a directory.
-func rewrite(dir string, records func(in []byte) (out []byte)) error {
+// Rewrite replaces the records of the perf.data in a directory.
+func Rewrite(dir string, records func(in []byte) (out []byte)) error {
 	path := filepath.Join(dir, "perf.data")
 	in, err := os.ReadFile(path)
 	if err != nil {
@@ -51,8 +51,8 @@ func rewrite(dir string, records func(in []byte) (out []byte)) error {
 	return os.WriteFile(path, out, 0o600)
 }
 
-// eachRecord returns the records of a data section.
-func eachRecord(data []byte) iter.Seq[[]byte] {
+// Records returns the records of a data section.
+func Records(data []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(data) > 0 {
 			size := binary.LittleEndian.Uint16(data[6:])
@@ -73,13 +73,12 @@ const (
 	mmapInode    = 48
 	mmapVersion  = 56
 	mmapBuildID  = 1 << 14 // of misc
-	mmapData     = 1 << 13 // of misc: not executable
 	mmapFileSize = 16      // device and inode: identify a file
 )
 
-// mappedFile returns the name of the file that a record maps, and its device and inode. The
+// MappedFile returns the name of the file that a record maps, and its device and inode. The
 // name is "" for other records.
-func mappedFile(rec []byte) (name, inode string) {
+func MappedFile(rec []byte) (name, inode string) {
 	if binary.LittleEndian.Uint32(rec) != 10 {
 		return "", ""
 	}
@@ -91,8 +90,8 @@ func mappedFile(rec []byte) (name, inode string) {
 // files of the same names than chroot has.
 func lastInodes(data []byte) map[string]string {
 	last := make(map[string]string)
-	for rec := range eachRecord(data) {
-		if name, inode := mappedFile(rec); name != "" {
+	for rec := range Records(data) {
+		if name, inode := MappedFile(rec); name != "" {
 			last[name] = inode
 		}
 	}

@@ -1,9 +1,7 @@
 package testrec
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -26,24 +24,8 @@ func Seed(t testing.TB) uint64 {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("to repeat it: JITINJECT_SEED=%d go test %s -count=1 -run '^%s$'", seed, packageDir(), t.Name())
+			t.Logf("to repeat it, in the directory of the package: JITINJECT_SEED=%d go test -count=1 -run '^%s$'", seed, t.Name())
 		}
 	})
 	return seed
-}
-
-// packageDir returns the package under test, as an argument of go test at the top of the
-// repository.
-func packageDir() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	for top := dir; top != filepath.Dir(top); top = filepath.Dir(top) {
-		if _, err := os.Stat(filepath.Join(top, "go.mod")); err == nil {
-			rel, _ := filepath.Rel(top, dir)
-			return fmt.Sprintf("./%s", filepath.ToSlash(rel))
-		}
-	}
-	return "."
 }

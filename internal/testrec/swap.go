@@ -37,9 +37,8 @@ func Swap(in []byte) ([]byte, error) {
 			}
 		}
 	}
-	for len(types.b) > 0 { // u64 id, name
-		types.u64()
-		types.bytes(64)
+	for len(types.b) > 0 { // id, name
+		types.fields("8m")
 	}
 	var r records
 	for len(attrs.b) > 0 && s.err == nil {
@@ -119,10 +118,37 @@ func (s *swapper) u64s(n uint64) {
 	}
 }
 
-// rest swaps all that is left as u64.
-func (s *swapper) rest() {
-	for len(s.b) >= 8 {
-		s.u64()
+// fields swaps fields by their layout. 2, 4 and 8 are numbers of that many bytes, q, c and
+// m are 8, 16 and 64 bytes of text, s is a text after its length. * is numbers of 8 bytes
+// up to the end. n and N are numbers of 4 and 8 bytes that count how often the layout after
+// them follows.
+func (s *swapper) fields(layout string) {
+	for i, f := range layout {
+		n := uint64(0)
+		switch f {
+		case '2':
+			s.u16()
+		case '4':
+			s.u32()
+		case '8':
+			s.u64()
+		case 'q', 'c', 'm':
+			s.bytes(map[rune]int{'q': 8, 'c': 16, 'm': 64}[f])
+		case 's':
+			s.bytes(int(s.u32()))
+		case '*':
+			s.u64s(uint64(len(s.b) / 8))
+		case 'n':
+			n = uint64(s.u32())
+		case 'N':
+			n = s.u64()
+		}
+		if f == 'n' || f == 'N' {
+			for ; n > 0 && len(s.b) > 0; n-- {
+				s.fields(layout[i+1:])
+			}
+			return
+		}
 	}
 }
 

@@ -12,31 +12,27 @@ type event struct {
 
 // attr swaps a perf_event_attr of any version.
 func (s *swapper) attr() (e event) {
-	s.u32s(2) // type, size
-	s.u64s(2) // config, sample_period
+	s.fields("4488") // type, size, config, sample_period
 	e.sampleType = s.u64()
 	e.readFormat = s.u64()
 	flags := s.bytes(8)
 	e.trailing = s.flag(flags, 18)
 	swapBits(flags)
-	s.u32s(2) // wakeup_events, bp_type
-	s.u64()   // config1: up to here, 64 bytes
-	fields := []func(){
-		func() { s.u64() }, // config2: 72
-		func() { e.branchType = s.u64() },
-		func() { e.regsUser = s.u64() },
-		func() { s.u32s(2) }, // sample_stack_user, clockid
-		func() { e.regsIntr = s.u64() },
-		func() { s.u32(); s.u16(); s.u16() }, // aux_watermark, sample_max_stack, reserved
-		func() { s.u32s(2) },                 // aux_sample_size, aux_action
-		func() { s.u64() },                   // sig_data
-	}
-	for _, f := range fields {
-		if len(s.b) >= 8 {
-			f()
+	s.fields("448") // wakeup_events, bp_type, config1: up to here, 64 bytes
+	for i := range 8 {
+		switch {
+		case len(s.b) < 8:
+		case i == 1:
+			e.branchType = s.u64()
+		case i == 2:
+			e.regsUser = s.u64()
+		case i == 4:
+			e.regsIntr = s.u64()
+		default: // config2; sample_stack_user, clockid; aux_watermark, sample_max_stack, reserved; aux_sample_size, aux_action; sig_data
+			s.fields([]string{"8", "", "", "44", "", "422", "44", "8"}[i])
 		}
 	}
-	s.rest() // config3, ...
+	s.fields("*") // config3, ...
 	return e
 }
 

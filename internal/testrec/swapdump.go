@@ -19,10 +19,9 @@ func SwapDump(in []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("it begins with %q: no jitdump", in[:min(len(in), 4)])
 	}
-	s.u32s(2) // magic, version
+	s.fields("44") // magic, version
 	size := s.u32()
-	s.u32s(3) // elf_mach, pad, pid
-	s.u64s(2) // timestamp, flags
+	s.fields("44488") // elf_mach, pad, pid, timestamp, flags
 	s.bytes(max(0, int(size)-40))
 	for len(s.b) >= 16 && s.err == nil {
 		id, size := s.u32(), s.u32()
@@ -40,11 +39,9 @@ func SwapDump(in []byte) ([]byte, error) {
 func (s *swapper) dumpRecord(id uint32) {
 	switch id {
 	case 0: // LOAD: pid, tid, vma, addr, size, index
-		s.u32s(2)
-		s.u64s(4)
+		s.fields("448888")
 	case 1: // MOVE: pid, tid, vma, from, to, size, index
-		s.u32s(2)
-		s.u64s(5)
+		s.fields("4488888")
 	case 2: // DEBUG_INFO: addr, count, {addr, line, discrim, name}
 		s.u64()
 		n := int(s.u64())

@@ -73,13 +73,19 @@ func (s *swapper) record(r *records) {
 			kernel = body.sub(len(body.b) - n)
 			trailer = body
 		}
-		kernel.kernel(typ, misc)
+		if layout := kernelFields[typ]; typ == 10 && misc&mmapBuildID != 0 {
+			kernel.fields("44888cq44")
+		} else {
+			kernel.fields(layout)
+		}
 		if trailer != nil {
 			trailer.trailer(e)
 		}
 		s.fail(kernel.err)
 	case typ == 71:
-		s.bytes(int(body.auxtrace()))
+		payload := body.u64()
+		body.fields("884444")
+		s.bytes(int(payload))
 	default:
 		body.user(typ, r)
 	}
@@ -102,54 +108,23 @@ func (s *swapper) trailer(e event) {
 	}
 }
 
-// kernel swaps what a kernel record has between header and trailer
+// kernelFields are what kernel records have between header and trailer
 // [perf_event.h, enum perf_event_type].
-func (s *swapper) kernel(typ uint32, misc uint16) {
-	switch typ {
-	case 1, 10: // MMAP, MMAP2
-		s.u32s(2)
-		s.u64s(3)
-		if typ == 10 && misc&(1<<14) != 0 {
-			s.bytes(24) // size and build id
-			s.u32s(2)
-		} else if typ == 10 {
-			s.u32s(2)
-			s.u64s(2)
-			s.u32s(2)
-		}
-	case 3: // COMM
-		s.u32s(2)
-	case 4, 7: // EXIT, FORK
-		s.u32s(4)
-		s.u64()
-	case 8, 16: // READ, NAMESPACES
-		s.u32s(2)
-		s.rest()
-	case 12: // ITRACE_START
-		s.u32s(2)
-	case 15: // SWITCH_CPU_WIDE
-		s.u32s(2)
-	case 17: // KSYMBOL: addr, len, type, flags, name
-		s.u64()
-		s.u32()
-		s.u16()
-		s.u16()
-	case 18: // BPF_EVENT: type, flags, id, tag
-		s.u16()
-		s.u16()
-		s.u32()
-	case 19: // CGROUP: id, path
-		s.u64()
-	case 20: // TEXT_POKE: addr, old_len, new_len, bytes
-		s.u64()
-		s.u16()
-		s.u16()
-	case 2, 5, 6, 11, 13, 21: // LOST, THROTTLE, UNTHROTTLE, AUX, LOST_SAMPLES, AUX_OUTPUT_HW_ID
-		s.rest()
-	}
+var kernelFields = map[uint32]string{
+	1: "44888", 10: "44888448844", 3: "44", 4: "44448", 7: "44448", // MMAP, MMAP2, COMM, EXIT, FORK
+	8: "44*", 16: "44*", 12: "44", 15: "44", // READ, NAMESPACES, ITRACE_START, SWITCH_CPU_WIDE
+	17: "8422", 18: "224", 19: "8", 20: "822", // KSYMBOL, BPF_EVENT, CGROUP, TEXT_POKE
+	2: "*", 5: "*", 6: "*", 11: "*", 13: "*", 21: "*", // LOST, THROTTLE, UNTHROTTLE, AUX, LOST_SAMPLES, AUX_OUTPUT_HW_ID
 }
 
-// user swaps the body of one of perf's own records [perf's event.h].
+// userFields are the bodies of perf's own records [perf's event.h].
+var userFields = map[uint32]string{
+	65: "8", 66: "4", 67: "4", 69: "*", 75: "*", 77: "*", // HEADER_EVENT_TYPE, TRACING_DATA, HEADER_BUILD_ID, ID_INDEX, STAT_CONFIG, STAT_ROUND
+	70: "44*", 72: "44444488m44", 73: "N8c", 76: "844*", // AUXTRACE_INFO, AUXTRACE_ERROR, THREAD_MAP, STAT
+	79: "88888", // TIME_CONV: six numbers, the last two of one byte
+}
+
+// user swaps the body of one of perf's own records.
 func (s *swapper) user(typ uint32, r *records) {
 	switch typ {
 	case 64: // HEADER_ATTR: attr, ids
@@ -159,34 +134,9 @@ func (s *swapper) user(typ uint32, r *records) {
 			a.attr()
 			s.fail(a.err)
 		}
-		s.rest()
-	case 66, 67: // TRACING_DATA: size; HEADER_BUILD_ID: pid
-		s.u32()
-	case 65, 69, 75, 77: // HEADER_EVENT_TYPE, ID_INDEX, STAT_CONFIG, STAT_ROUND
-		if typ == 65 {
-			s.u64()
-			break
-		}
-		s.rest()
-	case 70: // AUXTRACE_INFO
-		s.u32s(2)
-		s.rest()
-	case 72: // AUXTRACE_ERROR
-		s.u32s(6)
-		s.u64s(2)
-		s.bytes(64)
-		s.u32s(2)
-	case 73: // THREAD_MAP: count, {pid, comm}
-		for n := s.u64(); n > 0 && len(s.b) > 0; n-- {
-			s.u64()
-			s.bytes(16)
-		}
+		s.fields("*")
 	case 74: // CPU_MAP
 		s.cpuMap()
-	case 76: // STAT
-		s.u64()
-		s.u32s(2)
-		s.rest()
 	case 78: // EVENT_UPDATE: type, id, data
 		switch kind := s.u64(); {
 		case kind == 1: // scale, a double
@@ -197,23 +147,14 @@ func (s *swapper) user(typ uint32, r *records) {
 		default:
 			s.u64()
 		}
-	case 79: // TIME_CONV: six numbers, the last two of one byte
-		s.u64s(3)
-		s.u64s(2)
 	case 80: // HEADER_FEATURE
 		id := s.u64()
 		s.feature(int(id), r)
 	case 81:
 		s.fail(fmt.Errorf("it is compressed, unpack it before"))
+	default:
+		s.fields(userFields[typ])
 	}
-}
-
-// auxtrace swaps an AUXTRACE record and returns the size of its payload.
-func (s *swapper) auxtrace() uint64 {
-	size := s.u64()
-	s.u64s(2)
-	s.u32s(4)
-	return size
 }
 
 // cpuMap swaps a set of CPUs: a list, a mask, or from perf 6.1 on a range.

@@ -67,13 +67,8 @@ func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
 // that fails fails the test.
 func Run(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
-	cmd := Command(t, dir, name, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
-	}
-	return stdout.String()
+	stdout, _ := RunBoth(t, dir, name, args...)
+	return stdout
 }
 
 // RunBoth is Run, and returns standard error as well.

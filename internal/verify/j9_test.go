@@ -73,9 +73,7 @@ func laid(t *testing.T, before, after func(b *j9meta.Body)) *j9meta.Body {
 	if before != nil {
 		before(b)
 	}
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(b)
 	if after != nil {
 		after(b)
 	}
@@ -84,7 +82,7 @@ func laid(t *testing.T, before, after func(b *j9meta.Body)) *j9meta.Body {
 
 func encoded(t *testing.T, b *j9meta.Body) []byte {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -14,7 +15,7 @@ import (
 // A monoLog is one that is made event by event. Events have times 100 ns apart.
 type monoLog struct {
 	b    bytes.Buffer
-	w    *monolog.Writer
+	w    *monogen.Writer
 	time uint64
 }
 
@@ -26,9 +27,9 @@ func newMonoLog(h monolog.Header) *monoLog { return newMonoLogAt(h, monoStart) }
 func newMonoLogAt(h monolog.Header, time uint64) *monoLog {
 	l := &monoLog{time: time}
 	h.PtrSize = 8
-	h.Major, h.Minor = monolog.MonoVersion(h.Version)
+	h.Major, h.Minor = monogen.MonoVersion(h.Version)
 	var err error
-	if l.w, err = monolog.NewWriter(&l.b, &h); err != nil {
+	if l.w, err = monogen.NewWriter(&l.b, &h); err != nil {
 		panic(err)
 	}
 	return l.buffer(1)

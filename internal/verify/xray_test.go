@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -14,7 +15,7 @@ import (
 // An xrayTrace is one that is made record by record.
 type xrayTrace struct {
 	b   bytes.Buffer
-	w   *xrayfdr.Writer
+	w   *xraygen.Writer
 	tsc uint64
 }
 
@@ -31,7 +32,7 @@ func newXRayTrace(h xrayfdr.Header) *xrayTrace {
 		h.CycleFrequency = 2_000_000_000
 	}
 	var err error
-	if t.w, err = xrayfdr.NewWriter(&t.b, &h); err != nil {
+	if t.w, err = xraygen.NewWriter(&t.b, &h); err != nil {
 		panic(err)
 	}
 	return t
@@ -122,7 +123,7 @@ var xrayBreaches = []breach{
 
 	xrayBreach("xray/grammar", v5, two, at(xrayBody, 0x1f)),
 	xrayBreach("xray/payload", v1, func(t *xrayTrace) {
-		t.w.LosePayloads = true
+		t.w.Lose()
 		t.buffer(1).enter(1)
 		t.must(t.w.CustomEvent(t.tsc, []byte("some text")))
 		t.exit(1).enter(2, 3).exit(3, 2)

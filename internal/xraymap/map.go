@@ -77,20 +77,6 @@ func (m *Map) Address(id uint32) (addr uint64, ok bool) {
 	return addr, addr != 0
 }
 
-// Offset returns where in the file the byte at an address of the program lies: what ties
-// an address to a mapping of the file. executable asks for code only.
-func (m *Map) Offset(addr uint64, executable bool) (off uint64, ok bool) {
-	for _, p := range m.loads {
-		if executable && p.Flags&elf.PF_X == 0 {
-			continue
-		}
-		if addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
-			return addr - p.Vaddr + p.Off, true
-		}
-	}
-	return 0, false
-}
-
 // Bias returns how far above its own addresses a program lies, of which the bytes from off
 // on are mapped at addr. ok is false if that is no place of executable code in it. A kernel
 // maps whole pages, so off may be a little before where code begins in the file.

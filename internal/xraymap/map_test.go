@@ -77,9 +77,6 @@ func TestAddress(t *testing.T) {
 	if _, ok := m.Bias(0x7f0000000000, 0x3000); ok {
 		t.Error("a mapping of data gives a bias")
 	}
-	if off, ok := m.Offset(a+0x30, true); !ok || off != madeText+0x30 {
-		t.Errorf("offset %#x, %v", off, ok)
-	}
 }
 
 // Several symbols may stand for one function, and perf shows the global one.

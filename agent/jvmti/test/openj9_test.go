@@ -70,7 +70,7 @@ func known(b *j9meta.Body, classes map[int]uint64, count int) map[uint64]javaMet
 
 func encode(t *testing.T, b *j9meta.Body) []byte {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +93,7 @@ func vector(t *testing.T, path string, base, code uint64, l j9meta.Layout) *j9me
 	h.EndWarmPC += code - h.StartPC
 	h.EndPC += code - h.StartPC
 	h.StartPC = code
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(b)
 	if moved := encode(t, b); len(moved) != len(blob) {
 		t.Fatalf("%s: %d bytes, %d when moved", path, len(blob), len(moved))
 	}

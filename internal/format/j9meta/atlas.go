@@ -44,14 +44,6 @@ func (d *decoder) atlas(c *wire.Cursor) *StackAtlas {
 	return a
 }
 
-// GCMap returns the index of the map that holds where objects are in the range of
-// map i: itself, or the last one before it that has a map of its own; -1: none.
-func (a *StackAtlas) GCMap(i int) int {
-	for ; i >= 0 && a.Maps[i].Shared; i-- {
-	}
-	return i
-}
-
 // A StackAllocMap says which slots hold objects that live in the frame itself.
 type StackAllocMap struct {
 	Offset   int

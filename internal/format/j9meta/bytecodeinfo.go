@@ -49,26 +49,3 @@ func byteCodeInfo(order binary.ByteOrder, v uint32) ByteCodeInfo {
 		ByteCodeIndex: int(int32(v) >> 15),
 	}
 }
-
-// bits puts b together again.
-func (b ByteCodeInfo) bits(order binary.ByteOrder) (v uint32) {
-	caller, index := uint32(b.CallerIndex)&0x1fff, uint32(b.ByteCodeIndex)&0x1ffff
-	if order == binary.ByteOrder(binary.BigEndian) {
-		v = caller<<17 | index
-		if b.DoNotProfile {
-			v |= 1 << 31
-		}
-		if b.SameReceiver {
-			v |= 1 << 30
-		}
-		return v
-	}
-	v = caller<<2 | index<<15
-	if b.DoNotProfile {
-		v |= 1
-	}
-	if b.SameReceiver {
-		v |= 2
-	}
-	return v
-}

@@ -43,14 +43,3 @@ func decodeBytecodes(c *wire.Cursor, l Layout) *BytecodeMap {
 	}
 	return m
 }
-
-func (m *BytecodeMap) size(l Layout) int { return 2 * l.PointerSize * (1 + len(m.Entries)) }
-
-func (m *BytecodeMap) encode(b *wire.Buffer, l Layout) {
-	b.Word(m.Eyecatcher, l.PointerSize)
-	b.Word(m.Size, l.PointerSize)
-	for _, e := range m.Entries {
-		b.Word(e.BytecodePC, l.PointerSize)
-		b.Word(e.Instruction, l.PointerSize)
-	}
-}

@@ -14,25 +14,25 @@ import (
 type captureJSON struct {
 	Base        *address            `json:"base"`
 	StartPC     *address            `json:"startPC"`
-	Epoch       int                 `json:"epoch,omitempty"`
-	PointerSize int                 `json:"pointer_size,omitempty"`
-	ByteOrder   string              `json:"byte_order,omitempty"`
-	Machine     string              `json:"machine,omitempty"`
-	PID         uint32              `json:"pid,omitempty"`
-	Time        *uint64             `json:"time,omitempty"`
-	Code        string              `json:"code,omitempty"`
-	ColdCode    string              `json:"cold_code,omitempty"`
-	Methods     []captureMethodJSON `json:"methods,omitempty"`
+	Epoch       int                 `json:"epoch"`
+	PointerSize int                 `json:"pointer_size"`
+	ByteOrder   string              `json:"byte_order"`
+	Machine     string              `json:"machine"`
+	PID         uint32              `json:"pid"`
+	Time        *uint64             `json:"time"`
+	Code        string              `json:"code"`
+	ColdCode    string              `json:"cold_code"`
+	Methods     []captureMethodJSON `json:"methods"`
 }
 
 type captureMethodJSON struct {
 	Method    *address   `json:"method"`
-	Class     string     `json:"class,omitempty"`
-	Name      string     `json:"name,omitempty"`
-	Signature string     `json:"signature,omitempty"`
-	File      string     `json:"file,omitempty"`
-	User      bool       `json:"user,omitempty"`
-	Lines     [][]uint32 `json:"lines,omitempty"` // of two numbers each
+	Class     string     `json:"class"`
+	Name      string     `json:"name"`
+	Signature string     `json:"signature"`
+	File      string     `json:"file"`
+	User      bool       `json:"user"`
+	Lines     [][]uint32 `json:"lines"` // of two numbers each
 }
 
 // take takes in what the JSON says.
@@ -156,9 +156,6 @@ func (a *address) UnmarshalJSON(text []byte) error {
 	*a = address(v)
 	return nil
 }
-
-// MarshalJSON writes an address.
-func (a address) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `"%#x"`, uint64(a)), nil }
 
 // jsonError says where in a text the error is.
 func jsonError(text []byte, err error) error {

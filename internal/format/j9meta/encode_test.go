@@ -13,7 +13,7 @@ func TestSamplesEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(v.name, err)
 		}
-		out, err := b.Encode()
+		out, err := encode(b)
 		if err != nil {
 			t.Fatal(v.name, err)
 		}
@@ -35,13 +35,11 @@ func TestSamplesLay(t *testing.T) {
 			continue
 		}
 		before := *b
-		if err := b.Lay(); err != nil {
-			t.Fatal(v.name, err)
-		}
+		lay(b)
 		if !reflect.DeepEqual(*b, before) {
 			t.Errorf("%s: laid out anew:\n%+v\nbefore:\n%+v", v.name, *b, before)
 		}
-		out, err := b.Encode()
+		out, err := encode(b)
 		if err != nil {
 			t.Fatal(v.name, err)
 		}

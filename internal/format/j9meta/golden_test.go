@@ -102,7 +102,6 @@ func TestPOWER(t *testing.T) {
 		{Offset: 0x187, Low: 0xfffff000, Info: ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 77}, RegisterSave: 3, RegisterMap: 0x00040002,
 			Pointers: &RegisterPointers{Size: 5, Arrays: []PinningArray{{9, []uint8{30}}}, Extra: []byte{0x99}}, Bits: []byte{0}},
 	})
-	equal(t, "map for objects", []int{b.Atlas.GCMap(0), b.Atlas.GCMap(1), b.Atlas.GCMap(2), b.Atlas.GCMap(3)}, []int{0, 1, 1, 3})
 	equal(t, "internal pointers", b.InternalPointers, &InternalPointerMap{
 		Offset: 0x19e, Size: 1, FirstIndex: 3, FirstOffset: -2, Arrays: []PinningArray{},
 	})

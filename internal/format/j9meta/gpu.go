@@ -1,10 +1,6 @@
 package j9meta
 
-import (
-	"bytes"
-
-	"github.com/jitinject/jitinject/internal/wire"
-)
+import "github.com/jitinject/jitinject/internal/wire"
 
 // GPUInfo describes the kernels that were made from the method for CUDA devices,
 // section (7) of the document. Its parts lie one behind the other, in the order
@@ -34,8 +30,6 @@ type GPUKernel struct {
 	PTX  uint64 // address of Text in the process
 	Text []byte // PTX assembly, without its NUL
 }
-
-func gpuHeadSize(pointer int) int { return 4*pointer + 8 }
 
 // decodeGPU decodes from a cursor that ends where the next section begins, or
 // the blob. base is the address of the blob in the process.
@@ -76,63 +70,4 @@ func decodeGPU(c *wire.Cursor, l Layout, base uint64) *GPUInfo {
 		g.CUModules = c.Bytes("CU module array", size)
 	}
 	return g
-}
-
-func (g *GPUInfo) size(l Layout) int {
-	size := gpuHeadSize(l.PointerSize) + len(g.Signature) + 1 + len(g.CUModules)
-	for _, k := range g.Kernels {
-		size += 4 + l.PointerSize + len(k.Text) + 1
-	}
-	return size
-}
-
-// lay sets the pointers for a section at an offset.
-func (g *GPUInfo) lay(l Layout, base uint64, offset int) {
-	g.Offset = offset
-	at := offset + gpuHeadSize(l.PointerSize)
-	next := func(size int) uint64 {
-		address := l.address(base, at)
-		at += size
-		return address
-	}
-	g.MethodSignature = next(len(g.Signature) + 1)
-	g.LineNumberArray = next(4 * len(g.Kernels))
-	g.PTXArray = next(l.PointerSize * len(g.Kernels))
-	for i := range g.Kernels {
-		k := &g.Kernels[i]
-		k.PTX = next(len(k.Text) + 1)
-	}
-	g.CUModuleArray = next(0)
-}
-
-func (g *GPUInfo) encode(b *wire.Buffer, l Layout) {
-	b.Word(g.MethodSignature, l.PointerSize)
-	b.U32(uint32(len(g.Kernels)))
-	b.U32(g.MaxCachedDevices)
-	b.Word(g.LineNumberArray, l.PointerSize)
-	b.Word(g.PTXArray, l.PointerSize)
-	b.Word(g.CUModuleArray, l.PointerSize)
-	b.Bytes(g.Signature)
-	b.U8(0)
-	for _, k := range g.Kernels {
-		b.U32(k.Line)
-	}
-	for _, k := range g.Kernels {
-		b.Word(k.PTX, l.PointerSize)
-	}
-	for _, k := range g.Kernels {
-		b.Bytes(k.Text)
-		b.U8(0)
-	}
-	b.Bytes(g.CUModules)
-}
-
-// hasNUL reports whether a string cannot be written with a NUL at its end.
-func (g *GPUInfo) hasNUL() bool {
-	for _, k := range g.Kernels {
-		if bytes.IndexByte(k.Text, 0) >= 0 {
-			return true
-		}
-	}
-	return bytes.IndexByte(g.Signature, 0) >= 0
 }

@@ -29,7 +29,7 @@ func TestHighWords_BothEnd(t *testing.T) {
 	}{{1116, 4}, {6082, 8}, {7184, 8}, {7828, 8}} {
 		for _, high := range []bool{true, false} {
 			b := s390Body(c.seed, c.pointerSize, high)
-			blob, err := b.Encode()
+			blob, err := j9gen.Encode(b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestHighWords_Unclear(t *testing.T) {
 		for i := range b.Atlas.Monitors {
 			b.Atlas.Monitors[i] = 0xff
 		}
-		blob, err := b.Encode()
+		blob, err := j9gen.Encode(b)
 		if err != nil {
 			t.Fatal(err)
 		}

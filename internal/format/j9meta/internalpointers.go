@@ -102,3 +102,12 @@ func (d *decoder) internalPointers(c *wire.Cursor) *InternalPointerMap {
 	m.Arrays, m.Extra = pinningArrays(c, int(m.Size))
 	return m
 }
+
+// pinningSize is the number of bytes of arrays and the count before them.
+func pinningSize(arrays []PinningArray) int {
+	n := 1
+	for _, a := range arrays {
+		n += 2 + len(a.Pointers)
+	}
+	return n
+}

@@ -19,7 +19,6 @@ type InvokeBasicSite struct {
 	J2IThunk     uint64 // address, or 0
 }
 
-func invokeBasicHeadSize(pointer int) int { return pointer } // the first site is aligned as its pointer is
 func invokeBasicSiteSize(pointer int) int { return 8 + pointer }
 
 func decodeInvokeBasic(c *wire.Cursor, l Layout) *InvokeBasicInfo {
@@ -39,21 +38,4 @@ func decodeInvokeBasic(c *wire.Cursor, l Layout) *InvokeBasicInfo {
 		v.Sites = append(v.Sites, s)
 	}
 	return v
-}
-
-func (v *InvokeBasicInfo) size(l Layout) int {
-	return invokeBasicHeadSize(l.PointerSize) + len(v.Sites)*invokeBasicSiteSize(l.PointerSize)
-}
-
-func (v *InvokeBasicInfo) encode(b *wire.Buffer, l Layout) {
-	b.U32(uint32(len(v.Sites)))
-	if l.PointerSize == 8 {
-		b.Bytes(v.Pad[:])
-	}
-	for _, s := range v.Sites {
-		b.U32(s.ReturnOffset)
-		b.U8(s.ArgSlots)
-		b.Bytes(s.Pad[:])
-		b.Word(s.J2IThunk, l.PointerSize)
-	}
 }

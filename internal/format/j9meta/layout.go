@@ -100,14 +100,6 @@ func (l Layout) siteSize() int {
 	return 16
 }
 
-// atlasSize is the size of struct J9JITStackAtlas.
-func (l Layout) atlasSize() int {
-	if l.PointerSize == 4 {
-		return 20
-	}
-	return 32
-}
-
 // word reads a number of the size of a pointer.
 func word(c *wire.Cursor, l Layout, field string) uint64 {
 	if l.PointerSize == 4 {

@@ -36,8 +36,7 @@ type OSRSlot struct {
 }
 
 const (
-	osrHeaderSize  = 12 // of section 0: size, max. scratch buffer size, number of mappings
-	osrMappingSize = 8  // without the slots
+	osrMappingSize = 8 // without the slots
 	osrSlotSize    = 16
 	osrCatchSize   = 8 // of section 1, without the offsets
 )
@@ -107,41 +106,4 @@ func decodeOSRMapping(c *wire.Cursor) OSRMapping {
 		})
 	}
 	return m
-}
-
-// sharedSize is the size of section 0, in bytes.
-func (o *OSRInfo) sharedSize() int {
-	if o.SizeOnly {
-		return 4
-	}
-	size := osrHeaderSize
-	for _, m := range o.Mappings {
-		size += osrMappingSize + osrSlotSize*len(m.Slots)
-	}
-	return size
-}
-
-func (o *OSRInfo) size() int { return o.sharedSize() + osrCatchSize + 4*len(o.CatchBlocks) }
-
-func (o *OSRInfo) encode(b *wire.Buffer) {
-	b.U32(uint32(o.sharedSize()))
-	if !o.SizeOnly {
-		b.U32(o.MaxScratchSize)
-		b.U32(uint32(len(o.Mappings)))
-		for _, m := range o.Mappings {
-			b.U32(m.PC)
-			b.U32(uint32(len(m.Slots)))
-			for _, s := range m.Slots {
-				b.U32(uint32(s.Site))
-				b.U32(s.BufferOffset)
-				b.U32(s.ScratchOffset)
-				b.U32(s.Size)
-			}
-		}
-	}
-	b.U32(uint32(osrCatchSize + 4*len(o.CatchBlocks)))
-	b.U32(uint32(len(o.CatchBlocks)))
-	for _, pc := range o.CatchBlocks {
-		b.U32(pc)
-	}
 }

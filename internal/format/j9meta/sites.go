@@ -1,10 +1,6 @@
 package j9meta
 
-import (
-	"fmt"
-
-	"github.com/jitinject/jitinject/internal/wire"
-)
+import "github.com/jitinject/jitinject/internal/wire"
 
 // An InlinedSite is a call that the compiler replaced by the code of what it
 // calls: struct TR_InlinedCallSite with its monitors.
@@ -34,24 +30,4 @@ func (d *decoder) sites(c *wire.Cursor, mapBytes int) []InlinedSite {
 		s.Monitors = c.Bytes("monitor autos map", uint64(mapBytes))
 	}
 	return list
-}
-
-// CheckSites says whether each inlined site is in the method itself or in a site
-// before it, as the compiler numbers them. Where it is not, Stack ends early. The
-// error is a *wire.Error with the offset of the site.
-func (b *Body) CheckSites() error {
-	for i := range b.Sites {
-		s := &b.Sites[i]
-		caller := s.Info.CallerIndex
-		if caller >= -1 && caller < i {
-			continue
-		}
-		text := fmt.Sprintf("site %d is in site %d, of which there are %d", i, caller, len(b.Sites))
-		if caller >= 0 && caller < len(b.Sites) {
-			text = fmt.Sprintf("site %d is in site %d, which is not before it", i, caller)
-		}
-		return &wire.Error{Format: FormatName, Record: InlineInfo.String(), Field: "callerIndex",
-			Offset: int64(s.Offset + b.Layout.PointerSize), Text: text}
-	}
-	return nil
 }

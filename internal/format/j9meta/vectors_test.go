@@ -71,8 +71,8 @@ func TestVectors(t *testing.T) {
 			if b.Layout.HeaderSize != v.layout.HeaderSize {
 				t.Errorf("header of %d bytes, want %d", b.Layout.HeaderSize, v.layout.HeaderSize)
 			}
-			if err := b.CheckSites(); err != nil {
-				t.Error(err)
+			if !soundSites(b) {
+				t.Error("a site is in a later one")
 			}
 			got := describe(b)
 			if got != v.expected {

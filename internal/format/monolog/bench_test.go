@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 )
 
 // callsLog returns a log of about n bytes as Mono's calls mode writes it: methods that
@@ -14,7 +15,7 @@ func callsLog(tb testing.TB, n int) []byte {
 	tb.Helper()
 	var out bytes.Buffer
 	out.Grow(n + 1<<20)
-	w, err := monolog.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
+	w, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func callsLog(tb testing.TB, n int) []byte {
 }
 
 // writeCalls writes buffers of calls as long as it is told to.
-func writeCalls(tb testing.TB, w *monolog.Writer, more func() bool) {
+func writeCalls(tb testing.TB, w *monogen.Writer, more func() bool) {
 	const base = 0x7f0000001000
 	now, seed := uint64(1e12), uint32(1)
 	name := []byte("System.Collections.Generic.Dictionary`2<string, object>:TryGetValue (string,object&)")

@@ -15,8 +15,11 @@ import (
 	"testing/iotest"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 	"github.com/jitinject/jitinject/internal/wire"
 )
+
+func init() { monolog.SetWriter(monogen.NewWriter, monogen.MonoVersion, monogen.Versions) }
 
 const base = 0x7f0000001000
 
@@ -24,7 +27,7 @@ const base = 0x7f0000001000
 func threeBuffers(tb testing.TB) (log []byte, at [3]int) {
 	tb.Helper()
 	var out bytes.Buffer
-	w, err := monolog.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
+	w, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -293,7 +296,7 @@ func TestSourceError(t *testing.T) {
 
 func TestHeaderErrors(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := monolog.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, Args: "log"}); err != nil {
+	if _, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, Args: "log"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -323,7 +326,7 @@ func TestHeaderErrors(t *testing.T) {
 	if _, err := monolog.NewReader(strings.NewReader("JiTD and so on")); !errors.Is(err, monolog.ErrNotMonoLog) {
 		t.Error(err)
 	}
-	if _, err := monolog.NewWriter(io.Discard, &monolog.Header{Version: 18, PtrSize: 8}); err == nil {
+	if _, err := monogen.NewWriter(io.Discard, &monolog.Header{Version: 18, PtrSize: 8}); err == nil {
 		t.Error("version 18 is written")
 	}
 }
@@ -331,7 +334,7 @@ func TestHeaderErrors(t *testing.T) {
 // What a version does not have is not written.
 func TestWriterRefuses(t *testing.T) {
 	var out bytes.Buffer
-	w, err := monolog.NewWriter(&out, &monolog.Header{Version: 4, PtrSize: 8})
+	w, err := monogen.NewWriter(&out, &monolog.Header{Version: 4, PtrSize: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // transcript reads a log, checks that reading goes forwards and ends, and returns what it reads. What can be
 // written again goes to w, which may be nil.
-func transcript(t *testing.T, src io.Reader, size int, w *Writer) (lines []string, clean bool) {
+func transcript(t *testing.T, src io.Reader, size int, w writer) (lines []string, clean bool) {
 	t.Helper()
 	r, err := NewReader(src)
 	if err != nil {
@@ -104,7 +104,7 @@ func FuzzReader(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		w, err := NewWriter(&out, r.Header())
+		w, err := newWriter(&out, r.Header())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,27 +109,3 @@ func (r *Reader) headerString(field string) string {
 	}
 	return string(bytes.TrimSuffix(r.bytes(field, int(n)), []byte{0}))
 }
-
-// append appends the header as files have it.
-func (h *Header) append(b *wire.Buffer) {
-	b.U32(magicHeader)
-	b.U8(h.Major)
-	b.U8(h.Minor)
-	b.U8(h.Version)
-	b.U8(h.PtrSize)
-	b.U64(h.Startup)
-	if h.Major >= 3 {
-		b.U64(h.StartupTime)
-	}
-	b.U32(h.TimerOverhead)
-	b.U32(h.Flags)
-	b.U32(h.PID)
-	b.U16(h.Port)
-	if h.Major == 0 {
-		b.U16(h.SysID)
-		return
-	}
-	for _, s := range []string{h.Args, h.Arch, h.OS} {
-		b.Prefixed32(func() { b.CString(s) })
-	}
-}

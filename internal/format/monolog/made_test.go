@@ -11,7 +11,7 @@ const (
 // madeHeader returns a header with all that a version has.
 func madeHeader(version, ptrSize uint8) *Header {
 	h := &Header{Version: version, PtrSize: ptrSize, Startup: 1289149508000, TimerOverhead: 21, PID: 1234, Port: 4321, SysID: 7}
-	h.Major, h.Minor = MonoVersion(version)
+	h.Major, h.Minor = monoVersion(version)
 	if h.Major >= 1 {
 		h.SysID, h.Args, h.Arch, h.OS = 0, "log:calls", "x86-64", "linux"
 	}
@@ -27,7 +27,7 @@ func madeEvents(v uint8) []Event {
 	var es []Event
 	now := uint64(1e12)
 	add := func(e Event) {
-		since, until := e.Kind.versions()
+		since, until := kindVersions(e.Kind)
 		if v < since || v > until {
 			return
 		}

@@ -3,40 +3,13 @@ package monolog_test
 import (
 	"bytes"
 	"encoding/binary"
-	"flag"
 	"io"
-	"os"
 	"runtime"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
 )
-
-var writeLog = flag.Int("write-log", 0, "write a log of calls of so many MB to calls.mlpd, to try programs with")
-
-func TestWriteLog(t *testing.T) {
-	if *writeLog == 0 {
-		t.Skip("no -write-log")
-	}
-	f, err := os.Create("calls.mlpd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := monolog.NewWriter(f, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeCalls(t, w, func() bool {
-		at, err := f.Seek(0, io.SeekCurrent)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at < int64(*writeLog)<<20
-	})
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A repeated reader gives head, and then tail as long as there are bytes left.
 type repeated struct {
@@ -114,7 +87,7 @@ func TestMemory(t *testing.T) {
 // An event that claims to have endless parts takes a bounded amount of memory.
 func TestEndlessEvents(t *testing.T) {
 	var head bytes.Buffer
-	w, err := monolog.NewWriter(&head, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
+	w, err := monogen.NewWriter(&head, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

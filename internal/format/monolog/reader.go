@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // ErrCut says that the log ends inside something: its process was killed, or

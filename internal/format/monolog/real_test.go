@@ -65,7 +65,7 @@ func compare(t *testing.T, log io.Reader, text []byte) map[Kind]int {
 func again(tb testing.TB, r *Reader) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, r.Header())
+	w, err := newWriter(&out, r.Header())
 	if err != nil {
 		tb.Fatal(err)
 	}

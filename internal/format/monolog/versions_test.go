@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write testdata/made.txt anew, with the 
 func made(tb testing.TB, version, ptrSize uint8, events []Event) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, madeHeader(version, ptrSize))
+	w, err := newWriter(&out, madeHeader(version, ptrSize))
 	if err != nil {
 		tb.Fatal(err)
 	}

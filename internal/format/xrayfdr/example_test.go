@@ -8,12 +8,15 @@ import (
 	"log"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 )
+
+func init() { xrayfdr.SetWriter(xraygen.NewWriter) }
 
 // A trace is written, and each thread's calls are read in the order of time.
 func Example() {
 	var file bytes.Buffer
-	w, err := xrayfdr.NewWriter(&file, &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_000_000_000})
+	w, err := xraygen.NewWriter(&file, &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 2_000_000_000})
 	if err != nil {
 		log.Fatal(err)
 	}

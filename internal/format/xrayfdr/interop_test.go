@@ -24,7 +24,7 @@ func TestWrittenForLLVM(t *testing.T) {
 	}
 	for version := uint16(1); version <= MaxVersion; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
-			file := trace(t, version, func(w *Writer) {
+			file := trace(t, version, func(w writer) {
 				w.Begin(&Block{TID: 70001, PID: 70000, Seconds: 3, Microseconds: 14, TSC: 1 << 40, CPU: 2})
 				w.Function(Enter, 5, 1<<40)
 				if version > 1 { // llvm-xray loses its place behind events of version 1

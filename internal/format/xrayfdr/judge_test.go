@@ -14,22 +14,29 @@ import (
 func chatty(t testing.TB, version uint16, order binary.ByteOrder, lose bool, n int, payload func(i int) []byte) (file []byte, said []uint64) {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Order: order, Version: version, BufferSize: 4096})
+	w, err := newWriter(&out, &Header{Order: order, Version: version, BufferSize: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.LosePayloads = lose
+	if lose {
+		w.Lose()
+	}
 	tsc := uint64(1 << 33)
+	used := 0
 	begin := func() {
+		if used = 3 * metadataSize; version >= 3 {
+			used += metadataSize
+		}
 		if err := w.Begin(&Block{TID: 7, PID: 5, Seconds: int64(tsc >> 30), TSC: tsc}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	begin()
 	for i := range n {
-		if int64(4096)-w.used < int64(100+len(payload(i))) {
+		if 4096-used < 100+len(payload(i)) {
 			begin()
 		}
+		used += 4*functionSize + metadataSize + len(payload(i))
 		w.Function(Enter, uint32(1+i%30), tsc+10)
 		w.Function(Enter, 31, tsc+20)
 		said = append(said, tsc+30)
@@ -119,11 +126,11 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 // TestLastPayload: behind the last event of a block its data is still there.
 func TestLastPayload(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: 2, BufferSize: 4096})
+	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 2, BufferSize: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.LosePayloads = true
+	w.Lose()
 	w.Begin(&Block{TID: 1, TSC: 100})
 	for i := range uint64(10) {
 		w.Function(Enter, 3, 110+100*i)

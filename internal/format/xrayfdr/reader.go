@@ -73,9 +73,6 @@ func ReadBlocks(src io.ReaderAt, h *Header, blocks []Block) *Reader {
 	return r
 }
 
-// ReadBlockAt returns a reader of one block; see ReadBlocks.
-func ReadBlockAt(src io.ReaderAt, h *Header, b Block) *Reader { return ReadBlocks(src, h, []Block{b}) }
-
 // OpenBlock goes to a block that an Index found, in place of those that the reader was made for.
 func (r *Reader) OpenBlock(b Block) (*Block, error) {
 	r.one[0] = b

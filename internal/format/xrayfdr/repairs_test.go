@@ -11,10 +11,10 @@ import (
 )
 
 // trace writes a trace through f, little endian with buffers of 256 bytes.
-func trace(t testing.TB, version uint16, f func(w *Writer)) []byte {
+func trace(t testing.TB, version uint16, f func(w writer)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: version, CycleFrequency: 1e9, BufferSize: 256})
+	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: version, CycleFrequency: 1e9, BufferSize: 256})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func trace(t testing.TB, version uint16, f func(w *Writer)) []byte {
 // TestCarriedTSC: blocks without NewCPUId go on where their thread's block
 // before ended, by the time of the clock and not by their order in the file.
 func TestCarriedTSC(t *testing.T) {
-	file := trace(t, 1, func(w *Writer) {
+	file := trace(t, 1, func(w writer) {
 		w.Begin(&Block{TID: 8, Seconds: 5, Base: CarriedBase}) // nothing before
 		w.Function(Enter, 1, 3)
 		w.Begin(&Block{TID: 7, Seconds: 3, Base: CarriedBase, TSC: 1050})
@@ -70,7 +70,7 @@ func TestCarriedTSC(t *testing.T) {
 		t.Fatalf("the index has %+v, %v", x.Blocks, err)
 	}
 	for i := range x.Blocks {
-		records, err := readBlock(ReadBlockAt(bytes.NewReader(file), x.Header, x.Blocks[i]))
+		records, err := readBlock(ReadBlocks(bytes.NewReader(file), x.Header, []Block{x.Blocks[i]}))
 		check(t, i, &x.Blocks[i], records, err)
 	}
 	threads := x.Threads()
@@ -116,7 +116,7 @@ func one(t *testing.T, file []byte) (calls []string, repairs Repairs) {
 }
 
 func TestRepairs(t *testing.T) {
-	two := func(w *Writer) {
+	two := func(w writer) {
 		for tid := uint32(1); tid < 3; tid++ {
 			w.Begin(&Block{TID: tid, PID: 9, TSC: 100})
 			w.Function(Enter, 1, 110)
@@ -127,7 +127,7 @@ func TestRepairs(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		version uint16
-		write   func(w *Writer)
+		write   func(w writer)
 		change  func(file []byte) []byte
 		want    Repairs
 		calls   []string
@@ -144,13 +144,13 @@ func TestRepairs(t *testing.T) {
 			binary.LittleEndian.PutUint64(out[16:], 64)
 			return out
 		}, Repairs{NoEndOfBuffer: 2}, calls},
-		{"plain arguments", 1, func(w *Writer) {
+		{"plain arguments", 1, func(w writer) {
 			w.Begin(&Block{TID: 1, TSC: 1})
 			w.Function(Enter, 1, 2)
 			w.Argument(5)
 			w.Argument(6)
 		}, nil, Repairs{PlainArguments: 2}, []string{"Enter 1 2"}},
-		{"wide thread ids", 3, func(w *Writer) { w.Begin(&Block{TID: 70000, TSC: 1}) }, nil, Repairs{WideThreadID: 1}, nil},
+		{"wide thread ids", 3, func(w writer) { w.Begin(&Block{TID: 70000, TSC: 1}) }, nil, Repairs{WideThreadID: 1}, nil},
 		{"garbage in reserved bytes", 3, two, func(file []byte) []byte {
 			file[48+15], file[64+15] = 1, 2
 			return file
@@ -229,7 +229,7 @@ func TestGrammar(t *testing.T) {
 		{"unknown action", "action at offset 0x70: is 5", func(file []byte) { file[body] = 5 << 1 }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			file := trace(t, 5, func(w *Writer) {
+			file := trace(t, 5, func(w writer) {
 				for tid := uint32(1); tid < 4; tid++ {
 					w.Begin(&Block{TID: tid, PID: 9, TSC: 100})
 					w.Function(Enter, 1, 110)
@@ -249,7 +249,7 @@ func TestGrammar(t *testing.T) {
 		})
 	}
 	t.Run("typed event in version 2", func(t *testing.T) {
-		file := trace(t, 2, func(w *Writer) {
+		file := trace(t, 2, func(w writer) {
 			w.Begin(&Block{TID: 1, TSC: 100})
 			w.CustomEvent(101, []byte("x"))
 		})

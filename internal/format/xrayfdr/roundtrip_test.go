@@ -3,7 +3,6 @@ package xrayfdr
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -13,7 +12,7 @@ import (
 func everything(t testing.TB, version uint16, order binary.ByteOrder) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w, err := NewWriter(&file, &Header{Order: order, Version: version, ConstantTSC: true, CycleFrequency: 2e9, BufferSize: 512})
+	w, err := newWriter(&file, &Header{Order: order, Version: version, ConstantTSC: true, CycleFrequency: 2e9, BufferSize: 512})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +50,7 @@ func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Repairs) 
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w, err := NewWriter(&out, r.Header())
+	w, err := newWriter(&out, r.Header())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,42 +101,5 @@ func TestRoundTrip(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestFull: a record that does not fit leaves the block as it was, the TSCWrap
-// in front of it included.
-func TestFull(t *testing.T) {
-	for version := uint16(1); version <= MaxVersion; version++ {
-		var out bytes.Buffer
-		w, err := NewWriter(&out, &Header{Order: binary.LittleEndian, Version: version, BufferSize: 128})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Begin(&Block{TID: 1, TSC: 1})
-		n := 0
-		for err == nil {
-			err = w.Function(Enter, 1, uint64(n))
-			n++
-		}
-		had := w.used
-		for _, err := range []error{err, w.Function(Exit, 1, 1<<50), w.TypedEvent(1, 1<<50, make([]byte, 200))} {
-			if !errors.Is(err, ErrFull) && version >= versions[TypedEvent].first {
-				t.Errorf("version %d: %v", version, err)
-			}
-		}
-		if w.used != had {
-			t.Errorf("version %d: %d bytes, had %d", version, w.used, had)
-		}
-	}
-	w, err := NewWriter(io.Discard, &Header{Order: binary.LittleEndian, Version: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Function(Enter, 1, 1); err == nil {
-		t.Error("a record before any block is written")
-	}
-	if err := w.Begin(&Block{}); err == nil {
-		t.Error("the error does not stick")
 	}
 }

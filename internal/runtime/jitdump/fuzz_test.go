@@ -9,11 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
@@ -62,9 +61,7 @@ func TestJ9Broken(t *testing.T) {
 		{"stub", func(b *j9meta.Body) {
 			b.Header.Flags |= j9meta.IsStub
 			b.Exceptions, b.Sites, b.Atlas = nil, nil, nil
-			if err := b.Lay(); err != nil {
-				t.Fatal(err)
-			}
+			j9gen.Lay(b)
 		}, nil, "IS_STUB: it is what is left of a body", 96, "plain.java", 0},
 		{"not initialized", func(b *j9meta.Body) { b.Header.Flags |= j9meta.NotInitialized }, nil, "NOT_INITIALIZED: it was copied before", 96, "plain.java", 0},
 		{"circle", func(b *j9meta.Body) { b.Sites[0].Info.CallerIndex = 1 }, nil, "which leads back to it", -1, "p/A.java", 0},
@@ -161,9 +158,7 @@ func TestJ9Deep(t *testing.T) {
 	for i := range body.Atlas.Maps {
 		body.Atlas.Maps[i].Info.CallerIndex = deep - 1 - i
 	}
-	if err := body.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(body)
 	fn, problems, _ := oneJ9(t, j9Record(t, body, nil, 0x1000), 0x1000, 0x40)
 	if len(fn.Inlines) != jitdump.MaxDepth+1 || len(problems) != 1 || !strings.Contains(problems[0].Text, "44 inlined calls are more than 255 deep") {
 		t.Fatalf("%d calls, %v", len(fn.Inlines), problems)
@@ -228,9 +223,7 @@ func TestJ9Costs(t *testing.T) {
 	for i := range 60000 {
 		body.Atlas.Maps = append(body.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Shared: i > 0, Info: j9meta.ByteCodeInfo{CallerIndex: i * 1237 % j9meta.MaxCallerIndex, ByteCodeIndex: 65000, DoNotProfile: i > 0}, Bits: bits(i)})
 	}
-	if err := body.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(body)
 	start := time.Now()
 	fn, problems, d := oneJ9(t, j9Record(t, body, nil, 0x1000), 0x1000, 60000)
 	total := 0

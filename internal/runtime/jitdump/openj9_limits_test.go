@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -26,9 +27,7 @@ func j9Many(t *testing.T, n int, pad string, lines []jitdump.JavaLine) (*j9meta.
 		body.Atlas.Maps = append(body.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Shared: i > 0, Info: j9meta.ByteCodeInfo{CallerIndex: i, DoNotProfile: i > 0}, Bits: bits(i)})
 		methods = append(methods, jitdump.JavaMethod{Method: address, Class: part("c", i%16), Name: part("n", i/16%16), Signature: part("s", i/256), Lines: lines})
 	}
-	if err := body.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(body)
 	return body, methods
 }
 
@@ -122,9 +121,7 @@ func TestJ9TooManyRanges(t *testing.T) {
 	for i := range 0x7f00 {
 		body.Atlas.Maps = append(body.Atlas.Maps, j9meta.StackMap{Low: uint32(i), Shared: i > 0, Info: j9meta.ByteCodeInfo{CallerIndex: 255 + 256*(i%2), ByteCodeIndex: i, DoNotProfile: i > 0}, Bits: bits(i)})
 	}
-	if err := body.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(body)
 	fn, problems, _ := oneJ9(t, j9Record(t, body, nil, 0x1000), 0x1000, 0x8000)
 	if len(fn.Inlines) != 0 || len(fn.Lines) < 1000 || len(problems) != 1 {
 		t.Fatalf("%d inlined calls, %d lines, problems %v", len(fn.Inlines), len(fn.Lines), problems)

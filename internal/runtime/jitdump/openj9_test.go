@@ -115,7 +115,7 @@ func wantJ9(b *j9meta.Body, methods []jitdump.JavaMethod, outer string, at uint3
 // j9Record returns a record about the code at addr.
 func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr uint64) *jitdump.OpenJ9Metadata {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func j9Record(t testing.TB, b *j9meta.Body, methods []jitdump.JavaMethod, addr u
 }
 
 // javaMethods returns generated methods as records have them.
-func javaMethods(methods []j9gen.Method) (list []jitdump.JavaMethod) {
+func javaMethods(methods []j9meta.CaptureMethod) (list []jitdump.JavaMethod) {
 	for _, m := range methods {
-		j := jitdump.JavaMethod{Method: m.Address, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
+		j := jitdump.JavaMethod{Method: m.Method, Class: []byte(m.Class), Name: []byte(m.Name), Signature: []byte(m.Signature)}
 		if m.File != "" {
 			j.File = []byte(m.Class[:strings.LastIndex(m.Class, "/")+1] + m.File)
 		}
@@ -370,9 +370,7 @@ func j9Body(t testing.TB) *j9meta.Body {
 	}{{8, -1, 0}, {0x10, 0, 2}, {0x18, 1, 3}, {0x20, 1, 12}, {0x28, 2, 4}, {0x30, -1, 11}} {
 		b.Atlas.Maps = append(b.Atlas.Maps, j9meta.StackMap{Low: m.low, Info: j9meta.ByteCodeInfo{CallerIndex: m.caller, ByteCodeIndex: m.index}, Bits: []byte{0}})
 	}
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
+	j9gen.Lay(b)
 	return b
 }
 

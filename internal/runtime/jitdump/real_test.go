@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/jitcode"
+	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 

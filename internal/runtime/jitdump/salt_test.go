@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/jitdump"
 )
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
-
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"

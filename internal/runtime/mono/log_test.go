@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -24,7 +24,7 @@ import (
 type logBuilder struct {
 	t   testing.TB
 	out bytes.Buffer
-	w   *monolog.Writer
+	w   *monogen.Writer
 }
 
 const logStart = 5_000_000_000
@@ -33,7 +33,7 @@ func newLog(t testing.TB) *logBuilder {
 	t.Helper()
 	b := &logBuilder{t: t}
 	var err error
-	b.w, err = monolog.NewWriter(&b.out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, PID: 100, StartupTime: logStart, Arch: "x86-64"})
+	b.w, err = monogen.NewWriter(&b.out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, PID: 100, StartupTime: logStart, Arch: "x86-64"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestMonoMachine(t *testing.T) {
 		want         uint32
 	}{{"x86-64", "", 8, 62}, {"", "x86_64", 8, 62}, {"", "x86_64", 4, 3}, {"arm64", "x86_64", 8, 183}, {"", "aarch64", 4, 40}, {"", "s390x", 8, 22}, {"", "", 8, 0}} {
 		var out bytes.Buffer
-		w, err := monolog.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: c.ptr, Arch: c.arch, StartupTime: 1})
+		w, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: c.ptr, Arch: c.arch, StartupTime: 1})
 		if err == nil {
 			err = w.Flush()
 		}

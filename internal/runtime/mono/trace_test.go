@@ -7,24 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/runtime/mono"
-
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/runtime/mono"
 )
 
 // A callLog is a log in calls mode that is made up.
 type callLog struct {
 	bytes.Buffer
 	t *testing.T
-	w *monolog.Writer
+	w *monogen.Writer
 	n int // buffers
 }
 
 func newCallLog(t *testing.T) *callLog {
 	l := &callLog{t: t}
 	var err error
-	if l.w, err = monolog.NewWriter(&l.Buffer, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, StartupTime: 1e12, PID: 7, Arch: "x86-64"}); err != nil {
+	if l.w, err = monogen.NewWriter(&l.Buffer, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, StartupTime: 1e12, PID: 7, Arch: "x86-64"}); err != nil {
 		t.Fatal(err)
 	}
 	return l

@@ -11,36 +11,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jitinject/jitinject/internal/runtime/openj9"
-
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
 // writeCapture writes a capture of a body, and returns the path of its metadata.
-func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9gen.Method, change func(*j9meta.Capture)) string {
+func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9meta.CaptureMethod, change func(*j9meta.Capture)) string {
 	t.Helper()
-	blob, err := b.Encode()
+	blob, err := j9gen.Encode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC}
-	for _, m := range methods {
-		j := j9meta.CaptureMethod{Method: m.Address, Class: m.Class, Name: m.Name, Signature: m.Signature, File: m.File}
-		for _, l := range m.Lines {
-			j.Lines = append(j.Lines, j9meta.CaptureLine(l))
-		}
-		c.Methods = append(c.Methods, j)
-	}
+	c := &j9meta.Capture{Base: b.Base, StartPC: b.Header.StartPC, Methods: slices.Clone(methods)}
 	if change != nil {
 		change(c)
 	}
-	text, err := c.Description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := j9gen.Description(c)
 	path := filepath.Join(dir, name+".bin")
 	if err := os.WriteFile(path, blob, 0o600); err != nil {
 		t.Fatal(err)
@@ -101,11 +90,11 @@ func TestJ9CaptureMachines(t *testing.T) {
 }
 
 // checkJ9Stacks compares a function's inlined calls with the stacks that the metadata has.
-func checkJ9Stacks(t *testing.T, what string, fn *jitcode.Function, b *j9meta.Body, methods []j9gen.Method, first uint32) {
+func checkJ9Stacks(t *testing.T, what string, fn *jitcode.Function, b *j9meta.Body, methods []j9meta.CaptureMethod, first uint32) {
 	t.Helper()
 	names := make(map[uint64]string)
 	for _, m := range methods {
-		names[m.Address] = strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature
+		names[m.Method] = strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name + m.Signature
 	}
 	for _, r := range b.Ranges() {
 		for _, at := range []uint32{r.Start, r.End - 1} {

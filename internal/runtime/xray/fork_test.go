@@ -10,6 +10,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 )
 
 // noForks is a recording that tells of no process.
@@ -67,7 +68,7 @@ func TestShareXRay(t *testing.T) {
 		for _, reverse := range []bool{false, true} {
 			var traces []*Log
 			for _, buffers := range test.traces {
-				traces = append(traces, madeXRay(t, h, func(w *xrayfdr.Writer) {
+				traces = append(traces, madeXRay(t, h, func(w *xraygen.Writer) {
 					for _, b := range buffers {
 						w.Begin(&xrayfdr.Block{TID: b.pid, PID: b.pid, TSC: b.count, Seconds: 100, Microseconds: uint32(b.count / 1000)})
 						for _, at := range b.calls {

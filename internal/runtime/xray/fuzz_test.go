@@ -8,6 +8,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 )
 
 // Whatever a trace holds, its threads come to their ends, times go on, and what is counted
@@ -15,7 +16,7 @@ import (
 func FuzzXRay(f *testing.F) {
 	for _, version := range []uint16{1, 2, 3, 5} {
 		var b bytes.Buffer
-		w, err := xrayfdr.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: version, CycleFrequency: 2_000_000_000, BufferSize: 256})
+		w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: binary.LittleEndian, Version: version, CycleFrequency: 2_000_000_000, BufferSize: 256})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
@@ -278,7 +279,7 @@ func account(t *testing.T, path string) (rows []accountRow) {
 }
 
 // A made trace has what a test writes into it.
-func madeXRay(t *testing.T, h *xrayfdr.Header, write func(w *xrayfdr.Writer)) *Log {
+func madeXRay(t *testing.T, h *xrayfdr.Header, write func(w *xraygen.Writer)) *Log {
 	t.Helper()
 	file := xrayBytes(t, h, write)
 	x, err := ReadLog(bytes.NewReader(file), int64(len(file)))
@@ -288,10 +289,10 @@ func madeXRay(t *testing.T, h *xrayfdr.Header, write func(w *xrayfdr.Writer)) *L
 	return x
 }
 
-func xrayBytes(t *testing.T, h *xrayfdr.Header, write func(w *xrayfdr.Writer)) []byte {
+func xrayBytes(t *testing.T, h *xrayfdr.Header, write func(w *xraygen.Writer)) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := xrayfdr.NewWriter(&b, h)
+	w, err := xraygen.NewWriter(&b, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +333,7 @@ func stepsOf(t *testing.T, p *Process, functions int) (words []string, trace *Lo
 func TestXRaySteps(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		h := &xrayfdr.Header{Order: order.(binary.ByteOrder), Version: 5, CycleFrequency: 2_000_000_000, BufferSize: 4096}
-		x := madeXRay(t, h, func(w *xrayfdr.Writer) {
+		x := madeXRay(t, h, func(w *xraygen.Writer) {
 			block := func(tid uint32, tsc uint64) *xrayfdr.Block {
 				return &xrayfdr.Block{TID: tid, PID: 7, TSC: tsc, Seconds: 100, Microseconds: uint32(tsc / 2000), CPU: 3}
 			}
@@ -375,7 +376,7 @@ func TestXRaySteps(t *testing.T) {
 // A buffer that breaks off leaves a gap in its thread, and the next one goes on.
 func TestXRayDamage(t *testing.T) {
 	h := &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
-	file := xrayBytes(t, h, func(w *xrayfdr.Writer) {
+	file := xrayBytes(t, h, func(w *xraygen.Writer) {
 		for i := range uint64(3) {
 			w.Begin(&xrayfdr.Block{TID: 9, PID: 7, TSC: 1000 * i, Seconds: 100, Microseconds: uint32(i)})
 			w.Function(xrayfdr.Enter, 1, 1000*i+100)

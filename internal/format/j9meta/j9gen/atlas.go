@@ -24,7 +24,7 @@ func (m *maker) atlas() {
 			a.SyncObjectTempOffset = uint16(int(a.LocalBaseOffset) + m.b.Layout.PointerSize)
 		}
 	}
-	if m.choose(m.o.StackAlloc, 20) {
+	if m.chance(20) {
 		b.StackAlloc = &j9meta.StackAllocMap{Bits: m.slotBits(8)}
 	}
 	if m.choose(m.o.InternalPointers, 30) {

@@ -10,20 +10,20 @@ import (
 
 // later draws the sections behind the stack atlas and its maps.
 func (m *maker) later() {
-	l, o := m.b.Layout, &m.o
+	l := m.b.Layout
 	if m.osr {
 		m.osrInfo()
 	}
-	if m.choose(o.GPU, 4) {
+	if m.chance(4) {
 		m.gpu()
 	}
 	// POWER and z have the hardware for it.
 	hardware := l.Machine == elf.EM_PPC64 || l.Machine == elf.EM_S390
-	if m.choose(o.Bytecodes, 25) && (hardware || o.Bytecodes == Always) {
+	if m.chance(25) && hardware {
 		m.bytecodes()
 	}
 	place := l.HeaderSize > j9meta.HeaderSizes(l.PointerSize)[0]
-	if m.choose(o.InvokeBasic, 30) && place {
+	if m.chance(30) && place {
 		v := &j9meta.InvokeBasicInfo{}
 		for range 1 + m.few(6) {
 			call := m.offset()

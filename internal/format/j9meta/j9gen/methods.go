@@ -9,23 +9,6 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
-// A Method is what a VM can tell about a J9Method by JVMTI.
-type Method struct {
-	Address   uint64 // of the J9Method
-	Class     string // as class files have it: java/lang/String
-	Name      string
-	Signature string // (I)V
-	File      string // "" where the class file does not say
-	Lines     []Line // by growing index, the first 0; none where the class file does not say
-}
-
-// A Line says that bytecodes from its index on, up to the next one's, are of a
-// line of the source.
-type Line struct {
-	ByteCodeIndex uint32
-	Line          uint32
-}
-
 var (
 	packages   = []string{"java/util", "java/lang", "com/example/shop", "org/example/render", "p"}
 	classes    = []string{"HashMap", "Parser", "StringBuilder", "Matrix", "Order$Item", "Längen", "Worker$$Lambda$14"}
@@ -36,7 +19,7 @@ var (
 // Methods draws the names and lines of all methods that b names: first that which
 // was compiled, then those that were inlined and not unloaded, then those of
 // wide exception entries, each once. No two have the same name.
-func Methods(rng *rand.Rand, b *j9meta.Body) []Method {
+func Methods(rng *rand.Rand, b *j9meta.Body) []j9meta.CaptureMethod {
 	h := &b.Header
 	addresses := []uint64{h.RAMMethod}
 	for _, s := range b.Sites {
@@ -47,7 +30,7 @@ func Methods(rng *rand.Rand, b *j9meta.Body) []Method {
 			addresses = append(addresses, e.Method)
 		}
 	}
-	var list []Method
+	var list []j9meta.CaptureMethod
 	seen := make(map[uint64]bool)
 	named := make(map[string]bool)
 	for _, address := range addresses {
@@ -55,8 +38,8 @@ func Methods(rng *rand.Rand, b *j9meta.Body) []Method {
 			continue
 		}
 		seen[address] = true
-		m := Method{Address: address}
-		m.draw(rng)
+		m := draw(rng)
+		m.Method = address
 		for id := m.Class + m.Name + m.Signature; named[id]; id = m.Class + m.Name + m.Signature {
 			m.Name = fmt.Sprintf("%s%d", strings.Trim(m.Name, "<>"), rng.IntN(1000))
 		}
@@ -66,7 +49,7 @@ func Methods(rng *rand.Rand, b *j9meta.Body) []Method {
 	return list
 }
 
-func (m *Method) draw(rng *rand.Rand) {
+func draw(rng *rand.Rand) (m j9meta.CaptureMethod) {
 	class := pick(rng, classes)
 	m.Class = pick(rng, packages) + "/" + class
 	m.Name = pick(rng, names)
@@ -76,16 +59,16 @@ func (m *Method) draw(rng *rand.Rand) {
 		m.File = outer + ".java"
 	}
 	if rng.IntN(100) < 15 { // compiled with -g:none
-		return
+		return m
 	}
 	line := uint32(1 + rng.IntN(2000))
 	for index := uint32(0); ; index += uint32(1 + rng.IntN(30)) {
-		m.Lines = append(m.Lines, Line{index, line})
+		m.Lines = append(m.Lines, j9meta.CaptureLine{ByteCodeIndex: index, Line: line})
 		if len(m.Lines) > 3 && rng.IntN(100) < 4 {
-			return
+			return m
 		}
 		if line += uint32(rng.IntN(4)); rng.IntN(10) == 0 { // back to a loop's head
-			line = slices.MinFunc(m.Lines, func(a, b Line) int { return int(a.Line) - int(b.Line) }).Line
+			line = slices.MinFunc(m.Lines, func(a, b j9meta.CaptureLine) int { return int(a.Line) - int(b.Line) }).Line
 		}
 	}
 }

@@ -28,24 +28,15 @@ type Options struct {
 	Method  uint64
 	Inlines []uint64
 
-	Sites  int // inlined sites, -1: none
-	Maps   int // stack maps, at most as many as the code has bytes
-	Ranges int // exception ranges, -1: none
+	Sites int // inlined sites, -1: none
+	Maps  int // stack maps, at most as many as the code has bytes
 
 	Wide             Choice // exception entries, even if the code is small
-	FullSpeedDebug   Choice
 	AheadOfTime      Choice // compiled ahead of time or by a JITServer
 	Unloaded         Choice // some of the inlined sites
 	Native           Choice // a JNI native: no bytecodes, no sites
-	Monitors         Choice // synchronized methods
-	StackAlloc       Choice
 	InternalPointers Choice
-	OSR              Choice
-	GPU              Choice
-	Bytecodes        Choice
-	InvokeBasic      Choice // only where the header has a place for it
 	GapMaps          Choice // as the very first VMs wrote them; drawn, there are none
-	Stub             Choice // what is left of a body that is gone: its header; drawn, it is none
 }
 
 // A Choice is one that Random makes, or not.
@@ -144,9 +135,6 @@ func (m *maker) layout() j9meta.Layout {
 	}
 	if l.HeaderSize == 0 {
 		sizes := j9meta.HeaderSizes(l.PointerSize)
-		if m.o.InvokeBasic == Always {
-			sizes = sizes[1:]
-		}
 		l.HeaderSize = sizes[m.rng.IntN(len(sizes))]
 	}
 	if drawn && l.Machine == elf.EM_S390 && l.HeaderSize == j9meta.HeaderSizes(l.PointerSize)[0] {

@@ -8,8 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
 
-// Random draws a body and lays it out, so that it can be encoded as it is. It
-// panics if that does not work: then Options ask for what cannot be.
+// Random draws a body and lays it out, so that it can be encoded as it is.
 func Random(rng *rand.Rand, o Options) *j9meta.Body {
 	m := &maker{rng: rng, o: o, b: &j9meta.Body{}}
 	b := m.b
@@ -24,21 +23,8 @@ func Random(rng *rand.Rand, o Options) *j9meta.Body {
 	m.exceptions()
 	m.atlas()
 	m.later()
-	m.lay()
-	if m.choose(o.Stub, 0) { // a copy of the header
-		h := &b.Header
-		h.Flags |= j9meta.IsStub
-		h.GCStackAtlas, h.InlinedCalls, h.OSRInfo, h.GPUCode, h.RIData, h.InvokeBasicCallInfo = 0, 0, 0, 0, 0, 0
-		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: b.Header}
-		m.lay()
-	}
+	Lay(b)
 	return b
-}
-
-func (m *maker) lay() {
-	if err := m.b.Lay(); err != nil {
-		panic(err)
-	}
 }
 
 func (m *maker) header() {
@@ -121,9 +107,9 @@ func (m *maker) codePlaces(h *j9meta.Header) {
 func (m *maker) shape() {
 	o, h := &m.o, &m.b.Header
 	m.native = m.choose(o.Native, 3)
-	m.fsd = m.choose(o.FullSpeedDebug, 15)
-	m.osr = m.choose(o.OSR, 30) && !m.native
-	m.monitors = m.choose(o.Monitors, 35)
+	m.fsd = m.chance(15)
+	m.osr = m.chance(30) && !m.native
+	m.monitors = m.chance(35)
 	if m.ahead = m.choose(o.AheadOfTime, 15); m.ahead && m.chance(60) {
 		h.Flags |= j9meta.IsRemoteComp
 		if m.chance(40) {
@@ -247,13 +233,10 @@ func (m *maker) slotBits(every int) []byte {
 func allZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) }
 
 func (m *maker) exceptions() {
-	n := m.o.Ranges
-	if n == 0 && !m.native && m.chance(60) {
-		n = 1 + m.few(12)
-	}
-	if n <= 0 {
+	if m.native || !m.chance(60) {
 		return
 	}
+	n := 1 + m.few(12)
 	b, h := m.b, &m.b.Header
 	wide := m.code >= 65535 || m.choose(m.o.Wide, 20)
 	if wide {

@@ -1,0 +1,24 @@
+package j9meta
+
+// The encoder imports this package, so tests within it get its functions from those
+// outside, before they run.
+var (
+	encode      func(*Body) ([]byte, error)
+	lay         func(*Body)
+	description func(*Capture) []byte
+)
+
+// SetEncoder sets the functions that tests within the package encode with.
+func SetEncoder(e func(*Body) ([]byte, error), l func(*Body), d func(*Capture) []byte) {
+	encode, lay, description = e, l, d
+}
+
+// soundSites reports whether each inlined site is in the method itself or in an earlier site.
+func soundSites(b *Body) bool {
+	for i, s := range b.Sites {
+		if s.Info.CallerIndex < -1 || s.Info.CallerIndex >= i {
+			return false
+		}
+	}
+	return true
+}

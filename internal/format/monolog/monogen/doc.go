@@ -1,0 +1,2 @@
+// Package monogen writes logs of Mono's profiler, of all versions, for tests.
+package monogen

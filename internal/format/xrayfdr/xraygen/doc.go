@@ -1,0 +1,2 @@
+// Package xraygen writes traces of LLVM's XRay, of all versions and byte orders, for tests.
+package xraygen

@@ -1,0 +1,260 @@
+package xraygen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// A Writer writes a trace. It collects a block in memory and writes it when it ends.
+// Errors stick, except that of
+// a record that does not fit into its block; the block is as it was then.
+type Writer struct {
+	dst   io.Writer
+	h     xrayfdr.Header
+	lose  bool
+	block wire.Buffer
+	open  bool
+	used  int64  // what the extents count
+	left  []byte // data that was not stepped over and is there still
+	tsc   uint64
+	cpu   uint16
+	err   error
+}
+
+// NewWriter writes the file header h to dst and returns a writer of blocks. A BufferSize of
+// 0 does not bound blocks; version 1 must have one, and all its blocks get that size.
+func NewWriter(dst io.Writer, h *xrayfdr.Header) (*Writer, error) {
+	b := wire.NewBuffer(h.Order)
+	b.U16(h.Version)
+	b.U16(1) // flight data recorder
+	flags, constant, nonstop := h.OtherFlags, uint32(1), uint32(2)
+	if h.Order == binary.BigEndian {
+		constant, nonstop = 1<<31, 1<<30
+	}
+	if h.ConstantTSC {
+		flags |= constant
+	}
+	if h.NonstopTSC {
+		flags |= nonstop
+	}
+	b.U32(flags)
+	b.U64(h.CycleFrequency)
+	b.U64(h.BufferSize)
+	b.Bytes(h.Reserved[:])
+	if _, err := xrayfdr.ParseHeader(b.Data); err != nil {
+		return nil, err
+	}
+	_, err := dst.Write(b.Data)
+	return &Writer{dst: dst, h: *h, err: err}, err
+}
+
+// Lose makes the writer do from now on what LLVM 5 to 7 did in versions 1 to 3: an event's
+// data is overwritten by the next record.
+func (w *Writer) Lose() { w.lose = true }
+
+// Begin begins a block with the records that the version wants, ending the one
+// before. b says which thread, process, time and CPU it is of; with another Base
+// than OwnBase the block gets no NewCPUId, and b.TSC is what the first delta is
+// counted from.
+func (w *Writer) Begin(b *xrayfdr.Block) error {
+	w.Record(&xrayfdr.Record{Kind: xrayfdr.NewBuffer, TID: b.TID})
+	w.Record(&xrayfdr.Record{Kind: xrayfdr.WallTime, Seconds: b.Seconds, Microseconds: b.Microseconds})
+	if w.h.Version >= 3 {
+		w.Record(&xrayfdr.Record{Kind: xrayfdr.PID, PID: b.PID})
+	}
+	w.tsc, w.cpu = b.TSC, b.CPU
+	if b.Base == xrayfdr.OwnBase {
+		return w.CPU(b.CPU, b.TSC)
+	}
+	return w.err
+}
+
+// CPU says that the thread runs on another CPU from tsc on.
+func (w *Writer) CPU(cpu uint16, tsc uint64) error {
+	return w.Record(&xrayfdr.Record{Kind: xrayfdr.NewCPU, CPU: cpu, TSC: tsc})
+}
+
+// Function writes a function record: kind is Enter, Exit, TailExit or EnterArgs.
+// Where the ticks since the record before do not fit, a TSCWrap comes first.
+func (w *Writer) Function(kind xrayfdr.Kind, id uint32, tsc uint64) error {
+	limit := uint64(math.MaxUint32)
+	if w.h.Version >= 5 {
+		limit = math.MaxInt32 // as runtimes of that version do
+	}
+	if err := w.wrap(tsc, limit); err != nil {
+		return err
+	}
+	return w.Record(&xrayfdr.Record{Kind: kind, Function: id, Delta: int64(tsc - w.tsc)})
+}
+
+// wrap writes a TSCWrap where the ticks up to tsc are more than limit.
+func (w *Writer) wrap(tsc, limit uint64) error {
+	if tsc-w.tsc <= limit { // time that runs backwards wraps as well
+		return nil
+	}
+	return w.Record(&xrayfdr.Record{Kind: xrayfdr.TSCWrap, TSC: tsc})
+}
+
+// Argument writes the value of an argument of the function entered before.
+func (w *Writer) Argument(v uint64) error {
+	return w.Record(&xrayfdr.Record{Kind: xrayfdr.CallArgument, Argument: v})
+}
+
+// CustomEvent writes what the program said at tsc.
+func (w *Writer) CustomEvent(tsc uint64, payload []byte) error {
+	return w.event(xrayfdr.Record{Kind: xrayfdr.CustomEvent, TSC: tsc, Payload: payload})
+}
+
+// TypedEvent writes what the program said at tsc, with a type; from version 3 on.
+func (w *Writer) TypedEvent(typ uint16, tsc uint64, payload []byte) error {
+	return w.event(xrayfdr.Record{Kind: xrayfdr.TypedEvent, Type: typ, TSC: tsc, Payload: payload})
+}
+
+func (w *Writer) event(rec xrayfdr.Record) error {
+	rec.CPU = w.cpu
+	if w.h.Version >= 5 {
+		if err := w.wrap(rec.TSC, math.MaxInt32); err != nil {
+			return err
+		}
+		rec.Delta = int64(rec.TSC - w.tsc)
+	}
+	return w.Record(&rec)
+}
+
+// Record writes one record as it is, so that what a Reader returns gives the
+// same trace. Function records, and events of version 5, are written with their
+// Delta, others with their TSC. NewBuffer begins a block and ends the one
+// before. Extents are the writer's business and skipped, as is EndOfBuffer.
+func (w *Writer) Record(rec *xrayfdr.Record) error {
+	switch {
+	case w.err != nil || rec.Kind == xrayfdr.Extents:
+		return w.err
+	case rec.Kind == xrayfdr.EndOfBuffer:
+		return w.End()
+	case w.h.Version < 3 && (rec.Kind == xrayfdr.TypedEvent || rec.Kind == xrayfdr.PID):
+		w.err = fmt.Errorf("version %d has no %v", w.h.Version, rec.Kind)
+		return w.err
+	case rec.Kind == xrayfdr.NewBuffer:
+		w.End()
+		w.block.Reset(w.h.Order)
+		w.open, w.used, w.left = true, 0, w.left[:0]
+	case !w.open:
+		w.err = fmt.Errorf("%v before any NewBuffer", rec.Kind)
+		return w.err
+	}
+	payload := rec.Payload
+	if payload == nil && rec.PayloadSize > 0 {
+		payload = make([]byte, rec.PayloadSize)
+	}
+	size, end := int64(16+len(payload)), int64(0)
+	if rec.Kind.IsFunction() {
+		size = 8
+	}
+	if w.h.Version == 1 {
+		end = 16 // EndOfBuffer
+	}
+	if w.h.BufferSize != 0 && w.used+size+end > int64(w.h.BufferSize) {
+		return fmt.Errorf("%v: the buffer is full", rec.Kind)
+	}
+	w.used += size
+	before := w.block.Len()
+	if rec.Kind.IsFunction() {
+		head := rec.Function<<4 | uint32(rec.Kind)<<1
+		if w.h.Order == binary.BigEndian {
+			head = rec.Function&(1<<28-1) | uint32(rec.Kind)<<28
+		}
+		w.tsc += uint64(rec.Delta)
+		w.block.U32(head)
+		w.block.U32(uint32(rec.Delta))
+	} else {
+		w.metadata(rec, len(payload))
+	}
+	// What was not stepped over is behind the record, where that is shorter.
+	w.left = w.left[min(len(w.left), w.block.Len()-before):]
+	if !w.lose {
+		w.block.Bytes(payload)
+	} else if len(payload) > 0 {
+		w.left = append(slices.Clone(payload), w.left[min(len(w.left), len(payload)):]...)
+	}
+	return nil
+}
+
+// metadata writes a metadata record without payload.
+func (w *Writer) metadata(rec *xrayfdr.Record, size int) {
+	b := &w.block
+	start := b.Len()
+	b.U8(w.first(rec.Kind))
+	switch rec.Kind {
+	case xrayfdr.NewBuffer:
+		b.U32(rec.TID)
+	case xrayfdr.NewCPU:
+		b.U16(rec.CPU)
+		b.U64(rec.TSC)
+		w.tsc, w.cpu = rec.TSC, rec.CPU
+	case xrayfdr.TSCWrap:
+		b.U64(rec.TSC)
+		w.tsc = rec.TSC
+	case xrayfdr.WallTime:
+		b.U64(uint64(rec.Seconds))
+		b.U32(rec.Microseconds)
+	case xrayfdr.CallArgument:
+		b.U64(rec.Argument)
+	case xrayfdr.PID:
+		b.U32(rec.PID)
+	case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
+		b.U32(uint32(size))
+		if w.h.Version >= 5 {
+			b.U32(uint32(rec.Delta))
+			w.tsc += uint64(rec.Delta)
+		} else {
+			b.U64(rec.TSC)
+		}
+		if rec.Kind == xrayfdr.TypedEvent {
+			b.U16(rec.Type)
+		} else if w.h.Version == 4 {
+			b.U16(rec.CPU)
+		}
+	}
+	b.Zeros(start + 16 - b.Len())
+}
+
+// first returns the first byte of a metadata record.
+func (w *Writer) first(kind xrayfdr.Kind) byte {
+	if w.h.Order == binary.BigEndian {
+		return 0x80 | byte(kind-xrayfdr.NewBuffer)
+	}
+	return byte(kind-xrayfdr.NewBuffer)<<1 | 1
+}
+
+// End ends the block that Begin began and writes it out. Without one it does
+// nothing. The last block needs it.
+func (w *Writer) End() error {
+	if w.err != nil || !w.open {
+		return w.err
+	}
+	w.open = false
+	b := &w.block
+	if w.h.Version == 1 {
+		w.metadata(&xrayfdr.Record{Kind: xrayfdr.EndOfBuffer}, 0)
+		b.Bytes(w.left[min(len(w.left), 16):])
+		b.Zeros(int(w.h.BufferSize) - b.Len())
+	} else {
+		b.Bytes(w.left)
+		b.Zeros(int(w.used - int64(b.Len())))
+		head := wire.NewBuffer(w.h.Order)
+		head.U8(w.first(xrayfdr.Extents))
+		head.U64(uint64(w.used))
+		head.Zeros(16 - head.Len())
+		if _, w.err = w.dst.Write(head.Data); w.err != nil {
+			return w.err
+		}
+	}
+	_, w.err = w.dst.Write(b.Data)
+	return w.err
+}
