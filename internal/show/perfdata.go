@@ -183,7 +183,7 @@ func (r *recordingViewer) record(b *perfdata.Block, pos int, rec perfdata.Record
 			r.nameEvents(content)
 		}
 	}
-	if rec.Type == perfdata.RecordSample && f.NoSamples || len(f.Types) > 0 && !f.typed(perfType(rec.Type)) {
+	if rec.Type == perfdata.RecordSample && f.NoSamples || len(f.Types) > 0 && !f.typed(rec.Type.String()) {
 		return
 	}
 	p := perfRecord{Record: rec, recordingViewer: r, offset: b.Offset}
@@ -196,7 +196,7 @@ func (r *recordingViewer) record(b *perfdata.Block, pos int, rec perfdata.Record
 	}
 	time, timed := p.time()
 	o := r.out
-	o.begin(item{offset: p.offset, typ: perfType(rec.Type), size: int64(len(rec.Data)), time: time, timed: timed})
+	o.begin(item{offset: p.offset, typ: rec.Type.String(), size: int64(len(rec.Data)), time: time, timed: timed})
 	if b.Packed {
 		o.hex("unpacked_offset", uint64(b.Pos)+uint64(pos))
 	}
