@@ -6,9 +6,6 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// contextUser is PERF_CONTEXT_USER: what follows in a callchain is of user space.
-const contextUser = ^uint64(512) + 1
-
 // A NewSample is a sample of user space that is to be written.
 type NewSample struct {
 	ID       uint64 // of its event
@@ -71,7 +68,7 @@ func AppendSample(dst []byte, order binary.ByteOrder, fields SampleType, s *NewS
 	if fields&FieldCallchain != 0 {
 		stack := s.Stack[max(0, len(s.Stack)-MaxStack):]
 		b.U64(uint64(len(stack)) + 1)
-		b.U64(contextUser)
+		b.U64(ContextUser)
 		for i := len(stack) - 1; i >= 0; i-- {
 			b.U64(stack[i])
 		}

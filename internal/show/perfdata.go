@@ -18,6 +18,7 @@ type recordingViewer struct {
 	events  events
 	layouts *perfdata.Layouts
 	names   []string // of the files of a directory
+	decoded perfdata.Sample
 }
 
 func showRecording(v *viewer) error {

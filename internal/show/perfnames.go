@@ -60,9 +60,11 @@ var featureNames = []string{
 	"HYBRID_TOPOLOGY", "PMU_CAPS",
 }
 
-// contexts are the markers in callchains, by their distance from the top.
+// contexts are the markers in callchains.
 var contexts = map[uint64]string{
-	32: "HV", 128: "KERNEL", 512: "USER", 640: "USER_DEFERRED", 2048: "GUEST", 2176: "GUEST_KERNEL", 2560: "GUEST_USER",
+	perfdata.ContextHypervisor: "HV", perfdata.ContextKernel: "KERNEL", perfdata.ContextUser: "USER",
+	perfdata.ContextUserDeferred: "USER_DEFERRED", perfdata.ContextGuest: "GUEST", perfdata.ContextGuestKernel: "GUEST_KERNEL",
+	perfdata.ContextGuestUser: "GUEST_USER",
 }
 
 // cpuModes are what the low three bits of misc say.

@@ -135,7 +135,7 @@ func (p *perfRecord) wantedAddress(f *Filter) bool {
 		m, err := p.layouts.Mmap(p.Record)
 		return err == nil && f.Address.touches(m.Addr, m.Len)
 	case perfdata.RecordSample, perfdata.RecordCallchainDeferred:
-		return p.sampleTouches(f.Address)
+		return p.refersTo(f.Address)
 	case perfdata.RecordKsymbol, perfdata.RecordTextPoke:
 		c := p.body()
 		return f.Address.touches(c.U64("addr"), 1)
@@ -191,9 +191,14 @@ func (p *perfRecord) show() error {
 			}
 		}
 	case perfdata.RecordCallchainDeferred:
-		c := p.body()
-		o.hex("cookie", c.U64("cookie"))
-		err = p.chain(&c)
+		var d perfdata.DeferredCallchain
+		layouts := p.layouts
+		if p.event != nil {
+			layouts = p.event.layouts
+		}
+		err = p.inFile(layouts.DecodeDeferred(p.Record, &d))
+		o.hex("cookie", d.Cookie)
+		p.chain(d.Callchain)
 	case perfdata.RecordHeaderAttr:
 		var a perfdata.Attr
 		if a, err = perfdata.HeaderAttr(p.order, p.Record); err == nil {
