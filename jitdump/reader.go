@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // ErrCut says that the file ends inside a record: its producer was killed, or
@@ -55,7 +53,7 @@ func (r *Reader) Offset() int64 { return r.next }
 //
 // At the end of the file it returns io.EOF, and where the end cuts a record, an
 // error that wraps ErrCut. It does not move then: when the file has grown, Next
-// goes on where it stood. A prefix that cannot be one gives a *wire.Error, and
+// goes on where it stood. A prefix that cannot be one gives a *Error, and
 // Next does not move either; Resync may get past it.
 func (r *Reader) Next() (Raw, error) {
 	if err := r.skipPadding(); err != nil {
@@ -101,7 +99,7 @@ func (r *Reader) frame(off int64) (Raw, error) {
 		return Raw{}, err
 	}
 	if size < prefixSize {
-		return Raw{}, &wire.Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
+		return Raw{}, &Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
 			Text: fmt.Sprintf("is %d, less than the %d bytes of the prefix it stands in", size, prefixSize)}
 	}
 	if size > MaxRecord {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // knownFields are the bits of sample_type up to PERF_SAMPLE_WEIGHT_STRUCT, Linux
@@ -64,7 +62,7 @@ func (f *fields) err(rec Record) error {
 	if text == "" {
 		text = fmt.Sprintf("needs %d bytes, %d are left", f.needs, len(f.data)-f.at)
 	}
-	return &wire.Error{Format: FormatName, Record: rec.Type.String(), Field: f.failed, Offset: int64(f.at), InRecord: true, Text: text}
+	return &Error{Format: FormatName, Record: rec.Type.String(), Field: f.failed, Offset: int64(f.at), InRecord: true, Text: text}
 }
 
 // take returns n bytes, or nothing.
