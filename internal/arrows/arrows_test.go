@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"internal/buildid": {},
 	"internal/xraymap": {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
-	"internal/jitobj":  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
+	"internal/jitobj":  {"internal/jitcode", "internal/wire", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
