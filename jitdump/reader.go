@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // ErrCut says that the file ends inside a record: its producer was killed, or
@@ -70,6 +71,22 @@ func (r *Reader) Next() (Raw, error) {
 		r.next += int64(size)
 	}
 	return raw, err
+}
+
+// Records yields the records from where the reader stands to the end of the file, as Next
+// returns them: a body is valid in its turn of the loop. Where Next returns an error, it
+// comes instead of a record, and the loop goes on if the reader has moved: past a record
+// that is too large, or to one that the loop has found by Resync. Otherwise it ends.
+func (r *Reader) Records() iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		for {
+			at := r.next
+			raw, err := r.Next()
+			if err == io.EOF || !yield(raw, err) || err != nil && r.next == at {
+				return
+			}
+		}
+	}
 }
 
 // debugInfo returns the next record, a debug record that announces size bytes, and moves to

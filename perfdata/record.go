@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"encoding/binary"
+	"io"
 	"iter"
 )
 
@@ -58,6 +59,31 @@ func (b *Block) Records() iter.Seq2[int, Record] {
 				return
 			}
 			pos += len(rec.Data)
+		}
+	}
+}
+
+// Records yields the records of a stream, without the payloads of some. Each is valid in
+// its turn of the loop. An error of the stream comes last.
+//
+// A record that the end of the input cuts is not among them, and no error: see Cut of
+// [Stream].
+func Records(s Stream) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			block, err := s.Next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for _, rec := range block.Records() {
+				if !yield(rec, nil) {
+					return
+				}
+			}
 		}
 	}
 }
