@@ -16,7 +16,8 @@ type FrameEntry struct {
 	FDE uint64 // address of the FDE in the memory image
 }
 
-// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs, in bytes.
+// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs, in bytes: for callers
+// that place it before the .eh_frame, whose address it holds.
 func FrameHeaderSize(n int) int { return 12 + 8*n }
 
 // AppendFrameHeader appends to dst the .eh_frame_hdr that will be at addr, for an

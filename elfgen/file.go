@@ -23,9 +23,9 @@ func (t *Target) wordSize() int {
 	return 8
 }
 
-// HeaderSize returns the length of the ELF header in bytes: the offset of the first
+// headerSize returns the length of the ELF header in bytes: the offset of the first
 // section, up to its alignment.
-func (t *Target) HeaderSize() int {
+func (t *Target) headerSize() int {
 	if t.Class == elf.ELFCLASS32 {
 		return 52
 	}
@@ -149,7 +149,7 @@ func (f *File) AddSymbol(s Symbol) { f.symbols = append(f.symbols, s) }
 
 // place lays the sections out and returns where the last one ends.
 func (f *File) place() (end uint64) {
-	end = uint64(f.target.HeaderSize())
+	end = uint64(f.target.headerSize())
 	for i := 1; i < len(f.sections); i++ {
 		s := &f.sections[i]
 		if s.Align > 1 {
@@ -249,7 +249,7 @@ func (f *File) header(b *wire.Buffer, l *layout) {
 	b.Word(phoff, t.wordSize())
 	b.Word(l.shoff, t.wordSize())
 	b.U32(t.Flags)
-	b.U16(uint16(t.HeaderSize()))
+	b.U16(uint16(t.headerSize()))
 	b.U16(phentsize)
 	b.U16(uint16(len(f.segments)))
 	b.U16(l.shentsize)

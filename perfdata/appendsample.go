@@ -8,13 +8,13 @@ import (
 
 // A NewSample is a sample of user space that is to be written.
 type NewSample struct {
-	ID       uint64 // of its event
-	IP       uint64
-	PID, TID uint32
-	Time     uint64 // nanoseconds of the recording's clock
-	Addr     uint64
-	CPU      uint32
-	Period   uint64
+	ID       uint64   // of its event
+	IP       uint64   // address
+	PID, TID uint32   // of the thread
+	Time     uint64   // nanoseconds of the recording's clock
+	Addr     uint64   // as the event defines it
+	CPU      uint32   // from 0
+	Period   uint64   // how many events the sample stands for
 	Stack    []uint64 // addresses, the outermost first
 	Raw      []byte   // cut at MaxRaw bytes
 }
