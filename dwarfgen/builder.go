@@ -10,14 +10,14 @@ import (
 
 // An Encoding is what all of a Builder's sections have in common.
 type Encoding struct {
-	Version  int // 4 or 5
-	AddrSize int // 4 or 8 bytes
-	Order    binary.ByteOrder
+	Version  int              // 4 or 5; others are refused
+	AddrSize int              // of addresses: 4 or 8 bytes
+	Order    binary.ByteOrder // of all fields; must be set
 }
 
 // A Section is one finished section.
 type Section struct {
-	Name string
+	Name string // such as ".debug_info"
 	Data []byte
 }
 

@@ -12,11 +12,12 @@ import (
 
 // A FrameEntry says where the FDE is that is about the code from PC on.
 type FrameEntry struct {
-	PC  uint64
-	FDE uint64 // address
+	PC  uint64 // address of the code's first byte
+	FDE uint64 // address of the FDE in the memory image
 }
 
-// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs.
+// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs, in bytes: for callers
+// that place it before the .eh_frame, whose address it holds.
 func FrameHeaderSize(n int) int { return 12 + 8*n }
 
 // AppendFrameHeader appends to dst the .eh_frame_hdr that will be at addr, for an

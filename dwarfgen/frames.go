@@ -36,31 +36,27 @@ type CIEID int
 
 // A CIE holds what several FDEs have in common.
 type CIE struct {
-	CodeAlign uint64 // distances between instructions are multiples of it
-	DataAlign int64  // offsets of saved registers are multiples of it; mostly negative
-	ReturnReg uint64 // the column of the return address, a register or beyond all of them
+	CodeAlign uint64 // bytes: distances between instructions are multiples of it; not 0
+	DataAlign int64  // bytes: offsets of saved registers are multiples of it; mostly negative, not 0
+	ReturnReg uint64 // the column of the return address: a DWARF register number, or one beyond them; up to 255
 	Signal    bool   // it is about frames of signal handlers, augmentation "S"
 
-	// What holds where a function starts; its Offset means nothing. Or, where that is
-	// there already as call frame instructions, these.
-	Initial      FrameRow
-	Instructions []byte
+	Initial      FrameRow // what holds where a function starts; its Offset means nothing
+	Instructions []byte   // the same as call frame instructions; if not nil, Initial is not used
 }
 
-// An FDE is about the code from Low up to High. Its rows are in the order of their
-// offsets, the first at 0 or taken for it; or, where there are call frame
-// instructions already, these.
+// An FDE is about the code in [Low, High).
 type FDE struct {
-	Low, High    uint64
-	Rows         []FrameRow
-	Instructions []byte
+	Low, High    uint64     // addresses in the memory image
+	Rows         []FrameRow // in the order of their offsets, the first at 0 or taken for it
+	Instructions []byte     // the same as call frame instructions; if not nil, Rows are not used
 }
 
 // A FrameRow says what holds from one instruction on, up to the next row or the
 // end: where the Canonical Frame Address (CFA) is, which is the stack pointer of the
 // caller before its call, and which registers of the caller are kept where.
 type FrameRow struct {
-	Offset uint64 // from the start of the FDE's code
+	Offset uint64 // from the start of the FDE's code, in bytes
 	CFA    CFA
 	Saved  []SavedReg // each register once; all others still hold what they held in the caller
 }
@@ -70,21 +66,21 @@ type FrameRow struct {
 // bytes above; elsewhere it is Reg plus Offset. Such a CFA is an expression, of breg
 // operations: Reg is below 32 then.
 type CFA struct {
-	Reg    uint64
-	Offset int64
-	Stored int64
-	Max    uint32
+	Reg    uint64 // DWARF register number
+	Offset int64  // bytes; a negative one is a multiple of the CIE's DataAlign
+	Stored int64  // bytes; 0 for a CFA that is Reg plus Offset everywhere
+	Max    uint32 // bytes; without Stored, not used
 }
 
 // A SavedReg says that a register of the caller is in memory at the CFA plus
 // Offset, or that it is gone. If Direct is set, it is in memory at the register Base plus
 // Offset, wherever the CFA is; Base is below 32 then.
 type SavedReg struct {
-	Reg    uint64
-	Offset int64
-	Lost   bool
+	Reg    uint64 // DWARF register number
+	Offset int64  // bytes; a multiple of the CIE's DataAlign unless Direct is set
+	Lost   bool   // its value is gone; the fields below are not used, nor is Offset
 	Direct bool
-	Base   uint64
+	Base   uint64 // DWARF register number; without Direct, not used
 }
 
 // Pointer encodings [LSB Core 10.5.1].

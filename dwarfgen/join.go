@@ -63,7 +63,7 @@ func (p *Part) Sections() iter.Seq2[string, []byte] {
 
 // A Joined is a section that consists of pieces, one behind the other.
 type Joined struct {
-	Name   string
+	Name   string // such as ".debug_info"
 	Pieces [][]byte
 }
 

@@ -4,7 +4,8 @@ import "github.com/jitinject/jitinject/internal/wire"
 
 // A LineTable describes a unit's line number information: files and rows.
 type LineTable struct {
-	// Dir is the compilation directory. Relative file names count from it.
+	// Dir is the compilation directory, from which relative file names count; "" for
+	// an unknown one.
 	Dir string
 
 	files []file
@@ -18,12 +19,12 @@ type LineTable struct {
 // A Row says that code from Addr on, up to the next row's, comes from a place
 // of the source.
 type Row struct {
-	Addr   uint64
-	File   FileID
+	Addr   uint64 // of the code's first byte
+	File   FileID // of the same line table
 	Line   uint32 // from 1; 0 for code that comes from no line
 	Column uint32 // from 1; 0 for unknown
 
-	// End ends a sequence: Addr is the first address behind it, the other
+	// End ends a sequence: Addr is the first address after it, the other
 	// fields mean nothing. Addresses grow within a sequence.
 	End bool
 }

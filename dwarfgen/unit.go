@@ -10,7 +10,8 @@ type EntryID int
 type Unit struct {
 	Lines LineTable // if it has rows, the root gets DW_AT_stmt_list
 
-	// Low and High are the addresses that the unit's code spans, [Low, High).
+	// Low and High are the addresses that the unit's code spans, [Low, High). If both
+	// are 0, it has none.
 	Low, High uint64
 
 	entries []entry

@@ -10,8 +10,8 @@ import (
 // armAttributesType is SHT_ARM_ATTRIBUTES.
 const armAttributesType = elf.SHT_LOPROC + 3
 
-// ARMAttributes appends to dst the build attributes of code for ARM whose
-// architecture nobody has told, and returns their section: it may use whatever
+// ARMAttributes appends to dst the build attributes of code for ARM of unknown
+// architecture, and returns their section: the code may use whatever
 // ARMv8-A has in its 32-bit state. Without them, LLVM's disassembler takes code
 // for ARMv4 [Addenda to the ABI for the Arm Architecture, 3].
 func ARMAttributes(dst []byte, order binary.ByteOrder) Section {

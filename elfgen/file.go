@@ -8,12 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Target says for which machine a file is.
+// A Target says for which machine a file is. [TargetFor] makes one.
 type Target struct {
-	Class   elf.Class
-	Order   binary.ByteOrder
-	Machine elf.Machine
-	Flags   uint32 // e_flags, which some machines need to say their ABI
+	Class   elf.Class        // ELFCLASS32; any other value is ELFCLASS64
+	Order   binary.ByteOrder // of all fields; must be set
+	Machine elf.Machine      // e_machine; 0 is no machine
+	Flags   uint32           // e_flags, which some machines need to say their ABI; 0 for none
 }
 
 func (t *Target) wordSize() int {
@@ -23,35 +23,40 @@ func (t *Target) wordSize() int {
 	return 8
 }
 
-// HeaderSize returns the length of the ELF header.
-func (t *Target) HeaderSize() int {
+// headerSize returns the length of the ELF header in bytes: the offset of the first
+// section, up to its alignment.
+func (t *Target) headerSize() int {
 	if t.Class == elf.ELFCLASS32 {
 		return 52
 	}
 	return 64
 }
 
-// A SectionID names a section of the file it was added to.
+// A SectionID names a section of the file it was added to. Sections count from 1; 0 is
+// no section (SHN_UNDEF).
 type SectionID int
 
 // A Section is a section to be written.
 type Section struct {
 	Name    string
-	Type    elf.SectionType
-	Flags   elf.SectionFlag
-	Align   uint64 // a power of two; 0 is 1
-	Link    SectionID
-	Info    uint32
-	EntSize uint64
-	Away    uint64 // what its address is more than its file offset; sections without SHF_ALLOC have one with it
+	Type    elf.SectionType // sh_type; 0, SHT_NULL, is an entry that readers ignore
+	Flags   elf.SectionFlag // sh_flags; with SHF_ALLOC it is part of the memory image and has an address
+	Align   uint64          // of its file offset, in bytes, a power of two; 0 is 1
+	Link    SectionID       // sh_link, by Type; 0 for none
+	Info    uint32          // sh_info, by Type; 0 for none
+	EntSize uint64          // sh_entsize: bytes of an entry, in tables; 0 in others
+	Away    uint64          // address minus file offset, in bytes; one that is not 0 gives an address to sections without SHF_ALLOC, too
 
-	// What is in it: Data, and Pieces behind it. Or, for WriteTo, Room bytes that the
-	// caller writes. One of type SHT_NOBITS has Room bytes in memory, and in the file none that
-	// count; so that offsets stay addresses, its place is kept there all the same, or as
-	// much of it as Data fills.
+	// The content is Data, followed by Pieces. All may be empty.
 	Data   []byte
 	Pieces [][]byte
-	Room   uint64
+
+	// Room is a number of bytes after them: zeros in AppendTo; in WriteTo, where Data
+	// and Pieces must be empty, bytes that the caller writes. A section of type
+	// SHT_NOBITS has Room bytes in memory and none in the file. So that offsets stay
+	// addresses, AppendTo and WriteTo leave its place free in the file all the same: Room
+	// bytes, or the length of Data if there are some.
+	Room uint64
 }
 
 // size returns the section's length in bytes.
@@ -84,21 +89,21 @@ func (s *Section) fileSize() uint64 {
 
 // A Segment is a program header over consecutive sections.
 type Segment struct {
-	Type        elf.ProgType
-	Flags       elf.ProgFlag
-	First, Last SectionID
-	Align       uint64
-	FromStart   bool // begins at the start of the file, in front of First
+	Type        elf.ProgType // p_type
+	Flags       elf.ProgFlag // p_flags; 0 allows nothing
+	First, Last SectionID    // Last is included
+	Align       uint64       // p_align in bytes; 0 and 1 are none
+	FromStart   bool         // it begins at the start of the file, at address 0, rather than at First
 }
 
 // A Symbol is an entry of the symbol table.
 type Symbol struct {
-	Name    []byte
-	Bind    elf.SymBind
-	Type    elf.SymType
-	Section SectionID
-	Value   uint64 // from the start of the section
-	Size    uint64
+	Name    []byte      // without a NUL
+	Bind    elf.SymBind // 0 is STB_LOCAL
+	Type    elf.SymType // 0 is STT_NOTYPE
+	Section SectionID   // that it is in
+	Value   uint64      // from the start of the section, in bytes; st_value has the address
+	Size    uint64      // bytes; 0 if it has none
 }
 
 // A File describes an ELF file. Reset makes it empty again, without giving up
@@ -128,7 +133,8 @@ func (f *File) Reset(t Target, fileType elf.Type) {
 	f.symbols = f.symbols[:0]
 }
 
-// Add adds a section. Its content is not copied and must stay until the file is written.
+// Add adds a section after those that are there and returns its id. Its content is not
+// copied and must stay until the file is written.
 func (f *File) Add(s Section) SectionID {
 	f.sections = append(f.sections, section{Section: s})
 	return SectionID(len(f.sections) - 1)
@@ -143,7 +149,7 @@ func (f *File) AddSymbol(s Symbol) { f.symbols = append(f.symbols, s) }
 
 // place lays the sections out and returns where the last one ends.
 func (f *File) place() (end uint64) {
-	end = uint64(f.target.HeaderSize())
+	end = uint64(f.target.headerSize())
 	for i := 1; i < len(f.sections); i++ {
 		s := &f.sections[i]
 		if s.Align > 1 {
@@ -243,7 +249,7 @@ func (f *File) header(b *wire.Buffer, l *layout) {
 	b.Word(phoff, t.wordSize())
 	b.Word(l.shoff, t.wordSize())
 	b.U32(t.Flags)
-	b.U16(uint16(t.HeaderSize()))
+	b.U16(uint16(t.headerSize()))
 	b.U16(phentsize)
 	b.U16(uint16(len(f.segments)))
 	b.U16(l.shentsize)

@@ -7,8 +7,8 @@ import (
 )
 
 // WriteTo lays the file out and writes it to w, except for the sections with Room,
-// which the caller writes where Offset says. Padding is left out where it is long: w
-// has to be empty. The File has to be Reset after that.
+// which the caller writes to w at their Offset, before or after. Padding is left out
+// where it is long: w has to be empty. The File has to be Reset after that.
 func (f *File) WriteTo(w io.WriterAt) error {
 	l, err := f.lay()
 	if err != nil {
@@ -40,11 +40,9 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	return out.Flush()
 }
 
-// Fill returns what writes into a section with Room, from an offset in w on.
-func Fill(w io.WriterAt, offset int64) *wire.Forward { return wire.NewForward(w, offset) }
-
-// Offset returns where in the file a section will be, once all those in front of it
-// have been added.
+// Offset returns where in the file a section will be, in bytes, once all those before it
+// have been added. It is also the section's address if that is part of the memory image
+// and its Away is 0.
 func (f *File) Offset(id SectionID) uint64 {
 	f.place()
 	return f.sections[id].offset

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // The rules of a DebugInfo2 whose lists add up.
 
 // CheckTree reports the first rule that functions, calls and ranges break, as a
-// *wire.Error. A tree without fault can be walked by depth alone: each call's
+// *Error. A tree without fault can be walked by depth alone: each call's
 // indexes are in bounds, it is at most one deeper than the one before, its ranges
 // are inside those of the call around it, inside codeSize bytes, and apart from those
 // of all other calls of its depth.
@@ -141,7 +139,7 @@ func (d *DebugInfo2) checkOverlaps() error {
 }
 
 // CheckLines reports the first line whose file does not exist or that is not in
-// the order of offsets, as a *wire.Error.
+// the order of offsets, as a *Error.
 func (d *DebugInfo2) CheckLines() error {
 	for i, l := range d.Lines {
 		at := d.at.lines + int64(i)*sourceLineSize
@@ -156,5 +154,5 @@ func (d *DebugInfo2) CheckLines() error {
 }
 
 func (d *DebugInfo2) fault(field string, at int64, format string, args ...any) error {
-	return &wire.Error{Format: FormatName, Record: IDDebugInfo2.String(), Field: field, Offset: at, Text: fmt.Sprintf(format, args...)}
+	return &Error{Format: FormatName, Record: IDDebugInfo2.String(), Field: field, Offset: at, Text: fmt.Sprintf(format, args...)}
 }

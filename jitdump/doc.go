@@ -54,8 +54,8 @@
 //
 // # Reading
 //
-// A [Reader] frames first: [Reader.Next] returns a [Raw] record, and
-// [Raw.Decode] looks inside when asked. One bad body therefore costs one
+// A [Reader] frames first: [Reader.Next] returns a [Raw] record, [Reader.Records] all
+// of them, and [Raw.Decode] looks inside when asked. One bad body therefore costs one
 // record. Records lie one behind the other without alignment, but files with
 // zero bytes between them exist, and the reader steps over those. A record
 // after JIT_CODE_CLOSE is read like any other.

@@ -138,7 +138,7 @@ func (e *EarlyDebugInfo) append(b *wire.Buffer) {
 }
 
 // DebugInfo2 returns what e says as the record of today, for a function of size
-// bytes. With an error, which is a *wire.Error about a position or string that does
+// bytes. With an error, which is a *Error about a position or string that does
 // not exist, about positions that call each other in a circle or code out of order,
 // the record has no calls, and those of the lines that can be believed.
 func (e *EarlyDebugInfo) DebugInfo2(size uint64) (*DebugInfo2, error) {

@@ -3,8 +3,6 @@ package jitdump
 import (
 	"fmt"
 	"math"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // From the positions of an early record to the tree of calls that they describe.
@@ -147,5 +145,5 @@ func fromZero(column uint32) uint32 { return column - 1 }
 
 // fault returns an error about a field at an offset from the first list.
 func (e *EarlyDebugInfo) fault(field string, at int64, format string, args ...any) error {
-	return &wire.Error{Format: FormatName, Record: "early debug info", Field: field, Offset: e.at + at, Text: fmt.Sprintf(format, args...)}
+	return &Error{Format: FormatName, Record: "early debug info", Field: field, Offset: e.at + at, Text: fmt.Sprintf(format, args...)}
 }

@@ -52,16 +52,12 @@ func ExampleInlineBuilder() {
 		fmt.Println(err)
 		return
 	}
-	for {
-		raw, err := r.Next()
-		if err != nil {
-			break
-		}
-		fmt.Println(raw.ID)
+	for raw, err := range r.Records() {
+		fmt.Println(raw.ID, err)
 	}
 	// Output:
 	// 1 call in [{4 5} {16 4}]
-	// SAMPLY_EMBEDDED_SOURCE_FILE
-	// SAMPLY_JIT_CODE_DEBUG_INFO2
-	// JIT_CODE_LOAD
+	// SAMPLY_EMBEDDED_SOURCE_FILE <nil>
+	// SAMPLY_JIT_CODE_DEBUG_INFO2 <nil>
+	// JIT_CODE_LOAD <nil>
 }

@@ -128,7 +128,7 @@ func (m *OpenJ9Metadata) writable() error {
 }
 
 // CheckTables reports the first rule that the methods and their lines break, as a
-// *wire.Error: no method comes twice, one has a class and a name, no flag is set that
+// *Error: no method comes twice, one has a class and a name, no flag is set that
 // is not defined, and indexes of lines grow.
 func (m *OpenJ9Metadata) CheckTables() error {
 	seen := make(map[uint64]int, len(m.Methods))
@@ -161,5 +161,5 @@ func (m *OpenJ9Metadata) CheckTables() error {
 }
 
 func (m *OpenJ9Metadata) fault(field string, at int64, format string, args ...any) error {
-	return &wire.Error{Format: FormatName, Record: IDOpenJ9.String(), Field: field, Offset: at, Text: fmt.Sprintf(format, args...)}
+	return &Error{Format: FormatName, Record: IDOpenJ9.String(), Field: field, Offset: at, Text: fmt.Sprintf(format, args...)}
 }

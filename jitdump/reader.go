@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/jitinject/jitinject/internal/wire"
+	"iter"
 )
 
 // ErrCut says that the file ends inside a record: its producer was killed, or
@@ -55,7 +54,7 @@ func (r *Reader) Offset() int64 { return r.next }
 //
 // At the end of the file it returns io.EOF, and where the end cuts a record, an
 // error that wraps ErrCut. It does not move then: when the file has grown, Next
-// goes on where it stood. A prefix that cannot be one gives a *wire.Error, and
+// goes on where it stood. A prefix that cannot be one gives a *Error, and
 // Next does not move either; Resync may get past it.
 func (r *Reader) Next() (Raw, error) {
 	if err := r.skipPadding(); err != nil {
@@ -72,6 +71,22 @@ func (r *Reader) Next() (Raw, error) {
 		r.next += int64(size)
 	}
 	return raw, err
+}
+
+// Records yields the records from where the reader stands to the end of the file, as Next
+// returns them: a body is valid in its turn of the loop. Where Next returns an error, it
+// comes instead of a record, and the loop goes on if the reader has moved: past a record
+// that is too large, or to one that the loop has found by Resync. Otherwise it ends.
+func (r *Reader) Records() iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		for {
+			at := r.next
+			raw, err := r.Next()
+			if err == io.EOF || !yield(raw, err) || err != nil && r.next == at {
+				return
+			}
+		}
+	}
 }
 
 // debugInfo returns the next record, a debug record that announces size bytes, and moves to
@@ -101,7 +116,7 @@ func (r *Reader) frame(off int64) (Raw, error) {
 		return Raw{}, err
 	}
 	if size < prefixSize {
-		return Raw{}, &wire.Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
+		return Raw{}, &Error{Format: FormatName, Record: id.String(), Field: "total_size", Offset: off + 4,
 			Text: fmt.Sprintf("is %d, less than the %d bytes of the prefix it stands in", size, prefixSize)}
 	}
 	if size > MaxRecord {

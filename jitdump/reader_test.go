@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -293,7 +292,7 @@ func TestBadBodies(t *testing.T) {
 			for _, err = range info.Entries() {
 			}
 		}
-		var e *wire.Error
+		var e *jitdump.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}

@@ -92,7 +92,7 @@ type Record interface {
 }
 
 // Decode returns the body as the type its id asks for. A body that contradicts
-// itself gives a *wire.Error with the field and offset; but a tier, a source file or
+// itself gives a *Error with the field and offset; but a tier, a source file or
 // metadata of OpenJ9 that is none by our definition is somebody else's, and *Unknown.
 func (r *Raw) Decode() (Record, error) {
 	var rec Record

@@ -6,18 +6,15 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// contextUser is PERF_CONTEXT_USER: what follows in a callchain is of user space.
-const contextUser = ^uint64(512) + 1
-
 // A NewSample is a sample of user space that is to be written.
 type NewSample struct {
-	ID       uint64 // of its event
-	IP       uint64
-	PID, TID uint32
-	Time     uint64 // nanoseconds of the recording's clock
-	Addr     uint64
-	CPU      uint32
-	Period   uint64
+	ID       uint64   // of its event
+	IP       uint64   // address
+	PID, TID uint32   // of the thread
+	Time     uint64   // nanoseconds of the recording's clock
+	Addr     uint64   // as the event defines it
+	CPU      uint32   // from 0
+	Period   uint64   // how many events the sample stands for
 	Stack    []uint64 // addresses, the outermost first
 	Raw      []byte   // cut at MaxRaw bytes
 }
@@ -71,7 +68,7 @@ func AppendSample(dst []byte, order binary.ByteOrder, fields SampleType, s *NewS
 	if fields&FieldCallchain != 0 {
 		stack := s.Stack[max(0, len(s.Stack)-MaxStack):]
 		b.U64(uint64(len(stack)) + 1)
-		b.U64(contextUser)
+		b.U64(ContextUser)
 		for i := len(stack) - 1; i >= 0; i-- {
 			b.U64(stack[i])
 		}

@@ -78,8 +78,12 @@ const (
 	attrType       = 0
 	attrConfig     = 8
 	attrSampleType = 24
+	attrReadFormat = 32
 	attrFlags      = 40
+	attrBranchType = 72
+	attrRegsUser   = 80
 	attrClockID    = 92
+	attrRegsIntr   = 96
 )
 
 // Type returns the attr's type: which PMU the event belongs to.
@@ -90,6 +94,26 @@ func (a *Attr) Config() uint64 { return a.order.Uint64(a.Raw[attrConfig:]) }
 
 // SampleType returns the fields that the event's samples have.
 func (a *Attr) SampleType() SampleType { return SampleType(a.order.Uint64(a.Raw[attrSampleType:])) }
+
+// ReadFormat returns how counts look (PERF_FORMAT_*).
+func (a *Attr) ReadFormat() uint64 { return a.word(attrReadFormat) }
+
+// BranchType returns what branch stacks have (PERF_SAMPLE_BRANCH_*).
+func (a *Attr) BranchType() uint64 { return a.word(attrBranchType) }
+
+// UserRegs returns a mask of the registers of user space that samples have.
+func (a *Attr) UserRegs() uint64 { return a.word(attrRegsUser) }
+
+// IntrRegs returns a mask of the registers at the interrupt that samples have.
+func (a *Attr) IntrRegs() uint64 { return a.word(attrRegsIntr) }
+
+// word returns a u64 of the attr; those of older, shorter ones are 0.
+func (a *Attr) word(at int) uint64 {
+	if len(a.Raw) < at+8 {
+		return 0
+	}
+	return a.order.Uint64(a.Raw[at:])
+}
 
 // Has reports whether a one-bit field is set. C compilers lay bit fields out
 // from the first byte on, from its low end on little-endian machines and from

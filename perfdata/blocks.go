@@ -11,7 +11,7 @@ import (
 // A Stream hands out the records of a recording from front to back.
 type Stream interface {
 	// Next returns the next block, valid until the following call, or io.EOF. A
-	// record that cannot be one gives a *wire.Error; there is no way past it.
+	// record that cannot be one gives a *Error; there is no way past it.
 	Next() (Block, error)
 
 	// Cut returns the offset of a record that the end of the input cuts, once

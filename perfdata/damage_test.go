@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/testrec"
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -97,7 +96,7 @@ func TestBadRecords(t *testing.T) {
 		dataAt := binary.LittleEndian.Uint64(b[40:])
 		binary.LittleEndian.PutUint16(b[dataAt+6:], c.size)
 		_, err := open(t, b).Blocks().Next()
-		var e *wire.Error
+		var e *perfdata.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || e.Offset != int64(dataAt) {
 			t.Errorf("%s: %v, want %q at %#x", c.name, err, c.want, dataAt)
 		}

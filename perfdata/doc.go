@@ -41,9 +41,15 @@
 // Kernel records other than SAMPLE end in a trailer, the sample id, if their
 // attr has sample_id_all; [Layouts] knows where its fields are.
 //
+// # Reading
+//
+// [Open], [OpenPipe] and [OpenDir] read what is around the records, [Records] yields
+// these, and the methods of [Layouts] decode them: [Layouts.DecodeSample],
+// [Layouts.Mmap], [Layouts.Comm], [Layouts.Task] and others.
+//
 // # What is kept
 //
-// The package never decodes a record in order to copy it. Every form of recording
+// The package never decodes a record to copy it. Every form of recording
 // gives a [Stream], which hands out blocks of whole records as they lie in the file,
 // or were before they were compressed; attrs, ids and features are kept raw beside
 // the typed views. A file that is read and written again without changes is the

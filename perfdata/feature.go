@@ -102,7 +102,7 @@ func readFeatures(src io.ReaderAt, h *Header, fileSize int64) (features []Featur
 	table := make([]byte, n*16)
 	if got, err := src.ReadAt(table, at); got < len(table) {
 		if err == io.EOF {
-			return nil, nil, &wire.Error{Format: FormatName, Record: "feature table", Offset: at,
+			return nil, nil, &Error{Format: FormatName, Record: "feature table", Offset: at,
 				Text: fmt.Sprintf("%d features need %d bytes, %d are there", n, len(table), got)}
 		}
 		return nil, nil, err

@@ -62,8 +62,9 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = ls.CanTouch()
-		var touches perfdata.Touches
+		_ = ls.CanDecode()
+		var sample perfdata.Sample
+		var deferred perfdata.DeferredCallchain
 		for r := file.Blocks(); ; {
 			block, err := r.Next()
 			if err != nil {
@@ -77,8 +78,11 @@ func FuzzOpen(f *testing.F) {
 				}
 				total += len(rec.Data)
 				ls.Time(rec)
-				ls.Touches(rec, &touches)
-				touches.WordsWithin(0x1000, 0x2000, func(uint64) {})
+				ls.DecodeSample(rec, perfdata.AllFields, &sample)
+				ls.DecodeDeferred(rec, &deferred)
+				ls.SampleHead(rec)
+				ls.SampleID(rec)
+				ls.EventID(rec)
 				ls.Mmap(rec)
 				ls.Comm(rec)
 				ls.Task(rec)
@@ -91,8 +95,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// Whatever a sample and its event say, what it touches lies in it.
-func FuzzTouches(f *testing.F) {
+// Whatever a sample and its event say, what is decoded lies in it.
+func FuzzDecodeSample(f *testing.F) {
 	for _, big := range []bool{false, true} {
 		order := testrec.Order(binary.LittleEndian)
 		if big {
@@ -118,13 +122,17 @@ func FuzzTouches(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var touches perfdata.Touches
-		for _, typ := range []perfdata.RecordType{perfdata.RecordSample, perfdata.RecordCallchainDeferred} {
-			err := ls.Touches(perfdata.Record{Type: typ, Data: append(make([]byte, 8), body...)}, &touches)
-			touches.WordsWithin(0, ^uint64(0), func(uint64) {})
-			if err == nil && (len(touches.Addrs) > len(body)/4 || len(touches.Stack) > len(body)) {
-				t.Fatalf("%d addresses and %d bytes of stack in %d bytes", len(touches.Addrs), len(touches.Stack), len(body))
-			}
+		var s perfdata.Sample
+		data := append(make([]byte, 8), body...)
+		err = ls.DecodeSample(perfdata.Record{Type: perfdata.RecordSample, Data: data}, perfdata.AllFields, &s)
+		words := len(s.Callchain) + 3*len(s.Branches) + len(s.UserRegs.Values) + len(s.IntrRegs.Values) + len(s.Read.Values)
+		if bytes := 8*words + len(s.Raw) + s.UserStack.Size + len(s.Aux); bytes > len(body) {
+			t.Fatalf("%d bytes of fields in %d bytes, %v", bytes, len(body), err)
+		}
+		var d perfdata.DeferredCallchain
+		err = ls.DecodeDeferred(perfdata.Record{Type: perfdata.RecordCallchainDeferred, Data: data}, &d)
+		if 8*len(d.Callchain) > len(body) {
+			t.Fatalf("%d addresses in %d bytes, %v", len(d.Callchain), len(body), err)
 		}
 	})
 }

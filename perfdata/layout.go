@@ -3,19 +3,7 @@ package perfdata
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/jitinject/jitinject/internal/wire"
 )
-
-// A SampleID holds the fields that kernel records carry in their trailer. Those
-// that an attr's sample_type leaves out are zero.
-type SampleID struct {
-	PID, TID uint32
-	Time     uint64 // nanoseconds of the recording's clock
-	ID       uint64
-	StreamID uint64
-	CPU      uint32
-}
 
 // A layout says where the fields lie for one sample_type.
 //
@@ -90,8 +78,9 @@ func (l *layout) idFromEnd() int {
 	return l.trailerID
 }
 
-// Layouts finds the sample id in the records of a recording. The positions are
-// worked out once for each attr.
+// Layouts decodes the records of a recording: it knows of which event a record is, and
+// where the fields are. The positions are worked out once for each attr. Layouts are not
+// changed by use; several goroutines may use them at once.
 type Layouts struct {
 	order   binary.ByteOrder
 	little  bool
@@ -168,6 +157,39 @@ func (ls *Layouts) byRecordID(rec Record) *layout {
 	return nil
 }
 
+// Order returns the byte order of the recording.
+func (ls *Layouts) Order() binary.ByteOrder { return ls.order }
+
+// Fields returns the fields that samples of the event have that a record is of; 0 if the
+// event is unknown.
+func (ls *Layouts) Fields(rec Record) SampleType {
+	if l := ls.wholeLayout(rec); l != nil {
+		return l.sampleType
+	}
+	return 0
+}
+
+// EventID returns the id of the event that a record is of, one of its [Attr].IDs. ok is
+// false for records without an id: perf's own, those of recordings whose records have
+// none, which are all of the first event, and damaged ones.
+func (ls *Layouts) EventID(rec Record) (id uint64, ok bool) {
+	if len(ls.layouts) == 0 || rec.Type >= firstUserType {
+		return 0, false
+	}
+	l, n := &ls.layouts[0], len(rec.Data) // ids are at the same place in all
+	at := l.sampleID
+	if rec.Type != RecordSample {
+		at = n - l.idFromEnd()
+		if !l.trailing {
+			return 0, false
+		}
+	}
+	if at < recordHead || at+8 > n {
+		return 0, false
+	}
+	return ls.order.Uint64(rec.Data[at:]), true
+}
+
 // Time returns a record's time. ok is false for records that have none: perf's
 // own, those of attrs without times or trailers, and those that perf
 // synthesized, whose time is 0 or all ones.
@@ -207,57 +229,4 @@ func (ls *Layouts) body(rec Record) ([]byte, error) {
 		return nil, fmt.Errorf("%s: a %s record of %d bytes is shorter than its trailer", FormatName, rec.Type, len(rec.Data))
 	}
 	return rec.Data[recordHead:end], nil
-}
-
-// A Trailer writes the sample ids of one attr's records.
-type Trailer struct {
-	layout layout
-	id     uint64
-}
-
-// TrailerOf returns the trailer of records that are to look as if they came from
-// the given attr: they carry the first of its ids.
-func TrailerOf(attr *Attr) Trailer {
-	t := Trailer{layout: compileLayout(attr.SampleType(), attr.Has(FlagSampleIDAll))}
-	if len(attr.IDs) > 0 {
-		t.id = attr.IDs[0]
-	}
-	return t
-}
-
-// Size returns the trailer's length in bytes, 0 if the records have none.
-func (t *Trailer) Size() int {
-	if !t.layout.trailing {
-		return 0
-	}
-	return t.layout.trailerSize
-}
-
-// append encodes those fields of id that the attr asks for. Its ID is the
-// attr's, whatever id says.
-func (t *Trailer) append(b *wire.Buffer, id SampleID) {
-	l := &t.layout
-	if !l.trailing {
-		return
-	}
-	if l.trailerTID != 0 {
-		b.U32(id.PID)
-		b.U32(id.TID)
-	}
-	if l.trailerTime != 0 {
-		b.U64(id.Time)
-	}
-	if l.trailerID != 0 {
-		b.U64(t.id)
-	}
-	if l.trailerStreamID != 0 {
-		b.U64(id.StreamID)
-	}
-	if l.trailerCPU != 0 {
-		b.U32(id.CPU)
-		b.U32(0)
-	}
-	if l.trailerIdentifier != 0 {
-		b.U64(t.id)
-	}
 }

@@ -48,8 +48,8 @@ func (a *Attr) set(f AttrFlag) {
 	}
 }
 
-// withField returns a copy with another field in samples.
-func (a *Attr) withField(f SampleType) Attr {
+// WithField returns a copy of the attr with another field in samples.
+func (a *Attr) WithField(f SampleType) Attr {
 	c := Attr{Raw: slices.Clone(a.Raw), IDs: slices.Clone(a.IDs), order: a.order}
 	a.order.PutUint64(c.Raw[attrSampleType:], uint64(a.SampleType()|f))
 	return c

@@ -2,41 +2,8 @@ package perfdata
 
 import (
 	"encoding/binary"
-	"fmt"
+	"io"
 	"iter"
-)
-
-// A RecordType is the type field of a record's header.
-type RecordType uint32
-
-// Record types: PERF_RECORD_* of linux/perf_event.h, and from 64 on of perf's
-// event.h.
-const (
-	RecordMmap              RecordType = 1
-	RecordLost              RecordType = 2
-	RecordComm              RecordType = 3
-	RecordExit              RecordType = 4
-	RecordThrottle          RecordType = 5
-	RecordUnthrottle        RecordType = 6
-	RecordFork              RecordType = 7
-	RecordRead              RecordType = 8
-	RecordSample            RecordType = 9
-	RecordMmap2             RecordType = 10
-	RecordNamespaces        RecordType = 16
-	RecordCallchainDeferred RecordType = 22
-	RecordHeaderAttr        RecordType = 64
-	RecordEventType         RecordType = 65
-	RecordTracingData       RecordType = 66
-	RecordHeaderBuildID     RecordType = 67
-	RecordFinishedRound     RecordType = 68
-	RecordAuxtrace          RecordType = 71
-	RecordTimeConv          RecordType = 79
-	RecordHeaderFeature     RecordType = 80
-	RecordCompressed        RecordType = 81
-	RecordFinishedInit      RecordType = 82
-	RecordCompressed2       RecordType = 83
-
-	firstUserType RecordType = 64
 )
 
 // Bits of a record's misc field.
@@ -96,6 +63,31 @@ func (b *Block) Records() iter.Seq2[int, Record] {
 	}
 }
 
+// Records yields the records of a stream, without the payloads of some. Each is valid in
+// its turn of the loop. An error of the stream comes last.
+//
+// A record that the end of the input cuts is not among them, and no error: see Cut of
+// [Stream].
+func Records(s Stream) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			block, err := s.Next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for _, rec := range block.Records() {
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // recordAt cuts the record at the start of b, which holds it whole.
 func recordAt(b []byte, order binary.ByteOrder, little bool) Record {
 	if little { // not through the interface: this is the hot path
@@ -105,23 +97,4 @@ func recordAt(b []byte, order binary.ByteOrder, little bool) Record {
 	}
 	size := order.Uint16(b[6:])
 	return Record{RecordType(order.Uint32(b)), order.Uint16(b[4:]), b[:size:size]}
-}
-
-var recordNames = map[RecordType]string{
-	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT",
-	RecordThrottle: "THROTTLE", RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK",
-	RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2", RecordNamespaces: "NAMESPACES",
-	RecordCallchainDeferred: "CALLCHAIN_DEFERRED",
-	RecordHeaderAttr:        "HEADER_ATTR", RecordTracingData: "TRACING_DATA", RecordHeaderBuildID: "HEADER_BUILD_ID",
-	RecordHeaderFeature: "HEADER_FEATURE", RecordFinishedRound: "FINISHED_ROUND",
-	RecordAuxtrace: "AUXTRACE", RecordTimeConv: "TIME_CONV", RecordCompressed: "COMPRESSED",
-	RecordFinishedInit: "FINISHED_INIT", RecordCompressed2: "COMPRESSED2",
-}
-
-// String returns the name without PERF_RECORD_, or "type N".
-func (t RecordType) String() string {
-	if s, ok := recordNames[t]; ok {
-		return s
-	}
-	return fmt.Sprintf("type %d", uint32(t))
 }

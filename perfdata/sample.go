@@ -2,54 +2,147 @@ package perfdata
 
 import "encoding/binary"
 
-// A Sample says where and when a SAMPLE record was taken.
-type Sample struct {
-	IP       uint64
-	PID, TID uint32
-	Time     uint64
+// A SampleHead says where and when a SAMPLE record was taken.
+type SampleHead struct {
+	IP       uint64 // an address in the process, or in the kernel
+	PID, TID uint32 // 0 for the idle task
+	Time     uint64 // nanoseconds of the recording's clock; NoTime if the event has no times
 }
 
-// Sample reads a SAMPLE record. ok is false where it does not have all of that.
-func (ls *Layouts) Sample(rec Record) (s Sample, ok bool) {
-	l := ls.of(rec)
-	if l == nil || l.sampleIP == 0 || l.sampleTID == 0 || l.sampleTime == 0 || len(rec.Data) < l.sampleTime+8 {
-		return Sample{}, false // the time comes last of them
-	}
-	s = Sample{IP: ls.order.Uint64(rec.Data[l.sampleIP:]), Time: ls.order.Uint64(rec.Data[l.sampleTime:])}
-	s.PID, s.TID = ls.order.Uint32(rec.Data[l.sampleTID:]), ls.order.Uint32(rec.Data[l.sampleTID+4:])
-	return s, true
-}
+// NoTime is the time of a sample whose event has no times.
+const NoTime = ^uint64(0)
 
-// SamplePlace reads where a SAMPLE record was taken: as Sample, but of an event without
-// times, too. The time is all ones then. It is made for asking all of a recording.
-func (ls *Layouts) SamplePlace(rec Record) (pid uint32, ip, time uint64, ok bool) {
+// SampleHead reads the beginning of a SAMPLE record. It is several times as fast as
+// [Layouts.DecodeSample]: made for walks over all samples of a recording.
+//
+// ok is false for a sample without address or thread, one that ends before its time,
+// and one of an unknown event.
+func (ls *Layouts) SampleHead(rec Record) (h SampleHead, ok bool) {
 	l := ls.of(rec)
 	if l == nil || l.sampleIP == 0 || l.sampleTID == 0 || len(rec.Data) < max(l.sampleTID, l.sampleTime)+8 {
-		return 0, 0, 0, false
+		return SampleHead{}, false
 	}
-	time = ^uint64(0)
-	if ls.little { // not through the interface
+	h.Time = NoTime
+	if ls.little { // not through the interface: this is the hot path
 		le := binary.LittleEndian
 		if l.sampleTime != 0 {
-			time = le.Uint64(rec.Data[l.sampleTime:])
+			h.Time = le.Uint64(rec.Data[l.sampleTime:])
 		}
-		return le.Uint32(rec.Data[l.sampleTID:]), le.Uint64(rec.Data[l.sampleIP:]), time, true
+		h.IP = le.Uint64(rec.Data[l.sampleIP:])
+		thread := le.Uint64(rec.Data[l.sampleTID:])
+		h.PID, h.TID = uint32(thread), uint32(thread>>32)
+		return h, true
 	}
 	if l.sampleTime != 0 {
-		time = ls.order.Uint64(rec.Data[l.sampleTime:])
+		h.Time = ls.order.Uint64(rec.Data[l.sampleTime:])
 	}
-	return ls.order.Uint32(rec.Data[l.sampleTID:]), ls.order.Uint64(rec.Data[l.sampleIP:]), time, true
+	h.IP = ls.order.Uint64(rec.Data[l.sampleIP:])
+	h.PID, h.TID = ls.order.Uint32(rec.Data[l.sampleTID:]), ls.order.Uint32(rec.Data[l.sampleTID+4:])
+	return h, true
 }
 
-// SampleEvent returns the id of the event that took a SAMPLE record. ok is false where
-// samples have none: all are of one event then.
-func (ls *Layouts) SampleEvent(rec Record) (id uint64, ok bool) {
-	if len(ls.layouts) == 0 {
-		return 0, false
-	}
-	at := ls.layouts[0].sampleID // in all of them
-	if at < recordHead || at+8 > len(rec.Data) {
-		return 0, false
-	}
-	return ls.order.Uint64(rec.Data[at:]), true
+// A Sample is a decoded SAMPLE record. Fields that the event does not have are zero,
+// as are those that were not asked for.
+//
+// The byte slices are parts of the record and valid as long as its block. The other
+// slices belong to the Sample: the next [Layouts.DecodeSample] overwrites them.
+type Sample struct {
+	// Fields are those that are set: the fields of the event that this package knows,
+	// without those that were not asked for.
+	Fields SampleType
+
+	Identifier uint64 // the event's id, as ID; see Layouts.EventID
+	IP         uint64 // an address in the process, or in the kernel
+	PID, TID   uint32 // 0 for the idle task
+	Time       uint64 // nanoseconds of the recording's clock
+	Addr       uint64 // of the data that was accessed, a fault, a breakpoint, ...
+	ID         uint64 // of the event; of a group, its leader's
+	StreamID   uint64 // of the event, on one CPU or in one thread
+	CPU        uint32 // from 0
+	Period     uint64 // how many events the sample stands for
+
+	Read Read // the event's counter
+
+	// Callchain has the innermost address first. Entries from ContextMin on are no
+	// addresses, but markers.
+	Callchain []uint64
+
+	Raw []byte // a tracepoint's fields, bpf output, ...; with the kernel's padding
+
+	BranchIndex uint64   // of the first branch in the hardware's buffer (hw_idx); all ones if unknown
+	Branches    []Branch // the latest first
+
+	UserRegs  Registers
+	UserStack Stack
+
+	Weight      uint64 // the kernel's unit, mostly cycles; of WEIGHT_STRUCT three parts: see perf_event.h, union perf_sample_weight
+	DataSrc     uint64 // see perf_event.h, union perf_mem_data_src
+	Transaction uint64 // PERF_TXN_*
+
+	IntrRegs Registers // at the interrupt, maybe in the kernel
+
+	PhysAddr     uint64 // of Addr
+	Cgroup       uint64 // id
+	DataPageSize uint64 // of Addr, in bytes
+	CodePageSize uint64 // of IP, in bytes
+
+	Aux []byte // a piece of a hardware trace
 }
+
+// A Branch is an entry of a branch stack.
+type Branch struct {
+	From, To uint64 // addresses
+	Flags    uint64 // the bit fields of struct perf_branch_entry: mispredicted, cycles, ...
+	Counters uint64 // of PERF_SAMPLE_BRANCH_COUNTERS; else 0
+}
+
+// Registers are the values of some of a thread's registers.
+type Registers struct {
+	ABI  uint64 // 0: there are none; 1: a process of 32 bits; 2: of 64 bits
+	Mask uint64 // a bit for each register of Values, numbered as in the machine's asm/perf_regs.h
+
+	// Values are in the order of their numbers. A process without user space has none.
+	Values []uint64
+}
+
+// A Stack is a copy of the innermost part of a thread's user stack.
+type Stack struct {
+	// Data begins at the stack pointer. It has what could be copied.
+	Data []byte
+
+	// Size is the room for Data in the record, in bytes: the SIZE of perf record
+	// --call-graph dwarf,SIZE, or less if the record would be too large.
+	Size int
+
+	Offset int // of Data in Record.Data; 0 if there is no room
+}
+
+// Read is the value of the event's counter, or of those of its group.
+type Read struct {
+	TimeEnabled uint64 // nanoseconds; 0 without PERF_FORMAT_TOTAL_TIME_ENABLED
+	TimeRunning uint64 // nanoseconds; 0 without PERF_FORMAT_TOTAL_TIME_RUNNING
+	Values      []ReadValue
+}
+
+// A ReadValue is the value of one counter.
+type ReadValue struct {
+	Value uint64
+	ID    uint64 // of the event; 0 without PERF_FORMAT_ID
+	Lost  uint64 // samples that were lost; 0 without PERF_FORMAT_LOST
+}
+
+// Markers in callchains: the entries that follow, up to the next marker, are of the
+// kernel, of user space and so on [perf_event.h, enum perf_callchain_context]. The
+// entry after ContextUserDeferred is no address, either, but a cookie: the user's part
+// comes later, in a CALLCHAIN_DEFERRED record with the same cookie.
+const (
+	ContextHypervisor   = ^uint64(32) + 1
+	ContextKernel       = ^uint64(128) + 1
+	ContextUser         = ^uint64(512) + 1
+	ContextUserDeferred = ^uint64(640) + 1
+	ContextGuest        = ^uint64(2048) + 1
+	ContextGuestKernel  = ^uint64(2176) + 1
+	ContextGuestUser    = ^uint64(2560) + 1
+
+	ContextMin = ^uint64(4095) + 1 // the smallest value of a marker
+)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // knownFields are the bits of sample_type up to PERF_SAMPLE_WEIGHT_STRUCT, Linux
@@ -36,219 +37,227 @@ const (
 	regsABI64 = 2
 )
 
-// Callchain entries from contextMax on are no addresses but say whose follow
-// [perf_event.h, enum perf_callchain_context]. Behind contextUserDeferred stands a
-// cookie: the entries come later, in a CALLCHAIN_DEFERRED record with the same one.
-const (
-	contextMax          = ^uint64(4095) + 1
-	contextUserDeferred = ^uint64(640) + 1
-)
-
-// A sampleTail is what follows the fields of a sample whose places are fixed.
-type sampleTail struct {
-	addr       int // ADDR, which has a place; 0 if there is none
-	begin      int // of what has none
-	readFormat uint64
-	branchType uint64
-	regsUser   uint64 // numbers of registers
-	regsIntr   uint64
-	words      uint64 // WEIGHT or WEIGHT_STRUCT, DATA_SRC, TRANSACTION
-	lastWords  uint64 // PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE
-}
-
-// Offsets in perf_event_attr of what says how samples end.
-const (
-	attrReadFormat = 32
-	attrBranchType = 72
-	attrRegsUser   = 80
-	attrRegsIntr   = 96
-)
-
-func compileTail(a *Attr) sampleTail {
-	t := a.SampleType()
-	count := func(fields ...SampleType) (n uint64) {
-		for _, f := range fields {
-			if t&f != 0 {
-				n++
-			}
-		}
-		return n
-	}
-	fixed := bits.OnesCount64(uint64(t & (FieldIdentifier | FieldIP | FieldTID | FieldTime | FieldAddr | FieldID | FieldStreamID | FieldCPU | FieldPeriod)))
-	tail := sampleTail{
-		begin:      recordHead + 8*fixed,
-		readFormat: a.word(attrReadFormat),
-		branchType: a.word(attrBranchType),
-		regsUser:   uint64(bits.OnesCount64(a.word(attrRegsUser))),
-		regsIntr:   uint64(bits.OnesCount64(a.word(attrRegsIntr))),
-		words:      count(FieldWeight|FieldWeightStruct, FieldDataSrc, FieldTransaction),
-		lastWords:  count(FieldPhysAddr, FieldCgroup, FieldDataPageSize, FieldCodePageSize),
-	}
-	if t&FieldAddr != 0 {
-		tail.addr = recordHead + 8*int(count(FieldIdentifier, FieldIP, FieldTID, FieldTime))
-	}
-	return tail
-}
-
-// word returns a u64 of the attr; those of older, shorter ones are 0.
-func (a *Attr) word(at int) uint64 {
-	if len(a.Raw) < at+8 {
-		return 0
-	}
-	return a.order.Uint64(a.Raw[at:])
-}
-
-// fields reads the tail of a sample from front to back. After the first failure,
-// which sticks, there is nothing left to read.
+// fields reads the fields of a sample that have no fixed place, from front to back.
+// After the first failure, which sticks, there is nothing left to read.
 type fields struct {
-	data  []byte // the record
-	at    int
-	order binary.ByteOrder
+	data   []byte // the record
+	at     int
+	order  binary.ByteOrder
+	little bool
 
 	failed string // the field that is not whole
 	needs  uint64 // bytes
 	text   string // what else is wrong with it
 }
 
-func (s *fields) fail(field string, needs uint64) {
-	if s.failed == "" {
-		s.failed, s.needs = field, needs
+func (f *fields) fail(field string, needs uint64) {
+	if f.failed == "" {
+		f.failed, f.needs = field, needs
 	}
 }
 
-func (s *fields) err(rec Record) error {
-	if s.failed == "" {
-		return nil
-	}
-	text := s.text
+// err returns the failure.
+func (f *fields) err(rec Record) error {
+	text := f.text
 	if text == "" {
-		text = fmt.Sprintf("needs %d bytes, %d are left", s.needs, len(s.data)-s.at)
+		text = fmt.Sprintf("needs %d bytes, %d are left", f.needs, len(f.data)-f.at)
 	}
-	return fmt.Errorf("%s: %s: %s at offset %#x of the record: %s", FormatName, rec.Type, s.failed, s.at, text)
+	return &Error{Format: FormatName, Record: rec.Type.String(), Field: f.failed, Offset: int64(f.at), InRecord: true, Text: text}
 }
 
 // take returns n bytes, or nothing.
-func (s *fields) take(field string, n uint64) []byte {
-	if s.failed != "" || n > uint64(len(s.data)-s.at) {
-		s.fail(field, n)
+func (f *fields) take(field string, n uint64) []byte {
+	if f.failed != "" || n > uint64(len(f.data)-f.at) {
+		f.fail(field, n)
 		return nil
 	}
-	b := s.data[s.at : s.at+int(n)]
-	s.at += int(n)
+	b := f.data[f.at : f.at+int(n) : f.at+int(n)]
+	f.at += int(n)
 	return b
 }
 
+// u64 reads the number at the start of b.
+func (f *fields) u64(b []byte) uint64 {
+	if f.little { // not through the interface: this is the hot path
+		return binary.LittleEndian.Uint64(b)
+	}
+	return f.order.Uint64(b)
+}
+
 // count reads a u64.
-func (s *fields) count(field string) uint64 {
-	b := s.take(field, 8)
+func (f *fields) count(field string) uint64 {
+	b := f.take(field, 8)
 	if b == nil {
 		return 0
 	}
-	return s.order.Uint64(b)
+	return f.u64(b)
 }
 
 // entries returns n entries of the given number of words.
-func (s *fields) entries(field string, n, words uint64) []byte {
-	if n > uint64(len(s.data))/8 { // also that the product is one
-		s.fail(field, 8*min(n, 1<<60))
+func (f *fields) entries(field string, n, words uint64) []byte {
+	if n > uint64(len(f.data))/8 { // also that the product is one
+		f.fail(field, 8*min(n, 1<<60))
 		return nil
 	}
-	return s.take(field, 8*n*words)
+	return f.take(field, 8*n*words)
 }
 
-func (s *fields) skip(field string, words uint64) { s.entries(field, words, 1) }
-
-// readFormat steps over counts of one event, or of a group [perf_event.h, struct
-// read_format].
-func (s *fields) readFormat(format uint64) {
-	times := uint64(bits.OnesCount64(format & (readTimeEnabled | readTimeRunning)))
-	each := 1 + uint64(bits.OnesCount64(format&(readID|readLost)))
-	if format&readGroup == 0 {
-		s.skip("read", each+times)
+// words reads n words into to if they are wanted.
+func (f *fields) words(to *[]uint64, field string, n uint64, wanted bool) {
+	b := f.entries(field, n, 1)
+	if !wanted {
 		return
 	}
-	n := s.count("read.nr")
-	s.skip("read", times)
-	s.entries("read.values", n, each)
+	list := slices.Grow((*to)[:0], len(b)/8)[:len(b)/8]
+	if f.little {
+		for i := range list {
+			list[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
+	} else {
+		for i := range list {
+			list[i] = f.order.Uint64(b[8*i:])
+		}
+	}
+	*to = list
 }
 
-// callchain appends the addresses of a callchain: u64 nr, u64 ips[nr].
-func (s *fields) callchain(addrs []uint64) []uint64 {
-	b := s.entries("callchain", s.count("callchain.nr"), 1)
-	little := s.order == binary.LittleEndian
-	for ; len(b) >= 8; b = b[8:] {
-		var ip uint64
-		if little {
-			ip = binary.LittleEndian.Uint64(b)
-		} else {
-			ip = s.order.Uint64(b)
+// A wordField is a field of one word: the event has it if field is not 0.
+type wordField struct {
+	field SampleType
+	to    *uint64
+}
+
+// each reads those of some fields that the event has, and sets the wanted ones.
+func (f *fields) each(name string, want SampleType, list [4]wordField) {
+	n := uint64(0)
+	for i := range list {
+		if list[i].field != 0 {
+			n++
 		}
-		switch {
-		case ip < contextMax:
-			addrs = append(addrs, ip)
-		case ip == contextUserDeferred && len(b) >= 16:
+	}
+	b := f.entries(name, n, 1)
+	for i := range list {
+		if list[i].field != 0 && len(b) >= 8 {
+			if list[i].field&want != 0 {
+				*list[i].to = f.u64(b)
+			}
 			b = b[8:]
 		}
 	}
-	return addrs
 }
 
-// raw steps over what a tracepoint or a hypervisor added: u32 size and as many
-// bytes, which end at a multiple of 8.
-func (s *fields) raw() {
-	if b := s.take("raw.size", 4); b != nil {
-		s.take("raw", uint64(s.order.Uint32(b)))
+// readFormat reads the counts of one event, or of a group [perf_event.h, struct
+// read_format]:
+//
+//	u64 value, TIME_ENABLED u64, TIME_RUNNING u64, ID u64, LOST u64
+//	GROUP: u64 nr, TIME_ENABLED u64, TIME_RUNNING u64, nr times { u64 value, ID u64, LOST u64 }
+func (f *fields) readFormat(r *Read, format uint64, wanted bool) {
+	times := uint64(bits.OnesCount64(format & (readTimeEnabled | readTimeRunning)))
+	each := 1 + uint64(bits.OnesCount64(format&(readID|readLost)))
+	group := format&readGroup != 0
+	var b, values []byte
+	if group {
+		n := f.count("read.nr")
+		b = f.entries("read", times, 1)
+		values = f.entries("read.values", n, each)
+	} else {
+		b = f.entries("read", each+times, 1)
+	}
+	if !wanted || f.failed != "" {
+		return
+	}
+	next := func(b *[]byte, bit uint64) uint64 {
+		if format&bit == 0 {
+			return 0
+		}
+		v := f.u64(*b)
+		*b = (*b)[8:]
+		return v
+	}
+	var one ReadValue
+	if !group {
+		one.Value, b = f.u64(b), b[8:]
+	}
+	r.TimeEnabled, r.TimeRunning = next(&b, readTimeEnabled), next(&b, readTimeRunning)
+	if !group {
+		one.ID, one.Lost = next(&b, readID), next(&b, readLost)
+		r.Values = append(r.Values, one)
+	}
+	for len(values) > 0 {
+		r.Values = append(r.Values, ReadValue{next(&values, readGroup), next(&values, readID), next(&values, readLost)})
 	}
 }
 
-// branches appends both ends of the branches: u64 nr, with HW_INDEX u64 hw_idx, nr
-// times { u64 from, to, flags }, with COUNTERS u64 counters[nr].
-func (s *fields) branches(addrs []uint64, branchType uint64) []uint64 {
-	n := s.count("branches.nr")
+// raw returns what a tracepoint or a hypervisor added: u32 size and as many bytes, which
+// end at a multiple of 8.
+func (f *fields) raw() []byte {
+	if b := f.take("raw.size", 4); b != nil {
+		return f.take("raw", uint64(f.order.Uint32(b)))
+	}
+	return nil
+}
+
+// branches reads a branch stack: u64 nr, with HW_INDEX u64 hw_idx, nr times { u64
+// from, to, flags }, with COUNTERS u64 counters[nr].
+func (f *fields) branches(s *Sample, branchType uint64, wanted bool) {
+	n := f.count("branches.nr")
+	index := uint64(0)
 	if branchType&branchHWIndex != 0 {
-		s.skip("branches.hw_idx", 1)
+		index = f.count("branches.hw_idx")
 	}
-	for b := s.entries("branches", n, 3); len(b) >= 24; b = b[24:] {
-		addrs = append(addrs, s.order.Uint64(b), s.order.Uint64(b[8:]))
-	}
+	b := f.entries("branches", n, 3)
+	var counters []byte
 	if branchType&branchCounters != 0 {
-		s.skip("branches.counters", n)
+		counters = f.entries("branches.counters", n, 1)
 	}
-	return addrs
+	if !wanted {
+		return
+	}
+	s.BranchIndex = index
+	s.Branches = slices.Grow(s.Branches[:0], len(b)/24)[:len(b)/24]
+	for i := range s.Branches {
+		e := b[24*i : 24*i+24]
+		s.Branches[i] = Branch{From: f.u64(e), To: f.u64(e[8:]), Flags: f.u64(e[16:])}
+	}
+	for i := 0; i < len(s.Branches) && len(counters) >= 8; i, counters = i+1, counters[8:] {
+		s.Branches[i].Counters = f.u64(counters)
+	}
 }
 
-// registers appends the values of n registers: u64 abi, and unless that is 0, u64
-// regs[n].
-func (s *fields) registers(addrs []uint64, n uint64) (_ []uint64, abi uint64) {
-	abi = s.count("registers.abi")
+// registers reads the registers of a mask: u64 abi, and unless that is 0, u64 regs[n].
+func (f *fields) registers(to *Registers, mask uint64, wanted bool) {
+	abi := f.count("registers.abi")
 	switch abi {
 	case 0:
-		return addrs, 0
+		return
 	case regsABI32, regsABI64:
 	default:
-		s.text = fmt.Sprintf("%d is none that is known", abi)
-		s.fail("registers.abi", 0)
-		return addrs, 0
+		f.text = fmt.Sprintf("%d is none that is known", abi)
+		f.fail("registers.abi", 0)
+		return
 	}
-	for b := s.entries("registers", n, 1); len(b) >= 8; b = b[8:] {
-		addrs = append(addrs, s.order.Uint64(b))
+	f.words(&to.Values, "registers", uint64(bits.OnesCount64(mask)), wanted)
+	if wanted {
+		to.ABI, to.Mask = abi, mask
 	}
-	return addrs, abi
 }
 
-// stack returns what there is of a copy of the stack: u64 size, and unless that is
-// 0, as many bytes, and u64 dyn_size, how many of them were copied.
-func (s *fields) stack() []byte {
-	size := s.count("stack.size")
+// stack reads a copy of the stack: u64 size, and unless that is 0, as many bytes, and
+// u64 dyn_size, how many of them were copied.
+func (f *fields) stack() Stack {
+	size := f.count("stack.size")
 	if size == 0 {
-		return nil
+		return Stack{}
 	}
-	b := s.take("stack", size)
-	copied := s.count("stack.dyn_size")
+	at := f.at
+	b := f.take("stack", size)
+	copied := f.count("stack.dyn_size")
 	if copied > uint64(len(b)) {
-		s.text = fmt.Sprintf("%d bytes of the stack are said to have been copied, there is room for %d", copied, len(b))
-		s.fail("stack.dyn_size", 0)
-		return nil
+		f.text = fmt.Sprintf("%d bytes of the stack are said to have been copied, there is room for %d", copied, len(b))
+		f.fail("stack.dyn_size", 0)
 	}
-	return b[:copied]
+	if f.failed != "" {
+		return Stack{}
+	}
+	return Stack{Data: b[:copied], Size: len(b), Offset: at}
 }

@@ -311,7 +311,7 @@ func FuzzPipe(f *testing.F) {
 				}
 				ls.Time(rec)
 				ls.Mmap(rec)
-				ls.Sample(rec)
+				ls.SampleHead(rec)
 			}
 		}
 	})

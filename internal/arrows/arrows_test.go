@@ -44,14 +44,14 @@ var allowed = map[string][]string{
 	"internal/buildid":                 {},
 	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
 	"internal/cfi":                     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
-	"internal/jitobj":                  {"internal/jitcode", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
+	"internal/jitobj":                  {"internal/jitcode", "internal/wire", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
 
 	// What files hold, for people and programs.
 	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/runtime/jitdump", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/runtime/xray", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/wire", "golang.org/x/sys/unix",
+		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/runtime/jitdump", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/runtime/xray", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/perfsample", "internal/wire", "golang.org/x/sys/unix",
 		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
 		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
 	},
@@ -63,6 +63,7 @@ var allowed = map[string][]string{
 	"internal/report":         {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/config":         {"internal/report"},
 	"internal/recording":      {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "perfdata"},
+	"internal/perfsample":     {"perfdata"},
 	"internal/known":          {"internal/recording"},
 	"internal/model":          {"internal/addrs", "internal/jitobj", "internal/quote", "internal/recording", "internal/report", "internal/source"},
 	"internal/codebytes":      {"golang.org/x/sys/unix", "internal/config", "internal/elfcore", "internal/jitcode", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
@@ -71,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/runtime/mono":   {"github.com/klauspost/compress/gzip", "golang.org/x/sys/unix", "internal/calls", "internal/cfi", "internal/codebytes", "internal/config", "internal/disasm", "internal/format/monolog", "internal/jitcode", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "internal/wire", "perfdata"},
 	"internal/runtime/openj9": {"internal/cfi", "internal/clock", "internal/config", "internal/disasm", "internal/format/j9meta", "internal/jitcode", "internal/locate", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/runtime/openj9/metadata", "internal/safefile", "internal/source", "internal/wire", "jitdump", "perfdata"},
 	"internal/runtime/xray":   {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "internal/wire", "internal/xraymap"},
-	"internal/plan":           {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
+	"internal/plan":           {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
 	"internal/count":          {"internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/objstore":       {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source", "perfdata"},
 	"internal/build":          {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},

@@ -89,11 +89,11 @@ func processesOf(ctx context.Context, s *recording.Recording, name string) (map[
 			if r.Type != perfdata.RecordSample {
 				continue
 			}
-			if id, ok := s.Layouts.SampleEvent(r); !ok || !ids[id] {
+			if id, ok := s.Layouts.EventID(r); !ok || !ids[id] {
 				continue
 			}
-			if pid, _, _, ok := s.Layouts.SamplePlace(r); ok {
-				pids[pid] = true
+			if h, ok := s.Layouts.SampleHead(r); ok {
+				pids[h.PID] = true
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type traceEvent struct {
 
 // A traceForm is what the recording's events become.
 type traceForm struct {
-	relay  *perfdata.Relay
+	relay  *relay
 	attrs  []perfdata.Attr // all, the new ones last
 	names  []string
 	events []traceEvent
@@ -39,11 +39,11 @@ const notesSuffix = "-notes"
 // newTraceForm adds two events for each name of a trace: one for calls, and one for what
 // the program says itself, if it says anything.
 func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error) {
-	relay, err := perfdata.NewRelay(rec.In.Order, rec.Attrs)
+	r, err := newRelay(rec.In.Order, rec.Attrs)
 	if err != nil {
 		return nil, err
 	}
-	f := &traceForm{relay: relay, attrs: slices.Clone(relay.Attrs())}
+	f := &traceForm{relay: r, attrs: slices.Clone(r.attrs)}
 	for i := range f.attrs {
 		f.names = append(f.names, eventName(rec, i))
 	}
@@ -53,7 +53,7 @@ func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error)
 			names = append(names, t.Name())
 		}
 	}
-	ids := relay.FreeIDs(2 * len(names))
+	ids := r.freeIDs(2 * len(names))
 	for i, name := range names {
 		fields, notes := callFields, false
 		for _, t := range traces {

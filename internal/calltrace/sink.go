@@ -129,7 +129,7 @@ func (s *Sink) setNext() {
 // Write takes whole records.
 func (s *Sink) Write(p []byte) (int, error) {
 	block := perfdata.BlockOf(p, s.rec.In.Order)
-	needed := s.form.relay.Needed()
+	needed := s.form.relay.changes()
 	run := 0
 	for at, rec := range block.Records() {
 		if time, ok := s.rec.Layouts.Time(rec); ok {
@@ -158,7 +158,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 // relay appends a record in its new form.
 func (s *Sink) relay(rec perfdata.Record) {
 	var err error
-	if s.buf, err = s.form.relay.Append(s.buf, rec); err != nil {
+	if s.buf, err = s.form.relay.append(s.buf, rec); err != nil {
 		s.dropped++
 	}
 	if len(s.buf) > output.MaxHeld {

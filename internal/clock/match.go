@@ -117,7 +117,7 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence
 		for _, r := range block.Records() {
 			switch r.Type {
 			case perfdata.RecordSample:
-				if s, ok := rec.Layouts.Sample(r); ok {
+				if s, ok := rec.Layouts.SampleHead(r); ok && s.Time != perfdata.NoTime {
 					for _, e := range of[s.PID] {
 						e.sample(s.Time, s.IP)
 					}

@@ -69,8 +69,8 @@ func (t *Tally) walk(ctx context.Context) error {
 			if !recording.IsUser(rec) {
 				continue
 			}
-			if pid, ip, time, ok := t.rec.Layouts.SamplePlace(rec); ok {
-				t.sample(pid, min(time, recording.LatestTime), ip)
+			if h, ok := t.rec.Layouts.SampleHead(rec); ok {
+				t.sample(h.PID, min(h.Time, recording.LatestTime), h.IP)
 			}
 		}
 	}
@@ -99,11 +99,11 @@ func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps fun
 		return
 	}
 	t.Total++
-	pid, ip, time, ok := layouts.SamplePlace(rec)
+	h, ok := layouts.SampleHead(rec)
 	if !ok || !recording.IsUser(rec) {
 		return
 	}
-	t.waiting = append(t.waiting, waitingSample{min(time, recording.LatestTime), ip, pid})
+	t.waiting = append(t.waiting, waitingSample{min(h.Time, recording.LatestTime), h.IP, h.PID})
 	if len(t.waiting) == maxWaiting {
 		t.settle(dumps(), false)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/elfgen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // One object for many functions: a bundle. Its .text is a stretch of memory as it was,
@@ -101,7 +102,7 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	case b.at < p.end:
 		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
 	case p.text == nil:
-		p.text = elfgen.Fill(p.w, int64(b.at))
+		p.text = wire.NewForward(p.w, int64(b.at))
 	case len(p.symbols) == 0: // what is in front of it is others'
 		p.text.Reset(p.w, int64(b.at))
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 
+	"github.com/jitinject/jitinject/internal/perfsample"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
@@ -30,14 +31,14 @@ func eachTouch(ctx context.Context, rec *recording.Recording, bounds func(pid ui
 	if why := untold(rec); why != "" {
 		return unknowable(why)
 	}
-	var t perfdata.Touches
+	var refs perfsample.Refs
 	var last struct { // what bounds said
 		pid    uint32
 		lo, hi uint64
 		ok     bool
 	}
 	last.lo, last.hi, last.ok = bounds(0)
-	onWord := func(addr uint64) { f(t.PID, t.Time, addr) }
+	found := func(addr uint64) { f(refs.PID, refs.Time, addr) }
 	for block, err := range rec.In.Walk(ctx, report.PhaseSamples) {
 		if err != nil {
 			return err
@@ -46,26 +47,21 @@ func eachTouch(ctx context.Context, rec *recording.Recording, bounds func(pid ui
 			if r.Type != perfdata.RecordSample && r.Type != perfdata.RecordCallchainDeferred {
 				continue
 			}
-			if err := rec.Layouts.Touches(r, &t); err != nil {
+			if err := refs.Read(rec.Layouts, r); err != nil {
 				return unknowable(err.Error())
 			}
-			if t.Traced {
+			if refs.Traced {
 				return unknowable("its samples carry pieces of a hardware trace, which may lead through any function")
 			}
-			if t.PID != last.pid {
-				last.pid = t.PID
-				last.lo, last.hi, last.ok = bounds(t.PID)
+			if refs.PID != last.pid {
+				last.pid = refs.PID
+				last.lo, last.hi, last.ok = bounds(refs.PID)
 			}
 			if !last.ok {
 				continue
 			}
-			lo, span := last.lo, last.hi-last.lo
-			for _, addr := range t.Addrs {
-				if addr-lo <= span {
-					f(t.PID, t.Time, addr)
-				}
-			}
-			t.WordsWithin(last.lo, last.hi, onWord)
+			refs.Within(last.lo, last.hi, found)
+			refs.StackWithin(last.lo, last.hi, found)
 		}
 	}
 	return nil
@@ -77,7 +73,7 @@ func untold(rec *recording.Recording) string {
 	if rec.Traced {
 		return "it has a hardware trace, which may lead through any function"
 	}
-	if err := rec.Layouts.CanTouch(); err != nil {
+	if err := perfsample.Check(rec.Layouts, rec.Attrs); err != nil {
 		return err.Error()
 	}
 	return ""

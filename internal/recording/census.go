@@ -70,14 +70,14 @@ func (c *Census) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if !IsUser(rec) {
 		return
 	}
-	pid, ip, time, ok := layouts.SamplePlace(rec)
+	h, ok := layouts.SampleHead(rec)
 	if !ok {
 		return
 	}
-	time = min(time, LatestTime)
-	s := c.slot(pid, ip)
+	time := min(h.Time, LatestTime)
+	s := c.slot(h.PID, h.IP)
 	if s.N == 0 {
-		*s = censusSlot{IP: ip, PID: pid, First: time, Last: time}
+		*s = censusSlot{IP: h.IP, PID: h.PID, First: time, Last: time}
 		c.used++
 	}
 	s.N++

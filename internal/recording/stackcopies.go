@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"errors"
+
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -8,27 +10,28 @@ import (
 // StackCopies counts the copies of stacks, by process.
 type StackCopies map[uint32]*report.StackSummary
 
-// Sample counts the copy of a SAMPLE record.
+// Sample counts the copy of a SAMPLE record. Records without one, and unreadable ones, do
+// not count.
 func (c StackCopies) Sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if c == nil {
 		return
 	}
-	room, copied, ok := layouts.UserStack(rec)
-	if !ok {
+	const must = perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldStackUser
+	if layouts.Fields(rec)&must != must {
 		return
 	}
-	pid, _, _, ok := layouts.SamplePlace(rec)
-	if !ok {
+	var sample perfdata.Sample
+	if err := layouts.DecodeSample(rec, must, &sample); err != nil && !errors.Is(err, perfdata.ErrUnknownFields) || sample.UserStack.Size == 0 {
 		return
 	}
-	s := c[pid]
+	s := c[sample.PID]
 	if s == nil {
 		s = new(report.StackSummary)
-		c[pid] = s
+		c[sample.PID] = s
 	}
 	s.Samples++
-	s.Room = max(s.Room, room)
-	if copied == room {
+	s.Room = max(s.Room, sample.UserStack.Size)
+	if len(sample.UserStack.Data) == sample.UserStack.Size {
 		s.Full++
 	}
 }

@@ -18,6 +18,7 @@ type recordingViewer struct {
 	events  events
 	layouts *perfdata.Layouts
 	names   []string // of the files of a directory
+	decoded perfdata.Sample
 }
 
 func showRecording(v *viewer) error {
@@ -183,7 +184,7 @@ func (r *recordingViewer) record(b *perfdata.Block, pos int, rec perfdata.Record
 			r.nameEvents(content)
 		}
 	}
-	if rec.Type == perfdata.RecordSample && f.NoSamples || len(f.Types) > 0 && !f.typed(perfType(rec.Type)) {
+	if rec.Type == perfdata.RecordSample && f.NoSamples || len(f.Types) > 0 && !f.typed(rec.Type.String()) {
 		return
 	}
 	p := perfRecord{Record: rec, recordingViewer: r, offset: b.Offset}
@@ -196,7 +197,7 @@ func (r *recordingViewer) record(b *perfdata.Block, pos int, rec perfdata.Record
 	}
 	time, timed := p.time()
 	o := r.out
-	o.begin(item{offset: p.offset, typ: perfType(rec.Type), size: int64(len(rec.Data)), time: time, timed: timed})
+	o.begin(item{offset: p.offset, typ: rec.Type.String(), size: int64(len(rec.Data)), time: time, timed: timed})
 	if b.Packed {
 		o.hex("unpacked_offset", uint64(b.Pos)+uint64(pos))
 	}

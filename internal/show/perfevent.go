@@ -22,22 +22,17 @@ type event struct {
 	idAll      bool
 	readFormat uint64
 	branchType uint64
-	regsUser   uint64
-	regsIntr   uint64
-	trailer    int // bytes
-	sampleID   int // where the id stands in a sample, 0 for nowhere
-	trailerID  int // the same from the end of other records
+	layouts    *perfdata.Layouts // of the event alone
+	trailer    int               // bytes
+	sampleID   int               // where the id stands in a sample, 0 for nowhere
+	trailerID  int               // the same from the end of other records
 	name       string
 }
 
 // Offsets in perf_event_attr.
 const (
-	attrPeriod     = 16
-	attrReadFormat = 32
-	attrBranchType = 72
-	attrRegsUser   = 80
-	attrStackUser  = 88
-	attrRegsIntr   = 96
+	attrPeriod    = 16
+	attrStackUser = 88
 )
 
 // trailerFields are those of a sample id, each of 8 bytes, in their order
@@ -58,10 +53,9 @@ func (e *events) add(a perfdata.Attr) {
 	t := a.SampleType()
 	ev := event{
 		sampleType: t, idAll: a.Has(perfdata.FlagSampleIDAll),
-		readFormat: attrWord(e.order, a.Raw, attrReadFormat), branchType: attrWord(e.order, a.Raw, attrBranchType),
-		regsUser: attrWord(e.order, a.Raw, attrRegsUser), regsIntr: attrWord(e.order, a.Raw, attrRegsIntr),
-		name: eventName(&a),
+		readFormat: a.ReadFormat(), branchType: a.BranchType(), name: eventName(&a),
 	}
+	ev.layouts, _ = perfdata.NewLayouts(e.order, []perfdata.Attr{a}) // no error: there is one event
 	for _, f := range trailerFields {
 		if t&f != 0 {
 			ev.trailer += 8
@@ -154,7 +148,7 @@ func (r *recordingViewer) attr(a *perfdata.Attr, i int) {
 	}
 	o.num(freq, attrWord(order, a.Raw, attrPeriod))
 	o.words("sample_type", bitNames(uint64(a.SampleType()), sampleFields))
-	o.words("read_format", bitNames(attrWord(order, a.Raw, attrReadFormat), readFormats))
+	o.words("read_format", bitNames(a.ReadFormat(), readFormats))
 	var flags []string
 	for bit, name := range attrFlags {
 		if a.Has(perfdata.AttrFlag(bit)) {
@@ -171,11 +165,11 @@ func (r *recordingViewer) attr(a *perfdata.Attr, i int) {
 		}
 	}
 	for _, f := range []struct {
-		name string
-		at   int
-	}{{"branch_sample_type", attrBranchType}, {"sample_regs_user", attrRegsUser}, {"sample_regs_intr", attrRegsIntr}} {
-		if v := attrWord(order, a.Raw, f.at); v != 0 {
-			o.hex(f.name, v)
+		name  string
+		value uint64
+	}{{"branch_sample_type", a.BranchType()}, {"sample_regs_user", a.UserRegs()}, {"sample_regs_intr", a.IntrRegs()}} {
+		if f.value != 0 {
+			o.hex(f.name, f.value)
 		}
 	}
 	if v := attrHalf(order, a.Raw, attrStackUser); v != 0 {

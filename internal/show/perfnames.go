@@ -8,27 +8,11 @@ import (
 
 // Names of perf's numbers, from linux/perf_event.h and perf's own headers.
 
-// perfTypes are the types of records that perfdata has no name for.
-var perfTypes = map[perfdata.RecordType]string{
-	11: "AUX", 12: "ITRACE_START", 13: "LOST_SAMPLES", 14: "SWITCH", 15: "SWITCH_CPU_WIDE", 17: "KSYMBOL",
-	18: "BPF_EVENT", 19: "CGROUP", 20: "TEXT_POKE", 21: "AUX_OUTPUT_HW_ID",
-	65: "EVENT_TYPE", 69: "ID_INDEX", 70: "AUXTRACE_INFO", 72: "AUXTRACE_ERROR", 73: "THREAD_MAP", 74: "CPU_MAP",
-	75: "STAT_CONFIG", 76: "STAT", 77: "STAT_ROUND", 78: "EVENT_UPDATE", 84: "BPF_METADATA",
-}
-
-// perfType is the name of a type of records.
-func perfType(t perfdata.RecordType) string {
-	if name, ok := perfTypes[t]; ok {
-		return name
-	}
-	return t.String()
-}
-
 // Types returns the names of all types of records, those of jitdumps first.
 func Types() []string {
 	names := append([]string{"header", "attr", "feature", "payload"}, jitdumpTypes...)
 	for t := range perfdata.RecordType(128) {
-		if name := perfType(t); name != unnamed(uint32(t)) {
+		if name := t.String(); name != unnamed(uint32(t)) {
 			names = append(names, name)
 		}
 	}
@@ -76,9 +60,11 @@ var featureNames = []string{
 	"HYBRID_TOPOLOGY", "PMU_CAPS",
 }
 
-// contexts are the markers in callchains, by their distance from the top.
+// contexts are the markers in callchains.
 var contexts = map[uint64]string{
-	32: "HV", 128: "KERNEL", 512: "USER", 640: "USER_DEFERRED", 2048: "GUEST", 2176: "GUEST_KERNEL", 2560: "GUEST_USER",
+	perfdata.ContextHypervisor: "HV", perfdata.ContextKernel: "KERNEL", perfdata.ContextUser: "USER",
+	perfdata.ContextUserDeferred: "USER_DEFERRED", perfdata.ContextGuest: "GUEST", perfdata.ContextGuestKernel: "GUEST_KERNEL",
+	perfdata.ContextGuestUser: "GUEST_USER",
 }
 
 // cpuModes are what the low three bits of misc say.

@@ -11,9 +11,6 @@ import (
 // recordHead is the length of the header of every record of a recording.
 const recordHead = 8
 
-// firstUserType is the first type of perf's own records, which have no sample id.
-const firstUserType perfdata.RecordType = 64
-
 // A perfRecord is a record of a recording that is about to be shown.
 type perfRecord struct {
 	perfdata.Record
@@ -27,7 +24,7 @@ type perfRecord struct {
 
 // find finds out which event the record is of.
 func (p *perfRecord) find() {
-	if p.Type < firstUserType {
+	if p.Type.IsKernel() {
 		p.event = p.events.of(p.Record)
 	}
 }
@@ -38,7 +35,7 @@ func (p *perfRecord) body() wire.Cursor {
 	if p.Type != perfdata.RecordSample && p.event != nil {
 		end = max(recordHead, end-p.event.trailer)
 	}
-	return wire.NewCursor(perfdata.FormatName, perfType(p.Type), p.Data[recordHead:end], p.order, p.offset+recordHead)
+	return wire.NewCursor(perfdata.FormatName, p.Type.String(), p.Data[recordHead:end], p.order, p.offset+recordHead)
 }
 
 // trailer is a cursor at the sample id, if there is one.
@@ -47,7 +44,7 @@ func (p *perfRecord) trailer() (wire.Cursor, bool) {
 		return wire.Cursor{}, false
 	}
 	at := len(p.Data) - p.event.trailer
-	return wire.NewCursor(perfdata.FormatName, perfType(p.Type), p.Data[at:], p.order, p.offset+int64(at)), true
+	return wire.NewCursor(perfdata.FormatName, p.Type.String(), p.Data[at:], p.order, p.offset+int64(at)), true
 }
 
 // time returns the record's time; perf's own have none, and those that perf made when
@@ -87,7 +84,8 @@ func (p *perfRecord) pid() (uint32, bool) {
 			return 0, false
 		}
 		return p.order.Uint32(p.Data[at:]), true
-	case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordComm, perfdata.RecordFork, perfdata.RecordExit, perfdata.RecordNamespaces, 8, 12:
+	case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordComm, perfdata.RecordFork, perfdata.RecordExit, perfdata.RecordNamespaces,
+		perfdata.RecordRead, perfdata.RecordItraceStart:
 		if len(p.Data) >= recordHead+4 {
 			return p.order.Uint32(p.Data[recordHead:]), true
 		}
@@ -137,8 +135,8 @@ func (p *perfRecord) wantedAddress(f *Filter) bool {
 		m, err := p.layouts.Mmap(p.Record)
 		return err == nil && f.Address.touches(m.Addr, m.Len)
 	case perfdata.RecordSample, perfdata.RecordCallchainDeferred:
-		return p.sampleTouches(f.Address)
-	case 17, 20: // KSYMBOL, TEXT_POKE
+		return p.refersTo(f.Address)
+	case perfdata.RecordKsymbol, perfdata.RecordTextPoke:
 		c := p.body()
 		return f.Address.touches(c.U64("addr"), 1)
 	}
@@ -193,9 +191,14 @@ func (p *perfRecord) show() error {
 			}
 		}
 	case perfdata.RecordCallchainDeferred:
-		c := p.body()
-		o.hex("cookie", c.U64("cookie"))
-		err = p.chain(&c)
+		var d perfdata.DeferredCallchain
+		layouts := p.layouts
+		if p.event != nil {
+			layouts = p.event.layouts
+		}
+		err = p.inFile(layouts.DecodeDeferred(p.Record, &d))
+		o.hex("cookie", d.Cookie)
+		p.chain(d.Callchain)
 	case perfdata.RecordHeaderAttr:
 		var a perfdata.Attr
 		if a, err = perfdata.HeaderAttr(p.order, p.Record); err == nil {

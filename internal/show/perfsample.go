@@ -2,231 +2,194 @@ package show
 
 import (
 	"errors"
-	"math/bits"
 
-	"github.com/jitinject/jitinject/internal/wire"
+	"github.com/jitinject/jitinject/internal/perfsample"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// sample shows a SAMPLE record: its fields stand one behind the other, in the order of
-// PERF_RECORD_SAMPLE in linux/perf_event.h.
+// sample shows a SAMPLE record. Of a damaged one it shows the fields before the damage, and
+// zeros for the others.
 func (p *perfRecord) sample() error {
 	if p.event == nil {
 		return errors.New("no event is known that it could be of")
 	}
-	o, e := p.out, p.event
-	t := e.sampleType
-	has := func(f perfdata.SampleType) bool { return t&f != 0 }
-	c := p.body()
+	o, e, s := p.out, p.event, &p.decoded
+	err := e.layouts.DecodeSample(p.Record, perfdata.AllFields, s)
+	if errors.Is(err, perfdata.ErrUnknownFields) {
+		err = nil
+	}
+	has := func(f perfdata.SampleType) bool { return e.sampleType&f != 0 }
 	if has(perfdata.FieldIdentifier) {
-		o.hex("identifier", c.U64("identifier"))
+		o.hex("identifier", s.Identifier)
 	}
 	if has(perfdata.FieldIP) {
-		o.hex("ip", c.U64("ip"))
+		o.hex("ip", s.IP)
 	}
 	if has(perfdata.FieldTID) {
-		pid, tid := c.U32("pid"), c.U32("tid")
-		p.process(pid, tid)
+		p.process(s.PID, s.TID)
 	}
-	if has(perfdata.FieldTime) {
-		c.U64("time") // stands in front
-	}
-	for _, f := range []struct {
-		field perfdata.SampleType
-		name  string
-	}{{perfdata.FieldAddr, "addr"}, {perfdata.FieldID, "id"}, {perfdata.FieldStreamID, "stream_id"}} {
-		if has(f.field) {
-			o.hex(f.name, c.U64(f.name))
-		}
-	}
+	p.hexFields([]hexField{{perfdata.FieldAddr, "addr", s.Addr}, {perfdata.FieldID, "id", s.ID}, {perfdata.FieldStreamID, "stream_id", s.StreamID}})
 	if has(perfdata.FieldCPU) {
-		o.num("cpu", uint64(c.U32("cpu")))
-		c.U32("res")
+		o.num("cpu", uint64(s.CPU))
 	}
 	if has(perfdata.FieldPeriod) {
-		o.num("period", c.U64("period"))
+		o.num("period", s.Period)
 	}
 	if len(p.events.list) > 1 {
 		o.str("event", []byte(e.name))
 	}
 	if has(perfdata.FieldRead) {
-		p.readValues(&c)
+		p.readValues(&s.Read)
 	}
 	if has(perfdata.FieldCallchain) {
-		p.chain(&c)
+		p.chain(s.Callchain)
 	}
 	if has(perfdata.FieldRaw) {
-		n := c.U32("raw.size")
-		c.Bytes("raw", uint64(n))
-		o.num("raw_size", uint64(n))
+		o.num("raw_size", uint64(len(s.Raw)))
 	}
 	if has(perfdata.FieldBranchStack) {
-		p.branches(&c)
+		p.branches(s)
 	}
 	if has(perfdata.FieldRegsUser) {
-		p.registers(&c, "user_regs", e.regsUser)
+		p.registers("user_regs", &s.UserRegs)
 	}
 	if has(perfdata.FieldStackUser) {
-		size := c.U64("stack.size")
-		o.num("stack_size", size)
-		if size > 0 {
-			c.Bytes("stack", size)
-			o.num("stack_copied", c.U64("stack.dyn_size"))
+		o.num("stack_size", uint64(s.UserStack.Size))
+		if s.UserStack.Size > 0 {
+			o.num("stack_copied", uint64(len(s.UserStack.Data)))
 		}
 	}
-	for _, f := range []struct {
-		field perfdata.SampleType
-		name  string
-	}{
-		{perfdata.FieldWeight | perfdata.FieldWeightStruct, "weight"}, {perfdata.FieldDataSrc, "data_src"},
-		{perfdata.FieldTransaction, "transaction"},
-	} {
-		if has(f.field) {
-			o.hex(f.name, c.U64(f.name))
-		}
-	}
+	p.hexFields([]hexField{
+		{perfdata.FieldWeight | perfdata.FieldWeightStruct, "weight", s.Weight}, {perfdata.FieldDataSrc, "data_src", s.DataSrc},
+		{perfdata.FieldTransaction, "transaction", s.Transaction},
+	})
 	if has(perfdata.FieldRegsIntr) {
-		p.registers(&c, "intr_regs", e.regsIntr)
+		p.registers("intr_regs", &s.IntrRegs)
 	}
-	for _, f := range []struct {
-		field perfdata.SampleType
-		name  string
-	}{
-		{perfdata.FieldPhysAddr, "phys_addr"}, {perfdata.FieldCgroup, "cgroup"},
-		{perfdata.FieldDataPageSize, "data_page_size"}, {perfdata.FieldCodePageSize, "code_page_size"},
-	} {
-		if has(f.field) {
-			o.hex(f.name, c.U64(f.name))
+	p.hexFields([]hexField{
+		{perfdata.FieldPhysAddr, "phys_addr", s.PhysAddr}, {perfdata.FieldCgroup, "cgroup", s.Cgroup},
+		{perfdata.FieldDataPageSize, "data_page_size", s.DataPageSize}, {perfdata.FieldCodePageSize, "code_page_size", s.CodePageSize},
+	})
+	if has(perfdata.FieldAux) {
+		o.num("aux_size", uint64(len(s.Aux)))
+	}
+	return p.inFile(err)
+}
+
+// inFile returns an error about the record with the offset in the file.
+func (p *perfRecord) inFile(err error) error {
+	if at := (*perfdata.Error)(nil); errors.As(err, &at) && at.InRecord {
+		e := *at
+		e.Offset, e.InRecord = p.offset+e.Offset, false
+		return &e
+	}
+	return err
+}
+
+// A hexField is a field of one number.
+type hexField struct {
+	field perfdata.SampleType
+	name  string
+	value uint64
+}
+
+// hexFields shows those fields that the event has.
+func (p *perfRecord) hexFields(list []hexField) {
+	for _, f := range list {
+		if p.event.sampleType&f.field != 0 {
+			p.out.hex(f.name, f.value)
 		}
 	}
-	if has(perfdata.FieldAux) {
-		n := c.U64("aux.size")
-		c.Bytes("aux", n)
-		o.num("aux_size", n)
-	}
-	return c.Err()
 }
 
-// entries returns how many entries of so many words can be read: all that are announced,
-// or none.
-func entries(c *wire.Cursor, field string, n, words uint64) uint64 {
-	if c.Err() == nil && n > uint64(c.Len())/(8*words) {
-		c.Fail(field, "%d entries of %d bytes, but %d bytes of the record are left", n, 8*words, c.Len())
-	}
-	if c.Err() != nil {
-		return 0
-	}
-	return n
-}
-
-// chain shows a callchain: u64 nr, u64 ips[nr].
-func (p *perfRecord) chain(c *wire.Cursor) error {
-	n := entries(c, "callchain", c.U64("callchain.nr"), 1)
+// chain shows a callchain.
+func (p *perfRecord) chain(ips []uint64) {
 	p.out.array("callchain")
-	for range n {
-		ip := c.U64("ip")
-		if name, ok := contexts[-ip]; ok {
+	for _, ip := range ips {
+		if name, ok := contexts[ip]; ok {
 			p.out.elemWord(name)
 		} else {
 			p.out.elem(ip)
 		}
 	}
 	p.out.endArray()
-	return c.Err()
 }
 
-// readValues shows the counts of one event or of a group [perf_event.h, struct
-// read_format].
-func (p *perfRecord) readValues(c *wire.Cursor) {
+// readValues shows the counts of one event or of a group.
+func (p *perfRecord) readValues(r *perfdata.Read) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
 	o, format := p.out, p.event.readFormat
-	n := uint64(1)
-	if format&group != 0 {
-		n = c.U64("read.nr")
-	} else {
-		o.num("value", c.U64("read.value"))
+	var one perfdata.ReadValue
+	if len(r.Values) > 0 {
+		one = r.Values[0]
+	}
+	if format&group == 0 {
+		o.num("value", one.Value)
 	}
 	if format&enabled != 0 {
-		o.num("time_enabled", c.U64("read.time_enabled"))
+		o.num("time_enabled", r.TimeEnabled)
 	}
 	if format&running != 0 {
-		o.num("time_running", c.U64("read.time_running"))
+		o.num("time_running", r.TimeRunning)
 	}
-	each := uint64(bits.OnesCount64(format & (id | lost)))
 	if format&group == 0 {
 		if format&id != 0 {
-			o.hex("read_id", c.U64("read.id"))
+			o.hex("read_id", one.ID)
 		}
 		if format&lost != 0 {
-			o.num("read_lost", c.U64("read.lost"))
+			o.num("read_lost", one.Lost)
 		}
 		return
 	}
 	o.list("values")
-	for range entries(c, "read.values", n, 1+each) {
+	for _, v := range r.Values {
 		o.row()
-		o.num("value", c.U64("read.value"))
+		o.num("value", v.Value)
 		if format&id != 0 {
-			o.hex("id", c.U64("read.id"))
+			o.hex("id", v.ID)
 		}
 		if format&lost != 0 {
-			o.num("lost", c.U64("read.lost"))
+			o.num("lost", v.Lost)
 		}
 	}
 	o.endList()
 }
 
-// branches shows a branch stack: u64 nr, with HW_INDEX u64 hw_idx, nr times { u64 from,
-// to, flags }, with COUNTERS u64 counters[nr].
-func (p *perfRecord) branches(c *wire.Cursor) {
-	const hwIndex, counters = 1 << 17, 1 << 19
+// branches shows a branch stack.
+func (p *perfRecord) branches(s *perfdata.Sample) {
+	const hwIndex = 1 << 17
 	o := p.out
-	n := c.U64("branches.nr")
 	if p.event.branchType&hwIndex != 0 {
-		o.signed("hw_idx", int64(c.U64("branches.hw_idx")))
+		o.signed("hw_idx", int64(s.BranchIndex))
 	}
-	n = entries(c, "branches", n, 3)
 	o.list("branches")
-	for range n {
+	for i := range s.Branches {
+		b := &s.Branches[i]
 		o.row()
-		o.hex("from", c.U64("from"))
-		o.hex("to", c.U64("to"))
-		o.hex("flags", c.U64("flags"))
+		o.hex("from", b.From)
+		o.hex("to", b.To)
+		o.hex("flags", b.Flags)
 	}
 	o.endList()
-	if p.event.branchType&counters != 0 {
-		for range entries(c, "branches.counters", n, 1) {
-			c.U64("counter")
-		}
-	}
 }
 
-// registers shows the registers of a mask: u64 abi, and unless that is 0 the values.
-func (p *perfRecord) registers(c *wire.Cursor, name string, mask uint64) {
-	o := p.out
-	abi := c.U64("registers.abi")
-	o.array(name)
-	defer o.endArray()
-	if abi == 0 {
-		return
+// registers shows the values of registers.
+func (p *perfRecord) registers(name string, r *perfdata.Registers) {
+	p.out.array(name)
+	for _, v := range r.Values {
+		p.out.elem(v)
 	}
-	for range entries(c, "registers", uint64(bits.OnesCount64(mask)), 1) {
-		o.elem(c.U64("register"))
-	}
+	p.out.endArray()
 }
 
-// sampleTouches reports whether an address of the record is in a range: where it was
+// refersTo reports whether an address of the record is in a range: where it was
 // taken, the data's, those of its callchain, its branches and its registers.
-func (p *perfRecord) sampleTouches(r Range) bool {
-	var t perfdata.Touches
-	if p.layouts.Touches(p.Record, &t) != nil {
-		s, ok := p.layouts.Sample(p.Record)
-		return ok && r.touches(s.IP, 1)
+func (p *perfRecord) refersTo(r Range) (found bool) {
+	var refs perfsample.Refs
+	if refs.Read(p.layouts, p.Record) != nil {
+		s, ok := p.layouts.SampleHead(p.Record)
+		return ok && s.Time != perfdata.NoTime && r.touches(s.IP, 1)
 	}
-	for _, a := range t.Addrs {
-		if r.touches(a, 1) {
-			return true
-		}
-	}
-	return false
+	refs.Within(0, ^uint64(0), func(addr uint64) { found = found || r.touches(addr, 1) })
+	return found
 }

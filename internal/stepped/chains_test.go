@@ -64,7 +64,7 @@ func samplesOf(t *testing.T, path string) (samples map[uint32][]copied, mappings
 		t.Fatal(err)
 	}
 	samples, mappings = make(map[uint32][]copied), make(map[uint32][]mapping)
-	var touches perfdata.Touches
+	var sample perfdata.Sample
 	for blocks := f.Blocks(); ; {
 		block, err := blocks.Next()
 		if errors.Is(err, io.EOF) {
@@ -77,11 +77,11 @@ func samplesOf(t *testing.T, path string) (samples map[uint32][]copied, mappings
 			if m, err := layouts.Mmap(rec); err == nil && m.Prot&4 != 0 {
 				mappings[m.PID] = append(mappings[m.PID], mapping{m.Addr, m.Addr + m.Len, m.PgOff, string(m.Filename)})
 			}
-			if rec.Type != perfdata.RecordSample || layouts.Touches(rec, &touches) != nil || len(touches.Stack) == 0 || len(touches.Addrs) < userRegisters {
+			if rec.Type != perfdata.RecordSample || layouts.DecodeSample(rec, perfdata.FieldRegsUser|perfdata.FieldStackUser, &sample) != nil || len(sample.UserStack.Data) == 0 || len(sample.UserRegs.Values) < userRegisters {
 				continue
 			}
-			r := touches.Addrs[len(touches.Addrs)-userRegisters:]
-			samples[touches.PID] = append(samples[touches.PID], copied{time: touches.Time, stack: bytes.Clone(touches.Stack),
+			r := sample.UserRegs.Values
+			samples[sample.PID] = append(samples[sample.PID], copied{time: sample.Time, stack: bytes.Clone(sample.UserStack.Data),
 				regs: map[uint64]uint64{3: r[1], rbp: r[6], rsp: r[7], 16: r[8], 12: r[16], 13: r[17], 14: r[18], 15: r[19]}})
 		}
 	}

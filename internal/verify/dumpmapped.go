@@ -98,7 +98,7 @@ func notMapped(ctx context.Context, functions []function, first uint64, recordin
 	objects := sortRanges(mapped)
 	var files []mappedRange
 	missing := make(map[int32]int) // samples, by function
-	samples := func(yield func(s *perfdata.Sample)) error {
+	samples := func(yield func(s *perfdata.SampleHead)) error {
 		_, err := walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
 			switch r.Type {
 			case perfdata.RecordMmap, perfdata.RecordMmap2:
@@ -107,7 +107,7 @@ func notMapped(ctx context.Context, functions []function, first uint64, recordin
 					files = append(files, mappedRange{m.Addr, m.Addr + m.Len, 0, 0})
 				}
 			case perfdata.RecordSample:
-				if s, ok := rec.Sample(r); ok && yield != nil && s.PID == pid {
+				if s, ok := rec.timedSample(r); ok && yield != nil && s.PID == pid {
 					yield(&s)
 				}
 			}
@@ -118,7 +118,7 @@ func notMapped(ctx context.Context, functions []function, first uint64, recordin
 		return nil, err
 	}
 	ofFiles := sortRanges(files)
-	err = samples(func(s *perfdata.Sample) {
+	err = samples(func(s *perfdata.SampleHead) {
 		time := s.Time
 		if !monotonic {
 			time = always

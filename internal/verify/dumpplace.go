@@ -45,7 +45,7 @@ func (c *dumpCheck) wrongPlace(ctx context.Context, recording string, w *witness
 		if r.Type != perfdata.RecordSample || r.Misc&miscCPUMode != miscUser {
 			return
 		}
-		s, ok := rec.Sample(r)
+		s, ok := rec.timedSample(r)
 		switch {
 		case !ok || s.PID != w.pid || s.Time < w.since:
 		case placed.has(s.IP):

@@ -49,7 +49,7 @@ func recordingsOf(ctx context.Context, pid uint32, base string, recordings []str
 				e, err := rec.Task(r)
 				found = err == nil && e.PID == pid
 			case perfdata.RecordSample:
-				s, ok := rec.Sample(r)
+				s, ok := rec.timedSample(r)
 				found = ok && s.PID == pid
 			}
 		})
@@ -240,7 +240,7 @@ func lateLoads(ctx context.Context, functions []function, recording string, pid 
 		if r.Type != perfdata.RecordSample {
 			return
 		}
-		s, ok := rec.Sample(r)
+		s, ok := rec.timedSample(r)
 		if !ok || s.PID != pid || s.Time < since {
 			return
 		}

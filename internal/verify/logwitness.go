@@ -61,7 +61,7 @@ func witnessOf(ctx context.Context, recording string) (*logWitness, error) {
 				w.known[e.PID], w.threads[e.TID] = true, true
 			}
 		case perfdata.RecordSample:
-			if s, ok := rec.Sample(r); ok && len(w.threads) < maxExecutable {
+			if s, ok := rec.timedSample(r); ok && len(w.threads) < maxExecutable {
 				w.known[s.PID], w.threads[s.TID] = true, true
 			}
 			if t, ok := rec.Time(r); ok {

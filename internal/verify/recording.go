@@ -134,9 +134,6 @@ func (c *recordingCheck) walk(ctx context.Context) error {
 	return nil
 }
 
-// firstUserType is the first type of records that perf makes by itself.
-const firstUserType = 64
-
 // record checks one record. at is its offset in the file, or of the compressed one
 // that it is in.
 func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
@@ -167,7 +164,7 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.order, rec)
 		return nil
 	}
-	if rec.Type >= firstUserType {
+	if !rec.Type.IsKernel() {
 		return nil
 	}
 	if text := c.ids.check(rec); text != "" {

@@ -170,6 +170,12 @@ type recordingFile struct {
 	src    io.ReaderAt
 }
 
+// timedSample returns the head of a sample. ok is false also if its event has no times.
+func (r *recordingFile) timedSample(rec perfdata.Record) (h perfdata.SampleHead, ok bool) {
+	h, ok = r.SampleHead(rec)
+	return h, ok && h.Time != perfdata.NoTime
+}
+
 // openRecording opens a recording and stands at its first record.
 func openRecording(path string) (*recordingFile, error) {
 	f, err := openChecked(path)

@@ -11,8 +11,10 @@ type Error struct {
 	Format string // the format's usual name: "jitdump", "perf.data"
 	Record string // the record's name, empty for the file's own header
 	Field  string // the field's name in the specification, may be empty
-	Offset int64  // of the field, from the start of the file
+	Offset int64  // of the field, from the start of the file, in bytes
 	Text   string // what is wrong, and what was expected
+
+	InRecord bool // Offset counts from the start of the record instead
 }
 
 func (e *Error) Error() string {
@@ -23,7 +25,11 @@ func (e *Error) Error() string {
 	if e.Field != "" {
 		s += ": " + e.Field
 	}
-	return fmt.Sprintf("%s at offset %#x: %s", s, e.Offset, e.Text)
+	of := ""
+	if e.InRecord {
+		of = " of the record"
+	}
+	return fmt.Sprintf("%s at offset %#x%s: %s", s, e.Offset, of, e.Text)
 }
 
 // A Cursor reads fields from the bytes of one record. Reads after the first
@@ -76,7 +82,7 @@ func (c *Cursor) Bad(field, format string, args ...any) {
 
 func (c *Cursor) fail(field string, pos int, format string, args []any) {
 	if c.err == nil {
-		c.err = &Error{c.format, c.record, field, c.base + int64(pos), fmt.Sprintf(format, args...)}
+		c.err = &Error{Format: c.format, Record: c.record, Field: field, Offset: c.base + int64(pos), Text: fmt.Sprintf(format, args...)}
 	}
 }
 

@@ -275,13 +275,13 @@ func samplesIn(ctx context.Context, f *locate.Finder, classes []*class) (map[*cl
 			if r.Type != perfdata.RecordSample || !recording.IsUser(r) {
 				continue
 			}
-			pid, ip, _, ok := f.Rec.Layouts.SamplePlace(r)
+			head, ok := f.Rec.Layouts.SampleHead(r)
 			if !ok {
 				continue
 			}
 			for i, c := range classes {
-				if code[i].Hold(ip) {
-					counts[c][pid]++
+				if code[i].Hold(head.IP) {
+					counts[c][head.PID]++
 				}
 			}
 		}

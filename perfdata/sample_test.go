@@ -3,6 +3,7 @@ package perfdata_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,21 +39,43 @@ func everything(order testrec.Order, sampleType uint64) (*testrec.Recording, tes
 	return rec, s
 }
 
-// touchesOf reads the last record of a recording.
-func touchesOf(t *testing.T, rec *testrec.Recording) (touches perfdata.Touches, err error) {
+// decode decodes the last record of a recording.
+func decode(t *testing.T, rec *testrec.Recording, want perfdata.SampleType) (s perfdata.Sample, err error) {
 	t.Helper()
 	f := open(t, rec.Bytes())
 	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	records(t, f, func(_ int64, r perfdata.Record) { err = ls.Touches(r, &touches) })
-	return touches, err
+	records(t, f, func(_ int64, r perfdata.Record) { err = ls.DecodeSample(r, want, &s) })
+	return s, err
+}
+
+// addrs returns what may be addresses in a sample.
+func addrs(s *perfdata.Sample) (list []uint64) {
+	if s.Fields&perfdata.FieldIP != 0 {
+		list = append(list, s.IP)
+	}
+	if s.Fields&perfdata.FieldAddr != 0 {
+		list = append(list, s.Addr)
+	}
+	for i := 0; i < len(s.Callchain); i++ {
+		switch ip := s.Callchain[i]; {
+		case ip == perfdata.ContextUserDeferred:
+			i++
+		case ip < perfdata.ContextMin:
+			list = append(list, ip)
+		}
+	}
+	for _, b := range s.Branches {
+		list = append(list, b.From, b.To)
+	}
+	return slices.Concat(list, s.UserRegs.Values, s.IntrRegs.Values)
 }
 
 // Every field alone and all of them together, with every form of counts and
 // branches: each address is found, and nothing else.
-func TestTouches(t *testing.T) {
+func TestDecodeSample(t *testing.T) {
 	const must = testrec.TID
 	all := uint64(1<<25 - 1)
 	var types []uint64
@@ -79,66 +102,95 @@ func TestTouches(t *testing.T) {
 						want = append(want, f.addrs...)
 					}
 				}
-				got, err := touchesOf(t, rec)
-				if err != nil || !slices.Equal(got.Addrs, want) || got.PID != 5 || got.TID != 5 || got.Traced != has(testrec.Aux) {
+				got, err := decode(t, rec, perfdata.AllFields)
+				if err != nil || !slices.Equal(addrs(&got), want) || got.PID != 5 || got.TID != 5 || uint64(got.Fields) != sampleType {
 					t.Fatalf("%v, sample type %#x, form %d: %+v, %v", order, sampleType, form, got, err)
 				}
-				if has(testrec.Time) != (got.Time == 400) || has(testrec.StackUser) != bytes.Equal(got.Stack, s.Stack) {
+				if has(testrec.Time) != (got.Time == 400) || has(testrec.StackUser) != bytes.Equal(got.UserStack.Data, s.Stack) ||
+					has(testrec.Aux) != bytes.Equal(got.Aux, s.Aux) || has(testrec.Raw) != bytes.HasPrefix(got.Raw, s.Raw) {
 					t.Fatalf("%v, sample type %#x, form %d: %+v", order, sampleType, form, got)
 				}
-			}
-		}
-	}
-}
-
-// Words of the stack are as long as the process's, and only those within the bounds
-// are of interest, the bounds among them.
-func TestWordsWithin(t *testing.T) {
-	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
-		for abi, want := range map[uint64][]uint64{2: {0x201, 0x202}, 1: {0x300, 0x301}, 0: nil} {
-			rec, s := everything(order, testrec.TID|testrec.RegsUser|testrec.StackUser)
-			s.ABI = abi
-			if abi == 1 {
-				s.Stack = nil
-				for _, w := range []uint32{0x2ff, 0x300, 0x301, 0x303} {
-					s.Stack = order.AppendUint32(s.Stack, w)
+				for bit := range 25 {
+					part, err := decode(t, rec, 1<<bit)
+					if err != nil {
+						t.Fatalf("%v, sample type %#x, form %d, field %d: %v", order, sampleType, form, bit, err)
+					}
+					if bit%8 == 5 || form == 31 {
+						checkPart(t, &part, &got, 1<<bit)
+					}
 				}
 			}
-			rec.Touch(s)
-			got, err := touchesOf(t, rec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lo, hi := uint64(0x201), uint64(0x202)
-			switch abi {
-			case 1:
-				lo, hi = 0x300, 0x302
-			case 0:
-				want = []uint64{0x201, 0x202} // without registers, words are of 8 bytes
-			}
-			var words []uint64
-			got.WordsWithin(lo, hi, func(w uint64) { words = append(words, w) })
-			if !slices.Equal(words, want) {
-				t.Errorf("%v, ABI %d: words %#x, want %#x", order, abi, words, want)
-			}
 		}
 	}
 }
 
-func TestDeferredCallchain(t *testing.T) {
+// checkPart compares a sample of which only one field was wanted with the whole.
+func checkPart(t *testing.T, part, whole *perfdata.Sample, want perfdata.SampleType) {
+	t.Helper()
+	w := *whole
+	want &= w.Fields
+	head := perfdata.FieldIdentifier | perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldTime | perfdata.FieldAddr | perfdata.FieldID |
+		perfdata.FieldStreamID | perfdata.FieldCPU | perfdata.FieldPeriod
+	w.Fields &= want | head
+	for _, f := range []struct {
+		field perfdata.SampleType
+		clear func()
+	}{
+		{perfdata.FieldRead, func() { w.Read = perfdata.Read{} }},
+		{perfdata.FieldCallchain, func() { w.Callchain = nil }},
+		{perfdata.FieldRaw, func() { w.Raw = nil }},
+		{perfdata.FieldBranchStack, func() { w.Branches, w.BranchIndex = nil, 0 }},
+		{perfdata.FieldRegsUser, func() { w.UserRegs = perfdata.Registers{} }},
+		{perfdata.FieldStackUser, func() { w.UserStack = perfdata.Stack{} }},
+		{perfdata.FieldWeight | perfdata.FieldWeightStruct, func() { w.Weight = 0 }},
+		{perfdata.FieldDataSrc, func() { w.DataSrc = 0 }},
+		{perfdata.FieldTransaction, func() { w.Transaction = 0 }},
+		{perfdata.FieldRegsIntr, func() { w.IntrRegs = perfdata.Registers{} }},
+		{perfdata.FieldPhysAddr, func() { w.PhysAddr = 0 }},
+		{perfdata.FieldCgroup, func() { w.Cgroup = 0 }},
+		{perfdata.FieldDataPageSize, func() { w.DataPageSize = 0 }},
+		{perfdata.FieldCodePageSize, func() { w.CodePageSize = 0 }},
+		{perfdata.FieldAux, func() { w.Aux = nil }},
+	} {
+		if f.field&want == 0 {
+			f.clear()
+		}
+	}
+	if got, want := fmt.Sprintf("%+v", *part), fmt.Sprintf("%+v", w); got != want {
+		t.Fatalf("a part is %s\nwant %s", got, want)
+	}
+}
+
+func TestDecodeDeferred(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec := testrec.NewRecording()
 		rec.Order = order
 		rec.Deferred(7, 500, 0xc00c1e, markUser, 0x1000, 0x2000)
-		got, err := touchesOf(t, rec)
-		if err != nil || !slices.Equal(got.Addrs, []uint64{0x1000, 0x2000}) || got.PID != 7 || got.Time != 500 {
-			t.Errorf("%v: %+v, %v", order, got, err)
+		f := open(t, rec.Bytes())
+		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+		if err != nil {
+			t.Fatal(err)
 		}
+		records(t, f, func(_ int64, r perfdata.Record) {
+			var got perfdata.DeferredCallchain
+			err := ls.DecodeDeferred(r, &got)
+			if err != nil || got.Cookie != 0xc00c1e || !slices.Equal(got.Callchain, []uint64{markUser, 0x1000, 0x2000}) {
+				t.Errorf("%v: %+v, %v", order, got, err)
+			}
+			if id, ok := ls.SampleID(r); !ok || id.PID != 7 || id.Time != 500 {
+				t.Errorf("%v: its id is %+v, %v", order, id, ok)
+			}
+			for n := 8; n < len(r.Data); n++ {
+				if err := ls.DecodeDeferred(perfdata.Record{Type: r.Type, Data: r.Data[:n]}, &got); err == nil {
+					t.Errorf("%v: %d of %d bytes are enough", order, n, len(r.Data))
+				}
+			}
+		})
 	}
 }
 
 // What cannot be read is refused, and said so.
-func TestTouchesRefused(t *testing.T) {
+func TestDecodeSample_Refused(t *testing.T) {
 	set := func(f func(*testrec.Recording, *testrec.Touch)) *testrec.Recording {
 		rec, s := everything(binary.LittleEndian, 1<<25-1)
 		f(rec, &s)
@@ -147,20 +199,26 @@ func TestTouchesRefused(t *testing.T) {
 	}
 	for want, rec := range map[string]*testrec.Recording{
 		"fields that are not known":   set(func(r *testrec.Recording, _ *testrec.Touch) { r.SampleType |= 1 << 25 }),
-		"of which process they are":   set(func(r *testrec.Recording, _ *testrec.Touch) { r.SampleType &^= testrec.TID }),
 		"branch_sample_type 0x100000": set(func(r *testrec.Recording, _ *testrec.Touch) { r.BranchType = 1 << 20 }),
 		"read_format 0x20":            set(func(r *testrec.Recording, _ *testrec.Touch) { r.ReadFormat = 1 << 5 }),
 		"registers.abi at offset":     set(func(_ *testrec.Recording, s *testrec.Touch) { s.ABI = 4 }),
 	} {
-		if _, err := touchesOf(t, rec); err == nil || !strings.Contains(err.Error(), want) {
+		got, err := decode(t, rec, perfdata.AllFields)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+		if at := (*perfdata.Error)(nil); errors.As(err, &at) == errors.Is(err, perfdata.ErrUnknownFields) {
+			t.Errorf("%v is none of the errors that are promised", err)
+		}
+		if got.PID != 5 || got.IP != 0x101 {
+			t.Errorf("%v: the fields before it are %+v", err, got)
 		}
 	}
 }
 
 // A sample that is cut anywhere, or whose counts are too large, is an error and no
 // more.
-func TestTouchesCut(t *testing.T) {
+func TestDecodeSample_Cut(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec, s := everything(order, 1<<25-1)
 		rec.ReadFormat, rec.BranchType = 31, 1<<17|1<<19
@@ -170,11 +228,10 @@ func TestTouchesCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var touches perfdata.Touches
+		var got perfdata.Sample
 		records(t, f, func(_ int64, r perfdata.Record) {
-			aux := len(r.Data) - len(s.Aux)
-			for n := 8; n < aux; n++ {
-				if err := ls.Touches(perfdata.Record{Type: r.Type, Data: r.Data[:n]}, &touches); err == nil {
+			for n := 8; n < len(r.Data); n++ {
+				if err := ls.DecodeSample(perfdata.Record{Type: r.Type, Data: r.Data[:n]}, perfdata.AllFields, &got); err == nil {
 					t.Fatalf("cut to %d of %d bytes, it is read", n, len(r.Data))
 				}
 			}
@@ -182,7 +239,7 @@ func TestTouchesCut(t *testing.T) {
 				for at := 8; at+8 <= len(r.Data); at += 4 {
 					data := bytes.Clone(r.Data)
 					order.PutUint64(data[at:], huge)
-					ls.Touches(perfdata.Record{Type: r.Type, Data: data}, &touches)
+					ls.DecodeSample(perfdata.Record{Type: r.Type, Data: data}, perfdata.AllFields, &got)
 				}
 			}
 		})
@@ -191,7 +248,7 @@ func TestTouchesCut(t *testing.T) {
 
 // A sample of a second event is read by that event's fields; one of no event, not at
 // all.
-func TestTouchesOfSeveralEvents(t *testing.T) {
+func TestDecodeSample_SeveralEvents(t *testing.T) {
 	const common = testrec.Identifier | testrec.IP | testrec.TID | testrec.Time
 	var attrs []perfdata.Attr
 	var samples []perfdata.Record
@@ -211,28 +268,27 @@ func TestTouchesOfSeveralEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var touches perfdata.Touches
+	var s perfdata.Sample
 	for i, want := range [][]uint64{{0x101, 0x103, 0x104}, {0x101, 0x103, 0x104, 0x105, 0x106, 0x107, 0x108}} {
-		if err := ls.Touches(samples[i], &touches); err != nil || !slices.Equal(touches.Addrs, want) {
-			t.Errorf("event %d: %#x, %v", i, touches.Addrs, err)
+		if err := ls.DecodeSample(samples[i], perfdata.AllFields, &s); err != nil || !slices.Equal(addrs(&s), want) {
+			t.Errorf("event %d: %#x, %v, want %#x", i, addrs(&s), err, want)
 		}
 	}
-	if err := ls.Touches(samples[2], &touches); err == nil {
+	if err := ls.DecodeSample(samples[2], perfdata.AllFields, &s); err == nil {
 		t.Error("a sample of an unknown event was read")
 	}
 }
 
 // Walking a recording allocates nothing.
-func TestTouchesAllocate(t *testing.T) {
+func TestDecodeSample_Allocations(t *testing.T) {
 	rec, s := everything(binary.LittleEndian, 1<<25-1)
 	rec.Touch(s)
 	f := open(t, rec.Bytes())
 	ls, _ := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	records(t, f, func(_ int64, r perfdata.Record) {
-		var touches perfdata.Touches
+		var got perfdata.Sample
 		n := testing.AllocsPerRun(100, func() {
-			ls.Touches(r, &touches)
-			touches.WordsWithin(0x200, 0x300, func(uint64) {})
+			ls.DecodeSample(r, perfdata.AllFields, &got)
 		})
 		if n > 0 {
 			t.Errorf("%v allocations for each sample", n)
@@ -240,38 +296,45 @@ func TestTouchesAllocate(t *testing.T) {
 	})
 }
 
-// In the other byte order, a recording's samples touch the same.
-func TestTouchesSwapped(t *testing.T) {
+// In the other byte order, a recording's samples decode to the same.
+func TestDecodeSample_Swapped(t *testing.T) {
 	for _, name := range []string{"node-fp", "php-dwarf", "toyjit-dwarf"} {
 		little := readRecording(t, name)
 		big, err := testrec.Swap(little)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var touched [2]bytes.Buffer
+		var decoded [2]bytes.Buffer
 		for i, b := range [][]byte{little, big} {
 			f := open(t, b)
 			ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var touches perfdata.Touches
+			var s perfdata.Sample
 			records(t, f, func(_ int64, r perfdata.Record) {
-				if err := ls.Touches(r, &touches); err != nil {
+				if r.Type != perfdata.RecordSample {
+					return
+				}
+				if err := ls.DecodeSample(r, perfdata.AllFields, &s); err != nil {
 					t.Fatal(err)
 				}
-				touches.WordsWithin(0x7f0000000000, 0x7fffffffffff, func(w uint64) { touches.Addrs = append(touches.Addrs, w) })
-				fmt.Fprintf(&touched[i], "%d %d %d %x\n", touches.PID, touches.TID, touches.Time, touches.Addrs)
+				s.Raw, s.UserStack.Data = nil, s.UserStack.Data[:len(s.UserStack.Data)&^7]
+				for at := range len(s.UserStack.Data) / 8 {
+					word := s.UserStack.Data[8*at : 8*at+8]
+					binary.LittleEndian.PutUint64(word, f.Header.Order.Uint64(word))
+				}
+				fmt.Fprintf(&decoded[i], "%+v\n", s)
 			})
 		}
-		if !bytes.Equal(touched[0].Bytes(), touched[1].Bytes()) || touched[0].Len() < 1000 {
-			t.Errorf("%s: %d bytes of text, %d in the other order", name, touched[0].Len(), touched[1].Len())
+		if !bytes.Equal(decoded[0].Bytes(), decoded[1].Bytes()) || decoded[0].Len() < 1000 {
+			t.Errorf("%s: %d bytes of text, %d in the other order", name, decoded[0].Len(), decoded[1].Len())
 		}
 	}
 }
 
 // Real recordings, each with what perf prints of its samples.
-func TestTouchesAsPerfPrints(t *testing.T) {
+func TestDecodeSample_AsPerfPrints(t *testing.T) {
 	testrec.CanRecord(t)
 	perf, dir := testrec.Tool(t, "perf"), t.TempDir()
 	for i, options := range [][]string{
@@ -298,20 +361,20 @@ func TestTouchesAsPerfPrints(t *testing.T) {
 		}
 		f := open(t, b)
 		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
-		if err != nil || ls.CanTouch() != nil {
-			t.Fatal(err, ls.CanTouch())
+		if err != nil || ls.CanDecode() != nil {
+			t.Fatal(err, ls.CanDecode())
 		}
 		n := 0
-		var touches perfdata.Touches
+		var s perfdata.Sample
 		records(t, f, func(off int64, r perfdata.Record) {
 			if r.Type != perfdata.RecordSample {
 				return
 			}
 			n++
-			if err := ls.Touches(r, &touches); err != nil {
+			if err := ls.DecodeSample(r, perfdata.AllFields, &s); err != nil {
 				t.Fatal(err)
 			}
-			text := fmt.Sprintf("%d %#x %d", touches.PID, touches.Addrs, len(touches.Stack))
+			text := fmt.Sprintf("%d %#x %d", s.PID, addrs(&s), len(s.UserStack.Data))
 			if want := printed[off]; text != want {
 				t.Fatalf("%v: sample at %#x:\n%s\nperf prints\n%s", options, off, text, want)
 			}

@@ -2,7 +2,6 @@ package perfdata_test
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,8 +10,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// UserStack finds the same copies as Touches in real recordings, and their room.
-func TestUserStack_Real(t *testing.T) {
+// Copies of stacks in real recordings, and their room.
+func TestDecodeSample_RealStacks(t *testing.T) {
 	for name, want := range map[string]struct{ samples, full, room int }{
 		"php-dwarf": {41, 39, 8192}, "toyjit-dwarf": {104, 104, 1024}, "node-dwarf": {88, 1, 16384}, "node-hot": {},
 	} {
@@ -28,36 +27,35 @@ func TestUserStack_Real(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks := f.Blocks()
 		got := struct{ samples, full, room int }{}
-		for {
-			block, err := blocks.Next()
-			if err == io.EOF {
-				break
-			}
+		for r, err := range perfdata.Records(f.Blocks()) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range block.Records() {
-				room, copied, ok := layouts.UserStack(r)
-				if !ok {
-					continue
-				}
-				var touches perfdata.Touches
-				if err := layouts.Touches(r, &touches); err != nil || len(touches.Stack) != copied {
-					t.Errorf("%s: %d bytes were copied, %d are there, %v", name, copied, len(touches.Stack), err)
-				}
-				got.samples++
-				got.room = max(got.room, room)
-				if room == copied {
-					got.full++
-				}
-				// A record that ends in it has none.
-				short := r
-				short.Data = r.Data[:len(r.Data)-16]
-				if _, _, ok := layouts.UserStack(short); ok && room > 0 {
-					t.Errorf("%s: a record without its end has a stack", name)
-				}
+			var sample perfdata.Sample
+			if r.Type != perfdata.RecordSample {
+				continue
+			}
+			if err := layouts.DecodeSample(r, perfdata.FieldStackUser, &sample); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			room, copied := sample.UserStack.Size, len(sample.UserStack.Data)
+			if room == 0 {
+				continue
+			}
+			if at := sample.UserStack.Offset; f.Header.Order.Uint64(r.Data[at-8:]) != uint64(room) || &r.Data[at] != &sample.UserStack.Data[:1][0] {
+				t.Errorf("%s: the copy is not at offset %d of its record", name, at)
+			}
+			got.samples++
+			got.room = max(got.room, room)
+			if room == copied {
+				got.full++
+			}
+			// A record that ends in it has none.
+			short := r
+			short.Data = r.Data[:len(r.Data)-16]
+			if err := layouts.DecodeSample(short, perfdata.FieldStackUser, &sample); err == nil || sample.UserStack.Size > 0 {
+				t.Errorf("%s: a record without its end has a stack", name)
 			}
 		}
 		if got.samples < want.samples || got.full < want.full { // there are other processes

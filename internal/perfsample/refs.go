@@ -1,0 +1,152 @@
+package perfsample
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// Refs are the addresses that a record refers to. They are valid until the next Read,
+// and as long as the record's block. Read comes before the other methods.
+type Refs struct {
+	PID, TID uint32
+	Time     uint64 // nanoseconds of the recording's clock; 0 if the record has none
+
+	// Traced says that the sample carries a piece of a hardware trace
+	// (PERF_SAMPLE_AUX), which may lead anywhere.
+	Traced bool
+
+	sample   *perfdata.Sample // the record, or an empty one
+	chain    []uint64
+	order    binary.ByteOrder
+	decoded  perfdata.Sample
+	deferred perfdata.DeferredCallchain
+}
+
+// fields are those that may hold addresses, up to AUX; DecodeSample then checks all.
+const fields = perfdata.FieldIP | perfdata.FieldAddr | perfdata.FieldCallchain | perfdata.FieldBranchStack |
+	perfdata.FieldRegsUser | perfdata.FieldStackUser | perfdata.FieldRegsIntr | perfdata.FieldAux
+
+// Check reports whether [Refs.Read] can read the samples of all events of a recording. The
+// error names an event that has unknown fields, or whose samples are of no process.
+func Check(layouts *perfdata.Layouts, attrs []perfdata.Attr) error {
+	if err := layouts.CanDecode(); err != nil {
+		return err
+	}
+	for i := range attrs {
+		if attrs[i].SampleType()&perfdata.FieldTID == 0 {
+			return fmt.Errorf("%s: event %d: %w", perfdata.FormatName, i, errNoProcess)
+		}
+	}
+	return nil
+}
+
+var errNoProcess = errors.New("its samples do not say of which process they are")
+
+// Read reads what a SAMPLE or a CALLCHAIN_DEFERRED record refers to. Other records refer
+// to nothing.
+//
+// It is an error if the record is shorter than its counts say, if it does not say of
+// which process it is, or if its fields are unknown: its event is not among the attrs, or
+// has fields that are newer than package perfdata. r then holds nothing of use.
+func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
+	r.PID, r.TID, r.Time, r.Traced = 0, 0, 0, false
+	r.sample, r.chain, r.order = &none, nil, layouts.Order()
+	switch rec.Type {
+	case perfdata.RecordSample:
+		s := &r.decoded
+		if err := layouts.DecodeSample(rec, fields, s); err != nil {
+			return err
+		}
+		if s.Fields&perfdata.FieldTID == 0 {
+			return fmt.Errorf("%s: a %s record: %w", perfdata.FormatName, rec.Type, errNoProcess)
+		}
+		r.PID, r.TID, r.Time, r.Traced = s.PID, s.TID, s.Time, len(s.Aux) > 0
+		r.sample, r.chain = s, s.Callchain
+	case perfdata.RecordCallchainDeferred:
+		id, ok := layouts.SampleID(rec)
+		if !ok || id.Fields&perfdata.FieldTID == 0 {
+			return fmt.Errorf("%s: a %s record does not say of which process it is", perfdata.FormatName, rec.Type)
+		}
+		if err := layouts.DecodeDeferred(rec, &r.deferred); err != nil {
+			return err
+		}
+		r.PID, r.TID, r.Time, r.chain = id.PID, id.TID, id.Time, r.deferred.Callchain
+	}
+	return nil
+}
+
+// none is the sample of records that are none.
+var none perfdata.Sample
+
+// Within calls f for every address from lo to hi, both included, but for those in the
+// stack: of the sample itself, of its data, in the callchain, both ends of branches, and
+// the values of registers. Those of the kernel are among them, and numbers that are no
+// addresses. One address may come several times.
+func (r *Refs) Within(lo, hi uint64, f func(addr uint64)) {
+	s, span := r.sample, hi-lo
+	if s.Fields&perfdata.FieldIP != 0 && s.IP-lo <= span {
+		f(s.IP)
+	}
+	if s.Fields&perfdata.FieldAddr != 0 && s.Addr-lo <= span {
+		f(s.Addr)
+	}
+	for i := 0; i < len(r.chain); i++ {
+		switch ip := r.chain[i]; {
+		case ip >= perfdata.ContextMin:
+			if ip == perfdata.ContextUserDeferred {
+				i++ // the cookie
+			}
+		case ip-lo <= span:
+			f(ip)
+		}
+	}
+	for i := range s.Branches {
+		b := &s.Branches[i]
+		if b.From-lo <= span {
+			f(b.From)
+		}
+		if b.To-lo <= span {
+			f(b.To)
+		}
+	}
+	for _, values := range [...][]uint64{s.UserRegs.Values, s.IntrRegs.Values} {
+		for _, v := range values {
+			if v-lo <= span {
+				f(v)
+			}
+		}
+	}
+}
+
+// Stack returns the copy of the user's stack, as much as the kernel could copy.
+func (r *Refs) Stack() []byte { return r.sample.UserStack.Data }
+
+// StackWithin calls f for every word of the stack that is an address from lo to hi, both
+// included. Return addresses are at multiples of the word size from the stack pointer, at
+// which the copy begins.
+func (r *Refs) StackWithin(lo, hi uint64, f func(addr uint64)) {
+	b, span := r.sample.UserStack.Data, hi-lo
+	switch {
+	case r.sample.UserRegs.ABI == 1: // 32 bits
+		for ; len(b) >= 4; b = b[4:] {
+			if w := uint64(r.order.Uint32(b)); w-lo <= span {
+				f(w)
+			}
+		}
+	case r.order == binary.LittleEndian: // not through the interface: most of a recording is this
+		for ; len(b) >= 8; b = b[8:] {
+			if w := binary.LittleEndian.Uint64(b); w-lo <= span {
+				f(w)
+			}
+		}
+	default:
+		for ; len(b) >= 8; b = b[8:] {
+			if w := r.order.Uint64(b); w-lo <= span {
+				f(w)
+			}
+		}
+	}
+}
