@@ -31,7 +31,7 @@ type (
 	LineAddresses = report.LineAddresses
 	AddressFit    = report.AddressFit
 	Unwind        = report.Unwind
-	Repair        = report.Repair
+	Repair        = report.Fix
 	Clock         = report.Clock
 	Problem       = report.Problem
 	Mention       = report.Mention

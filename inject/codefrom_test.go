@@ -81,8 +81,8 @@ func TestCodeFromCore(t *testing.T) {
 			if with < 600 || without == 0 || without > 40 {
 				t.Errorf("%d functions with code, %d without; threads %v", with, without, core.Threads())
 			}
-			if sum.Dumps[0].Codeless != without {
-				t.Errorf("the summary says that %d are without code, %d are", sum.Dumps[0].Codeless, without)
+			if sum.Dumps[0].WithoutCode != without {
+				t.Errorf("the summary says that %d are without code, %d are", sum.Dumps[0].WithoutCode, without)
 			}
 		})
 	}
@@ -294,7 +294,7 @@ func TestCodeFromFixed(t *testing.T) {
 		if err != nil || sum.Objects != 1 {
 			t.Fatal(sum, err)
 		}
-		if coded := sum.Dumps[0].Codeless == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
+		if coded := sum.Dumps[0].WithoutCode == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
 			t.Errorf("%+v: code %v, problems %v", x, coded, sum.Problems)
 		}
 	}
@@ -476,7 +476,7 @@ func TestCodeFromEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := sum.Dumps[0]; d.Codeless != 21 || d.Late != 21 || d.CodeFiles != 1 {
-		t.Errorf("%d functions without code, %d later than the core; problems %v", d.Codeless, d.Late, sum.Problems)
+	if d := sum.Dumps[0]; d.WithoutCode != 21 || d.Late != 21 || d.CodeFiles != 1 {
+		t.Errorf("%d functions without code, %d later than the core; problems %v", d.WithoutCode, d.Late, sum.Problems)
 	}
 }

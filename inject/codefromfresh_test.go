@@ -88,8 +88,8 @@ func TestCodeFromFresh(t *testing.T) {
 	if s := sum.Samples; s.InJIT < 100 || s.Resolved*100 < s.InJIT*95 {
 		t.Errorf("%d of %d samples in jitted code have a function", s.Resolved, s.InJIT)
 	}
-	if d := sum.Dumps[0]; d.Codeless > (d.Functions-d.InImages)/10 {
-		t.Errorf("%d of %d functions are without code", d.Codeless, d.Functions-d.InImages)
+	if d := sum.Dumps[0]; d.WithoutCode > (d.Functions-d.InImages)/10 {
+		t.Errorf("%d of %d functions are without code", d.WithoutCode, d.Functions-d.InImages)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		annotated := testrec.Run(t, dir, perf, "annotate", "--stdio", "-f", "--objdump="+objdump, "-i", opts.Output, "-s", hotMethod)

@@ -4,44 +4,38 @@
 //
 //	sum, err := inject.Run(ctx, inject.Options{Input: "perf.data", Output: "perf.jit.data"})
 //
-// The work goes in five steps, a file each. In a pipe, which can be read only once,
-// they are one: live.go.
+// The stages of a run are packages below internal. Each takes what the ones before
+// returned (run.go):
 //
-//	survey.go    walk the recording once: markers, forks, execs, clocks
-//	dumps.go     find and scan the side file behind each marker, and match its clock
-//	plan.go      which objects there will be, and which mappings say where they are
-//	objects.go   make the objects, in parallel
-//	rewrite.go   copy the recording through, with the mappings put in
+//	recording  walk the recording once: processes, memory, markers, clocks
+//	locate     find, open and scan the side files, and match their clocks
+//	codebytes  find the code of dumps that have none
+//	calltrace  open logs of calls, whose calls become samples
+//	plan       which objects there will be, and which mappings describe them
+//	build      make the objects, in parallel
+//	rewrite    copy the recording with the mappings put in, and count its samples
+//	diagnose   explain what is missing
 //
-// With Options.Sampled, touch.go walks the samples behind the plan, targets.go adds what
-// the code that they touch branches to, and touched.go drops the rest. Clean removes the objects of a result again.
-//
-// A program that shows how far a run is asks Options.Progress, whenever it likes.
+// The [Summary] is made of what they return (summary.go). A stream that can be read only
+// once goes through the same stages record by record (live.go, livedumps.go).
 //
 // # Markers
 //
 // A runtime that writes a jitdump maps one page of it executable, only so that
 // the mapping shows up in the recording. That record, the marker, names the dump
-// and the process. It is taken out, as perf does, so that injecting twice does
-// no harm; and so are later records of anonymous memory in that process: they
-// are about the memory that code is made in, say nothing that could be looked
-// up, and would hide the functions.
+// and the process. It is dropped, as perf does, so that injecting twice does
+// no harm. Later records of anonymous memory in that process are dropped, too: they
+// are about the memory that code is made in, and would hide the functions.
 //
 // # Order
 //
 // perf reads records in rounds: FINISHED_ROUND promises that nothing later is
-// older than the end of the round before. A new record goes in front of the
+// older than the end of the round before. A new record goes before the
 // first record of the file that is not older than it. That keeps the promise,
 // for any number of CPUs and without looking at the rounds.
 //
-// # Stacks
+// # Messages
 //
-// Where a recording has copies of stacks, perf unwinds them by the objects' tables.
-// Where a recording has copies of stacks, perf unwinds them by the objects' tables. libdw
-// forgets files that overlap, so functions that lie close together share an object
-// (regions.go, regionmap.go; crowded.go for addresses that are reused very often). Tables
-// have addresses of their own, as there is no room for them after the code (tables.go). A
-// function without a proved row gets a blank table. Functions that are part of a file have
-// no object, except at its other copies (filecode.go). Traces of an interpreter without a
-// frame of their own use its frame (host.go).
+// Problems, notes and errors name fields of [Options]. A program with a command line puts its
+// own words in their place with [ReplaceMentions].
 package inject

@@ -28,8 +28,8 @@ func TestDotnet_StubBlocks(t *testing.T) {
 		load(2001, 100, 1, 0x10000, "alpha", code(64, 1)),
 		load(3003, 100, 2, 0x21000, "beta", code(64, 2)))
 	sum := w.check()
-	if d := sum.Dumps[0]; d.Codeless != 1 || d.Functions != 3 {
-		t.Errorf("%d functions, %d of them without code; want 3, 1", d.Functions, d.Codeless)
+	if d := sum.Dumps[0]; d.WithoutCode != 1 || d.Functions != 3 {
+		t.Errorf("%d functions, %d of them without code; want 3, 1", d.Functions, d.WithoutCode)
 	}
 	out := testrec.Run(t, w.dir, testrec.Tool(t, "readelf"), "-SW", w.path("jitted-100-131072.so"))
 	if !strings.Contains(out, "NOBITS") {

@@ -8,6 +8,6 @@ import (
 
 // SetTraces has the runs of a test put in traces that no file holds.
 func SetTraces(t testing.TB, traces ...calls.Trace) {
-	madeTraces = traces
-	t.Cleanup(func() { madeTraces = nil })
+	syntheticTraces = traces
+	t.Cleanup(func() { syntheticTraces = nil })
 }

@@ -180,7 +180,7 @@ func TestJ9Recorded(t *testing.T) {
 		if err != nil || !sum.Complete() {
 			t.Fatalf("%+v, %v", sum, err)
 		}
-		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.Codeless != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
+		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.WithoutCode != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
 			t.Errorf("%+v, %+v", d, d.Samples)
 		}
 		spots := spotsOf(t, opts.Objects)

@@ -75,7 +75,7 @@ func TestJ9(t *testing.T) {
 		w.expect(100, monoStart+1010, j9Memory+0x1110, "[method 0x500000]+0x10")
 		w.expect(100, monoStart+1011, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum := w.check()
-		if d := sum.Dumps[0]; len(sum.Dumps) != 1 || d.Kind != inject.KindJ9 || d.Captures != 2 || d.Functions != 3 || d.Codeless != 3 || d.WithLines != 3 || d.Inlining != 2 ||
+		if d := sum.Dumps[0]; len(sum.Dumps) != 1 || d.Kind != inject.KindJ9 || d.Captures != 2 || d.Functions != 3 || d.WithoutCode != 3 || d.WithLines != 3 || d.Inlining != 2 ||
 			d.PID != 100 || d.Path != w.path("caps/a.bin") || d.Clock.Kind != inject.ClockMonotonic || sum.Markers != 1 || sum.Objects != 3 {
 			t.Errorf("%q: %+v", names, sum)
 		}
@@ -315,7 +315,7 @@ func TestJ9Damaged(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
-	if err != nil || len(sum.Problems) != 2 || sum.Dumps[0].Codeless != 1 || sum.Dumps[0].WithLines != 0 {
+	if err != nil || len(sum.Problems) != 2 || sum.Dumps[0].WithoutCode != 1 || sum.Dumps[0].WithLines != 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, "has 64 bytes, and the metadata says that there are 128") {
@@ -436,7 +436,7 @@ func TestJ9CodeFromCore(t *testing.T) {
 	w.opts.SideFiles, w.opts.CodeFrom, w.opts.CFI = []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.bin")}, {Kind: inject.KindJ9, Path: w.path("b.bin")}}, []string{w.path("core")}, inject.CFIAlways
 	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
-	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].Codeless != 1 || sum.Dumps[0].Unwind.Derived != 2 {
+	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].WithoutCode != 1 || sum.Dumps[0].Unwind.Derived != 2 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for i, want := range [][]byte{code(0x200, 1), memory[0x3000:0x3080]} {

@@ -173,7 +173,7 @@ func TestJ9CodeMissing(t *testing.T) {
 		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.bin")}}
 		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum, err := w.run()
-		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].Codeless == 0) != core {
+		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].WithoutCode == 0) != core {
 			t.Fatalf("%+v, %v", sum, err)
 		}
 		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "Options.CodeFrom") {

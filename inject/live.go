@@ -50,7 +50,7 @@ type live struct {
 	maker   build.Maker
 	dirs    *dirs
 	waiting []waitingDump
-	tally   *count.Later // nil if samples are not to be counted
+	counter *count.Later // nil if samples are not to be counted
 	dumps   []*plan.Dump
 
 	// jitting are the processes that have jitted code, with their dump.
@@ -70,7 +70,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if opts.Strict {
 		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
-	if len(opts.Named(KindXRay))+len(madeTraces) > 0 {
+	if len(opts.Named(KindXRay))+len(syntheticTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
 	}
 	rec, err := recording.New(in)
@@ -108,7 +108,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	l.planner.Overlay = opts.Precompiled
 	l.Plan = &l.planner.Plan
 	if !opts.NoCount {
-		l.tally = &count.Later{Tally: count.New(rec)}
+		l.counter = &count.Later{Counter: count.New(rec)}
 		rec.Stacks = make(recording.StackCopies)
 	}
 	if l.dirs, _, _, err = openDirs(nil, opts); err != nil {
@@ -232,7 +232,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 			if !l.Rec.Timed {
 				l.Rec.Began, l.Rec.Timed = l.Rec.Layouts.Time(rec)
 			}
-			l.tally.Sample(rec, l.Rec.Layouts, l.allDumps)
+			l.counter.Sample(rec, l.Rec.Layouts, l.allDumps)
 			l.Rec.Stacks.Sample(rec, l.Rec.Layouts)
 		}
 	}
@@ -329,10 +329,10 @@ func (l *live) end(blocks perfdata.Stream) error {
 	addBuilt(l.sum, w.Report())
 	dumps := l.allDumps()
 	l.sum.Add(l.dirs.sources.Report(dumps))
-	var counter *count.Tally
-	if l.tally != nil {
-		counter = l.tally.Tally
-		addCounted(l.sum, l.tally.Finish(dumps, l.sum.Dumps))
+	var counter *count.Counter
+	if l.counter != nil {
+		counter = l.counter.Counter
+		addCounted(l.sum, l.counter.Finish(dumps, l.sum.Dumps))
 	}
 	if err := explain(l.ctx, l.Rec, l.left, dumps, counter, l.opts, l.sum); err != nil {
 		return err

@@ -38,12 +38,12 @@ type waitingDump struct {
 // open opens the dump of a marker and reports whether the marker is dealt with.
 func (l *live) open(m recording.Marker, record []byte) bool {
 	f := l.finder()
-	c := &locate.Claim{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
+	c := &locate.Reference{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
 	err := f.ListDirs()
 	if err == nil {
 		err = f.Search(l.ctx, c)
 	}
-	f.Settle([]*locate.Claim{c})
+	f.Assign([]*locate.Reference{c})
 	d := c.Dump
 	defer func() {
 		if d == nil {
@@ -103,11 +103,11 @@ func (l *live) openLogs() error {
 	}
 	for _, m := range l.Rec.Markers[before:] {
 		l.sum.Markers++
-		c := &locate.Claim{Path: m.Path, Markers: []recording.Marker{m}}
+		c := &locate.Reference{Path: m.Path, Markers: []recording.Marker{m}}
 		if err := f.Search(l.ctx, c); err != nil {
 			return err
 		}
-		if f.Settle([]*locate.Claim{c}); c.Dump != nil && l.begin(m, c.Dump) {
+		if f.Assign([]*locate.Reference{c}); c.Dump != nil && l.begin(m, c.Dump) {
 			opened = append(opened, c.Dump)
 			if log, ok := c.Dump.Source.(interface{ HasCalls() bool }); ok && log.HasCalls() {
 				found.Problem(report.ProblemOf(c.Dump.Path, fmt.Errorf("the calls in it are left out: %w", calltrace.ErrTraceOnce), ""))
@@ -142,11 +142,11 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 			return true
 		}
 	}
-	if d.Source.Traits().ClaimsOnly {
+	if d.Source.Traits().ClockUnsure {
 		err = d.KnowsMachine()
 	}
 	if err == nil {
-		var e *clock.Evidence
+		var e *clock.Constraints
 		e, err = clock.Match(d, l.Rec, l.opts.Clock)
 		e.SettleEarly(&found)
 		d.Untimed = clock.FirstTime(d) == 0
@@ -161,7 +161,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 		return false
 	}
 	d.NoteAssumed(&found)
-	l.code.Give(d, l.opts, &found)
+	l.code.Provide(d, l.opts, &found)
 	stores, usable, more, err := objstore.OpenAll([]*model.Dump{d}, l.opts)
 	found.Add(more)
 	if err != nil {
@@ -239,7 +239,7 @@ func (l *live) extend(d *plan.Dump) {
 	}
 	objects, mappings := len(l.Plan.Objects), len(l.Plan.Mappings)
 	l.planner.Extend(d)
-	l.tally.Extend(l.Plan, mappings)
+	l.counter.Extend(l.Plan, mappings)
 	s := &l.planner.Lines[d.Number]
 	var found report.Findings
 	s.Sources, found = l.dirs.sources.Place(d.Dump)
@@ -262,7 +262,7 @@ func (l *live) extend(d *plan.Dump) {
 				p.Advice = report.AdviceStore(err)
 			}
 			l.sum.Problem(p)
-			l.tally.Lacks(o.Dump, o.Function)
+			l.counter.Lacks(o.Dump, o.Function)
 		}
 	}
 	if len(l.Plan.Mappings) > mappings {

@@ -52,7 +52,7 @@ func TestProgress(t *testing.T) {
 		} else {
 			whole("scanned", report.PhaseScan, dump.Size())
 		}
-		functions := int64(sum.Dumps[0].Functions - sum.Dumps[0].Untouched)
+		functions := int64(sum.Dumps[0].Functions - sum.Dumps[0].Unreferenced)
 		whole("made", report.PhaseObjects, functions)
 		whole("rewritten", report.PhaseWrite, size)
 	}

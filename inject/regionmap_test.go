@@ -132,8 +132,8 @@ func TestRegions_CodeOfSome(t *testing.T) {
 				w.expect(100, 2002+3*i, 0x10080+8*i, fmt.Sprintf("known2+%#x", 8*i))
 			}
 			sum := w.check()
-			if sum.Objects != 3 || sum.Mappings != 3 || sum.Dumps[0].Codeless != 1 {
-				t.Errorf("%d objects, %d mappings, %d functions without code; want 3, 3, 1", sum.Objects, sum.Mappings, sum.Dumps[0].Codeless)
+			if sum.Objects != 3 || sum.Mappings != 3 || sum.Dumps[0].WithoutCode != 1 {
+				t.Errorf("%d objects, %d mappings, %d functions without code; want 3, 3, 1", sum.Objects, sum.Mappings, sum.Dumps[0].WithoutCode)
 			}
 		})
 	}

@@ -66,8 +66,8 @@ func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
 	return sum, nil
 }
 
-// madeTraces are traces that no file holds, of tests.
-var madeTraces []calls.Trace
+// syntheticTraces are traces that no file holds, of tests.
+var syntheticTraces []calls.Trace
 
 // runTwice walks an input twice: all is known before the first byte is written.
 func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
@@ -95,7 +95,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer code.Close()
 	sum.Add(found)
 
-	traces, err := calltrace.Open(ctx, rec, dumps, code, madeTraces, formats.Calls(), opts)
+	traces, err := calltrace.Open(ctx, rec, dumps, code, syntheticTraces, formats.Calls(), opts)
 	if err != nil {
 		return err
 	}
@@ -207,14 +207,14 @@ func (r *result) write(ctx context.Context) error {
 
 // plan decides which objects there will be. The counter, nil if samples are not to be
 // counted, knows the functions one by one, those in bundles, too.
-func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Tally, error) {
+func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error) {
 	planner := plan.Make(r.rec, r.dumps, r.opts)
 	if r.opts.Sampled {
-		if err := planner.DropUntouched(ctx, r.traces.EachCalled()); err != nil {
+		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled()); err != nil {
 			return nil, nil, err
 		}
 	}
-	var counter *count.Tally
+	var counter *count.Counter
 	if !r.opts.NoCount {
 		counter = count.Of(r.rec, &planner.Plan)
 	}
@@ -237,7 +237,7 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Tally, error) 
 }
 
 // explain adds what may be the cause where functions or samples are missing. counter may be nil.
-func explain(ctx context.Context, rec *recording.Recording, left locate.Left, dumps []*model.Dump, counter *count.Tally, opts *config.Options, sum *report.Summary) (err error) {
+func explain(ctx context.Context, rec *recording.Recording, left locate.Left, dumps []*model.Dump, counter *count.Counter, opts *config.Options, sum *report.Summary) (err error) {
 	if counter != nil && sum.Samples != nil {
 		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))
 	}

@@ -72,7 +72,7 @@ func TestSampledShowsTheSame(t *testing.T) {
 			}
 			untouched, functions := 0, 0
 			for i := range sampled.Dumps {
-				untouched += sampled.Dumps[i].Untouched
+				untouched += sampled.Dumps[i].Unreferenced
 				functions += sampled.Dumps[i].Functions - sampled.Dumps[i].Empty
 			}
 			if sampled.Objects == 0 || untouched == 0 || untouched >= functions {
@@ -259,7 +259,7 @@ func TestSampledTouches(t *testing.T) {
 			if !slices.Equal(names, w.want) {
 				t.Errorf("%v, stacks %v: made %q, want %q", order, stacks != 0, names, w.want)
 			}
-			if d := sum.Dumps[0]; d.Untouched != len(w.loads)-len(w.want) || d.Functions != len(w.loads) || sum.Mappings != len(w.want) || len(sum.Notes) != 0 {
+			if d := sum.Dumps[0]; d.Unreferenced != len(w.loads)-len(w.want) || d.Functions != len(w.loads) || sum.Mappings != len(w.want) || len(sum.Notes) != 0 {
 				t.Errorf("%+v", sum)
 			}
 		}
@@ -280,7 +280,7 @@ func TestSampledReusedAddress(t *testing.T) {
 		load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(3000, 100, 2, 0x10000, "beta", code(64, 2)),
 		load(3300, 100, 3, 0x20000, "moved", code(64, 3)), move(4000, 100, 3, 0x20000, 0x30000, 64),
 		load(3300, 100, 4, 0x40000, "untouched", code(64, 3)), move(4000, 100, 4, 0x40000, 0x50000, 64))
-	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Untouched != 1 {
+	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Unreferenced != 1 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -299,7 +299,7 @@ func TestSampledChildren(t *testing.T) {
 	w.dump("jit-100.dump", x86(100),
 		load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2100, 100, 2, 0x20000, "beta", code(64, 2)),
 		load(2200, 100, 3, 0x30000, "untouched", code(64, 3)), load(3000, 200, 4, 0x40000, "own", code(64, 4)))
-	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Untouched != 1 {
+	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Unreferenced != 1 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -350,7 +350,7 @@ func TestSampledFallsBack(t *testing.T) {
 		w.SampleType &^= testrec.Period
 		prepare(w)
 		names, sum := w.made()
-		if len(names) != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], why) || sum.Dumps[0].Untouched != 0 {
+		if len(names) != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], why) || sum.Dumps[0].Unreferenced != 0 {
 			t.Errorf("%s: %q, %+v", why, names, sum)
 		}
 	}
@@ -379,7 +379,7 @@ func TestSampledNothing(t *testing.T) {
 	w.load(100, "untouched")
 	w.Sample(100, 2000, 0x1234)
 	names, sum := w.made()
-	if len(names) != 0 || sum.Mappings != 0 || sum.Dumps[0].Untouched != 1 {
+	if len(names) != 0 || sum.Mappings != 0 || sum.Dumps[0].Unreferenced != 1 {
 		t.Errorf("%q, %+v", names, sum)
 	}
 	if out := read(t, w.opts.Output); regexp.MustCompile(`jitted-|jit-100`).Match(out) {

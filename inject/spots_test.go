@@ -76,7 +76,7 @@ func bundleBase(t testing.TB, path string) (uint64, bool) {
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	return jitobj.Stretch{Low: low}.Base(), true
+	return jitobj.Region{Low: low}.Base(), true
 }
 
 // spotsOf returns where the functions in the objects of a directory are, by name.

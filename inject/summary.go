@@ -85,10 +85,10 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 			}
 			sum.BytesRead += s.Bytes
 		}
-		for _, r := range d.Source.Repairs() {
-			s.Repairs = append(s.Repairs, report.Repair(r))
+		for _, r := range d.Source.Fixes() {
+			s.Repairs = append(s.Repairs, report.Fix(r))
 			if r.Name == source.DisplacedTables {
-				s.Unwind.Repaired = int(r.Count)
+				s.Unwind.Fixed = int(r.Count)
 			}
 		}
 	}

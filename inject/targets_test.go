@@ -54,8 +54,8 @@ func TestSampledTargets(t *testing.T) {
 	var names []string
 	eachSymbol(t, w.dir, func(name string) { names = append(names, name) })
 	slices.Sort(names)
-	if want := []string{"callee", "caller", "inherited", "moved", "of_moved", "own"}; !slices.Equal(names, want) || sum.Dumps[0].Untouched != 4 {
-		t.Errorf("made %q, want %q; %d are untouched", names, want, sum.Dumps[0].Untouched)
+	if want := []string{"callee", "caller", "inherited", "moved", "of_moved", "own"}; !slices.Equal(names, want) || sum.Dumps[0].Unreferenced != 4 {
+		t.Errorf("made %q, want %q; %d are untouched", names, want, sum.Dumps[0].Unreferenced)
 	}
 }
 

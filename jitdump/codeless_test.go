@@ -54,8 +54,8 @@ func TestLoad_Codeless(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || l.IsCodeless() != c.codeless || l.CodeSize != c.size {
-			t.Errorf("%s: codeless %v, %d bytes, %v; want %v, %d", c.name, l.IsCodeless(), l.CodeSize, err, c.codeless, c.size)
+		if err != nil || l.LacksCode() != c.codeless || l.CodeSize != c.size {
+			t.Errorf("%s: codeless %v, %d bytes, %v; want %v, %d", c.name, l.LacksCode(), l.CodeSize, err, c.codeless, c.size)
 			continue
 		}
 		var out bytes.Buffer

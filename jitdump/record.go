@@ -151,13 +151,13 @@ type Load struct {
 	CodeIndex uint64 // names the function in later moves
 	Name      []byte
 	Extra     []byte // between the name's NUL and the code, usually empty
-	Code      []byte // CodeSize bytes, or none: see Load.IsCodeless
+	Code      []byte // CodeSize bytes, or none: see Load.LacksCode
 }
 
-// IsCodeless reports whether the record lacks the bytes of its code. .NET leaves them out
+// LacksCode reports whether the record lacks the bytes of its code. .NET leaves them out
 // for blocks of stubs, which need not be in memory yet (perfjitdump.cpp of .NET 11, and of
 // 10.0 from 10.0.12 on): the record ends at the NUL of the name.
-func (l *Load) IsCodeless() bool { return len(l.Code) == 0 && l.CodeSize > 0 }
+func (l *Load) LacksCode() bool { return len(l.Code) == 0 && l.CodeSize > 0 }
 
 // loadHead is the length of a Load's fields in front of the name.
 const loadHead = 2*4 + 4*8
@@ -202,7 +202,7 @@ func (l *Load) append(b *wire.Buffer) {
 	b.U32(l.TID)
 	b.U64(l.VMA)
 	b.U64(l.CodeAddr)
-	if l.IsCodeless() {
+	if l.LacksCode() {
 		b.U64(l.CodeSize)
 	} else {
 		b.U64(uint64(len(l.Code)))

@@ -58,7 +58,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	}
 	sum, err := engine.Clean(ctx, opts)
 	if sum == nil {
-		complain(stderr, errors.New(new(options).inWords(err.Error())))
+		printError(stderr, errors.New(new(options).inWords(err.Error())))
 		return exitFailed
 	}
 	for _, k := range sum.Kept {

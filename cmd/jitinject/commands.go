@@ -102,7 +102,7 @@ func notACommand(word string) error {
 		return usageError(fmt.Sprintf("%s is a command of perf: perf %s", word, word))
 	}
 	if st, err := os.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
-		return strayWord(word, false)
+		return unexpectedWord(word, false)
 	}
 	var names []string
 	for _, c := range commands() {
@@ -117,8 +117,8 @@ func notACommand(word string) error {
 	return usageError(fmt.Sprintf("there is no command %s", typed(word)))
 }
 
-// strayWord says how files are named.
-func strayWord(word string, inputNamed bool) error {
+// unexpectedWord says how files are named.
+func unexpectedWord(word string, inputNamed bool) error {
 	if findCommand(word) != nil {
 		return usageError(fmt.Sprintf("%s is a command, and stands in front of all options: jitinject %s", word, word))
 	}

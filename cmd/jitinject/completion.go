@@ -65,7 +65,7 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(shell), oneOf(shells()), didYouMean(shell, shells()))))
 	}
 	if _, err := io.WriteString(stdout, script); err != nil {
-		complain(stderr, err)
+		printError(stderr, err)
 		return exitFailed
 	}
 	return exitOK

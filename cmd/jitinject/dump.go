@@ -110,7 +110,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	code, problems := dumpFiles(&o, opts, out)
 	closePager() // what is said comes behind what is shown
 	for _, p := range problems {
-		complain(stderr, p)
+		printError(stderr, p)
 	}
 	return code
 }

@@ -95,7 +95,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 // failed reports an error of a run without output and returns its exit code.
 func failed(o *options, err error, stdout, stderr io.Writer) int {
 	text := o.inWords(err.Error())
-	complain(stderr, errors.New(text))
+	printError(stderr, errors.New(text))
 	if left := engine.Left(err); left != "" {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}

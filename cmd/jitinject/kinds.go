@@ -51,7 +51,7 @@ func holdsCaptures(path string) bool {
 func (o *options) takeFiles(fs *pflag.FlagSet) error {
 	for i, name := range fs.Args() {
 		if findCommand(name) != nil {
-			return strayWord(name, fs.Changed("input"))
+			return unexpectedWord(name, fs.Changed("input"))
 		}
 		if i+1 == o.recording {
 			continue
@@ -70,7 +70,7 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 				o.captures = append(o.captures, engine.SideFile{Path: name})
 				continue
 			}
-			return strayWord(name, fs.Changed("input"))
+			return unexpectedWord(name, fs.Changed("input"))
 		}
 	}
 	return nil

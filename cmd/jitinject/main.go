@@ -7,7 +7,7 @@ import "os"
 
 func main() {
 	if err := enoughFiles(); err != nil {
-		complain(os.Stderr, err)
+		printError(os.Stderr, err)
 		os.Exit(exitFailed)
 	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))

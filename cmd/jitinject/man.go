@@ -63,7 +63,7 @@ func runMan(args []string, stdout *os.File, stderr io.Writer) int {
 		return refuse(flags, stderr, usageError("man needs the name of one directory, as /usr/local/share/man"))
 	}
 	if err := writeManual(flags.Arg(0), dateOf(os.Getenv("SOURCE_DATE_EPOCH"))); err != nil {
-		complain(stderr, err)
+		printError(stderr, err)
 		return exitFailed
 	}
 	return exitOK

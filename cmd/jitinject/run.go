@@ -122,8 +122,8 @@ func readsPipe(o *options, stdin *os.File) bool {
 	return err == nil && st.Mode()&os.ModeNamedPipe != 0
 }
 
-// complain writes an error, which may have several lines, each as a line of its own.
-func complain(w io.Writer, err error) {
+// printError writes an error, which may have several lines, each as a line of its own.
+func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(w, "jitinject: %s\n", strings.TrimSuffix(line, "\n"))
 	}

@@ -104,7 +104,7 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 // wantsCode reports whether samples are in functions of which nobody knows the code, because
 // nobody said where it is.
 func wantsCode(d engine.DumpSummary) bool {
-	return d.CodeFiles == 0 && d.Codeless > (d.Functions-d.Empty-d.InImages-d.Untouched)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
+	return d.CodeFiles == 0 && d.WithoutCode > (d.Functions-d.Empty-d.InImages-d.Unreferenced)/2 && (d.Samples == nil || d.Samples.InJIT > 0)
 }
 
 // writeWhole says what came of the run.
@@ -169,26 +169,26 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if text := stackText(d.Stacks); text != "" {
 		note("%s", text)
 	}
-	switch made := d.Functions - d.Empty - d.InImages - d.Untouched; {
-	case d.CodeFiles > 0 && d.Codeless > made/2:
-		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
+	switch made := d.Functions - d.Empty - d.InImages - d.Unreferenced; {
+	case d.CodeFiles > 0 && d.WithoutCode > made/2:
+		text := fmt.Sprintf("the code of %s of its functions is in no file of --code-from", number(int64(d.WithoutCode)))
 		if d.Late > 0 {
 			text += fmt.Sprintf("; %s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
 		}
-		if d.Late > d.Codeless/2 { // or else a later one has no more
+		if d.Late > d.WithoutCode/2 { // or else a later one has no more
 			text += ": make it later"
 		} else {
 			text += "; the memory of others was used again before that, or nobody can tell whose code is in it"
 		}
 		note("%s", text)
-	case d.CodeFiles > 0 && d.Codeless > 0 && all:
-		note("the code of %s of its functions is in no file of --code-from", number(int64(d.Codeless)))
+	case d.CodeFiles > 0 && d.WithoutCode > 0 && all:
+		note("the code of %s of its functions is in no file of --code-from", number(int64(d.WithoutCode)))
 		if d.Late > 0 {
 			note("%s loaded after the core dump was made", were(d.Late, "function was", "functions were"))
 		}
 	}
-	if made := d.Functions - d.Empty - d.InImages - d.Untouched; d.Kind == engine.KindJ9 && d.CodeFiles == 0 && d.Codeless > 0 && d.Codeless <= made/2 { // else it is said of all
-		note("its captures have no code of %s of its functions, so perf annotate shows none", number(int64(d.Codeless)))
+	if made := d.Functions - d.Empty - d.InImages - d.Unreferenced; d.Kind == engine.KindJ9 && d.CodeFiles == 0 && d.WithoutCode > 0 && d.WithoutCode <= made/2 { // else it is said of all
+		note("its captures have no code of %s of its functions, so perf annotate shows none", number(int64(d.WithoutCode)))
 	}
 	if d.Note != "" {
 		note("%s", d.Note)
@@ -212,18 +212,18 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		note("%s loaded again, with the same code at the same place: no objects or mappings of their own", were(d.Repeated, "function was", "functions were"))
 	}
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
-		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Repaired)), number(int64(u.Derived)), number(int64(u.Unplaced)))
+		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Fixed)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}
-	var repairs []string
+	var fixes []string
 	for _, r := range d.Repairs {
 		if all {
 			note("repaired %s: %s", number(r.Count), r.Text)
 		} else {
-			repairs = append(repairs, number(r.Count)+" "+r.Name)
+			fixes = append(fixes, number(r.Count)+" "+r.Name)
 		}
 	}
-	if len(repairs) > 0 {
-		note("repaired: %s (-v explains)", strings.Join(repairs, ", "))
+	if len(fixes) > 0 {
+		note("repaired: %s (-v explains)", strings.Join(fixes, ", "))
 	}
 	return notes
 }
@@ -244,7 +244,7 @@ func sumOf(dumps []*engine.DumpSummary) *engine.DumpSummary {
 		all.Moved += d.Moved
 		all.Empty += d.Empty
 		all.InImages += d.InImages
-		all.Untouched += d.Untouched
+		all.Unreferenced += d.Unreferenced
 		all.WithLines += d.WithLines
 		all.Inlining += d.Inlining
 		all.Unwind.Sent += d.Unwind.Sent
@@ -268,7 +268,7 @@ var columns = []column{
 	{"moved", false, func(d *engine.DumpSummary) string { return positive(d.Moved) }},
 	{"no code", false, func(d *engine.DumpSummary) string { return positive(d.Empty) }},
 	{"in images", false, func(d *engine.DumpSummary) string { return positive(d.InImages) }},
-	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Untouched) }},
+	{"left out", false, func(d *engine.DumpSummary) string { return positive(d.Unreferenced) }},
 	{"lines", false, func(d *engine.DumpSummary) string { return positive(d.WithLines) }},
 	{"inlines", false, func(d *engine.DumpSummary) string { return positive(d.Inlining) }},
 	{"unwind", false, func(d *engine.DumpSummary) string { return positive(d.Unwind.Sent + d.Unwind.Derived) }},

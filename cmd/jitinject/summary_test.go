@@ -178,15 +178,15 @@ func TestCodelessText(t *testing.T) {
 		{func(d *engine.DumpSummary) { d.Samples.InJIT = 0 }, "", "code", 0}, // nobody looks for any
 		{func(d *engine.DumpSummary) { d.CodeFiles = 1 }, "the code of 900 of its functions is in no file of --code-from; the memory of others was used again", "hold no code", 3},
 		{func(d *engine.DumpSummary) { d.CodeFiles, d.Late = 1, 800 }, "in no file of --code-from; 800 functions were loaded after the core dump was made: make it later", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.CodeFiles, d.Codeless, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
-		{func(d *engine.DumpSummary) { d.Kind, d.Codeless = engine.KindJ9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
-		{func(d *engine.DumpSummary) { d.Kind, d.Codeless = engine.KindJ9, 0 }, "", "no code", 0},
+		{func(d *engine.DumpSummary) { d.CodeFiles, d.WithoutCode, d.Late = 1, 100, 80 }, "", "code", 0}, // said with -v
+		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 1 }, "its captures have no code of 1 of its functions", "hold no code", 3},
+		{func(d *engine.DumpSummary) { d.Kind, d.WithoutCode = engine.KindJ9, 0 }, "", "no code", 0},
 	} {
 		s := dumps(3)
 		for i := range s.Dumps {
 			d := &s.Dumps[i]
 			d.Samples = &engine.JitSamples{InJIT: 100, Resolved: 100}
-			d.Functions, d.Codeless = 1000, 900
+			d.Functions, d.WithoutCode = 1000, 900
 			x.change(d)
 		}
 		var out bytes.Buffer

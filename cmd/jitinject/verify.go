@@ -124,7 +124,7 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 // verifyFiles checks the files one after the other.
 func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, advised: make(map[string]bool)}
-	opts := verify.Options{Emit: out.complaint, All: o.all, Recording: o.recording}
+	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording}
 	opts.Recordings, opts.Logs = sorted(o.files)
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
@@ -178,7 +178,7 @@ type verifyOutput struct {
 	advised     map[string]bool // rules whose advice was given
 }
 
-func (o *verifyOutput) complaint(c verify.Complaint) {
+func (o *verifyOutput) diagnostic(c verify.Complaint) {
 	if o.quiet && c.Severity != verify.Error {
 		return
 	}

@@ -18,9 +18,9 @@ func version() string {
 	return versionOf(buildVersion, info)
 }
 
-func versionOf(told string, info *debug.BuildInfo) string {
-	if told != "" {
-		return told
+func versionOf(reported string, info *debug.BuildInfo) string {
+	if reported != "" {
+		return reported
 	}
 	if info == nil {
 		return "unknown"

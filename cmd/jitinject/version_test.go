@@ -14,9 +14,9 @@ func TestVersionOf(t *testing.T) {
 	}
 	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef0123"}
 	for _, c := range []struct {
-		told string
-		info *debug.BuildInfo
-		want string
+		reported string
+		info     *debug.BuildInfo
+		want     string
 	}{
 		{"1.2.3", built("v1.0.0"), "1.2.3"},
 		{"", nil, "unknown"},
@@ -25,8 +25,8 @@ func TestVersionOf(t *testing.T) {
 		{"", built("(devel)", revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}), "0-0123456789ab"},
 		{"", built("(devel)", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), "0-0123456789ab+dirty"},
 	} {
-		if got := versionOf(c.told, c.info); got != c.want {
-			t.Errorf("%q, %v: %s, want %s", c.told, c.info, got, c.want)
+		if got := versionOf(c.reported, c.info); got != c.want {
+			t.Errorf("%q, %v: %s, want %s", c.reported, c.info, got, c.want)
 		}
 	}
 }

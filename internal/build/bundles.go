@@ -118,7 +118,7 @@ func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	if err != nil {
 		return nil, t, err
 	}
-	if err := m.bundler.BeginPart(p.object.Bundle.Stretch, file); err != nil {
+	if err := m.bundler.BeginPart(p.object.Bundle.Region, file); err != nil {
 		return nil, t, err
 	}
 	some := false
@@ -170,7 +170,7 @@ func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
 		return 0, err
 	}
 	o := b.object
-	obj, err := m.bundler.Join(b.file, o.Bundle.Stretch, place(o), parts)
+	obj, err := m.bundler.Join(b.file, o.Bundle.Region, place(o), parts)
 	var we *jitobj.WriteError
 	if errors.As(err, &we) {
 		err = &objstore.StoreError{Err: we}

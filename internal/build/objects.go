@@ -111,7 +111,7 @@ func (w *Writer) Undo() (left string) {
 		}
 		o := &w.Plan.Objects[c.Object]
 		if s := w.Stores[o.Dump.Objects]; may[s] {
-			s.TakeBack(string(o.AppendName(nil)), c.Ino)
+			s.RemoveCreated(string(o.AppendName(nil)), c.Ino)
 		} else {
 			stays[o.Dump.Objects]++
 		}

@@ -27,7 +27,7 @@ func (r *Result) add(dump int, c Counts) {
 
 // Counts are how many functions of a dump say where their code comes from, and how it is
 // unwound.
-type Counts struct{ lines, inlines, sent, derived, unplaced, codeless int }
+type Counts struct{ lines, inlines, sent, derived, unplaced, withoutCode int }
 
 // count counts a function. unwound says that its object has unwind tables.
 func (c *Counts) count(fn *jitcode.Function, unwound bool) {
@@ -38,7 +38,7 @@ func (c *Counts) count(fn *jitcode.Function, unwound bool) {
 		c.inlines++
 	}
 	if !fn.HasCode() {
-		c.codeless++
+		c.withoutCode++
 	}
 	switch {
 	case fn.Unwind.Empty():
@@ -57,12 +57,12 @@ func (c *Counts) add(o Counts) {
 	c.sent += o.sent
 	c.derived += o.derived
 	c.unplaced += o.unplaced
-	c.codeless += o.codeless
+	c.withoutCode += o.withoutCode
 }
 
 // Fill fills the fields of a dump's summary that the counts are about.
 func (c Counts) Fill(s *report.DumpSummary) {
-	s.WithLines, s.Codeless, s.Inlining = c.lines, c.codeless, c.inlines
+	s.WithLines, s.WithoutCode, s.Inlining = c.lines, c.withoutCode, c.inlines
 	s.Unwind.Sent, s.Unwind.Derived, s.Unwind.Unplaced = c.sent, c.derived, c.unplaced
 	if c.unplaced > 0 {
 		s.Frames = fmt.Sprintf("for the unwind tables of %d functions there was no place within 2 GB behind their code; perf up to 6.12 may not find their callers", c.unplaced)

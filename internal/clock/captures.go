@@ -38,7 +38,7 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 // FirstProgram returns when the first program began that a process ran in the recording. Nothing
 // that was there before is there afterwards.
 func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
-	if execs := rec.Genealogy.Execs[pid]; len(execs) > 0 {
+	if execs := rec.ProcessTree.Execs[pid]; len(execs) > 0 {
 		return execs[0]
 	}
 	if p := rec.Processes[pid]; p != nil {
@@ -54,7 +54,7 @@ func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
 	if !rec.In.Once {
 		return start
 	}
-	for _, p := range rec.Family(d.Markers) {
+	for _, p := range rec.Related(d.Markers) {
 		for i := range p.FileMaps {
 			if m := &p.FileMaps[i]; m.Name == "" && addr >= m.Lo && addr < m.Hi {
 				start = max(start, m.Time+1)

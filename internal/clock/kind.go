@@ -49,7 +49,7 @@ func lifetimeOf(d *model.Dump, rec *recording.Recording) lifetime {
 	for _, m := range d.Markers {
 		from = min(from, m.Time)
 	}
-	to := rec.Genealogy.LifeEnd(d.PID, from)
+	to := rec.ProcessTree.LifeEnd(d.PID, from)
 	if rec.In.Once {
 		return lifetime{from, max(from, from+streamSpan)}
 	}
@@ -77,7 +77,7 @@ func FirstTime(d *model.Dump) (first uint64) {
 // header, or is "".
 func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note string, err error) {
 	claimed, err := d.Source.Clock()
-	if !d.Source.Traits().ClaimsOnly || err != nil {
+	if !d.Source.Traits().ClockUnsure || err != nil {
 		return claimed, "", err
 	}
 	first := FirstTime(d)
@@ -122,13 +122,13 @@ func Seconds(t uint64) string { return fmt.Sprintf("%d.%09d", t/1e9, t%1e9) }
 const wallSlack = int64(time.Millisecond)
 
 // since1970 says that the dump's times are of CLOCK_REALTIME.
-func (e *Evidence) since1970(rec *recording.Recording) { e.epoch, e.wall = true, rec.ClockData }
+func (e *Constraints) since1970(rec *recording.Recording) { e.epoch, e.wall = true, rec.ClockData }
 
 // measured returns the offset that the recording's CLOCK_DATA gives for CLOCK_REALTIME, if
 // nothing that was seen contradicts it. Changes of the time of day between the start of
 // perf record and the dump would show: the offset lies between bounds that are often some
 // milliseconds apart.
-func (e *Evidence) measured() (clock report.Clock, ok bool) {
+func (e *Constraints) measured() (clock report.Clock, ok bool) {
 	if !e.epoch || e.wall == nil {
 		return report.Clock{}, false
 	}
@@ -141,7 +141,7 @@ func (e *Evidence) measured() (clock report.Clock, ok bool) {
 }
 
 // kind is how the summary calls a clock that was found by evidence alone.
-func (e *Evidence) kind() string {
+func (e *Constraints) kind() string {
 	if e.epoch {
 		return report.ClockRealtime
 	}

@@ -40,7 +40,7 @@ func GivenOffset(mode string) (offset int64, ok bool, err error) {
 // Match decides how the dump's times become the recording's. Where that takes
 // evidence, it returns what there is, and the answer is not final before estimateClocks
 // has collected the rest.
-func Match(d *model.Dump, rec *recording.Recording, mode string) (*Evidence, error) {
+func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, error) {
 	if matchCaptures(d, rec, mode) {
 		return nil, nil
 	}
@@ -71,7 +71,7 @@ func Match(d *model.Dump, rec *recording.Recording, mode string) (*Evidence, err
 	case len(d.Source.Scanned().Events) == 0:
 		d.Clock, d.Match = Shifted(0), report.Clock{Kind: report.ClockNone, Error: -1}
 	default:
-		e := newEvidence(rec, d)
+		e := newConstraints(rec, d)
 		if clock == source.RealtimeClock {
 			e.since1970(rec)
 		}
@@ -102,11 +102,11 @@ func Shifted(offset int64) func(uint64) uint64 {
 
 // Estimate looks through the recording for more evidence about the clocks of
 // dumps, and decides.
-func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence, opts *config.Options, found *report.Findings) error {
+func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constraints, opts *config.Options, found *report.Findings) error {
 	if len(pending) == 0 {
 		return nil
 	}
-	of := make(map[uint32][]*Evidence) // by process
+	of := make(map[uint32][]*Constraints) // by process
 	for _, e := range pending {
 		of[e.dump.PID] = append(of[e.dump.PID], e)
 	}
@@ -142,7 +142,7 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Evidence
 
 // SettleEarly decides before there is evidence other than the marker: in a stream, what
 // comes later is too late. Nil means that the clock is known.
-func (e *Evidence) SettleEarly(found *report.Findings) {
+func (e *Constraints) SettleEarly(found *report.Findings) {
 	if e == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (e *Evidence) SettleEarly(found *report.Findings) {
 }
 
 // settle decides with the evidence at hand.
-func (e *Evidence) settle(found *report.Findings) {
+func (e *Constraints) settle(found *report.Findings) {
 	d := e.dump
 	if known, ok := e.measured(); ok {
 		d.Clock, d.Match = Shifted(known.Offset), known

@@ -143,7 +143,7 @@ const maxPlaces = 64
 func holdsAny(c *elfcore.Core, d *model.Dump) bool {
 	events := d.Source.Scanned().Events
 	var b [1]byte
-	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxEvidence {
+	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
 		if events[i].Size > 0 && c.ReadCode(events[i].Addr, b[:]) == nil {
 			return true
 		}

@@ -56,7 +56,7 @@ func Resolve(rec *recording.Recording, dumps []*model.Dump, opts *config.Options
 		return nil, found, err
 	}
 	for _, d := range dumps {
-		c.Give(d, opts, &found)
+		c.Provide(d, opts, &found)
 	}
 	c.Report(&found)
 	return c, found, nil
@@ -154,10 +154,10 @@ func (c *Files) Close() {
 	}
 }
 
-// Give gives a dump, if its format has no code, what there is of its process: first from
+// Provide gives a dump, if its format has no code, what there is of its process: first from
 // the files that were named, in their order, and then from those that were mapped.
-func (c *Files) Give(d *model.Dump, opts *config.Options, found *report.Findings) {
-	codeless, ok := d.Source.(source.Codeless)
+func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findings) {
+	codeless, ok := d.Source.(source.WithoutCode)
 	if !ok || c == nil {
 		return
 	}
@@ -202,7 +202,7 @@ func (c *Files) Give(d *model.Dump, opts *config.Options, found *report.Findings
 func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 	files := recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name != "" && !strings.HasPrefix(m.Name, "[") })
 	return source.CodeWorld{
-		Skip:   func(function int) bool { return d.Strays[function] },
+		Skip:   func(function int) bool { return d.Unmapped[function] },
 		InFile: files.Hold,
 		Mapped: func(addr, since uint64) bool {
 			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || slices.ContainsFunc(maps, func(m recording.FileMap) bool {
@@ -227,7 +227,7 @@ func (c *Files) Report(found *report.Findings) {
 
 // BringsCode reports whether the dump alone says what its functions are.
 func BringsCode(d *model.Dump) bool {
-	_, codeless := d.Source.(source.Codeless)
+	_, codeless := d.Source.(source.WithoutCode)
 	return !codeless
 }
 

@@ -15,21 +15,21 @@ import (
 
 // A counting walk is under way.
 type countingWalk struct {
-	tally  *Tally
-	cancel context.CancelFunc
-	done   chan error
+	counter *Counter
+	cancel  context.CancelFunc
+	done    chan error
 }
 
 // Start begins to count the samples of a recording. t may be nil.
-func Start(ctx context.Context, t *Tally, dumps []*model.Dump) *countingWalk {
+func Start(ctx context.Context, t *Counter, dumps []*model.Dump) *countingWalk {
 	if t == nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &countingWalk{t, cancel, make(chan error, 1)}
 	t.prepare(dumps)
-	known := t.take(t.rec.Census)
-	t.rec.Census = nil
+	known := t.take(t.rec.Histogram)
+	t.rec.Histogram = nil
 	if known {
 		w.done <- nil
 		return w
@@ -49,13 +49,13 @@ func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) 
 	}
 	defer w.cancel()
 	if <-w.done == nil && err == nil {
-		return w.tally.result(lines)
+		return w.counter.result(lines)
 	}
 	return r
 }
 
 // walk counts all samples.
-func (t *Tally) walk(ctx context.Context) error {
+func (t *Counter) walk(ctx context.Context) error {
 	t.seen = make([]seenSample, 1<<13)
 	for block, err := range t.rec.In.Walk(ctx, report.PhaseNone) {
 		if err != nil {
@@ -81,7 +81,7 @@ func (t *Tally) walk(ctx context.Context) error {
 // them: a runtime tells of its functions a little later than it runs them. Samples in no
 // function wait, as many as there is room for.
 type Later struct {
-	*Tally
+	*Counter
 	waiting []waitingSample
 }
 
@@ -105,13 +105,13 @@ func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps fun
 	}
 	t.waiting = append(t.waiting, waitingSample{min(h.Time, recording.LatestTime), h.IP, h.PID})
 	if len(t.waiting) == maxWaiting {
-		t.settle(dumps(), false)
+		t.resolve(dumps(), false)
 	}
 }
 
-// settle counts the samples that have been waiting; those in no function wait on, the
+// resolve counts the samples that have been waiting; those in no function wait on, the
 // later half of them, unless this is the end.
-func (t *Later) settle(dumps []*model.Dump, end bool) {
+func (t *Later) resolve(dumps []*model.Dump, end bool) {
 	t.prepare(dumps)
 	kept := t.waiting[:0]
 	for _, s := range t.waiting {
@@ -158,7 +158,7 @@ func (t *Later) Extend(p *model.Plan, from int) {
 // Lacks takes in that a function has no object.
 func (t *Later) Lacks(d *model.Dump, function int) {
 	if t != nil {
-		t.Tally.Lacks(d, function)
+		t.Counter.Lacks(d, function)
 	}
 }
 
@@ -167,6 +167,6 @@ func (t *Later) Finish(dumps []*model.Dump, lines []report.DumpSummary) (r Resul
 	if t == nil {
 		return r
 	}
-	t.settle(dumps, true)
+	t.resolve(dumps, true)
 	return t.result(lines)
 }

@@ -23,9 +23,9 @@ type Case struct {
 	Rec      *recording.Recording
 	Left     locate.Left
 	Formats  []locate.Format
-	Counter  *count.Tally // of the samples, or nil
-	Traces   bool         // calls of traces are in the result
-	Problems bool         // some were found
+	Counter  *count.Counter // of the samples, or nil
+	Traces   bool           // calls of traces are in the result
+	Problems bool           // some were found
 	Opts     *config.Options
 }
 
@@ -38,19 +38,19 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 		add(report.Reason{Kind: report.ReasonInjected, Text: fmt.Sprintf("%d mappings in it are of objects: it is the result of an earlier run", n), Advice: "to inject again, take the recording that perf record wrote"})
 		return reasons, nil
 	}
-	suspects := suspects(rec, t)
+	jitProcesses := jitProcesses(rec, t)
 	switch {
-	case len(rec.Markers) > 0 && (t == nil || len(suspects) == 0): // of those with a marker, problems tell
+	case len(rec.Markers) > 0 && (t == nil || len(jitProcesses) == 0): // of those with a marker, problems tell
 		return reasons, nil
-	case len(suspects) == 0 && c.Traces: // there is something in the result
+	case len(jitProcesses) == 0 && c.Traces: // there is something in the result
 		return reasons, nil
-	case t == nil && len(suspects) == 0:
+	case t == nil && len(jitProcesses) == 0:
 		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
 		return reasons, nil
-	case len(suspects) == 0 && t.Total == 0:
+	case len(jitProcesses) == 0 && t.Total == 0:
 		add(report.Reason{Kind: report.ReasonNoSamples, Text: "there are no samples in it", Advice: "was the program running, and may perf see it? perf record -k mono -g -e cpu-clock PROGRAM"})
 		return reasons, nil
-	case len(suspects) == 0:
+	case len(jitProcesses) == 0:
 		r := report.Reason{Kind: report.ReasonNoJittedCode, Text: fmt.Sprintf("no sample, of %d, is in code that was made while a program ran; callers are not counted", t.Total)}
 		for _, pid := range rec.PIDs() {
 			if how := known.Of(rec.Processes[pid]); how != nil {
@@ -67,16 +67,16 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 	}
 	f := &locate.Finder{Rec: rec, Opts: c.Opts, Formats: c.Formats, Left: c.Left}
 	defer f.CloseOthers(nil)
-	for i, s := range suspects {
+	for i, s := range jitProcesses {
 		if i == recording.MaxReasons {
-			more := report.Reason{Kind: report.ReasonMore, Text: fmt.Sprintf("%d more processes ran such code", len(suspects)-i)}
-			for _, s := range suspects[i:] {
-				more.Samples += s.strays
+			more := report.Reason{Kind: report.ReasonMore, Text: fmt.Sprintf("%d more processes ran such code", len(jitProcesses)-i)}
+			for _, s := range jitProcesses[i:] {
+				more.Samples += s.unattributed
 			}
 			add(more)
 			break
 		}
-		r, err := accuse(ctx, rec, f, s)
+		r, err := diagnose(ctx, rec, f, s)
 		if err != nil {
 			return reasons, err
 		}
@@ -89,18 +89,18 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 }
 
 // A suspect is a process that may have made code.
-type suspect struct {
-	pid    uint32
-	strays int64
+type jitProcess struct {
+	pid          uint32
+	unattributed int64
 	*recording.Process
 }
 
-// suspects returns the processes with samples in no file, the most of them first. Without
+// jitProcesses returns the processes with samples in no file, the most of them first. Without
 // a tally they are those of known runtimes.
-func suspects(rec *recording.Recording, t *count.Tally) (list []suspect) {
+func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess) {
 	for _, pid := range rec.PIDs() {
 		p := rec.Processes[pid]
-		s := suspect{pid: pid, Process: p}
+		s := jitProcess{pid: pid, Process: p}
 		if rec.HasDump(pid) {
 			continue
 		}
@@ -111,25 +111,25 @@ func suspects(rec *recording.Recording, t *count.Tally) (list []suspect) {
 			continue
 		}
 		if counted := t.Processes[pid]; counted != nil {
-			s.strays = counted.Strays
+			s.unattributed = counted.Unattributed
 		}
-		if s.strays > 0 && rec.HasFiles(pid) && (s.strays >= recording.FewStrays || s.strays*recording.OneInAll >= t.Total) {
+		if s.unattributed > 0 && rec.HasFiles(pid) && (s.unattributed >= recording.FewUnattributed || s.unattributed*recording.OneInAll >= t.Total) {
 			list = append(list, s)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b suspect) int { return cmp.Compare(b.strays, a.strays) })
+	slices.SortStableFunc(list, func(a, b jitProcess) int { return cmp.Compare(b.unattributed, a.unattributed) })
 	return list
 }
 
-// accuse says what may be the matter with a process. The error is ctx's.
-func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s suspect) (report.Reason, error) {
+// diagnose says what may be the matter with a process. The error is ctx's.
+func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (report.Reason, error) {
 	who := recording.NameOf(s.pid, s.Comm)
-	if s.strays > 0 {
-		who += fmt.Sprintf(" has %s in code that it made", report.SamplesOf(s.strays))
+	if s.unattributed > 0 {
+		who += fmt.Sprintf(" has %s in code that it made", report.SamplesOf(s.unattributed))
 	} else {
 		who += " can make code, and nobody has counted whether it did"
 	}
-	r := report.Reason{PID: s.pid, Command: s.Comm, Samples: s.strays}
+	r := report.Reason{PID: s.pid, Command: s.Comm, Samples: s.unattributed}
 	path, empty, err := unmarkedDump(ctx, rec, f, s)
 	if err != nil {
 		return r, err
@@ -160,9 +160,9 @@ func accuse(ctx context.Context, rec *recording.Recording, f *locate.Finder, s s
 		r.Text = who + ", and wrote no dump; it is no runtime that jitinject knows"
 		r.Advice = "look in its documentation for jitdump, or for perf; who writes a JIT compiler finds in docs/producers.md how to"
 		return r, nil
-	case how.Given(rec.Cmdline) != "" && rec.DumpingForebear(s.pid) != 0:
+	case how.Given(rec.Cmdline) != "" && rec.DumpingAncestor(s.pid) != 0:
 		r.Kind = report.ReasonFlagMissing
-		r.Text = fmt.Sprintf("%s, and wrote no dump; process %d, from which it comes, has one, but it must be told by itself", who, rec.DumpingForebear(s.pid))
+		r.Text = fmt.Sprintf("%s, and wrote no dump; process %d, from which it comes, has one, but it must be told by itself", who, rec.DumpingAncestor(s.pid))
 	case how.Given(rec.Cmdline) != "":
 		r.Kind = report.ReasonNoDump
 		r.Text = fmt.Sprintf("%s; it was started with %s, but the recording does not say that it mapped a dump: the directory may be full, not writable, or mounted noexec", who, quote.Printable(how.Given(rec.Cmdline)))
@@ -188,7 +188,7 @@ func explained(f *locate.Finder, pid uint32, who string, r *report.Reason) bool 
 
 // unmarkedDump returns the path of a dump of a process that the recording does not tell of,
 // if there is one that can be its, and of one that is empty.
-func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finder, s suspect) (path, empty string, err error) {
+func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (path, empty string, err error) {
 	var paths []string
 	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
@@ -206,10 +206,10 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 			continue
 		}
 		m := recording.Marker{PID: s.pid, Number: s.pid, Time: s.Since, Path: path, Pos: -1}
-		if execs := rec.Genealogy.Execs[s.pid]; len(execs) > 0 {
+		if execs := rec.ProcessTree.Execs[s.pid]; len(execs) > 0 {
 			m.Time = execs[len(execs)-1]
 		}
-		c := &locate.Claim{Path: path, Markers: []recording.Marker{m}}
+		c := &locate.Reference{Path: path, Markers: []recording.Marker{m}}
 		if err := f.Candidate(ctx, c, file, path, "", recording.Possible); err != nil {
 			return "", "", err
 		}

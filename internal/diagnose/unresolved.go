@@ -14,10 +14,10 @@ import (
 // Unresolved says of which dumps no function has a sample, although samples are in
 // JIT memory of their processes, and what speaks for the cause. t is the counter of the
 // samples, lines have its counts, and input is how the recording was named.
-func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Tally, input string) (found report.Findings) {
+func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Counter, input string) (found report.Findings) {
 	for _, d := range dumps {
 		s := &lines[d.Number]
-		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewStrays ||
+		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewUnattributed ||
 			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) { // which have problems of their own
 			continue
 		}

@@ -39,7 +39,7 @@ var All = []Format{
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
-		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
+		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces,
 	},
 	{

@@ -31,14 +31,14 @@ type Event struct {
 // A Function is one piece of jitted code, ready to be written as an object. It
 // belongs to the reader it came from, and so do its slices.
 type Function struct {
-	Name  []byte   // as the producer wrote it, possibly mangled; no NUL
-	Addr  uint64   // where it was loaded first
-	Size  uint64   // of its code, in bytes
-	Code  []byte   // Size bytes, or none where nobody knows them; see HasCode
-	Thumb bool     // ARM: the code is in the T32 instruction set
-	Files []string // that Lines and Origins refer to
-	Texts []string // what Files hold, by the same index; shorter or empty where that is not known, or long
-	Lines []Line
+	Name    []byte   // as the producer wrote it, possibly mangled; no NUL
+	Addr    uint64   // where it was loaded first
+	Size    uint64   // of its code, in bytes
+	Code    []byte   // Size bytes, or none where nobody knows them; see HasCode
+	Thumb   bool     // ARM: the code is in the T32 instruction set
+	Files   []string // that Lines and Origins refer to
+	Sources []string // what Files hold, by the same index; shorter or empty where that is not known, or long
+	Lines   []Line
 
 	// What was inlined. The first of Origins, if there is any, is the function itself.
 	Origins []Origin

@@ -22,20 +22,20 @@ import (
 // side, and joined when all are there; how a bundle is divided into parts counts, who
 // makes them does not.
 
-// A Stretch is the memory that a bundle is about. In one with NoCode nobody knows the
+// A Region is the memory that a bundle is about. In one with NoCode nobody knows the
 // bytes of any function; in others all functions have theirs. So a reader never meets
 // holes that are said to be code.
-type Stretch struct {
+type Region struct {
 	Low, High uint64
 	NoCode    bool
 }
 
 // Base returns the address in memory of what is at TextOffset. Code is aligned in the
 // object as it was in memory.
-func (s Stretch) Base() uint64 { return s.Low &^ (textAlign - 1) }
+func (s Region) Base() uint64 { return s.Low &^ (textAlign - 1) }
 
 // Offset returns where in a bundle the code at an address in memory is.
-func (s Stretch) Offset(addr uint64) uint64 { return TextOffset + addr - s.Base() }
+func (s Region) Offset(addr uint64) uint64 { return TextOffset + addr - s.Base() }
 
 // A Part is some functions of a bundle, ready to be joined with others.
 type Part struct {
@@ -58,7 +58,7 @@ type symbol struct {
 type part struct {
 	symbols []symbol
 	names   []byte
-	stretch Stretch
+	region  Region
 	w       io.WriterAt
 	text    codeWriter
 	end     uint64 // of what it has so far, in the object
@@ -75,12 +75,12 @@ type codeWriter interface {
 
 // BeginPart begins a part of the bundle of a stretch. Its code goes to w, which will
 // hold the object, at once.
-func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
+func (b *Builder) BeginPart(s Region, w io.WriterAt) error {
 	p := &b.part
 	if p.digest == nil {
 		p.digest = sha256.New()
 	}
-	p.symbols, p.names, p.stretch, p.w, p.end = p.symbols[:0], p.names[:0], s, w, TextOffset
+	p.symbols, p.names, p.region, p.w, p.end = p.symbols[:0], p.names[:0], s, w, TextOffset
 	b.frames.Reset(b.enc.Order, b.enc.AddrSize, TextOffset)
 	b.cies.reset()
 	p.digest.Reset()
@@ -92,12 +92,12 @@ func (b *Builder) BeginPart(s Stretch, w io.WriterAt) error {
 func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	p := &b.part
 	size := fn.Size
-	if addr < p.stretch.Low || addr+size > p.stretch.High || addr+size < addr {
-		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", size, addr, p.stretch.Low, p.stretch.High)
+	if addr < p.region.Low || addr+size > p.region.High || addr+size < addr {
+		return fmt.Errorf("%d bytes of code at %#x are outside of the bundle for %#x to %#x", size, addr, p.region.Low, p.region.High)
 	}
-	b.at = p.stretch.Offset(addr)
+	b.at = p.region.Offset(addr)
 	switch {
-	case !p.stretch.NoCode && !fn.HasCode():
+	case !p.region.NoCode && !fn.HasCode():
 		return fmt.Errorf("the bytes of the code at %#x are not known, and the bundle is for code of which they are", addr)
 	case b.at < p.end:
 		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
@@ -153,7 +153,7 @@ func (e *WriteError) Unwrap() error { return e.err }
 // Join writes the object of a stretch around the code that its parts have written to w
 // already. The parts are in the order of their addresses; they cannot be used again.
 // The Object has no Bytes.
-func (b *Builder) Join(w io.WriterAt, s Stretch, place Place, parts []*Part) (Object, error) {
+func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Object, error) {
 	obj := Object{BuildID: b.bundleID(s, place, parts)}
 	f := &b.file
 	f.Reset(b.target, elf.ET_DYN)
@@ -217,7 +217,7 @@ func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 
 // joinFrames adds the unwind tables of all parts, as unwindTables does it for one
 // function.
-func (b *Builder) joinFrames(parts []*Part, s Stretch, place Place, tables *Tables) (elfgen.SectionID, error) {
+func (b *Builder) joinFrames(parts []*Part, s Region, place Place, tables *Tables) (elfgen.SectionID, error) {
 	n := 0
 	for _, p := range parts {
 		n += len(p.frames.Entries)
@@ -242,7 +242,7 @@ func (b *Builder) joinFrames(parts []*Part, s Stretch, place Place, tables *Tabl
 }
 
 // bundleID hashes all that makes a bundle what it is.
-func (b *Builder) bundleID(s Stretch, place Place, parts []*Part) (id [BuildIDSize]byte) {
+func (b *Builder) bundleID(s Region, place Place, parts []*Part) (id [BuildIDSize]byte) {
 	b.hashed = b.hashed[:0]
 	b.hashNumber(s.Low)
 	b.hashNumber(s.High)

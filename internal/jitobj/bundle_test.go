@@ -67,10 +67,10 @@ func neighbours() (list []placed) {
 }
 
 // bundle makes a bundle in parts of the given size.
-func bundle(t testing.TB, target jitcode.Target, opts jitobj.Options, place jitobj.Place, list []placed, size int) ([]byte, jitobj.Object, jitobj.Stretch) {
+func bundle(t testing.TB, target jitcode.Target, opts jitobj.Options, place jitobj.Place, list []placed, size int) ([]byte, jitobj.Object, jitobj.Region) {
 	t.Helper()
 	last := list[len(list)-1]
-	stretch := jitobj.Stretch{Low: list[0].addr, High: last.addr + uint64(len(last.fn.Code))}
+	region := jitobj.Region{Low: list[0].addr, High: last.addr + uint64(len(last.fn.Code))}
 	var f file
 	var parts []*jitobj.Part
 	for first := 0; first < len(list); first += size {
@@ -78,7 +78,7 @@ func bundle(t testing.TB, target jitcode.Target, opts jitobj.Options, place jito
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.BeginPart(stretch, &f); err != nil {
+		if err := b.BeginPart(region, &f); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range list[first:min(first+size, len(list))] {
@@ -96,11 +96,11 @@ func bundle(t testing.TB, target jitcode.Target, opts jitobj.Options, place jito
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := b.Join(&f, stretch, place, parts)
+	o, err := b.Join(&f, region, place, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.data, o, stretch
+	return f.data, o, region
 }
 
 // What readelf, eu-elflint and llvm-dwarfdump say of bundles for every target.
@@ -154,7 +154,7 @@ func TestBundleStacks(t *testing.T) {
 		opts := jitobj.Options{DWARF: version, Producer: "test"}
 		list := neighbours()
 		target := targets()[0]
-		data, _, stretch := bundle(t, target, opts, jitobj.Place{}, list, 2)
+		data, _, region := bundle(t, target, opts, jitobj.Place{}, list, 2)
 		all := filepath.Join(dir, "bundle.so")
 		if err := os.WriteFile(all, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestBundleStacks(t *testing.T) {
 			}
 			var there, here []uint64
 			for i := 0; i < len(p.fn.Code); i += 3 {
-				there = append(there, stretch.Offset(p.addr)+uint64(i))
+				there = append(there, region.Offset(p.addr)+uint64(i))
 				here = append(here, jitobj.TextOffset+uint64(i))
 			}
 			for _, s := range testrec.Symbolizers(t) {
@@ -185,7 +185,7 @@ func TestBundleStacks(t *testing.T) {
 // The code lies as it lay in memory, symbols say where, and each string is there once.
 func TestBundleContent(t *testing.T) {
 	list := neighbours()
-	data, o, stretch := bundle(t, targets()[0], jitobj.Options{Producer: "test"}, jitobj.Place{}, list, 3)
+	data, o, region := bundle(t, targets()[0], jitobj.Options{Producer: "test"}, jitobj.Place{}, list, 3)
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestBundleContent(t *testing.T) {
 		t.Fatalf("%d symbols, %v", len(syms), err)
 	}
 	for i, p := range list {
-		at := stretch.Offset(p.addr)
+		at := region.Offset(p.addr)
 		if s := syms[i]; s.Name != string(p.fn.Name) || s.Value != at || s.Size != uint64(len(p.fn.Code)) {
 			t.Errorf("symbol %+v of %s at %#x", s, p.fn.Name, at)
 		}
@@ -255,9 +255,9 @@ func TestBundleContent(t *testing.T) {
 // The smallest bundle has its code, too: headers go around it.
 func TestSmallBundle(t *testing.T) {
 	list := neighbours()[:2]
-	data, _, stretch := bundle(t, targets()[0], jitobj.Options{}, jitobj.Place{}, list, 1)
+	data, _, region := bundle(t, targets()[0], jitobj.Options{}, jitobj.Place{}, list, 1)
 	for _, p := range list {
-		at := stretch.Offset(p.addr)
+		at := region.Offset(p.addr)
 		if !bytes.Equal(data[at:at+uint64(len(p.fn.Code))], p.fn.Code) {
 			t.Errorf("%s is not at %#x", p.fn.Name, at)
 		}
@@ -299,7 +299,7 @@ func TestBundleOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f file
-	if err := b.BeginPart(jitobj.Stretch{Low: 0x1000, High: 0x1100}, &f); err != nil {
+	if err := b.BeginPart(jitobj.Region{Low: 0x1000, High: 0x1100}, &f); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.AddFunction(function(), 0x1010); err == nil {

@@ -142,7 +142,7 @@ func (b *Builder) place(id dwarfgen.EntryID, lineAttr dwarf.Attr, line uint32, c
 
 // texts puts what is known of the contents of files into the line table.
 func (b *Builder) texts(fn *jitcode.Function) {
-	for i, text := range fn.Texts {
+	for i, text := range fn.Sources {
 		if text == "" || b.files[i] < 0 {
 			continue
 		}

@@ -30,16 +30,16 @@ func withoutCode(fn *jitcode.Function) *jitcode.Function {
 }
 
 // bundleWithoutCode is as bundle.
-func bundleWithoutCode(t testing.TB, target jitcode.Target, opts jitobj.Options, place jitobj.Place, list []placed) ([]byte, jitobj.Object, jitobj.Stretch) {
+func bundleWithoutCode(t testing.TB, target jitcode.Target, opts jitobj.Options, place jitobj.Place, list []placed) ([]byte, jitobj.Object, jitobj.Region) {
 	t.Helper()
 	last := list[len(list)-1]
-	stretch := jitobj.Stretch{Low: list[0].addr, High: last.addr + last.fn.Size, NoCode: true}
+	region := jitobj.Region{Low: list[0].addr, High: last.addr + last.fn.Size, NoCode: true}
 	b, err := jitobj.NewBuilder(target, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var f file
-	if err := b.BeginPart(stretch, &f); err != nil {
+	if err := b.BeginPart(region, &f); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range list {
@@ -51,11 +51,11 @@ func bundleWithoutCode(t testing.TB, target jitcode.Target, opts jitobj.Options,
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := b.Join(&f, stretch, place, []*jitobj.Part{part})
+	o, err := b.Join(&f, region, place, []*jitobj.Part{part})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.data, o, stretch
+	return f.data, o, region
 }
 
 // What readelf, eu-elflint and llvm-dwarfdump say of them, for every target, with and
@@ -167,7 +167,7 @@ func TestNoCodeStacks(t *testing.T) {
 		for _, version := range []int{4, 5} {
 			opts := jitobj.Options{DWARF: version, Producer: "test"}
 			list := neighbours()
-			_, _, stretch := bundle(t, target, opts, jitobj.Place{}, list, 2)
+			_, _, region := bundle(t, target, opts, jitobj.Place{}, list, 2)
 			var objects []string
 			for i, p := range list {
 				if len(p.fn.Lines) == 0 && len(p.fn.Inlines) == 0 {
@@ -194,7 +194,7 @@ func TestNoCodeStacks(t *testing.T) {
 				}
 				var there, here []uint64
 				for at := uint64(0); at < p.fn.Size; at += 7 {
-					there = append(there, stretch.Offset(p.addr)+at)
+					there = append(there, region.Offset(p.addr)+at)
 					here = append(here, jitobj.TextOffset+at)
 				}
 				for _, s := range testrec.Symbolizers(t) {
@@ -267,7 +267,7 @@ func TestMixedBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f file
-	if err := b.BeginPart(jitobj.Stretch{Low: 0x1000, High: 0x2000}, &f); err != nil {
+	if err := b.BeginPart(jitobj.Region{Low: 0x1000, High: 0x2000}, &f); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.AddFunction(function(), 0x1000); err != nil {

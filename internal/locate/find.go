@@ -51,9 +51,9 @@ type SideFile struct {
 	Info   os.FileInfo
 	Source source.Dump
 
-	Scanned bool
-	settled bool // whose it is, or that nobody can tell
-	Taken   bool // it is someone's
+	Scanned  bool
+	assigned bool // whose it is, or that nobody can tell
+	Taken    bool // it is someone's
 }
 
 // A candidate is a file that may be the dump of a claim.
@@ -72,7 +72,7 @@ const recordedPlace = "where it was recorded"
 // dump was when it was recorded, in the hands of the process, beside the
 // recording, in the given directories. The error is ctx's, or of options that
 // cannot be followed.
-func (f *Finder) Search(ctx context.Context, c *Claim) error {
+func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if m := &c.Markers[0]; m.Place != "" {
 		return f.offer(ctx, c, f.given[m.Path], m.Place, recording.Certain)
 	}
@@ -87,7 +87,7 @@ func (f *Finder) Search(ctx context.Context, c *Claim) error {
 		}
 		return f.offer(ctx, c, s, "named with "+report.MentionedFile(config.AnyDump, "", ""), recording.Certain)
 	}
-	if err := f.look(ctx, c, c.Path, recordedPlace); err != nil {
+	if err := f.probe(ctx, c, c.Path, recordedPlace); err != nil {
 		return err
 	}
 	for _, l := range liveFiles(f.Rec, c) {
@@ -96,12 +96,12 @@ func (f *Finder) Search(ctx context.Context, c *Claim) error {
 		}
 	}
 	base := filepath.Base(c.Path)
-	if err := f.look(ctx, c, filepath.Join(f.Rec.In.Dir, base), "beside the recording"); err != nil {
+	if err := f.probe(ctx, c, filepath.Join(f.Rec.In.Dir, base), "beside the recording"); err != nil {
 		return err
 	}
 	for i, dir := range f.Opts.DumpDirs {
 		for _, sub := range append([]string{""}, f.Subdirs[i]...) {
-			if err := f.look(ctx, c, filepath.Join(dir, sub, base), "in "+quote.Printable(filepath.Join(dir, sub))); err != nil {
+			if err := f.probe(ctx, c, filepath.Join(dir, sub, base), "in "+quote.Printable(filepath.Join(dir, sub))); err != nil {
 				return err
 			}
 		}
@@ -109,8 +109,8 @@ func (f *Finder) Search(ctx context.Context, c *Claim) error {
 	return nil
 }
 
-// look looks at one place.
-func (f *Finder) look(ctx context.Context, c *Claim, path, place string) error {
+// probe looks at one place.
+func (f *Finder) probe(ctx context.Context, c *Reference, path, place string) error {
 	file, err := safefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return nil
@@ -123,7 +123,7 @@ func (f *Finder) look(ctx context.Context, c *Claim, path, place string) error {
 }
 
 // Candidate makes a file a candidate of a claim, after a look at what is in it.
-func (f *Finder) Candidate(ctx context.Context, c *Claim, file *os.File, path, place string, known recording.Confidence) error {
+func (f *Finder) Candidate(ctx context.Context, c *Reference, file *os.File, path, place string, known recording.Confidence) error {
 	s, err := f.SideFile(file, path)
 	if err != nil {
 		c.unusable(path, err)
@@ -133,7 +133,7 @@ func (f *Finder) Candidate(ctx context.Context, c *Claim, file *os.File, path, p
 }
 
 // offer makes a file that is open a candidate.
-func (f *Finder) offer(ctx context.Context, c *Claim, s *SideFile, place string, known recording.Confidence) error {
+func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place string, known recording.Confidence) error {
 	path := s.Path
 	if i := slices.IndexFunc(c.Candidates, func(old *candidate) bool { return old.SideFile == s }); i >= 0 {
 		if known != recording.Certain || c.Candidates[i].Confidence == recording.Certain {
@@ -250,7 +250,7 @@ func (f *Finder) ListDirs() error {
 }
 
 // Missing is the problem of a claim for which there is no file at all.
-func (f *Finder) Missing(c *Claim) report.Problem {
+func (f *Finder) Missing(c *Reference) report.Problem {
 	var dirs []string
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Opts.DumpDirs...) {
 		if dir = filepath.Clean(dir); dir == "." {

@@ -51,16 +51,16 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, op
 	if err := f.FindAll(ctx, &r.Found); err != nil {
 		return nil, err
 	}
-	claims := claimsOf(rec)
+	references := referencesOf(rec)
 	var dumps []*model.Dump
-	var pending []*clock.Evidence // about clocks
-	for _, c := range claims {
+	var pending []*clock.Constraints // about clocks
+	for _, c := range references {
 		if err := f.Search(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	f.Settle(claims)
-	for _, c := range claims {
+	f.Assign(references)
+	for _, c := range references {
 		d := c.Dump
 		if d == nil {
 			if p, ok := c.Problem(); ok {

@@ -35,7 +35,7 @@ func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 // may be another process's by now. So one that maps a file of the name at the
 // address of the marker is asked first; then those that have it open, and those
 // that may have been there when it was mapped.
-func liveFiles(rec *recording.Recording, c *Claim) (files []liveFile) {
+func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 	for _, m := range c.Markers {
 		dir := processDir(m.PID)
 		if _, err := os.Stat(dir); err != nil || m.Pos < 0 {

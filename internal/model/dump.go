@@ -26,8 +26,8 @@ type Dump struct {
 	Clock   func(uint64) uint64 // from its times to the recording's
 	Match   report.Clock        // how that was found
 
-	LeftOut map[int]bool // functions that cannot be told from others without a clock
-	Strays  map[int]bool // what is said to be functions, and is not
+	LeftOut  map[int]bool // functions that cannot be told from others without a clock
+	Unmapped map[int]bool // what is said to be functions, and is not
 
 	CodeFiles int // of Options.CodeFrom that are of its process
 	Late      int // functions that were loaded when all of them had been made
@@ -69,13 +69,13 @@ func (d *Dump) OtherFiles() (paths []string) {
 // nothing: V8 describes its builtins, which lie at one place in every process. Where
 // records were lost, nothing is refuted.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
-	family := rec.Family(d.Markers)
+	family := rec.Related(d.Markers)
 	known, inside, outside := false, 0, 0
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
 	events := d.Source.Scanned().Events
-	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxEvidence {
+	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
 		addr := events[i].Addr
 		switch {
 		case slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) }):

@@ -55,13 +55,13 @@ type Object struct {
 // addresses, and the memory that it is about.
 type Bundle struct {
 	Members []Member
-	Stretch jitobj.Stretch
+	Region  jitobj.Region
 }
 
 // A Member is a function in a bundle, and where it was in memory.
 type Member struct {
 	Function int // of the dump's source
-	Resident int // of the bundler
+	Placed   int // of the bundler
 	Addr     uint64
 	Again    bool // an earlier object of the plan has it as well
 }
@@ -80,7 +80,7 @@ func (o *Object) AppendName(b []byte) []byte {
 		b = append(b, recording.BundlePrefix...)
 		b = strconv.AppendUint(b, uint64(o.PID), 10)
 		b = append(b, '-')
-		b = strconv.AppendUint(b, o.Bundle.Stretch.Low, 16)
+		b = strconv.AppendUint(b, o.Bundle.Region.Low, 16)
 		b = append(b, '-')
 		b = hex.AppendEncode(b, o.BuildID[:bundleIDSize])
 	} else {

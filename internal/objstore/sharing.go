@@ -182,8 +182,8 @@ func (s *Store) isFresh(st *unix.Stat_t) bool {
 	return s.lock.fd >= 0 && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Uid == s.uid && st.Mtim.Nano() >= s.lock.made
 }
 
-// TakeBack removes a file that was created with the given inode, if it is still that.
-func (s *Store) TakeBack(name string, ino uint64) {
+// RemoveCreated removes a file that was created with the given inode, if it is still that.
+func (s *Store) RemoveCreated(name string, ino uint64) {
 	var st unix.Stat_t
 	if unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino {
 		unix.Unlinkat(s.fd, name, 0)

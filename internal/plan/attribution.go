@@ -15,21 +15,21 @@ import (
 // write into the same dump, with its own pid. No other process is believed: a
 // dump cannot name code in one that has nothing to do with it.
 type attribution struct {
-	rec       *recording.Recording
-	d         *model.Dump
-	genealogy *recording.Genealogy
-	heirs     []heir
-	allAlien  bool              // no event is of a process that the recording knows
-	onlyChild map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
-	alien     map[uint32]int    // events left out, by pid
+	rec            *recording.Recording
+	d              *model.Dump
+	tree           *recording.ProcessTree
+	forkedChildren []forkedChild
+	allAlien       bool              // no event is of a process that the recording knows
+	onlyChild      map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
+	alien          map[uint32]int    // events left out, by pid
 }
 
 func newAttribution(rec *recording.Recording, d *model.Dump) *attribution {
-	return &attribution{rec: rec, d: d, genealogy: &rec.Genealogy, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+	return &attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
 }
 
-// look takes in the events that are there, before the first of them is asked for.
-func (a *attribution) look() {
+// scan takes in the events that are there, before the first of them is asked for.
+func (a *attribution) scan() {
 	var aliens []uint32
 	known := make(map[uint32]bool)
 	a.allAlien = true
@@ -51,7 +51,7 @@ func (a *attribution) look() {
 			a.onlyChild[aliens[0]] = children[0]
 		}
 	}
-	a.findHeirs()
+	a.findForkedChildren()
 }
 
 // of returns the process and thread of an event in the recording; ok is false if
@@ -79,7 +79,7 @@ func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	switch own := a.d.Source.PID(); {
 	case e.PID == 0, e.PID == own && own != a.d.PID:
 		return a.d.PID, a.d.PID, true
-	case a.maps(e.PID), a.genealogy.Descends(e.PID, a.d.Clock(e.Time), a.maps):
+	case a.maps(e.PID), a.tree.Descends(e.PID, a.d.Clock(e.Time), a.maps):
 		return e.PID, e.TID, true
 	}
 	return 0, 0, false
@@ -98,8 +98,8 @@ func (a *attribution) children() (pids []uint32) {
 			pids = append(pids, m.PID)
 		}
 	}
-	for _, b := range a.genealogy.Births {
-		if b.Clones && !slices.Contains(pids, b.PID) && a.genealogy.Descends(b.PID, b.Time, a.maps) {
+	for _, b := range a.tree.Forks {
+		if b.Clones && !slices.Contains(pids, b.PID) && a.tree.Descends(b.PID, b.Time, a.maps) {
 			pids = append(pids, b.PID)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // mapped function by function, when they are loaded.
 
 // A resident is a function at one address.
-type resident struct {
+type placed struct {
 	function   int // object of the plan with an object for each function
 	lo, hi     uint64
 	pid        uint32 // that has it first
@@ -43,20 +43,20 @@ const noRegion = -1
 
 // A bundler makes a plan with bundles of one with an object for each function.
 type bundler struct {
-	whole     bool // --bundle: neighbouring regions share an object
-	regions   []*region
-	apart     []dumpRegions // in recordings with copies of stacks
-	rec       *recording.Recording
-	planner   *Planner
-	old       *model.Plan
-	residents []resident
-	of        []int // by mapping of the old plan, its resident, or -1
-	objectOf  []int // by function, an object that has it, or -1
-	dumps     map[*model.Dump][]int
-	dumpsOf   map[uint32][]*model.Dump // that a process has code of
-	pids      map[*model.Dump][]uint32 // the other way round
-	taken     []addrs.Range            // functions and blank tables, in the order of their addresses; nil before behind
-	blind     bool                     // nobody knows what is touched
+	whole           bool // --bundle: neighbouring regions share an object
+	regions         []*region
+	apart           []dumpRegions // in recordings with copies of stacks
+	rec             *recording.Recording
+	planner         *Planner
+	old             *model.Plan
+	placedFunctions []placed
+	of              []int // by mapping of the old plan, its resident, or -1
+	objectOf        []int // by function, an object that has it, or -1
+	dumps           map[*model.Dump][]int
+	dumpsOf         map[uint32][]*model.Dump // that a process has code of
+	pids            map[*model.Dump][]uint32 // the other way round
+	taken           []addrs.Range            // functions and blank tables, in the order of their addresses; nil before behind
+	blind           bool                     // nobody knows what is touched
 }
 
 // A place is a function at an address.
@@ -99,7 +99,7 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 		dumpsOf: make(map[uint32][]*model.Dump),
 		pids:    make(map[*model.Dump][]uint32),
 	}
-	b.settle()
+	b.finish()
 	for _, d := range p.dumps {
 		b.layOut(d.Dump)
 	}
@@ -117,15 +117,15 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// settle finds the residents.
-func (b *bundler) settle() {
-	b.residents = make([]resident, 0, len(b.old.Objects))
+// finish finds the residents.
+func (b *bundler) finish() {
+	b.placedFunctions = make([]placed, 0, len(b.old.Objects))
 	b.of = make([]int, len(b.old.Mappings))
 	b.objectOf = make([]int, len(b.old.Objects))
 	for i := range b.objectOf {
 		b.objectOf[i] = -1
 	}
-	first := slices.Clone(b.objectOf) // resident of a function
+	first := slices.Clone(b.objectOf) // placed of a function
 	others := make(map[place]int)
 	for i := range b.old.Mappings {
 		m := &b.old.Mappings[i]
@@ -138,14 +138,14 @@ func (b *bundler) settle() {
 			b.pids[d] = append(b.pids[d], m.PID)
 		}
 		r, ok := first[m.Object], first[m.Object] >= 0
-		if ok && b.residents[r].lo != m.Addr {
+		if ok && b.placedFunctions[r].lo != m.Addr {
 			r, ok = others[place{m.Object, m.Addr}]
 		}
 		if ok {
 			b.of[i] = r // the mappings are in the order of their times: it was there before
 			continue
 		}
-		r = len(b.residents)
+		r = len(b.placedFunctions)
 		b.of[i] = r
 		if first[m.Object] < 0 {
 			first[m.Object] = r
@@ -154,7 +154,7 @@ func (b *bundler) settle() {
 		}
 		d := b.old.Objects[m.Object].Dump
 		b.dumps[d] = append(b.dumps[d], r)
-		b.residents = append(b.residents, resident{
+		b.placedFunctions = append(b.placedFunctions, placed{
 			function: m.Object, lo: m.Addr, hi: m.Addr + m.Len, pid: m.PID, time: m.Time,
 			noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion, copied: m.Copied,
 		})
@@ -165,26 +165,26 @@ func (b *bundler) settle() {
 func (b *bundler) layOut(d *model.Dump) {
 	list := b.dumps[d]
 	slices.SortFunc(list, func(i, j int) int {
-		x, y := &b.residents[i], &b.residents[j]
+		x, y := &b.placedFunctions[i], &b.placedFunctions[j]
 		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
 	})
-	walls, absent := b.wallsOf(d), b.old.Absent[d]
+	reserved, absent := b.reservedOf(d), b.old.Absent[d]
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
 	// Where another dump has functions, too, each has an object of its own.
 	list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
-		alone := isWalled(walls.code, b.residents[r].lo, b.residents[r].hi)
+		alone := isWalled(reserved.code, b.placedFunctions[r].lo, b.placedFunctions[r].hi)
 		if alone {
-			b.residents[r].shared = true
+			b.placedFunctions[r].shared = true
 			b.addObject(d, []int{r})
 		}
 		return alone
 	})
 	if b.rec.CopiesStacks() {
-		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), walls, absent})
+		b.apart = append(b.apart, dumpRegions{d, b.regionsOf(d, list), reserved, absent})
 		return
 	}
 	for len(list) > 0 {
-		together := list[:b.stretch(list, walls, absent)]
+		together := list[:b.stretch(list, reserved, absent)]
 		list = list[len(together):]
 		for len(together) > 0 {
 			n := b.cut(together)
@@ -196,18 +196,18 @@ func (b *bundler) layOut(d *model.Dump) {
 
 // stretch returns how many of the residents, which are in order, one bundle can be for.
 // absent are functions that are not to be in it, but could be.
-func (b *bundler) stretch(list []int, walls walls, absent []addrs.Range) int {
-	first, end := b.residents[list[0]].lo, b.residents[list[0]].hi
+func (b *bundler) stretch(list []int, reserved reserved, absent []addrs.Range) int {
+	first, end := b.placedFunctions[list[0]].lo, b.placedFunctions[list[0]].hi
 	for n := 1; n < len(list); n++ {
-		r := &b.residents[list[n]]
+		r := &b.placedFunctions[list[n]]
 		reach := end
 		for ; len(absent) > 0 && absent[0].Lo < r.lo; absent = absent[1:] {
 			if absent[0].Lo <= reach+maxPadding {
 				reach = max(reach, absent[0].Hi)
 			}
 		}
-		walled := r.lo > end && isWalled(walls.code, end, r.lo) ||
-			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(walls.files, reach, r.lo))
+		walled := r.lo > end && isWalled(reserved.code, end, r.lo) ||
+			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(reserved.files, reach, r.lo))
 		if walled || r.hi-first > maxStretch && r.lo >= end {
 			return n
 		}
@@ -225,7 +225,7 @@ func (b *bundler) divide(d *model.Dump, list []int) {
 			b.assign(list[:n])
 		}
 		for _, r := range list[:n] {
-			g := b.residents[r].generation
+			g := b.placedFunctions[r].generation
 			for len(generations) <= g {
 				generations = append(generations, nil)
 			}
@@ -246,14 +246,14 @@ func (b *bundler) cut(list []int) (n int) {
 	}
 	end, longest := uint64(0), uint64(0)
 	for i, r := range list {
-		lo := b.residents[r].lo
+		lo := b.placedFunctions[r].lo
 		if i >= maxMembers/2 && lo >= end && (n == 0 || i < maxMembers && lo-end > longest) {
 			n, longest = i, lo-end
 		}
 		if i >= maxMembers && n > 0 {
 			return n
 		}
-		end = max(end, b.residents[r].hi)
+		end = max(end, b.placedFunctions[r].hi)
 	}
 	return len(list) // they share addresses, from first to last
 }
@@ -261,9 +261,9 @@ func (b *bundler) cut(list []int) (n int) {
 // cluster returns how many of the residents, from the first on, share addresses with
 // each other, directly or not.
 func (b *bundler) cluster(list []int) int {
-	end := b.residents[list[0]].hi
+	end := b.placedFunctions[list[0]].hi
 	for n := 1; n < len(list); n++ {
-		r := &b.residents[list[n]]
+		r := &b.placedFunctions[list[n]]
 		if r.lo >= end {
 			return n
 		}
@@ -275,10 +275,10 @@ func (b *bundler) cluster(list []int) int {
 // assign gives residents that share addresses their generations.
 func (b *bundler) assign(cluster []int) {
 	byTime := slices.Clone(cluster)
-	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
+	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
 	var taken []occupied
 	for _, i := range byTime {
-		r := &b.residents[i]
+		r := &b.placedFunctions[i]
 		r.shared = true
 		for g := max(0, len(taken)-maxTries); ; g++ {
 			if g == len(taken) {
@@ -315,8 +315,8 @@ func (o *occupied) take(lo, hi uint64) bool {
 // not, it is several objects: no reader may take what is missing for instructions.
 func (b *bundler) addObject(d *model.Dump, members []int) {
 	for len(members) > 0 {
-		noCode := b.residents[members[0]].noCode
-		n := slices.IndexFunc(members, func(r int) bool { return b.residents[r].noCode != noCode })
+		noCode := b.placedFunctions[members[0]].noCode
+		n := slices.IndexFunc(members, func(r int) bool { return b.placedFunctions[r].noCode != noCode })
 		if n < 0 {
 			n = len(members)
 		}
@@ -329,25 +329,25 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 // next call.
 func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Object {
 	p := b.planner
-	first, last := &b.residents[members[0]], &b.residents[members[len(members)-1]]
+	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]
 	o := model.Object{
 		Dump: d, PID: b.old.Objects[first.function].PID,
-		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Stretch: jitobj.Stretch{Low: first.lo, High: last.hi, NoCode: noCode}},
+		Bundle: &model.Bundle{Members: make([]model.Member, len(members)), Region: jitobj.Region{Low: first.lo, High: last.hi, NoCode: noCode}},
 	}
-	o.CodeAt = o.Bundle.Stretch.Base()
+	o.CodeAt = o.Bundle.Region.Base()
 	room := uint64(0)
 	for i, r := range members {
-		m := &b.residents[r]
+		m := &b.placedFunctions[r]
 		m.object = len(p.Objects)
 		f := &b.old.Objects[m.function]
 		again := b.objectOf[m.function] >= 0
 		b.objectOf[m.function] = m.object
 		room += tableRoom(m.hi-m.lo, f.Sent)
-		o.Bundle.Members[i] = model.Member{Function: f.Function, Resident: r, Addr: m.lo, Again: again}
+		o.Bundle.Members[i] = model.Member{Function: f.Function, Placed: r, Addr: m.lo, Again: again}
 	}
 	if b.rec.CopiesStacks() {
 		o.Placed, o.Room = true, room
-		o.TablesAt = p.rooms.take(d, last.hi, room, 0)
+		o.TablesAt = p.gaps.take(d, last.hi, room, 0)
 		if o.TablesAt != 0 && o.TablesAt+room-o.CodeAt > reach {
 			o.TablesAt = 0
 		}
@@ -361,6 +361,6 @@ func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Objec
 
 // reachOf sets the address at which a bundle begins.
 func reachOf(o *model.Object, low uint64) {
-	o.Bundle.Stretch.Low = low
-	o.CodeAt = o.Bundle.Stretch.Base()
+	o.Bundle.Region.Low = low
+	o.CodeAt = o.Bundle.Region.Base()
 }

@@ -16,10 +16,10 @@ import (
 type bundleMapper struct {
 	*bundler
 	mapped map[mappedBundle]uint64 // when
-	others map[uint32]*intruders   // by process
+	others map[uint32]*overlaps    // by process
 	seen   *places                 // where something else is seen than the first generation, by object
-	early  map[earlyTouch]bool
-	births []earlyBirth
+	early  map[earlyReference]bool
+	forks  []earlyFork
 	out    []model.Mapping
 }
 
@@ -33,24 +33,24 @@ type mappedBundle struct {
 // nothing is seen, instead of an object.
 const nothing = -1
 
-// An earlyBirth is a process that is forked when it is to see nothing where its parent
+// An earlyFork is a process that is forked when it is to see nothing where its parent
 // has a function later.
-type earlyBirth struct {
-	earlyTouch
+type earlyFork struct {
+	earlyReference
 	time uint64
 }
 
-func newBundleMapper(b *bundler, early []earlyTouch) *bundleMapper {
-	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*intruders), seen: newPlaces(&b.rec.Genealogy), early: make(map[earlyTouch]bool)}
+func newBundleMapper(b *bundler, early []earlyReference) *bundleMapper {
+	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*overlaps), seen: newPlaces(&b.rec.ProcessTree), early: make(map[earlyReference]bool)}
 	for _, t := range early {
 		m.early[t] = true
-		for _, born := range b.rec.Genealogy.Of[t.pid] {
+		for _, born := range b.rec.ProcessTree.Of[t.pid] {
 			if born.Clones {
-				m.births = append(m.births, earlyBirth{t, born.Time})
+				m.forks = append(m.forks, earlyFork{t, born.Time})
 			}
 		}
 	}
-	slices.SortStableFunc(m.births, func(x, y earlyBirth) int { return cmp.Compare(x.time, y.time) })
+	slices.SortStableFunc(m.forks, func(x, y earlyFork) int { return cmp.Compare(x.time, y.time) })
 	return m
 }
 
@@ -67,7 +67,7 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 			regions.clear(m)
 			b.clear(o, m)
 		case r < 0:
-		case b.residents[r].region != noRegion:
+		case b.placedFunctions[r].region != noRegion:
 			regions.show(m, r)
 		default:
 			b.show(o, m, r)
@@ -81,9 +81,9 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 // born takes away from the children that were forked before a time what their parents
 // see too early.
 func (b *bundleMapper) born(before uint64) {
-	for ; len(b.births) > 0 && b.births[0].time < before; b.births = b.births[1:] {
-		e := &b.births[0]
-		r := &b.residents[e.resident]
+	for ; len(b.forks) > 0 && b.forks[0].time < before; b.forks = b.forks[1:] {
+		e := &b.forks[0]
+		r := &b.placedFunctions[e.placed]
 		for _, hidden := range hide(b.seen.of(e.pid, e.time), r.lo, r.hi) {
 			// Behind the record of the fork.
 			b.add(model.Mapping{Time: e.time + 1, PID: e.pid, TID: e.pid, Addr: hidden.Lo, Len: hidden.Hi - hidden.Lo, Object: r.object, Clear: true})
@@ -106,9 +106,9 @@ func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
 
 // show adds what has to be added for a resident to be seen from m on.
 func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
-	r := &b.residents[number]
+	r := &b.placedFunctions[number]
 	obj := &b.planner.Objects[r.object]
-	g := &b.rec.Genealogy
+	g := &b.rec.ProcessTree
 	key := mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), r.object}
 	m.Object, m.Tables = r.object, 0
 	since, mapped := b.mapped[key]
@@ -131,10 +131,10 @@ func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
 
 // intruded reports whether something else came to lie over a resident since its bundle
 // was mapped.
-func (b *bundleMapper) intruded(m *model.Mapping, r *resident, d *model.Dump, since uint64) bool {
+func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, since uint64) bool {
 	x := b.others[m.PID]
 	if x == nil {
-		x = b.intrudersOf(m.PID)
+		x = b.overlapsOf(m.PID)
 		b.others[m.PID] = x
 	}
 	return x.between(d, r.lo, r.hi, since, m.Time)
@@ -155,15 +155,15 @@ func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
 
 // whole maps all of a bundle, and again what is to be seen instead in parts of it.
 func (b *bundleMapper) whole(o occupancy, m model.Mapping, obj *model.Object) {
-	b.part(m, obj.Bundle.Stretch.Low, obj.Bundle.Stretch.High, obj)
+	b.part(m, obj.Bundle.Region.Low, obj.Bundle.Region.High, obj)
 	m.Tables = 0
 	for i := range obj.Bundle.Members {
-		r := &b.residents[obj.Bundle.Members[i].Resident]
-		if b.early[earlyTouch{m.PID, obj.Bundle.Members[i].Resident}] {
+		r := &b.placedFunctions[obj.Bundle.Members[i].Placed]
+		if b.early[earlyReference{m.PID, obj.Bundle.Members[i].Placed}] {
 			hide(o, r.lo, r.hi)
 		}
 	}
-	for _, t := range o.within(obj.Bundle.Stretch.Low, obj.Bundle.Stretch.High) {
+	for _, t := range o.within(obj.Bundle.Region.Low, obj.Bundle.Region.High) {
 		switch {
 		case t.function == m.Object:
 		case t.function == nothing:

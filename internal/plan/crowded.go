@@ -20,10 +20,10 @@ import (
 
 // dumpRegions are the regions of a dump.
 type dumpRegions struct {
-	dump    *model.Dump
-	regions []*region
-	walls   walls
-	absent  []addrs.Range
+	dump     *model.Dump
+	regions  []*region
+	reserved reserved
+	absent   []addrs.Range
 }
 
 // references describe which code samples refer to, and when.
@@ -53,7 +53,7 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 	if len(crowded) == 0 {
 		return nil
 	}
-	touched, err := b.findTouched(ctx, crowded)
+	referenced, err := b.findReferenced(ctx, crowded)
 	var why unknowable
 	if err != nil && !errors.As(err, &why) {
 		return recording.Error(b.rec.In.Path, err)
@@ -61,10 +61,10 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 	for _, r := range crowded {
 		ok := false
 		if err == nil {
-			r.images, ok = b.crowdedImages(r.residents, maxCrowded*len(r.residents), touched)
+			r.images, ok = b.crowdedImages(r.placedFunctions, maxCrowded*len(r.placedFunctions), referenced)
 		}
 		if !ok {
-			r.images, _ = b.crowdedImages(r.residents, maxRepeated*len(r.residents), nil)
+			r.images, _ = b.crowdedImages(r.placedFunctions, maxRepeated*len(r.placedFunctions), nil)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
 // If touched is nil, the references are unknown. Then an image has all functions that exist
 // when it begins and are not replaced while it is in force; once limit is reached, it has
 // only the functions that come later. It does not fail.
-func (b *bundler) crowdedImages(list []int, limit int, touched references) (images []image, ok bool) {
+func (b *bundler) crowdedImages(list []int, limit int, referenced references) (images []image, ok bool) {
 	old, now, shown := b.newSeating(list), b.newSeating(list), b.newSeating(list)
 	began := uint64(0)
 	flush := func(time uint64) {
@@ -93,26 +93,26 @@ func (b *bundler) crowdedImages(list []int, limit int, touched references) (imag
 				here++
 			}
 		}
-		if touched != nil {
-			touched.each(began, time, func(lo, hi uint64) { old.eachIn(lo, hi, show) })
+		if referenced != nil {
+			referenced.each(began, time, func(lo, hi uint64) { old.eachIn(lo, hi, show) })
 		} else {
 			for seat := old.next(0); seat >= 0 && limit >= here; seat = old.next(seat + 1) {
 				show(list[seat])
 			}
 		}
-		images = append(images, image{residents: shown.list()})
+		images = append(images, image{placedFunctions: shown.list()})
 		limit -= here
 		old.addAll(now)
 		now.clear()
 		began = time
 	}
 	for _, i := range b.byTime(list) {
-		r := &b.residents[i]
-		isTouched := func(o int) bool {
-			return touched.within(b.residents[o].lo, b.residents[o].hi, began, r.time)
+		r := &b.placedFunctions[i]
+		isReferenced := func(o int) bool {
+			return referenced.within(b.placedFunctions[o].lo, b.placedFunctions[o].hi, began, r.time)
 		}
-		if len(now.overlapping(i)) > 0 || touched != nil && slices.ContainsFunc(old.overlapping(i), isTouched) {
-			if flush(r.time); limit < 0 && touched != nil {
+		if len(now.overlapping(i)) > 0 || referenced != nil && slices.ContainsFunc(old.overlapping(i), isReferenced) {
+			if flush(r.time); limit < 0 && referenced != nil {
 				return nil, false
 			}
 		}
@@ -128,35 +128,35 @@ func (b *bundler) crowdedImages(list []int, limit int, touched references) (imag
 // byTime returns residents in the order of their times.
 func (b *bundler) byTime(list []int) []int {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(b.residents[i].time, b.residents[j].time) })
+	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
 	return list
 }
 
-// A touchLog has the references to crowded regions, by any process. It implements references
+// A referenceLog has the references to crowded regions, by any process. It implements references
 // with blocks of addresses and intervals of time.
-type touchLog struct {
+type referenceLog struct {
 	begin    uint64 // of the first interval
 	shift    int    // an interval has 1<<shift nanoseconds
-	blocks   map[uint64]*[touchIntervals / 64]uint64
-	inBlocks [touchIntervals][]uint64 // by interval, the blocks
+	blocks   map[uint64]*[referenceIntervals / 64]uint64
+	inBlocks [referenceIntervals][]uint64 // by interval, the blocks
 }
 
 const (
-	// touchIntervals is how many intervals of time a log tells apart.
-	touchIntervals = 2048
+	// referenceIntervals is how many intervals of time a log tells apart.
+	referenceIntervals = 2048
 
-	// touchBlock is how many addresses it does not tell apart.
-	touchBlock = 16
+	// referenceBlock is how many addresses it does not tell apart.
+	referenceBlock = 16
 )
 
-// findTouched walks the recording.
-func (b *bundler) findTouched(ctx context.Context, crowded []*region) (*touchLog, error) {
+// findReferenced walks the recording.
+func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*referenceLog, error) {
 	ranges := make([]addrs.Range, len(crowded))
 	begin, end := ^uint64(0), uint64(0)
 	for n, r := range crowded {
 		ranges[n] = addrs.Range{Lo: b.lo(r), Hi: r.end}
-		for _, i := range r.residents {
-			begin, end = min(begin, b.residents[i].time), max(end, b.residents[i].time)
+		for _, i := range r.placedFunctions {
+			begin, end = min(begin, b.placedFunctions[i].time), max(end, b.placedFunctions[i].time)
 		}
 	}
 	slices.SortFunc(ranges, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
@@ -165,8 +165,8 @@ func (b *bundler) findTouched(ctx context.Context, crowded []*region) (*touchLog
 		hi = max(hi, ranges[i].Hi)
 		ranges[i].Hi = hi // of all up to this one: what is in between costs little
 	}
-	l := &touchLog{begin: begin, shift: max(0, bits.Len64(end-begin)-bits.Len64(touchIntervals-1)), blocks: make(map[uint64]*[touchIntervals / 64]uint64)}
-	err := eachTouch(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) {
+	l := &referenceLog{begin: begin, shift: max(0, bits.Len64(end-begin)-bits.Len64(referenceIntervals-1)), blocks: make(map[uint64]*[referenceIntervals / 64]uint64)}
+	err := eachReference(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) {
 		n, found := slices.BinarySearchFunc(ranges, addr, func(r addrs.Range, addr uint64) int { return cmp.Compare(r.Lo, addr) })
 		if !found {
 			n--
@@ -178,37 +178,37 @@ func (b *bundler) findTouched(ctx context.Context, crowded []*region) (*touchLog
 	return l, err
 }
 
-func (l *touchLog) interval(time uint64) int {
+func (l *referenceLog) interval(time uint64) int {
 	if time <= l.begin {
 		return 0
 	}
-	return int(min((time-l.begin)>>l.shift, touchIntervals-1))
+	return int(min((time-l.begin)>>l.shift, referenceIntervals-1))
 }
 
-func (l *touchLog) add(addr, time uint64) {
-	block := l.blocks[addr/touchBlock]
+func (l *referenceLog) add(addr, time uint64) {
+	block := l.blocks[addr/referenceBlock]
 	if block == nil {
-		block = new([touchIntervals / 64]uint64)
-		l.blocks[addr/touchBlock] = block
+		block = new([referenceIntervals / 64]uint64)
+		l.blocks[addr/referenceBlock] = block
 	}
 	i := l.interval(time)
 	if bit := uint64(1) << (i % 64); block[i/64]&bit == 0 {
 		block[i/64] |= bit
-		l.inBlocks[i] = append(l.inBlocks[i], addr/touchBlock)
+		l.inBlocks[i] = append(l.inBlocks[i], addr/referenceBlock)
 	}
 }
 
-func (l *touchLog) each(from, to uint64, f func(lo, hi uint64)) {
+func (l *referenceLog) each(from, to uint64, f func(lo, hi uint64)) {
 	for _, blocks := range l.inBlocks[l.interval(from) : l.interval(to)+1] {
 		for _, block := range blocks {
-			f(block*touchBlock, (block+1)*touchBlock)
+			f(block*referenceBlock, (block+1)*referenceBlock)
 		}
 	}
 }
 
-func (l *touchLog) within(lo, hi, from, to uint64) bool {
+func (l *referenceLog) within(lo, hi, from, to uint64) bool {
 	first, last := l.interval(from), l.interval(to)
-	for at := lo / touchBlock; at <= (hi-1)/touchBlock; at++ {
+	for at := lo / referenceBlock; at <= (hi-1)/referenceBlock; at++ {
 		block := l.blocks[at]
 		if block == nil {
 			continue

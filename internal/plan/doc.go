@@ -2,9 +2,9 @@
 // Nothing is written here, and later stages decide nothing.
 //
 //	plan.go         one object for each function
-//	attribution.go  in which process, heirs.go: and in which of its children
+//	attribution.go  in which process, children.go: and in which of its children
 //	tables.go       at which addresses their unwind tables are
-//	touched.go      with --sampled: what the recording touches
+//	referenced.go  with --sampled: what the recording refers to
 //	bundle.go       with --bundle: one object for each stretch of memory
 //	regions.go      in recordings with copies of stacks: neighbours share an object
 //

@@ -17,21 +17,21 @@ import (
 // is, it is in something else that nobody knows the name of, and must not get that of
 // a function that comes later.
 
-// An earlyTouch is a function that is touched in a process in which it is not, at
+// An earlyReference is a function that is touched in a process in which it is not, at
 // least not yet.
-type earlyTouch struct {
-	pid      uint32
-	resident int
+type earlyReference struct {
+	pid    uint32
+	placed int
 }
 
-// earlyTouches finds them.
-type earlyTouches struct {
+// earlyReferences finds them.
+type earlyReferences struct {
 	*bundler
-	loaded  map[earlyTouch]uint64      // when a function is there first, by process, if that is not the resident's
-	shown   map[shownBundle]uint64     // since when a bundle is to be seen
-	bundles map[uint32][]visibleBundle // that a process may see
-	seen    [1 << 12]seenEarly         // that were right
-	found   map[earlyTouch]struct{}    // the result
+	loaded  map[earlyReference]uint64   // when a function is there first, by process, if that is not the resident's
+	shown   map[shownBundle]uint64      // since when a bundle is to be seen
+	bundles map[uint32][]visibleBundle  // that a process may see
+	seen    [1 << 12]seenEarly          // that were right
+	found   map[earlyReference]struct{} // the result
 }
 
 // A shownBundle is a bundle in a process.
@@ -53,10 +53,10 @@ type seenEarly struct {
 }
 
 // findEarly walks the recording once more.
-func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
-	e := &earlyTouches{
-		bundler: b, loaded: make(map[earlyTouch]uint64), shown: make(map[shownBundle]uint64),
-		bundles: make(map[uint32][]visibleBundle), found: make(map[earlyTouch]struct{}),
+func (b *bundler) findEarly(ctx context.Context) ([]earlyReference, error) {
+	e := &earlyReferences{
+		bundler: b, loaded: make(map[earlyReference]uint64), shown: make(map[shownBundle]uint64),
+		bundles: make(map[uint32][]visibleBundle), found: make(map[earlyReference]struct{}),
 	}
 	for i := range b.old.Mappings {
 		r := b.of[i]
@@ -64,17 +64,17 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 			continue
 		}
 		m := &b.old.Mappings[i]
-		if b.residents[r].pid != m.PID {
-			keepEarliest(e.loaded, earlyTouch{m.PID, r}, m.Time)
+		if b.placedFunctions[r].pid != m.PID {
+			keepEarliest(e.loaded, earlyReference{m.PID, r}, m.Time)
 		}
-		if b.residents[r].generation == 0 && b.residents[r].region == noRegion {
-			keepEarliest(e.shown, shownBundle{m.PID, b.residents[r].object}, m.Time)
+		if b.placedFunctions[r].generation == 0 && b.placedFunctions[r].region == noRegion {
+			keepEarliest(e.shown, shownBundle{m.PID, b.placedFunctions[r].object}, m.Time)
 		}
 	}
 	if len(e.shown) == 0 {
 		return nil, nil
 	}
-	err := eachTouch(ctx, b.rec, e.bounds, e.touch)
+	err := eachReference(ctx, b.rec, e.bounds, e.reference)
 	var why unknowable
 	if errors.As(err, &why) {
 		b.blind = true
@@ -84,15 +84,15 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyTouch, error) {
 	if err != nil {
 		return nil, recording.Error(b.rec.In.Path, err)
 	}
-	found := make([]earlyTouch, 0, len(e.found))
+	found := make([]earlyReference, 0, len(e.found))
 	for t := range e.found {
 		found = append(found, t)
 	}
-	slices.SortFunc(found, func(x, y earlyTouch) int {
+	slices.SortFunc(found, func(x, y earlyReference) int {
 		if x.pid != y.pid {
 			return int(int64(x.pid) - int64(y.pid))
 		}
-		return x.resident - y.resident
+		return x.placed - y.placed
 	})
 	return found, nil
 }
@@ -104,17 +104,17 @@ func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
 }
 
 // visible returns the bundles that a process, or one that it comes from, maps.
-func (e *earlyTouches) visible(pid uint32) []visibleBundle {
+func (e *earlyReferences) visible(pid uint32) []visibleBundle {
 	list, ok := e.bundles[pid]
 	if ok {
 		return list
 	}
 	seen := make(map[int]bool)
-	for _, pid := range e.rec.Genealogy.Line(pid) {
+	for _, pid := range e.rec.ProcessTree.Line(pid) {
 		for s := range e.shown {
 			if s.pid == pid && !seen[s.object] {
 				seen[s.object] = true
-				list = append(list, visibleBundle{object: s.object, low: e.planner.Objects[s.object].Bundle.Stretch.Low})
+				list = append(list, visibleBundle{object: s.object, low: e.planner.Objects[s.object].Bundle.Region.Low})
 			}
 		}
 	}
@@ -123,14 +123,14 @@ func (e *earlyTouches) visible(pid uint32) []visibleBundle {
 	})
 	reach := uint64(0)
 	for i := range list {
-		reach = max(reach, e.planner.Objects[list[i].object].Bundle.Stretch.High)
+		reach = max(reach, e.planner.Objects[list[i].object].Bundle.Region.High)
 		list[i].reach = reach
 	}
 	e.bundles[pid] = list
 	return list
 }
 
-func (e *earlyTouches) bounds(pid uint32) (lo, hi uint64, ok bool) {
+func (e *earlyReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	list := e.visible(pid)
 	if len(list) == 0 {
 		return 0, 0, false
@@ -138,7 +138,7 @@ func (e *earlyTouches) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	return list[0].low, list[len(list)-1].reach, true
 }
 
-func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
+func (e *earlyReferences) reference(pid uint32, time, addr uint64) {
 	s := &e.seen[(addr^addr>>12^uint64(pid))%uint64(len(e.seen))]
 	if s.addr == addr && s.pid == pid && time >= s.since {
 		return
@@ -153,12 +153,12 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 	there := true
 	for i := n - 1; i >= 0 && list[i].reach > addr; i-- { // bundles of two dumps may overlap
 		o := list[i].object
-		r, ok := e.residentAt(o, addr)
+		r, ok := e.placedAt(o, addr)
 		if !ok || e.isLoaded(pid, r, time) {
 			continue
 		}
 		if e.isShown(pid, o, time) {
-			e.found[earlyTouch{pid, r}] = struct{}{}
+			e.found[earlyReference{pid, r}] = struct{}{}
 		}
 		there = false
 	}
@@ -167,10 +167,10 @@ func (e *earlyTouches) touch(pid uint32, time, addr uint64) {
 	}
 }
 
-// residentAt returns the resident of a bundle at an address.
-func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
+// placedAt returns the resident of a bundle at an address.
+func (e *earlyReferences) placedAt(o int, addr uint64) (int, bool) {
 	obj := &e.planner.Objects[o]
-	if addr < obj.Bundle.Stretch.Low || addr >= obj.Bundle.Stretch.High {
+	if addr < obj.Bundle.Region.Low || addr >= obj.Bundle.Region.High {
 		return 0, false
 	}
 	i, found := slices.BinarySearchFunc(obj.Bundle.Members, addr, func(m model.Member, addr uint64) int {
@@ -188,25 +188,25 @@ func (e *earlyTouches) residentAt(o int, addr uint64) (int, bool) {
 	if i < 0 {
 		return 0, false
 	}
-	r := obj.Bundle.Members[i].Resident
-	return r, addr < e.residents[r].hi
+	r := obj.Bundle.Members[i].Placed
+	return r, addr < e.placedFunctions[r].hi
 }
 
 // isLoaded reports whether a process has a function at a time, of its own or from the
 // process that it was forked from.
-func (e *earlyTouches) isLoaded(pid uint32, r int, time uint64) bool {
-	first := &e.residents[r]
+func (e *earlyReferences) isLoaded(pid uint32, r int, time uint64) bool {
+	first := &e.placedFunctions[r]
 	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
 		if pid == first.pid {
 			return first.time <= time
 		}
-		t, ok := e.loaded[earlyTouch{pid, r}]
+		t, ok := e.loaded[earlyReference{pid, r}]
 		return ok && t <= time
 	})
 }
 
 // isShown reports whether a process sees a bundle at a time.
-func (e *earlyTouches) isShown(pid uint32, object int, time uint64) bool {
+func (e *earlyReferences) isShown(pid uint32, object int, time uint64) bool {
 	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
 		t, ok := e.shown[shownBundle{pid, object}]
 		return ok && t <= time
@@ -215,12 +215,12 @@ func (e *earlyTouches) isShown(pid uint32, object int, time uint64) bool {
 
 // inherits reports whether something is true of a process at a time, or of the one that
 // it was forked from when that happened, and so on.
-func (e *earlyTouches) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
+func (e *earlyReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
 	for range recording.MaxGenerations {
 		if is(pid, time) {
 			return true
 		}
-		b, ok := e.rec.Genealogy.Birth(pid, time)
+		b, ok := e.rec.ProcessTree.Fork(pid, time)
 		if !ok || !b.Clones {
 			return false
 		}

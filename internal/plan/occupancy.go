@@ -85,14 +85,14 @@ func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
 // places are the occupancies of the processes that a dump is about.
 type places = inherited[occupancy]
 
-func newPlaces(g *recording.Genealogy) *places {
-	return &places{genealogy: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
+func newPlaces(g *recording.ProcessTree) *places {
+	return &places{tree: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
 }
 
 // inherited holds one value for each process: a forked child begins with a copy of its
 // parent's, an exec resets it. Queries must be in the order of their times.
 type inherited[T any] struct {
-	genealogy *recording.Genealogy
+	tree      *recording.ProcessTree
 	make      func() T
 	clone     func(T) T
 	next      int // index of the next fork to apply
@@ -105,8 +105,8 @@ func (p *inherited[T]) of(pid uint32, time uint64) T {
 	if p.processes == nil {
 		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
 	}
-	for ; p.next < len(p.genealogy.Births) && p.genealogy.Births[p.next].Time <= time; p.next++ {
-		b := &p.genealogy.Births[p.next]
+	for ; p.next < len(p.tree.Forks) && p.tree.Forks[p.next].Time <= time; p.next++ {
+		b := &p.tree.Forks[p.next]
 		p.exec(b.Parent, b.Time)
 		delete(p.processes, b.PID)
 		if parent, ok := p.processes[b.Parent]; ok && b.Clones {
@@ -124,7 +124,7 @@ func (p *inherited[T]) of(pid uint32, time uint64) T {
 
 // exec resets the value of a process that has called exec by a time.
 func (p *inherited[T]) exec(pid uint32, time uint64) {
-	if exec := p.genealogy.LastExec(pid, time); exec > p.execs[pid] {
+	if exec := p.tree.LastExec(pid, time); exec > p.execs[pid] {
 		p.execs[pid] = exec
 		delete(p.processes, pid)
 	}

@@ -25,7 +25,7 @@ type Planner struct {
 	rec   *recording.Recording
 	names objectNames
 	files *fileCode
-	rooms *rooms
+	gaps  *gaps
 	dumps []*Dump
 
 	Bundling bool // the plan is going to be one with bundles
@@ -51,7 +51,7 @@ type Dump struct {
 
 // New returns a planner without any dumps.
 func New(rec *recording.Recording) *Planner {
-	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), rooms: newRooms(rec)}
+	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), gaps: newGaps(rec)}
 }
 
 // Make makes the plan for all dumps, of one object for each function.
@@ -60,7 +60,7 @@ func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
 	for _, d := range dumps {
 		pd := p.Add(d)
-		pd.attribution.look()
+		pd.attribution.scan()
 		pd.repeats = pd.findRepeats(p.files)
 		p.Extend(pd)
 	}
@@ -80,7 +80,7 @@ func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time
 // Add takes in a dump without any events yet.
 func (p *Planner) Add(d *model.Dump) *Dump {
 	d.Number = len(p.dumps)
-	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Repair{}})
+	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Fix{}})
 	pd := &Dump{Dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd
@@ -114,7 +114,7 @@ func (p *Planner) Extend(d *Dump) {
 		return
 	}
 	d.events += len(events)
-	d.attribution.look()
+	d.attribution.scan()
 	ds := &p.Lines[d.Number]
 	p.Objects = slices.Grow(p.Objects, len(events))
 	for i := range events {
@@ -123,7 +123,7 @@ func (p *Planner) Extend(d *Dump) {
 			continue
 		}
 		d.objectOf = append(d.objectOf, -1)
-		if d.Strays[e.Function] {
+		if d.Unmapped[e.Function] {
 			continue
 		}
 		ds.Functions++
@@ -152,10 +152,10 @@ func (p *Planner) Extend(d *Dump) {
 	}
 	d.neighbours = newNeighbours(d.Source.Scanned().Events)
 	if p.rec.CopiesStacks() {
-		p.rooms.look(d.Dump, events)
+		p.gaps.scan(d.Dump, events)
 	}
 	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
-		d.places = newPlaces(&p.rec.Genealogy)
+		d.places = newPlaces(&p.rec.ProcessTree)
 		p.mapEvents(d, d.Source.Scanned().Events[:d.events-len(events)], false)
 	}
 	p.Mappings = slices.Grow(p.Mappings, len(events))

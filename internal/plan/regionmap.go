@@ -30,9 +30,9 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 	return &regionMapper{
 		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
 		states: inherited[*regionState]{
-			genealogy: &b.rec.Genealogy,
-			make:      func() *regionState { return &regionState{make(map[int]int), make(occupancy)} },
-			clone:     func(s *regionState) *regionState { return &regionState{maps.Clone(s.images), s.there.clone()} },
+			tree:  &b.rec.ProcessTree,
+			make:  func() *regionState { return &regionState{make(map[int]int), make(occupancy)} },
+			clone: func(s *regionState) *regionState { return &regionState{maps.Clone(s.images), s.there.clone()} },
 		},
 	}
 }
@@ -40,7 +40,7 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 // show adds the mappings for a resident to be seen from m on.
 func (b *regionMapper) show(m model.Mapping, number int) {
 	s := b.states.of(m.PID, m.Time)
-	r := &b.residents[number]
+	r := &b.placedFunctions[number]
 	region := b.regions[r.region]
 	if region.copied != (addrs.Range{}) {
 		if _, mapped := s.images[r.region]; !mapped {
@@ -53,11 +53,11 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 	next := region.imageWith(b.bundler, number, now)
 	if !ok || next != now {
 		s.images[r.region] = next
-		for _, i := range region.images[next].residents {
+		for _, i := range region.images[next].placedFunctions {
 			if i == number {
 				continue
 			}
-			for _, t := range s.there.owned(b.residents[i].lo, b.residents[i].hi, i) {
+			for _, t := range s.there.owned(b.placedFunctions[i].lo, b.placedFunctions[i].hi, i) {
 				b.part(m, region, next, i, t.lo, t.hi)
 			}
 		}
@@ -68,14 +68,14 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 
 // imageWith returns the first image with a resident, from one on. Code that moves back
 // needs an earlier one: if there is none, it returns the last one before.
-func (r *region) imageWith(b *bundler, resident, from int) int {
+func (r *region) imageWith(b *bundler, placed, from int) int {
 	for i := from; i < len(r.images); i++ {
-		if r.images[i].find(b, resident) >= 0 {
+		if r.images[i].find(b, placed) >= 0 {
 			return i
 		}
 	}
 	for i := from - 1; i > 0; i-- {
-		if r.images[i].find(b, resident) >= 0 {
+		if r.images[i].find(b, placed) >= 0 {
 			return i
 		}
 	}
@@ -83,15 +83,15 @@ func (r *region) imageWith(b *bundler, resident, from int) int {
 }
 
 // part maps [lo, hi) of a resident from an image, if the image has it.
-func (b *regionMapper) part(m model.Mapping, region *region, number, resident int, lo, hi uint64) {
-	i := region.images[number].find(b.bundler, resident)
+func (b *regionMapper) part(m model.Mapping, region *region, number, placed int, lo, hi uint64) {
+	i := region.images[number].find(b.bundler, placed)
 	if i < 0 {
 		return
 	}
 	m.Object = region.images[number].objects[i]
 	o := &b.planner.Objects[m.Object]
 	m.Addr, m.Len, m.Off, m.Tables = lo, hi-lo, lo-o.CodeAt, 0
-	g := &b.rec.Genealogy
+	g := &b.rec.ProcessTree
 	if key := (mappedBundle{m.PID, max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), m.Object}); !b.tabled[key] {
 		b.tabled[key] = true
 		m.Tables = o.TablesAt
@@ -100,9 +100,9 @@ func (b *regionMapper) part(m model.Mapping, region *region, number, resident in
 }
 
 // find returns the index of a resident in an image, or -1.
-func (m *image) find(b *bundler, resident int) int {
-	i, ok := slices.BinarySearchFunc(m.residents, b.residents[resident].lo, func(i int, lo uint64) int {
-		switch at := b.residents[i].lo; {
+func (m *image) find(b *bundler, placed int) int {
+	i, ok := slices.BinarySearchFunc(m.placedFunctions, b.placedFunctions[placed].lo, func(i int, lo uint64) int {
+		switch at := b.placedFunctions[i].lo; {
 		case at < lo:
 			return -1
 		case at > lo:
@@ -110,7 +110,7 @@ func (m *image) find(b *bundler, resident int) int {
 		}
 		return 0
 	})
-	if !ok || m.residents[i] != resident {
+	if !ok || m.placedFunctions[i] != placed {
 		return -1
 	}
 	return i

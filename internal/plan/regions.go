@@ -39,19 +39,19 @@ import (
 //     image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at another place
 //     than its own, and drops it.
 type region struct {
-	dump      *model.Dump
-	residents []int       // in the order of their addresses
-	end       uint64      // of its code, or of the mapping that it replaces
-	images    []image     // nil until settleCrowds, if they would be too many
-	wanted    int         // how many images it takes to have all functions in them
-	gap       uint64      // bytes before it without code of the dump
-	copied    addrs.Range // the mapping of a file that it replaces, or empty
+	dump            *model.Dump
+	placedFunctions []int       // in the order of their addresses
+	end             uint64      // of its code, or of the mapping that it replaces
+	images          []image     // nil until settleCrowds, if they would be too many
+	wanted          int         // how many images it takes to have all functions in them
+	gap             uint64      // bytes before it without code of the dump
+	copied          addrs.Range // the mapping of a file that it replaces, or empty
 }
 
 // An image is the content of a region for some time.
 type image struct {
-	residents []int // in the order of their addresses
-	objects   []int // of the new plan, for each resident
+	placedFunctions []int // in the order of their addresses
+	objects         []int // of the new plan, for each resident
 }
 
 const (
@@ -94,14 +94,14 @@ func (b *bundler) low(r *region, number int) uint64 {
 func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	for len(list) > 0 {
 		r := b.firstRegion(d, list)
-		list = list[len(r.residents):]
+		list = list[len(r.placedFunctions):]
 		for r.copied == (addrs.Range{}) && len(regions) > 0 {
 			last := regions[len(regions)-1]
 			if last.copied != (addrs.Range{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxStretch {
 				break
 			}
 			// It is too near for so many images. A join adds up the replacements of functions.
-			r.residents = append(last.residents, r.residents...)
+			r.placedFunctions = append(last.placedFunctions, r.placedFunctions...)
 			r.wanted += last.wanted - 1
 			r.end = max(r.end, last.end)
 			regions = regions[:len(regions)-1]
@@ -114,7 +114,7 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 			r.gap = math.MaxUint64
 		}
 		if end = r.end; r.copied == (addrs.Range{}) {
-			r.images = b.images(r.residents)
+			r.images = b.images(r.placedFunctions)
 		}
 	}
 	return regions
@@ -123,24 +123,24 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 // firstRegion returns the region of the first of some residents, which it does not join
 // with others yet.
 func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
-	if copied := b.residents[list[0]].copied; copied != (addrs.Range{}) {
+	if copied := b.placedFunctions[list[0]].copied; copied != (addrs.Range{}) {
 		n := b.fitting(list, copied)
-		r := &region{dump: d, residents: list[:n:n], images: []image{{residents: list[:n:n]}}, wanted: 1, copied: copied}
-		r.end = max(copied.Hi, b.residents[list[n-1]].hi)
+		r := &region{dump: d, placedFunctions: list[:n:n], images: []image{{placedFunctions: list[:n:n]}}, wanted: 1, copied: copied}
+		r.end = max(copied.Hi, b.placedFunctions[list[n-1]].hi)
 		return r
 	}
 	n, end := b.near(list)
-	return &region{dump: d, residents: list[:n:n], end: end, wanted: b.replacements(list[:n]) + 1}
+	return &region{dump: d, placedFunctions: list[:n:n], end: end, wanted: b.replacements(list[:n]) + 1}
 }
 
 // lo returns where a region's first function begins.
-func (b *bundler) lo(r *region) uint64 { return b.residents[r.residents[0]].lo }
+func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFunctions[0]].lo }
 
 // fitting returns how many of the residents, from the first on, are in a copy of a file and
 // do not overlap.
 func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	for n := 1; n < len(list); n++ {
-		if r := &b.residents[list[n]]; r.copied != copied || r.lo < b.residents[list[n-1]].hi {
+		if r := &b.placedFunctions[list[n]]; r.copied != copied || r.lo < b.placedFunctions[list[n-1]].hi {
 			return n
 		}
 	}
@@ -150,10 +150,10 @@ func (b *bundler) fitting(list []int, copied addrs.Range) int {
 // near returns how many of the residents, from the first on, are near each other, and where
 // they end.
 func (b *bundler) near(list []int) (n int, end uint64) {
-	end = b.residents[list[0]].hi
+	end = b.placedFunctions[list[0]].hi
 	for n = 1; n < len(list); n++ {
-		r := &b.residents[list[n]]
-		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.residents[list[0]].lo > maxStretch) || r.copied != (addrs.Range{}) {
+		r := &b.placedFunctions[list[n]]
+		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.placedFunctions[list[0]].lo > maxStretch) || r.copied != (addrs.Range{}) {
 			return n, end
 		}
 		end = max(end, r.hi)
@@ -193,7 +193,7 @@ func (b *bundler) play(list []int, replace func(now *seating) bool) (now *seatin
 // too many.
 func (b *bundler) images(list []int) []image {
 	if !b.hasOverlaps(list) {
-		return []image{{residents: list}}
+		return []image{{placedFunctions: list}}
 	}
 	images, ok := b.exactImages(list, maxRepeated*len(list))
 	if !ok {
@@ -206,9 +206,9 @@ func (b *bundler) images(list []int) []image {
 // fails if the images would have more than limit functions.
 func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	add := func(now *seating) bool {
-		m := image{residents: now.list()}
+		m := image{placedFunctions: now.list()}
 		images = append(images, m)
-		limit -= len(m.residents)
+		limit -= len(m.placedFunctions)
 		return limit >= 0
 	}
 	if last := b.play(list, add); limit < 0 || !add(last) {
@@ -224,21 +224,21 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 	var simple []int
 	flush := func() {
 		for len(simple) > 0 {
-			n := b.stretch(simple, of.walls, of.absent)
+			n := b.stretch(simple, of.reserved, of.absent)
 			b.addObject(d, simple[:n])
 			simple = simple[n:]
 		}
 	}
 	for _, r := range of.regions {
 		if b.whole && len(r.images) == 1 && r.copied == (addrs.Range{}) {
-			simple = append(simple, r.residents...)
+			simple = append(simple, r.placedFunctions...)
 			continue
 		}
 		flush()
 		number := len(b.regions)
 		b.regions = append(b.regions, r)
-		for _, i := range r.residents {
-			b.residents[i].region = number
+		for _, i := range r.placedFunctions {
+			b.placedFunctions[i].region = number
 		}
 		for i := range r.images {
 			b.addImage(r, i)
@@ -251,26 +251,26 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 // and those of others are not.
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
-	m.objects = make([]int, len(m.residents))
-	for from := 0; from < len(m.residents); {
-		noCode := b.residents[m.residents[from]].noCode
+	m.objects = make([]int, len(m.placedFunctions))
+	for from := 0; from < len(m.placedFunctions); {
+		noCode := b.placedFunctions[m.placedFunctions[from]].noCode
 		to := from + 1
-		for to < len(m.residents) && b.residents[m.residents[to]].noCode == noCode {
+		for to < len(m.placedFunctions) && b.placedFunctions[m.placedFunctions[to]].noCode == noCode {
 			to++
 		}
-		o := b.addOne(r.dump, m.residents[from:to], noCode)
+		o := b.addOne(r.dump, m.placedFunctions[from:to], noCode)
 		if from == 0 {
 			reachOf(o, b.low(r, number))
 		}
-		if to == len(m.residents) {
-			o.Bundle.Stretch.High = r.end
+		if to == len(m.placedFunctions) {
+			o.Bundle.Region.High = r.end
 		}
-		if r.copied != (addrs.Range{}) && to-from == len(m.residents) { // it is mapped as a whole
+		if r.copied != (addrs.Range{}) && to-from == len(m.placedFunctions) { // it is mapped as a whole
 			reachOf(o, r.copied.Lo)
-			o.Bundle.Stretch.High = r.copied.Hi
+			o.Bundle.Region.High = r.copied.Hi
 		}
 		for i := from; i < to; i++ {
-			m.objects[i] = b.residents[m.residents[i]].object
+			m.objects[i] = b.placedFunctions[m.placedFunctions[i]].object
 		}
 		from = to
 	}

@@ -13,57 +13,57 @@ import (
 
 // bundlerOf returns a bundler of residents, and their numbers in the order of their
 // addresses.
-func bundlerOf(residents []resident) (*bundler, []int) {
-	b := &bundler{residents: residents}
-	list := make([]int, len(residents))
+func bundlerOf(placedFunctions []placed) (*bundler, []int) {
+	b := &bundler{placedFunctions: placedFunctions}
+	list := make([]int, len(placedFunctions))
 	for i := range list {
 		list[i] = i
 	}
 	slices.SortFunc(list, func(i, j int) int {
-		x, y := &residents[i], &residents[j]
+		x, y := &placedFunctions[i], &placedFunctions[j]
 		return cmp.Or(cmp.Compare(x.lo, y.lo), cmp.Compare(x.hi, y.hi), cmp.Compare(x.time, y.time), cmp.Compare(i, j))
 	})
 	return b, list
 }
 
 // at returns a resident of 0x40 bytes.
-func at(lo, time uint64) resident { return resident{lo: lo, hi: lo + 0x40, time: time} }
+func at(lo, time uint64) placed { return placed{lo: lo, hi: lo + 0x40, time: time} }
 
 // shape says how many residents each region has, and how many images.
 func shape(regions []*region) (s string) {
 	for _, r := range regions {
-		s += fmt.Sprintf("%d/%d ", len(r.residents), len(r.images))
+		s += fmt.Sprintf("%d/%d ", len(r.placedFunctions), len(r.images))
 	}
 	return s
 }
 
 func TestRegions_NearAndFar(t *testing.T) {
 	copied := addrs.Range{Lo: 0x9000, Hi: 0xa000}
-	inCopy := func(lo, time uint64) resident {
+	inCopy := func(lo, time uint64) placed {
 		r := at(lo, time)
 		r.copied = copied
 		return r
 	}
 	for _, c := range []struct {
-		name, want string
-		residents  []resident
+		name, want      string
+		placedFunctions []placed
 	}{
-		{"side by side", "2/1 ", []resident{at(0x1000, 1), at(0x1040, 2)}},
-		{"nearer than a header", "2/1 ", []resident{at(0x1000, 1), at(0x1040+regionGap-1, 2)}},
-		{"a header apart", "1/1 1/1 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2)}},
-		{"never at one time", "2/2 ", []resident{at(0x1000, 1), at(0x1020, 2)}},
+		{"side by side", "2/1 ", []placed{at(0x1000, 1), at(0x1040, 2)}},
+		{"nearer than a header", "2/1 ", []placed{at(0x1000, 1), at(0x1040+regionGap-1, 2)}},
+		{"a header apart", "1/1 1/1 ", []placed{at(0x1000, 1), at(0x1040+regionGap, 2)}},
+		{"never at one time", "2/2 ", []placed{at(0x1000, 1), at(0x1020, 2)}},
 		// The second image begins lower, where the neighbour below is.
-		{"two images above, a header apart", "3/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1040+regionGap, 3)}},
-		{"two images above, farther", "1/1 2/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap+imageStep, 2), at(0x1040+regionGap+imageStep, 3)}},
-		{"five images above, as near as may be", "1/1 5/5 ", []resident{
+		{"two images above, a header apart", "3/2 ", []placed{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1040+regionGap, 3)}},
+		{"two images above, farther", "1/1 2/2 ", []placed{at(0x1000, 1), at(0x1040+regionGap+imageStep, 2), at(0x1040+regionGap+imageStep, 3)}},
+		{"five images above, as near as may be", "1/1 5/5 ", []placed{
 			at(0x1000, 1), at(0x1040+regionGap+4*imageStep, 2), at(0x1040+regionGap+4*imageStep, 3), at(0x1040+regionGap+4*imageStep, 4), at(0x1040+regionGap+4*imageStep, 5), at(0x1040+regionGap+4*imageStep, 6)}},
-		{"five images above, nearer", "6/5 ", []resident{
+		{"five images above, nearer", "6/5 ", []placed{
 			at(0x1000, 1), at(0x1040+regionGap+3*imageStep, 2), at(0x1040+regionGap+3*imageStep, 3), at(0x1040+regionGap+3*imageStep, 4), at(0x1040+regionGap+3*imageStep, 5), at(0x1040+regionGap+3*imageStep, 6)}},
-		{"joined regions join another one", "4/2 ", []resident{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1080+2*regionGap, 3), at(0x1080+2*regionGap, 4)}},
-		{"a copy is a region", "1/1 2/1 1/1 ", []resident{at(0x8fc0, 1), inCopy(0x9000, 2), inCopy(0x9f00, 3), at(0xa000, 4)}},
-		{"a copy with code over code", "1/1 1/1 ", []resident{inCopy(0x9000, 2), inCopy(0x9020, 3)}},
+		{"joined regions join another one", "4/2 ", []placed{at(0x1000, 1), at(0x1040+regionGap, 2), at(0x1080+2*regionGap, 3), at(0x1080+2*regionGap, 4)}},
+		{"a copy is a region", "1/1 2/1 1/1 ", []placed{at(0x8fc0, 1), inCopy(0x9000, 2), inCopy(0x9f00, 3), at(0xa000, 4)}},
+		{"a copy with code over code", "1/1 1/1 ", []placed{inCopy(0x9000, 2), inCopy(0x9020, 3)}},
 	} {
-		b, list := bundlerOf(c.residents)
+		b, list := bundlerOf(c.placedFunctions)
 		if got := shape(b.regionsOf(nil, list)); got != c.want {
 			t.Errorf("%s: regions of %s(functions/images), want %s", c.name, got, c.want)
 		}
@@ -76,17 +76,17 @@ func TestRegions_Random(t *testing.T) {
 	long := 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		var residents []resident
+		var placedFunctions []placed
 		memory := uint64(0x400) << r.IntN(8)
 		for i := range 1 + r.IntN(150) {
 			lo := 0x100000 + 8*r.Uint64N(memory/8)
-			residents = append(residents, resident{lo: lo, hi: lo + 8*(1+r.Uint64N(20)), time: uint64(i)})
+			placedFunctions = append(placedFunctions, placed{lo: lo, hi: lo + 8*(1+r.Uint64N(20)), time: uint64(i)})
 		}
-		b, list := bundlerOf(residents)
+		b, list := bundlerOf(placedFunctions)
 		regions := b.regionsOf(nil, list)
 		seen := make(map[int]bool)
 		for n, region := range regions {
-			for _, i := range region.residents {
+			for _, i := range region.placedFunctions {
 				if seen[i] {
 					t.Fatalf("seed %d: function %d is in two regions", seed, i)
 				}
@@ -97,20 +97,20 @@ func TestRegions_Random(t *testing.T) {
 					t.Errorf("seed %d: a region with %d images begins at %#x, the one below ends at %#x", seed, len(region.images), begin, end)
 				}
 			}
-			exact, ok := b.exactImages(region.residents, maxRepeated*len(region.residents))
+			exact, ok := b.exactImages(region.placedFunctions, maxRepeated*len(region.placedFunctions))
 			if !ok {
 				long++
 				if region.images != nil {
 					t.Fatalf("seed %d: %d images, want none before it is known what is touched", seed, len(region.images))
 				}
-				region.images, _ = b.crowdedImages(region.residents, maxRepeated*len(region.residents), nil)
+				region.images, _ = b.crowdedImages(region.placedFunctions, maxRepeated*len(region.placedFunctions), nil)
 			} else if len(exact) != len(region.images) {
 				t.Errorf("seed %d: %d images, %d would be exact", seed, len(region.images), len(exact))
 			}
 			checkImages(t, seed, b, region, ok)
 		}
-		if len(seen) != len(residents) {
-			t.Errorf("seed %d: %d functions in regions, want %d", seed, len(seen), len(residents))
+		if len(seen) != len(placedFunctions) {
+			t.Errorf("seed %d: %d functions in regions, want %d", seed, len(seen), len(placedFunctions))
 		}
 	}
 	if long == 0 {
@@ -123,8 +123,8 @@ func TestRegions_Random(t *testing.T) {
 func checkImages(t *testing.T, seed uint64, b *bundler, r *region, exact bool) {
 	t.Helper()
 	for i, m := range r.images {
-		for k := 1; k < len(m.residents); k++ {
-			if b.residents[m.residents[k]].lo < b.residents[m.residents[k-1]].hi {
+		for k := 1; k < len(m.placedFunctions); k++ {
+			if b.placedFunctions[m.placedFunctions[k]].lo < b.placedFunctions[m.placedFunctions[k-1]].hi {
 				t.Fatalf("seed %d: functions of image %d overlap", seed, i)
 			}
 		}
@@ -136,13 +136,13 @@ func checkImages(t *testing.T, seed uint64, b *bundler, r *region, exact bool) {
 	}
 	now := 0
 	var there []int // loaded, and not replaced in part or whole
-	for _, i := range b.byTime(r.residents) {
+	for _, i := range b.byTime(r.placedFunctions) {
 		next := r.imageWith(b, i, now)
 		if next < now || r.images[next].find(b, i) < 0 {
 			t.Fatalf("seed %d: function %d is not in image %d, of %d", seed, i, next, len(r.images))
 		}
 		there = slices.DeleteFunc(there, func(k int) bool {
-			return b.residents[k].lo < b.residents[i].hi && b.residents[k].hi > b.residents[i].lo
+			return b.placedFunctions[k].lo < b.placedFunctions[i].hi && b.placedFunctions[k].hi > b.placedFunctions[i].lo
 		})
 		there = append(there, i)
 		if now = next; exact {
@@ -158,14 +158,14 @@ func checkImages(t *testing.T, seed uint64, b *bundler, r *region, exact bool) {
 // One address that is used again for ever, beside many functions that stay, gives many
 // images, and these have not more functions than maxRepeated allows.
 func TestRegions_LongImages(t *testing.T) {
-	var residents []resident
+	var placedFunctions []placed
 	for i := range uint64(100) {
-		residents = append(residents, at(0x10000+0x40*i, i)) // stay
+		placedFunctions = append(placedFunctions, at(0x10000+0x40*i, i)) // stay
 	}
 	for i := range uint64(300) {
-		residents = append(residents, at(0x10000+0x40*100, 1000+i))
+		placedFunctions = append(placedFunctions, at(0x10000+0x40*100, 1000+i))
 	}
-	b, list := bundlerOf(residents)
+	b, list := bundlerOf(placedFunctions)
 	regions := b.regionsOf(nil, list)
 	if len(regions) != 1 {
 		t.Fatalf("%d regions, want 1", len(regions))
@@ -180,9 +180,9 @@ func TestRegions_LongImages(t *testing.T) {
 	regions[0].images, _ = b.crowdedImages(list, maxRepeated*len(list), nil)
 	members := 0
 	for _, m := range regions[0].images {
-		members += len(m.residents)
+		members += len(m.placedFunctions)
 	}
-	if n, most := len(regions[0].images), (maxRepeated+1)*len(residents); n != 300 || members > most {
+	if n, most := len(regions[0].images), (maxRepeated+1)*len(placedFunctions); n != 300 || members > most {
 		t.Errorf("%d images with %d functions, want 300 with at most %d", n, members, most)
 	}
 	checkImages(t, 0, b, regions[0], false)
@@ -190,15 +190,15 @@ func TestRegions_LongImages(t *testing.T) {
 
 // madeReferences are references to functions of a bundler.
 type madeReferences struct {
-	b       *bundler
-	touched func(lo, hi, from, to uint64) bool
+	b          *bundler
+	referenced func(lo, hi, from, to uint64) bool
 }
 
-func (m madeReferences) within(lo, hi, from, to uint64) bool { return m.touched(lo, hi, from, to) }
+func (m madeReferences) within(lo, hi, from, to uint64) bool { return m.referenced(lo, hi, from, to) }
 
 func (m madeReferences) each(from, to uint64, f func(lo, hi uint64)) {
-	for _, r := range m.b.residents {
-		if m.touched(r.lo, r.hi, from, to) {
+	for _, r := range m.b.placedFunctions {
+		if m.referenced(r.lo, r.hi, from, to) {
 			f(r.lo, r.hi)
 		}
 	}
@@ -207,19 +207,19 @@ func (m madeReferences) each(from, to uint64, f func(lo, hi uint64)) {
 // Functions that are touched before they are replaced have images that show them then;
 // others need none.
 func TestRegions_CrowdedImages(t *testing.T) {
-	b, list := bundlerOf([]resident{at(0x1000, 1), at(0x1040, 2), at(0x1040, 3), at(0x1000, 4), at(0x1040, 5)})
+	b, list := bundlerOf([]placed{at(0x1000, 1), at(0x1040, 2), at(0x1040, 3), at(0x1000, 4), at(0x1040, 5)})
 	for _, c := range []struct {
-		name    string
-		touched func(lo, hi, from, to uint64) bool
-		want    [][]int
+		name       string
+		referenced func(lo, hi, from, to uint64) bool
+		want       [][]int
 	}{
 		{"nothing", func(lo, hi, from, to uint64) bool { return false }, [][]int{{0, 1}, {3, 2}, {4}}},
 		{"the first, in the second image", func(lo, hi, from, to uint64) bool { return lo == 0x1000 && from <= 3 && to >= 4 }, [][]int{{0, 1}, {0, 2}, {3, 4}}},
 	} {
-		images, ok := b.crowdedImages(list, 100, madeReferences{b, c.touched})
+		images, ok := b.crowdedImages(list, 100, madeReferences{b, c.referenced})
 		var got [][]int
 		for _, m := range images {
-			got = append(got, m.residents)
+			got = append(got, m.placedFunctions)
 		}
 		if !ok || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s is touched: images %v, want %v", c.name, got, c.want)
@@ -229,12 +229,12 @@ func TestRegions_CrowdedImages(t *testing.T) {
 
 // A log of touches never misses one, and says no where nothing near is touched at a time near.
 func TestTouchLog(t *testing.T) {
-	l := &touchLog{begin: 1000, shift: 4, blocks: make(map[uint64]*[touchIntervals / 64]uint64)}
+	l := &referenceLog{begin: 1000, shift: 4, blocks: make(map[uint64]*[referenceIntervals / 64]uint64)}
 	r := rand.New(rand.NewPCG(1, 1))
-	type touch struct{ addr, time uint64 }
-	var all []touch
+	type reference struct{ addr, time uint64 }
+	var all []reference
 	for range 300 {
-		c := touch{0x1000 + r.Uint64N(0x4000), r.Uint64N(50000)}
+		c := reference{0x1000 + r.Uint64N(0x4000), r.Uint64N(50000)}
 		all = append(all, c)
 		l.add(c.addr, c.time)
 	}
@@ -242,8 +242,8 @@ func TestTouchLog(t *testing.T) {
 		lo, from := 0x1000+r.Uint64N(0x4000), r.Uint64N(50000)
 		hi, to := lo+1+r.Uint64N(64), from+r.Uint64N(400)
 		within := func(slack, time uint64) bool {
-			return slices.ContainsFunc(all, func(c touch) bool {
-				return c.addr+slack >= lo && c.addr < hi+slack && (c.time+time >= from || to >= 1000+16*touchIntervals) && (c.time <= to+time || from <= 1000)
+			return slices.ContainsFunc(all, func(c reference) bool {
+				return c.addr+slack >= lo && c.addr < hi+slack && (c.time+time >= from || to >= 1000+16*referenceIntervals) && (c.time <= to+time || from <= 1000)
 			})
 		}
 		got := l.within(lo, hi, from, to)
@@ -253,9 +253,9 @@ func TestTouchLog(t *testing.T) {
 			t.Fatalf("[%#x, %#x) in [%d, %d]: listed %v, want %v", lo, hi, from, to, listed, got)
 		}
 		switch {
-		case !got && within(0, 0) && to < 1000+16*touchIntervals && from > 1000:
+		case !got && within(0, 0) && to < 1000+16*referenceIntervals && from > 1000:
 			t.Fatalf("[%#x, %#x) in [%d, %d]: nothing is touched, want something", lo, hi, from, to)
-		case got && !within(touchBlock, 1<<16) && from > 1000:
+		case got && !within(referenceBlock, 1<<16) && from > 1000:
 			t.Fatalf("[%#x, %#x) in [%d, %d]: something is touched, want nothing", lo, hi, from, to)
 		}
 	}
@@ -263,11 +263,11 @@ func TestTouchLog(t *testing.T) {
 
 // A function that moves back is shown by an image before, or else by a later one.
 func TestRegions_MovesBack(t *testing.T) {
-	b, list := bundlerOf([]resident{at(0x1000, 1), at(0x1000, 2), at(0x1000, 3)})
+	b, list := bundlerOf([]placed{at(0x1000, 1), at(0x1000, 2), at(0x1000, 3)})
 	r := b.regionsOf(nil, list)[0]
-	for _, c := range []struct{ resident, from, want int }{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {0, 2, 0}, {1, 2, 1}, {2, 2, 2}} {
-		if got := r.imageWith(b, c.resident, c.from); got != c.want {
-			t.Errorf("function %d from image %d on: image %d, want %d", c.resident, c.from, got, c.want)
+	for _, c := range []struct{ placed, from, want int }{{0, 0, 0}, {1, 0, 1}, {2, 0, 2}, {0, 2, 0}, {1, 2, 1}, {2, 2, 2}} {
+		if got := r.imageWith(b, c.placed, c.from); got != c.want {
+			t.Errorf("function %d from image %d on: image %d, want %d", c.placed, c.from, got, c.want)
 		}
 	}
 }

@@ -17,23 +17,23 @@ type seating struct {
 // newSeating returns an empty set for functions of a region's list, and sets their seats.
 func (b *bundler) newSeating(list []int) *seating {
 	for seat, i := range list {
-		b.residents[i].seat = seat
+		b.placedFunctions[i].seat = seat
 	}
 	return &seating{b, list, make([]uint64, (len(list)+63)/64)}
 }
 
-func (s *seating) add(resident int) {
-	seat := s.b.residents[resident].seat
+func (s *seating) add(placed int) {
+	seat := s.b.placedFunctions[placed].seat
 	s.bits[seat/64] |= 1 << (seat % 64)
 }
 
-func (s *seating) has(resident int) bool {
-	seat := s.b.residents[resident].seat
+func (s *seating) has(placed int) bool {
+	seat := s.b.placedFunctions[placed].seat
 	return s.bits[seat/64]&(1<<(seat%64)) != 0
 }
 
-func (s *seating) remove(resident int) {
-	seat := s.b.residents[resident].seat
+func (s *seating) remove(placed int) {
+	seat := s.b.placedFunctions[placed].seat
 	s.bits[seat/64] &^= 1 << (seat % 64)
 }
 
@@ -66,20 +66,20 @@ func (s *seating) list() []int {
 
 // overlapping returns the functions that overlap another one of the list, in the order of
 // their addresses.
-func (s *seating) overlapping(resident int) (list []int) {
-	r := &s.b.residents[resident]
+func (s *seating) overlapping(placed int) (list []int) {
+	r := &s.b.placedFunctions[placed]
 	s.from(r.seat, r.lo, r.hi, func(i int) { list = append(list, i) })
 	return list
 }
 
 // eachIn calls f for the functions that overlap [lo, hi), in the order of their addresses.
-func (s *seating) eachIn(lo, hi uint64, f func(resident int)) {
-	seat, _ := slices.BinarySearchFunc(s.all, lo, func(i int, lo uint64) int { return cmp.Compare(s.b.residents[i].lo, lo) })
+func (s *seating) eachIn(lo, hi uint64, f func(placed int)) {
+	seat, _ := slices.BinarySearchFunc(s.all, lo, func(i int, lo uint64) int { return cmp.Compare(s.b.placedFunctions[i].lo, lo) })
 	s.from(seat, lo, hi, f)
 }
 
 // from is eachIn, with the first seat of the list at lo or after it.
-func (s *seating) from(seat int, lo, hi uint64, f func(resident int)) {
+func (s *seating) from(seat int, lo, hi uint64, f func(placed int)) {
 	if before := s.previous(seat - 1); before >= 0 && s.at(before).hi > lo {
 		f(s.all[before])
 	}
@@ -91,7 +91,7 @@ func (s *seating) from(seat int, lo, hi uint64, f func(resident int)) {
 	}
 }
 
-func (s *seating) at(seat int) *resident { return &s.b.residents[s.all[seat]] }
+func (s *seating) at(seat int) *placed { return &s.b.placedFunctions[s.all[seat]] }
 
 // next returns the first taken seat from one on, or -1.
 func (s *seating) next(seat int) int {
@@ -131,7 +131,7 @@ func (s *seating) previous(seat int) int {
 func (b *bundler) hasOverlaps(list []int) bool {
 	end := uint64(0)
 	return slices.ContainsFunc(list, func(i int) bool {
-		r := &b.residents[i]
+		r := &b.placedFunctions[i]
 		overlaps := r.lo < end
 		end = max(end, r.hi)
 		return overlaps

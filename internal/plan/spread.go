@@ -32,7 +32,7 @@ func newFileCode(rec *recording.Recording) *fileCode {
 
 // files returns the files of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *programFiles {
-	key := program{pid, max(f.rec.Genealogy.LastExec(pid, time), f.rec.Genealogy.Born(pid, time))}
+	key := program{pid, max(f.rec.ProcessTree.LastExec(pid, time), f.rec.ProcessTree.Born(pid, time))}
 	known := f.rec.FileMapCount(pid)
 	files := f.of[key]
 	if files == nil || files.known != known {

@@ -19,14 +19,14 @@ import (
 // nothing of the process is, and a mapping of their own. libdw (perf 7) finds them in
 // the file.
 
-// rooms are the addresses that tables have got, and can get. Those of dumps whose
+// gaps are the addresses that tables have got, and can get. Those of dumps whose
 // processes may share memory are apart.
-type rooms struct {
-	rec    *recording.Recording
-	all    []room
-	busy   map[*model.Dump]*inUse
-	kin    map[*model.Dump][]*inUse // of the dumps that may share memory with one, and its own
-	family map[*model.Dump][]*recording.Process
+type gaps struct {
+	rec          *recording.Recording
+	all          []room
+	busy         map[*model.Dump]*inUse
+	kin          map[*model.Dump][]*inUse // of the dumps that may share memory with one, and its own
+	addressSpace map[*model.Dump][]*recording.Process
 }
 
 // inUse has the addresses in use in the processes of a dump: all of them, and those outside
@@ -57,8 +57,8 @@ const (
 	roomMin = 1 << 20
 )
 
-func newRooms(rec *recording.Recording) *rooms {
-	return &rooms{rec: rec, busy: make(map[*model.Dump]*inUse), kin: make(map[*model.Dump][]*inUse), family: make(map[*model.Dump][]*recording.Process)}
+func newGaps(rec *recording.Recording) *gaps {
+	return &gaps{rec: rec, busy: make(map[*model.Dump]*inUse), kin: make(map[*model.Dump][]*inUse), addressSpace: make(map[*model.Dump][]*recording.Process)}
 }
 
 // tableRoom returns how many bytes are set aside for the tables of a function of
@@ -77,8 +77,8 @@ const maxBlankGap = 1 << 20
 // there is no table.
 func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	if b.taken == nil {
-		for i := range b.residents {
-			b.taken = append(b.taken, addrs.Range{Lo: b.residents[i].lo, Hi: b.residents[i].hi})
+		for i := range b.placedFunctions {
+			b.taken = append(b.taken, addrs.Range{Lo: b.placedFunctions[i].lo, Hi: b.placedFunctions[i].hi})
 		}
 		b.taken = apart(b.taken)
 	}
@@ -92,7 +92,7 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	for ; i < len(b.taken) && b.taken[i].Lo < at+blankRoom; i++ {
 		at = (b.taken[i].Hi + 15) &^ 7
 	}
-	if at-end > maxBlankGap || slices.ContainsFunc(b.planner.rooms.family[d], func(p *recording.Process) bool { return p.Files.Hold(at + blankRoom) }) {
+	if at-end > maxBlankGap || slices.ContainsFunc(b.planner.gaps.addressSpace[d], func(p *recording.Process) bool { return p.Files.Hold(at + blankRoom) }) {
 		return 0
 	}
 	b.taken = slices.Insert(b.taken, i, addrs.Range{Lo: at, Hi: at + blankRoom})
@@ -101,7 +101,7 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 
 // take returns an address for need bytes of tables of a function of a dump at addr, or
 // 0 if there is none near enough. waiting is how many bytes others are going to need.
-func (rs *rooms) take(d *model.Dump, addr, need, waiting uint64) uint64 {
+func (rs *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi >= at && hi-at >= need }
 	for i := range rs.all {
 		r := &rs.all[i]
@@ -132,7 +132,7 @@ func (rs *rooms) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 }
 
 // skipBusy moves r.next past ranges that have come into use since the room was made.
-func (rs *rooms) skipBusy(r *room, need uint64) {
+func (rs *gaps) skipBusy(r *room, need uint64) {
 	for {
 		b, ok := rs.next(r.dump, r.reserved, r.next)
 		if !ok || b.Lo >= r.next+need {
@@ -144,7 +144,7 @@ func (rs *rooms) skipBusy(r *room, need uint64) {
 
 // next returns the lowest range that ends above addr and is in use in a process that may
 // share memory with d's. With reserved, memory without code of a dump does not count.
-func (rs *rooms) next(d *model.Dump, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
+func (rs *gaps) next(d *model.Dump, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
 	kin, ok := rs.kin[d]
 	if !ok {
 		for other, busy := range rs.busy {
@@ -167,7 +167,7 @@ func (rs *rooms) next(d *model.Dump, reserved bool, addr uint64) (lowest addrs.R
 }
 
 // find returns the address of size free bytes above addr, with gap bytes free around them.
-func (rs *rooms) find(d *model.Dump, reserved bool, addr, size, gap uint64) (uint64, bool) {
+func (rs *gaps) find(d *model.Dump, reserved bool, addr, size, gap uint64) (uint64, bool) {
 	at := (addr + roomAlign) &^ (roomAlign - 1)
 	for at > addr && at-addr < reach {
 		before := at
@@ -192,21 +192,21 @@ func (rs *rooms) find(d *model.Dump, reserved bool, addr, size, gap uint64) (uin
 }
 
 // related reports whether processes of two dumps may share memory.
-func (rs *rooms) related(a, b *model.Dump) bool {
-	return slices.ContainsFunc(rs.family[a], func(p *recording.Process) bool { return slices.Contains(rs.family[b], p) })
+func (rs *gaps) related(a, b *model.Dump) bool {
+	return slices.ContainsFunc(rs.addressSpace[a], func(p *recording.Process) bool { return slices.Contains(rs.addressSpace[b], p) })
 }
 
-// look takes in where code of a dump is, as far as that is new, and what its
+// scan takes in where code of a dump is, as far as that is new, and what its
 // processes have mapped.
-func (rs *rooms) look(d *model.Dump, events []jitcode.Event) {
+func (rs *gaps) scan(d *model.Dump, events []jitcode.Event) {
 	busy := rs.busy[d]
 	if busy == nil {
 		busy = new(inUse)
 		rs.busy[d] = busy
 	}
 	clear(rs.kin)
-	rs.family[d] = rs.rec.Family(d.Markers)
-	for _, p := range rs.family[d] {
+	rs.addressSpace[d] = rs.rec.Related(d.Markers)
+	for _, p := range rs.addressSpace[d] {
 		for _, u := range p.Used.Sorted() {
 			busy.all.Add(u.Lo, u.Hi)
 		}
@@ -250,6 +250,6 @@ func (p *Planner) placeTables(m *model.Mapping, e *jitcode.Event, d *model.Dump,
 		o = &p.Objects[m.Object]
 	}
 	o.Placed, o.CodeAt, o.Room = true, m.Addr, tableRoom(e.Size, e.Tables)
-	o.TablesAt = p.rooms.take(d, m.Addr, o.Room, waiting)
+	o.TablesAt = p.gaps.take(d, m.Addr, o.Room, waiting)
 	m.Tables = o.TablesAt
 }

@@ -13,19 +13,19 @@ import (
 // the branches of a touched function lead to. So those functions stay, too, and no more:
 // nothing shows the code of functions that are not touched themselves.
 
-// touchTargets touches what is at the targets of direct branches in touched functions.
+// referenceTargets touches what is at the targets of direct branches in touched functions.
 // Those of functions whose code cannot be read are left out: making their objects fails,
 // and says so.
-func touchTargets(ctx context.Context, p *model.Plan, t *touched) error {
-	t.settle()
-	var from []int // touched mappings, those of an object one behind the other
+func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
+	t.finish()
+	var from []int // referenced mappings, those of an object one behind the other
 	for i := range p.Mappings {
-		if m := &p.Mappings[i]; !m.Clear && t.isTouched(m, p.Objects[m.Object].Room) {
+		if m := &p.Mappings[i]; !m.Clear && t.isReferenced(m, p.Objects[m.Object].Room) {
 			from = append(from, i)
 		}
 	}
 	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(p.Mappings[i].Object, p.Mappings[j].Object) })
-	heirs := t.heirs()
+	forkedChildren := t.forkedChildren()
 	readers := make(map[*model.Dump]source.FunctionReader)
 	var targets []int64 // of last, from the start of its code
 	last := -1
@@ -51,34 +51,34 @@ func touchTargets(ctx context.Context, p *model.Plan, t *touched) error {
 		}
 		start := m.Addr - m.Off
 		for _, to := range targets {
-			t.touchTarget(m.PID, heirs[m.PID], start+uint64(to))
+			t.referenceTarget(m.PID, forkedChildren[m.PID], start+uint64(to))
 		}
 	}
 	return nil
 }
 
-// touchTarget touches what a process, or one of its heirs, has at the target of a branch.
+// referenceTarget touches what a process, or one of its heirs, has at the target of a branch.
 // Mappings are taken to be one byte longer than they are, for the sake of return
 // addresses; the byte behind the target is in the function there, but not in the one that
 // ends in front of it.
-func (t *touched) touchTarget(pid uint32, heirs []*pieces, addr uint64) {
+func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr uint64) {
 	addr++
-	t.touch(pid, 0, addr)
-	for _, of := range heirs {
-		of.touch(addr &^ t.ignore)
+	t.reference(pid, 0, addr)
+	for _, of := range forkedChildren {
+		of.reference(addr &^ t.ignore)
 	}
 }
 
-// heirs returns, by process, the code of all processes that have come from it: they may
+// forkedChildren returns, by process, the code of all processes that have come from it: they may
 // have a function from it that branches to one of their own.
-func (t *touched) heirs() map[uint32][]*pieces {
-	heirs := make(map[uint32][]*pieces)
+func (t *referenced) forkedChildren() map[uint32][]*pieces {
+	forkedChildren := make(map[uint32][]*pieces)
 	for pid, own := range t.code {
-		for _, from := range t.rec.Genealogy.Line(pid)[1:] {
+		for _, from := range t.rec.ProcessTree.Line(pid)[1:] {
 			if t.code[from] != nil {
-				heirs[from] = append(heirs[from], own)
+				forkedChildren[from] = append(forkedChildren[from], own)
 			}
 		}
 	}
-	return heirs
+	return forkedChildren
 }

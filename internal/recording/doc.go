@@ -5,8 +5,8 @@
 //	markers      mappings that name a dump                  survey.go
 //	processes    mappings of files and memory, names        processes.go, memory.go
 //	genealogy    forks and execs                            processes.go
-//	census       samples by address, up to a bound          census.go
-//	stretches    blocks that the rewriting may copy unseen  stretches.go
+//	histogram    samples by address, up to a bound          histogram.go
+//	runs         blocks that the rewriting may copy unseen  runs.go
 //
 // [Open] opens a file, a directory (perf record --threads) or a pipe. A pipe can be read
 // only once: its records are passed to [Recording.Observe] as they come.

@@ -39,10 +39,10 @@ const MaxFileMaps = 1 << 16
 // time ever has, in the order of their times. It begins with those that its parent
 // had when it was forked, unless there was an exec since.
 func (rec *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
-	end := rec.Genealogy.LifeEnd(pid, time)
+	end := rec.ProcessTree.LifeEnd(pid, time)
 	for range MaxGenerations {
-		since := rec.Genealogy.LastExec(pid, time)
-		b, born := rec.Genealogy.Birth(pid, time)
+		since := rec.ProcessTree.LastExec(pid, time)
+		b, born := rec.ProcessTree.Fork(pid, time)
 		inherits := born && b.Time > since
 		if inherits {
 			since = b.Time

@@ -184,22 +184,22 @@ const (
 	Certain                     // the user says so, or the process itself
 )
 
-// MaxEvidence bounds how many functions of a dump are asked.
-const MaxEvidence = 4096
+// MaxProbes bounds how many functions of a dump are asked.
+const MaxProbes = 4096
 
 // KnowsMemory reports whether the recording tells in which executable memory a
 // process that mapped a dump has its code. What was there before an exec is gone.
 func (rec *Recording) KnowsMemory(m Marker) bool {
-	p, execs := rec.Processes[m.PID], rec.Genealogy.Execs[m.PID]
+	p, execs := rec.Processes[m.PID], rec.ProcessTree.Execs[m.PID]
 	i, _ := slices.BinarySearch(execs, m.Time+1)
 	return !rec.Lost && p != nil && len(p.Memory) > 0 && (i == 0 || p.latest >= execs[i-1])
 }
 
-// Family returns what is known of the processes of the markers, of those whose
+// Related returns what is known of the processes of the markers, of those whose
 // memory they began with, and of those that began with theirs. A process that has
 // become another program since has nothing of it left.
-func (rec *Recording) Family(markers []Marker) (family []*Process) {
-	g := &rec.Genealogy
+func (rec *Recording) Related(markers []Marker) (related []*Process) {
+	g := &rec.ProcessTree
 	in := make(map[uint32]bool)
 	var parents []uint32
 	for _, m := range markers {
@@ -221,7 +221,7 @@ func (rec *Recording) Family(markers []Marker) (family []*Process) {
 	for _, m := range markers {
 		pid, time := m.PID, m.Time
 		for range MaxGenerations {
-			b, ok := g.Birth(pid, time)
+			b, ok := g.Fork(pid, time)
 			if !ok || !b.Clones || g.LifeEnd(pid, b.Time) <= time {
 				break
 			}
@@ -231,8 +231,8 @@ func (rec *Recording) Family(markers []Marker) (family []*Process) {
 	}
 	for pid := range in {
 		if p := rec.Processes[pid]; p != nil {
-			family = append(family, p)
+			related = append(related, p)
 		}
 	}
-	return family
+	return related
 }

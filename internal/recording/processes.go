@@ -11,24 +11,24 @@ func (rec *Recording) ProgramStart(pid uint32, time uint64) uint64 {
 	if time == 0 {
 		time = LatestTime
 	}
-	start := max(rec.Genealogy.LastExec(pid, time), rec.Genealogy.Born(pid, time))
+	start := max(rec.ProcessTree.LastExec(pid, time), rec.ProcessTree.Born(pid, time))
 	if p := rec.Processes[pid]; start == 0 && p != nil {
 		return p.Since
 	}
 	return start
 }
 
-// A Genealogy knows the processes of a recording: which came from which, and
+// A ProcessTree knows the processes of a recording: which came from which, and
 // when they became another program.
-type Genealogy struct {
-	Births []birth             // of processes, by time
-	Of     map[uint32][]birth  // of a number, by time; a number may be used again
-	By     map[uint32][]birth  // from a parent, by time
-	Execs  map[uint32][]uint64 // when, by time
+type ProcessTree struct {
+	Forks []fork              // of processes, by time
+	Of    map[uint32][]fork   // of a number, by time; a number may be used again
+	By    map[uint32][]fork   // from a parent, by time
+	Execs map[uint32][]uint64 // when, by time
 }
 
 // A birth is the fork of a process from another.
-type birth struct {
+type fork struct {
 	PID, Parent uint32
 	Time        uint64
 
@@ -40,24 +40,24 @@ type birth struct {
 
 // fork takes in a birth. The records of a recording are in order within one CPU
 // only, so it may be a little earlier than others.
-func (g *Genealogy) fork(b birth) {
+func (g *ProcessTree) fork(b fork) {
 	if g.Of == nil {
-		g.Of, g.By = make(map[uint32][]birth), make(map[uint32][]birth)
+		g.Of, g.By = make(map[uint32][]fork), make(map[uint32][]fork)
 	}
-	g.Births = insertByTime(g.Births, b)
+	g.Forks = insertByTime(g.Forks, b)
 	g.Of[b.PID] = insertByTime(g.Of[b.PID], b)
 	g.By[b.Parent] = insertByTime(g.By[b.Parent], b)
 }
 
-func insertByTime(births []birth, b birth) []birth {
-	i := len(births)
-	for i > 0 && births[i-1].Time > b.Time {
+func insertByTime(forks []fork, b fork) []fork {
+	i := len(forks)
+	for i > 0 && forks[i-1].Time > b.Time {
 		i--
 	}
-	return slices.Insert(births, i, b)
+	return slices.Insert(forks, i, b)
 }
 
-func (g *Genealogy) exec(pid uint32, time uint64) {
+func (g *ProcessTree) exec(pid uint32, time uint64) {
 	if g.Execs == nil {
 		g.Execs = make(map[uint32][]uint64)
 	}
@@ -67,8 +67,8 @@ func (g *Genealogy) exec(pid uint32, time uint64) {
 }
 
 // born returns how many of the births of one number were up to a time.
-func born(births []birth, time uint64) int {
-	n, _ := slices.BinarySearchFunc(births, time, func(b birth, t uint64) int {
+func born(forks []fork, time uint64) int {
+	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, t uint64) int {
 		if b.Time <= t {
 			return -1
 		}
@@ -77,14 +77,14 @@ func born(births []birth, time uint64) int {
 	return n
 }
 
-// Birth returns the latest birth of pid up to a time.
-func (g *Genealogy) Birth(pid uint32, time uint64) (b birth, ok bool) {
-	births := g.Of[pid]
-	n := born(births, time)
+// Fork returns the latest birth of pid up to a time.
+func (g *ProcessTree) Fork(pid uint32, time uint64) (b fork, ok bool) {
+	forks := g.Of[pid]
+	n := born(forks, time)
 	if n == 0 {
-		return birth{}, false
+		return fork{}, false
 	}
-	return births[n-1], true
+	return forks[n-1], true
 }
 
 // MaxGenerations bounds how far a line of forebears is followed: births at one
@@ -93,9 +93,9 @@ const MaxGenerations = 1000
 
 // Descends reports whether the process that is pid at a time comes from one of
 // those for which is is true.
-func (g *Genealogy) Descends(pid uint32, time uint64, is func(pid uint32) bool) bool {
+func (g *ProcessTree) Descends(pid uint32, time uint64, is func(pid uint32) bool) bool {
 	for range MaxGenerations {
-		b, ok := g.Birth(pid, time)
+		b, ok := g.Fork(pid, time)
 		if !ok {
 			return false
 		}
@@ -115,10 +115,10 @@ type ancestor struct {
 
 // Heritage returns the process that is pid at a time, and those from which its memory
 // comes: the line of its forebears up to an exec.
-func (g *Genealogy) Heritage(pid uint32, time uint64) []ancestor {
+func (g *ProcessTree) Heritage(pid uint32, time uint64) []ancestor {
 	line := []ancestor{{pid, time}}
 	for len(line) < MaxGenerations {
-		b, ok := g.Birth(pid, time)
+		b, ok := g.Fork(pid, time)
 		if !ok || b.Time < g.LastExec(pid, time) {
 			break
 		}
@@ -129,12 +129,12 @@ func (g *Genealogy) Heritage(pid uint32, time uint64) []ancestor {
 }
 
 // holds reports whether what came into a process at a time was still there.
-func (g *Genealogy) holds(a ancestor, pid uint32, time uint64) bool {
+func (g *ProcessTree) holds(a ancestor, pid uint32, time uint64) bool {
 	return pid == a.PID && time <= a.time && time >= max(g.LastExec(a.PID, a.time), g.Born(a.PID, a.time))
 }
 
 // Line returns processes and those that they may have come from, at any time.
-func (g *Genealogy) Line(pids ...uint32) []uint32 {
+func (g *ProcessTree) Line(pids ...uint32) []uint32 {
 	line := slices.Clone(pids)
 	for i := 0; i < len(line) && i < MaxGenerations; i++ {
 		for _, b := range g.Of[line[i]] {
@@ -149,7 +149,7 @@ func (g *Genealogy) Line(pids ...uint32) []uint32 {
 // CommOf returns what a process is called last, or "". A process that has no name of its own
 // has that of the one from which it was forked.
 func (s *Recording) CommOf(pid uint32) string {
-	for _, pid := range s.Genealogy.Line(pid) {
+	for _, pid := range s.ProcessTree.Line(pid) {
 		if p := s.Processes[pid]; p != nil && p.Comm != "" {
 			return p.Comm
 		}
@@ -158,7 +158,7 @@ func (s *Recording) CommOf(pid uint32) string {
 }
 
 // LastExec returns when the latest exec of pid up to a time was, or 0.
-func (g *Genealogy) LastExec(pid uint32, time uint64) uint64 {
+func (g *ProcessTree) LastExec(pid uint32, time uint64) uint64 {
 	execs := g.Execs[pid]
 	i, found := slices.BinarySearch(execs, time)
 	if found {
@@ -171,22 +171,22 @@ func (g *Genealogy) LastExec(pid uint32, time uint64) uint64 {
 }
 
 // Born returns when the process that is pid at a time was forked, or 0.
-func (g *Genealogy) Born(pid uint32, time uint64) uint64 {
-	b, _ := g.Birth(pid, time)
+func (g *ProcessTree) Born(pid uint32, time uint64) uint64 {
+	b, _ := g.Fork(pid, time)
 	return b.Time
 }
 
 // LifeEnd returns when the program that pid is at a time ends: with an exec, or
 // when another process has got the number.
-func (g *Genealogy) LifeEnd(pid uint32, time uint64) uint64 {
+func (g *ProcessTree) LifeEnd(pid uint32, time uint64) uint64 {
 	end := uint64(math.MaxUint64)
 	execs := g.Execs[pid]
 	if i, _ := slices.BinarySearch(execs, time+1); time != math.MaxUint64 && i < len(execs) {
 		end = execs[i]
 	}
-	births := g.Of[pid]
-	if n := born(births, time); n < len(births) {
-		end = min(end, births[n].Time)
+	forks := g.Of[pid]
+	if n := born(forks, time); n < len(forks) {
+		end = min(end, forks[n].Time)
 	}
 	return end
 }
@@ -204,7 +204,7 @@ func (s *Span) Holds(time uint64, pos int64) bool {
 
 // JitSpans returns when which processes have jitted code: from one of the
 // markers on, or from being forked from such a process, up to an exec.
-func (g *Genealogy) JitSpans(markers []Marker) map[uint32][]Span {
+func (g *ProcessTree) JitSpans(markers []Marker) map[uint32][]Span {
 	spans := make(map[uint32][]Span)
 	for _, m := range markers {
 		spans[m.PID] = append(spans[m.PID], Span{m.Time, g.LifeEnd(m.PID, m.Time), m.Pos})
@@ -212,7 +212,7 @@ func (g *Genealogy) JitSpans(markers []Marker) map[uint32][]Span {
 	if len(spans) == 0 {
 		return spans
 	}
-	for _, b := range g.Births { // by time, so a parent comes before its children
+	for _, b := range g.Forks { // by time, so a parent comes before its children
 		if !b.Clones {
 			continue
 		}
@@ -230,10 +230,10 @@ const (
 	// MaxReasons bounds how many processes are named.
 	MaxReasons = 5
 
-	// FewStrays is how many samples in no file say nothing about a process, and so is one
+	// FewUnattributed is how many samples in no file say nothing about a process, and so is one
 	// in how many of all: programs begin in memory that perf does not know yet.
-	FewStrays = 20
-	OneInAll  = 200
+	FewUnattributed = 20
+	OneInAll        = 200
 )
 
 func (rec *Recording) PIDs() []uint32 {
@@ -248,15 +248,15 @@ func (rec *Recording) PIDs() []uint32 {
 // HasDump reports whether the last program that a process runs has a marker, or began with
 // the memory of one that had.
 func (rec *Recording) HasDump(pid uint32) bool {
-	line := rec.Genealogy.Heritage(pid, math.MaxUint64)
+	line := rec.ProcessTree.Heritage(pid, math.MaxUint64)
 	return slices.ContainsFunc(rec.Markers, func(m Marker) bool {
-		return slices.ContainsFunc(line, func(a ancestor) bool { return rec.Genealogy.holds(a, m.PID, m.Time) })
+		return slices.ContainsFunc(line, func(a ancestor) bool { return rec.ProcessTree.holds(a, m.PID, m.Time) })
 	})
 }
 
-// DumpingForebear returns a process with a marker from which another one comes, or 0.
-func (rec *Recording) DumpingForebear(pid uint32) uint32 {
-	for _, from := range rec.Genealogy.Line(pid)[1:] {
+// DumpingAncestor returns a process with a marker from which another one comes, or 0.
+func (rec *Recording) DumpingAncestor(pid uint32) uint32 {
+	for _, from := range rec.ProcessTree.Line(pid)[1:] {
 		if slices.ContainsFunc(rec.Markers, func(m Marker) bool { return m.PID == from }) {
 			return from
 		}
@@ -267,7 +267,7 @@ func (rec *Recording) DumpingForebear(pid uint32) uint32 {
 // HasFiles reports whether the recording tells what a process has mapped. If it does not,
 // nothing is known of where its samples are.
 func (rec *Recording) HasFiles(pid uint32) bool {
-	return slices.ContainsFunc(rec.Genealogy.Line(pid), func(pid uint32) bool {
+	return slices.ContainsFunc(rec.ProcessTree.Line(pid), func(pid uint32) bool {
 		p := rec.Processes[pid]
 		return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool { return m.Name != "" })
 	})

@@ -18,22 +18,22 @@ type Recording struct {
 	Attrs   []perfdata.Attr
 	Layouts *perfdata.Layouts
 
-	Markers   []Marker
-	Genealogy Genealogy
-	Processes Processes
-	Lost      bool   // some of its records
-	Traced    bool   // it has trace data of hardware (AUXTRACE)
-	Timed     bool   // records have times
-	Began     uint64 // the time of the first sample
-	Injected  int    // mappings of objects that an earlier run made
-	TimeConv  *perfdata.TimeConv
-	ClockData *perfdata.ClockData
-	Cut       int64 // offset of a record that the end of the input cuts, or -1
-	Stretches stretches
-	Census    *Census     // nil if not wanted
-	Stacks    StackCopies // nil if not wanted
-	Cmdline   []string    // of perf record; nil if unknown
-	Described []byte      // of a pipe: its event names (EVENT_DESC)
+	Markers     []Marker
+	ProcessTree ProcessTree
+	Processes   Processes
+	Lost        bool   // some of its records
+	Traced      bool   // it has trace data of hardware (AUXTRACE)
+	Timed       bool   // records have times
+	Began       uint64 // the time of the first sample
+	Injected    int    // mappings of objects that an earlier run made
+	TimeConv    *perfdata.TimeConv
+	ClockData   *perfdata.ClockData
+	Cut         int64 // offset of a record that the end of the input cuts, or -1
+	Runs        runs
+	Histogram   *Histogram  // nil if not wanted
+	Stacks      StackCopies // nil if not wanted
+	Cmdline     []string    // of perf record; nil if unknown
+	Described   []byte      // of a pipe: its event names (EVENT_DESC)
 
 	Machine string // as uname(2) has it, or ""
 
@@ -67,7 +67,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 		return nil, err
 	}
 	if counts {
-		s.Census, s.Stacks = newCensus(), make(StackCopies)
+		s.Histogram, s.Stacks = newHistogram(), make(StackCopies)
 	}
 	blocks, err := in.Blocks()
 	if err != nil {
@@ -84,7 +84,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			return nil, err
 		}
 		pass.Read(&block)
-		latest, touched := uint64(0), block.Opaque
+		latest, special := uint64(0), block.Opaque
 		for at, rec := range block.Records() {
 			if time, ok := s.Layouts.Time(rec); ok {
 				latest = max(latest, time)
@@ -98,18 +98,18 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
-				s.Census.sample(rec, s.Layouts)
+				s.Histogram.sample(rec, s.Layouts)
 				s.Stacks.Sample(rec, s.Layouts)
 				continue
 			case perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordAuxtrace:
-				touched = true
+				special = true
 			}
 			if err := s.Observe(rec, block.Pos+int64(at)); err != nil {
 				return nil, err
 			}
 		}
 		if in.Plain != nil {
-			s.Stretches.add(&block, latest, touched)
+			s.Runs.add(&block, latest, special)
 		}
 	}
 	return nil, ctx.Err()
@@ -187,7 +187,7 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 			s.owns(t.PID, t.TID)
 		}
 		if err == nil && t.PID != t.ParentPID {
-			s.Genealogy.fork(birth{t.PID, t.ParentPID, t.Time, t.Clones})
+			s.ProcessTree.fork(fork{t.PID, t.ParentPID, t.Time, t.Clones})
 			s.Processes.Seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
@@ -198,7 +198,7 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 		if err == nil && (c.Exec || c.PID == c.TID) {
 			time := s.Time(rec)
 			if c.Exec {
-				s.Genealogy.exec(c.PID, time)
+				s.ProcessTree.exec(c.PID, time)
 			}
 			// Records are in order within one CPU only.
 			if p := s.Processes.Seen(c.PID, time); p.Comm == "" || time >= p.named {

@@ -128,36 +128,36 @@ type JitSamples struct {
 
 // A DumpSummary is about one side file.
 type DumpSummary struct {
-	PID       uint32        `json:"pid"`               // the process in the recording
-	Command   string        `json:"command,omitempty"` // its name in the recording
-	Kind      string        `json:"kind"`              // one of the constants below
-	Path      string        `json:"path"`
-	Note      string        `json:"note,omitempty"`     // why this file was chosen among several
-	Objects   string        `json:"objects"`            // directory of its objects
-	Captures  int           `json:"captures,omitempty"` // their number, for captures that are one dump; Path is the first one's
-	Functions int           `json:"functions"`          // loaded
-	Empty     int           `json:"empty"`              // functions without code, which need no object
-	Repeated  int           `json:"repeated"`           // functions loaded again with the same code at the same place
-	Untouched int           `json:"untouched"`          // left out by Options.Sampled
-	Nowhere   int           `json:"without_address"`    // methods of a Mono log without an address; not in Functions
-	Merged    int           `json:"merged"`             // further names of functions that have one already, in a Mono log
-	Codeless  int           `json:"codeless"`           // functions whose code is unknown; their objects have no code bytes
-	CodeFiles int           `json:"code_files"`         // files of Options.CodeFrom that belong to its process
-	Late      int           `json:"late"`               // functions known to be loaded after the core dumps were taken
-	InImages  int           `json:"in_images"`          // functions of a Mono log that are left to files
-	WithLines int           `json:"with_lines"`
-	Inlining  int           `json:"with_inlines"` // functions into which calls were inlined
-	Unwind    Unwind        `json:"unwind"`
-	Frames    string        `json:"frames,omitempty"` // obstacle to unwinding stacks through its functions
-	Stacks    *StackSummary `json:"stacks,omitempty"` // nil if no sample has a copy of the stack, or samples were not counted
-	Sources   int           `json:"sources"`          // source files in the dump
-	Moved     int           `json:"moved"`
-	Samples   *JitSamples   `json:"samples"` // nil if they were not counted
-	Clock     Clock         `json:"clock"`
-	Bytes     int64         `json:"bytes"`              // the dump's size
-	Cut       int64         `json:"cut"`                // offset of a record that the end of the file cuts, or -1
-	CutName   string        `json:"cut_name,omitempty"` // the function in that record, if its name is whole and all of its code is missing
-	Repairs   []Repair      `json:"repairs"`
+	PID          uint32        `json:"pid"`               // the process in the recording
+	Command      string        `json:"command,omitempty"` // its name in the recording
+	Kind         string        `json:"kind"`              // one of the constants below
+	Path         string        `json:"path"`
+	Note         string        `json:"note,omitempty"`     // why this file was chosen among several
+	Objects      string        `json:"objects"`            // directory of its objects
+	Captures     int           `json:"captures,omitempty"` // their number, for captures that are one dump; Path is the first one's
+	Functions    int           `json:"functions"`          // loaded
+	Empty        int           `json:"empty"`              // functions without code, which need no object
+	Repeated     int           `json:"repeated"`           // functions loaded again with the same code at the same place
+	Unreferenced int           `json:"untouched"`          // left out by Options.Sampled
+	Nowhere      int           `json:"without_address"`    // methods of a Mono log without an address; not in Functions
+	Merged       int           `json:"merged"`             // further names of functions that have one already, in a Mono log
+	WithoutCode  int           `json:"codeless"`           // functions whose code is unknown; their objects have no code bytes
+	CodeFiles    int           `json:"code_files"`         // files of Options.CodeFrom that belong to its process
+	Late         int           `json:"late"`               // functions known to be loaded after the core dumps were taken
+	InImages     int           `json:"in_images"`          // functions of a Mono log that are left to files
+	WithLines    int           `json:"with_lines"`
+	Inlining     int           `json:"with_inlines"` // functions into which calls were inlined
+	Unwind       Unwind        `json:"unwind"`
+	Frames       string        `json:"frames,omitempty"` // obstacle to unwinding stacks through its functions
+	Stacks       *StackSummary `json:"stacks,omitempty"` // nil if no sample has a copy of the stack, or samples were not counted
+	Sources      int           `json:"sources"`          // source files in the dump
+	Moved        int           `json:"moved"`
+	Samples      *JitSamples   `json:"samples"` // nil if they were not counted
+	Clock        Clock         `json:"clock"`
+	Bytes        int64         `json:"bytes"`              // the dump's size
+	Cut          int64         `json:"cut"`                // offset of a record that the end of the file cuts, or -1
+	CutName      string        `json:"cut_name,omitempty"` // the function in that record, if its name is whole and all of its code is missing
+	Repairs      []Fix         `json:"repairs"`
 
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"` // nil if it has no lines, or its kind records no addresses of lines
 }
@@ -165,13 +165,13 @@ type DumpSummary struct {
 // Unwind counts functions by where their unwind tables come from.
 type Unwind struct {
 	Sent     int `json:"sent"`     // from the runtime
-	Repaired int `json:"repaired"` // of them, those in an order or for a place that perf cannot follow, put right
+	Fixed    int `json:"repaired"` // of them, those in an order or for a place that perf cannot follow, put right
 	Derived  int `json:"derived"`  // from the code
 	Unplaced int `json:"unplaced"` // there was no place for them
 }
 
-// A Repair is a habit of a producer that was put right.
-type Repair struct {
+// A Fix is a habit of a producer that was put right.
+type Fix struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 	Text  string `json:"text"`

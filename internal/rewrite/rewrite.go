@@ -44,7 +44,7 @@ type Result struct {
 // Copy writes the result: the recording with the mappings of a plan and the calls of traces put
 // in, and without markers.
 func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
-	r := &Copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.Genealogy.JitSpans(markers), Aux: make(map[uint64]uint64)}
+	r := &Copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
 	err := r.copy(ctx, markers, traces, out, level)
 	return r.Done, err
 }

@@ -16,7 +16,7 @@ type unseenCopier interface {
 func (r *Copier) copyUnseen(blocks perfdata.Stream) error {
 	dst, ok := r.Out.(unseenCopier)
 	reader, isFile := blocks.(*perfdata.BlockReader)
-	if !ok || !isFile || r.Rec.Stretches.List == nil {
+	if !ok || !isFile || r.Rec.Runs.List == nil {
 		return nil
 	}
 	next := ^uint64(0)
@@ -24,8 +24,8 @@ func (r *Copier) copyUnseen(blocks perfdata.Stream) error {
 		next = r.Plan.Mappings[r.Next].Time
 	}
 	from := reader.Offset()
-	to := r.Rec.Stretches.Untouched(from, next)
-	if to-from < recording.MinStretch {
+	to := r.Rec.Runs.Untouched(from, next)
+	if to-from < recording.MinRun {
 		return nil
 	}
 	if err := dst.CopyRange(r.Rec.In.Plain, from, to-from); err != nil {

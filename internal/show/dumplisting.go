@@ -88,7 +88,7 @@ func (v *viewer) fill(l *listing, fn *jitcode.Function) {
 		}
 	}
 	brought := make(map[string]*sourceText)
-	for i, text := range fn.Texts {
+	for i, text := range fn.Sources {
 		if text != "" {
 			brought[fn.Files[i]] = v.texts.brought(fn.Files[i], text)
 		}

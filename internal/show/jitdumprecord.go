@@ -104,7 +104,7 @@ func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
 	o.num("code_size", l.CodeSize)
 	o.num("code_index", l.CodeIndex)
 	o.str("name", l.Name)
-	if l.IsCodeless() {
+	if l.LacksCode() {
 		o.num("code_missing", l.CodeSize)
 	}
 	d.extra(l.Extra)

@@ -137,17 +137,17 @@ func (x *xrayViewer) records(r *xrayfdr.Reader) error {
 			}
 		}
 	}
-	x.repairs(r.Repairs())
+	x.repairs(r.Fixes())
 	return nil
 }
 
 // repairs shows what the codec had to set right, and what it could not.
-func (x *xrayViewer) repairs(counts xrayfdr.Repairs) {
+func (x *xrayViewer) repairs(counts xrayfdr.Fixes) {
 	if f := &x.opts.Filter; counts.Any() && f.typed("repairs") && !f.picky() {
 		x.out.begin(item{offset: -1, typ: "repairs", size: -1})
 		for i, n := range counts {
 			if n > 0 {
-				x.out.num(strings.ReplaceAll(xrayfdr.Repair(i).String(), " ", "_"), n)
+				x.out.num(strings.ReplaceAll(xrayfdr.Fix(i).String(), " ", "_"), n)
 			}
 		}
 		x.out.end()

@@ -20,7 +20,7 @@ func (x *xrayViewer) stats() error {
 	var l ledger
 	unfinished := make(map[uint64]uint64)
 	var total calls.Counts
-	var repairs xrayfdr.Repairs
+	var repairs xrayfdr.Fixes
 	f := &x.opts.Filter
 	for _, p := range x.trace.Processes {
 		if !f.pid(p.PID) {
@@ -45,7 +45,7 @@ func (x *xrayViewer) stats() error {
 		for _, problem := range trace.Problems() {
 			x.problem(problem.Offset, errorText(problem.Text))
 		}
-		found := trace.Repaired()
+		found := trace.Fixed()
 		repairs.Add(&found)
 	}
 	n := x.showCalls(&callsTable{

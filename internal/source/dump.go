@@ -35,15 +35,15 @@ type Dump interface {
 	// DeriveFrames asks for unwind tables that are derived from the functions' code.
 	DeriveFrames(Surroundings)
 
-	// Repairs returns which quirks of its producer were repaired so far, in a fixed order.
-	Repairs() []Repair
+	// Fixes returns which quirks of its producer were repaired so far, in a fixed order.
+	Fixes() []Fix
 }
 
 // Traits are what holds for all dumps of a format.
 type Traits struct {
-	Kind       string // the name of the format, in the summary's JSON form
-	ClaimsOnly bool   // Clock is what a header claims; times may prove it wrong
-	Images     bool   // it also lists functions that lie in mapped files
+	Kind        string // the name of the format, in the summary's JSON form
+	ClockUnsure bool   // Clock is what a header claims; times may prove it wrong
+	Images      bool   // it also lists functions that lie in mapped files
 }
 
 // A Machine is what a recording says of the machine and the process of a dump.
@@ -71,8 +71,8 @@ type PartlyTimed interface {
 
 // Surroundings are inputs for deriving frames that are not in the dump.
 type Surroundings struct {
-	Host   *jitcode.FrameRow // frame that traces run in; nil if there are no traces, or it is unknown
-	Copies []Copy            // of code in the dump
+	Interpreter *jitcode.FrameRow // frame that traces run in; nil if there are no traces, or it is unknown
+	Copies      []Copy            // of code in the dump
 }
 
 // A Copy means that memory from Lo up to Hi holds the same code as memory from Home on. V8
@@ -99,7 +99,7 @@ type FunctionReader interface {
 // interpreter: see Jitdump.
 type Tracer interface {
 	HasTraces() bool
-	HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
+	InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
 }
 
 // A Texter is a Dump that brings source files along: see Jitdump.

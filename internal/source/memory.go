@@ -12,8 +12,8 @@ import (
 // Code of formats that only tell where it was: its bytes come from a memory of the
 // process, which was taken at one time.
 
-// A Codeless is a Dump of a format that has no bytes of code.
-type Codeless interface {
+// A WithoutCode is a Dump of a format that has no bytes of code.
+type WithoutCode interface {
 	// CodeFrom says where the bytes of functions may be found, the best first, and returns
 	// for each of them how many functions were loaded after it was taken. It must not run
 	// while functions are read, and comes before HasCode.

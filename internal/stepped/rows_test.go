@@ -62,7 +62,7 @@ func openDump(t testing.TB, path string, copies []source.Copy, host func(source.
 	}
 	around := source.Surroundings{Copies: copies}
 	if tracer, ok := src.(source.Tracer); ok && tracer.HasTraces() && host != nil {
-		around.Host = host(tracer)
+		around.Interpreter = host(tracer)
 	}
 	src.DeriveFrames(around)
 	builder, err := jitobj.NewBuilder(src.Target(), jitobj.Options{})
@@ -181,7 +181,7 @@ func hostOf(t *testing.T, program string, tracer source.Tracer) *jitcode.FrameRo
 	}
 	for _, y := range symbols {
 		if y.Name == "execute_ex" {
-			row, err := tracer.HostFrame(data, s.Addr, y.Value)
+			row, err := tracer.InterpreterFrame(data, s.Addr, y.Value)
 			if err != nil {
 				t.Fatal(err)
 			}

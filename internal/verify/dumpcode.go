@@ -27,7 +27,7 @@ func (c *dumpCheck) load(raw *jitdump.Raw, l *jitdump.Load) {
 	f := function{addr: l.CodeAddr, size: l.CodeSize, index: l.CodeIndex, time: raw.Timestamp, offset: raw.Offset, end: raw.Offset + raw.Size(), pid: l.PID}
 	f.gone = !c.address(raw, f.addr, f.size)
 	c.salt.add(raw, l)
-	if f.codeless = l.IsCodeless(); f.codeless {
+	if f.codeless = l.LacksCode(); f.codeless {
 		c.broken("dump/code-missing", raw.Offset, "%s has code_size %d, and the record ends with the name", quoted(l.Name), l.CodeSize)
 	}
 	if f.size == 0 {

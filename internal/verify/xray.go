@@ -17,7 +17,7 @@ type xrayCheck struct {
 	src    io.ReaderAt
 	size   int64
 	header *xrayfdr.Header
-	told   xrayfdr.Repairs // of which complaints were made
+	told   xrayfdr.Fixes // of which complaints were made
 
 	blocks  []xrayfdr.Block
 	records int
@@ -107,7 +107,7 @@ func (c *xrayCheck) walk(ctx context.Context, r *xrayfdr.Reader) error {
 		}
 		var at *wire.Error
 		if errors.As(err, &at) {
-			c.repaired(at.Offset, r.Repairs())
+			c.repaired(at.Offset, r.Fixes())
 			c.broken("xray/buffer", at.Offset, "%s", at.Text)
 			continue
 		} else if err != nil {
@@ -117,7 +117,7 @@ func (c *xrayCheck) walk(ctx context.Context, r *xrayfdr.Reader) error {
 		if err := c.block(ctx, r, b); err != nil {
 			return err
 		}
-		c.repaired(b.Offset, r.Repairs())
+		c.repaired(b.Offset, r.Fixes())
 	}
 }
 
@@ -164,13 +164,13 @@ func (c *xrayCheck) block(ctx context.Context, r *xrayfdr.Reader, b *xrayfdr.Blo
 }
 
 // repaired says what the reader has set right since it was asked last.
-func (c *xrayCheck) repaired(offset int64, now xrayfdr.Repairs) {
+func (c *xrayCheck) repaired(offset int64, now xrayfdr.Fixes) {
 	for i := range now {
 		n := int(now[i] - c.told[i])
 		if n == 0 {
 			continue
 		}
-		switch repair := xrayfdr.Repair(i); repair {
+		switch repair := xrayfdr.Fix(i); repair {
 		case xrayfdr.OverwrittenPayload:
 			c.broken("xray/payload", offset, "the data of %s in the buffer are overwritten", counted(n, "event"))
 		case xrayfdr.CarriedTSC:

@@ -20,7 +20,7 @@ func (r *Reader) Next() (*Event, error) {
 		if r.left == 0 {
 			return nil, io.EOF
 		}
-		r.told = true
+		r.reported = true
 		return nil, r.cutShort()
 	}
 	if r.lim-r.pos < lookAhead {
@@ -85,7 +85,7 @@ func (r *Reader) failure() error {
 	r.err, r.cut = nil, false
 	r.bad = true
 	if cut {
-		r.told = true
+		r.reported = true
 		if r.srcErr != io.EOF {
 			return r.sourceError(err.Offset)
 		}

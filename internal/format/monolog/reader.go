@@ -33,12 +33,12 @@ type Reader struct {
 	left          uint64
 	base          int64 // offset of buf[0]
 
-	buffer BufferHeader
-	in     bool // in a buffer
-	bad    bool // nothing more can be read from it
-	cut    bool // err is because the source ended
-	told   bool // its end was reported
-	packed bool // the source is a gzip stream
+	buffer   BufferHeader
+	in       bool // in a buffer
+	bad      bool // nothing more can be read from it
+	cut      bool // err is because the source ended
+	reported bool // its end was reported
+	packed   bool // the source is a gzip stream
 
 	time, method uint64 // sums
 	event        Event
@@ -129,8 +129,8 @@ func (r *Reader) Header() *Header { return &r.header }
 func (r *Reader) NextBuffer() (*BufferHeader, error) {
 	if r.in && !r.skip() {
 		r.in, r.bad = false, true
-		if !r.told {
-			r.told = true
+		if !r.reported {
+			r.reported = true
 			return nil, r.cutShort()
 		}
 	}
@@ -167,10 +167,10 @@ func (r *Reader) takeHeader(b []byte, off int64) {
 
 // atEnd says that there is no header any more; n bytes are there behind off.
 func (r *Reader) atEnd(off int64, n int) error {
-	if r.told {
+	if r.reported {
 		return io.EOF
 	}
-	r.told = true
+	r.reported = true
 	switch {
 	case r.srcErr != io.EOF:
 		return r.sourceError(off)

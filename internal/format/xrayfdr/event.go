@@ -83,10 +83,10 @@ func (r *Reader) event(d []byte, to state) (*Record, error) {
 		return r.cut()
 	}
 	if garbage {
-		r.repairs[ReservedBytes]++
+		r.fixes[ReservedBytes]++
 	}
 	if lost {
-		r.repairs[OverwrittenPayload]++
+		r.fixes[OverwrittenPayload]++
 	} else {
 		rec.Payload = r.win[r.pos+metadataSize : r.pos+step : r.pos+step]
 	}

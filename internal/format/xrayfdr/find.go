@@ -27,7 +27,7 @@ func (r *Reader) find() error {
 				return err
 			}
 			if r.next < r.size {
-				r.repairs[Searched]++
+				r.fixes[Searched]++
 			}
 			return r.errNoBlock(at, r.next)
 		}
@@ -46,7 +46,7 @@ func (r *Reader) find() error {
 				if r.next, err = r.search(at + minBlock); err != nil {
 					return err
 				}
-				r.repairs[WrongExtents]++
+				r.fixes[WrongExtents]++
 			}
 		} else if claimed > r.size {
 			// The file was cut, unless other blocks lie in what this one claims.
@@ -54,7 +54,7 @@ func (r *Reader) find() error {
 				return err
 			}
 			if r.next < r.size {
-				r.repairs[WrongExtents]++
+				r.fixes[WrongExtents]++
 			} else {
 				r.block.Cut = true
 			}

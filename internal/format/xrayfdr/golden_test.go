@@ -32,9 +32,9 @@ func TestSpec(t *testing.T) {
 			}
 			checkGolden(t, file, want)
 			if name == "spec" {
-				again, repairs := copyTrace(t, file, func(*Record) {})
-				if !bytes.Equal(again, file) || repairs != (Repairs{}) {
-					t.Errorf("repairs %v, written again:\n%x", repairs, again)
+				again, fixes := copyTrace(t, file, func(*Record) {})
+				if !bytes.Equal(again, file) || fixes != (Fixes{}) {
+					t.Errorf("repairs %v, written again:\n%x", fixes, again)
 				}
 			}
 		})

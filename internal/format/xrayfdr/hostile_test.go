@@ -36,7 +36,7 @@ func TestTruncated(t *testing.T) {
 		_, whole, _, _ := readAll(t, file)
 		all := slices.Concat(whole...)
 		for n := HeaderSize; n < len(file); n++ {
-			blocks, records, repairs, problems := readAll(t, file[:n])
+			blocks, records, fixes, problems := readAll(t, file[:n])
 			got := slices.Concat(records...)
 			for i := range got {
 				if !same(got[i], all[i]) {
@@ -44,8 +44,8 @@ func TestTruncated(t *testing.T) {
 				}
 			}
 			cut := len(blocks) > 0 && blocks[len(blocks)-1].Cut
-			if cut != (repairs[CutFile] == 1) {
-				t.Fatalf("%s cut at %d: %v, %v", name, n, repairs, problems)
+			if cut != (fixes[CutFile] == 1) {
+				t.Fatalf("%s cut at %d: %v, %v", name, n, fixes, problems)
 			}
 			if len(problems) > 0 { // only where less than one record of a block is left
 				if len(problems) > 1 || !strings.Contains(problems[0].Error(), "no block begins here") {
@@ -72,9 +72,9 @@ func TestShuffled(t *testing.T) {
 			for _, i := range order {
 				shuffled = append(shuffled, file[blocks[i].Offset:blocks[i].Offset+blocks[i].Size]...)
 			}
-			_, got, repairs, problems := readAll(t, shuffled)
-			if len(problems) > 0 || repairs != want || len(got) != len(records) {
-				t.Fatalf("%s: %v, %v", name, problems, repairs)
+			_, got, fixes, problems := readAll(t, shuffled)
+			if len(problems) > 0 || fixes != want || len(got) != len(records) {
+				t.Fatalf("%s: %v, %v", name, problems, fixes)
 			}
 			for n, i := range order {
 				for j := range got[n] {
@@ -95,10 +95,10 @@ func TestHole(t *testing.T) {
 		for _, order := range orders() {
 			file := everything(t, version, order)
 			holed := slices.Delete(slices.Clone(file), 40, 140)
-			blocks, _, repairs, problems := readAll(t, holed)
+			blocks, _, fixes, problems := readAll(t, holed)
 			n := len(blocks)
-			if len(problems) != 1 || repairs[Searched]+repairs[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
-				t.Errorf("version %d, %v: %+v, %v, %v", version, order, blocks, repairs, problems)
+			if len(problems) != 1 || fixes[Searched]+fixes[WrongExtents] != 1 || n < 2 || blocks[n-2].TID != 101 || blocks[n-1].TID != 102 {
+				t.Errorf("version %d, %v: %+v, %v, %v", version, order, blocks, fixes, problems)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type Index struct {
 	Header   *Header
 	Blocks   []Block // in the order of the file
 	Problems []error // places where a block has to begin and does not; the first 100
-	Repairs  Repairs // what was set right to find the blocks
+	Fixes    Fixes   // what was set right to find the blocks
 }
 
 // ReadIndex finds the blocks of a trace. It reads the first records of each and
@@ -40,7 +40,7 @@ func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
 		b, err := r.NextBlock()
 		switch {
 		case err == io.EOF:
-			x.Repairs = r.repairs
+			x.Fixes = r.fixes
 			return x, x.resolve(src)
 		case err != nil && !isViolation(err):
 			return nil, err

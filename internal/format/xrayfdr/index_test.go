@@ -15,8 +15,8 @@ func TestSideBySide(t *testing.T) {
 		_, sequential, _, _ := readAll(t, file)
 		src := bytes.NewReader(file)
 		x, err := ReadIndex(src, src.Size())
-		if err != nil || len(x.Problems) > 0 || x.Repairs != (Repairs{}) {
-			t.Fatalf("%s: %v, %v, %v", name, x.Problems, x.Repairs, err)
+		if err != nil || len(x.Problems) > 0 || x.Fixes != (Fixes{}) {
+			t.Fatalf("%s: %v, %v, %v", name, x.Problems, x.Fixes, err)
 		}
 		threads := x.Threads()
 		got := make([][]Record, len(threads))

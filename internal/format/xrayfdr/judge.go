@@ -18,18 +18,18 @@ func (r *Reader) judge() error {
 	}
 	switch {
 	case asWritten.better(asLost):
-		r.payloads, r.told = kept, kept
+		r.payloads, r.reported = kept, kept
 	case asLost.better(asWritten):
-		r.payloads, r.told = overwritten, overwritten
+		r.payloads, r.reported = overwritten, overwritten
 	default:
-		r.payloads = max(r.told, kept)
+		r.payloads = max(r.reported, kept)
 	}
 	return nil
 }
 
 // sense is how much sense a way of reading a block makes.
 type sense struct {
-	broken  bool
+	damaged bool
 	odd     int   // things that runtimes do not do, or seldom
 	reached int64 // where it is broken, or EndOfBuffer stands
 }
@@ -38,9 +38,9 @@ type sense struct {
 // bytes of a record that is read in the wrong place may look like EndOfBuffer.
 func (s sense) better(o sense) bool {
 	switch {
-	case s.broken != o.broken:
-		return o.broken
-	case s.odd != o.odd && !s.broken:
+	case s.damaged != o.damaged:
+		return o.damaged
+	case s.odd != o.odd && !s.damaged:
 		return s.odd < o.odd
 	}
 	return s.reached > o.reached
@@ -55,7 +55,7 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 	}
 	p.block, p.end, p.limit, p.claimed = r.block, r.end, r.end, r.claimed
 	p.state, p.tsc, p.cpu, p.payloads = r.state, r.tsc, r.cpu, how
-	p.other, p.repairs = true, Repairs{}
+	p.other, p.fixes = true, Fixes{}
 	p.seek(r.offset())
 	s.reached = p.end
 	var calls callStack
@@ -63,14 +63,14 @@ func (r *Reader) try(how payloads) (s sense, err error) {
 	for {
 		rec, err := p.Next()
 		if err == io.EOF {
-			s.odd += int(p.repairs[CutRecord]+p.repairs[NoEndOfBuffer]+p.repairs[LateEndOfBuffer]) + calls.n
+			s.odd += int(p.fixes[CutRecord]+p.fixes[NoEndOfBuffer]+p.fixes[LateEndOfBuffer]) + calls.n
 			return s, nil
 		}
 		if err != nil {
 			if !isViolation(err) {
 				return s, err
 			}
-			s.broken, s.reached = true, p.offset()
+			s.damaged, s.reached = true, p.offset()
 			return s, nil
 		}
 		switch rec.Kind {

@@ -93,7 +93,7 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 	t.Helper()
 	const n = 60
 	file, said := chatty(t, version, order, lose, n, func(int) []byte { return payload })
-	_, records, repairs, problems := readAll(t, file)
+	_, records, fixes, problems := readAll(t, file)
 	if len(problems) > 0 {
 		t.Fatalf("%s: %v", what, problems)
 	}
@@ -114,12 +114,12 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 			}
 		}
 	}
-	want := Repairs{}
+	want := Fixes{}
 	if lose {
 		want[OverwrittenPayload] = n
 	}
-	if events != n || calls != 4*n || repairs != want {
-		t.Fatalf("%s: %d events, %d calls, repairs %v", what, events, calls, repairs)
+	if events != n || calls != 4*n || fixes != want {
+		t.Fatalf("%s: %d events, %d calls, repairs %v", what, events, calls, fixes)
 	}
 }
 
@@ -142,9 +142,9 @@ func TestLastPayload(t *testing.T) {
 	if err := w.End(); err != nil {
 		t.Fatal(err)
 	}
-	_, records, repairs, problems := readAll(t, out.Bytes())
-	if len(problems) > 0 || len(records) != 1 || repairs != (Repairs{OverwrittenPayload: 9}) {
-		t.Fatalf("%d blocks, %v, %v", len(records), repairs, problems)
+	_, records, fixes, problems := readAll(t, out.Bytes())
+	if len(problems) > 0 || len(records) != 1 || fixes != (Fixes{OverwrittenPayload: 9}) {
+		t.Fatalf("%d blocks, %v, %v", len(records), fixes, problems)
 	}
 	last := records[0][len(records[0])-1]
 	if last.Kind != CustomEvent || string(last.Payload) != "some words" {
@@ -159,9 +159,9 @@ func TestRecovered(t *testing.T) {
 	if unpacked(t, "v1-llvm5-events.yaml") != nil {
 		t.Fatal("llvm-xray reads the trace")
 	}
-	_, records, repairs, problems := readAll(t, unpacked(t, "v1-llvm5-events.xray"))
-	if len(problems) > 0 || len(records) != 2 || repairs[OverwrittenPayload] != 4 {
-		t.Fatalf("%d blocks, %v, %v", len(records), repairs, problems)
+	_, records, fixes, problems := readAll(t, unpacked(t, "v1-llvm5-events.xray"))
+	if len(problems) > 0 || len(records) != 2 || fixes[OverwrittenPayload] != 4 {
+		t.Fatalf("%d blocks, %v, %v", len(records), fixes, problems)
 	}
 	// Ids of leaf, mid, fib(6) and its calls, outer, … in the order of the program.
 	want := map[uint32]int{1: 10, 2: 2, 3: 50, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 1, 12: 1, 13: 1}

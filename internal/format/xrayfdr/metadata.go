@@ -9,7 +9,7 @@ func (r *Reader) metadata(b []byte, to state) (*Record, error) {
 	case NewBuffer:
 		rec.TID, used = r.tid(d), 4
 		if rec.TID > 0xffff {
-			r.repairs[WideThreadID]++
+			r.fixes[WideThreadID]++
 		}
 	case NewCPU:
 		r.cpu, r.tsc, used = o.Uint16(d), o.Uint64(d[2:]), 10
@@ -22,7 +22,7 @@ func (r *Reader) metadata(b []byte, to state) (*Record, error) {
 	case CallArgument:
 		rec.Argument, used = o.Uint64(d), 8
 		if to == afterEnter {
-			r.repairs[PlainArguments]++
+			r.fixes[PlainArguments]++
 		}
 	case Extents:
 		rec.Extents, used = o.Uint64(d), 8
@@ -41,6 +41,6 @@ func (r *Reader) metadata(b []byte, to state) (*Record, error) {
 // reserved counts records with garbage in the bytes behind their fields.
 func (r *Reader) reserved(d []byte) {
 	if !isZero(d) {
-		r.repairs[ReservedBytes]++
+		r.fixes[ReservedBytes]++
 	}
 }

@@ -36,7 +36,7 @@ type Reader struct {
 	other   bool // rec is no function record
 
 	payloads payloads
-	told     payloads // of the last block whose records could tell
+	reported payloads // of the last block whose records could tell
 	probe    *Reader
 	carried  map[int64]Block // blocks without NewCPUId, by offset
 
@@ -44,7 +44,7 @@ type Reader struct {
 
 	typed      int64 // typed events of the block
 	typedShort bool  // a block's extents did not count the markers of its typed events
-	repairs    Repairs
+	fixes      Fixes
 }
 
 // NewReader reads the file header and returns a reader that stands in front of
@@ -83,8 +83,8 @@ func (r *Reader) OpenBlock(b Block) (*Block, error) {
 // Header returns the file header. It belongs to the reader.
 func (r *Reader) Header() *Header { return r.header }
 
-// Repairs returns how often the reader has set something right so far.
-func (r *Reader) Repairs() Repairs { return r.repairs }
+// Fixes returns how often the reader has set something right so far.
+func (r *Reader) Fixes() Fixes { return r.fixes }
 
 // NextBlock goes to the next block, whatever is left of the one before, and
 // returns what its first records say. The block belongs to the reader and is
@@ -101,7 +101,7 @@ func (r *Reader) NextBlock() (*Block, error) {
 		return nil, err
 	}
 	if r.block.Cut {
-		r.repairs[CutFile]++
+		r.fixes[CutFile]++
 	}
 	if err := r.open(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (r *Reader) nextListed() (*Block, error) {
 	r.end = r.block.Offset + r.block.Size
 	r.limit = r.end
 	if r.block.Cut {
-		r.repairs[CutFile]++
+		r.fixes[CutFile]++
 	}
 	r.seek(r.block.Offset)
 	r.begin()
@@ -235,7 +235,7 @@ func (r *Reader) nextSlow() (*Record, error) {
 		if kind != EndOfBuffer || to == rejected {
 			return r.fail(r.bad(kind.String(), "", 0, "version %d has no such record", r.version()))
 		}
-		r.repairs[LateEndOfBuffer]++
+		r.fixes[LateEndOfBuffer]++
 	}
 	if to == rejected {
 		return r.fail(r.bad(kind.String(), "", 0, "cannot be here: %s", expected[r.state]))
@@ -283,13 +283,13 @@ func (r *Reader) readFunction(kind Kind, b []byte) {
 // leavePreamble is called as a body begins, and counts what did not come before.
 func (r *Reader) leavePreamble(first Kind) {
 	if r.version() >= versions[PID].first && r.state == afterWallTime {
-		r.repairs[NoPID]++
+		r.fixes[NoPID]++
 	}
 	if first != NewCPU && first != EndOfBuffer {
 		if r.block.Base == CarriedBase {
-			r.repairs[CarriedTSC]++
+			r.fixes[CarriedTSC]++
 		} else {
-			r.repairs[LostTSC]++
+			r.fixes[LostTSC]++
 		}
 	}
 }
@@ -303,10 +303,10 @@ func (r *Reader) fail(err error) (*Record, error) {
 // finish ends the block where its bytes end, or what was written of it.
 func (r *Reader) finish() (*Record, error) {
 	if r.version() == 1 && !r.block.Cut {
-		r.repairs[NoEndOfBuffer]++
+		r.fixes[NoEndOfBuffer]++
 	}
 	if r.typedShort && r.typed > 0 {
-		r.repairs[TypedExtents]++
+		r.fixes[TypedExtents]++
 	} else {
 		r.typed = 0
 	}
@@ -331,7 +331,7 @@ func (r *Reader) cut() (*Record, error) {
 	case r.typed > 0:
 		r.typedShort = true
 	default:
-		r.repairs[CutRecord]++
+		r.fixes[CutRecord]++
 	}
 	return r.finish()
 }

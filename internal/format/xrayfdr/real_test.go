@@ -51,7 +51,7 @@ func realTraces(t testing.TB) []string {
 }
 
 // readAll returns all records of a trace, copied, and what was wrong with it.
-func readAll(t testing.TB, file []byte) (blocks []Block, records [][]Record, repairs Repairs, problems []error) {
+func readAll(t testing.TB, file []byte) (blocks []Block, records [][]Record, fixes Fixes, problems []error) {
 	t.Helper()
 	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -60,7 +60,7 @@ func readAll(t testing.TB, file []byte) (blocks []Block, records [][]Record, rep
 	for {
 		b, err := r.NextBlock()
 		if err == io.EOF {
-			return blocks, records, r.Repairs(), problems
+			return blocks, records, r.Fixes(), problems
 		}
 		if err != nil {
 			problems = append(problems, err)

@@ -2,15 +2,15 @@ package xrayfdr
 
 import "fmt"
 
-// A Repair is a way in which files of real runtimes differ from the document,
+// A Fix is a way in which files of real runtimes differ from the document,
 // or files from whole ones, and which the reader sets right.
-type Repair uint8
+type Fix uint8
 
 const (
 	// OverwrittenPayload: the runtime did not step over an event's data, and the
 	// records behind the marker were written over it (LLVM 5 to 7). Counted once
 	// for each event.
-	OverwrittenPayload Repair = iota
+	OverwrittenPayload Fix = iota
 	// CarriedTSC: a block without NewCPUId (LLVM 5) goes on from the last TSC of
 	// its thread's block before.
 	CarriedTSC
@@ -47,10 +47,10 @@ const (
 	// before it ends.
 	Searched
 
-	numRepairs
+	numFixes
 )
 
-var repairNames = [numRepairs]string{
+var fixNames = [numFixes]string{
 	"event data overwritten", "buffer without NewCPUId", "buffer without NewCPUId and nothing before", "arguments after a plain entry",
 	"thread id of four bytes", "garbage in reserved bytes", "no EndOfBuffer", "EndOfBuffer in a later version", "no PidEntry",
 	"record cut by the buffer's end",
@@ -58,18 +58,18 @@ var repairNames = [numRepairs]string{
 }
 
 // String returns a short name in plain words.
-func (r Repair) String() string {
-	if int(r) < len(repairNames) {
-		return repairNames[r]
+func (r Fix) String() string {
+	if int(r) < len(fixNames) {
+		return fixNames[r]
 	}
 	return fmt.Sprintf("Repair(%d)", uint8(r))
 }
 
-// Repairs counts repairs, indexed by Repair.
-type Repairs [numRepairs]uint64
+// Fixes counts repairs, indexed by Fix.
+type Fixes [numFixes]uint64
 
 // Add adds the counts of other.
-func (r *Repairs) Add(other *Repairs) {
+func (r *Fixes) Add(other *Fixes) {
 	for i, n := range other {
 		r[i] += n
 	}
@@ -77,9 +77,9 @@ func (r *Repairs) Add(other *Repairs) {
 
 // Any says whether there was anything to repair. Garbage in reserved bytes and
 // wide thread ids do not count: they are harmless, and the rule.
-func (r *Repairs) Any() bool {
+func (r *Fixes) Any() bool {
 	for i, n := range r {
-		if n != 0 && Repair(i) != ReservedBytes && Repair(i) != WideThreadID {
+		if n != 0 && Fix(i) != ReservedBytes && Fix(i) != WideThreadID {
 			return true
 		}
 	}

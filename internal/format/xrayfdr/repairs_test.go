@@ -58,9 +58,9 @@ func TestCarriedTSC(t *testing.T) {
 			t.Errorf("block %d: base %d, times %v, %v", i, b.Base, times, err)
 		}
 	}
-	blocks, records, repairs, problems := readAll(t, file)
-	if len(problems) > 0 || len(blocks) != 4 || repairs != (Repairs{CarriedTSC: 2, LostTSC: 1}) {
-		t.Fatalf("%d blocks, %v, %v", len(blocks), repairs, problems)
+	blocks, records, fixes, problems := readAll(t, file)
+	if len(problems) > 0 || len(blocks) != 4 || fixes != (Fixes{CarriedTSC: 2, LostTSC: 1}) {
+		t.Fatalf("%d blocks, %v, %v", len(blocks), fixes, problems)
 	}
 	for i := range blocks {
 		check(t, i, &blocks[i], records[i], nil)
@@ -99,9 +99,9 @@ func readBlock(r *Reader) (records []Record, err error) {
 
 // one returns the calls of a trace that must read without problems, and what
 // was repaired.
-func one(t *testing.T, file []byte) (calls []string, repairs Repairs) {
+func one(t *testing.T, file []byte) (calls []string, fixes Fixes) {
 	t.Helper()
-	_, records, repairs, problems := readAll(t, file)
+	_, records, fixes, problems := readAll(t, file)
 	if len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -112,7 +112,7 @@ func one(t *testing.T, file []byte) (calls []string, repairs Repairs) {
 			}
 		}
 	}
-	return calls, repairs
+	return calls, fixes
 }
 
 func TestRepairs(t *testing.T) {
@@ -129,71 +129,71 @@ func TestRepairs(t *testing.T) {
 		version uint16
 		write   func(w writer)
 		change  func(file []byte) []byte
-		want    Repairs
+		want    Fixes
 		calls   []string
 	}{
-		{"nothing", 1, two, nil, Repairs{}, calls},
+		{"nothing", 1, two, nil, Fixes{}, calls},
 		{"no EndOfBuffer", 1, two, func(file []byte) []byte {
 			clear(file[32+64 : 32+64+16])
 			return file
-		}, Repairs{NoEndOfBuffer: 1}, calls},
+		}, Fixes{NoEndOfBuffer: 1}, calls},
 		{"a buffer full to its end", 1, two, func(file []byte) []byte {
 			// The same two blocks, each as large as its records.
 			out := append([]byte(nil), file[:32+64]...)
 			out = append(out, file[32+256:32+256+64]...)
 			binary.LittleEndian.PutUint64(out[16:], 64)
 			return out
-		}, Repairs{NoEndOfBuffer: 2}, calls},
+		}, Fixes{NoEndOfBuffer: 2}, calls},
 		{"plain arguments", 1, func(w writer) {
 			w.Begin(&Block{TID: 1, TSC: 1})
 			w.Function(Enter, 1, 2)
 			w.Argument(5)
 			w.Argument(6)
-		}, nil, Repairs{PlainArguments: 2}, []string{"Enter 1 2"}},
-		{"wide thread ids", 3, func(w writer) { w.Begin(&Block{TID: 70000, TSC: 1}) }, nil, Repairs{WideThreadID: 1}, nil},
+		}, nil, Fixes{PlainArguments: 2}, []string{"Enter 1 2"}},
+		{"wide thread ids", 3, func(w writer) { w.Begin(&Block{TID: 70000, TSC: 1}) }, nil, Fixes{WideThreadID: 1}, nil},
 		{"garbage in reserved bytes", 3, two, func(file []byte) []byte {
 			file[48+15], file[64+15] = 1, 2
 			return file
-		}, Repairs{ReservedBytes: 2}, calls},
+		}, Fixes{ReservedBytes: 2}, calls},
 		{"EndOfBuffer in version 3", 3, two, func(file []byte) []byte {
 			copy(file[48+64:], []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 			return file
-		}, Repairs{LateEndOfBuffer: 1}, calls[2:]},
+		}, Fixes{LateEndOfBuffer: 1}, calls[2:]},
 		{"no process", 4, two, func(file []byte) []byte {
 			out := slices.Delete(file, 48+32, 48+48)
 			binary.LittleEndian.PutUint64(out[33:], binary.LittleEndian.Uint64(out[33:])-16)
 			return out
-		}, Repairs{NoPID: 1}, calls},
+		}, Fixes{NoPID: 1}, calls},
 		{"extents that cut a record", 5, two, func(file []byte) []byte {
 			out := slices.Delete(file, 48+76, 48+80)
 			binary.LittleEndian.PutUint64(out[33:], 76)
 			return out
-		}, Repairs{CutRecord: 1}, slices.Delete(slices.Clone(calls), 1, 2)},
+		}, Fixes{CutRecord: 1}, slices.Delete(slices.Clone(calls), 1, 2)},
 		{"extents too short", 5, two, func(file []byte) []byte {
 			binary.LittleEndian.PutUint64(file[33:], 72)
 			return file
-		}, Repairs{WrongExtents: 1}, calls},
+		}, Fixes{WrongExtents: 1}, calls},
 		{"extents too long", 5, two, func(file []byte) []byte {
 			binary.LittleEndian.PutUint64(file[33:], 90)
 			return file
-		}, Repairs{WrongExtents: 1}, calls},
+		}, Fixes{WrongExtents: 1}, calls},
 		{"extents beyond the file", 5, two, func(file []byte) []byte {
 			binary.LittleEndian.PutUint64(file[33:], 1<<30)
 			return file
-		}, Repairs{WrongExtents: 1}, calls},
-		{"a cut file", 5, two, func(file []byte) []byte { return file[:len(file)-3] }, Repairs{CutFile: 1}, calls[:3]},
+		}, Fixes{WrongExtents: 1}, calls},
+		{"a cut file", 5, two, func(file []byte) []byte { return file[:len(file)-3] }, Fixes{CutFile: 1}, calls[:3]},
 		{"empty buffers", 2, two, func(file []byte) []byte {
 			return slices.Insert(file, 32, 0x0f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-		}, Repairs{}, calls},
+		}, Fixes{}, calls},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := trace(t, test.version, test.write)
 			if test.change != nil {
 				file = test.change(file)
 			}
-			calls, repairs := one(t, file)
-			if repairs != test.want || !slices.Equal(calls, test.calls) {
-				t.Errorf("repairs %v, want %v\n%q", repairs, test.want, calls)
+			calls, fixes := one(t, file)
+			if fixes != test.want || !slices.Equal(calls, test.calls) {
+				t.Errorf("repairs %v, want %v\n%q", fixes, test.want, calls)
 			}
 		})
 	}
@@ -266,9 +266,9 @@ func TestTypedExtents(t *testing.T) {
 	if unpacked(t, "v5-llvm14-typed.yaml") != nil {
 		t.Fatal("llvm-xray reads the trace")
 	}
-	blocks, records, repairs, problems := readAll(t, unpacked(t, "v5-llvm14-typed.xray"))
-	if len(problems) > 0 || len(blocks) != 6 || repairs[TypedExtents] != 6 || repairs[CutRecord] != 0 {
-		t.Fatalf("%d blocks, %v, %v", len(blocks), repairs, problems)
+	blocks, records, fixes, problems := readAll(t, unpacked(t, "v5-llvm14-typed.xray"))
+	if len(problems) > 0 || len(blocks) != 6 || fixes[TypedExtents] != 6 || fixes[CutRecord] != 0 {
+		t.Fatalf("%d blocks, %v, %v", len(blocks), fixes, problems)
 	}
 	typed, custom := 0, 0
 	for _, block := range records {

@@ -43,7 +43,7 @@ func everything(t testing.TB, version uint16, order binary.ByteOrder) []byte {
 func orders() []binary.ByteOrder { return []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} }
 
 // copyTrace reads a trace and writes what it read.
-func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Repairs) {
+func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Fixes) {
 	t.Helper()
 	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -76,7 +76,7 @@ func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Repairs) 
 	if err := w.End(); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes(), r.Repairs()
+	return out.Bytes(), r.Fixes()
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -86,12 +86,12 @@ func TestRoundTrip(t *testing.T) {
 				file := everything(t, version, order)
 				var last Record
 				n := 0
-				out, repairs := copyTrace(t, file, func(rec *Record) { last = *rec; n++ })
+				out, fixes := copyTrace(t, file, func(rec *Record) { last = *rec; n++ })
 				if !bytes.Equal(file, out) {
 					t.Errorf("reading and writing changes the file:\n%x\n%x", file, out)
 				}
-				if repairs != (Repairs{}) {
-					t.Errorf("repairs of a file without faults: %v", repairs)
+				if fixes != (Fixes{}) {
+					t.Errorf("repairs of a file without faults: %v", fixes)
 				}
 				if want := uint64(1<<40 + 1<<33); version > 1 && (last.TSC != want || last.CPU != 258) {
 					t.Errorf("the last record is %+v", last)

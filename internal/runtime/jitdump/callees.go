@@ -28,9 +28,9 @@ type placed struct {
 	function int
 }
 
-// lookAround adds the functions scanned since the last call. It must not run while
+// collectCallees adds the functions scanned since the last call. It must not run while
 // functions are read.
-func (d *Dump) lookAround() {
+func (d *Dump) collectCallees() {
 	c := &d.callees
 	if !d.derive || c.events == len(d.Events) {
 		return

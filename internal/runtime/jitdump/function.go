@@ -18,8 +18,8 @@ type Reader struct {
 	Problems []source.Problem
 
 	d        *Dump
-	repairs  *repairs // those of d, except while looking for quirks
-	function int      // the one being read
+	fixes    *fixes // those of d, except while looking for quirks
+	function int    // the one being read
 	fn       jitcode.Function
 	window   window
 	code     []byte // of fn, where it is not in the window
@@ -28,7 +28,7 @@ type Reader struct {
 	info2    jitdump.DebugInfo2
 	files    []int             // places in fn.Files of a record's files
 	listings []source.MadeText // of the function
-	texts    texts
+	embedded embedded
 	frames   cfi.Synthesizer
 	aside    *Reader           // reads called functions; nil before the first
 	names    map[string]string // see intern
@@ -39,7 +39,7 @@ type Reader struct {
 
 // Reader returns a new reader.
 func (d *Dump) Reader() *Reader {
-	return &Reader{d: d, repairs: &d.repairs, names: make(map[string]string), places: make(map[string]int)}
+	return &Reader{d: d, fixes: &d.fixes, names: make(map[string]string), places: make(map[string]int)}
 }
 
 // Functions is Reader, as a Dump has it.
@@ -65,19 +65,19 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 		return nil, err
 	}
 	if !r.exact {
-		r.placeRows(fn, i)
+		r.shiftRows(fn, i)
 	}
 	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
-	r.addTexts(fn)
+	r.addEmbedded(fn)
 	if err := r.addUnwind(fn); err != nil {
 		return nil, err
 	}
 	return fn, nil
 }
 
-// placeRows moves the rows of function i to their right addresses, or removes them if these
+// shiftRows moves the rows of function i to their right addresses, or removes them if these
 // are unknown.
-func (r *Reader) placeRows(fn *jitcode.Function, i int) {
+func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	d := r.d
 	if len(r.rows) == 0 || len(d.evidence.hypotheses) == 0 {
 		return
@@ -87,13 +87,13 @@ func (r *Reader) placeRows(fn *jitcode.Function, i int) {
 	var lost *atomic.Int64 // why there are no lines
 	switch {
 	case ok && name.tier == tierBaseline && d.bytecode:
-		lost = &r.repairs.bytecode
+		lost = &r.fixes.bytecode
 	case d.decision == source.LinesContradictory:
-		lost = &r.repairs.contradictory
+		lost = &r.fixes.contradictory
 	case d.decision == source.LinesUndecided && d.growing:
-		lost = &r.repairs.withheld
+		lost = &r.fixes.withheld
 	case h.hasFailed(i):
-		lost = &r.repairs.misfitting
+		lost = &r.fixes.misfitting
 	}
 	if lost != nil {
 		if slices.ContainsFunc(r.rows, func(w row) bool { return w.line != 0 }) {
@@ -106,7 +106,7 @@ func (r *Reader) placeRows(fn *jitcode.Function, i int) {
 		r.rows[at].off -= h.skew
 	}
 	if h.skew != 0 {
-		r.repairs.skew.Add(1)
+		r.fixes.skew.Add(1)
 		d.given.moved.Add(1)
 	} else {
 		d.given.asWritten.Add(1)
@@ -141,7 +141,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	start := r.d.codeStart(l.CodeAddr)
 	r.fn = jitcode.Function{
 		Name: l.Name, Addr: start, Size: l.CodeSize, Code: r.unsalted(l.Code), Thumb: start != l.CodeAddr,
-		Files: r.fn.Files[:0], Texts: r.fn.Texts[:0], Lines: r.fn.Lines[:0],
+		Files: r.fn.Files[:0], Sources: r.fn.Sources[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
 	}
 	if p.inline.Size != 0 {

@@ -103,7 +103,7 @@ func FuzzScan(f *testing.F) {
 				}
 			}
 			checkTree(t, fn)
-			for _, text := range fn.Texts {
+			for _, text := range fn.Sources {
 				if len(text) > jitcode.MaxText {
 					t.Fatalf("function %d has a text of %d bytes", i, len(text))
 				}
@@ -117,7 +117,7 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("source %+v: %d bytes, %v", s, len(text), err)
 			}
 		}
-		d.Repairs()
+		d.Fixes()
 	})
 }
 
@@ -128,8 +128,8 @@ func checkTree(t *testing.T, fn *jitcode.Function) {
 			t.Fatalf("origin %+v of %d files", o, len(fn.Files))
 		}
 	}
-	if len(fn.Texts) > len(fn.Files) || len(fn.Inlines) > 0 && len(fn.Origins) == 0 {
-		t.Fatalf("%d texts, %d files, %d origins", len(fn.Texts), len(fn.Files), len(fn.Origins))
+	if len(fn.Sources) > len(fn.Files) || len(fn.Inlines) > 0 && len(fn.Origins) == 0 {
+		t.Fatalf("%d texts, %d files, %d origins", len(fn.Sources), len(fn.Files), len(fn.Origins))
 	}
 	for i, c := range fn.Inlines {
 		if c.Parent >= i || c.Origin >= len(fn.Origins) || c.First >= c.Last || c.Last > len(fn.Ranges) {

@@ -22,7 +22,7 @@ func (d *Dump) Clock() (source.Clock, error) {
 }
 
 // Traits returns the traits of jitdumps.
-func (d *Dump) Traits() source.Traits { return source.Traits{Kind: Kind, ClaimsOnly: true} }
+func (d *Dump) Traits() source.Traits { return source.Traits{Kind: Kind, ClockUnsure: true} }
 
 // SetMachine sets the machine of a dump that has no elf_mach in its header to the recording's.
 func (d *Dump) SetMachine(machine source.Machine) {
@@ -38,16 +38,16 @@ func (d *Dump) SetMachine(machine source.Machine) {
 	}
 }
 
-// HeaderRepairs returns the repairs of the dump as a whole, the last of [Jitdump.Repairs].
-func (d *Dump) HeaderRepairs() (list []source.Repair) {
+// HeaderFixes returns the repairs of the dump as a whole, the last of [Jitdump.Repairs].
+func (d *Dump) HeaderFixes() (list []source.Fix) {
 	if d.header.Flags.Unknown() != 0 {
-		list = append(list, source.Repair{Name: "unknown-flags", Count: 1, Text: "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})
+		list = append(list, source.Fix{Name: "unknown-flags", Count: 1, Text: "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})
 	}
 	if d.assumed {
-		list = append(list, source.Repair{Name: "no-machine", Count: 1, Text: "header without elf_mach; the machine is the recording's"})
+		list = append(list, source.Fix{Name: "no-machine", Count: 1, Text: "header without elf_mach; the machine is the recording's"})
 	}
 	if n := d.replaced(); n > 0 {
-		list = append(list, source.Repair{Name: "salted-code", Count: n, Text: "functions whose last 8 bytes of code the runtime has replaced in the dump; shown as (bad), as the true ones are unknown"})
+		list = append(list, source.Fix{Name: "salted-code", Count: n, Text: "functions whose last 8 bytes of code the runtime has replaced in the dump; shown as (bad), as the true ones are unknown"})
 	}
 	return list
 }

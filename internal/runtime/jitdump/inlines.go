@@ -19,7 +19,7 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 	info, err := r.decodeTree(fn, raw)
 	if info == nil && raw.ID == jitdump.IDOpenJ9 {
 		r.problem(raw.Offset, "%v; the function is left without the lines and inlined calls of its metadata", err)
-		r.repairs.trees.Add(1)
+		r.fixes.trees.Add(1)
 		return false
 	}
 	return r.useTree(fn, info, err, raw.Offset)
@@ -28,7 +28,7 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 // useTree takes over a record that was decoded, as far as it was, and is at an offset.
 func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
-		r.brokenTree(off, err)
+		r.badTree(off, err)
 		return false
 	}
 	files := r.recordFiles(fn, info)
@@ -36,7 +36,7 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 		err = info.CheckTree(fn.Size)
 	}
 	if err != nil {
-		r.brokenTree(off, err)
+		r.badTree(off, err)
 	} else {
 		tree(fn, info, files)
 	}
@@ -52,7 +52,7 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 		}
 		if w.line > maxLine {
 			w.line = 0
-			r.repairs.absurdLines.Add(1)
+			r.fixes.absurdLines.Add(1)
 		}
 		if w.file < 0 {
 			w.file, w.line = 0, 0
@@ -67,9 +67,9 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 	return known
 }
 
-func (r *Reader) brokenTree(off int64, err error) {
+func (r *Reader) badTree(off int64, err error) {
 	r.problem(off, "%v; the function is left without inlined calls", err)
-	r.repairs.trees.Add(1)
+	r.fixes.trees.Add(1)
 }
 
 // decodeTree returns the record, of any kind, as one of today's. With an error,

@@ -207,22 +207,22 @@ func TestSources(t *testing.T) {
 	fn()
 	d := b.scan()
 	r := d.Reader()
-	texts := func() (got []string) {
+	embedded := func() (got []string) {
 		for i := range 4 {
 			fn, err := r.Function(i)
-			if err != nil || len(fn.Files) != 1 || len(fn.Texts) != 1 {
+			if err != nil || len(fn.Files) != 1 || len(fn.Sources) != 1 {
 				t.Fatalf("%+v, %v", fn, err)
 			}
-			got = append(got, fn.Files[0]+"="+fn.Texts[0])
+			got = append(got, fn.Files[0]+"="+fn.Sources[0])
 		}
 		return got
 	}
-	if got, want := texts(), []string{"/dir/a.js=", "/dir/a.js=one", "/dir/a.js=one", "/dir/a.js=two"}; !reflect.DeepEqual(got, want) {
+	if got, want := embedded(), []string{"/dir/a.js=", "/dir/a.js=one", "/dir/a.js=one", "/dir/a.js=two"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d.PlaceSource(0, "dir/a.js")
 	d.PlaceSource(2, "@1/dir/a.js")
-	if got, want := texts(), []string{"/dir/a.js=", "dir/a.js=one", "dir/a.js=one", "@1/dir/a.js=two"}; !reflect.DeepEqual(got, want) {
+	if got, want := embedded(), []string{"/dir/a.js=", "dir/a.js=one", "dir/a.js=one", "@1/dir/a.js=two"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	all := d.Sources()

@@ -46,7 +46,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 		line := e.Line
 		if line > maxLine {
 			line = 0
-			r.repairs.absurdLines.Add(1)
+			r.fixes.absurdLines.Add(1)
 		}
 		file := names.index(e.Name)
 		if file < 0 {
@@ -64,7 +64,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 func (r *Reader) sortRows() {
 	byOffset := func(a, b row) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(r.rows, byOffset) {
-		r.repairs.unsorted.Add(1)
+		r.fixes.unsorted.Add(1)
 		slices.SortStableFunc(r.rows, byOffset)
 	}
 }
@@ -103,7 +103,7 @@ func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 		lines = append(lines, line)
 	}
 	if outside > 0 {
-		r.repairs.outside.Add(1)
+		r.fixes.outside.Add(1)
 	}
 	return lines
 }
@@ -145,7 +145,7 @@ func (t *nameTable) index(name []byte) int {
 // file returns the place of a file name in fn.Files, or -1 for garbage.
 func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
 	if isGarbled(name, inUTF8) {
-		r.repairs.garbled.Add(1)
+		r.fixes.garbled.Add(1)
 		return -1
 	}
 	file := r.intern(name)

@@ -227,10 +227,10 @@ func TestJ9Costs(t *testing.T) {
 	start := time.Now()
 	fn, problems, d := oneJ9(t, j9Record(t, body, nil, 0x1000), 0x1000, 60000)
 	total := 0
-	for _, text := range fn.Texts {
+	for _, text := range fn.Sources {
 		total += len(text)
 	}
-	t.Logf("%v, %d texts of %d bytes, %d calls, %d sources, problems %v", time.Since(start), len(fn.Texts), total, len(fn.Inlines), len(d.Sources()), problems)
+	t.Logf("%v, %d texts of %d bytes, %d calls, %d sources, problems %v", time.Since(start), len(fn.Sources), total, len(fn.Inlines), len(d.Sources()), problems)
 	if took := time.Since(start); took > 20*time.Second || total > 1<<20 {
 		t.Errorf("%v, %d bytes of text", took, total)
 	}

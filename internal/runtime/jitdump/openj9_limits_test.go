@@ -63,7 +63,7 @@ func TestJ9LongNames(t *testing.T) {
 		if len(names) != len(fn.Origins) || total > 5<<20 {
 			t.Errorf("%d functions have %d names; with files %d bytes", len(fn.Origins), len(names), total)
 		}
-		for i, text := range fn.Texts {
+		for i, text := range fn.Sources {
 			if !utf8.ValidString(text) {
 				t.Errorf("the text of %s is not in UTF-8", fn.Files[i])
 			}
@@ -93,7 +93,7 @@ func TestJ9LongNamesListed(t *testing.T) {
 			t.Fatal(problems)
 		}
 		shown := make(map[string]bool)
-		for i, text := range fn.Texts {
+		for i, text := range fn.Sources {
 			if !utf8.ValidString(text) || strings.Contains(text, "\ufffd") {
 				t.Errorf("%s: %q", fn.Files[i], text)
 			}

@@ -31,8 +31,8 @@ func TestJ9ListingsOfOneName(t *testing.T) {
 		}
 	}
 	want := "    0: +0x8 to +0x10\n\n\n\n\n    5:  inlines p.A.f\n\n\n\n    9:  inlines [unloaded]\n\n   11: +0x30 to +0x40\n"
-	if i := slices.Index(fn.Files, "p.A.f.bytecode"); i < 0 || fn.Texts[i] != want {
-		t.Errorf("files %q, texts %q", fn.Files, fn.Texts)
+	if i := slices.Index(fn.Files, "p.A.f.bytecode"); i < 0 || fn.Sources[i] != want {
+		t.Errorf("files %q, texts %q", fn.Files, fn.Sources)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestJ9ListingOfUnloaded(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	text := "    0:  (of all methods that were unloaded)\n\n\n\n    4: +0x28 to +0x30\n"
-	if i := slices.Index(fn.Files, "[unloaded].bytecode"); i < 0 || fn.Texts[i] != text {
-		t.Errorf("files %q, texts %q", fn.Files, fn.Texts)
+	if i := slices.Index(fn.Files, "[unloaded].bytecode"); i < 0 || fn.Sources[i] != text {
+		t.Errorf("files %q, texts %q", fn.Files, fn.Sources)
 	}
 }

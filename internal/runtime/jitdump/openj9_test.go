@@ -236,14 +236,14 @@ func checkListings(t *testing.T, fn *jitcode.Function) {
 	t.Helper()
 	lines := make(map[int][]string)
 	for i, name := range fn.Files {
-		if strings.HasSuffix(name, ".bytecode") != (i < len(fn.Texts) && fn.Texts[i] != "") {
-			t.Fatalf("%s has the text %q", name, fn.Texts)
+		if strings.HasSuffix(name, ".bytecode") != (i < len(fn.Sources) && fn.Sources[i] != "") {
+			t.Fatalf("%s has the text %q", name, fn.Sources)
 		}
-		if i < len(fn.Texts) {
-			if len(fn.Texts[i]) > jitcode.MaxText {
-				t.Fatalf("%s has %d bytes", name, len(fn.Texts[i]))
+		if i < len(fn.Sources) {
+			if len(fn.Sources[i]) > jitcode.MaxText {
+				t.Fatalf("%s has %d bytes", name, len(fn.Sources[i]))
 			}
-			lines[i] = strings.Split(fn.Texts[i], "\n")
+			lines[i] = strings.Split(fn.Sources[i], "\n")
 		}
 	}
 	has := func(file int, line uint32) {
@@ -409,8 +409,8 @@ func TestJ9Lines(t *testing.T) {
 		}
 	}
 	listing := "    0:\n" + strings.Repeat("\n", 2) + "    3: +0x18 to +0x20\n" + strings.Repeat("\n", 8) + "   12: +0x20 to +0x28\n"
-	if i := slices.Index(fn.Files, "q.C.inner(Lp.A;)I.bytecode"); i < 0 || fn.Texts[i] != listing {
-		t.Errorf("files %q, texts %q", fn.Files, fn.Texts)
+	if i := slices.Index(fn.Files, "q.C.inner(Lp.A;)I.bytecode"); i < 0 || fn.Sources[i] != listing {
+		t.Errorf("files %q, texts %q", fn.Files, fn.Sources)
 	}
 	// The listings are sources of the dump, which can be placed.
 	all := d.Sources()
@@ -421,8 +421,8 @@ func TestJ9Lines(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	d.PlaceSource(1, "@1/inner")
-	if fn, err = d.Reader().Function(0); err != nil || !slices.Contains(fn.Files, "@1/inner") || fn.Texts[slices.Index(fn.Files, "@1/inner")] != listing {
-		t.Errorf("files %q, texts %q, %v", fn.Files, fn.Texts, err)
+	if fn, err = d.Reader().Function(0); err != nil || !slices.Contains(fn.Files, "@1/inner") || fn.Sources[slices.Index(fn.Files, "@1/inner")] != listing {
+		t.Errorf("files %q, texts %q, %v", fn.Files, fn.Sources, err)
 	}
 }
 
@@ -441,8 +441,8 @@ func TestJ9ListingOfCaller(t *testing.T) {
 		t.Errorf("the call is at %v", got)
 	}
 	want := "    0: +0x8 to +0x10\n\n\n\n\n    5:  inlines p.A$B.middle()V\n\n\n\n    9:  inlines [unloaded]\n\n   11: +0x30 to +0x40\n"
-	if i := slices.Index(fn.Files, "p.A.outer()V.bytecode"); i < 0 || fn.Texts[i] != want {
-		t.Errorf("texts %q", fn.Texts)
+	if i := slices.Index(fn.Files, "p.A.outer()V.bytecode"); i < 0 || fn.Sources[i] != want {
+		t.Errorf("texts %q", fn.Sources)
 	}
 }
 

@@ -16,18 +16,18 @@ import (
 // with real or rebuilt bytes. Quirks of addresses are in skew.go, quirks of V8's inlined
 // lines in v8positions.go.
 
-// repairs counts what was repaired. Functions are read by several goroutines.
-type repairs struct {
+// fixes counts what was repaired. Functions are read by several goroutines.
+type fixes struct {
 	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
 	missized                                                                                           atomic.Int64
 	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
 }
 
-// Repairs returns what has been repaired so far, in a fixed order, without what
+// Fixes returns what has been repaired so far, in a fixed order, without what
 // did not occur.
-func (d *Dump) Repairs() []source.Repair {
-	r := &d.repairs
-	all := []source.Repair{
+func (d *Dump) Fixes() []source.Fix {
+	r := &d.fixes
+	all := []source.Fix{
 		{Name: "skewed-lines", Count: r.skew.Load(), Text: "functions whose source lines were moved back to the code they belong to"},
 		{Name: "contradictory-lines", Count: r.contradictory.Load(), Text: "functions without lines, because the dump's line tables contradict each other"},
 		{Name: "misplaced-lines", Count: r.misfitting.Load(), Text: "functions without lines, because theirs are not at starts of instructions, unlike those of other functions"},
@@ -50,8 +50,8 @@ func (d *Dump) Repairs() []source.Repair {
 		{Name: "orphaned-lines", Count: int64(d.Orphans()), Text: "line tables that belong to no function of the dump; left out"},
 		{Name: "absurd-tids", Count: r.tids.Load(), Text: "functions with a thread id that Linux does not give out; the process id stands for it"},
 	}
-	all = slices.DeleteFunc(all, func(r source.Repair) bool { return r.Count == 0 })
-	return append(all, d.HeaderRepairs()...)
+	all = slices.DeleteFunc(all, func(r source.Fix) bool { return r.Count == 0 })
+	return append(all, d.HeaderFixes()...)
 }
 
 // maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).
@@ -62,7 +62,7 @@ const maxTID = 1 << 22
 // about the dump as a whole. It fails only with ctx's error.
 func (d *Dump) findQuirks(ctx context.Context) error {
 	r := d.Reader()
-	r.repairs = new(repairs) // looking is not repairing
+	r.fixes = new(fixes) // looking is not repairing
 	v8 := d.header.Pad == v8Pad
 	for ; d.evidence.functions < len(d.parts); d.evidence.functions++ {
 		i := d.evidence.functions
@@ -203,7 +203,7 @@ func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield fu
 	name, _ := r.d.v8Name(fn.Name)
 	script := name.script
 	if file, layout := freedName(info, script); file != nil {
-		r.repairs.fileNames.Add(1)
+		r.fixes.fileNames.Add(1)
 		order := r.d.order()
 		area := info.Area
 		for n := range info.Count {
@@ -226,7 +226,7 @@ func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield fu
 		yield(e)
 	}
 	if repaired {
-		r.repairs.fileNames.Add(1)
+		r.fixes.fileNames.Add(1)
 	}
 	return nil
 }

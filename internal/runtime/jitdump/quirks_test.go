@@ -48,7 +48,7 @@ func TestEntriesOutside(t *testing.T) {
 	b.load("all in front", 0x7000, 16)
 	d := b.scan()
 	wantTables(t, d, "f: 0 a.c:2:0 4 a.c:3:0 6 - 8 a.c:5:0 15 a.c:6:0", "marked: 0 b.c:1:0", "too far in front: 4 d.c:2:0")
-	if r := repairs(d); r["lines-outside"] != 4 {
+	if r := fixes(d); r["lines-outside"] != 4 {
 		t.Errorf("repairs %v", r)
 	}
 }
@@ -69,7 +69,7 @@ func TestOrderOfEntries(t *testing.T) {
 	b.load("f", 0x1000, 16)
 	d := b.scan()
 	wantTables(t, d, "f: 0 a.c:1:0 4 a.c:2:0 8 a.c:3:0")
-	if r := repairs(d); r["unsorted-lines"] != 1 {
+	if r := fixes(d); r["unsorted-lines"] != 1 {
 		t.Errorf("repairs %v", r)
 	}
 }
@@ -80,7 +80,7 @@ func TestAbsurdLines(t *testing.T) {
 	b.load("f", 0x1000, 16)
 	d := b.scan()
 	wantTables(t, d, "f: 0 a.c:1:0 4 - 12 a.c:4:0")
-	if r := repairs(d); r["absurd-lines"] != 1 || r["garbled-file-names"] != 1 {
+	if r := fixes(d); r["absurd-lines"] != 1 || r["garbled-file-names"] != 1 {
 		t.Errorf("repairs %v", r)
 	}
 }
@@ -132,7 +132,7 @@ func TestSkew(t *testing.T) {
 			}
 			d := b.scan()
 			wantTables(t, d, want...)
-			if got := repairs(d)["skewed-lines"] > 0; got != c.moved {
+			if got := fixes(d)["skewed-lines"] > 0; got != c.moved {
 				t.Errorf("skewed: %v, want %v", got, c.moved)
 			}
 		})
@@ -205,7 +205,7 @@ func TestFreedNames(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: lines %q, want %q", c.name, got, c.want)
 		}
-		if n := repairs(d)["freed-file-names"]; n != 0 != strings.Contains(c.want, file) {
+		if n := fixes(d)["freed-file-names"]; n != 0 != strings.Contains(c.want, file) {
 			t.Errorf("%s: %d names repaired", c.name, n)
 		}
 	}

@@ -62,10 +62,10 @@ func table(fn *jitcode.Function) string {
 	return s.String()
 }
 
-// repairs returns what was repaired, by name.
-func repairs(d *jitdumps.Dump) map[string]int64 {
+// fixes returns what was repaired, by name.
+func fixes(d *jitdumps.Dump) map[string]int64 {
 	m := make(map[string]int64)
-	for _, r := range d.Repairs() {
+	for _, r := range d.Fixes() {
 		m[r.Name] = r.Count
 	}
 	return m
@@ -75,8 +75,8 @@ func repairs(d *jitdumps.Dump) map[string]int64 {
 func TestV8(t *testing.T) {
 	d := scanReal(t, "node-fp", "jit-9906.dump")
 	got := tables(t, d)
-	if want := map[string]int64{"skewed-lines": 6, "bytecode-offsets": 20, "freed-file-names": 6}; !reflect.DeepEqual(repairs(d), want) {
-		t.Errorf("repairs %v, want %v", repairs(d), want)
+	if want := map[string]int64{"skewed-lines": 6, "bytecode-offsets": 20, "freed-file-names": 6}; !reflect.DeepEqual(fixes(d), want) {
+		t.Errorf("repairs %v, want %v", fixes(d), want)
 	}
 	if len(got) != 6 {
 		t.Fatalf("%d functions with lines, want 6: those of the optimizing compiler", len(got))
@@ -114,7 +114,7 @@ func TestErlang(t *testing.T) {
 			t.Fatalf("thread %d", e.TID)
 		}
 	}
-	if r := repairs(d); r["skewed-lines"] != 0 || r["bytecode-offsets"] != 0 || r["absurd-tids"] != 15817 || r["lines-outside"] < 6000 {
+	if r := fixes(d); r["skewed-lines"] != 0 || r["bytecode-offsets"] != 0 || r["absurd-tids"] != 15817 || r["lines-outside"] < 6000 {
 		t.Errorf("repairs %v", r)
 	}
 }
@@ -126,7 +126,7 @@ func TestLLVM(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("tables %v", got)
 	}
-	if r := repairs(d); r["skewed-lines"] != 2 {
+	if r := fixes(d); r["skewed-lines"] != 2 {
 		t.Errorf("repairs %v", r)
 	}
 	// The code of hot is the same in both, main calls it in another way.
@@ -173,7 +173,7 @@ func TestSkewOfAll(t *testing.T) {
 		for _, path := range testrec.Dumps(t, testrec.Unpack(t, name)) {
 			d := scanReal(t, name, filepath.Base(path))
 			tables(t, d)
-			skewed := repairs(d)["skewed-lines"] > 0
+			skewed := fixes(d)["skewed-lines"] > 0
 			if want := strings.HasPrefix(name, "node") || strings.HasPrefix(name, "lli"); skewed != want {
 				t.Errorf("%s: %s: skewed is %v", name, path, skewed)
 			}

@@ -34,16 +34,16 @@ type Dump struct {
 	interleaved int // loads with several records of inlined calls in front of them
 	sources     source.Sources
 	batches     []unwindBatch // in the order of the file
-	codeless    map[int]bool  // functions whose loads lack the bytes
+	withoutCode map[int]bool  // functions whose loads lack the bytes
 	salt        salting
 	listed      window            // of the records that listings were last made of
 	listings    source.ListingsOf // those that are being read
 	derive      bool              // frames of functions from their code
 	callees     callees           // used if derive is set
 	traces      bool              // code runs in the frame of an interpreter
-	host        *jitcode.FrameRow // that frame, or nil
+	interpreter *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
-	repairs     repairs
+	fixes       fixes
 	assumed     bool   // the machine is the recording's
 	high        uint64 // the end of the code that ends last
 
@@ -142,7 +142,7 @@ func (d *Dump) Scan(ctx context.Context) error {
 	if err := d.findQuirks(ctx); err != nil {
 		return err
 	}
-	d.lookAround()
+	d.collectCallees()
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (d *Dump) record(raw *jitdump.Raw) error {
 			return err
 		}
 		if raw.Missized != 0 {
-			d.repairs.missized.Add(1)
+			d.fixes.missized.Add(1)
 		}
 		if d.pairing.loading {
 			d.endBatch()
@@ -262,11 +262,11 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 		p.inline = metadata
 	}
 	d.salt.add(raw, l)
-	if l.IsCodeless() {
-		if d.codeless == nil {
-			d.codeless = make(map[int]bool)
+	if l.LacksCode() {
+		if d.withoutCode == nil {
+			d.withoutCode = make(map[int]bool)
 		}
-		d.codeless[len(d.parts)] = true
+		d.withoutCode[len(d.parts)] = true
 	}
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
@@ -285,7 +285,7 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 // thread returns the thread of a record, or the process for one that cannot be.
 func (d *Dump) thread(pid, tid uint32) uint32 {
 	if tid > maxTID {
-		d.repairs.tids.Add(1)
+		d.fixes.tids.Add(1)
 		return pid
 	}
 	return tid
@@ -358,7 +358,7 @@ func (d *Dump) PID() uint32 { return d.header.PID }
 func (d *Dump) NumFunctions() int { return len(d.parts) }
 
 // HasCode reports whether the dump has the bytes of a function.
-func (d *Dump) HasCode(function int) bool { return !d.codeless[function] }
+func (d *Dump) HasCode(function int) bool { return !d.withoutCode[function] }
 
 // codeStart returns where code begins that is called at addr: on 32-bit ARM the
 // lowest bit of a function's address says that its code is in the T32 set.

@@ -156,7 +156,7 @@ func TestLineAddresses_ContradictoryTables(t *testing.T) {
 			if a.AsWritten.Tables != c.asWritten || a.MovedBack.Tables != c.moved || a.Neither != c.nowhere || a.Either != 0 {
 				t.Errorf("%+v", a)
 			}
-			r := repairs(d)
+			r := fixes(d)
 			lost := r["contradictory-lines"] + r["misplaced-lines"]
 			if want := int64(n - c.tables); lost != want {
 				t.Errorf("repairs %v, want %d without lines", r, want)
@@ -316,7 +316,7 @@ func TestLineAddresses_OfAGrowingDump(t *testing.T) {
 	}
 	scan(source.LinesAsWritten, 2)
 	lines(150, 9)
-	if got := repairs(d); got["undecided-lines"] != 1 || got["contradictory-lines"] != 1 || got["skewed-lines"] != 2 {
+	if got := fixes(d); got["undecided-lines"] != 1 || got["contradictory-lines"] != 1 || got["skewed-lines"] != 2 {
 		t.Errorf("repairs %v", got)
 	}
 }
@@ -345,7 +345,7 @@ func TestLineAddresses_WithoutBaseline(t *testing.T) {
 		if got := tables(t, d); len(got) != 1 || a.Tables != 1 || a.Rows != 4 || a.Decision != source.LinesMovedBack {
 			t.Errorf("%s: %v, %+v", kind, got, a)
 		}
-		if r := repairs(d); r["bytecode-offsets"] != 40 {
+		if r := fixes(d); r["bytecode-offsets"] != 40 {
 			t.Errorf("%s: repairs %v", kind, r)
 		}
 	}

@@ -37,18 +37,18 @@ func (d *Dump) SourceText(i int) ([]byte, error) {
 // functions call the file from then on. It must not run while functions are read.
 func (d *Dump) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
 
-// texts are the texts that a reader holds, by the number of their source.
-type texts struct {
+// embedded are the embedded that a reader holds, by the number of their source.
+type embedded struct {
 	held map[int]string
 	size int
 }
 
-// maxTexts bounds the bytes of text that a reader holds between functions.
-const maxTexts = 16 << 20
+// maxEmbedded bounds the bytes of text that a reader holds between functions.
+const maxEmbedded = 16 << 20
 
-// addTexts adds what is known of the contents of fn's files, and calls those files
+// addEmbedded adds what is known of the contents of fn's files, and calls those files
 // by the names that their texts are placed under.
-func (r *Reader) addTexts(fn *jitcode.Function) {
+func (r *Reader) addEmbedded(fn *jitcode.Function) {
 	if len(r.d.sources.All) == 0 {
 		return
 	}
@@ -67,7 +67,7 @@ func (r *Reader) addTexts(fn *jitcode.Function) {
 				fn.Files[i] = place
 			}
 		}
-		fn.Texts = append(fn.Texts, text)
+		fn.Sources = append(fn.Sources, text)
 	}
 }
 
@@ -79,17 +79,17 @@ func (r *Reader) listing(file string) string {
 
 // text returns the text of a source, the same string as long as it is held.
 func (r *Reader) text(n int) (string, error) {
-	if text, ok := r.texts.held[n]; ok {
+	if text, ok := r.embedded.held[n]; ok {
 		return text, nil
 	}
 	b, err := r.d.SourceText(n)
 	if err != nil {
 		return "", fmt.Errorf("source file %s: %w", r.d.sources.All[n].Name, err)
 	}
-	if r.texts.size+len(b) > maxTexts || r.texts.held == nil {
-		r.texts = texts{held: make(map[int]string)}
+	if r.embedded.size+len(b) > maxEmbedded || r.embedded.held == nil {
+		r.embedded = embedded{held: make(map[int]string)}
 	}
-	r.texts.held[n] = string(b)
-	r.texts.size += len(b)
-	return r.texts.held[n], nil
+	r.embedded.held[n] = string(b)
+	r.embedded.size += len(b)
+	return r.embedded.held[n], nil
 }

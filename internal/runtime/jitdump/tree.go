@@ -12,7 +12,7 @@ type TreeReader struct{ r Reader }
 
 // NewTreeReader returns a TreeReader.
 func NewTreeReader() *TreeReader {
-	return &TreeReader{Reader{repairs: new(repairs), names: make(map[string]string), places: make(map[string]int)}}
+	return &TreeReader{Reader{fixes: new(fixes), names: make(map[string]string), places: make(map[string]int)}}
 }
 
 // Begin starts a function of size bytes at addr and returns it. It is valid until the next call.
@@ -20,7 +20,7 @@ func (t *TreeReader) Begin(addr, size uint64) *jitcode.Function {
 	fn := &t.r.fn
 	*fn = jitcode.Function{
 		Addr: addr, Size: size,
-		Files: fn.Files[:0], Texts: fn.Texts[:0], Lines: fn.Lines[:0],
+		Files: fn.Files[:0], Sources: fn.Sources[:0], Lines: fn.Lines[:0],
 		Origins: fn.Origins[:0], Inlines: fn.Inlines[:0], Ranges: fn.Ranges[:0],
 	}
 	t.r.rows = t.r.rows[:0]

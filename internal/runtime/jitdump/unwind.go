@@ -16,8 +16,8 @@ import (
 // DeriveFrames says that functions without unwind tables get some that are derived
 // from their code. It must not run while functions are read.
 func (d *Dump) DeriveFrames(s source.Surroundings) {
-	d.derive, d.host, d.callees.copies = true, s.Host, s.Copies
-	d.lookAround()
+	d.derive, d.interpreter, d.callees.copies = true, s.Interpreter, s.Copies
+	d.collectCallees()
 }
 
 // phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
@@ -41,11 +41,11 @@ var (
 // in jumps, and expect the registers of its interpreter, execute_ex.
 func (d *Dump) HasTraces() bool { return d.traces }
 
-// HostFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is
+// InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is
 // the .eh_frame of its program, at its address there, and pc where the interpreter
 // begins.
-func (d *Dump) HostFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
-	row, err := cfi.Host(d.Target(), ehFrame, addr, pc)
+func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
+	row, err := cfi.InterpreterFrame(d.Target(), ehFrame, addr, pc)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		return nil
 	}
 	if r.d.traces && !found.Returns {
-		if r.d.host == nil {
+		if r.d.interpreter == nil {
 			return nil // nobody knows in which frame it begins
 		}
-		entry := cfi.Entry{Row: *r.d.host, Shared: true}
+		entry := cfi.Entry{Row: *r.d.interpreter, Shared: true}
 		if entry.Row.CFA.Reg == initial.CFA.Reg {
 			entry.Row.CFA.Offset += int64(found.Popped)
 		}
@@ -108,7 +108,7 @@ func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
 			instead = "what the code shows is used instead"
 		}
 		r.problem(raw.Offset, "%s at offset %#x: %v; %s", raw.ID, raw.Offset, err, instead)
-		r.repairs.unwind.Add(1)
+		r.fixes.unwind.Add(1)
 		return
 	}
 	fn.Unwind.Sent = table
@@ -129,7 +129,7 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	table, err := cfi.Check(r.placeOf(fn), frames)
 	inFront := len(header) > 0 && &header[0] == &u.Data[0]
 	if err == nil && len(table.FDEs) > 0 && (inFront || table.Moved) {
-		r.repairs.displaced.Add(1)
+		r.fixes.displaced.Add(1)
 	}
 	return table, err
 }

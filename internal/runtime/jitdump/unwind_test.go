@@ -66,7 +66,7 @@ func TestUnwind(t *testing.T) {
 			if sent := len(fn.Unwind.Sent.FDEs) == 1; sent != c.sent {
 				t.Errorf("%s: sent tables are used: %v", c.name, sent)
 			}
-			if displaced := repairs(d)[source.DisplacedTables]; displaced != 0 != (c.name == "header first" || c.name == "for another place") {
+			if displaced := fixes(d)[source.DisplacedTables]; displaced != 0 != (c.name == "header first" || c.name == "for another place") {
 				t.Errorf("%s: %d tables have been put right", c.name, displaced)
 			}
 			if fn.Unwind.Empty() != (!c.sent && !derive) {

@@ -58,7 +58,7 @@ func (d *Dump) endBatch() {
 		return
 	}
 	if b := &d.batches[p.tables-1]; p.loading && b.users == 0 {
-		d.repairs.unwind.Add(1)
+		d.fixes.unwind.Add(1)
 		d.Problem(b.record.Off, "%s at offset %#x: none of its FDEs is about code of the functions that follow, with .eh_frame at %#x, as its .eh_frame_hdr says; its tables are left out", jitdump.IDUnwinding, b.record.Off, b.Addr)
 	}
 	p.tables, p.loading = 0, false
@@ -77,7 +77,7 @@ func (d *Dump) batchOf(s source.Span) *unwindBatch {
 func (r *Reader) batchTables(fn *jitcode.Function, b *unwindBatch, u *jitdump.Unwinding) (jitcode.FrameTable, error) {
 	table, err := b.Check(r.placeOf(fn), u.Data[b.Offset:b.Offset+b.Size])
 	if err == nil && len(table.FDEs) > 0 {
-		r.repairs.displaced.Add(1)
+		r.fixes.displaced.Add(1)
 	}
 	return table, err
 }

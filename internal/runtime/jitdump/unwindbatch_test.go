@@ -109,10 +109,10 @@ func TestUnwindBatch_ORC(t *testing.T) {
 	if n := d.NumFunctions(); n != 14 {
 		t.Errorf("%d functions, want 14", n)
 	}
-	if h := d.HeaderRepairs(); len(h) != 1 || h[0].Name != "unknown-flags" {
+	if h := d.HeaderFixes(); len(h) != 1 || h[0].Name != "unknown-flags" {
 		t.Errorf("repairs of the header %+v, want unknown-flags", h)
 	}
-	if r := repairs(d); r[source.DisplacedTables] != 14 || r["skewed-lines"] != 12 || r["unusable-unwind-tables"] != 0 {
+	if r := fixes(d); r[source.DisplacedTables] != 14 || r["skewed-lines"] != 12 || r["unusable-unwind-tables"] != 0 {
 		t.Errorf("repairs %v", r)
 	}
 }

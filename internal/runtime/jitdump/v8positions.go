@@ -210,7 +210,7 @@ func (r *Reader) fixFiles(fn *jitcode.Function) {
 		}
 	}
 	if unplaced {
-		r.repairs.unplaced.Add(1)
+		r.fixes.unplaced.Add(1)
 	}
 	switch first, several := filesOf(r.rows); {
 	case first < 0:
@@ -228,7 +228,7 @@ func (r *Reader) shiftFiles(fn *jitcode.Function) {
 	if !p.late && !p.partial {
 		return
 	}
-	r.repairs.lateNames.Add(1)
+	r.fixes.lateNames.Add(1)
 	last := len(r.rows) - 1
 	for k := range r.rows {
 		switch w := &r.rows[k]; {
@@ -258,7 +258,7 @@ func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
 		_, ok = p.compiled[v8Start{n, name.line, name.column}]
 	}
 	if !ok || name.script == nil {
-		r.repairs.unchecked.Add(1)
+		r.fixes.unchecked.Add(1)
 		return
 	}
 	foreign := false
@@ -268,6 +268,6 @@ func (r *Reader) dropForeign(fn *jitcode.Function, name *v8Name, file string) {
 		}
 	}
 	if foreign {
-		r.repairs.foreign.Add(1)
+		r.fixes.foreign.Add(1)
 	}
 }

@@ -35,7 +35,7 @@ func TestV8Files_AsV8LogsThem(t *testing.T) {
 		version      string
 		own, other   int // entries, as counted in the file
 		wrong, right int // of other files: those that remain under a wrong name, and those that are right
-		repairs      []string
+		fixes        []string
 	}{
 		{"node16", 3265, 1915, 0, 1915, nil},
 		{"node18", 3289, 1975, 291, 0, []string{"foreign-lines"}},
@@ -91,7 +91,7 @@ func TestV8Files_AsV8LogsThem(t *testing.T) {
 				t.Errorf("problems %v %v", d.Problems, r.Problems)
 			}
 			for _, name := range []string{"foreign-lines", "late-file-names", "missized-records", "unchecked-lines", "garbled-file-names"} {
-				if n := repairs(d)[name]; n > 0 != slices.Contains(c.repairs, name) {
+				if n := fixes(d)[name]; n > 0 != slices.Contains(c.fixes, name) {
 					t.Errorf("%d %s", n, name)
 				}
 			}
@@ -195,7 +195,7 @@ func TestV8Files_ForeignLines(t *testing.T) {
 				t.Errorf("lines %s, want %s", got, c.want)
 			}
 			for _, name := range []string{"foreign-lines", "unplaced-lines", "unchecked-lines", "late-file-names"} {
-				if n := repairs(d)[name]; n > 0 != (name == c.repair) && !(name == "unchecked-lines" && n == 1 && strings.Contains(c.name, "Sparkplug")) {
+				if n := fixes(d)[name]; n > 0 != (name == c.repair) && !(name == "unchecked-lines" && n == 1 && strings.Contains(c.name, "Sparkplug")) {
 					t.Errorf("%d %s", n, name)
 				}
 			}
@@ -235,7 +235,7 @@ func TestV8Files_SeveralNames(t *testing.T) {
 					t.Errorf("lines %s, want %s", got, want)
 				}
 			}
-			if r := repairs(d); r["late-file-names"] != c.late || r["foreign-lines"] != 1 || r["unchecked-lines"] != 0 {
+			if r := fixes(d); r["late-file-names"] != c.late || r["foreign-lines"] != 1 || r["unchecked-lines"] != 0 {
 				t.Errorf("repairs %v", r)
 			}
 		})
@@ -265,7 +265,7 @@ func TestV8Files_OfAGrowingDump(t *testing.T) {
 	if !slices.Equal(all[len(all)-2:], want) {
 		t.Errorf("lines %q, want %q", all, want)
 	}
-	if n := repairs(d)["unchecked-lines"]; n != 1 {
+	if n := fixes(d)["unchecked-lines"]; n != 1 {
 		t.Errorf("%d unchecked, want 1", n)
 	}
 }
@@ -296,7 +296,7 @@ func TestFreedNames_Repeated(t *testing.T) {
 		want += fmt.Sprintf(" %d %s:%d:1", i, name, 3+i)
 	}
 	wantTables(t, d, "LazyCompile:*f "+name+":3:"+want)
-	if n := repairs(d)["freed-file-names"]; n != 1 {
+	if n := fixes(d)["freed-file-names"]; n != 1 {
 		t.Errorf("%d names repaired, want 1", n)
 	}
 }

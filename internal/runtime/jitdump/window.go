@@ -13,12 +13,12 @@ import (
 // the order of the file, mostly, and the records of one lie side by side, mostly:
 // so one read of some size serves many of them.
 type window struct {
-	near stretch
-	far  []stretch // one for each record that lies far from the load
+	near held
+	far  []held // one for each record that lies far from the load
 }
 
 // A stretch is a part of the file that is in memory.
-type stretch struct {
+type held struct {
 	at   int64
 	data []byte
 }
@@ -44,7 +44,7 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 		if len(far) < cap(far) {
 			far = far[:len(far)+1] // its memory may do
 		} else {
-			far = append(far, stretch{})
+			far = append(far, held{})
 		}
 		// Functions of a batch have one unwinding record.
 		if f := &far[len(far)-1]; !f.has(s.Off, int64(s.Size)) {
@@ -61,12 +61,12 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 	return w.near.read(src, lo, hi-lo, hi-lo+windowSize)
 }
 
-func (s *stretch) has(off, size int64) bool {
+func (s *held) has(off, size int64) bool {
 	return off >= s.at && off+size <= s.at+int64(len(s.data))
 }
 
 // read fills s with size bytes if the file has as many, and need at least.
-func (s *stretch) read(src io.ReaderAt, off, need, size int64) error {
+func (s *held) read(src io.ReaderAt, off, need, size int64) error {
 	if int64(cap(s.data)) < size {
 		s.data = make([]byte, size)
 	}

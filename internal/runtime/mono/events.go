@@ -52,8 +52,8 @@ var maxMonoFunctions = 4 << 20
 
 // full says, once, that there are too many functions.
 func (m *Log) full(e *monolog.Event) {
-	if !m.toldFull {
-		m.toldFull = true
+	if !m.reportedFull {
+		m.reportedFull = true
 		m.Problem(e.Offset, "%s: %s at offset %#x is one more than the %d functions that a log can have here; the rest is left out", monolog.FormatName, e.Kind, e.Offset, maxMonoFunctions)
 	}
 }

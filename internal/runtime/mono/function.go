@@ -71,5 +71,5 @@ func (r *functionReader) Targets(i int, f func(offset int64)) error {
 // TakeProblems returns nothing: what cannot be read of a function is left out of it.
 func (r *functionReader) TakeProblems() []source.Problem { return nil }
 
-// Repairs returns nothing: what a log gets wrong is a Problem.
-func (m *Log) Repairs() []source.Repair { return nil }
+// Fixes returns nothing: what a log gets wrong is a Problem.
+func (m *Log) Fixes() []source.Fix { return nil }

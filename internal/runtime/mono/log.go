@@ -45,19 +45,19 @@ type Log struct {
 	latest  uint64 // time of anything in the log
 	at      int64  // offset of the buffer that is being read
 
-	names    functionNames
-	nameOf   [][]byte       // of each function
-	places   map[uint64]int // the function that is at an address, of those so far
-	methods  methods
-	toldFull bool
-	calls    logCalls
-	memory   source.CodeMemory
-	derive   bool
+	names        functionNames
+	nameOf       [][]byte       // of each function
+	places       map[uint64]int // the function that is at an address, of those so far
+	methods      methods
+	reportedFull bool
+	calls        logCalls
+	memory       source.CodeMemory
+	derive       bool
 }
 
 var (
-	_ source.Dump     = (*Log)(nil)
-	_ source.Codeless = (*Log)(nil)
+	_ source.Dump        = (*Log)(nil)
+	_ source.WithoutCode = (*Log)(nil)
 )
 
 // ReadLog reads the header of a log, plain or packed by gzip. It fails where nothing

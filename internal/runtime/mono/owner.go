@@ -96,14 +96,14 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 	if first == 0 || p == nil || rec.ClockError() != "" {
 		return false
 	}
-	return p.Since > first || rec.ProgramStart(pid, first) > first || p.Exited != 0 && p.Exited < last || rec.Genealogy.LifeEnd(pid, first) < last
+	return p.Since > first || rec.ProgramStart(pid, first) > first || p.Exited != 0 && p.Exited < last || rec.ProcessTree.LifeEnd(pid, first) < last
 }
 
 // codeOf counts functions of a log, of at most maxEvidence, that are where a process had
 // executable memory, and others.
 func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
-	family := rec.Family([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
-	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxEvidence {
+	family := rec.Related([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
+	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxProbes {
 		addr := log.Events[i].Addr
 		if slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) }) {
 			inside++

@@ -326,8 +326,8 @@ func (s *nearness) add(d uint64) bool {
 
 func (s *nearness) clear() bool { return s.n < 2 || s.next/clearly >= s.nearest }
 
-// madeTIDs is where numbers are that no thread can have: PID_MAX_LIMIT of Linux.
-const madeTIDs = 1<<22 + 1
+// syntheticTIDs is where numbers are that no thread can have: PID_MAX_LIMIT of Linux.
+const syntheticTIDs = 1<<22 + 1
 
 // threadNumbers gives a number to each thread of the log that has logged calls: its own,
 // or one that is made up.
@@ -343,7 +343,7 @@ func (m *threadMatch) threadNumbers() (tids map[*LogThread]uint32, made []calls.
 			tids[t] = task.tid
 			continue
 		}
-		tid := madeTIDs + uint32(len(made))
+		tid := syntheticTIDs + uint32(len(made))
 		name := t.Name
 		if name == "" {
 			name = "mono-thread"

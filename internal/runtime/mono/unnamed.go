@@ -43,7 +43,7 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 		if err := ctx.Err(); err != nil || len(pids) == 0 {
 			return err
 		}
-		said, likely := glance(f, path, pids)
+		said, likely := probe(f, path, pids)
 		if !said && !likely {
 			continue
 		}
@@ -64,10 +64,10 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 // process of the recording.
 const maxStrangers = 20
 
-// glance reads the header of a log. It reports whether that says that the log is of one of
+// probe reads the header of a log. It reports whether that says that the log is of one of
 // these processes; and whether it may be all the same: that of a container has another
 // number, but it begins when the profiler was loaded, and one of 2010 has none.
-func glance(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
+func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	file, err := safefile.Open(path)
 	if err != nil {
 		return false, false

@@ -93,9 +93,9 @@ func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 func PartAt(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
 	r := newBodyReader()
 	r.read(raw, &part{addr: addr, size: size})
-	r.fn.Texts = make([]string, len(r.fn.Files))
+	r.fn.Sources = make([]string, len(r.fn.Files))
 	for i, file := range r.fn.Files {
-		r.fn.Texts[i], _ = source.ListingOf(r.listings, file)
+		r.fn.Sources[i], _ = source.ListingOf(r.listings, file)
 	}
 	return r.fn
 }
@@ -135,6 +135,6 @@ func (r *functionReader) addListings(function int) {
 	for i, name := range fn.Files {
 		text, _ := source.ListingOf(r.reader.listings, name)
 		fn.Files[i] = r.d.sources.ListingPlace(name, function)
-		fn.Texts = append(fn.Texts, text)
+		fn.Sources = append(fn.Sources, text)
 	}
 }

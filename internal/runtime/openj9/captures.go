@@ -46,7 +46,7 @@ type bodyPart struct{ capture, part int }
 
 var (
 	_ source.Dump        = (*Captures)(nil)
-	_ source.Codeless    = (*Captures)(nil)
+	_ source.WithoutCode = (*Captures)(nil)
 	_ source.Group       = (*Captures)(nil)
 	_ source.PartlyTimed = (*Captures)(nil)
 )
@@ -238,8 +238,8 @@ func (d *Captures) part(i int) *part {
 // derived from it. It must not run while functions are read.
 func (d *Captures) DeriveFrames(source.Surroundings) { d.derive = true }
 
-// Repairs returns nothing.
-func (d *Captures) Repairs() []source.Repair { return nil }
+// Fixes returns nothing.
+func (d *Captures) Fixes() []source.Fix { return nil }
 
 // A functionReader makes functions of captures.
 type functionReader struct {

@@ -222,7 +222,7 @@ func TestJ9CaptureAgain(t *testing.T) {
 		if err != nil || len(a.Lines) == 0 || !reflect.DeepEqual(a, b) {
 			t.Errorf("function %d: %+v, %+v, %v", i, a, b, err)
 		}
-		for k, text := range a.Texts {
+		for k, text := range a.Sources {
 			n := slices.IndexFunc(d.Sources(), func(s source.Source) bool { return s.Function == i && s.Name == a.Files[k] })
 			if n < 0 {
 				t.Fatalf("function %d: no source %s", i, a.Files[k])

@@ -161,15 +161,15 @@ func claimed(rec *recording.Recording, g *group) string {
 	if rec.Processes[g.pid] == nil {
 		return fmt.Sprintf("%s of process %d, which is not in the recording: %s of another run", says, g.pid, g.say("it is", "they are"))
 	}
-	if inside, outside := capturesIn(rec, g.pid, g.captures); tellsMemory(rec, g.pid) && inside == 0 && outside > 0 {
+	if inside, outside := capturesIn(rec, g.pid, g.captures); knowsMemory(rec, g.pid) && inside == 0 && outside > 0 {
 		return fmt.Sprintf("%s of process %d, and %s code is not where that one had executable memory: %s of another run", says, g.pid, g.say("its", "their"), g.say("it is", "they are"))
 	}
 	return ""
 }
 
-// tellsMemory reports whether the recording tells of memory in which a process may have made
+// knowsMemory reports whether the recording tells of memory in which a process may have made
 // code.
-func tellsMemory(rec *recording.Recording, pid uint32) bool {
+func knowsMemory(rec *recording.Recording, pid uint32) bool {
 	p := rec.Processes[pid]
 	return p != nil && len(p.Memory) > 0
 }
@@ -180,12 +180,12 @@ func classesOf(rec *recording.Recording, g *group) (classes []*class) {
 	fits := make([][]uint32, len(g.captures))
 	count := make(map[uint32]int)
 	for _, pid := range rec.PIDs() {
-		if pid == 0 || !tellsMemory(rec, pid) {
+		if pid == 0 || !knowsMemory(rec, pid) {
 			continue
 		}
-		family := rec.Family([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+		related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
 		for i, c := range g.captures {
-			if inMemory(family, c.Addr()) {
+			if inMemory(related, c.Addr()) {
 				fits[i] = append(fits[i], pid)
 				count[pid]++
 			}
@@ -211,7 +211,7 @@ func classesOf(rec *recording.Recording, g *group) (classes []*class) {
 // there are any; and of these, those that most captures of the group may be of.
 func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32]int) (pids []uint32) {
 	for _, pid := range rec.PIDs() {
-		if samples[pid] > 0 && (len(c.fits) == 0 && !tellsMemory(rec, pid) || slices.Contains(c.fits, pid)) {
+		if samples[pid] > 0 && (len(c.fits) == 0 && !knowsMemory(rec, pid) || slices.Contains(c.fits, pid)) {
 			pids = append(pids, pid)
 		}
 	}
@@ -231,16 +231,16 @@ func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32
 	return slices.DeleteFunc(pids, func(pid uint32) bool { return count[pid] < most })
 }
 
-func inMemory(family []*recording.Process, addr uint64) bool {
-	return slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) })
+func inMemory(related []*recording.Process, addr uint64) bool {
+	return slices.ContainsFunc(related, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) })
 }
 
 // capturesIn counts captures, of at most maxEvidence, that are where a process had executable memory,
 // and others.
 func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (inside, outside int) {
-	family := rec.Family([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
-	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxEvidence {
-		if inMemory(family, captures[i].Addr()) {
+	related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxProbes {
+		if inMemory(related, captures[i].Addr()) {
 			inside++
 		} else {
 			outside++

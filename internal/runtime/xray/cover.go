@@ -33,8 +33,8 @@ func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life 
 	if p.Exited > traced {
 		l.ended = p.Exited
 	}
-	exec := s.Genealogy.LastExec(pid, traced)
-	b, born := s.Genealogy.Birth(pid, traced)
+	exec := s.ProcessTree.LastExec(pid, traced)
+	b, born := s.ProcessTree.Fork(pid, traced)
 	l.forked = born && b.Clones && b.Time > exec
 	if l.began = max(exec, b.Time); l.began == 0 {
 		l.began = p.Since
@@ -64,8 +64,8 @@ func (l *life) covered() string {
 
 // Report puts into the summary what came up while the trace was read.
 func (x *Trace) Report(c calls.Counts, found *report.Findings) {
-	for _, r := range x.Repairs() {
-		x.Summary.Repairs = append(x.Summary.Repairs, report.Repair(r))
+	for _, r := range x.Fixes() {
+		x.Summary.Repairs = append(x.Summary.Repairs, report.Fix(r))
 	}
 	l := &x.life
 	if l.late() {

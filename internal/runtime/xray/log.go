@@ -16,7 +16,7 @@ type Log struct {
 	Path      string // as its user calls it
 	Clock     *LogClock
 	Version   uint16
-	Repairs   xrayfdr.Repairs // what was set right to find the buffers
+	Fixes     xrayfdr.Fixes   // what was set right to find the buffers
 	Problems  []calls.Problem // places where there is no buffer though there should be one
 	Processes []*Process      // in the order of their first buffers
 
@@ -57,7 +57,7 @@ func ReadLog(src io.ReaderAt, size int64) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Log{Version: index.Header.Version, Repairs: index.Repairs, src: src, header: index.Header, size: size}
+	x := &Log{Version: index.Header.Version, Fixes: index.Fixes, src: src, header: index.Header, size: size}
 	for _, err := range index.Problems {
 		x.Problems = append(x.Problems, calls.Problem{Offset: -1, Text: err.Error() + "; what is there is missing"})
 	}
@@ -151,7 +151,7 @@ type LogTrace struct {
 	process *Process
 	at      Place
 
-	repairs  xrayfdr.Repairs
+	fixes    xrayfdr.Fixes
 	problems []calls.Problem
 	more     int              // problems that are not kept
 	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
@@ -203,7 +203,7 @@ func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
 
 // Threads returns the threads of the process. What was counted begins anew.
 func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
-	t.repairs, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Repairs{}, nil, 0, 0, 0, 0, 0
+	t.fixes, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Fixes{}, nil, 0, 0, 0, 0, 0
 	clear(t.unknown)
 	t.read, t.whole = 0, 0
 	threads := make([]calls.Thread, len(t.process.Threads))

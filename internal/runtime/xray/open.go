@@ -193,7 +193,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	}
 	world := &World{
 		Forks: func(pid uint32) (forks []Fork) {
-			for _, b := range s.Genealogy.By[pid] {
+			for _, b := range s.ProcessTree.By[pid] {
 				if b.Clones {
 					forks = append(forks, Fork{PID: b.PID, Time: b.Time})
 				}
@@ -258,7 +258,7 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 			}),
 			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, clock(p.Began()), len(p.Threads)),
 			Summary: report.XRaySummary{
-				Repairs: []report.Repair{},
+				Repairs: []report.Fix{},
 				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
 				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},

@@ -10,10 +10,10 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// xrayRepairs says what was set right in a trace, where that is more than bytes that mean
+// logFixes says what was set right in a trace, where that is more than bytes that mean
 // nothing.
-var xrayRepairs = []struct {
-	kind       xrayfdr.Repair
+var logFixes = []struct {
+	kind       xrayfdr.Fix
 	name, text string
 }{
 	{xrayfdr.OverwrittenPayload, "overwritten-events", "the data of events was overwritten (LLVM 5 to 7); they have none"},
@@ -25,26 +25,26 @@ var xrayRepairs = []struct {
 	{xrayfdr.Searched, "lost-buffers", "buffers did not begin where those before them end, and were looked for"},
 }
 
-// Repairs returns what was set right in the buffers that were read.
-func (t *LogTrace) Repairs() (repairs []source.Repair) {
-	for _, r := range xrayRepairs {
-		if n := t.repairs[r.kind]; n > 0 {
-			repairs = append(repairs, source.Repair{Name: r.name, Count: int64(n), Text: r.text})
+// Fixes returns what was set right in the buffers that were read.
+func (t *LogTrace) Fixes() (fixes []source.Fix) {
+	for _, r := range logFixes {
+		if n := t.fixes[r.kind]; n > 0 {
+			fixes = append(fixes, source.Fix{Name: r.name, Count: int64(n), Text: r.text})
 		}
 	}
-	return repairs
+	return fixes
 }
 
-// Repaired counts everything that was set right in the buffers that were read.
-func (t *LogTrace) Repaired() xrayfdr.Repairs { return t.repairs }
+// Fixed counts everything that was set right in the buffers that were read.
+func (t *LogTrace) Fixed() xrayfdr.Fixes { return t.fixes }
 
 // Problems returns what is wrong with the buffers that were read.
 func (t *LogTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
-	if n := t.repairs[xrayfdr.CutFile]; n > 0 {
+	if n := t.fixes[xrayfdr.CutFile]; n > 0 {
 		problems = append(problems, calls.Problem{Offset: -1, Text: "it ends inside a buffer; what was behind is missing", Advice: "let the program end, and copy its trace again"})
 	}
-	if n := t.repairs[xrayfdr.LostTSC]; n > 0 {
+	if n := t.fixes[xrayfdr.LostTSC]; n > 0 {
 		problems = append(problems, calls.Problem{
 			Offset: -1, Text: fmt.Sprintf("%d of its buffers do not say when they begin, and those before them are gone; their times are right to some microseconds only", n),
 			Advice: "have the runtime keep more buffers (buffer_max)",

@@ -25,7 +25,7 @@ type steps struct {
 	time    uint64          // of the last step, in the recording
 	entered uint32          // the function of the record before, if it was a plain entry
 	args    []uint64        // of the last entry
-	counted xrayfdr.Repairs // of the reader, by the trace
+	counted xrayfdr.Fixes   // of the reader, by the trace
 }
 
 func newXRaySteps(t *LogTrace, thread *Thread) *steps {
@@ -142,7 +142,7 @@ func (s *steps) block() error {
 	piece := &s.rest[0]
 	s.rest = s.rest[1:]
 	if s.piece == nil || s.piece.x != piece.x {
-		s.counted = xrayfdr.Repairs{}
+		s.counted = xrayfdr.Fixes{}
 	}
 	s.piece = piece
 	if err := s.r.open(piece); err != nil {
@@ -167,9 +167,9 @@ func (s *steps) count() {
 	if s.r.r == nil {
 		return
 	}
-	now := s.r.r.Repairs()
+	now := s.r.r.Fixes()
 	for i, n := range now {
-		s.trace.repairs[i] += n - s.counted[i]
+		s.trace.fixes[i] += n - s.counted[i]
 	}
 	s.counted = now
 }

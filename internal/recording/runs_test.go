@@ -10,7 +10,7 @@ import (
 // says how far it is; none is left out.
 func TestUntouchedInPieces(t *testing.T) {
 	const size = 10 << 20 // of a stretch
-	var s stretches
+	var s runs
 	for i := range 40 {
 		s.add(&perfdata.Block{Offset: 100 + int64(i)*size, Data: make([]byte, size)}, uint64(i), i == 30)
 	}
@@ -20,7 +20,7 @@ func TestUntouchedInPieces(t *testing.T) {
 		if end == at {
 			break
 		}
-		if end-at < MinStretch || end-at > maxUnseen+size {
+		if end-at < MinRun || end-at > maxUnseen+size {
 			t.Errorf("%d bytes at once", end-at)
 		}
 		at = end

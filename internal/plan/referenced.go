@@ -16,14 +16,14 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// DropUntouched drops from the plan what the recording does not touch. Where that cannot
+// DropUnreferenced drops from the plan what the recording does not touch. Where that cannot
 // be told, everything stays, and a note says why.
-func (p *Planner) DropUntouched(ctx context.Context, called calls.Each) error {
+func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error {
 	if len(p.Mappings) == 0 {
 		return nil
 	}
-	t := newTouched(p.rec, &p.Plan)
-	err := eachTouch(ctx, p.rec, t.bounds, t.touch)
+	t := newReferenced(p.rec, &p.Plan)
+	err := eachReference(ctx, p.rec, t.bounds, t.reference)
 	var why unknowable
 	if errors.As(err, &why) {
 		p.Found.Note(fmt.Sprintf("%s: which functions it touches cannot be told: %s; all of them are there", quote.Printable(p.rec.In.Path), why))
@@ -32,11 +32,11 @@ func (p *Planner) DropUntouched(ctx context.Context, called calls.Each) error {
 	if err != nil {
 		return recording.Error(p.rec.In.Path, err)
 	}
-	jitted := func(pid uint32) bool { return t.familyOf(pid) != nil }
-	if err := called(ctx, jitted, t.touch); err != nil {
+	jitted := func(pid uint32) bool { return t.addressSpaceOf(pid) != nil }
+	if err := called(ctx, jitted, t.reference); err != nil {
 		return err
 	}
-	if err := touchTargets(ctx, &p.Plan, t); err != nil {
+	if err := referenceTargets(ctx, &p.Plan, t); err != nil {
 		return err
 	}
 	p.keep(t)
@@ -45,12 +45,12 @@ func (p *Planner) DropUntouched(ctx context.Context, called calls.Each) error {
 
 // keep drops the mappings that are not touched, and the objects that none of the
 // others is about.
-func (p *Planner) keep(t *touched) {
-	t.settle()
+func (p *Planner) keep(t *referenced) {
+	t.finish()
 	var mappings []model.Mapping
 	moved := make([]int, len(p.Objects)) // where an object is to be, and 1
 	for i := range p.Mappings {
-		if m := &p.Mappings[i]; t.isTouched(m, p.Objects[m.Object].Room) {
+		if m := &p.Mappings[i]; t.isReferenced(m, p.Objects[m.Object].Room) {
 			mappings = append(mappings, *m)
 			moved[m.Object] = 1
 		} else if d := p.Objects[m.Object].Dump; p.Absent != nil && !m.Clear {
@@ -74,7 +74,7 @@ func (p *Planner) keep(t *touched) {
 	for i := range p.Objects { // a function may have several
 		if o := &p.Objects[i]; !functions[o.Dump.Number][o.Function] {
 			functions[o.Dump.Number][o.Function] = true
-			p.Lines[o.Dump.Number].Untouched++
+			p.Lines[o.Dump.Number].Unreferenced++
 		}
 	}
 	for i := range mappings {
@@ -83,18 +83,18 @@ func (p *Planner) keep(t *touched) {
 	p.Mappings, p.Objects = mappings, objects
 }
 
-// touched knows which parts of the processes' jitted code are touched.
-type touched struct {
+// referenced knows which parts of the processes' jitted code are referenced.
+type referenced struct {
 	rec    *recording.Recording
-	ignore uint64             // bits of addresses that say nothing about where they are
-	code   map[uint32]*pieces // of a process, by its own mappings
-	all    map[uint32]*family // of a process, with what it has from its forebears
-	seen   [1 << 12]seenTouch
+	ignore uint64                   // bits of addresses that say nothing about where they are
+	code   map[uint32]*pieces       // of a process, by its own mappings
+	all    map[uint32]*addressSpace // of a process, with what it has from its forebears
+	seen   [1 << 12]seenReference
 }
 
-// A seenTouch is an address that was touched before: most of them are, again and
+// A seenReference is an address that was touched before: most of them are, again and
 // again.
-type seenTouch struct {
+type seenReference struct {
 	addr uint64
 	pid  uint32
 }
@@ -102,14 +102,14 @@ type seenTouch struct {
 // pieces are the addresses of a process's mappings, cut wherever one of these begins
 // or ends.
 type pieces struct {
-	starts  []uint64 // sorted, without equal ones
-	touched []bool   // from that start to the next one
+	starts     []uint64 // sorted, without equal ones
+	referenced []bool   // from that start to the next one
 
-	settled []addrs.Range // all that is touched, in order
+	finished []addrs.Range // all that is touched, in order
 }
 
-func newTouched(rec *recording.Recording, p *model.Plan) *touched {
-	t := &touched{rec: rec, code: make(map[uint32]*pieces), all: make(map[uint32]*family)}
+func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
+	t := &referenced{rec: rec, code: make(map[uint32]*pieces), all: make(map[uint32]*addressSpace)}
 	var last *model.Dump
 	for i := range p.Objects {
 		d := p.Objects[i].Dump
@@ -153,7 +153,7 @@ func newTouched(rec *recording.Recording, p *model.Plan) *touched {
 	for _, of := range t.code {
 		slices.Sort(of.starts)
 		of.starts = slices.Compact(of.starts)
-		of.touched = make([]bool, len(of.starts))
+		of.referenced = make([]bool, len(of.starts))
 	}
 	return t
 }
@@ -161,7 +161,7 @@ func newTouched(rec *recording.Recording, p *model.Plan) *touched {
 // ranges returns the addresses of a mapping, and of one of unwind tables beside it.
 // The first address behind code belongs to it: a call that never returns may be its
 // last instruction.
-func (t *touched) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
+func (t *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
 	from := func(lo, n uint64) addrs.Range {
 		lo &^= t.ignore
 		return addrs.Range{Lo: lo, Hi: lo + min(n, math.MaxUint64-lo)}
@@ -184,53 +184,53 @@ func (p *pieces) find(addr uint64) int {
 	return i
 }
 
-// touch takes in that a process touches an address. It may be one without jitted code.
-func (t *touched) touch(pid uint32, _, addr uint64) {
+// reference takes in that a process touches an address. It may be one without jitted code.
+func (t *referenced) reference(pid uint32, _, addr uint64) {
 	addr &^= t.ignore
 	s := &t.seen[(addr^addr>>12^uint64(pid))%uint64(len(t.seen))]
 	if s.addr == addr && s.pid == pid {
 		return
 	}
-	*s = seenTouch{addr, pid}
-	f := t.familyOf(pid)
+	*s = seenReference{addr, pid}
+	f := t.addressSpaceOf(pid)
 	if f == nil {
 		return
 	}
 	for _, of := range f.of {
-		of.touch(addr)
+		of.reference(addr)
 	}
 }
 
-// touch takes in that an address is touched.
-func (p *pieces) touch(addr uint64) {
+// reference takes in that an address is touched.
+func (p *pieces) reference(addr uint64) {
 	if i := p.find(addr); i >= 0 {
-		p.touched[i] = true
+		p.referenced[i] = true
 	}
 }
 
-// settle collects what is touched so far.
-func (t *touched) settle() {
+// finish collects what is touched so far.
+func (t *referenced) finish() {
 	for _, of := range t.code {
-		of.settle()
+		of.finish()
 	}
 }
 
-func (p *pieces) settle() {
-	p.settled = p.settled[:0]
+func (p *pieces) finish() {
+	p.finished = p.finished[:0]
 	for i := 0; i+1 < len(p.starts); i++ {
-		if p.touched[i] {
-			p.settled = append(p.settled, addrs.Range{Lo: p.starts[i], Hi: p.starts[i+1]})
+		if p.referenced[i] {
+			p.finished = append(p.finished, addrs.Range{Lo: p.starts[i], Hi: p.starts[i+1]})
 		}
 	}
 }
 
-// isTouched reports whether anything in a mapping is touched.
-func (t *touched) isTouched(m *model.Mapping, room uint64) bool {
+// isReferenced reports whether anything in a mapping is touched.
+func (t *referenced) isReferenced(m *model.Mapping, room uint64) bool {
 	of := t.code[m.PID]
 	ranges, n := t.ranges(m, room)
 	for _, r := range ranges[:n] {
-		i, _ := slices.BinarySearchFunc(of.settled, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
-		if i < len(of.settled) && of.settled[i].Lo < r.Hi {
+		i, _ := slices.BinarySearchFunc(of.finished, r.Lo, func(s addrs.Range, lo uint64) int { return cmp.Compare(s.Lo, lo) })
+		if i < len(of.finished) && of.finished[i].Lo < r.Hi {
 			return true
 		}
 	}

@@ -11,13 +11,13 @@ import (
 // What is beside jitted code, and must stay to be seen beside bundles: parts of files,
 // data, and functions of other dumps.
 
-// walls are what no bundle of a dump may be mapped over, in order and apart.
-type walls struct{ files, code []addrs.Range }
+// reserved are what no bundle of a dump may be mapped over, in order and apart.
+type reserved struct{ files, code []addrs.Range }
 
-// wallsOf returns the walls for the bundles of a dump, whenever they are there.
-func (b *bundler) wallsOf(d *model.Dump) (w walls) {
+// reservedOf returns the walls for the bundles of a dump, whenever they are there.
+func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	seen := []*model.Dump{d}
-	for _, pid := range b.company(d) {
+	for _, pid := range b.spaceGroup(d) {
 		if p := b.rec.Processes[pid]; p != nil {
 			for i := range p.FileMaps {
 				if m := &p.FileMaps[i]; m.Name != "" {
@@ -34,7 +34,7 @@ func (b *bundler) wallsOf(d *model.Dump) (w walls) {
 			}
 			seen = append(seen, other)
 			for _, r := range b.dumps[other] {
-				w.code = append(w.code, addrs.Range{Lo: b.residents[r].lo, Hi: b.residents[r].hi})
+				w.code = append(w.code, addrs.Range{Lo: b.placedFunctions[r].lo, Hi: b.placedFunctions[r].hi})
 			}
 		}
 	}
@@ -42,12 +42,12 @@ func (b *bundler) wallsOf(d *model.Dump) (w walls) {
 	return w
 }
 
-// company returns the processes that have a dump's functions, and those whose memory they
+// spaceGroup returns the processes that have a dump's functions, and those whose memory they
 // began with.
-func (b *bundler) company(d *model.Dump) []uint32 {
+func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 	pids := slices.Clone(b.pids[d])
 	for _, m := range d.Markers {
-		for _, a := range b.rec.Genealogy.Heritage(m.PID, m.Time) {
+		for _, a := range b.rec.ProcessTree.Heritage(m.PID, m.Time) {
 			if !slices.Contains(pids, a.PID) {
 				pids = append(pids, a.PID)
 			}
@@ -72,34 +72,34 @@ func apart(list []addrs.Range) []addrs.Range {
 }
 
 // isWalled reports whether one of the walls is in [lo, hi).
-func isWalled(walls []addrs.Range, lo, hi uint64) bool {
-	i, _ := slices.BinarySearchFunc(walls, lo, func(w addrs.Range, lo uint64) int {
+func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
+	i, _ := slices.BinarySearchFunc(reserved, lo, func(w addrs.Range, lo uint64) int {
 		if w.Hi <= lo {
 			return -1
 		}
 		return 1
 	})
-	return i < len(walls) && walls[i].Lo < hi
+	return i < len(reserved) && reserved[i].Lo < hi
 }
 
 // An intruder is something that comes to lie over jitted code later.
-type intruder struct {
+type overlap struct {
 	lo, hi, time uint64
 	dump         *model.Dump // nil for files and data
 	reach        uint64      // the highest hi up to this one
 }
 
-// intruders are those of a process, in the order of their addresses.
-type intruders struct {
-	list   []intruder
+// overlaps are those of a process, in the order of their addresses.
+type overlaps struct {
+	list   []overlap
 	latest uint64
 }
 
-// intrudersOf returns what is mapped in a process beside the bundles of a dump.
-func (b *bundler) intrudersOf(pid uint32) *intruders {
-	x := new(intruders)
+// overlapsOf returns what is mapped in a process beside the bundles of a dump.
+func (b *bundler) overlapsOf(pid uint32) *overlaps {
+	x := new(overlaps)
 	add := func(lo, hi, time uint64, d *model.Dump) {
-		x.list = append(x.list, intruder{lo: lo, hi: hi, time: time, dump: d})
+		x.list = append(x.list, overlap{lo: lo, hi: hi, time: time, dump: d})
 		x.latest = max(x.latest, time)
 	}
 	if p := b.rec.Processes[pid]; p != nil {
@@ -119,7 +119,7 @@ func (b *bundler) intrudersOf(pid uint32) *intruders {
 			}
 		}
 	}
-	slices.SortFunc(x.list, func(a, b intruder) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(x.list, func(a, b overlap) int { return cmp.Compare(a.lo, b.lo) })
 	reach := uint64(0)
 	for i := range x.list {
 		reach = max(reach, x.list[i].hi)
@@ -130,11 +130,11 @@ func (b *bundler) intrudersOf(pid uint32) *intruders {
 
 // between reports whether something other than a dump's came to lie in [lo, hi) from one
 // time to another.
-func (x *intruders) between(d *model.Dump, lo, hi, since, until uint64) bool {
+func (x *overlaps) between(d *model.Dump, lo, hi, since, until uint64) bool {
 	if x.latest < since {
 		return false
 	}
-	n, _ := slices.BinarySearchFunc(x.list, hi, func(i intruder, hi uint64) int {
+	n, _ := slices.BinarySearchFunc(x.list, hi, func(i overlap, hi uint64) int {
 		if i.lo < hi {
 			return -1
 		}

@@ -8,33 +8,33 @@ import (
 // remembers where that is so, and the rewriting has the kernel copy it, unseen.
 
 // A stretch is a run of whole records of a file.
-type stretch struct {
+type run struct {
 	end     int64  // its offset in the file; it begins where the one before ends
 	latest  uint64 // time of a record in it
-	touched bool   // it has records that must be looked at
+	special bool   // it has records that must be looked at
 }
 
-// maxStretches bounds how many are remembered, of whatever a recording's length.
-const maxStretches = 1 << 14
+// maxRuns bounds how many are remembered, of whatever a recording's length.
+const maxRuns = 1 << 14
 
-// stretches are those of a file, from its first record on. The file may be one of
+// runs are those of a file, from its first record on. The file may be one of
 // which nothing can be copied unseen; then there are none.
-type stretches struct {
+type runs struct {
 	begin int64
-	List  []stretch
+	List  []run
 	size  int64 // that they should have at least
 }
 
-// MinStretch is what is worth a system call of its own.
-const MinStretch = 1 << 20
+// MinRun is what is worth a system call of its own.
+const MinRun = 1 << 20
 
 // maxUnseen is what is copied at once, before someone looks whether to go on.
 const maxUnseen = 64 << 20
 
 // add takes in the next block.
-func (s *stretches) add(b *perfdata.Block, latest uint64, touched bool) {
+func (s *runs) add(b *perfdata.Block, latest uint64, special bool) {
 	if s.List == nil {
-		s.begin, s.size = b.Offset, MinStretch/4
+		s.begin, s.size = b.Offset, MinRun/4
 	}
 	end := b.Offset + int64(len(b.Data))
 	if n := len(s.List); n > 0 {
@@ -43,29 +43,29 @@ func (s *stretches) add(b *perfdata.Block, latest uint64, touched bool) {
 			begin = s.List[n-2].end
 		}
 		if last.end-begin < s.size {
-			last.join(stretch{end, latest, touched})
+			last.join(run{end, latest, special})
 			return
 		}
 	}
-	s.List = append(s.List, stretch{end, latest, touched})
-	if len(s.List) == maxStretches {
-		for i := range maxStretches / 2 {
+	s.List = append(s.List, run{end, latest, special})
+	if len(s.List) == maxRuns {
+		for i := range maxRuns / 2 {
 			s.List[i] = s.List[2*i]
 			s.List[i].join(s.List[2*i+1])
 		}
-		s.List = s.List[:maxStretches/2]
+		s.List = s.List[:maxRuns/2]
 		s.size *= 2
 	}
 }
 
-func (s *stretch) join(next stretch) {
-	s.end, s.latest, s.touched = next.end, max(s.latest, next.latest), s.touched || next.touched
+func (s *run) join(next run) {
+	s.end, s.latest, s.special = next.end, max(s.latest, next.latest), s.special || next.special
 }
 
 // Untouched returns the offset up to which everything from offset on, where a
-// stretch begins, can be copied unseen if the next mapping to be put in is of the
+// run begins, can be copied unseen if the next mapping to be put in is of the
 // given time. Stretches that end there are forgotten.
-func (s *stretches) Untouched(offset int64, next uint64) (end int64) {
+func (s *runs) Untouched(offset int64, next uint64) (end int64) {
 	for len(s.List) > 0 && s.List[0].end <= offset {
 		s.begin, s.List = s.List[0].end, s.List[1:]
 	}
@@ -74,7 +74,7 @@ func (s *stretches) Untouched(offset int64, next uint64) (end int64) {
 	}
 	end = offset
 	for _, t := range s.List {
-		if t.touched || t.latest >= next || end-offset >= maxUnseen {
+		if t.special || t.latest >= next || end-offset >= maxUnseen {
 			break
 		}
 		end = t.end

@@ -14,10 +14,10 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Claim is a dump as the recording tells of it: that some processes, related to
+// A Reference is a dump as the recording tells of it: that some processes, related to
 // each other, mapped a file of a name. Which file that is has to be found out, and
 // several claims may reach for one.
-type Claim struct {
+type Reference struct {
 	Path       string // without what the kernel says about it
 	Markers    []recording.Marker
 	Candidates []*candidate
@@ -39,7 +39,7 @@ func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 			return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
 		}
 		m := recording.Marker{PID: n.PID, Time: p.Since, Path: n.Path, Pos: -1}
-		if execs := rec.Genealogy.Execs[n.PID]; len(execs) > 0 {
+		if execs := rec.ProcessTree.Execs[n.PID]; len(execs) > 0 {
 			m.Time = execs[len(execs)-1]
 		}
 		rec.Markers = append(rec.Markers, m)
@@ -47,13 +47,13 @@ func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 	return nil
 }
 
-// claimsOf puts the markers together that are about one dump.
-func claimsOf(rec *recording.Recording) (claims []*Claim) {
-	named := make(map[string][]*Claim) // by the last part of the path
+// referencesOf puts the markers together that are about one dump.
+func referencesOf(rec *recording.Recording) (references []*Reference) {
+	named := make(map[string][]*Reference) // by the last part of the path
 	for _, m := range rec.Markers {
 		path := strings.TrimSuffix(m.Path, recording.DeletedSuffix)
 		base := filepath.Base(path)
-		i := slices.IndexFunc(named[base], func(c *Claim) bool {
+		i := slices.IndexFunc(named[base], func(c *Reference) bool {
 			return sameFile(rec, &c.Markers[0], &m) && related(rec, c.Markers[0], m)
 		})
 		if i >= 0 {
@@ -61,14 +61,14 @@ func claimsOf(rec *recording.Recording) (claims []*Claim) {
 			c.Markers = append(c.Markers, m)
 			continue
 		}
-		c := &Claim{Path: path, Markers: []recording.Marker{m}}
-		claims = append(claims, c)
+		c := &Reference{Path: path, Markers: []recording.Marker{m}}
+		references = append(references, c)
 		named[base] = append(named[base], c)
 	}
-	for _, c := range claims {
+	for _, c := range references {
 		c.sort(rec)
 	}
-	return claims
+	return references
 }
 
 // sameFile reports whether two markers name the same file, as far as the recording
@@ -92,39 +92,39 @@ func sameFile(rec *recording.Recording, a, b *recording.Marker) bool {
 
 // related reports whether one of two processes comes from the other.
 func related(rec *recording.Recording, a, b recording.Marker) bool {
-	g := &rec.Genealogy
+	g := &rec.ProcessTree
 	return a.PID == b.PID || g.Descends(b.PID, b.Time, func(pid uint32) bool { return pid == a.PID }) ||
 		g.Descends(a.PID, a.Time, func(pid uint32) bool { return pid == b.PID })
 }
 
 // sort puts the marker first of the process from which the others come.
-func (c *Claim) sort(rec *recording.Recording) {
+func (c *Reference) sort(rec *recording.Recording) {
 	for i, m := range c.Markers {
-		if !rec.Genealogy.Descends(m.PID, m.Time, func(pid uint32) bool { return pid != m.PID && c.has(pid) }) {
+		if !rec.ProcessTree.Descends(m.PID, m.Time, func(pid uint32) bool { return pid != m.PID && c.has(pid) }) {
 			c.lead(i)
 			return
 		}
 	}
 }
 
-func (c *Claim) lead(i int) {
+func (c *Reference) lead(i int) {
 	m := c.Markers[i]
 	c.Markers = slices.Insert(slices.Delete(c.Markers, i, i+1), 0, m)
 }
 
 // has reports whether one of the markers is a process's.
-func (c *Claim) has(pid uint32) bool {
+func (c *Reference) has(pid uint32) bool {
 	return slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid })
 }
 
 // numbered reports whether a dump that says it is of process pid may be this one:
 // that number may count in the process's own pid namespace.
-func (c *Claim) numbered(pid uint32) bool {
+func (c *Reference) numbered(pid uint32) bool {
 	return pid == 0 || slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid || m.Number == pid })
 }
 
 // named returns the file that the user has named for one of the processes.
-func (c *Claim) named(dumps []config.SideFile) (config.SideFile, bool) {
+func (c *Reference) named(dumps []config.SideFile) (config.SideFile, bool) {
 	i := slices.IndexFunc(dumps, func(n config.SideFile) bool { return c.has(n.PID) })
 	if i < 0 {
 		return config.SideFile{}, false
@@ -133,7 +133,7 @@ func (c *Claim) named(dumps []config.SideFile) (config.SideFile, bool) {
 }
 
 // dumpOf returns the dump that the claim has if it is that file.
-func (c *Claim) dumpOf(s *SideFile) *model.Dump {
+func (c *Reference) dumpOf(s *SideFile) *model.Dump {
 	if i := slices.IndexFunc(c.Markers, func(m recording.Marker) bool { return m.PID == s.Source.PID() }); i > 0 {
 		c.lead(i)
 	}
@@ -141,9 +141,9 @@ func (c *Claim) dumpOf(s *SideFile) *model.Dump {
 }
 
 // best returns the best candidate of a claim that is still to be had, or nil.
-func (c *Claim) best(level recording.Confidence) *candidate {
+func (c *Reference) best(level recording.Confidence) *candidate {
 	for _, cand := range c.Candidates {
-		if cand.Confidence == level && !cand.settled {
+		if cand.Confidence == level && !cand.assigned {
 			return cand
 		}
 	}
@@ -151,7 +151,7 @@ func (c *Claim) best(level recording.Confidence) *candidate {
 }
 
 // candidate returns the claim's candidate that is the given file, or nil.
-func (c *Claim) candidate(s *SideFile) *candidate {
+func (c *Reference) candidate(s *SideFile) *candidate {
 	for _, cand := range c.Candidates {
 		if cand.SideFile == s && cand.Confidence != recording.Refuted {
 			return cand
@@ -168,7 +168,7 @@ type refusal struct {
 
 // Problem says why there is no dump. A file that is another's is none of its
 // business; ok is false if there was no file at all.
-func (c *Claim) Problem() (p report.Problem, ok bool) {
+func (c *Reference) Problem() (p report.Problem, ok bool) {
 	for _, f := range c.refusals {
 		if f.file == nil || !f.file.Taken {
 			return f.Problem, true
@@ -178,7 +178,7 @@ func (c *Claim) Problem() (p report.Problem, ok bool) {
 }
 
 // unusable keeps that a file cannot be opened as the claim's dump.
-func (c *Claim) unusable(path string, err error) {
+func (c *Reference) unusable(path string, err error) {
 	text := fmt.Sprintf("process %d: cannot use its dump %s: %v", c.Markers[0].PID, quote.Printable(path), err)
 	c.refusals = append(c.refusals, refusal{report.Problem{Offset: -1, Text: text, Advice: report.AdviceNamed(c.Markers[0].PID, err)}, nil})
 }

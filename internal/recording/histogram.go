@@ -4,19 +4,19 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Census is what the survey keeps of samples, so that they can be counted without
+// A Histogram is what the survey keeps of samples, so that they can be counted without
 // reading them once more: each address of user space once, how often it was sampled, and
 // from when to when. Mostly that is enough, for what is at an address rarely changes; if
 // not, or if there are too many addresses, the samples are read again (count.go).
-type Census struct {
+type Histogram struct {
 	Total int64
-	Slots []censusSlot // a power of two of them; a hash table with open addressing
-	shift uint         // of hashes
+	Slots []histogramSlot // a power of two of them; a hash table with open addressing
+	shift uint            // of hashes
 	used  int
 	Over  bool // there were too many addresses
 }
 
-type censusSlot struct {
+type histogramSlot struct {
 	IP          uint64
 	First, Last uint64
 	N           int64 // 0 for a free one
@@ -24,22 +24,22 @@ type censusSlot struct {
 }
 
 const (
-	minCensus = 1 << 10
-	maxCensus = 1 << 16 // slots of 40 bytes; half of them are used
+	minHistogram = 1 << 10
+	maxHistogram = 1 << 16 // slots of 40 bytes; half of them are used
 
 	// MaxSteps bounds how often something may change near an address.
 	MaxSteps = 1000
 )
 
-func newCensus() *Census {
-	c := new(Census)
-	c.resize(minCensus)
+func newHistogram() *Histogram {
+	c := new(Histogram)
+	c.resize(minHistogram)
 	return c
 }
 
-func (c *Census) resize(n int) {
+func (c *Histogram) resize(n int) {
 	old := c.Slots
-	c.Slots, c.shift = make([]censusSlot, n), 64
+	c.Slots, c.shift = make([]histogramSlot, n), 64
 	for n > 1 {
 		c.shift--
 		n /= 2
@@ -52,7 +52,7 @@ func (c *Census) resize(n int) {
 }
 
 // slot returns the slot of an address, which may be free.
-func (c *Census) slot(pid uint32, ip uint64) *censusSlot {
+func (c *Histogram) slot(pid uint32, ip uint64) *histogramSlot {
 	mask := uint64(len(c.Slots) - 1)
 	for i := ((ip ^ uint64(pid)<<44) * 0x9e3779b97f4a7c15) >> c.shift; ; i++ {
 		if s := &c.Slots[i&mask]; s.N == 0 || s.IP == ip && s.PID == pid {
@@ -62,7 +62,7 @@ func (c *Census) slot(pid uint32, ip uint64) *censusSlot {
 }
 
 // sample takes in a SAMPLE record.
-func (c *Census) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
+func (c *Histogram) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if c == nil || c.Over {
 		return
 	}
@@ -77,14 +77,14 @@ func (c *Census) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	time := min(h.Time, LatestTime)
 	s := c.slot(h.PID, h.IP)
 	if s.N == 0 {
-		*s = censusSlot{IP: h.IP, PID: h.PID, First: time, Last: time}
+		*s = histogramSlot{IP: h.IP, PID: h.PID, First: time, Last: time}
 		c.used++
 	}
 	s.N++
 	s.First, s.Last = min(s.First, time), max(s.Last, time)
 	switch {
 	case 2*c.used <= len(c.Slots):
-	case len(c.Slots) < maxCensus:
+	case len(c.Slots) < maxHistogram:
 		c.resize(2 * len(c.Slots))
 	default:
 		c.Over, c.Slots = true, nil

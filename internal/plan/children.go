@@ -10,25 +10,25 @@ import (
 // had the dump mapped. perf record tells of the mapping in both, as of something
 // that was so before, but not when the fork was. What the one had loaded until
 // then the other has as well, under the same addresses.
-type heir struct {
+type forkedChild struct {
 	pid   uint32
 	until uint64 // when it is known to have been on its own
 }
 
-// findHeirs finds the heirs of the dump's processes: the kernel puts two mappings
+// findForkedChildren finds the heirs of the dump's processes: the kernel puts two mappings
 // at one address by chance hardly ever, so a marker at the same address is
 // inherited. Who has inherited it from whom is said by the genealogy; where that
 // says nothing, everyone has it from the process whose dump it is.
-func (a *attribution) findHeirs() {
+func (a *attribution) findForkedChildren() {
 	lead := &a.d.Markers[0]
-	var heirs []heir
+	var forkedChildren []forkedChild
 	for _, m := range a.d.Markers {
 		inherited := m.Time == 0 && lead.Time == 0 && m.Pos >= 0 && m.Addr == lead.Addr && m.Len == lead.Len
-		if inherited && !slices.ContainsFunc(heirs, func(h heir) bool { return h.pid == m.PID }) {
-			heirs = append(heirs, heir{m.PID, a.rec.Began})
+		if inherited && !slices.ContainsFunc(forkedChildren, func(h forkedChild) bool { return h.pid == m.PID }) {
+			forkedChildren = append(forkedChildren, forkedChild{m.PID, a.rec.Began})
 		}
 	}
-	if len(heirs) < 2 {
+	if len(forkedChildren) < 2 {
 		return
 	}
 	// What a process has loaded itself is from after the fork, and so is what it
@@ -41,13 +41,13 @@ func (a *attribution) findHeirs() {
 		}
 		seen[e.PID] = true
 		pid, _, ok := a.resolve(e)
-		for j := range heirs {
-			if h := &heirs[j]; !ok || pid == h.pid && pid != a.d.PID {
+		for j := range forkedChildren {
+			if h := &forkedChildren[j]; !ok || pid == h.pid && pid != a.d.PID {
 				h.until = min(h.until, a.d.Clock(e.Time))
 			}
 		}
 	}
-	a.heirs = heirs
+	a.forkedChildren = forkedChildren
 }
 
 // share calls f for every process that has the code of an event, and with the
@@ -60,11 +60,11 @@ func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
 	}
 	f(pid, tid)
 	time := a.d.Clock(e.Time)
-	for _, h := range a.heirs {
+	for _, h := range a.forkedChildren {
 		if h.pid == pid || time >= h.until || !a.has(h.pid, e.Addr) {
 			continue
 		}
-		if pid == a.d.PID || a.genealogy.Descends(h.pid, 0, func(p uint32) bool { return p == pid }) {
+		if pid == a.d.PID || a.tree.Descends(h.pid, 0, func(p uint32) bool { return p == pid }) {
 			f(h.pid, h.pid)
 		}
 	}

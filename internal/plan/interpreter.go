@@ -24,9 +24,9 @@ const interpreter = "execute_ex"
 // maxFrames bounds the unwind tables of a program that are read, in bytes.
 const maxFrames = 64 << 20
 
-// hostFrame returns the frame that traces of a dump run in, or nil if it has none, or
+// interpreterFrame returns the frame that traces of a dump run in, or nil if it has none, or
 // nobody knows. Then it says why.
-func hostFrame(rec *recording.Recording, d *model.Dump) (*jitcode.FrameRow, string) {
+func interpreterFrame(rec *recording.Recording, d *model.Dump) (*jitcode.FrameRow, string) {
 	tracer, ok := d.Source.(source.Tracer)
 	if !ok || !tracer.HasTraces() {
 		return nil, ""
@@ -101,7 +101,7 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 		if err != nil {
 			return nil, err
 		}
-		return d.HostFrame(data, s.Addr, y.Value)
+		return d.InterpreterFrame(data, s.Addr, y.Value)
 	}
 	return nil, nil
 }
@@ -113,8 +113,8 @@ func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *con
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
 		return ""
 	}
-	host, why := hostFrame(rec, d)
-	d.Source.DeriveFrames(source.Surroundings{Host: host, Copies: copies(rec, d)})
+	host, why := interpreterFrame(rec, d)
+	d.Source.DeriveFrames(source.Surroundings{Interpreter: host, Copies: copies(rec, d)})
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d):

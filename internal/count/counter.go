@@ -12,7 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A Tally counts the samples that are in jitted code, and those of them that the result
+// A Counter counts the samples that are in jitted code, and those of them that the result
 // shows in a function: [JitSamples] says what that means. It is asked about one sample
 // after the other and keeps none of them; what it knows grows with the functions.
 //
@@ -20,11 +20,11 @@ import (
 // of the sample, the latest first, and then among those that it was forked with. So does
 // the tally. What the recording calls anonymous is transparent: rewriting leaves it out,
 // where there is jitted code.
-type Tally struct {
+type Counter struct {
 	rec       *recording.Recording
-	Processes map[uint32]*tallied
+	Processes map[uint32]*countedProcess
 	programs  map[uint32][]jitProgram
-	dumps     []*dumpTally
+	dumps     []*dumpCounter
 	stays     int // of all processes
 	functions int
 	Total     int64 // samples
@@ -35,17 +35,17 @@ type Tally struct {
 	lost map[lostFunction]bool // functions without objects
 }
 
-// A dumpTally counts samples of the programs of a dump.
-type dumpTally struct{ resolved, unresolved int64 }
+// A dumpCounter counts samples of the programs of a dump.
+type dumpCounter struct{ resolved, unresolved int64 }
 
 type lostFunction struct{ dump, function int32 }
 
 // A tallied is what a process has.
-type tallied struct {
-	code   map[uint64][]stay // by tallyPage, in the order of their times
-	files  []tallyFile       // in the order of their addresses
-	known  int               // mappings of the recording that are in files
-	Strays int64             // samples of programs without a dump, in no file
+type countedProcess struct {
+	code         map[uint64][]stay // by counterPage, in the order of their times
+	files        []counterFile     // in the order of their addresses
+	known        int               // mappings of the recording that are in files
+	Unattributed int64             // samples of programs without a dump, in no file
 }
 
 // A stay is a function at addresses of one page, from a time on.
@@ -55,8 +55,8 @@ type stay struct {
 	first, last uint16       // bytes of the page
 }
 
-// A tallyFile is a file at addresses, from a time on.
-type tallyFile struct {
+// A counterFile is a file at addresses, from a time on.
+type counterFile struct {
 	lo, hi, time uint64
 	reach        uint64 // the highest hi up to this one
 }
@@ -77,15 +77,15 @@ type seenSample struct {
 }
 
 const (
-	tallyPage = 16 << 10
-	nobody    = -1
+	counterPage = 16 << 10
+	nobody      = -1
 
 	// maxStays bounds how many pages each mapping takes, on average; plus a million.
 	maxStays = 16
 )
 
 // Of returns the counter of samples in the functions of a plan.
-func Of(rec *recording.Recording, p *model.Plan) *Tally {
+func Of(rec *recording.Recording, p *model.Plan) *Counter {
 	t := New(rec)
 	for i := range p.Mappings {
 		t.add(&p.Mappings[i], &p.Objects[p.Mappings[i].Object])
@@ -93,13 +93,13 @@ func Of(rec *recording.Recording, p *model.Plan) *Tally {
 	return t
 }
 
-func New(rec *recording.Recording) *Tally {
-	return &Tally{rec: rec, Processes: make(map[uint32]*tallied), lost: make(map[lostFunction]bool)}
+func New(rec *recording.Recording) *Counter {
+	return &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool)}
 }
 
 // add takes in a mapping of a function. Mappings come in the order of their times, or
 // nearly so.
-func (t *Tally) add(m *model.Mapping, o *model.Object) {
+func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
 	}
@@ -110,14 +110,14 @@ func (t *Tally) add(m *model.Mapping, o *model.Object) {
 	t.functions++
 	p := t.process(m.PID)
 	for lo, last := m.Addr, m.Addr+m.Len-1; t.fits(); {
-		page := lo / tallyPage
-		end := min(last, page*tallyPage+tallyPage-1)
+		page := lo / counterPage
+		end := min(last, page*counterPage+counterPage-1)
 		list := p.code[page]
 		at := len(list)
 		for at > 0 && list[at-1].time > m.Time {
 			at--
 		}
-		p.code[page] = slices.Insert(list, at, stay{m.Time, f, uint16(lo % tallyPage), uint16(end % tallyPage)})
+		p.code[page] = slices.Insert(list, at, stay{m.Time, f, uint16(lo % counterPage), uint16(end % counterPage)})
 		t.stays++
 		if end == last {
 			return
@@ -127,10 +127,10 @@ func (t *Tally) add(m *model.Mapping, o *model.Object) {
 }
 
 // fits reports whether everything could be taken in.
-func (t *Tally) fits() bool { return t.stays <= maxStays*t.functions+1<<20 }
+func (t *Counter) fits() bool { return t.stays <= maxStays*t.functions+1<<20 }
 
 // Lacks takes in that a function has no object. Any goroutine may call it.
-func (t *Tally) Lacks(d *model.Dump, function int) {
+func (t *Counter) Lacks(d *model.Dump, function int) {
 	if t == nil {
 		return
 	}
@@ -139,10 +139,10 @@ func (t *Tally) Lacks(d *model.Dump, function int) {
 	t.lost[lostFunction{int32(d.Number), int32(function)}] = true
 }
 
-func (t *Tally) process(pid uint32) *tallied {
+func (t *Counter) process(pid uint32) *countedProcess {
 	p := t.Processes[pid]
 	if p == nil {
-		p = &tallied{code: make(map[uint64][]stay)}
+		p = &countedProcess{code: make(map[uint64][]stay)}
 		t.Processes[pid] = p
 	}
 	return p
@@ -150,12 +150,12 @@ func (t *Tally) process(pid uint32) *tallied {
 
 // prepare makes ready for questions about the programs of some dumps, with what is known
 // of the recording by now.
-func (t *Tally) prepare(dumps []*model.Dump) {
-	g := &t.rec.Genealogy
+func (t *Counter) prepare(dumps []*model.Dump) {
+	g := &t.rec.ProcessTree
 	t.programs = make(map[uint32][]jitProgram)
 	for _, d := range dumps {
 		for len(t.dumps) <= d.Number {
-			t.dumps = append(t.dumps, new(dumpTally))
+			t.dumps = append(t.dumps, new(dumpCounter))
 		}
 		for _, m := range d.Markers {
 			from := max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time))
@@ -163,7 +163,7 @@ func (t *Tally) prepare(dumps []*model.Dump) {
 		}
 	}
 	if len(t.programs) > 0 {
-		for _, b := range g.Births { // by time, so a parent comes before its children
+		for _, b := range g.Forks { // by time, so a parent comes before its children
 			for _, p := range t.programs[b.Parent] {
 				if b.Clones && b.Time >= p.marked && b.Time < p.to {
 					t.programs[b.PID] = append(t.programs[b.PID], jitProgram{b.Time, g.LifeEnd(b.PID, b.Time), b.Time, p.dump})
@@ -177,7 +177,7 @@ func (t *Tally) prepare(dumps []*model.Dump) {
 }
 
 // setFiles takes in where a process has files.
-func (p *tallied) setFiles(known *recording.Process) {
+func (p *countedProcess) setFiles(known *recording.Process) {
 	if p.known == len(known.FileMaps)+len(known.Others) {
 		return
 	}
@@ -185,14 +185,14 @@ func (p *tallied) setFiles(known *recording.Process) {
 	p.files = p.files[:0]
 	for i := range known.FileMaps {
 		if m := &known.FileMaps[i]; m.Name != "" {
-			p.files = append(p.files, tallyFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+			p.files = append(p.files, counterFile{lo: m.Lo, hi: m.Hi, time: m.Time})
 		}
 	}
 	for i := range known.Others {
 		m := &known.Others[i]
-		p.files = append(p.files, tallyFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+		p.files = append(p.files, counterFile{lo: m.Lo, hi: m.Hi, time: m.Time})
 	}
-	slices.SortFunc(p.files, func(a, b tallyFile) int {
+	slices.SortFunc(p.files, func(a, b counterFile) int {
 		switch {
 		case a.lo < b.lo:
 			return -1
@@ -209,18 +209,18 @@ func (p *tallied) setFiles(known *recording.Process) {
 }
 
 // clear forgets all counts.
-func (t *Tally) clear() {
+func (t *Counter) clear() {
 	t.Total, t.elsewhere = 0, 0
 	for _, d := range t.dumps {
-		*d = dumpTally{}
+		*d = dumpCounter{}
 	}
 	for _, p := range t.Processes {
-		p.Strays = 0
+		p.Unattributed = 0
 	}
 }
 
 // sample counts a sample of user space.
-func (t *Tally) sample(pid uint32, time, ip uint64) {
+func (t *Counter) sample(pid uint32, time, ip uint64) {
 	s := &t.seen[(ip^ip>>13^uint64(pid))%uint64(len(t.seen))]
 	if s.counter == nil || s.ip != ip || s.pid != pid || time < s.from || time >= s.to {
 		s.ip, s.pid = ip, pid
@@ -230,8 +230,8 @@ func (t *Tally) sample(pid uint32, time, ip uint64) {
 }
 
 // find returns what counts a sample, and from when to when it would be the same.
-func (t *Tally) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
-	g := &t.rec.Genealogy
+func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
+	g := &t.rec.ProcessTree
 	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
 	began, id, at := from, pid, time
 	for n := range recording.MaxGenerations {
@@ -249,7 +249,7 @@ func (t *Tally) find(pid uint32, time, ip uint64) (counter *int64, from, to uint
 				return t.unseen(pid, time, &from, &to), from, to
 			}
 		}
-		b, ok := g.Birth(id, at)
+		b, ok := g.Fork(id, at)
 		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
 			break
 		}
@@ -261,7 +261,7 @@ func (t *Tally) find(pid uint32, time, ip uint64) (counter *int64, from, to uint
 
 // unseen returns what counts a sample in no file and no function, and narrows from when to
 // when that is so.
-func (t *Tally) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
+func (t *Counter) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
 	var in *jitProgram
 	for i := range t.programs[pid] {
 		p := &t.programs[pid][i]
@@ -270,7 +270,7 @@ func (t *Tally) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
 		}
 	}
 	if in == nil {
-		return &t.process(pid).Strays
+		return &t.process(pid).Unattributed
 	}
 	*from, *to = max(*from, in.from), min(*to, in.to)
 	return &t.dumps[in.dump].unresolved
@@ -293,9 +293,9 @@ const (
 
 // at returns what a process has at an address, of what came from one time up to another,
 // and when that may change next.
-func (p *tallied) at(t *Tally, since, time, ip uint64) (s sight, next uint64) {
+func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
-	list := p.code[ip/tallyPage]
+	list := p.code[ip/counterPage]
 	n, _ := slices.BinarySearchFunc(list, time, func(s stay, time uint64) int {
 		if s.time <= time {
 			return -1
@@ -305,14 +305,14 @@ func (p *tallied) at(t *Tally, since, time, ip uint64) (s sight, next uint64) {
 	if n < len(list) {
 		next = list[n].time
 	}
-	off := uint16(ip % tallyPage)
+	off := uint16(ip % counterPage)
 	for i := n - 1; i >= 0 && list[i].time >= since; i-- {
 		if l := &list[i]; off >= l.first && off <= l.last && (len(t.lost) == 0 || !t.lost[l.function]) {
 			s = sight{inFunction, l.time, l.function}
 			break
 		}
 	}
-	n, _ = slices.BinarySearchFunc(p.files, ip, func(f tallyFile, ip uint64) int {
+	n, _ = slices.BinarySearchFunc(p.files, ip, func(f counterFile, ip uint64) int {
 		if f.lo <= ip {
 			return -1
 		}
@@ -340,7 +340,7 @@ type Result struct {
 }
 
 // result returns the counts. lines are what is known of the dumps, by number.
-func (t *Tally) result(lines []report.DumpSummary) (r Result) {
+func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 	if !t.fits() {
 		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(t.rec.In.Path)))
 		return r
@@ -360,13 +360,13 @@ func (t *Tally) result(lines []report.DumpSummary) (r Result) {
 		r.Samples.Resolved += own.Resolved
 	}
 	for _, p := range t.Processes {
-		r.Samples.WithoutDump += p.Strays
+		r.Samples.WithoutDump += p.Unattributed
 	}
 	return r
 }
 
 // LacksAny reports whether functions of a dump have no object. dump is its number.
-func (t *Tally) LacksAny(dump int) bool {
+func (t *Counter) LacksAny(dump int) bool {
 	for f := range t.lost {
 		if int(f.dump) == dump {
 			return true

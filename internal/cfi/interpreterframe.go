@@ -11,15 +11,15 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// hostSamples is the number of places at which a host is probed.
-const hostSamples = 1024
+// interpreterSamples is the number of places at which a host is probed.
+const interpreterSamples = 1024
 
-// Host returns the frame of most of the code of a program's function, such as the main loop
+// InterpreterFrame returns the frame of most of the code of a program's function, such as the main loop
 // of an interpreter. Code that a JIT compiler makes for it to jump to runs in that frame.
 // ehFrame is the program's .eh_frame, addr its address, and pc the function's first
 // address. It fails if no frame holds in most of the function, or the frame is of another
 // kind.
-func Host(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameRow, err error) {
+func InterpreterFrame(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameRow, err error) {
 	m := machineOf(t)
 	if m == nil || t.Order != binary.LittleEndian {
 		return row, errors.New("code of that machine is not understood")
@@ -39,7 +39,7 @@ func Host(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameR
 	}
 	fde := fdes[i]
 	count := make(map[jitcode.CFA]int)
-	step := max((fde.End()-fde.Begin())/hostSamples, 1)
+	step := max((fde.End()-fde.Begin())/interpreterSamples, 1)
 	n, most := 0, 0
 	for at := fde.Begin(); at < fde.End(); at += step {
 		c, err := fde.EstablishFrame(at)

@@ -1,23 +1,23 @@
 package plan
 
 // A family is the code of a process and of its forebears; nil if there is none.
-type family struct {
+type addressSpace struct {
 	lo, hi uint64 // it is all between them, both included
 	of     []*pieces
 }
 
-// familyOf returns the code that a process may have, or nil. Whatever process it may
+// addressSpaceOf returns the code that a process may have, or nil. Whatever process it may
 // have come from counts, at any time.
-func (t *touched) familyOf(pid uint32) *family {
+func (t *referenced) addressSpaceOf(pid uint32) *addressSpace {
 	f, known := t.all[pid]
 	if known {
 		return f
 	}
-	for _, pid := range t.rec.Genealogy.Line(pid) {
+	for _, pid := range t.rec.ProcessTree.Line(pid) {
 		of := t.code[pid]
 		if of != nil && len(of.starts) > 0 {
 			if f == nil {
-				f = &family{lo: of.starts[0]}
+				f = &addressSpace{lo: of.starts[0]}
 			}
 			f.lo, f.hi = min(f.lo, of.starts[0]), max(f.hi, of.starts[len(of.starts)-1])
 			f.of = append(f.of, of)
@@ -28,8 +28,8 @@ func (t *touched) familyOf(pid uint32) *family {
 }
 
 // bounds says between which addresses a process may have jitted code.
-func (t *touched) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	f := t.familyOf(pid)
+func (t *referenced) bounds(pid uint32) (lo, hi uint64, ok bool) {
+	f := t.addressSpaceOf(pid)
 	switch {
 	case f == nil:
 		return 0, 0, false

@@ -10,16 +10,16 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Settle decides whose dump each file is. Files are given away in the order of how
+// Assign decides whose dump each file is. Files are given away in the order of how
 // sure it is; of several that fit a claim equally well, it gets the one that was
 // found in the best place. A file that several claims reach for with equal right
 // is nobody's, unless they are about one dump.
-func (f *Finder) Settle(claims []*Claim) {
+func (f *Finder) Assign(references []*Reference) {
 	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible} {
 		for {
 			var s *SideFile
-			var wishers []*Claim
-			for _, c := range claims {
+			var wishers []*Reference
+			for _, c := range references {
 				if c.Dump != nil || c.gone {
 					continue
 				}
@@ -31,14 +31,14 @@ func (f *Finder) Settle(claims []*Claim) {
 			if s == nil {
 				break
 			}
-			f.give(s, wishers, claims)
+			f.assignTo(s, wishers, references)
 		}
 	}
 }
 
-// give decides whose of the wishers' dumps a file is.
-func (f *Finder) give(s *SideFile, wishers, claims []*Claim) {
-	s.settled = true
+// assignTo decides whose of the wishers' dumps a file is.
+func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
+	s.assigned = true
 	owner := wishers[0]
 	for _, c := range wishers[1:] {
 		mine, theirs := owner.candidate(s), c.candidate(s)
@@ -58,7 +58,7 @@ func (f *Finder) give(s *SideFile, wishers, claims []*Claim) {
 		}
 	}
 	chosen := owner.candidate(s)
-	for _, c := range claims {
+	for _, c := range references {
 		if c == owner || c.Dump != nil || c.gone || c.candidate(s) == nil {
 			continue
 		}
@@ -76,14 +76,14 @@ func (f *Finder) give(s *SideFile, wishers, claims []*Claim) {
 }
 
 // note says why a file was taken, where another might have been.
-func (c *Claim) note(chosen *candidate) string {
+func (c *Reference) note(chosen *candidate) string {
 	better, other := "", ""
 	for _, cand := range c.Candidates {
 		switch {
 		case cand == chosen || sameContent(cand, chosen):
 		case cand.err != nil && cand.recorded:
 			return fmt.Sprintf("it is %s; the one that is where it was recorded, %s, is not it: %v", chosen.place, quote.Printable(cand.Path), cand.err)
-		case cand.settled || cand.Confidence == recording.Refuted || other != "":
+		case cand.assigned || cand.Confidence == recording.Refuted || other != "":
 		default:
 			other = quote.Printable(cand.Path)
 			switch {

@@ -14,7 +14,7 @@ type unknowable string
 
 func (u unknowable) Error() string { return string(u) }
 
-// eachTouch walks the recording once more and calls f for every address that a
+// eachReference walks the recording once more and calls f for every address that a
 // record of it touches: where samples were taken, what their callchains, branches
 // and registers hold, the data they are about, and every word of the copies of
 // stacks.
@@ -27,7 +27,7 @@ func (u unknowable) Error() string { return string(u) }
 //
 // The error is an unknowable if records cannot be read whole, or may lead to code
 // that they do not name; ctx's; or one of reading the input.
-func eachTouch(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
+func eachReference(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
 	if why := untold(rec); why != "" {
 		return unknowable(why)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An Evidence is what a recording and a dump tell about the offset between
+// An Constraints is what a recording and a dump tell about the offset between
 // their clocks: what must be added to a time of the dump to get the recording's.
 //
 // It is at least as large as the mapping of the dump demands, for a producer maps
@@ -29,7 +29,7 @@ import (
 // which does no harm: nothing ran where there was no function. Where there was
 // another, that one had been given up, and the new one is about to run. Late, the
 // first samples of each function would be lost.
-type Evidence struct {
+type Constraints struct {
 	dump        *model.Dump
 	marker      uint64 // when the dump was mapped; 0 if the recording does not say
 	end         uint64 // when the program ended, or another took its place
@@ -47,12 +47,12 @@ type Evidence struct {
 	epoch bool                // the dump's times are of CLOCK_REALTIME
 	wall  *perfdata.ClockData // what the recording says of that clock, or nil
 
-	places    []usedPlace  // used once, by address
-	ambiguous map[int]bool // functions at places that were used more than once, or of other processes
+	located   []usedLocation // used once, by address
+	ambiguous map[int]bool   // functions at places that were used more than once, or of other processes
 }
 
-// A usedPlace is memory that a function was in from a time of the dump on.
-type usedPlace struct {
+// A usedLocation is memory that a function was in from a time of the dump on.
+type usedLocation struct {
 	lo, hi   uint64
 	time     uint64
 	function int
@@ -82,15 +82,15 @@ const maxWidth = int64(100 * time.Millisecond)
 // tell of a function when it has run for a moment (HotSpot's agents).
 const maxEarly = 100
 
-func newEvidence(rec *recording.Recording, d *model.Dump) *Evidence {
-	e := &Evidence{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: countingOf(rec), ambiguous: make(map[int]bool)}
+func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
+	e := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: countingOf(rec), ambiguous: make(map[int]bool)}
 	for _, m := range d.Markers {
 		if m.Pos < 0 {
 			m.Time = m.Began
 		}
 		e.marker = min(e.marker, m.Time)
 	}
-	e.end = rec.Genealogy.LifeEnd(d.PID, e.marker)
+	e.end = rec.ProcessTree.LifeEnd(d.PID, e.marker)
 
 	isOwn := func(pid uint32) bool { return pid == 0 || pid == d.PID || pid == d.Source.PID() }
 	events := d.Source.Scanned().Events
@@ -105,30 +105,30 @@ func newEvidence(rec *recording.Recording, d *model.Dump) *Evidence {
 		}
 		e.first, e.last = min(e.first, ev.Time), max(e.last, ev.Time)
 		if ev.Size > 0 {
-			e.places = append(e.places, usedPlace{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
+			e.located = append(e.located, usedLocation{lo: ev.Addr, hi: ev.Addr + ev.Size, time: ev.Time, function: ev.Function})
 		}
 	}
 	if b, ok := d.Source.(interface{ Began() uint64 }); ok && b.Began() > 0 {
 		e.first = min(e.first, b.Began())
 	}
 	e.low = int64(e.marker - e.first)
-	e.sortPlaces()
+	e.sortLocated()
 	return e
 }
 
-// sortPlaces keeps those places that were used once.
-func (e *Evidence) sortPlaces() {
-	slices.SortFunc(e.places, func(a, b usedPlace) int { return cmp.Compare(a.lo, b.lo) })
+// sortLocated keeps those places that were used once.
+func (e *Constraints) sortLocated() {
+	slices.SortFunc(e.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
 	furthest := 0 // the place that ends last, up to here
-	for i := 1; i < len(e.places); i++ {
-		if e.places[i].lo < e.places[furthest].hi {
-			e.places[i].again, e.places[furthest].again = true, true
+	for i := 1; i < len(e.located); i++ {
+		if e.located[i].lo < e.located[furthest].hi {
+			e.located[i].again, e.located[furthest].again = true, true
 		}
-		if e.places[i].hi > e.places[furthest].hi {
+		if e.located[i].hi > e.located[furthest].hi {
 			furthest = i
 		}
 	}
-	e.places = slices.DeleteFunc(e.places, func(p usedPlace) bool {
+	e.located = slices.DeleteFunc(e.located, func(p usedLocation) bool {
 		if p.again {
 			e.ambiguous[p.function] = true
 		}
@@ -138,26 +138,26 @@ func (e *Evidence) sortPlaces() {
 
 // sample takes a sample of the process as evidence. Code may have run before a
 // producer that was attached to its process could tell of it.
-func (e *Evidence) sample(time, ip uint64) {
+func (e *Constraints) sample(time, ip uint64) {
 	if time < e.marker || time >= e.end {
 		return
 	}
-	i, found := slices.BinarySearchFunc(e.places, ip, func(p usedPlace, ip uint64) int { return cmp.Compare(p.lo, ip) })
+	i, found := slices.BinarySearchFunc(e.located, ip, func(p usedLocation, ip uint64) int { return cmp.Compare(p.lo, ip) })
 	if !found {
 		i--
 	}
-	if i < 0 || ip >= e.places[i].hi {
+	if i < 0 || ip >= e.located[i].hi {
 		return
 	}
 	e.samples++
-	if !e.notLater(e.places[i].time, time) {
+	if !e.notLater(e.located[i].time, time) {
 		e.early++
 	}
 }
 
 // notLater takes as evidence that a time of the dump is not later than one of the
 // recording. It reports whether that can be.
-func (e *Evidence) notLater(dump, recording uint64) bool {
+func (e *Constraints) notLater(dump, recording uint64) bool {
 	offset, age := int64(recording-dump), int64(recording-e.marker)
 	drifted := int64(0)
 	if e.counts == uncorrected {
@@ -175,7 +175,7 @@ func (e *Evidence) notLater(dump, recording uint64) bool {
 
 // exited notes the end of a thread of the process. With the first thread the
 // process ends, and then threads do so one by one.
-func (e *Evidence) exited(t *perfdata.Task) {
+func (e *Constraints) exited(t *perfdata.Task) {
 	if t.Time >= e.marker && t.Time < e.end {
 		e.exit = max(e.exit, t.Time)
 		e.gone = e.gone || t.TID == t.PID
@@ -184,7 +184,7 @@ func (e *Evidence) exited(t *perfdata.Task) {
 
 // ended takes the end of the process as evidence, when all of the recording has
 // been seen.
-func (e *Evidence) ended() {
+func (e *Constraints) ended() {
 	end := e.end
 	if e.gone {
 		end = e.exit
@@ -193,7 +193,7 @@ func (e *Evidence) ended() {
 }
 
 // contradiction returns what speaks against any offset, or "".
-func (e *Evidence) contradiction() string {
+func (e *Constraints) contradiction() string {
 	switch {
 	case e.marker == 0:
 		return "" // nor is there anything that speaks for one
@@ -212,7 +212,7 @@ func (e *Evidence) contradiction() string {
 }
 
 // width returns how far apart the ends of the interval are, -1 if it has one only.
-func (e *Evidence) width() int64 {
+func (e *Constraints) width() int64 {
 	if e.high == math.MaxInt64 {
 		return -1
 	}
@@ -220,7 +220,7 @@ func (e *Evidence) width() int64 {
 }
 
 // clock returns the clock at the low end of the interval.
-func (e *Evidence) clock() func(uint64) uint64 {
+func (e *Constraints) clock() func(uint64) uint64 {
 	at, first, drift := Shifted(e.low), e.first, e.drift
 	return func(t uint64) uint64 {
 		if drift > 0 && t > first {

@@ -5,7 +5,7 @@ import (
 )
 
 // take counts the samples of a census, and reports whether it could tell.
-func (t *Tally) take(c *recording.Census) bool {
+func (t *Counter) take(c *recording.Histogram) bool {
 	if c == nil || c.Over {
 		return false
 	}
