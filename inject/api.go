@@ -7,7 +7,6 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/objstore"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
@@ -31,7 +30,7 @@ type (
 	LineAddresses = report.LineAddresses
 	AddressFit    = report.AddressFit
 	Unwind        = report.Unwind
-	Repair        = report.Fix
+	Fix           = report.Fix
 	Clock         = report.Clock
 	Problem       = report.Problem
 	Mention       = report.Mention
@@ -41,6 +40,7 @@ type (
 	Phase         = report.Phase
 
 	CleanOptions = objstore.CleanOptions
+	LeftError    = objstore.LeftError
 	CleanSummary = objstore.CleanSummary
 )
 
@@ -103,6 +103,13 @@ const (
 	PhaseUndo    = report.PhaseUndo
 )
 
+// Errors of Run that callers may want to tell apart. Errors of files wrap those of package io/fs,
+// of a cancelled run that of the context.
+var (
+	ErrNothing = report.ErrNothing
+	ErrStrict  = report.ErrStrict
+)
+
 // Clean removes the objects that an injected recording refers to; see [CleanOptions].
 func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	return objstore.Clean(ctx, opts)
@@ -119,12 +126,6 @@ func KindName(kind string) string { return formats.Name(kind) }
 
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }
-
-// Printable returns s without what a terminal would obey.
-func Printable(s string) string { return quote.Printable(s) }
-
-// Left returns what a run that failed had to leave behind, in words, or "".
-func Left(err error) string { return objstore.Left(err) }
 
 // ReplaceMentions replaces the fields of [Options] that a message mentions by what words
 // returns for them: a program with a command line has its own names for them.

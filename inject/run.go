@@ -37,7 +37,7 @@ import (
 // ([Summary.Complete]).
 //
 // When ctx is cancelled, Run stops soon and leaves no new file behind.
-func Run(ctx context.Context, opts config.Options) (*report.Summary, error) {
+func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
 	}
@@ -102,7 +102,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer traces.Close()
 	sum.Add(traces.Found)
 	if opts.Strict && len(rec.Markers) == 0 && rec.Injected == 0 && traces.Len() == 0 && !traces.Again {
-		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); nothing was written, because of %s", quote.Printable(opts.Input), report.Mentioned("Strict", "")))
+		return cmp.Or(strictError(sum), fmt.Errorf("%s: no process in it mapped a jitdump (jit-PID.dump); %w", quote.Printable(opts.Input), report.ErrStrict))
 	}
 
 	out, err := output.Open(opts, in, dumps)

@@ -105,5 +105,5 @@ func strictError(sum *report.Summary) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w; nothing was written, because of %s", report.ProblemsError(problems), report.Mentioned("Strict", ""))
+	return fmt.Errorf("%w; %w", report.ProblemsError(problems), report.ErrStrict)
 }

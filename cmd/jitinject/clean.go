@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // cleanOptions are what the command line of jitinject clean says.
@@ -54,7 +55,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File, stderr io.Writer) int {
 	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun}
 	if o.dryRun && !o.quiet || o.verbose > 0 {
-		opts.Log = func(path string) { fmt.Fprintln(stdout, engine.Printable(path)) }
+		opts.Log = func(path string) { fmt.Fprintln(stdout, quote.Printable(path)) }
 	}
 	sum, err := engine.Clean(ctx, opts)
 	if sum == nil {
@@ -79,14 +80,14 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 
 func writeCleanSummary(w io.Writer, s *engine.CleanSummary, dryRun bool) {
 	if s.Objects == 0 {
-		fmt.Fprintf(w, "%s: no objects of jitted functions are mapped in it; nothing to remove\n", engine.Printable(s.Input))
+		fmt.Fprintf(w, "%s: no objects of jitted functions are mapped in it; nothing to remove\n", quote.Printable(s.Input))
 		return
 	}
 	what, freed := "removed", "freed"
 	if dryRun {
 		what, freed = "would be removed", "would be freed"
 	}
-	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", engine.Printable(s.Input), number(int64(s.Removed)), count(int64(s.Objects), "object"), what, size(s.Bytes), freed)
+	fmt.Fprintf(w, "%s: %s of %s %s, %s %s", quote.Printable(s.Input), number(int64(s.Removed)), count(int64(s.Objects), "object"), what, size(s.Bytes), freed)
 	if s.Missing > 0 {
 		fmt.Fprintf(w, "; %s not there", were(s.Missing, "was", "were"))
 	}

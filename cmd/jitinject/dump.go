@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/show"
 )
 
@@ -51,7 +51,7 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 	f := &opts.Filter
 	f.NoSamples = o.noSamples
 	wrong := func(option, value string, err error) error {
-		return usageError(fmt.Sprintf("--%s %s: %v", option, engine.Printable(value), err))
+		return usageError(fmt.Sprintf("--%s %s: %v", option, quote.Printable(value), err))
 	}
 	for _, s := range o.pids {
 		pid, err := show.ParsePID(s)
@@ -124,7 +124,7 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 		err := show.File(out, name, opts)
 		var lost *show.LostOutput
 		var damaged *show.Damaged
-		shown := engine.Printable(name)
+		shown := quote.Printable(name)
 		if name == "-" {
 			shown = "standard input"
 		}
@@ -160,7 +160,7 @@ func (o *dumpOptions) noMatch() error {
 	if !slices.ContainsFunc(o.names, isRegexp) && o.names != nil && o.pids == nil && o.records == nil && o.address == "" && o.time == "" && !o.noSamples {
 		quoted := make([]string, len(o.names))
 		for i, name := range o.names {
-			quoted[i] = `"` + engine.Printable(name) + `"`
+			quoted[i] = `"` + quote.Printable(name) + `"`
 		}
 		return errors.New("no record has a name with " + strings.Join(quoted, " or "))
 	}
@@ -171,7 +171,7 @@ func (o *dumpOptions) noMatch() error {
 	}{{"pid", o.pids}, {"name", o.names}, {"address", []string{o.address}}, {"time", []string{o.time}}, {"records", o.records}} {
 		for _, v := range option.values {
 			if v != "" {
-				b.WriteString(" --" + option.name + " " + engine.Printable(v))
+				b.WriteString(" --" + option.name + " " + quote.Printable(v))
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func isRegexp(name string) bool {
 func printable(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {
-		lines[i] = engine.Printable(lines[i])
+		lines[i] = quote.Printable(lines[i])
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }

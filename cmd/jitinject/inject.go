@@ -58,7 +58,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		if o.output == "-" {
 			what = "what was written is not complete"
 		}
-		if left := engine.Left(err); left != "" {
+		if left := leftBy(err); left != "" {
 			what = "there is no result, but " + left
 		}
 		fmt.Fprintf(stderr, "jitinject: interrupted; %s\n", what)
@@ -96,7 +96,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 func failed(o *options, err error, stdout, stderr io.Writer) int {
 	text := o.inWords(err.Error())
 	printError(stderr, errors.New(text))
-	if left := engine.Left(err); left != "" {
+	if left := leftBy(err); left != "" {
 		fmt.Fprintf(stderr, "jitinject: %s\n", left)
 	}
 	if o.summary == "json" {
@@ -137,3 +137,12 @@ func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error)
 
 // patience is how long the engine may wait for a pipe.
 const patience = 3 * time.Second
+
+// leftBy returns what a run that failed could not remove, or "".
+func leftBy(err error) string {
+	var left *engine.LeftError
+	if errors.As(err, &left) {
+		return left.Left
+	}
+	return ""
+}

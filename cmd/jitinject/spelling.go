@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // newFlagSet returns an empty set of options for a command.
@@ -86,7 +86,7 @@ func refuse(fs *pflag.FlagSet, stderr io.Writer, err error) int {
 	if strings.HasSuffix(err.Error(), "?") {
 		end = " " // it has asked something
 	}
-	fmt.Fprintf(stderr, "jitinject: %s%ssee %s\n", engine.Printable(err.Error()), end, more)
+	fmt.Fprintf(stderr, "jitinject: %s%ssee %s\n", quote.Printable(err.Error()), end, more)
 	return exitUsage
 }
 
@@ -259,4 +259,4 @@ func didYouMean(word string, words []string) string {
 }
 
 // typed is what was typed, safe to print.
-func typed(typed string) string { return engine.Printable(typed) }
+func typed(typed string) string { return quote.Printable(typed) }

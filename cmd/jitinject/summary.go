@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // What is said when all is done: a table with a line for each dump, what is special about
@@ -53,7 +54,7 @@ const maxDumps = 20
 // writeSummary says what was done. sources is where source files went.
 func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Markers == 0 && len(s.Traces) == 0 {
-		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", engine.Printable(s.Input), engine.Printable(s.Output))
+		fmt.Fprintf(w, "%s: nothing to inject; %s is a copy.\n", quote.Printable(s.Input), quote.Printable(s.Output))
 		writeReasons(w, s)
 		return
 	}
@@ -71,11 +72,11 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	}
 	t := newTable(s)
 	for _, d := range dumps {
-		path := engine.Printable(d.Path)
+		path := quote.Printable(d.Path)
 		if d.Captures > 1 {
 			path += fmt.Sprintf(" and %s", count(int64(d.Captures-1), "more capture"))
 		}
-		t.add(fmt.Sprintf("%d %s", d.PID, engine.Printable(d.Command)), d, path, dumpNotes(d, sources, all))
+		t.add(fmt.Sprintf("%d %s", d.PID, quote.Printable(d.Command)), d, path, dumpNotes(d, sources, all))
 	}
 	if len(more) > 0 {
 		t.add(fmt.Sprintf("%d more", len(more)), sumOf(more), "(all of them with -v)", nil)
@@ -109,7 +110,7 @@ func wantsCode(d engine.DumpSummary) bool {
 
 // writeWhole says what came of the run.
 func writeWhole(w io.Writer, s *engine.Summary) {
-	output := engine.Printable(s.Output)
+	output := quote.Printable(s.Output)
 	if output == "-" {
 		output = "standard output"
 	}
@@ -120,7 +121,7 @@ func writeWhole(w io.Writer, s *engine.Summary) {
 	}
 	var dirs []string
 	for i := range s.Dumps {
-		if dir := engine.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
+		if dir := quote.Printable(s.Dumps[i].Objects); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -161,7 +162,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if d.Sources > 0 && sources == "" {
 		note("it brings along %s; --sources DIR puts the text where perf annotate finds it (and the objects are made again)", count(int64(d.Sources), "source file"))
 	} else if d.Sources > 0 {
-		note("%s put into %s", were(d.Sources, "source file was", "source files were"), engine.Printable(sources))
+		note("%s put into %s", were(d.Sources, "source file was", "source files were"), quote.Printable(sources))
 	}
 	if d.Frames != "" {
 		note("%s", d.Frames)
@@ -197,7 +198,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	switch unresolved := s.InJIT - s.Resolved; {
 	case d.Cut >= 0 && unresolved > s.InJIT/100: // one of the problems
 	case d.CutName != "":
-		note("the dump ends in front of the code of %q, at %#x: its runtime could not read that, and wrote nothing more", engine.Printable(d.CutName), d.Cut)
+		note("the dump ends in front of the code of %q, at %#x: its runtime could not read that, and wrote nothing more", quote.Printable(d.CutName), d.Cut)
 	case d.Cut >= 0:
 		note("the dump ends inside a record, at %#x: its process was killed, or still writes; functions that were to come are missing", d.Cut)
 	case d.Nowhere > 0 && unresolved > 0: // that was said

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 )
 
 // writeTraces says what came of logs of calls.
 func writeTraces(w io.Writer, s *engine.Summary) {
 	for i := range s.Traces {
 		t := &s.Traces[i]
-		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, engine.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
-			precise(t.Traced), t.Event, engine.Printable(t.Path))
+		fmt.Fprintf(w, "%d %s: %s in %s, %s of their own time (waiting included), in event %s, from %s\n", t.PID, quote.Printable(t.Command), count(t.Calls, "call"), count(t.Threads, "thread"),
+			precise(t.Traced), t.Event, quote.Printable(t.Path))
 		for _, n := range traceNotes(t) {
 			fmt.Fprintf(w, "    %s\n", n)
 		}
@@ -56,7 +57,7 @@ func traceNotes(t *engine.TraceSummary) (notes []string) {
 		notes = append(notes, fmt.Sprintf("with %s of the same process", count(int64(x.More), "more file")))
 	}
 	if x := t.XRay; x != nil && x.Unchecked {
-		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so nothing tells whether that is the build that was recorded", engine.Printable(x.Program)))
+		notes = append(notes, fmt.Sprintf("names are from %s; the recording has no build id of the program, so nothing tells whether that is the build that was recorded", quote.Printable(x.Program)))
 	}
 	note(t.Notes, "thing was said by the program itself, in event "+t.Event+"-notes", "things were said by the program itself, in event "+t.Event+"-notes")
 	note(t.Inferred, "call has no end in the log, and ended when its caller did, or its thread's log", "calls have no ends in the log, and ended when their callers did, or their threads' logs")

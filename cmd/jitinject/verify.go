@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
@@ -146,7 +146,7 @@ func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr 
 			return exitFailed
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "jitinject: %s: %s\n", engine.Printable(file), engine.Printable(err.Error()))
+			fmt.Fprintf(stderr, "jitinject: %s: %s\n", quote.Printable(file), quote.Printable(err.Error()))
 			code = exitFailed
 		}
 		if result.Errors > 0 {
@@ -186,11 +186,11 @@ func (o *verifyOutput) diagnostic(c verify.Complaint) {
 		o.writeJSON(c)
 		return
 	}
-	fmt.Fprint(o.w, engine.Printable(c.File))
+	fmt.Fprint(o.w, quote.Printable(c.File))
 	if c.Offset >= 0 {
 		fmt.Fprintf(o.w, ":%#x", c.Offset)
 	}
-	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, engine.Printable(c.Text), c.Rule)
+	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Rule)
 	if !o.advised[c.Rule] {
 		o.advised[c.Rule] = true
 		if r, ok := verify.Explain(c.Rule); ok {
@@ -218,5 +218,5 @@ func (o *verifyOutput) result(file string, r *verify.Result) {
 	if r.Errors+r.Warnings+r.Notes > 0 {
 		verdict = fmt.Sprintf("%s, %s, %s", count(int64(r.Errors), "error"), count(int64(r.Warnings), "warning"), count(int64(r.Notes), "note"))
 	}
-	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", engine.Printable(file), r.Kind, r.Holds, verdict)
+	fmt.Fprintf(o.w, "%s: %s, %s: %s\n", quote.Printable(file), r.Kind, r.Holds, verdict)
 }

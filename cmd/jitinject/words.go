@@ -28,7 +28,7 @@ func (o *options) inWords(message string) string {
 		if !known {
 			return "Options." + m.Field
 		}
-		value := engine.Printable(m.Value)
+		value := quote.Printable(m.Value)
 		if m.Again || m.PID == "PID" {
 			value = quote.ShellWord(m.Value)
 		}

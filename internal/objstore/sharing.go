@@ -190,29 +190,29 @@ func (s *Store) RemoveCreated(name string, ino uint64) {
 	}
 }
 
-// A leftError is an error of a run which has not taken back all that it made.
-type leftError struct {
-	err  error
-	left string // in words
+// A LeftError is the error of a run that has failed and could not remove all that it had made.
+type LeftError struct {
+	Err  error  // why it failed
+	Left string // what stays, in words
 }
 
-// WithLeft returns an error of a run that had to leave something behind, if left is not "".
+// WithLeft adds what stays to an error, if anything does.
 func WithLeft(err error, left string) error {
 	if left == "" {
 		return err
 	}
-	return &leftError{err, left}
+	return &LeftError{err, left}
 }
 
-func (e *leftError) Error() string { return e.err.Error() }
+func (e *LeftError) Error() string { return e.Err.Error() }
 
-func (e *leftError) Unwrap() error { return e.err }
+func (e *LeftError) Unwrap() error { return e.Err }
 
-// Left returns what a run that failed had to leave behind, in words, or "".
+// Left returns what a run that failed with an error could not remove, or "".
 func Left(err error) string {
-	var left *leftError
+	var left *LeftError
 	if errors.As(err, &left) {
-		return left.left
+		return left.Left
 	}
 	return ""
 }

@@ -39,9 +39,16 @@ func SamplesOf(n int64) string {
 	return fmt.Sprintf("%d samples", n)
 }
 
-// NothingToInject is the error of a run in which no dump could be used.
+// ErrNothing says that there are side files and none of their functions could be injected.
+var ErrNothing = errors.New("none of the functions could be injected; no output was written")
+
+// ErrStrict says that Options.Strict kept a run from writing a result with something missing.
+var ErrStrict = errors.New("nothing was written, because of " + Mentioned("Strict", ""))
+
+// NothingToInject is the error of a run in which no dump could be used: the problems and
+// ErrNothing.
 func NothingToInject(problems []Problem) error {
-	return fmt.Errorf("%w\nnone of the functions could be injected; no output was written", ProblemsError(problems))
+	return fmt.Errorf("%w\n%w", ProblemsError(problems), ErrNothing)
 }
 
 // ProblemsError joins problems into one error.
