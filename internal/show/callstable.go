@@ -1,9 +1,9 @@
 package show
 
 import (
+	"fmt"
 	"math"
 	"strconv"
-	"unicode/utf8"
 )
 
 // A callsTable is what a trace or log says of the calls of its functions.
@@ -18,40 +18,39 @@ type callsTable struct {
 	shared     map[string]bool        // names that several functions have
 }
 
-// showCalls shows a table of functions, those with the largest sums first, and returns how
+// show shows a table of functions, those with the largest sums first, and returns how
 // many there are. People get columns, programs an object for each function.
-func (v *viewer) showCalls(c *callsTable) int {
+func (c *callsTable) show(o form) int {
 	ids := c.ledger.order(c.unfinished)
-	t, text := v.out.(*textForm)
+	t, text := o.(*textForm)
 	if !text {
 		for _, id := range ids {
-			if v.lost() {
+			if o.lost() != nil {
 				break
 			}
-			v.callsItem(c, id)
+			c.item(o, id)
 		}
 		return len(ids)
 	}
 	if len(ids) == 0 {
 		return 0
 	}
-	t.held = false
+	t.release()
 	c.findShared(ids)
 	width, ended := c.countWidth()
-	t.callsHead(c, width, ended)
+	c.head(t, width, ended)
 	for _, id := range ids {
-		if v.lost() {
+		if o.lost() != nil {
 			break
 		}
-		t.callsRow(c, id, width, ended)
+		c.row(t, id, width, ended)
 	}
 	t.end()
 	return len(ids)
 }
 
-// callsItem shows a function for programs.
-func (v *viewer) callsItem(c *callsTable, id uint64) {
-	o := v.out
+// item shows a function for programs.
+func (c *callsTable) item(o form, id uint64) {
 	o.begin(item{offset: -1, typ: "calls", size: -1})
 	if c.hex {
 		o.hex(c.key, id)
@@ -106,9 +105,9 @@ func (c *callsTable) lengthWidth() int {
 	return 10
 }
 
-// callsHead begins a table with a line that says what is in its columns.
-func (t *textForm) callsHead(c *callsTable, calls, unfinished int) {
-	t.b = append(t.b, '\n')
+// head begins a table with a line that says what is in its columns.
+func (c *callsTable) head(t *textForm, calls, unfinished int) {
+	t.raw("\n")
 	t.right("calls", calls)
 	for _, head := range []string{"sum", "self", "min", "median", "90 %", "99 %", "max"} {
 		t.right(head, c.lengthWidth())
@@ -116,15 +115,15 @@ func (t *textForm) callsHead(c *callsTable, calls, unfinished int) {
 	if unfinished > 0 {
 		t.right("unfinished", unfinished+2)
 	}
-	t.b = append(t.b, "  function"...)
+	t.raw("  function")
 	if c.unit == "ticks" {
-		t.b = append(t.b, " (lengths in counts of a clock of unknown rate)"...)
+		t.raw(" (lengths in counts of a clock of unknown rate)")
 	}
 	t.end()
 }
 
-// callsRow shows a function. What comes from buckets, and is a little off, has a ~.
-func (t *textForm) callsRow(c *callsTable, id uint64, calls, unfinished int) {
+// row shows a function. What comes from buckets, and is a little off, has a ~.
+func (c *callsTable) row(t *textForm, id uint64, calls, unfinished int) {
 	d := c.ledger.functions[id]
 	if d == nil {
 		t.right("0", calls)
@@ -152,22 +151,21 @@ func (t *textForm) callsRow(c *callsTable, id uint64, calls, unfinished int) {
 		}
 		t.right(n, unfinished+2)
 	}
-	t.b = append(t.b, ' ', ' ')
+	t.raw("  ")
 	name := c.name(id)
 	if name != "" {
-		t.b = appendClean(t.b, []byte(name))
+		t.clean([]byte(name))
 		if !c.shared[name] {
 			t.end()
 			return
 		}
-		t.b = append(t.b, ", "...)
+		t.raw(", ")
 	}
-	t.b = append(append(t.b, c.key...), ' ')
+	number := strconv.FormatUint(id, 10)
 	if c.hex {
-		t.b = appendHex(t.b, id)
-	} else {
-		t.b = strconv.AppendUint(t.b, id, 10)
+		number = fmt.Sprintf("%#x", id)
 	}
+	t.raw(c.key + " " + number)
 	t.end()
 }
 
@@ -182,14 +180,6 @@ func (c *callsTable) findShared(ids []uint64) {
 			seen[name] = true
 		}
 	}
-}
-
-// right puts a text at the right of a column.
-func (t *textForm) right(text string, width int) {
-	for n := utf8.RuneCountInString(text); n < width; n++ {
-		t.b = append(t.b, ' ')
-	}
-	t.b = append(t.b, text...)
 }
 
 // text is a length as people read it: with four digits, in the unit that fits.

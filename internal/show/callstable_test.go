@@ -34,13 +34,13 @@ func TestCallsColumns(t *testing.T) {
 	names := []string{1: "one\x1b[31m", 2: "two", 3: "", 4: "twin", 5: "twin"}
 	for _, unit := range []string{"ns", "ticks"} {
 		var b bytes.Buffer
-		v := viewer{out: &textForm{page: page{w: &b}}}
-		n := v.showCalls(&callsTable{
+		o := newTextForm(&b, false)
+		n := (&callsTable{
 			ledger: &l, unfinished: map[uint64]uint64{3: 4, 2: 1}, unit: unit, key: "function",
 			length: func(ticks float64) float64 { return ticks },
 			name:   func(id uint64) string { return names[id] },
-		})
-		v.out.flush()
+		}).show(o)
+		o.flush()
 		lines := strings.Split(b.String(), "\n")
 		if n != 5 || len(lines) != 9 {
 			t.Fatalf("%d functions:\n%s", n, b.String())

@@ -5,7 +5,6 @@ import (
 
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 
-	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -50,7 +49,7 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 	l := listing{machine: t.Machine, order: t.Order, addr: load.CodeAddr, code: load.Code, text: func(string, uint64) ([]byte, bool) { return nil, false }}
 	if i, ok := d.dump.FunctionAt(raw.Offset); ok {
 		if fn, err := d.reader.Function(i); err == nil {
-			d.fill(&l, fn)
+			l.fill(fn, d.texts)
 		}
 		d.reader.Problems = d.reader.Problems[:0]
 	}
@@ -63,41 +62,4 @@ func (d *dumpListing) show(raw *jitdump.Raw, load *jitdump.Load) {
 		d.out.word("not_disassembled", why)
 	}
 	l.show(d.out, t.Order)
-}
-
-// fill adds what is known of a function.
-func (v *viewer) fill(l *listing, fn *jitcode.Function) {
-	l.addr, l.code, l.thumb = fn.Addr, fn.Code, fn.Thumb
-	for _, line := range fn.Lines {
-		l.lines = append(l.lines, listedLine{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
-	}
-	depth := make([]int, len(fn.Inlines))
-	for i, call := range fn.Inlines {
-		callee := &fn.Origins[call.Origin]
-		c := inlinedCall{id: i, function: string(callee.Name), line: uint64(call.Line), column: uint64(call.Column)}
-		caller := 0
-		if call.Parent >= 0 {
-			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
-		}
-		if file := fn.Origins[caller].File; file >= 0 {
-			c.file = fn.Files[file]
-		}
-		c.depth = depth[i]
-		for _, r := range fn.Ranges[call.First:call.Last] {
-			c.first, c.end = r.Offset, r.Offset+r.Size
-			l.calls = append(l.calls, c)
-		}
-	}
-	brought := make(map[string]*sourceText)
-	for i, text := range fn.Texts {
-		if text != "" {
-			brought[fn.Files[i]] = v.texts.brought(fn.Files[i], text)
-		}
-	}
-	l.text = func(file string, line uint64) ([]byte, bool) {
-		if s := brought[file]; s != nil {
-			return s.line(line)
-		}
-		return v.texts.of(file).line(line)
-	}
 }

@@ -48,14 +48,14 @@ func TestFramesLikeReadelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	form := &textForm{page: page{w: &out}}
-	form.begin(item{typ: "unwind", size: -1})
-	form.list("frames")
-	table := frameTable{out: form, order: f.ByteOrder, machine: uint32(f.Machine), addrSize: 8, address: s.Addr}
+	o := newTextForm(&out, false)
+	o.begin(item{typ: "unwind", size: -1})
+	o.list("frames")
+	table := frameTable{out: o, order: f.ByteOrder, machine: uint32(f.Machine), addrSize: 8, address: s.Addr}
 	table.show(data)
-	form.endList()
-	form.end()
-	form.flush()
+	o.endList()
+	o.end()
+	o.flush()
 	ours := regexp.MustCompile(`FDE .* pc_begin=0x([0-9a-f]+) pc_range=([0-9]+)|0x([0-9a-f]+)  CFA=(\S+)`)
 	var got []string
 	for _, m := range ours.FindAllStringSubmatch(out.String(), -1) {

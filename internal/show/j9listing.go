@@ -41,7 +41,7 @@ func (v *viewer) captureCode(c *j9meta.Capture, b *j9Body) {
 			v.out.word("not_disassembled", why)
 		}
 		l := listing{machine: machine, order: c.Layout.Order}
-		v.fill(&l, openj9.PartAt(c, part.at.Start, part.at.End-part.at.Start))
+		l.fill(openj9.PartAt(c, part.at.Start, part.at.End-part.at.Start), v.texts)
 		l.code = code
 		l.marks = b.exceptionMarks(l.addr, l.addr, uint64(len(code)))
 		l.show(v.out, l.order)

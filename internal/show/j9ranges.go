@@ -1,8 +1,8 @@
 package show
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
 )
@@ -67,7 +67,7 @@ func (b *j9Body) codeRange(r *j9meta.Range) {
 	o, start := b.out, b.body.Header.StartPC
 	if t, text := o.(*textForm); text {
 		t.at("", start+uint64(r.Start))
-		t.b = append(appendHex(append(appendHex(t.b, uint64(r.Start)), '-'), uint64(r.End)), ' ')
+		t.raw(fmt.Sprintf("%#x-%#x ", r.Start, r.End))
 	} else {
 		o.hex("addr", start+uint64(r.Start))
 		o.hex("start", uint64(r.Start))
@@ -106,11 +106,10 @@ func (b *j9Body) stack(name string, frames []j9meta.Frame) {
 		t.key(name)
 		for i, f := range frames {
 			if i > 0 {
-				t.b = append(t.b, " < "...)
+				t.raw(" < ")
 			}
-			t.b = appendQuoted(t.b, []byte(b.methodName(f.Method, f.Unloaded)))
-			t.b = append(t.b, '@')
-			t.b = strconv.AppendInt(t.b, int64(f.ByteCodeIndex), 10)
+			t.quoted([]byte(b.methodName(f.Method, f.Unloaded)))
+			t.raw(fmt.Sprintf("@%d", f.ByteCodeIndex))
 			if file, line := b.methods.line(f.Method, f.ByteCodeIndex); line != 0 && !f.Unloaded {
 				t.place(file, uint64(line), 0)
 			}

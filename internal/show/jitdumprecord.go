@@ -133,7 +133,7 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o.num("eh_frame_hdr_size", u.HeaderSize)
 	o.num("mapped_size", u.MappedSize)
 	d.extra(u.Extra)
-	frames, header, err := cfi.Split(raw.Order, u.Data, u.HeaderSize)
+	table, header, err := cfi.Split(raw.Order, u.Data, u.HeaderSize)
 	if err != nil {
 		o.str("not_decoded", []byte(err.Error()))
 		return
@@ -148,8 +148,8 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	if len(header) > 0 {
 		f.header(header)
 	}
-	f.fileOffset = at(frames)
-	f.show(frames)
+	f.fileOffset = at(table)
+	f.show(table)
 }
 
 // column is a column of samply's records as people count: from 1, 0 for unknown.

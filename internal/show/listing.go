@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
 // A listing is code with what is known about it.
@@ -129,13 +131,13 @@ func (p *placeWriter) at(line *listedLine, stack []inlinedCall) {
 		for i, c := range stack {
 			p.stack = append(p.stack, c.id)
 			if i > 0 {
-				t.b = append(t.b, " >"...)
+				t.raw(" >")
 			}
 			t.label("", []byte(c.function))
 			t.calledAt([]byte(c.file), c.line, c.column)
 		}
 		if len(stack) == 0 {
-			t.b = append(t.b, " the function itself"...)
+			t.raw(" the function itself")
 		}
 		t.row()
 	}
@@ -161,7 +163,7 @@ func (p *placeWriter) marks(list []codeMark) {
 	if t, ok := p.out.(*textForm); ok {
 		for _, m := range list {
 			t.comment("")
-			t.b = appendClean(t.b, []byte(m.text))
+			t.clean([]byte(m.text))
 			t.row()
 		}
 	}
@@ -203,6 +205,43 @@ func (p *placeWriter) done(line *listedLine, stack []inlinedCall) {
 		p.out.calledAt([]byte(c.file), c.line, c.column)
 	}
 	p.out.endList()
+}
+
+// fill adds what is known of a function.
+func (l *listing) fill(fn *jitcode.Function, texts *sourceTexts) {
+	l.addr, l.code, l.thumb = fn.Addr, fn.Code, fn.Thumb
+	for _, line := range fn.Lines {
+		l.lines = append(l.lines, listedLine{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
+	}
+	depth := make([]int, len(fn.Inlines))
+	for i, call := range fn.Inlines {
+		callee := &fn.Origins[call.Origin]
+		c := inlinedCall{id: i, function: string(callee.Name), line: uint64(call.Line), column: uint64(call.Column)}
+		caller := 0
+		if call.Parent >= 0 {
+			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
+		}
+		if file := fn.Origins[caller].File; file >= 0 {
+			c.file = fn.Files[file]
+		}
+		c.depth = depth[i]
+		for _, r := range fn.Ranges[call.First:call.Last] {
+			c.first, c.end = r.Offset, r.Offset+r.Size
+			l.calls = append(l.calls, c)
+		}
+	}
+	brought := make(map[string]*sourceText)
+	for i, text := range fn.Texts {
+		if text != "" {
+			brought[fn.Files[i]] = texts.brought(fn.Files[i], text)
+		}
+	}
+	l.text = func(file string, line uint64) ([]byte, bool) {
+		if s := brought[file]; s != nil {
+			return s.line(line)
+		}
+		return texts.of(file).line(line)
+	}
 }
 
 // noDisassembler says why there are only numbers, or nothing.

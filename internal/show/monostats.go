@@ -134,10 +134,10 @@ func (s *monoStats) wantedCall(method, time uint64) bool {
 
 func (s *monoStats) show() {
 	o := s.out
-	methods := s.showCalls(&callsTable{
+	methods := (&callsTable{
 		ledger: &s.ledger, unfinished: s.unfinished, unit: "ns", length: func(ns float64) float64 { return ns }, key: "method", hex: true,
 		name: func(id uint64) string { return s.known.methods.names[id] },
-	})
+	}).show(o)
 	o.begin(item{offset: -1, typ: "total", size: -1})
 	o.num("threads", uint64(len(s.threads)))
 	o.num("functions", uint64(methods))

@@ -1,7 +1,9 @@
 package show
 
 import (
+	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
 // textForm writes an item in a line, and rows in lines of their own below it.
@@ -47,6 +49,31 @@ func (t *textForm) end() {
 	t.b = append(t.b, '\n')
 	t.full()
 }
+
+// newTextForm returns a form that writes text to w, with the bytes of records if hexed.
+func newTextForm(w io.Writer, hexed bool) *textForm {
+	return &textForm{page: page{w: w}, hexed: hexed}
+}
+
+// raw appends text as it is.
+func (t *textForm) raw(text string) { t.b = append(t.b, text...) }
+
+// clean appends text without what cannot be printed.
+func (t *textForm) clean(text []byte) { t.b = appendClean(t.b, text) }
+
+// quoted appends a text, as a literal of Go where it is not plain.
+func (t *textForm) quoted(text []byte) { t.b = appendQuoted(t.b, text) }
+
+// right appends a text at the right of a column of width characters.
+func (t *textForm) right(text string, width int) {
+	for n := utf8.RuneCountInString(text); n < width; n++ {
+		t.b = append(t.b, ' ')
+	}
+	t.b = append(t.b, text...)
+}
+
+// release gives up holding the item that was begun last: it is written.
+func (t *textForm) release() { t.held = false }
 
 // key begins a field.
 func (t *textForm) key(name string) {

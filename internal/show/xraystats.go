@@ -49,10 +49,10 @@ func (x *xrayViewer) stats() error {
 		found := trace.Repaired()
 		repairs.Add(&found)
 	}
-	n := x.showCalls(&callsTable{
+	n := (&callsTable{
 		ledger: &l, unfinished: unfinished, unit: x.unit(), length: x.length, key: "function",
 		name: func(id uint64) string { return x.program.name(uint32(id)) },
-	})
+	}).show(x.out)
 	if f.choosesCalls() {
 		total.Inferred, total.Calls = 0, 0
 		for _, n := range unfinished {
