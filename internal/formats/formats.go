@@ -11,6 +11,11 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showj9"
+	"github.com/jitinject/jitinject/internal/show/showjitdump"
+	"github.com/jitinject/jitinject/internal/show/showmono"
+	"github.com/jitinject/jitinject/internal/show/showxray"
 )
 
 // A Format is a format of side files, with what the program can do with it. Functions that a
@@ -30,6 +35,11 @@ type Format struct {
 
 	// Calls opens files of the format as traces of calls.
 	Calls calltrace.Opener
+
+	// Show is how files of the format are shown. Without a name of its own it has that of the
+	// format; without a function that knows the first bytes, or what is beside a file, Identify
+	// has to do with the first bytes.
+	Show show.Format
 }
 
 // All are all formats. A file that several of them would take is of the first.
@@ -37,19 +47,23 @@ var All = []Format{
 	{
 		Kind: Jitdump, Name: "a jitdump", Identify: jitdumps.Identify,
 		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
+		Show: showjitdump.Format,
 	},
 	{
 		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
 		Calls: mono.Traces,
+		Show:  showmono.Format,
 	},
 	{
 		Kind: XRay, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces,
+		Show:  showxray.Format,
 	},
 	{
 		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
+		Show: showj9.Format,
 	},
 }
 

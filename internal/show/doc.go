@@ -1,15 +1,17 @@
-// Package show prints what files hold: jitdumps, recordings in all their forms, objects
-// of jitted functions, logs of Mono's profiler, traces of XRay, and metadata of OpenJ9 in
-// jitdumps and captures (j9.go). Of XRay it also makes a table of how long functions took
-// (xraystats.go, durations.go).
+// Package show prints what files hold, for people as text and for programs as JSON. It is the core
+// that all formats share, and knows none of them.
 //
-// A format is one file that knows how to walk its records and calls the methods of a
-// [form] for each: begin, the fields, end. There are two forms, text for people and
-// JSON for programs (text.go, json.go), so what one shows the other shows, too. A new
-// format is one more entry in formats, in show.go.
+// A format is a package below this one whose name begins with show; it gives a [Format]. The
+// registry, internal/formats, has the list of all, [File] finds the one that a file has. What
+// several formats show has packages of its own: listing for code, frames for unwind tables, callstats
+// for tables of calls.
 //
-// With a filter, a file has its line only if something of it is shown: the page of the
-// form holds that line until there is another item.
+// A format walks the records of a file and calls the methods of a [Form] for each: Begin,
+// the fields, End. There are two forms, [TextForm] and one for JSON, so what one shows the
+// other shows, too.
+//
+// With a filter, a file has its line only if something of it is shown: the form holds
+// that line until there is another item.
 //
 // Everything is printed as it is read: nothing is kept but what a record of the file
 // refers to, and that within bounds. Whatever comes from a file is escaped. Damage

@@ -1,0 +1,35 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showelf"
+	"github.com/jitinject/jitinject/internal/show/showperf"
+)
+
+// noSideFiles are the formats that are shown and are no side files: recordings, and objects with
+// core dumps.
+var noSideFiles = []show.Format{showperf.Format, showelf.Format}
+
+// Shown returns how files of all formats are shown. Messages name the formats in this order.
+func Shown() []show.Format {
+	var list []show.Format
+	for i := range All {
+		f := All[i].Show
+		f.Name = cmp.Or(f.Name, All[i].Name)
+		if f.Begins == nil && f.Neighbours == nil {
+			f.Begins = beginsLike(All[i].Identify)
+		}
+		list = append(list, f)
+	}
+	return slices.Insert(list, 1, noSideFiles...)
+}
+
+// beginsLike identifies a format whose first bytes are enough.
+func beginsLike(identify func(src io.ReaderAt, path string) bool) func(head []byte) bool {
+	return func(head []byte) bool { return identify(bytes.NewReader(head), "") }
+}
