@@ -36,9 +36,9 @@ type Format struct {
 	// Calls opens files of the format as traces of calls.
 	Calls calltrace.Opener
 
-	// Show is how files of the format are shown. Without a name of its own it has that of the
-	// format; without a function that knows the first bytes, or what is beside a file, Identify
-	// has to do with the first bytes.
+	// Show is how files of the format are shown. Its Name is by default that of the format, its
+	// Begins is Identify of the first bytes; formats whose damaged files Identify refuses, or that
+	// it cannot know by first bytes alone, have their own.
 	Show show.Format
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showperf"
 )
 
-// noSideFiles are the formats that are shown and are no side files: recordings, and objects with
-// core dumps.
+// noSideFiles are the formats that are shown and are no side files: recordings, and ELF files
+// with core dumps.
 var noSideFiles = []show.Format{showperf.Format, showelf.Format}
 
-// Shown returns how files of all formats are shown. Messages name the formats in this order.
+// Shown returns how files of each format are shown, in the order in which messages name the formats.
 func Shown() []show.Format {
 	var list []show.Format
 	for i := range All {
@@ -29,7 +29,7 @@ func Shown() []show.Format {
 	return slices.Insert(list, 1, noSideFiles...)
 }
 
-// beginsLike identifies a format whose first bytes are enough.
+// beginsLike returns a function that identifies a format by first bytes alone.
 func beginsLike(identify func(src io.ReaderAt, path string) bool) func(head []byte) bool {
 	return func(head []byte) bool { return identify(bytes.NewReader(head), "") }
 }

@@ -8,8 +8,8 @@ import (
 // file, a type, a size, maybe a time, and fields in a fixed order. A field may be a
 // list of rows, which have fields again.
 //
-// What a form is given may be changed afterwards. Errors of writing stick; lost
-// tells of them.
+// A form keeps nothing of what it is given. After an error of writing, it writes nothing
+// more, and Lost returns the error.
 type Form interface {
 	Begin(it Item)
 	End()
@@ -46,11 +46,11 @@ type Form interface {
 	Depth(v uint64)              // of a row in a tree
 	EndList()
 
-	// code is an instruction; source, a line of the program's text in front of it.
+	// Code is an instruction; Source, a line of the program's text before it.
 	Code(addr uint64, bytes []byte, text string)
 	Source(text []byte)
 
-	// data shows bytes that are at an offset of the file.
+	// Data is bytes at an offset of the file, if bytes are wanted.
 	Data(name string, b []byte, at int64)
 
 	hold() // the item that was begun, until the next

@@ -12,18 +12,19 @@ type Format struct {
 	// Name is what messages call a file of the format, with its article.
 	Name string
 
-	// Begins reports whether a file has the format, by its first eight bytes, or fewer if
-	// it has no more. What is damaged after them is shown nevertheless, as far as it goes.
+	// Begins reports whether a file has the format, by its first eight bytes, or all of a shorter
+	// file. It is true of a damaged file, too: Show shows as much of it as can be read. nil for
+	// formats that Neighbours identify.
 	Begins func(head []byte) bool
 
 	// Show shows a file. An error is about the whole file, of which nothing was shown.
 	Show func(v *Viewer) error
 
-	// HasCalls says that files have calls that statistics can be of.
+	// HasCalls is whether files may record calls, for Options.Stats.
 	HasCalls bool
 
-	// Types are what items are called, for filters, and Prefixes what those may be
-	// written without. Hidden is a prefix that people know, but items do not have.
+	// Types are the types of items, for filters. A filter may leave out one of Prefixes of a type,
+	// and may add Hidden, a prefix that the output does not have.
 	Types    []string
 	Prefixes []string
 	Hidden   string
@@ -34,25 +35,25 @@ type Format struct {
 
 // A Directory is how a format shows a directory.
 type Directory struct {
-	What string // makes such a directory, after "none"
+	What string // describes such a directory in messages, after "it is a directory, but none"
 
-	// Show returns ErrOtherDirectory for any other.
+	// Show shows a directory, or returns ErrOtherDirectory.
 	Show func(v *Viewer) error
 }
 
-// Neighbours are for formats with several files that belong together.
+// Neighbours are for formats of which several files in a directory belong together.
 type Neighbours struct {
-	// Tell reports whether a file has the format, by those beside it.
-	Tell func(path string) bool
+	// Identify reports whether a file has the format, by the files beside it.
+	Identify func(path string) bool
 
-	// Explain returns what is wrong with a file that has a name of the format, and is none.
+	// Explain returns why a file whose name is one of the format does not have it; nil for other names.
 	Explain func(path string) error
 
-	// Once leaves out, of files that somebody named, those that are shown with others.
+	// Once returns paths without the files that are shown with others of them.
 	Once func(paths []string) []string
 }
 
-// ErrOtherDirectory says that a directory is none of the format.
+// ErrOtherDirectory says that a directory does not have the format.
 var ErrOtherDirectory = errors.New("it is a directory of another format")
 
 // ErrUnknown says that a file has none of the formats. Callers test for it with errors.Is.
@@ -98,8 +99,7 @@ func enumerate(names []string, last string) string {
 	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
 }
 
-// Files returns the files to show where some are named: those of several that belong
-// together only once.
+// Files returns the files to show, of those that were named: files that belong together only once.
 func Files(named []string, formats []Format) []string {
 	for i := range formats {
 		if n := formats[i].Neighbours; n != nil {

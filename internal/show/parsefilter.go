@@ -133,7 +133,6 @@ func ParseType(s string, formats []Format) (string, error) {
 type prefixes struct{ shown, hidden []string }
 
 func prefixesOf(formats []Format) (p prefixes) {
-	p.shown = []string{""}
 	for i := range formats {
 		p.shown = append(p.shown, formats[i].Prefixes...)
 		if hidden := formats[i].Hidden; hidden != "" {
@@ -147,6 +146,9 @@ func prefixesOf(formats []Format) (p prefixes) {
 // Spaces in it may be written as underscores.
 func (p *prefixes) isType(name, written string) bool {
 	name, written = strings.ReplaceAll(name, " ", "_"), strings.ReplaceAll(written, " ", "_")
+	if strings.EqualFold(name, written) {
+		return true
+	}
 	for _, prefix := range p.shown {
 		if short, ok := strings.CutPrefix(name, prefix); ok && strings.EqualFold(short, written) {
 			return true

@@ -58,16 +58,17 @@ func (l *LostOutput) Error() string { return "the output cannot be written: " + 
 
 func (l *LostOutput) Unwrap() error { return l.Err }
 
-// A Viewer shows one file.
+// A Viewer is one file that is shown: formats read from it and write to its form.
 type Viewer struct {
-	Opts   *Options
-	Out    Form
-	Path   string
-	File   *os.File // nil for a pipe or a directory
-	Pipe   io.Reader
-	Size   int64
-	Head   []byte // the first bytes, at most headSize
-	Texts  *SourceTexts
+	Opts  *Options
+	Out   Form
+	Path  string       // as it was named; a format may set it to the file that offsets are in
+	File  *os.File     // nil for a pipe or a directory
+	Pipe  io.Reader    // of the whole file, if File is nil; nil for a directory
+	Size  int64        // of File, in bytes
+	Head  []byte       // the first bytes, at most eight
+	Texts *SourceTexts // of source files
+
 	w      io.Writer
 	damage Damaged
 }
@@ -154,7 +155,7 @@ func (v *Viewer) recognized(f *os.File) error {
 		}
 		v.Pipe = io.MultiReader(bytes.NewReader(head[:n]), f)
 	default:
-		return errors.New("it is neither a file nor a pipe nor a directory of perf record")
+		return errors.New("it is neither a file nor a pipe nor a directory")
 	}
 	v.Head = head[:n]
 	for i := range v.Opts.Formats {
@@ -184,7 +185,7 @@ func (v *Viewer) recognized(f *os.File) error {
 // byNeighbours returns the format that files beside the file tell, or nil.
 func (v *Viewer) byNeighbours() *Format {
 	for i := range v.Opts.Formats {
-		if f := &v.Opts.Formats[i]; f.Neighbours != nil && f.Neighbours.Tell(v.Path) {
+		if f := &v.Opts.Formats[i]; f.Neighbours != nil && f.Neighbours.Identify(v.Path) {
 			return f
 		}
 	}
@@ -215,18 +216,18 @@ func (v *Viewer) directory() error {
 	return errors.New("it is a directory, but none " + strings.Join(known, ", nor one "))
 }
 
-// Another shows another file in the same way, with what File returns.
+// Another shows another file with the same options. It returns what [File] returns.
 func (v *Viewer) Another(path string) error { return File(v.w, path, v.Opts) }
 
-// NeedsCode is the error for formats without code if that is asked for.
-func (v *Viewer) NeedsCode(format string) error {
+// NoCode returns an error if disassembly was asked for, for formats without code.
+func (v *Viewer) NoCode(format string) error {
 	if v.Opts.Disassemble {
 		return fmt.Errorf("%s files have no code to disassemble; leave out -d", format)
 	}
 	return nil
 }
 
-// NeedsFile is the error for formats that are read back and forth.
+// NeedsFile returns an error if the file is a pipe, for formats that are read back and forth.
 func (v *Viewer) NeedsFile(format string) error {
 	if v.File == nil {
 		return fmt.Errorf("a file of %s cannot be read from a pipe; put it into a file and name that", format)
@@ -234,8 +235,8 @@ func (v *Viewer) NeedsFile(format string) error {
 	return nil
 }
 
-// Begun shows what the file is: the first item of all. With a filter, that is worth
-// a line only if there is another.
+// Begun begins the first item, which says what the file is; the caller adds fields and ends it. With
+// a filter it is written only if another item follows.
 func (v *Viewer) Begun(format string) {
 	v.Out.Begin(Item{Offset: -1, Type: "file", Size: -1})
 	if v.Opts.Filter.chooses() {
@@ -245,7 +246,8 @@ func (v *Viewer) Begun(format string) {
 	v.Out.Word("format", format)
 }
 
-// Problem shows what could not be read, where it is; -1 for nowhere.
+// Problem shows an item about something that could not be read. Its offset is -1 if that has no
+// place in the file.
 func (v *Viewer) Problem(offset int64, err error) {
 	v.Out.Begin(Item{Offset: offset, Type: "error", Size: -1})
 	v.Out.Str("text", []byte(err.Error()))
@@ -256,5 +258,5 @@ func (v *Viewer) Problem(offset int64, err error) {
 	}
 }
 
-// Lost reports whether nobody reads the output any more.
+// Lost reports whether the output cannot be written any more.
 func (v *Viewer) Lost() bool { return v.Out.Lost() != nil }

@@ -1,4 +1,4 @@
-// Package callstats counts calls by function, and shows a table of how long they took. Lengths are kept
-// one by one as long as there is room (4 million of all functions), and then counted in buckets of
-// 0.4 %. It does not know where calls come from.
+// Package callstats sums up calls by function, and shows a table of how long they took. It keeps the
+// lengths of up to 4 million calls; beyond that it counts calls of the functions that have most of them
+// in buckets, whose middle is at most 0.4 % off. It does not know the format that calls come from.
 package callstats

@@ -11,17 +11,17 @@ import (
 	"github.com/jitinject/jitinject/internal/show"
 )
 
-// A Code is code with what is known about it.
+// A Code is code with what is known about it, to be shown.
 type Code struct {
 	Machine uint32
-	Order   binary.ByteOrder
-	Thumb   bool
-	Addr    uint64 // of the code
+	Order   binary.ByteOrder // of the machine's data
+	Thumb   bool             // for 32-bit ARM
+	Addr    uint64           // of the code
 	Code    []byte
 	Lines   []Line // with growing offsets
 	Calls   []Call
-	Marks   []Mark // with growing offsets
-	Text    func(file string, line uint64) ([]byte, bool)
+	Marks   []Mark                                        // with growing offsets
+	Text    func(file string, line uint64) ([]byte, bool) // of a line; false if it is unknown
 }
 
 // A Line says where code from an offset on comes from.
@@ -31,7 +31,7 @@ type Line struct {
 	Line, Column uint64
 }
 
-// An Call is about a run of the code; calls deeper inside have a larger depth.
+// A Call is about a run of the code; calls deeper inside have a larger depth.
 type Call struct {
 	First, End   uint64 // offsets
 	Depth        int
@@ -61,9 +61,9 @@ func codeOrder(machine uint32, order binary.ByteOrder) binary.ByteOrder {
 
 // Show shows the instructions as rows, in text with rows in front of them where the
 // line or the inlined calls change.
-func (l *Code) Show(o show.Form, order binary.ByteOrder) {
-	decode := disassemblerFor(l.Machine, order, l.Thumb)
-	data := codeOrder(l.Machine, order)
+func (l *Code) Show(o show.Form) {
+	decode := disassemblerFor(l.Machine, l.Order, l.Thumb)
+	data := codeOrder(l.Machine, l.Order)
 	o.List("code")
 	defer o.EndList()
 	slices.SortStableFunc(l.Calls, func(a, b Call) int {
@@ -211,7 +211,8 @@ func (p *placeWriter) done(line *Line, stack []Call) {
 	p.out.EndList()
 }
 
-// Fill adds what is known of a function.
+// Fill sets address, code, lines, inlined calls and texts to those of a function. The text of lines
+// that the function does not bring along comes from texts.
 func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 	l.Addr, l.Code, l.Thumb = fn.Addr, fn.Code, fn.Thumb
 	for _, line := range fn.Lines {

@@ -265,7 +265,7 @@ func (v *objectViewer) function(s *elf.Symbol) {
 			v.said = true
 			o.Word("not_disassembled", why)
 		}
-		l.Show(o, v.file.ByteOrder)
+		l.Show(o)
 	}
 	o.End()
 	if uint64(len(code)) < s.Size && !unknown {

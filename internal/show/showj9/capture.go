@@ -16,7 +16,7 @@ var Format = show.Format{
 	Show:       showCapture,
 	Types:      Types,
 	Directory:  &show.Directory{What: "with captures of OpenJ9's metadata, which are files X.bin with X.json beside them", Show: showCaptures},
-	Neighbours: &show.Neighbours{Tell: j9meta.IsCapture, Explain: whyNoCapture, Once: j9meta.Named},
+	Neighbours: &show.Neighbours{Identify: j9meta.IsCapture, Explain: whyNoCapture, Once: j9meta.Named},
 }
 
 // whyNoCapture says what is wrong with a file that is called as one of a capture is.

@@ -45,7 +45,7 @@ func captureCode(v *show.Viewer, c *j9meta.Capture, b *Body) {
 		l.Fill(openj9.PartAt(c, part.at.Start, part.at.End-part.at.Start), v.Texts)
 		l.Code = code
 		l.Marks = b.ExceptionMarks(l.Addr, l.Addr, uint64(len(code)))
-		l.Show(v.Out, l.Order)
+		l.Show(v.Out)
 		v.Out.End()
 		if size := part.at.End - part.at.Start; uint64(len(part.code)) != size {
 			v.Problem(-1, fmt.Errorf("the code in %s has %d bytes, and the metadata says that the %s part has %d", filepath.Base(part.path), len(part.code), part.name, size))

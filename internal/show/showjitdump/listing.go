@@ -11,7 +11,7 @@ import (
 )
 
 // A codeLister shows the code of a jitdump's functions with their lines. Which lines
-// are a function's, and what producers get wrong about them, package source knows; it
+// are a function's, and what producers get wrong about them, internal/runtime/jitdump knows; it
 // scans the whole dump first.
 type codeLister struct {
 	*show.Viewer
@@ -63,5 +63,5 @@ func (d *codeLister) show(raw *jitdump.Raw, load *jitdump.Load) {
 		d.said = true
 		d.Out.Word("not_disassembled", why)
 	}
-	l.Show(d.Out, t.Order)
+	l.Show(d.Out)
 }

@@ -38,7 +38,7 @@ const gzipMagic = "\x1f\x8b"
 
 // showLog shows a log. It is read once from front to back, so one from a pipe will do.
 func showLog(v *show.Viewer) error {
-	if err := v.NeedsCode(monolog.FormatName); err != nil {
+	if err := v.NoCode(monolog.FormatName); err != nil {
 		return err
 	}
 	var src io.Reader = v.Pipe

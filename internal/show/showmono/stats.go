@@ -23,7 +23,7 @@ type callCounter struct {
 	left       uint64 // calls that there was no room for
 }
 
-// A openCall is one that has not ended.
+// An openCall is one that has not ended.
 type openCall struct {
 	method, time uint64
 	inner        uint64 // nanoseconds in calls that it made, and that have ended
@@ -32,8 +32,8 @@ type openCall struct {
 // maxOpen bounds the calls that have not ended, of all threads.
 const maxOpen = 1 << 20
 
-// stats shows how often methods were called and how long that took, as
-// xrayViewer.stats does.
+// stats shows how often methods were called and how long that took, those
+// with the largest sums first.
 func (m *logViewer) stats() {
 	s := &callCounter{logViewer: m, threads: make(map[uint64][]openCall), unfinished: make(map[uint64]uint64)}
 	at := m.header.Size

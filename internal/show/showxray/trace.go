@@ -15,7 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
-// An traceViewer walks a trace of XRay's flight data recorder.
+// A traceViewer walks a trace of XRay's flight data recorder.
 type traceViewer struct {
 	*show.Viewer
 	header  *xrayfdr.Header
@@ -37,7 +37,7 @@ var Format = show.Format{Show: showTrace, HasCalls: true, Types: append([]string
 
 // showTrace shows a trace, record by record or as a table of its functions.
 func showTrace(v *show.Viewer) error {
-	if err := v.NeedsCode(xrayfdr.FormatName); err != nil {
+	if err := v.NoCode(xrayfdr.FormatName); err != nil {
 		return err
 	}
 	if err := v.NeedsFile(xrayfdr.FormatName); err != nil {
@@ -263,7 +263,7 @@ func (x *traceViewer) wantedFunction(id uint32) bool {
 	return !f.Address.Set || x.program.touches(id, f.Address)
 }
 
-// An program knows the functions of a program. A nil one knows none.
+// A program knows the functions of a program. A nil one knows none.
 type program struct {
 	functions *xraymap.Map
 	names     []xraymap.Symbol
