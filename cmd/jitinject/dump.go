@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/show"
 )
@@ -44,7 +45,7 @@ func newDumpFlags(o *dumpOptions) *pflag.FlagSet {
 
 // options are those of package show.
 func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
-	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, XRayBinary: o.program, Stdin: stdin}
+	opts := &show.Options{JSON: o.json, Hex: o.hex, Disassemble: o.disassemble, Stats: o.stats, Program: o.program, Stdin: stdin, Formats: formats.Shown()}
 	if !o.noSources {
 		opts.Sources = show.ReadSource
 	}
@@ -68,7 +69,7 @@ func (o *dumpOptions) options(stdin *os.File) (*show.Options, error) {
 		f.Names = append(f.Names, name)
 	}
 	for _, s := range o.records {
-		t, err := show.ParseType(s)
+		t, err := show.ParseType(s, opts.Formats)
 		if err != nil {
 			return nil, wrong("records", s, err)
 		}
@@ -98,7 +99,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("dump needs the name of a jitdump, a recording, an object, a Mono log, an XRay trace or a capture of OpenJ9's metadata; - is standard input"))
 	}
-	o.files = show.Files(o.files)
+	o.files = show.Files(o.files, formats.Shown())
 	opts, err := o.options(stdin)
 	if err != nil {
 		return refuse(fs, stderr, err)

@@ -49,13 +49,6 @@ var allowed = map[string][]string{
 	// What debug/dwarf does not check.
 	"internal/dwarfline": {"internal/wire"},
 
-	// What files hold, for people and programs.
-	"internal/show": {
-		"jitdump", "perfdata", "internal/elfcore", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/calls", "internal/xraymap", "internal/source", "internal/runtime/jitdump", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/runtime/xray", "internal/jitcode", "internal/cfi", "internal/dwarfline", "internal/perfsample", "internal/wire", "golang.org/x/sys/unix",
-		"golang.org/x/arch/x86/x86asm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/arm/armasm", "golang.org/x/arch/ppc64/ppc64asm",
-		"golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/loong64/loong64asm",
-	},
-
 	// The stages of the engine, in the direction of data, and the engine.
 	"internal/quote":          {},
 	"internal/addrs":          {},
@@ -80,15 +73,28 @@ var allowed = map[string][]string{
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile"},
-	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile"},
+	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray"},
 	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/source", "perfdata"},
+
+	// What files hold, for people and programs: a core without formats, what several of these share,
+	// and a package for each. Only jitdumps hold what another format is.
+	"internal/show":             {"golang.org/x/sys/unix", "internal/wire"},
+	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
+	"internal/show/frames":      {"internal/show", "internal/wire"},
+	"internal/show/callstats":   {"internal/show"},
+	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/show", "internal/show/listing", "jitdump"},
+	"internal/show/showjitdump": {"internal/cfi", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
+	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
+	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/show", "internal/show/callstats", "internal/xraymap"},
+	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing"},
+	"internal/show/showperf":    {"internal/perfsample", "internal/show", "internal/wire", "perfdata"},
 
 	// The command on top of it.
 	"internal/manual": {},
-	"cmd/jitinject": {"inject", "internal/manual", "internal/quote", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/formats", "internal/manual", "internal/quote", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"perfdata", "jitdump", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/verify": {"golang.org/x/arch/x86/x86asm", "internal/dwarfline", "internal/format/j9meta", "internal/format/monolog", "internal/format/xrayfdr", "internal/wire", "jitdump", "perfdata"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
@@ -105,6 +111,7 @@ var allowed = map[string][]string{
 	"internal/clients":                {},
 	"internal/judge":                  {},
 	"internal/gate":                   {},
+	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats", "internal/show", "internal/testrec"},
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},

@@ -10,6 +10,11 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showj9"
+	"github.com/jitinject/jitinject/internal/show/showjitdump"
+	"github.com/jitinject/jitinject/internal/show/showmono"
+	"github.com/jitinject/jitinject/internal/show/showxray"
 )
 
 // A Format is a format of side files, with what the program can do with it. Functions that a
@@ -29,6 +34,11 @@ type Format struct {
 
 	// Calls opens files of the format as traces of calls.
 	Calls calltrace.Opener
+
+	// Show is how files of the format are shown. Its Name is by default that of the format, its
+	// Begins is Identify of the first bytes; formats whose damaged files Identify refuses, or that
+	// it cannot know by first bytes alone, have their own.
+	Show show.Format
 }
 
 // All are all formats. A file that several of them would take is of the first.
@@ -36,19 +46,23 @@ var All = []Format{
 	{
 		Kind: jitdumps.Kind, Name: "a jitdump", Identify: jitdumps.Identify,
 		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
+		Show: showjitdump.Format,
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces,
+		Show:  showmono.Format,
 	},
 	{
 		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces,
+		Show:  showxray.Format,
 	},
 	{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
+		Show: showj9.Format,
 	},
 }
 

@@ -1,15 +1,17 @@
-// Package show prints what files hold: jitdumps, recordings in all their forms, objects
-// of jitted functions, logs of Mono's profiler, traces of XRay, and metadata of OpenJ9 in
-// jitdumps and captures (j9.go). Of XRay it also makes a table of how long functions took
-// (xraystats.go, durations.go).
+// Package show prints what files hold, for people as text and for programs as JSON. It is the core
+// that all formats share, and knows none of them.
 //
-// A format is one file that knows how to walk its records and calls the methods of a
-// [form] for each: begin, the fields, end. There are two forms, text for people and
-// JSON for programs (text.go, json.go), so what one shows the other shows, too. A new
-// format is one more entry in formats, in show.go.
+// Each format has a package below this one whose name begins with show, with a variable of type
+// [Format]. The registry, internal/formats, lists all of them; [File] gets the list in its options and
+// finds the format of a file. Packages that several formats share are listing (code), frames (unwind
+// tables) and callstats (tables of calls). showtest is for tests.
 //
-// With a filter, a file has its line only if something of it is shown: the page of the
-// form holds that line until there is another item.
+// A format walks the records of a file and calls the methods of a [Form] for each: Begin,
+// the fields, End. There are two forms, [TextForm] and one for JSON, so what one shows the
+// other shows, too.
+//
+// With a filter, the line about the file itself is written only before another item: the
+// form holds it until then.
 //
 // Everything is printed as it is read: nothing is kept but what a record of the file
 // refers to, and that within bounds. Whatever comes from a file is escaped. Damage

@@ -43,8 +43,8 @@ func appendSeconds(b []byte, ns uint64) []byte {
 	return b
 }
 
-// floatText is the shortest text that stands for a number.
-func floatText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// FloatText is the shortest text that stands for a number.
+func FloatText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // appendPlace appends file:line:column, as far as they are known.
 func appendPlace(b, file []byte, line, column uint64) []byte {
@@ -62,13 +62,13 @@ func appendPlace(b, file []byte, line, column uint64) []byte {
 // appendQuoted appends a string as it is where that is plain to see, or else as a
 // literal of Go.
 func appendQuoted(b, s []byte) []byte {
-	if isPlain(s) {
+	if IsPlain(s) {
 		return append(b, s...)
 	}
 	return strconv.AppendQuote(b, string(s))
 }
 
-func isPlain(s []byte) bool {
+func IsPlain(s []byte) bool {
 	for _, c := range s {
 		if c <= ' ' || c > '~' || c == '"' || c == '\\' || c == '=' {
 			return false

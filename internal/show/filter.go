@@ -16,6 +16,8 @@ type Filter struct {
 	Time      Range // nanoseconds
 	Types     []string
 	NoSamples bool
+
+	prefixes prefixes
 }
 
 // A Range is of numbers from First to Last, both included.
@@ -24,9 +26,9 @@ type Range struct {
 	First, Last uint64
 }
 
-// touches reports whether the range has something in common with size numbers from v
+// Touches reports whether the range has something in common with size numbers from v
 // on, at least v itself.
-func (r Range) touches(v, size uint64) bool {
+func (r Range) Touches(v, size uint64) bool {
 	last := v
 	if size > 0 {
 		if last = v + size - 1; last < v {
@@ -42,27 +44,30 @@ type Name struct {
 	Match func([]byte) bool // or nil
 }
 
-// typed reports whether records of a type are shown at all.
-func (f *Filter) typed(name string) bool {
-	return len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return isType(name, t) })
+// MatchesType reports whether records of a type are shown at all.
+func (f *Filter) MatchesType(name string) bool {
+	return len(f.Types) == 0 || slices.ContainsFunc(f.Types, func(t string) bool { return f.prefixes.isType(name, t) })
 }
 
-// picky reports whether anything but types is set that a record may fail.
-func (f *Filter) picky() bool {
+// OnlyTypes is the part of the filter that is about types.
+func (f *Filter) OnlyTypes() *Filter { return &Filter{Types: f.Types, prefixes: f.prefixes} }
+
+// IsPicky reports whether anything but types is set that a record may fail.
+func (f *Filter) IsPicky() bool {
 	return len(f.PIDs) > 0 || len(f.Names) > 0 || f.Address.Set || f.Time.Set
 }
 
 // chooses reports whether a file may have nothing that is shown.
-func (f *Filter) chooses() bool { return f.picky() || len(f.Types) > 0 }
+func (f *Filter) chooses() bool { return f.IsPicky() || len(f.Types) > 0 }
 
-// choosesCalls reports whether a call may fail what is set, whatever process made it.
-func (f *Filter) choosesCalls() bool { return len(f.Names) > 0 || f.Address.Set || f.Time.Set }
+// ChoosesCalls reports whether a call may fail what is set, whatever process made it.
+func (f *Filter) ChoosesCalls() bool { return len(f.Names) > 0 || f.Address.Set || f.Time.Set }
 
-func (f *Filter) pid(pid uint32) bool {
+func (f *Filter) MatchesPID(pid uint32) bool {
 	return len(f.PIDs) == 0 || slices.Contains(f.PIDs, pid)
 }
 
-func (f *Filter) name(name []byte) bool {
+func (f *Filter) MatchesName(name []byte) bool {
 	return len(f.Names) == 0 || slices.ContainsFunc(f.Names, func(n Name) bool {
 		if n.Match != nil {
 			return n.Match(name)
@@ -71,6 +76,6 @@ func (f *Filter) name(name []byte) bool {
 	})
 }
 
-func (f *Filter) time(t uint64, ok bool) bool {
-	return !f.Time.Set || ok && f.Time.touches(t, 1)
+func (f *Filter) MatchesTime(t uint64, ok bool) bool {
+	return !f.Time.Set || ok && f.Time.Touches(t, 1)
 }

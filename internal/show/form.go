@@ -1,69 +1,71 @@
 package show
 
-import "io"
+import (
+	"io"
+)
 
-// A form is how items are written: as text or as JSON. An item has an offset in the
+// A Form is how items are written: as text or as JSON. An item has an offset in the
 // file, a type, a size, maybe a time, and fields in a fixed order. A field may be a
 // list of rows, which have fields again.
 //
-// What a form is given may be changed afterwards. Errors of writing stick; lost
-// tells of them.
-type form interface {
-	begin(it item)
-	end()
+// A form keeps nothing of what it is given. After an error of writing, it writes nothing
+// more, and Lost returns the error.
+type Form interface {
+	Begin(it Item)
+	End()
 
-	num(name string, v uint64)                 // a count, a size, a number that people read
-	signed(name string, v int64)               //
-	float(name string, v float64)              // with three decimals
-	hex(name string, v uint64)                 // an address, an id, bits
-	str(name string, v []byte)                 // from the file: is escaped
-	word(name, v string)                       // of ours
-	named(name string, v uint64, word string)  // a number that has a name, which may be ""
-	time(name string, ns uint64)               // seconds with nine decimals
-	words(name string, v []string)             // of ours
-	id(name string, v []byte)                  // bytes that people compare: a build id
-	place(file []byte, line, column uint64)    // in source code; 0 is unknown
-	calledAt(file []byte, line, column uint64) // where an inlined call stands in its caller
+	Num(name string, v uint64)                 // a count, a size, a number that people read
+	Signed(name string, v int64)               //
+	Float(name string, v float64)              // with three decimals
+	Hex(name string, v uint64)                 // an address, an id, bits
+	Str(name string, v []byte)                 // from the file: is escaped
+	Word(name, v string)                       // of ours
+	Named(name string, v uint64, word string)  // a number that has a name, which may be ""
+	Time(name string, ns uint64)               // seconds with nine decimals
+	Words(name string, v []string)             // of ours
+	ID(name string, v []byte)                  // bytes that people compare: a build id
+	Place(file []byte, line, column uint64)    // in source code; 0 is unknown
+	CalledAt(file []byte, line, column uint64) // where an inlined call stands in its caller
 
 	// An array holds plain values, all in a line.
-	array(name string)
-	elem(v uint64)    // an address
-	elemNum(v uint64) // a number that people read
-	elemWord(v string)
-	elemStr(v []byte)
-	elemRange(first, end uint64)
-	endArray()
+	Array(name string)
+	Elem(v uint64)    // an address
+	ElemNum(v uint64) // a number that people read
+	ElemWord(v string)
+	ElemStr(v []byte)
+	ElemRange(first, end uint64)
+	EndArray()
 
 	// A list holds rows, each of them with fields; lists in rows are indented more.
-	list(name string)
-	row()
-	at(name string, v uint64)    // the address that a row is about
-	offset(v uint64)             // where in the file, or in what is inside it, a row is
-	label(name string, v []byte) // the name that a row is about, from the file
-	title(name, v string)        // that, of ours
-	depth(v uint64)              // of a row in a tree
-	endList()
+	List(name string)
+	Row()
+	At(name string, v uint64)    // the address that a row is about
+	Offset(v uint64)             // where in the file, or in what is inside it, a row is
+	Label(name string, v []byte) // the name that a row is about, from the file
+	Title(name, v string)        // that, of ours
+	Depth(v uint64)              // of a row in a tree
+	EndList()
 
-	// code is an instruction; source, a line of the program's text in front of it.
-	code(addr uint64, bytes []byte, text string)
-	source(text []byte)
+	// Code is an instruction; Source, a line of the program's text before it.
+	Code(addr uint64, bytes []byte, text string)
+	Source(text []byte)
 
-	// data shows bytes that are at an offset of the file.
-	data(name string, b []byte, at int64)
+	// Data is bytes at an offset of the file, if bytes are wanted.
+	Data(name string, b []byte, at int64)
 
 	hold() // the item that was begun, until the next
 	holds() bool
-	flush() // what is pending
-	lost() error
+	Flush() // what is pending
+	Lost() error
 }
 
-// An item is the head of what is shown at once.
-type item struct {
-	offset int64
-	typ    string
-	size   int64 // in the file; -1 for what has none
-	time   uint64
-	timed  bool
+// An Item is the head of what is shown at once.
+type Item struct {
+	Offset int64
+	Type   string
+	Size   int64 // in the file; -1 for what has none
+	Time   uint64
+	Timed  bool
 }
 
 // A page collects output for few large writes.
@@ -84,7 +86,7 @@ func (p *page) hold() { p.held = true }
 // holds reports whether that is so.
 func (p *page) holds() bool { return p.held }
 
-func (p *page) flush() {
+func (p *page) Flush() {
 	if p.held {
 		return
 	}
@@ -97,8 +99,11 @@ func (p *page) flush() {
 // full writes what there is if it is much.
 func (p *page) full() {
 	if len(p.b) >= pageSize {
-		p.flush()
+		p.Flush()
 	}
 }
 
-func (p *page) lost() error { return p.err }
+func (p *page) Lost() error { return p.err }
+
+// FlushEvery is after how much of a file something of the output is to be seen.
+const FlushEvery = 4 << 20

@@ -5,24 +5,24 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showtest"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // seeds are files of all formats, real ones where they are small.
 func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
-	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), smallRecording().Bytes(), monoLog(t, 17), monoLog(t, 4),
-		xrayTrace(t, 5, binary.LittleEndian), xrayTrace(t, 3, binary.BigEndian), xrayTrace(t, 1, binary.LittleEndian))
+	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), showtest.Recording().Bytes(), showtest.MonoLog(t, 17), showtest.MonoLog(t, 4),
+		showtest.XRayTrace(t, 5, binary.LittleEndian), showtest.XRayTrace(t, 3, binary.BigEndian), showtest.XRayTrace(t, 1, binary.LittleEndian))
 	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
 		dir := testrec.Unpack(t, name)
-		for _, path := range shownFiles(t, dir) {
+		for _, path := range showtest.Files(t, dir) {
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -36,7 +36,7 @@ func seeds(t testing.TB) (list [][]byte) {
 			}
 		}
 	}
-	objects, err := filepath.Glob("testdata/*.so")
+	objects, err := filepath.Glob("showelf/testdata/*.so")
 	if err != nil || len(objects) == 0 {
 		t.Fatal("no objects in testdata", err)
 	}
@@ -70,7 +70,7 @@ func FuzzShow(f *testing.F) {
 		}
 		opts := ways[int(way)%len(ways)]
 		var out bytes.Buffer
-		err := show.File(limited{&out}, path, &opts)
+		err := showtest.File(showtest.Limited{Out: &out}, path, &opts)
 		var lost *show.LostOutput
 		if errors.As(err, &lost) {
 			return // there is a lot to be shown
@@ -89,14 +89,4 @@ func FuzzShow(f *testing.F) {
 			t.Fatal("the output is not UTF-8")
 		}
 	})
-}
-
-// limited takes 256 KB and no more.
-type limited struct{ out *bytes.Buffer }
-
-func (l limited) Write(p []byte) (int, error) {
-	if l.out.Len() > 256<<10 {
-		return 0, io.ErrShortWrite
-	}
-	return l.out.Write(p)
 }

@@ -14,22 +14,22 @@ type jsonForm struct {
 	rows  []bool // of each list: whether it has a row
 }
 
-func (j *jsonForm) begin(it item) {
+func (j *jsonForm) Begin(it Item) {
 	j.b = append(j.b, '{')
 	j.comma, j.rows, j.held = false, j.rows[:0], false
-	if it.offset >= 0 {
-		j.num("offset", uint64(it.offset))
+	if it.Offset >= 0 {
+		j.Num("offset", uint64(it.Offset))
 	}
-	j.word("type", it.typ)
-	if it.size >= 0 {
-		j.num("size", uint64(it.size))
+	j.Word("type", it.Type)
+	if it.Size >= 0 {
+		j.Num("size", uint64(it.Size))
 	}
-	if it.timed {
-		j.time("time", it.time)
+	if it.Timed {
+		j.Time("time", it.Time)
 	}
 }
 
-func (j *jsonForm) end() {
+func (j *jsonForm) End() {
 	j.b = append(j.b, '}', '\n')
 	j.full()
 }
@@ -48,22 +48,22 @@ func (j *jsonForm) key(name string) {
 	j.b = append(j.b, '"', ':')
 }
 
-func (j *jsonForm) num(name string, v uint64) {
+func (j *jsonForm) Num(name string, v uint64) {
 	j.key(name)
 	j.b = strconv.AppendUint(j.b, v, 10)
 }
 
-func (j *jsonForm) signed(name string, v int64) {
+func (j *jsonForm) Signed(name string, v int64) {
 	j.key(name)
 	j.b = strconv.AppendInt(j.b, v, 10)
 }
 
-func (j *jsonForm) float(name string, v float64) {
+func (j *jsonForm) Float(name string, v float64) {
 	j.key(name)
 	j.b = strconv.AppendFloat(j.b, v, 'f', 3, 64)
 }
 
-func (j *jsonForm) hex(name string, v uint64) {
+func (j *jsonForm) Hex(name string, v uint64) {
 	j.key(name)
 	j.quotedHex(v)
 }
@@ -74,76 +74,79 @@ func (j *jsonForm) quotedHex(v uint64) {
 	j.b = append(j.b, '"')
 }
 
-func (j *jsonForm) str(name string, v []byte) {
+func (j *jsonForm) Str(name string, v []byte) {
 	j.key(name)
 	j.b = appendJSON(j.b, v)
 }
 
-func (j *jsonForm) word(name, v string) { j.str(name, []byte(v)) }
+func (j *jsonForm) Word(name, v string) { j.Str(name, []byte(v)) }
 
-func (j *jsonForm) named(name string, v uint64, word string) {
-	j.num(name, v)
+func (j *jsonForm) Named(name string, v uint64, word string) {
+	j.Num(name, v)
 	if word != "" {
-		j.word(name+"_name", word)
+		j.Word(name+"_name", word)
 	}
 }
 
-func (j *jsonForm) time(name string, ns uint64) {
+func (j *jsonForm) Time(name string, ns uint64) {
 	j.key(name)
 	j.b = append(j.b, '"')
 	j.b = appendSeconds(j.b, ns)
 	j.b = append(j.b, '"')
 }
 
-func (j *jsonForm) words(name string, v []string) {
-	j.array(name)
+func (j *jsonForm) Words(name string, v []string) {
+	j.Array(name)
 	for _, w := range v {
-		j.elemWord(w)
+		j.ElemWord(w)
 	}
-	j.endArray()
+	j.EndArray()
 }
 
-func (j *jsonForm) id(name string, v []byte) {
+func (j *jsonForm) ID(name string, v []byte) {
 	j.key(name)
 	j.b = append(j.b, '"')
 	j.b = appendBytes(j.b, v)
 	j.b = append(j.b, '"')
 }
 
-func (j *jsonForm) place(file []byte, line, column uint64) {
-	j.str("file", file)
+func (j *jsonForm) Place(file []byte, line, column uint64) {
+	j.Str("file", file)
 	if line != 0 {
-		j.num("line", line)
+		j.Num("line", line)
 		if column != 0 {
-			j.num("column", column)
+			j.Num("column", column)
 		}
 	}
 }
 
-func (j *jsonForm) calledAt(file []byte, line, column uint64) {
+func (j *jsonForm) CalledAt(file []byte, line, column uint64) {
 	if line == 0 {
 		return
 	}
-	j.str("call_file", file)
-	j.num("call_line", line)
+	j.Str("call_file", file)
+	j.Num("call_line", line)
 	if column != 0 {
-		j.num("call_column", column)
+		j.Num("call_column", column)
 	}
 }
 
-func (j *jsonForm) array(name string) {
+func (j *jsonForm) Array(name string) {
 	j.key(name)
 	j.b = append(j.b, '[')
 	j.comma = false
 }
 
-func (j *jsonForm) elem(v uint64)     { j.full(); j.separate(); j.quotedHex(v) }
-func (j *jsonForm) elemNum(v uint64)  { j.full(); j.separate(); j.b = strconv.AppendUint(j.b, v, 10) }
-func (j *jsonForm) elemWord(v string) { j.elemStr([]byte(v)) }
-func (j *jsonForm) elemStr(v []byte)  { j.full(); j.separate(); j.b = appendJSON(j.b, v) }
+func (j *jsonForm) Elem(v uint64) { j.full(); j.separate(); j.quotedHex(v) }
 
-// elemRange is an array of two.
-func (j *jsonForm) elemRange(first, end uint64) {
+func (j *jsonForm) ElemNum(v uint64) { j.full(); j.separate(); j.b = strconv.AppendUint(j.b, v, 10) }
+
+func (j *jsonForm) ElemWord(v string) { j.ElemStr([]byte(v)) }
+
+func (j *jsonForm) ElemStr(v []byte) { j.full(); j.separate(); j.b = appendJSON(j.b, v) }
+
+// ElemRange is an array of two.
+func (j *jsonForm) ElemRange(first, end uint64) {
 	j.full()
 	j.separate()
 	j.b = append(j.b, '[')
@@ -153,14 +156,14 @@ func (j *jsonForm) elemRange(first, end uint64) {
 	j.b = append(j.b, ']')
 }
 
-func (j *jsonForm) endArray() { j.b = append(j.b, ']'); j.comma = true }
+func (j *jsonForm) EndArray() { j.b = append(j.b, ']'); j.comma = true }
 
-func (j *jsonForm) list(name string) {
-	j.array(name)
+func (j *jsonForm) List(name string) {
+	j.Array(name)
 	j.rows = append(j.rows, false)
 }
 
-func (j *jsonForm) row() {
+func (j *jsonForm) Row() {
 	j.full()
 	if last := len(j.rows) - 1; j.rows[last] {
 		j.b = append(j.b, '}', ',')
@@ -171,33 +174,36 @@ func (j *jsonForm) row() {
 	j.comma = false
 }
 
-func (j *jsonForm) at(name string, v uint64)    { j.hex(name, v) }
-func (j *jsonForm) offset(v uint64)             { j.num("offset", v) }
-func (j *jsonForm) title(name, v string)        { j.word(name, v) }
-func (j *jsonForm) label(name string, v []byte) { j.str(name, v) }
+func (j *jsonForm) At(name string, v uint64) { j.Hex(name, v) }
 
-func (j *jsonForm) depth(v uint64) { j.num("depth", v) }
+func (j *jsonForm) Offset(v uint64) { j.Num("offset", v) }
 
-func (j *jsonForm) endList() {
+func (j *jsonForm) Title(name, v string) { j.Word(name, v) }
+
+func (j *jsonForm) Label(name string, v []byte) { j.Str(name, v) }
+
+func (j *jsonForm) Depth(v uint64) { j.Num("depth", v) }
+
+func (j *jsonForm) EndList() {
 	last := len(j.rows) - 1
 	if j.rows[last] {
 		j.b = append(j.b, '}')
 	}
 	j.rows = j.rows[:last]
-	j.endArray()
+	j.EndArray()
 }
 
-func (j *jsonForm) code(addr uint64, bytes []byte, text string) {
-	j.hex("addr", addr)
+func (j *jsonForm) Code(addr uint64, bytes []byte, text string) {
+	j.Hex("addr", addr)
 	if j.hexed {
-		j.id("bytes", bytes)
+		j.ID("bytes", bytes)
 	}
-	j.word("text", text)
+	j.Word("text", text)
 }
 
-func (j *jsonForm) source(text []byte) { j.str("source", text) }
+func (j *jsonForm) Source(text []byte) { j.Str("source", text) }
 
-func (j *jsonForm) data(name string, b []byte, _ int64) {
+func (j *jsonForm) Data(name string, b []byte, _ int64) {
 	if !j.hexed {
 		return
 	}

@@ -2,14 +2,18 @@ package show
 
 import (
 	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/wire"
 )
 
 // Names of numbers.
 
-// machineName is what people call an ELF e_machine, "" if it is nothing.
-func machineName(m uint32) string {
+// MachineName is what people call an ELF e_machine, "" if it is nothing.
+func MachineName(m uint32) string {
 	switch elf.Machine(m) {
 	case elf.EM_386:
 		return "i386"
@@ -34,8 +38,8 @@ func machineName(m uint32) string {
 	return ""
 }
 
-// bitNames names the bits of v; those without a name are in one hexadecimal number.
-func bitNames(v uint64, names []string) (list []string) {
+// BitNames names the bits of v; those without a name are in one hexadecimal number.
+func BitNames(v uint64, names []string) (list []string) {
 	for i, name := range names {
 		if bit := uint64(1) << i; v&bit != 0 && name != "" {
 			list = append(list, name)
@@ -48,14 +52,30 @@ func bitNames(v uint64, names []string) (list []string) {
 	return list
 }
 
-// jitdumpTypes are the names of the records of jitdumps.
-var jitdumpTypes = []string{
-	"JIT_CODE_LOAD", "JIT_CODE_MOVE", "JIT_CODE_DEBUG_INFO", "JIT_CODE_CLOSE", "JIT_CODE_UNWINDING_INFO",
-	"SAMPLY_JIT_CODE_DEBUG_INFO2", "SAMPLY_JIT_TIER", "SAMPLY_EMBEDDED_SOURCE_FILE", "JITINJECT_OPENJ9_METADATA",
+// NameOf is the i-th name, or "".
+func NameOf(names []string, i uint64) string {
+	if i < uint64(len(names)) {
+		return names[i]
+	}
+	return ""
 }
 
-// objectTypes are what objects are shown as.
-var objectTypes = []string{"section", "symbol", "function", "unwind"}
+// Unnamed is how records are called that have no name.
+func Unnamed(t uint32) string { return fmt.Sprintf("type %d", t) }
 
-// unnamed is how records are called that have no name.
-func unnamed(t uint32) string { return fmt.Sprintf("type %d", t) }
+// OrderName is what people call a byte order.
+func OrderName(o binary.ByteOrder) string {
+	if o == binary.ByteOrder(binary.BigEndian) {
+		return "big-endian"
+	}
+	return "little-endian"
+}
+
+// OffsetOf returns where a codec's error says that it is, or else what is given.
+func OffsetOf(err error, at int64) int64 {
+	var located *wire.Error
+	if errors.As(err, &located) {
+		return located.Offset
+	}
+	return at
+}

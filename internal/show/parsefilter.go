@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -112,10 +113,13 @@ func parseTime(s string) (lo, hi uint64, ok bool) {
 
 // ParseType reads the type of a record, with or without what all types of its format
 // begin with, in any case; one without a name as a number.
-func ParseType(s string) (string, error) {
-	for _, k := range Types() {
-		if isType(k, s) {
-			return s, nil
+func ParseType(s string, formats []Format) (string, error) {
+	p := prefixesOf(formats)
+	for i := range formats {
+		for _, name := range formats[i].Types {
+			if p.isType(name, s) {
+				return s, nil
+			}
 		}
 	}
 	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
@@ -124,15 +128,31 @@ func ParseType(s string) (string, error) {
 	return "", fmt.Errorf("there are no such records; types are called as the output shows them, like load, debug_info, mmap2 or sample; those without a name have a number")
 }
 
+// prefixes are what types of records may be written without, and what some may be written
+// with.
+type prefixes struct{ shown, hidden []string }
+
+func prefixesOf(formats []Format) (p prefixes) {
+	for i := range formats {
+		p.shown = append(p.shown, formats[i].Prefixes...)
+		if hidden := formats[i].Hidden; hidden != "" {
+			p.hidden = append(p.hidden, hidden)
+		}
+	}
+	return p
+}
+
 // isType reports whether a type is what was written.
 // Spaces in it may be written as underscores.
-func isType(name, written string) bool {
+func (p *prefixes) isType(name, written string) bool {
 	name, written = strings.ReplaceAll(name, " ", "_"), strings.ReplaceAll(written, " ", "_")
-	for _, prefix := range []string{"", "JIT_CODE_", "SAMPLY_JIT_CODE_", "SAMPLY_JIT_", "SAMPLY_", "JITINJECT_", "PERF_RECORD_", "method_", "exception_"} {
-		short, ok := strings.CutPrefix(name, prefix)
-		if ok && strings.EqualFold(short, written) || prefix == "PERF_RECORD_" && strings.EqualFold("PERF_RECORD_"+name, written) {
+	if strings.EqualFold(name, written) {
+		return true
+	}
+	for _, prefix := range p.shown {
+		if short, ok := strings.CutPrefix(name, prefix); ok && strings.EqualFold(short, written) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(p.hidden, func(prefix string) bool { return strings.EqualFold(prefix+name, written) })
 }

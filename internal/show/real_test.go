@@ -3,7 +3,6 @@ package show_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,73 +12,21 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showtest"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
-
-// shown returns what is shown of a file. Damage is no failure.
-func shown(t testing.TB, path string, opts show.Options) string {
-	t.Helper()
-	var out bytes.Buffer
-	err := show.File(&out, path, &opts)
-	var damaged *show.Damaged
-	if nothing := errors.Is(err, show.ErrNoMatch); nothing && out.Len() > 0 {
-		t.Errorf("%s: nothing to show is %q", path, out.String())
-	} else if err != nil && !nothing && !errors.As(err, &damaged) {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return out.String()
-}
-
-// whole returns what is shown of a file that has no damage.
-func whole(t testing.TB, path string, opts show.Options) string {
-	t.Helper()
-	var out bytes.Buffer
-	if err := show.File(&out, path, &opts); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return out.String()
-}
-
-// recordings are all of testdata.
-func recordings(t testing.TB) (names []string) {
-	t.Helper()
-	paths, err := filepath.Glob(testrec.Path("recordings", "*.tar.zst"))
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
-	for _, p := range paths {
-		names = append(names, strings.TrimSuffix(filepath.Base(p), ".tar.zst"))
-	}
-	return names
-}
-
-// shownFiles are the files of a recording that can be shown.
-func shownFiles(t testing.TB, dir string) (paths []string) {
-	t.Helper()
-	for _, pattern := range []string{"*.data", "*.data.dir", "*.dump"} {
-		more, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, more...)
-	}
-	if len(paths) == 0 {
-		t.Fatalf("%s: only %v to be shown", dir, paths)
-	}
-	return paths
-}
 
 // Every line of JSON is an object with a type; with hex and disassembly it holds the
 // same fields and more.
 func TestJSONLines(t *testing.T) {
-	for _, name := range recordings(t) {
-		if slices.Contains(often, name) && os.Getenv("JITINJECT_ALL") == "" {
+	for _, name := range showtest.Recordings(t) {
+		if slices.Contains(showtest.Often, name) && os.Getenv("JITINJECT_ALL") == "" {
 			continue
 		}
 		dir := testrec.Unpack(t, name)
-		for _, path := range shownFiles(t, dir) {
-			plain := strings.Split(strings.TrimSuffix(shown(t, path, show.Options{JSON: true}), "\n"), "\n")
-			more := strings.Split(strings.TrimSuffix(shown(t, path, show.Options{JSON: true, Hex: true, Disassemble: true}), "\n"), "\n")
+		for _, path := range showtest.Files(t, dir) {
+			plain := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true}), "\n"), "\n")
+			more := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true, Hex: true, Disassemble: true}), "\n"), "\n")
 			if len(plain) != len(more) || len(plain) < 3 {
 				t.Fatalf("%s: %d lines, with hex and code %d", path, len(plain), len(more))
 			}
@@ -155,11 +102,11 @@ func twice(t *testing.T, text string) string {
 // something to a terminal.
 func TestTextAndJSON(t *testing.T) {
 	head := regexp.MustCompile(`(?m)^(?:0x([0-9a-f]+) +(?:[0-9]+\.[0-9]{9} +)?)?([A-Za-z][A-Za-z0-9_]*) `)
-	for _, name := range recordings(t) {
+	for _, name := range showtest.Recordings(t) {
 		dir := testrec.Unpack(t, name)
-		for _, path := range shownFiles(t, dir) {
-			text := shown(t, path, show.Options{})
-			lines := strings.Split(strings.TrimSuffix(shown(t, path, show.Options{JSON: true}), "\n"), "\n")
+		for _, path := range showtest.Files(t, dir) {
+			text := showtest.Shown(t, path, show.Options{})
+			lines := strings.Split(strings.TrimSuffix(showtest.Shown(t, path, show.Options{JSON: true}), "\n"), "\n")
 			heads := head.FindAllStringSubmatch(text, -1)
 			if len(heads) != len(lines) {
 				t.Fatalf("%s: %d items as text, %d as JSON", path, len(heads), len(lines))
@@ -186,12 +133,12 @@ func TestSwapped(t *testing.T) {
 			continue
 		}
 		dir := testrec.Unpack(t, name)
-		for _, path := range shownFiles(t, dir) {
+		for _, path := range showtest.Files(t, dir) {
 			in, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := shown(t, path, show.Options{})
+			want := showtest.Shown(t, path, show.Options{})
 			out, err := testrec.SwapFile(in)
 			if err != nil {
 				t.Fatal(err)
@@ -199,7 +146,7 @@ func TestSwapped(t *testing.T) {
 			if err := os.WriteFile(path, out, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := shown(t, path, show.Options{})
+			got := showtest.Shown(t, path, show.Options{})
 			if !strings.Contains(got, "order=big-endian") {
 				t.Fatalf("%s: it was not swapped", path)
 			}
@@ -234,8 +181,8 @@ func TestPipe(t *testing.T) {
 		io.Copy(w, bytes.NewReader(in))
 		w.Close()
 	}()
-	got := whole(t, "-", show.Options{Stdin: r})
-	want := strings.Replace(whole(t, path, show.Options{}), "name="+path, "name=-", 1)
+	got := showtest.Whole(t, "-", show.Options{Stdin: r})
+	want := strings.Replace(showtest.Whole(t, path, show.Options{}), "name="+path, "name=-", 1)
 	if got != want {
 		t.Errorf("through a pipe, %d bytes of text; from the file, %d", len(got), len(want))
 	}

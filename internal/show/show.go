@@ -7,10 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/jitinject/jitinject/internal/format/j9meta"
-	"github.com/jitinject/jitinject/internal/format/monolog"
-	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"strings"
 )
 
 // Options say what is shown and how.
@@ -19,11 +16,11 @@ type Options struct {
 	Hex         bool // the bytes of records, too
 	Disassemble bool // code, with its source lines
 	Filter      Filter
-	Stats       bool // how often and how long functions ran, by an XRay trace or a Mono log
+	Stats       bool // how often and how long functions ran, of formats with calls
 
-	// XRayBinary is the program that wrote a trace of XRay, for the names of its
-	// functions. Without one, "", they are shown by their numbers.
-	XRayBinary string
+	// Program is the program that wrote a trace, for the names of its functions. Without
+	// one, "", they are shown by their numbers.
+	Program string
 
 	// Sources says where the text of source lines may come from beside the file
 	// itself: the file of that name. nil reads none.
@@ -31,11 +28,10 @@ type Options struct {
 
 	// Stdin is read for the name "-".
 	Stdin *os.File
-}
 
-// ErrUnknown says that a file has none of the formats that are known here. Callers
-// test for it with errors.Is.
-var ErrUnknown = errors.New("it is no jitdump, perf.data, ELF file, Mono log, XRay trace or capture of OpenJ9's metadata")
+	// Formats are all that a file may have. The first that takes a file shows it.
+	Formats []Format
+}
 
 // ErrNoMatch says that a file has nothing that the filter lets through, and that nothing
 // was written. Callers test for it with errors.Is.
@@ -59,57 +55,39 @@ func (d *Damaged) Error() string {
 type LostOutput struct{ Err error }
 
 func (l *LostOutput) Error() string { return "the output cannot be written: " + l.Err.Error() }
+
 func (l *LostOutput) Unwrap() error { return l.Err }
 
-// errNoCalls says that there is nothing that statistics could be of.
-var errNoCalls = errors.New("statistics are of calls, and this is neither an XRay trace nor a Mono log")
+// A Viewer is one file that is shown: formats read from it and write to its form.
+type Viewer struct {
+	Opts  *Options
+	Out   Form
+	Path  string       // as it was named; a format may set it to the file that offsets are in
+	File  *os.File     // nil for a pipe or a directory
+	Pipe  io.Reader    // of the whole file, if File is nil; nil for a directory
+	Size  int64        // of File, in bytes
+	Head  []byte       // the first bytes, at most eight
+	Texts *SourceTexts // of source files
 
-// A format is a kind of file: how it begins, and who shows it.
-type format struct {
-	name   string
-	magics []string
-	is     func(head []byte) bool // instead of magics
-	calls  bool                   // it may have calls that statistics are of, and has no code
-	show   func(*viewer) error    // the error is about the whole file
-}
-
-// formats are all that are known, recognized by their first bytes.
-var formats = []format{
-	{"jitdump", []string{"DTiJ", "JiTD"}, nil, false, showJitdump},
-	{"perf.data", []string{"PERFILE2", "2ELIFREP"}, nil, false, showRecording},
-	{"ELF", []string{"\x7fELF"}, nil, false, showELF},
-	{monolog.FormatName, []string{"\x01ZPM", gzipMagic}, nil, true, showMono},
-	{xrayfdr.FormatName, nil, xrayfdr.Looks, true, showXRay},
-}
-
-// gzipMagic begins what gzip has packed, as it may a Mono log.
-const gzipMagic = "\x1f\x8b"
-
-// A viewer shows one file.
-type viewer struct {
-	opts   *Options
-	out    form
-	path   string
-	file   *os.File // nil for a pipe or a directory
-	pipe   io.Reader
-	size   int64
-	magic  string // that the file was recognized by
-	texts  *sourceTexts
+	w      io.Writer
 	damage Damaged
 }
 
-// File shows a file, a directory of perf record, or for "-" what comes through
-// Options.Stdin. It returns nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a
-// file of which nothing could be shown, which wraps ErrUnknown if it is of another format.
+// headSize is how many bytes tell the format of a file.
+const headSize = 8
+
+// File shows a file, a directory, or for "-" what comes through Options.Stdin. It returns
+// nil, *Damaged, *LostOutput, ErrNoMatch, or an error about a file of which nothing could
+// be shown, which wraps ErrUnknown if it has none of the formats.
 func File(w io.Writer, path string, opts *Options) error {
-	if bins, alone := capturesIn(path); len(bins) > 0 {
-		return showCaptures(w, bins, alone, opts)
-	}
-	v := &viewer{opts: opts, path: path, texts: &sourceTexts{read: opts.Sources}}
+	o := *opts
+	o.Filter.prefixes = prefixesOf(opts.Formats)
+	opts = &o
+	v := &Viewer{Opts: opts, Path: path, Texts: &SourceTexts{read: opts.Sources}, w: w}
 	if opts.JSON {
-		v.out = &jsonForm{page: page{w: w}, hexed: opts.Hex}
+		v.Out = &jsonForm{page: page{w: w}, hexed: opts.Hex}
 	} else {
-		v.out = &textForm{page: page{w: w}, hexed: opts.Hex}
+		v.Out = NewTextForm(w, opts.Hex)
 	}
 	f, err := v.open()
 	if err != nil {
@@ -119,29 +97,29 @@ func File(w io.Writer, path string, opts *Options) error {
 		defer f.Close()
 	}
 	err = v.recognized(f)
-	v.out.flush()
-	switch lost := v.out.lost(); {
+	v.Out.Flush()
+	switch lost := v.Out.Lost(); {
 	case lost != nil:
 		return &LostOutput{lost}
 	case err != nil:
 		return err
 	case v.damage.Problems > 0:
 		return &v.damage
-	case v.out.holds():
+	case v.Out.holds():
 		return ErrNoMatch
 	}
 	return nil
 }
 
 // open opens what was named, without waiting for anybody to write to it.
-func (v *viewer) open() (*os.File, error) {
-	if v.path == "-" {
-		if v.opts.Stdin == nil {
+func (v *Viewer) open() (*os.File, error) {
+	if v.Path == "-" {
+		if v.Opts.Stdin == nil {
 			return os.Stdin, nil
 		}
-		return v.opts.Stdin, nil
+		return v.Opts.Stdin, nil
 	}
-	f, err := os.OpenFile(v.path, os.O_RDONLY, 0)
+	f, err := os.OpenFile(v.Path, os.O_RDONLY, 0)
 	var pathErr *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -153,100 +131,132 @@ func (v *viewer) open() (*os.File, error) {
 }
 
 // recognized finds out what f is and shows it.
-func (v *viewer) recognized(f *os.File) error {
+func (v *Viewer) recognized(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	var head [8]byte
+	head := make([]byte, headSize)
 	n := 0
 	switch mode := st.Mode(); {
 	case mode.IsDir():
-		return showDirectory(v)
+		return v.directory()
 	case mode.IsRegular():
-		v.file, v.size = f, st.Size()
-		if j9meta.IsCapture(v.path) {
-			if v.opts.Stats {
-				return errNoCalls
-			}
-			return showCapture(v)
+		v.File, v.Size = f, st.Size()
+		if format := v.byNeighbours(); format != nil {
+			return v.by(format)
 		}
-		if n, err = f.ReadAt(head[:], 0); err != nil && err != io.EOF {
+		if n, err = f.ReadAt(head, 0); err != nil && err != io.EOF {
 			return fmt.Errorf("cannot read it: %w", err)
 		}
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		if n, err = io.ReadFull(f, head[:]); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		if n, err = io.ReadFull(f, head); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 			return fmt.Errorf("cannot read it: %w", err)
 		}
-		v.pipe = io.MultiReader(bytes.NewReader(head[:n]), f)
+		v.Pipe = io.MultiReader(bytes.NewReader(head[:n]), f)
 	default:
-		return errors.New("it is neither a file nor a pipe nor a directory of perf record")
+		return errors.New("it is neither a file nor a pipe nor a directory")
 	}
-	for _, format := range formats {
-		if format.is != nil && format.is(head[:n]) {
-			return v.by(&format)
-		}
-		if v.opts.Stats && !format.calls {
-			continue
-		}
-		for _, magic := range format.magics {
-			if bytes.HasPrefix(head[:n], []byte(magic)) {
-				v.magic = magic
-				return v.by(&format)
-			}
+	v.Head = head[:n]
+	for i := range v.Opts.Formats {
+		if format := &v.Opts.Formats[i]; format.Begins != nil && format.Begins(v.Head) {
+			return v.by(format)
 		}
 	}
 	if n == 0 {
-		return fmt.Errorf("%w: it is empty", ErrUnknown)
+		return v.Unknown("it is empty")
 	}
-	if v.opts.Stats {
-		return errNoCalls
+	if v.Opts.Stats {
+		return noCalls(v.Opts.Formats)
 	}
-	if _, _, named := j9meta.CapturePaths(v.path); named && v.file != nil {
-		if _, err := j9meta.ReadCapture(v.path); err != nil {
-			return fmt.Errorf("%w: it begins with % x; as a capture: %w", ErrUnknown, head[:n], err)
+	begins := fmt.Sprintf("it begins with % x", v.Head)
+	if v.File != nil {
+		for i := range v.Opts.Formats {
+			if format := &v.Opts.Formats[i]; format.Neighbours != nil {
+				if err := format.Neighbours.Explain(v.Path); err != nil {
+					return fmt.Errorf("%w; %w", v.Unknown(begins), err)
+				}
+			}
 		}
 	}
-	return fmt.Errorf("%w: it begins with % x", ErrUnknown, head[:n])
+	return v.Unknown(begins)
+}
+
+// byNeighbours returns the format that files beside the file tell, or nil.
+func (v *Viewer) byNeighbours() *Format {
+	for i := range v.Opts.Formats {
+		if f := &v.Opts.Formats[i]; f.Neighbours != nil && f.Neighbours.Identify(v.Path) {
+			return f
+		}
+	}
+	return nil
 }
 
 // by has a format show the file, if it has what is asked for.
-func (v *viewer) by(f *format) error {
-	if v.opts.Disassemble && f.calls {
-		return fmt.Errorf("%s files have no code to disassemble; leave out -d", f.name)
+func (v *Viewer) by(f *Format) error {
+	if v.Opts.Stats && !f.HasCalls {
+		return noCalls(v.Opts.Formats)
 	}
-	return f.show(v)
+	return f.Show(v)
 }
 
-// needsFile is the error for formats that are read back and forth.
-func (v *viewer) needsFile(format string) error {
-	if v.file == nil {
+// directory has the format show a directory that takes it.
+func (v *Viewer) directory() error {
+	var known []string
+	for i := range v.Opts.Formats {
+		d := v.Opts.Formats[i].Directory
+		if d == nil {
+			continue
+		}
+		if err := d.Show(v); !errors.Is(err, ErrOtherDirectory) {
+			return err
+		}
+		known = append(known, d.What)
+	}
+	return errors.New("it is a directory, but none " + strings.Join(known, ", nor one "))
+}
+
+// Another shows another file with the same options. It returns what [File] returns.
+func (v *Viewer) Another(path string) error { return File(v.w, path, v.Opts) }
+
+// NoCode returns an error if disassembly was asked for, for formats without code.
+func (v *Viewer) NoCode(format string) error {
+	if v.Opts.Disassemble {
+		return fmt.Errorf("%s files have no code to disassemble; leave out -d", format)
+	}
+	return nil
+}
+
+// NeedsFile returns an error if the file is a pipe, for formats that are read back and forth.
+func (v *Viewer) NeedsFile(format string) error {
+	if v.File == nil {
 		return fmt.Errorf("a file of %s cannot be read from a pipe; put it into a file and name that", format)
 	}
 	return nil
 }
 
-// begun shows what the file is: the first item of all. With a filter, that is worth
-// a line only if there is another.
-func (v *viewer) begun(format string) {
-	v.out.begin(item{offset: -1, typ: "file", size: -1})
-	if v.opts.Filter.chooses() {
-		v.out.hold()
+// Begun begins the first item, which says what the file is; the caller adds fields and ends it. With
+// a filter it is written only if another item follows.
+func (v *Viewer) Begun(format string) {
+	v.Out.Begin(Item{Offset: -1, Type: "file", Size: -1})
+	if v.Opts.Filter.chooses() {
+		v.Out.hold()
 	}
-	v.out.str("name", []byte(v.path))
-	v.out.word("format", format)
+	v.Out.Str("name", []byte(v.Path))
+	v.Out.Word("format", format)
 }
 
-// problem shows what could not be read, where it is; -1 for nowhere.
-func (v *viewer) problem(offset int64, err error) {
-	v.out.begin(item{offset: offset, typ: "error", size: -1})
-	v.out.str("text", []byte(err.Error()))
-	v.out.end()
+// Problem shows an item about something that could not be read. Its offset is -1 if that has no
+// place in the file.
+func (v *Viewer) Problem(offset int64, err error) {
+	v.Out.Begin(Item{Offset: offset, Type: "error", Size: -1})
+	v.Out.Str("text", []byte(err.Error()))
+	v.Out.End()
 	v.damage.Problems++
 	if v.damage.Problems == 1 {
 		v.damage.First = err.Error()
 	}
 }
 
-// lost reports whether nobody reads the output any more.
-func (v *viewer) lost() bool { return v.out.lost() != nil }
+// Lost reports whether the output cannot be written any more.
+func (v *Viewer) Lost() bool { return v.Out.Lost() != nil }

@@ -16,47 +16,47 @@ const (
 	maxSourcesHeld = 64 << 20
 )
 
-// sourceTexts finds lines of source files, those read lately from memory.
-type sourceTexts struct {
+// SourceTexts finds lines of source files, those read lately from memory.
+type SourceTexts struct {
 	read func(name string) ([]byte, bool) // nil: nothing is read
-	held map[string]*sourceText
+	held map[string]*SourceText
 	size int
 	own  map[string]ownText // by the name of the file
 }
 
-// A sourceText is a text and where its lines begin. It is nil for a file that cannot
+// A SourceText is a text and where its lines begin. It is nil for a file that cannot
 // be read.
-type sourceText struct {
+type SourceText struct {
 	text   []byte
-	starts []int32
+	Starts []int32
 }
 
-func newSourceText(text []byte) *sourceText {
-	s := &sourceText{text: text, starts: []int32{0}}
+func NewSourceText(text []byte) *SourceText {
+	s := &SourceText{text: text, Starts: []int32{0}}
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], '\n')
 		if n < 0 {
 			return s
 		}
 		at += n + 1
-		s.starts = append(s.starts, int32(at))
+		s.Starts = append(s.Starts, int32(at))
 	}
 }
 
-// line returns a line, which are counted from 1, without its end.
-func (s *sourceText) line(n uint64) ([]byte, bool) {
-	if s == nil || n == 0 || n > uint64(len(s.starts)) {
+// Line returns a line, which are counted from 1, without its end.
+func (s *SourceText) Line(n uint64) ([]byte, bool) {
+	if s == nil || n == 0 || n > uint64(len(s.Starts)) {
 		return nil, false
 	}
-	from, to := int(s.starts[n-1]), len(s.text)
-	if n < uint64(len(s.starts)) {
-		to = int(s.starts[n]) - 1
+	from, to := int(s.Starts[n-1]), len(s.text)
+	if n < uint64(len(s.Starts)) {
+		to = int(s.Starts[n]) - 1
 	}
 	return bytes.TrimRight(s.text[from:to], "\r"), true
 }
 
-// of returns the file of a name, or nil.
-func (t *sourceTexts) of(name string) *sourceText {
+// Of returns the file of a name, or nil.
+func (t *SourceTexts) Of(name string) *SourceText {
 	if s, ok := t.held[name]; ok {
 		return s
 	}
@@ -65,11 +65,11 @@ func (t *sourceTexts) of(name string) *sourceText {
 	}
 	text, ok := t.read(name)
 	if t.held == nil || t.size+len(text) > maxSourcesHeld || len(t.held) > 10000 {
-		t.held, t.size = make(map[string]*sourceText), 0
+		t.held, t.size = make(map[string]*SourceText), 0
 	}
-	var s *sourceText
+	var s *SourceText
 	if ok {
-		s = newSourceText(text)
+		s = NewSourceText(text)
 	}
 	t.held[name] = s
 	t.size += 5*len(text) + len(name)
@@ -93,14 +93,14 @@ func ReadSource(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// brought returns a text that a dump brings along for a file.
-func (t *sourceTexts) brought(name, text string) *sourceText {
+// Brought returns a text that a dump brings along for a file.
+func (t *SourceTexts) Brought(name, text string) *SourceText {
 	if t.own == nil || len(t.own) > 1000 {
 		t.own = make(map[string]ownText)
 	}
 	own, ok := t.own[name]
 	if !ok || own.text != text {
-		own = ownText{text, newSourceText([]byte(text))}
+		own = ownText{text, NewSourceText([]byte(text))}
 		t.own[name] = own
 	}
 	return own.lines
@@ -109,5 +109,5 @@ func (t *sourceTexts) brought(name, text string) *sourceText {
 // An ownText is a text that a dump brought along, and its lines.
 type ownText struct {
 	text  string
-	lines *sourceText
+	lines *SourceText
 }

@@ -1,14 +1,16 @@
 package show
 
 import (
+	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
-// textForm writes an item in a line, and rows in lines of their own below it.
+// TextForm writes an item in a line, and rows in lines of their own below it.
 //
 //	0x00000028    1234.567890123  JIT_CODE_LOAD  size=123 pid=17 ...
 //	    0x7f0000001000  /src/a.x:10
-type textForm struct {
+type TextForm struct {
 	page
 	lists int  // that the row is in
 	sep   bool // a space is wanted before the next element of an array
@@ -19,83 +21,108 @@ type textForm struct {
 
 const typeWidth = 16
 
-func (t *textForm) begin(it item) {
+func (t *TextForm) Begin(it Item) {
 	t.lists, t.rows, t.tail, t.held = 0, false, false, false
-	if it.offset < 0 { // about the whole file
-		t.b = append(t.b, it.typ...)
+	if it.Offset < 0 { // about the whole file
+		t.b = append(t.b, it.Type...)
 		return
 	}
 	t.b = append(t.b, '0', 'x')
-	t.b = appendHexWide(t.b, uint64(it.offset), 8)
-	if it.timed {
+	t.b = appendHexWide(t.b, uint64(it.Offset), 8)
+	if it.Timed {
 		at := len(t.b)
-		t.b = appendSeconds(t.b, it.time)
+		t.b = appendSeconds(t.b, it.Time)
 		t.b = padFront(t.b, at, 21)
 	} else {
 		t.b = append(t.b, "                     "...)
 	}
 	t.b = append(t.b, ' ', ' ')
 	at := len(t.b)
-	t.b = append(t.b, it.typ...)
+	t.b = append(t.b, it.Type...)
 	t.b = padBehind(t.b, at, typeWidth)
-	if it.size >= 0 {
-		t.num("size", uint64(it.size))
+	if it.Size >= 0 {
+		t.Num("size", uint64(it.Size))
 	}
 }
 
-func (t *textForm) end() {
+func (t *TextForm) End() {
 	t.b = append(t.b, '\n')
 	t.full()
 }
 
-// key begins a field.
-func (t *textForm) key(name string) {
+// NewTextForm returns a form that writes text to w, with the bytes of records if hexed.
+func NewTextForm(w io.Writer, hexed bool) *TextForm {
+	return &TextForm{page: page{w: w}, hexed: hexed}
+}
+
+// Raw appends text as it is.
+func (t *TextForm) Raw(text string) { t.b = append(t.b, text...) }
+
+// Clean appends text without what cannot be printed.
+func (t *TextForm) Clean(text []byte) { t.b = appendClean(t.b, text) }
+
+// Quoted appends a text, as a literal of Go where it is not plain.
+func (t *TextForm) Quoted(text []byte) { t.b = appendQuoted(t.b, text) }
+
+// Right appends a text at the right of a column of width characters.
+func (t *TextForm) Right(text string, width int) {
+	for n := utf8.RuneCountInString(text); n < width; n++ {
+		t.b = append(t.b, ' ')
+	}
+	t.b = append(t.b, text...)
+}
+
+// Release gives up holding the item that was begun last: it is written.
+func (t *TextForm) Release() { t.held = false }
+
+// Key begins a field.
+func (t *TextForm) Key(name string) {
 	t.space()
 	t.b = append(t.b, name...)
 	t.b = append(t.b, '=')
 }
 
-func (t *textForm) space() {
+func (t *TextForm) space() {
 	if t.tail {
-		t.row()
+		t.Row()
 	}
 	if n := len(t.b); n > 0 && t.b[n-1] != ' ' {
 		t.b = append(t.b, ' ')
 	}
 }
 
-func (t *textForm) num(name string, v uint64) {
-	t.key(name)
+func (t *TextForm) Num(name string, v uint64) {
+	t.Key(name)
 	t.b = strconv.AppendUint(t.b, v, 10)
 }
 
-func (t *textForm) signed(name string, v int64) {
-	t.key(name)
+func (t *TextForm) Signed(name string, v int64) {
+	t.Key(name)
 	t.b = strconv.AppendInt(t.b, v, 10)
 }
 
-func (t *textForm) float(name string, v float64) {
-	t.key(name)
+func (t *TextForm) Float(name string, v float64) {
+	t.Key(name)
 	t.b = strconv.AppendFloat(t.b, v, 'f', 3, 64)
 }
 
-func (t *textForm) hex(name string, v uint64) {
-	t.key(name)
+func (t *TextForm) Hex(name string, v uint64) {
+	t.Key(name)
 	t.b = appendHex(t.b, v)
 }
 
-func (t *textForm) str(name string, v []byte) {
-	t.key(name)
+func (t *TextForm) Str(name string, v []byte) {
+	t.Key(name)
 	t.b = appendQuoted(t.b, v)
 }
 
-func (t *textForm) word(name, v string) {
-	t.key(name)
+func (t *TextForm) Word(name, v string) {
+	t.Key(name)
 	t.b = appendQuoted(t.b, []byte(v))
 }
 
-func (t *textForm) named(name string, v uint64, word string) {
-	t.num(name, v)
+func (t *TextForm) Named(name string, v uint64, word string) {
+	t.Num(name, v)
 	if word != "" {
 		t.b = append(t.b, '(')
 		t.b = append(t.b, word...)
@@ -103,13 +130,13 @@ func (t *textForm) named(name string, v uint64, word string) {
 	}
 }
 
-func (t *textForm) time(name string, ns uint64) {
-	t.key(name)
+func (t *TextForm) Time(name string, ns uint64) {
+	t.Key(name)
 	t.b = appendSeconds(t.b, ns)
 }
 
-func (t *textForm) words(name string, v []string) {
-	t.key(name)
+func (t *TextForm) Words(name string, v []string) {
+	t.Key(name)
 	for i, w := range v {
 		if i > 0 {
 			t.b = append(t.b, '|')
@@ -121,31 +148,31 @@ func (t *textForm) words(name string, v []string) {
 	}
 }
 
-func (t *textForm) id(name string, v []byte) {
-	t.key(name)
+func (t *TextForm) ID(name string, v []byte) {
+	t.Key(name)
 	t.b = appendBytes(t.b, v)
 }
 
-func (t *textForm) place(file []byte, line, column uint64) {
+func (t *TextForm) Place(file []byte, line, column uint64) {
 	t.space()
 	t.b = appendPlace(t.b, file, line, column)
 }
 
-func (t *textForm) calledAt(file []byte, line, column uint64) {
+func (t *TextForm) CalledAt(file []byte, line, column uint64) {
 	if line != 0 {
 		t.space()
 		t.b = append(t.b, "called at"...)
-		t.place(file, line, column)
+		t.Place(file, line, column)
 	}
 }
 
-func (t *textForm) array(name string) {
-	t.key(name)
+func (t *TextForm) Array(name string) {
+	t.Key(name)
 	t.b = append(t.b, '[')
 	t.sep = false
 }
 
-func (t *textForm) next() {
+func (t *TextForm) next() {
 	if t.sep {
 		t.b = append(t.b, ' ')
 	}
@@ -153,21 +180,25 @@ func (t *textForm) next() {
 	t.full()
 }
 
-func (t *textForm) elem(v uint64)     { t.next(); t.b = appendHex(t.b, v) }
-func (t *textForm) elemNum(v uint64)  { t.next(); t.b = strconv.AppendUint(t.b, v, 10) }
-func (t *textForm) elemWord(v string) { t.next(); t.b = append(t.b, v...) }
-func (t *textForm) elemStr(v []byte)  { t.next(); t.b = appendQuoted(t.b, v) }
-func (t *textForm) elemRange(first, end uint64) {
-	t.elem(first)
+func (t *TextForm) Elem(v uint64) { t.next(); t.b = appendHex(t.b, v) }
+
+func (t *TextForm) ElemNum(v uint64) { t.next(); t.b = strconv.AppendUint(t.b, v, 10) }
+
+func (t *TextForm) ElemWord(v string) { t.next(); t.b = append(t.b, v...) }
+
+func (t *TextForm) ElemStr(v []byte) { t.next(); t.b = appendQuoted(t.b, v) }
+
+func (t *TextForm) ElemRange(first, end uint64) {
+	t.Elem(first)
 	t.b = append(t.b, '-')
 	t.b = appendHex(t.b, end)
 }
 
-func (t *textForm) endArray() { t.b = append(t.b, ']') }
+func (t *TextForm) EndArray() { t.b = append(t.b, ']') }
 
-func (t *textForm) list(string) { t.lists++ }
+func (t *TextForm) List(string) { t.lists++ }
 
-func (t *textForm) row() {
+func (t *TextForm) Row() {
 	t.full()
 	t.rows, t.tail = true, false
 	t.b = append(t.b, '\n')
@@ -176,30 +207,30 @@ func (t *textForm) row() {
 	}
 }
 
-func (t *textForm) at(_ string, v uint64) {
+func (t *TextForm) At(_ string, v uint64) {
 	t.b = appendHex(t.b, v)
 	t.b = append(t.b, ' ', ' ')
 }
 
-func (t *textForm) offset(v uint64) { t.at("", v) }
+func (t *TextForm) Offset(v uint64) { t.At("", v) }
 
-func (t *textForm) title(_, v string) {
+func (t *TextForm) Title(_, v string) {
 	t.space()
 	t.b = append(t.b, v...)
 }
 
-func (t *textForm) label(_ string, v []byte) {
+func (t *TextForm) Label(_ string, v []byte) {
 	t.space()
 	t.b = appendQuoted(t.b, v)
 }
 
-func (t *textForm) depth(v uint64) {
+func (t *TextForm) Depth(v uint64) {
 	for range min(v, 255) {
 		t.b = append(t.b, ' ', ' ')
 	}
 }
 
-func (t *textForm) endList() {
+func (t *TextForm) EndList() {
 	t.lists--
 	t.tail = t.lists == 0 && t.rows
 }
@@ -207,7 +238,7 @@ func (t *textForm) endList() {
 // instructionBytes is how many bytes of an instruction stand in a line.
 const instructionBytes = 8
 
-func (t *textForm) code(addr uint64, bytes []byte, text string) {
+func (t *TextForm) Code(addr uint64, bytes []byte, text string) {
 	t.b = append(t.b, "    "...)
 	at := len(t.b)
 	t.b = strconv.AppendUint(t.b, addr, 16)
@@ -225,18 +256,18 @@ func (t *textForm) code(addr uint64, bytes []byte, text string) {
 	t.b = append(t.b, text...)
 }
 
-// comment begins a remark on the instructions that follow.
-func (t *textForm) comment(what string) {
+// Comment begins a remark on the instructions that follow.
+func (t *TextForm) Comment(what string) {
 	t.b = append(t.b, "  ; "...)
 	t.b = append(t.b, what...)
 }
 
-func (t *textForm) source(text []byte) {
+func (t *TextForm) Source(text []byte) {
 	t.b = append(t.b, ' ', ' ', ' ')
 	t.b = appendClean(t.b, text)
 }
 
-func (t *textForm) data(_ string, b []byte, at int64) {
+func (t *TextForm) Data(_ string, b []byte, at int64) {
 	if !t.hexed {
 		return
 	}

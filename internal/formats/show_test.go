@@ -1,0 +1,50 @@
+package formats_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// Each format has what File needs of it.
+func TestShown_Complete(t *testing.T) {
+	for _, f := range formats.Shown() {
+		if f.Name == "" || f.Show == nil || len(f.Types) == 0 || f.Begins == nil && f.Neighbours == nil {
+			t.Errorf("%q is incomplete: %+v", f.Name, f)
+		}
+	}
+	if got, want := len(formats.Shown()), len(formats.All)+2; got != want {
+		t.Errorf("%d formats, want %d", got, want)
+	}
+}
+
+// Messages about files that cannot be shown name all formats that could.
+func TestShown_Messages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte("#!/bin/sh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		stats bool
+		want  string
+	}{
+		{path, false, "it is no jitdump, perf.data, ELF file, Mono log, XRay trace or capture of OpenJ9's metadata: it begins with 23 21 2f 62 69 6e 2f 73"},
+		{path, true, "statistics are of calls, and this is neither an XRay trace nor a Mono log"},
+		{filepath.Dir(path), false, "it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them"},
+	} {
+		err := show.File(io.Discard, c.path, &show.Options{Formats: formats.Shown(), Stats: c.stats})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got the error %v, want %s", err, c.want)
+		}
+		if isUnknown := errors.Is(err, show.ErrUnknown); isUnknown != strings.HasPrefix(c.want, "it is no ") {
+			t.Errorf("%v: is ErrUnknown: %v", err, isUnknown)
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package listing
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// A Code is code with what is known about it, to be shown.
+type Code struct {
+	Machine uint32
+	Order   binary.ByteOrder // of the machine's data
+	Thumb   bool             // for 32-bit ARM
+	Addr    uint64           // of the code
+	Code    []byte
+	Lines   []Line // with growing offsets
+	Calls   []Call
+	Marks   []Mark                                        // with growing offsets
+	Text    func(file string, line uint64) ([]byte, bool) // of a line; false if it is unknown
+}
+
+// A Line says where code from an offset on comes from.
+type Line struct {
+	Offset       uint64
+	File         string
+	Line, Column uint64
+}
+
+// A Call is about a run of the code; calls deeper inside have a larger depth.
+type Call struct {
+	First, End   uint64 // offsets
+	Depth        int
+	ID           int // which call: it may have several runs
+	Function     string
+	File         string // of the call
+	Line, Column uint64
+}
+
+// MaxDepth bounds how deep inlined calls are nested.
+const MaxDepth = 1024
+
+// A Mark says what begins or ends in front of an instruction.
+type Mark struct {
+	Offset uint64
+	Text   string
+}
+
+// codeOrder is the byte order of a machine's code: ARM's is little endian always, as
+// JIT compilers meet it.
+func codeOrder(machine uint32, order binary.ByteOrder) binary.ByteOrder {
+	if m := elf.Machine(machine); m == elf.EM_ARM || m == elf.EM_AARCH64 {
+		return binary.LittleEndian
+	}
+	return order
+}
+
+// Show shows the instructions as rows, in text with rows in front of them where the
+// line or the inlined calls change.
+func (l *Code) Show(o show.Form) {
+	decode := disassemblerFor(l.Machine, l.Order, l.Thumb)
+	data := codeOrder(l.Machine, l.Order)
+	o.List("code")
+	defer o.EndList()
+	slices.SortStableFunc(l.Calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Depth, b.Depth))
+	})
+	place := placeWriter{out: o, text: l.Text}
+	var stack []Call
+	nextCall, nextLine, nextMark := 0, 0, 0
+	for off := uint64(0); off < uint64(len(l.Code)) && o.Lost() == nil; {
+		stack = slices.DeleteFunc(stack, func(c Call) bool { return c.End <= off })
+		for ; nextCall < len(l.Calls) && l.Calls[nextCall].First <= off; nextCall++ {
+			if l.Calls[nextCall].End > off && len(stack) < MaxDepth {
+				stack = append(stack, l.Calls[nextCall])
+			}
+		}
+		slices.SortStableFunc(stack, func(a, b Call) int { return cmp.Compare(a.Depth, b.Depth) })
+		for nextLine < len(l.Lines) && l.Lines[nextLine].Offset <= off {
+			nextLine++
+		}
+		var line *Line
+		if nextLine > 0 {
+			line = &l.Lines[nextLine-1]
+		}
+		rest := l.Code[off:]
+		size, text := min(4, len(rest)), ""
+		if decode != nil {
+			size, text = decode(rest, l.Addr+off)
+		}
+		if text == "" {
+			text = dataText(rest[:size], data)
+		}
+		marks := l.Marks[nextMark:]
+		for n := range marks {
+			if marks[n].Offset > off {
+				marks = marks[:n]
+				break
+			}
+		}
+		nextMark += len(marks)
+		o.Row()
+		place.marks(marks)
+		place.at(line, stack)
+		o.Code(l.Addr+off, rest[:size], text)
+		place.done(line, stack)
+		place.marked(marks)
+		off += uint64(size)
+	}
+}
+
+// A placeWriter says where instructions come from: in text where that changes, in JSON
+// with each.
+type placeWriter struct {
+	out   show.Form
+	text  func(file string, line uint64) ([]byte, bool)
+	last  Line
+	some  bool
+	stack []int
+}
+
+// at stands in front of an instruction.
+func (p *placeWriter) at(line *Line, stack []Call) {
+	t, ok := p.out.(*show.TextForm)
+	if !ok {
+		return
+	}
+	if !slices.EqualFunc(stack, p.stack, func(c Call, id int) bool { return c.ID == id }) {
+		p.stack = p.stack[:0]
+		t.Comment("in")
+		for i, c := range stack {
+			p.stack = append(p.stack, c.ID)
+			if i > 0 {
+				t.Raw(" >")
+			}
+			t.Label("", []byte(c.Function))
+			t.CalledAt([]byte(c.File), c.Line, c.Column)
+		}
+		if len(stack) == 0 {
+			t.Raw(" the function itself")
+		}
+		t.Row()
+	}
+	if line == nil || p.some && line.File == p.last.File && line.Line == p.last.Line && line.Column == p.last.Column {
+		return
+	}
+	p.last, p.some = *line, true
+	if line.Line == 0 {
+		t.Comment("no line")
+		t.Row()
+		return
+	}
+	t.Comment("")
+	t.Place([]byte(line.File), line.Line, line.Column)
+	if text, ok := p.text(line.File, line.Line); ok {
+		t.Source(text)
+	}
+	t.Row()
+}
+
+// marks stand in front of what at says, in text.
+func (p *placeWriter) marks(list []Mark) {
+	if t, ok := p.out.(*show.TextForm); ok {
+		for _, m := range list {
+			t.Comment("")
+			t.Clean([]byte(m.Text))
+			t.Row()
+		}
+	}
+}
+
+// marked stands behind an instruction, in JSON.
+func (p *placeWriter) marked(list []Mark) {
+	if _, is := p.out.(*show.TextForm); is || len(list) == 0 {
+		return
+	}
+	p.out.Array("marks")
+	for _, m := range list {
+		p.out.ElemStr([]byte(m.Text))
+	}
+	p.out.EndArray()
+}
+
+// done stands behind an instruction.
+func (p *placeWriter) done(line *Line, stack []Call) {
+	if _, is := p.out.(*show.TextForm); is {
+		return
+	}
+	if line != nil && line.Line != 0 {
+		p.out.Place([]byte(line.File), line.Line, line.Column)
+		if changed := !p.some || line.File != p.last.File || line.Line != p.last.Line; changed {
+			if text, ok := p.text(line.File, line.Line); ok {
+				p.out.Source(text)
+			}
+		}
+		p.last, p.some = *line, true
+	}
+	if len(stack) == 0 {
+		return
+	}
+	p.out.List("inlined")
+	for _, c := range stack {
+		p.out.Row()
+		p.out.Label("function", []byte(c.Function))
+		p.out.CalledAt([]byte(c.File), c.Line, c.Column)
+	}
+	p.out.EndList()
+}
+
+// Fill sets address, code, lines, inlined calls and texts to those of a function. The text of lines
+// that the function does not bring along comes from texts.
+func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
+	l.Addr, l.Code, l.Thumb = fn.Addr, fn.Code, fn.Thumb
+	for _, line := range fn.Lines {
+		l.Lines = append(l.Lines, Line{line.Offset, fn.Files[line.File], uint64(line.Line), uint64(line.Column)})
+	}
+	depth := make([]int, len(fn.Inlines))
+	for i, call := range fn.Inlines {
+		callee := &fn.Origins[call.Origin]
+		c := Call{ID: i, Function: string(callee.Name), Line: uint64(call.Line), Column: uint64(call.Column)}
+		caller := 0
+		if call.Parent >= 0 {
+			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
+		}
+		if file := fn.Origins[caller].File; file >= 0 {
+			c.File = fn.Files[file]
+		}
+		c.Depth = depth[i]
+		for _, r := range fn.Ranges[call.First:call.Last] {
+			c.First, c.End = r.Offset, r.Offset+r.Size
+			l.Calls = append(l.Calls, c)
+		}
+	}
+	brought := make(map[string]*show.SourceText)
+	for i, text := range fn.Sources {
+		if text != "" {
+			brought[fn.Files[i]] = texts.Brought(fn.Files[i], text)
+		}
+	}
+	l.Text = func(file string, line uint64) ([]byte, bool) {
+		if s := brought[file]; s != nil {
+			return s.Line(line)
+		}
+		return texts.Of(file).Line(line)
+	}
+}
+
+// Unsupported says why there are only numbers, or nothing.
+func Unsupported(machine uint32, order binary.ByteOrder, thumb bool) string {
+	switch {
+	case disassemblerFor(machine, order, thumb) != nil:
+		return ""
+	case thumb:
+		return "the T32 instruction set of ARM is not known here"
+	}
+	return fmt.Sprintf("the instructions of machine %d %s are not known here", machine, show.MachineName(machine))
+}

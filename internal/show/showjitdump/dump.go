@@ -1,0 +1,218 @@
+package showjitdump
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A dumpViewer walks a jitdump.
+type dumpViewer struct {
+	*show.Viewer
+	reader  *jitdump.Reader
+	waiting waiting
+	chosen  map[codeID]bool // functions whose moves are of interest, too
+	listing *codeLister     // with -d
+}
+
+// A codeID is what a producer calls a function by.
+type codeID struct {
+	pid   uint32
+	index uint64
+}
+
+// maxChosen bounds how many functions are remembered for their moves.
+const maxChosen = 1 << 20
+
+// Format is the format of jitdumps.
+var Format = show.Format{
+	Show:     showDump,
+	Types:    append([]string{"header"}, recordTypes...),
+	Prefixes: []string{"JIT_CODE_", "SAMPLY_JIT_CODE_", "SAMPLY_JIT_", "SAMPLY_", "JITINJECT_"},
+}
+
+func showDump(v *show.Viewer) error {
+	if err := v.NeedsFile(jitdump.FormatName); err != nil {
+		return err
+	}
+	r, err := jitdump.NewReader(v.File)
+	if err != nil {
+		return err
+	}
+	d := &dumpViewer{Viewer: v, reader: r, chosen: make(map[codeID]bool)}
+	if v.Opts.Disassemble {
+		if d.listing, err = newCodeLister(v); err != nil {
+			return err
+		}
+	}
+	v.Begun("jitdump")
+	v.Out.End()
+	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
+		d.header(r.Header())
+	}
+	d.records()
+	return nil
+}
+
+func (d *dumpViewer) header(h *jitdump.Header) {
+	o := d.Out
+	o.Begin(show.Item{Offset: 0, Type: "header", Size: h.Size()})
+	o.Num("version", uint64(h.Version))
+	o.Word("order", show.OrderName(h.Order))
+	o.Named("elf_mach", uint64(h.Machine), show.MachineName(h.Machine))
+	o.Num("pid", uint64(h.PID))
+	if h.Flags == jitdump.ArchTimestamps {
+		o.Num("ticks", h.Timestamp)
+	} else {
+		o.Time("timestamp", h.Timestamp)
+	}
+	if h.Flags.Unknown() != 0 { // no bit of it means anything
+		o.Hex("flags", uint64(h.Flags))
+	} else {
+		o.Words("flags", show.BitNames(uint64(h.Flags), []string{"ARCH_TIMESTAMP"}))
+	}
+	if h.Pad != 0 {
+		o.Hex("pad1", uint64(h.Pad))
+	}
+	if d.Opts.Hex {
+		b := make([]byte, h.Size())
+		n, _ := d.File.ReadAt(b, 0)
+		o.Data("hex", b[:n], 0)
+	}
+	o.End()
+}
+
+// records walks all records, around damage where the codec finds a way.
+func (d *dumpViewer) records() {
+	flushed := int64(0)
+	for !d.Lost() {
+		raw, err := d.reader.Next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			if !d.damaged(err) {
+				return
+			}
+			continue
+		}
+		d.record(&raw)
+		if raw.Offset-flushed > show.FlushEvery {
+			d.Out.Flush()
+			flushed = raw.Offset
+		}
+	}
+}
+
+// damaged shows an error of the reader and reports whether there is more to read.
+func (d *dumpViewer) damaged(err error) bool {
+	at := d.reader.Offset()
+	d.waiting.forget()
+	if errors.Is(err, jitdump.ErrTooLarge) {
+		d.Problem(at, fmt.Errorf("%w; it is left out", err))
+		return true
+	}
+	skipped, more := d.reader.Resync()
+	if more {
+		d.Problem(at, fmt.Errorf("%w; %d bytes up to the next record are left out", err, skipped))
+	} else {
+		d.Problem(at, fmt.Errorf("%w; the rest of the file is left out", err))
+	}
+	return more
+}
+
+// record decides whether a record is shown. Those that describe a function stand in
+// front of the record that loads it, so whether they are wanted is not known until that
+// comes.
+func (d *dumpViewer) record(raw *jitdump.Raw) {
+	if d.listing != nil && raw.IsOpenJ9Metadata() {
+		d.noteOpenJ9(raw)
+	}
+	f := &d.Opts.Filter
+	if !f.IsPicky() {
+		if d.typed(raw) {
+			d.show(raw)
+		}
+		return
+	}
+	switch raw.ID {
+	case jitdump.IDDebugInfo, jitdump.IDUnwinding, jitdump.IDDebugInfo2:
+		d.waiting.add(raw)
+	case jitdump.IDTier:
+		if raw.IsEarlyDebugInfo() {
+			d.waiting.add(raw)
+		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			d.waiting.add(raw)
+		} else {
+			d.alone(raw)
+		}
+	case jitdump.IDLoad:
+		l, err := raw.Load()
+		wanted := err == nil && d.wanted(raw, l.PID, l.Name, l.CodeAddr, l.CodeSize)
+		code := codeID{l.PID, l.CodeIndex}
+		if err == nil {
+			delete(d.chosen, code)
+		}
+		if wanted && len(d.chosen) < maxChosen {
+			d.chosen[code] = true
+		}
+		for _, about := range d.waiting.loaded(l.CodeAddr) {
+			if wanted && d.typed(&about) {
+				d.show(&about)
+			}
+		}
+		if wanted && d.typed(raw) {
+			d.show(raw)
+		}
+	case jitdump.IDMove:
+		m, err := raw.Move()
+		if err != nil || !d.typed(raw) || !f.MatchesPID(m.PID) || !f.MatchesTime(raw.Timestamp, true) {
+			return
+		}
+		there := f.Address.Touches(m.OldCodeAddr, m.CodeSize) || f.Address.Touches(m.NewCodeAddr, m.CodeSize)
+		if there && len(f.Names) == 0 || d.chosen[codeID{m.PID, m.CodeIndex}] {
+			d.show(raw)
+		}
+	default:
+		d.alone(raw)
+	}
+}
+
+// typed reports whether records like this are shown at all: its type is wanted, or that of a section of
+// the metadata that it has.
+func (d *dumpViewer) typed(raw *jitdump.Raw) bool {
+	return d.Opts.Filter.MatchesType(recordName(raw.ID)) || raw.IsOpenJ9Metadata() && d.hasSections(raw)
+}
+
+// alone shows a record that is about no function, if it is wanted.
+func (d *dumpViewer) alone(raw *jitdump.Raw) {
+	f := &d.Opts.Filter
+	if len(f.PIDs) == 0 && len(f.Names) == 0 && !f.Address.Set && f.MatchesTime(raw.Timestamp, true) && d.typed(raw) {
+		d.show(raw)
+	}
+}
+
+// wanted reports whether the filter lets a function through.
+func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, size uint64) bool {
+	f := &d.Opts.Filter
+	return f.MatchesPID(pid) && f.MatchesName(name) && f.Address.Touches(addr, size) && f.MatchesTime(raw.Timestamp, true)
+}
+
+// recordTypes are the names of the records of jitdumps.
+var recordTypes = []string{
+	"JIT_CODE_LOAD", "JIT_CODE_MOVE", "JIT_CODE_DEBUG_INFO", "JIT_CODE_CLOSE", "JIT_CODE_UNWINDING_INFO",
+	"SAMPLY_JIT_CODE_DEBUG_INFO2", "SAMPLY_JIT_TIER", "SAMPLY_EMBEDDED_SOURCE_FILE", "JITINJECT_OPENJ9_METADATA",
+}
+
+// recordName is the name of a type; unknown ones have the same in all formats.
+func recordName(id jitdump.RecordID) string {
+	if id <= jitdump.IDUnwinding || id >= jitdump.IDDebugInfo2 && id <= jitdump.IDOpenJ9 {
+		return id.String()
+	}
+	return show.Unnamed(uint32(id))
+}

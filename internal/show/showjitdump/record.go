@@ -1,0 +1,279 @@
+package showjitdump
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/frames"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// prefix is the head of every record of a jitdump, in bytes.
+const prefix = 16
+
+// show shows a record.
+func (d *dumpViewer) show(raw *jitdump.Raw) {
+	rec, err := raw.Decode()
+	ticks := d.reader.Header().Flags == jitdump.ArchTimestamps
+	d.Out.Begin(show.Item{Offset: raw.Offset, Type: recordName(raw.ID), Size: raw.Size(), Time: raw.Timestamp, Timed: !ticks})
+	if ticks { // of a clock whose rate nobody says
+		d.Out.Num("ticks", raw.Timestamp)
+	}
+	if raw.Missized != 0 {
+		d.Out.Num("announced_size", uint64(raw.Size()+raw.Missized))
+	}
+	var later error
+	if err == nil {
+		switch rec := rec.(type) {
+		case *jitdump.Load:
+			d.load(raw, rec)
+		case *jitdump.Move:
+			d.move(rec)
+		case *jitdump.DebugInfo:
+			later = d.debugInfo(raw, rec)
+		case *jitdump.Unwinding:
+			d.unwinding(raw, rec)
+		case *jitdump.DebugInfo2:
+			later = d.debugInfo2(rec)
+		case *jitdump.EarlyDebugInfo:
+			later = d.early(rec)
+		case *jitdump.Tier:
+			d.Out.Num("tier", uint64(rec.Number))
+			d.Out.Named("color", uint64(rec.Color), colorName(rec.Color))
+			d.Out.Str("name", rec.Name)
+		case *jitdump.EmbeddedSource:
+			d.Out.Num("text_size", uint64(len(rec.Text)))
+			d.Out.Str("name", rec.Name)
+			d.Out.List("text")
+			text := show.NewSourceText(rec.Text)
+			for i := range text.Starts {
+				line, _ := text.Line(uint64(i + 1))
+				if i == len(text.Starts)-1 && len(line) == 0 {
+					break
+				}
+				d.Out.Row()
+				d.Out.Source(line)
+			}
+			d.Out.EndList()
+		case *jitdump.OpenJ9Metadata:
+			later = d.openJ9(raw, rec)
+		case *jitdump.Close:
+			d.extra(rec.Extra)
+		case *jitdump.Unknown:
+			d.Out.Hex("id", uint64(rec.ID))
+		}
+	}
+	d.rawBytes(raw)
+	d.Out.End()
+	if err == nil {
+		err = later
+	}
+	if err != nil {
+		d.Problem(raw.Offset, err)
+	}
+}
+
+// rawBytes shows the record's bytes if that is asked for.
+func (d *dumpViewer) rawBytes(raw *jitdump.Raw) {
+	if !d.Opts.Hex {
+		return
+	}
+	b := make([]byte, prefix, raw.Size())
+	raw.Order.PutUint32(b, uint32(raw.ID))
+	raw.Order.PutUint32(b[4:], uint32(raw.Size()))
+	raw.Order.PutUint64(b[8:], raw.Timestamp)
+	d.Out.Data("hex", append(b, raw.Body...), raw.Offset)
+}
+
+// extra says how many bytes there are that no field accounts for, and are no padding.
+func (d *dumpViewer) extra(b []byte) {
+	if len(b) > 7 || len(bytes.Trim(b, "\x00")) > 0 {
+		d.Out.Num("extra", uint64(len(b)))
+	}
+}
+
+func (d *dumpViewer) load(raw *jitdump.Raw, l *jitdump.Load) {
+	o := d.Out
+	o.Num("pid", uint64(l.PID))
+	o.Num("tid", uint64(l.TID))
+	if l.VMA != l.CodeAddr {
+		o.Hex("vma", l.VMA)
+	}
+	o.Hex("code_addr", l.CodeAddr)
+	o.Num("code_size", l.CodeSize)
+	o.Num("code_index", l.CodeIndex)
+	o.Str("name", l.Name)
+	if l.LacksCode() {
+		o.Num("code_missing", l.CodeSize)
+	}
+	d.extra(l.Extra)
+	if d.listing != nil {
+		d.listing.show(raw, l)
+	}
+}
+
+func (d *dumpViewer) move(m *jitdump.Move) {
+	o := d.Out
+	o.Num("pid", uint64(m.PID))
+	o.Num("tid", uint64(m.TID))
+	if m.VMA != m.NewCodeAddr {
+		o.Hex("vma", m.VMA)
+	}
+	o.Hex("old_code_addr", m.OldCodeAddr)
+	o.Hex("new_code_addr", m.NewCodeAddr)
+	o.Num("code_size", m.CodeSize)
+	o.Num("code_index", m.CodeIndex)
+	d.extra(m.Extra)
+}
+
+func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
+	o := d.Out
+	o.Num("unwind_data_size", uint64(len(u.Data)))
+	o.Num("eh_frame_hdr_size", u.HeaderSize)
+	o.Num("mapped_size", u.MappedSize)
+	d.extra(u.Extra)
+	table, header, err := cfi.Split(raw.Order, u.Data, u.HeaderSize)
+	if err != nil {
+		o.Str("not_decoded", []byte(err.Error()))
+		return
+	}
+	o.List("frames")
+	defer o.EndList()
+	at := func(part []byte) int64 { return raw.Offset + prefix + 3*8 + int64(cap(u.Data)-cap(part)) }
+	f := frames.Table{Out: o, Order: raw.Order, Machine: d.reader.Header().Machine, AddrSize: frames.AddrSize(d.reader.Header().Machine), Label: "frames"}
+	if addr, ok := cfi.FramesAddress(raw.Order, f.AddrSize, header); ok {
+		f.Address, f.Label = addr, ""
+	}
+	if len(header) > 0 {
+		f.Header(header)
+	}
+	f.FileOffset = at(table)
+	f.Show(table)
+}
+
+// column is a column of samply's records as people count: from 1, 0 for unknown.
+func column(c uint32) uint64 {
+	if c == jitdump.NoColumn {
+		return 0
+	}
+	return uint64(c) + 1
+}
+
+// debugInfo2 shows lines and the tree of inlined calls.
+func (d *dumpViewer) debugInfo2(info *jitdump.DebugInfo2) error {
+	o := d.Out
+	pick := func(list [][]byte, i uint32) []byte {
+		if uint64(i) < uint64(len(list)) {
+			return list[i]
+		}
+		return fmt.Appendf(nil, "#%d", i)
+	}
+	o.Num("files", uint64(len(info.Files)))
+	o.Num("functions", uint64(len(info.Functions)))
+	o.Num("calls", uint64(len(info.Calls)))
+	o.Num("lines", uint64(len(info.Lines)))
+	if len(info.Functions) > 0 {
+		outer := info.Functions[0]
+		if n := outer.Flags.Tier(); n != 0 {
+			o.Num("tier", uint64(n))
+		}
+		if outer.Flags&jitdump.UserFunction != 0 {
+			o.Word("code", "user")
+		}
+		o.Str("name", pick(info.Names, outer.Name))
+		o.Place(pick(info.Files, outer.File), uint64(outer.Line), column(outer.Column))
+	}
+	d.extra(info.Extra)
+	err := info.CheckTree(math.MaxUint32)
+	d.calls(info, pick)
+	o.List("line_table")
+	for _, l := range info.Lines {
+		o.Row()
+		o.At("code_offset", uint64(l.Offset))
+		o.Place(pick(info.Files, l.File), uint64(l.Line), column(l.Column))
+	}
+	o.EndList()
+	if err == nil {
+		err = info.CheckLines()
+	}
+	return err
+}
+
+// calls shows the tree of inlined calls, each below the one that it is in.
+func (d *dumpViewer) calls(info *jitdump.DebugInfo2, pick func([][]byte, uint32) []byte) {
+	o := d.Out
+	o.List("inline_calls")
+	next := uint64(0)      // of the ranges
+	files := [][]byte{nil} // of the function itself and of the calls around the next one
+	if len(info.Functions) > 0 {
+		files[0] = pick(info.Files, info.Functions[0].File)
+	}
+	for _, c := range info.Calls {
+		o.Row()
+		o.Depth(uint64(c.Depth))
+		var callee jitdump.SourceFunction
+		name := fmt.Appendf(nil, "#%d", c.Function)
+		if uint64(c.Function) < uint64(len(info.Functions)) {
+			callee = info.Functions[c.Function]
+			name = pick(info.Names, callee.Name)
+		}
+		o.Label("function", name)
+		files = append(files[:min(int64(c.Depth)+1, int64(len(files)))], pick(info.Files, callee.File))
+		o.Place(files[len(files)-1], uint64(callee.Line), column(callee.Column))
+		o.CalledAt(files[len(files)-2], uint64(c.Line), column(c.Column))
+		o.Array("ranges")
+		for end := min(next+uint64(c.RangeCount), uint64(len(info.Ranges))); next < end; next++ {
+			r := info.Ranges[next]
+			o.ElemRange(uint64(r.Start), r.End())
+		}
+		o.EndArray()
+	}
+	o.EndList()
+}
+
+// early prints the record of a development branch of samply. Its columns count from 1.
+func (d *dumpViewer) early(e *jitdump.EarlyDebugInfo) error {
+	o := d.Out
+	o.Word("kind", "early debug info")
+	o.Hex("code_addr", e.CodeAddr)
+	pick := func(i int32) []byte {
+		switch {
+		case i < 0:
+			return nil
+		case int(i) < len(e.Strings):
+			return e.Strings[i]
+		}
+		return fmt.Appendf(nil, "#%d", i)
+	}
+	o.List("positions")
+	for i, p := range e.Positions {
+		o.Row()
+		o.Num("position", uint64(i))
+		o.Signed("caller", int64(p.Caller))
+		o.Label("function", pick(int32(p.Function)))
+		o.Place(pick(p.File), uint64(p.Line), uint64(p.Column))
+	}
+	o.EndList()
+	o.List("offsets")
+	for _, c := range e.Offsets {
+		o.Row()
+		o.At("code_offset", uint64(c.Code))
+		o.Num("position", uint64(c.Position))
+	}
+	o.EndList()
+	return nil
+}
+
+var colorNames = [...]string{
+	"grey", "transparent", "purple", "green", "orange", "yellow", "light blue", "blue", "brown", "magenta", "red", "light red", "dark grey",
+}
+
+func colorName(c jitdump.Color) string {
+	if int64(c) < int64(len(colorNames)) {
+		return colorNames[c]
+	}
+	return ""
+}

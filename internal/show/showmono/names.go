@@ -1,0 +1,109 @@
+package showmono
+
+import (
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/format/monolog"
+)
+
+// typeName is what an event is called: its kind in one word.
+func typeName(k monolog.Kind) string { return strings.ReplaceAll(k.String(), " ", "_") }
+
+// eventTypes are the types of all events.
+var eventTypes = func() (names []string) {
+	for k := monolog.KindAlloc; !strings.HasPrefix(k.String(), "kind "); k++ {
+		names = append(names, typeName(k))
+	}
+	return append(names, "buffer")
+}()
+
+// Names of Mono's numbers, as mprof-report calls them where it does.
+var (
+	handles     = []string{"weak", "weaktrack", "normal", "pinned"}
+	clauses     = []string{"catch", "filter", "finally", "", "fault"}
+	monitors    = []string{"", "contended", "acquired", "not taken"}
+	syncPoints  = []string{"periodic", "world stop", "world start"}
+	loads       = []string{"named", "loading", "loaded", "unloading", "unloaded"}
+	samples     = []string{"", "cycles", "instructions retired", "cache misses", "cache references", "executed branches", "unpredicted branches"}
+	rootSources = []string{
+		"external", "stack", "finalizer queue", "static fields", "thread static", "context static", "GC handle", "JIT",
+		"threading", "domain", "reflection", "marshal", "thread pool", "debugger", "handle", "ephemeron", "toggleref",
+	}
+	helpers = []string{
+		"method", "method trampoline", "unbox trampoline", "imt trampoline", "generics trampoline", "specific trampoline",
+		"misc helper", "monitor/lock", "delegate invoke", "exception handling",
+	}
+	gcEvents = []string{
+		"start", "mark start", "mark end", "reclaim start", "reclaim end", "end", "pre stop", "post stop", "pre start", "post start",
+		"pre stop lock", "post start unlock",
+	}
+	counterTypes = []string{"int", "uint", "word", "long", "ulong", "double", "string", "time interval"}
+)
+
+// A nameTable has names of things that a log calls by their address. Those told of last
+// stay.
+type nameTable struct {
+	names map[uint64]string
+	bytes int
+}
+
+// Bounds of a table. A full one is given up: what is used most is told of again or soon.
+const (
+	maxNames     = 1 << 19
+	maxNameBytes = 32 << 20
+)
+
+func (t *nameTable) put(pointer uint64, name []byte) {
+	if t.names == nil || len(t.names) >= maxNames || t.bytes+len(name) > maxNameBytes {
+		t.names, t.bytes = make(map[uint64]string), 0
+	}
+	t.bytes += len(name) - len(t.names[pointer])
+	t.names[pointer] = string(name)
+}
+
+// knownNames are the names of methods, classes and counters that a log has told of, so that events
+// about them can have them.
+type knownNames struct {
+	methods, classes nameTable
+	vtables          map[uint64]uint64 // their classes
+	counters         nameTable         // by index
+}
+
+// learn takes in what an event says about names.
+func (n *knownNames) learn(e *monolog.Event) {
+	switch {
+	case e.Kind == monolog.KindJIT:
+		n.methods.put(e.Method, e.Name)
+	case e.Kind == monolog.KindClass && e.Load != monolog.UnloadEnd:
+		n.classes.put(e.Pointer, e.Name)
+	case e.Kind == monolog.KindCounterDescs:
+		for i := range e.CounterDescs {
+			n.counters.put(e.CounterDescs[i].Index, e.CounterDescs[i].Name)
+		}
+	case e.Kind == monolog.KindVTable:
+		if n.vtables == nil || len(n.vtables) >= maxNames {
+			n.vtables = make(map[uint64]uint64)
+		}
+		n.vtables[e.Pointer] = e.Class
+	}
+}
+
+// class returns the name of an object's class, "" if it is not known.
+func (n *knownNames) class(e *monolog.Event) string {
+	class := e.Class
+	if e.VTable != 0 {
+		class = n.vtables[e.VTable]
+	}
+	return n.classes.names[class]
+}
+
+// of returns the name that an event is about, if there is one.
+func (n *knownNames) of(e *monolog.Event) []byte {
+	switch e.Kind {
+	case monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave, monolog.KindClause:
+		return []byte(n.methods.names[e.Method])
+	case monolog.KindAlloc, monolog.KindHeapObject:
+		return []byte(n.class(e))
+	}
+	return e.Name
+}

@@ -1,0 +1,139 @@
+package showtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/format/monolog"
+	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/format/xrayfdr/xraygen"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// Recording returns a recording with records of many types, and samples with all that can be in them.
+func Recording() *testrec.Recording {
+	r := testrec.NewRecording()
+	r.SampleType |= testrec.Callchain | testrec.Read | testrec.Raw | testrec.Branches | testrec.RegsUser | testrec.RegsIntr |
+		testrec.Weight | testrec.DataSrc | testrec.Transact | testrec.PhysAddr | testrec.Aux | testrec.Cgroup | testrec.DataPage | testrec.CodePage
+	r.Registers = 1<<6 | 1<<7 | 1<<8
+	r.ReadFormat = 1 | 4
+	r.Comm(1, 1000, "sh", true)
+	r.Fork(17, 1, 2_000_000_000)
+	r.Comm(17, 2_000_001_000, "a \"name\"\x1b[31m\xff", false)
+	r.Namespaces(17, 2_000_001_500, 4026531840, 4026531838)
+	r.FileMmap2(17, 2_000_002_000, 0x400000, 0x2000, 0x1000, "/usr/bin/program", 4711)
+	r.Mmap2(17, 2_000_003_000, 0x7f0000001000, 0x1000, 0, "//anon")
+	r.Touch(testrec.Touch{
+		PID: 17, Time: 2_000_004_000, IP: 0x7f0000001004, Addr: 0xdead, Chain: []uint64{^uint64(511), 0x7f0000001004, 0x400010},
+		Raw: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Branches: [][2]uint64{{0x400000, 0x7f0000001000}},
+		ABI: 2, User: []uint64{6, 7, 8}, Intr: []uint64{16, 17, 18}, Aux: []byte{1, 2, 3, 4, 5, 6, 7, 8},
+	})
+	r.Touch(testrec.Touch{PID: 17, Time: 2_000_005_000, IP: 0x400010, Raw: []byte{1, 2, 3, 4}})
+	r.Deferred(17, 2_000_006_000, 99, 0x400020)
+	r.Kernel(2, 0, r.Order.AppendUint64(r.Order.AppendUint64(nil, 77), 3), 17, 2_000_006_500)
+	r.Raw(99, 0, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	r.Exit(17, 17, 2_000_007_000)
+	r.Round()
+	return r
+}
+
+// MonoLog returns a log of some version with an event of each of many kinds.
+func MonoLog(t testing.TB, version uint8) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := monolog.Header{Version: version, PtrSize: 8, Startup: 1700000000000, StartupTime: 2_000_000_000, PID: 17, Args: "log:\"jit\"\n", Arch: "x86-64", OS: "linux"}
+	h.Major, h.Minor = monogen.MonoVersion(version)
+	w, err := monogen.NewWriter(&b, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time := uint64(2_000_001_000)
+	event := func(kind monolog.Kind, set func(e *monolog.Event)) {
+		time += 1000
+		e := monolog.Event{Kind: kind, Time: time}
+		set(&e)
+		if err := w.Event(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer := func(thread uint64) {
+		if err := w.Buffer(monolog.BufferHeader{Time: time, PtrBase: 0x7f0000001000, ObjBase: 0x7f0000800000 >> 3, Thread: thread, MethodBase: 0x5000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer(0x7f00000fe6c0)
+	event(monolog.KindClass, func(e *monolog.Event) {
+		e.Load, e.Pointer, e.Image, e.Name = monolog.LoadEnd, 0x6000, 0x6100, []byte("Node<T>")
+	})
+	if version >= 15 {
+		event(monolog.KindVTable, func(e *monolog.Event) { e.Load, e.Pointer, e.Class = monolog.LoadEnd, 0x6200, 0x6000 })
+	}
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5000, 0x7f0000001000, 48, []byte("Demo:Leaf (int)")
+	})
+	event(monolog.KindJIT, func(e *monolog.Event) {
+		e.Method, e.Code, e.Size, e.Name = 0x5100, 0x7f0000001100, 48, []byte("Demo:\x1b[31m\xff ()")
+	})
+	event(monolog.KindEnter, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindAlloc, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size, e.Frames = 0x6000, 0x6200, 0x7f0000801000, 24, []uint64{0x5000, 0x5900}
+	})
+	event(monolog.KindGCMove, func(e *monolog.Event) { e.Moves = []monolog.Move{{From: 0x7f0000801000, To: 0x7f0000902000}} })
+	event(monolog.KindThrow, func(e *monolog.Event) { e.Object = 0x7f0000801000 })
+	event(monolog.KindClause, func(e *monolog.Event) { e.Sub, e.Method = 2, 0x5000 })
+	event(monolog.KindLeave, func(e *monolog.Event) { e.Method = 0x5000 })
+	event(monolog.KindMonitor, func(e *monolog.Event) { e.Sub, e.Object = monolog.MonitorContention, 0x7f0000801000 })
+	buffer(0x7f00000ff6c0)
+	event(monolog.KindHeapStart, func(*monolog.Event) {})
+	event(monolog.KindHeapObject, func(e *monolog.Event) {
+		e.Class, e.VTable, e.Object, e.Size = 0x6000, 0x6200, 0x7f0000902000, 24
+		e.Refs = []monolog.Ref{{Offset: 16, Object: 0x7f0000903000}}
+	})
+	if version >= 5 {
+		event(monolog.KindCounterDescs, func(e *monolog.Event) {
+			e.CounterDescs = []monolog.CounterDesc{{Section: 1 << 8, Name: []byte("a counter"), Type: monolog.CounterDouble, Index: 1}}
+		})
+		event(monolog.KindCounters, func(e *monolog.Event) {
+			e.Counters = []monolog.Counter{{Index: 1, Type: monolog.CounterDouble, Value: 0x3ff8000000000000}, {Index: 2, Type: monolog.CounterLong, Value: 1<<64 - 5}}
+		})
+	}
+	event(monolog.KindThread, func(e *monolog.Event) {
+		e.Pointer, e.Name = 0x7f00000ff6c0, []byte("Main")
+	})
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// XRayTrace returns a trace of some version with all that can be in it.
+func XRayTrace(t testing.TB, version uint16, order binary.ByteOrder) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := xraygen.NewWriter(&b, &xrayfdr.Header{Order: order, Version: version, ConstantTSC: true, NonstopTSC: true, CycleFrequency: 2_000_000_000, BufferSize: 512})
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	must(w.Begin(&xrayfdr.Block{TID: 18, PID: 17, Seconds: 5, Microseconds: 1, CPU: 3, TSC: 1_000_000}))
+	must(w.Function(xrayfdr.EnterArgs, 1, 1_000_000))
+	must(w.Argument(42))
+	must(w.CustomEvent(1_000_100, []byte("plain text")))
+	if version >= 3 {
+		must(w.TypedEvent(7, 1_000_200, []byte("\x1b[31m")))
+	}
+	must(w.Function(xrayfdr.Enter, 2, 1_000_400))
+	must(w.Function(xrayfdr.TailExit, 2, 1_000_800))
+	must(w.CPU(4, 1_001_000))
+	must(w.Function(xrayfdr.Exit, 1, 1_002_000))
+	must(w.Begin(&xrayfdr.Block{TID: 19, PID: 17, Seconds: 5, Microseconds: 3, CPU: 1, TSC: 1_004_000}))
+	must(w.Function(xrayfdr.Enter, 2, 1_004_000))
+	must(w.Function(xrayfdr.Enter, 3, 1_005_000))
+	must(w.Function(xrayfdr.Exit, 2, 5_000_000_000))
+	must(w.End())
+	return b.Bytes()
+}

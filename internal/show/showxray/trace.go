@@ -1,0 +1,310 @@
+package showxray
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/format/xrayfdr"
+	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/xraymap"
+)
+
+// A traceViewer walks a trace of XRay's flight data recorder.
+type traceViewer struct {
+	*show.Viewer
+	header  *xrayfdr.Header
+	trace   *xray.Log // nil if times cannot be told from counts
+	program *program  // nil without one
+	block   xrayfdr.Block
+}
+
+// recordTypes are the types of all records.
+var recordTypes = func() (names []string) {
+	for k := xrayfdr.Enter; k <= xrayfdr.PID; k++ {
+		names = append(names, k.String())
+	}
+	return append(names, "repairs")
+}()
+
+// Format is the format of XRay's traces.
+var Format = show.Format{Show: showTrace, HasCalls: true, Types: append([]string{"header"}, recordTypes...)}
+
+// showTrace shows a trace, record by record or as a table of its functions.
+func showTrace(v *show.Viewer) error {
+	if err := v.NoCode(xrayfdr.FormatName); err != nil {
+		return err
+	}
+	if err := v.NeedsFile(xrayfdr.FormatName); err != nil {
+		return err
+	}
+	r, err := xrayfdr.NewReader(v.File, v.Size)
+	if err != nil {
+		return err
+	}
+	x := &traceViewer{Viewer: v, header: r.Header()}
+	if v.Opts.Program != "" {
+		if x.program, err = openProgram(v.Opts.Program); err != nil {
+			return err
+		}
+	}
+	var noClock error
+	if x.trace, noClock = xray.ReadLog(v.File, v.Size); noClock != nil && v.Opts.Stats {
+		return noClock
+	}
+	v.Begun(xrayfdr.FormatName)
+	if x.program != nil {
+		v.Out.Str("program", []byte(v.Opts.Program))
+	}
+	v.Out.End()
+	if v.Opts.Stats {
+		return x.stats()
+	}
+	if f := &v.Opts.Filter; f.MatchesType("header") && !f.IsPicky() {
+		x.showHeader()
+		if noClock != nil {
+			v.Problem(-1, fmt.Errorf("times are not shown: %w", noClock))
+		}
+	}
+	return x.records(r)
+}
+
+func (x *traceViewer) showHeader() {
+	h, o := x.header, x.Out
+	o.Begin(show.Item{Offset: 0, Type: "header", Size: xrayfdr.HeaderSize})
+	o.Num("version", uint64(h.Version))
+	o.Word("order", show.OrderName(h.Order))
+	var flags []string
+	if h.ConstantTSC {
+		flags = append(flags, "CONSTANT_TSC")
+	}
+	if h.NonstopTSC {
+		flags = append(flags, "NONSTOP_TSC")
+	}
+	if h.OtherFlags != 0 {
+		flags = append(flags, fmt.Sprintf("%#x", h.OtherFlags))
+	}
+	o.Words("flags", flags)
+	o.Num("cycle_frequency", h.CycleFrequency)
+	o.Num("buffer_size", h.BufferSize)
+	if h.Emulated() {
+		o.Word("tsc_is", "CLOCK_REALTIME")
+	}
+	if x.trace != nil && x.trace.Clock.Measured {
+		o.Word("measured_frequency", fmt.Sprintf("%.0f", x.trace.Clock.Frequency))
+	}
+	x.rawBytes(0, xrayfdr.HeaderSize)
+	o.End()
+}
+
+// rawBytes shows bytes of the trace if that is asked for.
+func (x *traceViewer) rawBytes(offset, size int64) {
+	if !x.Opts.Hex {
+		return
+	}
+	b := make([]byte, size)
+	n, _ := x.File.ReadAt(b, offset)
+	x.Out.Data("hex", b[:n], offset)
+}
+
+// records walks all buffers, around what is damaged.
+func (x *traceViewer) records(r *xrayfdr.Reader) error {
+	flushed := int64(0)
+	for !x.Lost() {
+		b, err := r.NextBlock()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			x.Problem(show.OffsetOf(err, -1), err)
+			if show.OffsetOf(err, -1) < 0 {
+				return nil // of the disk, not of the trace
+			}
+			continue
+		}
+		x.block = *b
+		for x.Opts.Filter.MatchesPID(b.PID) && !x.Lost() {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				x.Problem(show.OffsetOf(err, -1), fmt.Errorf("%w; the rest of the buffer is left out", err))
+				break
+			}
+			x.record(rec)
+			if rec.Offset-flushed > show.FlushEvery {
+				x.Out.Flush()
+				flushed = rec.Offset
+			}
+		}
+	}
+	x.repairs(r.Fixes())
+	return nil
+}
+
+// repairs shows what the codec had to set right, and what it could not.
+func (x *traceViewer) repairs(counts xrayfdr.Fixes) {
+	if f := &x.Opts.Filter; counts.Any() && f.MatchesType("repairs") && !f.IsPicky() {
+		x.Out.Begin(show.Item{Offset: -1, Type: "repairs", Size: -1})
+		for i, n := range counts {
+			if n > 0 {
+				x.Out.Num(strings.ReplaceAll(xrayfdr.Fix(i).String(), " ", "_"), n)
+			}
+		}
+		x.Out.End()
+	}
+	if counts[xrayfdr.CutFile] > 0 {
+		x.Problem(x.Size, errors.New("the file ends inside a buffer"))
+	}
+}
+
+// record shows a record if the filter lets it through.
+func (x *traceViewer) record(r *xrayfdr.Record) {
+	f, o := &x.Opts.Filter, x.Out
+	timed := x.trace != nil && (r.Kind.IsFunction() || r.TSC != 0) && x.block.Base != xrayfdr.NoBase
+	it := show.Item{Offset: r.Offset, Type: r.Kind.String(), Size: recordSize(r), Timed: timed}
+	if timed {
+		it.Time = x.trace.Clock.Time(r.TSC)
+	} else if r.Kind == xrayfdr.WallTime {
+		it.Timed, it.Time = true, uint64(r.Seconds*1e9+int64(r.Microseconds)*1e3)
+	}
+	if !f.MatchesType(it.Type) || !f.MatchesTime(it.Time, it.Timed) || !x.wanted(r) {
+		return
+	}
+	o.Begin(it)
+	switch r.Kind {
+	case xrayfdr.NewBuffer:
+		o.Num("tid", uint64(r.TID))
+	case xrayfdr.PID:
+		o.Num("pid", uint64(r.PID))
+	case xrayfdr.Extents:
+		o.Num("buffer_size", r.Extents)
+	case xrayfdr.WallTime:
+		o.Signed("seconds", r.Seconds)
+		o.Num("microseconds", uint64(r.Microseconds))
+	case xrayfdr.CallArgument:
+		o.Num("argument", r.Argument)
+	case xrayfdr.NewCPU:
+		o.Num("cpu", uint64(r.CPU))
+		o.Num("tsc", r.TSC)
+	case xrayfdr.TSCWrap:
+		o.Num("tsc", r.TSC)
+	case xrayfdr.Enter, xrayfdr.Exit, xrayfdr.TailExit, xrayfdr.EnterArgs:
+		o.Num("tid", uint64(x.block.TID))
+		o.Num("cpu", uint64(r.CPU))
+		o.Num("tsc", r.TSC)
+		o.Signed("delta", r.Delta)
+		o.Num("function", uint64(r.Function))
+		if name := x.program.name(r.Function); name != "" {
+			o.Str("name", []byte(name))
+		}
+	case xrayfdr.CustomEvent, xrayfdr.TypedEvent:
+		o.Num("tid", uint64(x.block.TID))
+		o.Num("cpu", uint64(r.CPU))
+		o.Num("tsc", r.TSC)
+		if x.header.Version >= 5 {
+			o.Signed("delta", r.Delta)
+		}
+		if r.Kind == xrayfdr.TypedEvent {
+			o.Num("event_type", uint64(r.Type))
+		}
+		o.Num("payload_size", uint64(r.PayloadSize))
+		x.payload(r)
+	}
+	x.rawBytes(r.Offset, it.Size)
+	o.End()
+}
+
+// payload shows the data of an event: as text where it is one.
+func (x *traceViewer) payload(r *xrayfdr.Record) {
+	switch {
+	case len(r.Payload) == 0 && r.PayloadSize > 0:
+		x.Out.Word("payload", "overwritten")
+	case show.IsPlain(bytes.ReplaceAll(r.Payload, []byte(" "), []byte("_"))):
+		x.Out.Str("text", r.Payload)
+	default:
+		x.Out.ID("payload", r.Payload)
+	}
+}
+
+// Sizes of records in a file, in bytes, without payloads.
+const (
+	functionSize = 8
+	metadataSize = 16
+)
+
+func recordSize(r *xrayfdr.Record) int64 {
+	if r.Kind.IsFunction() {
+		return functionSize
+	}
+	return metadataSize + int64(len(r.Payload))
+}
+
+// wanted reports whether a record is about a function that is looked for.
+func (x *traceViewer) wanted(r *xrayfdr.Record) bool {
+	f := &x.Opts.Filter
+	if len(f.Names) == 0 && !f.Address.Set {
+		return true
+	}
+	return r.Kind.IsFunction() && x.wantedFunction(r.Function)
+}
+
+func (x *traceViewer) wantedFunction(id uint32) bool {
+	f := &x.Opts.Filter
+	if len(f.Names) > 0 && !f.MatchesName([]byte(x.program.name(id))) {
+		return false
+	}
+	return !f.Address.Set || x.program.touches(id, f.Address)
+}
+
+// A program knows the functions of a program. A nil one knows none.
+type program struct {
+	functions *xraymap.Map
+	names     []xraymap.Symbol
+}
+
+// openProgram reads the program that wrote a trace.
+func openProgram(path string) (*program, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the program: %w", err)
+	}
+	defer f.Close()
+	p := new(program)
+	if p.functions, err = xraymap.Read(f); err == nil {
+		p.names, err = p.functions.Names(f)
+	}
+	var format *elf.FormatError
+	switch {
+	case errors.As(err, &format):
+		return nil, fmt.Errorf("%s is no ELF file: %w", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func (p *program) name(id uint32) string {
+	if p == nil || uint64(id) >= uint64(len(p.names)) {
+		return ""
+	}
+	return p.names[id].Name
+}
+
+func (p *program) touches(id uint32, r show.Range) bool {
+	if p == nil {
+		return false
+	}
+	addr, ok := p.functions.Address(id)
+	size := uint64(0)
+	if uint64(id) < uint64(len(p.names)) {
+		size = p.names[id].Size
+	}
+	return ok && r.Touches(addr, size)
+}

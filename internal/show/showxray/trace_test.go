@@ -1,0 +1,334 @@
+package showxray_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/show/showtest"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// xrayTraces are traces of real runtimes, with what llvm-xray makes of them.
+const xrayTraces = "../../format/xrayfdr/testdata/real"
+
+// An xrayItem is a record as JSON has it.
+type xrayItem struct {
+	Type, Text, Payload string
+	TID, PID, CPU       uint32
+	TSC, Argument       uint64
+	Delta, Seconds      int64
+	Microseconds        uint32
+	Function, Count     uint32
+	BufferSize          uint64 `json:"buffer_size"`
+	PayloadSize         int    `json:"payload_size"`
+	EventType           int    `json:"event_type"`
+}
+
+// fdrLines are the lines of llvm-xray fdr-dump for what is shown of a trace as JSON.
+func fdrLines(t *testing.T, shown string) (lines []string) {
+	t.Helper()
+	for line := range strings.Lines(shown) {
+		var r xrayItem
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		data := r.Text
+		if b, err := hex.DecodeString(r.Payload); err == nil && r.Text == "" {
+			data = string(b)
+		}
+		add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+		switch r.Type {
+		case "Enter":
+			add("<Function Enter: #%d delta = +%d>", r.Function, r.Delta)
+		case "EnterArgs":
+			add("<Function Enter With Arg: #%d delta = +%d>", r.Function, r.Delta)
+		case "Exit":
+			add("<Function Exit: #%d delta = +%d>", r.Function, r.Delta)
+		case "TailExit":
+			add("<Function Tail Exit: #%d delta = +%d>", r.Function, r.Delta)
+		case "NewBuffer":
+			add("<Thread ID: %d>", r.TID)
+		case "EndOfBuffer":
+			add("<End of Buffer>")
+		case "NewCPUId":
+			add("<CPU: id = %d, tsc = %d>", r.CPU, r.TSC)
+		case "TSCWrap":
+			add("<TSC Wrap: base = %d>", r.TSC)
+		case "WallTimeMarker":
+			add("<Wall Time: seconds = %d.%06d>", r.Seconds, r.Microseconds)
+		case "CustomEventMarker":
+			add("<Custom Event: delta = +%d, size = %d, data = '%s'>", r.Delta, r.PayloadSize, data)
+		case "TypedEventMarker":
+			add("<Typed Event: delta = +%d, type = %d, size = %d, data = '%s'", r.Delta, r.EventType, r.PayloadSize, data)
+		case "CallArgument":
+			add("<Call Argument: data = %d (hex = 0x%x)>", r.Argument, r.Argument)
+		case "BufferExtents":
+			add("<Buffer: size = %d bytes>", r.BufferSize)
+		case "PidEntry":
+			add("<PID: %d>", r.PID)
+		case "file", "header", "repairs":
+		default:
+			t.Errorf("llvm-xray has no line for %s", line)
+		}
+	}
+	return lines
+}
+
+// theirLines are those of fdr-dump, without what it prints of the bytes behind
+// EndOfBuffer, which mean nothing.
+func theirLines(text string) (lines []string) {
+	rest := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		rest = rest && !strings.HasPrefix(line, "<Thread ID")
+		if !rest {
+			lines = append(lines, line)
+		}
+		rest = rest || line == "<End of Buffer>"
+	}
+	return lines
+}
+
+// Record for record, a trace is what llvm-xray fdr-dump reads, as far as that gets.
+func TestFDRDump(t *testing.T) {
+	traces, err := filepath.Glob(filepath.Join(xrayTraces, "*.xray.gz"))
+	if err != nil || len(traces) < 10 {
+		t.Fatal(traces, err)
+	}
+	for _, packed := range traces {
+		name := strings.TrimSuffix(filepath.Base(packed), ".xray.gz")
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "xray-log.x")
+			showtest.Put(t, path, testrec.Gunzip(t, packed))
+			ours := fdrLines(t, showtest.Shown(t, path, show.Options{JSON: true}))
+			theirs := theirLines(string(testrec.Gunzip(t, strings.Replace(packed, ".xray.", ".fdr-dump.txt.", 1))))
+			switch name {
+			case "v1-llvm5-events": // llvm-xray goes astray at data that is not there
+				theirs = theirs[:slices.IndexFunc(theirs, func(s string) bool { return strings.HasPrefix(s, "<Custom Event") })]
+				ours = ours[:len(theirs)]
+			case "v5-llvm14-typed": // it gives up behind the first buffer
+				ours = ours[:len(theirs)]
+			}
+			if len(theirs) < 5 {
+				t.Fatal(theirs)
+			}
+			for i := range max(len(ours), len(theirs)) {
+				if showtest.LineAt(ours, i) != showtest.LineAt(theirs, i) {
+					t.Fatalf("record %d is\n%s\nllvm-xray has\n%s", i+1, showtest.LineAt(ours, i), showtest.LineAt(theirs, i))
+				}
+			}
+		})
+	}
+}
+
+// statsOf returns the numbers of each function: count, min, median, p90, p99, max, sum
+// in nanoseconds, and unfinished.
+func statsOf(t *testing.T, shown string) map[int][8]float64 {
+	t.Helper()
+	functions := make(map[int][8]float64)
+	for line := range strings.Lines(shown) {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err, line)
+		}
+		if v["type"] != "calls" {
+			continue
+		}
+		var row [8]float64
+		for i, key := range []string{"count", "min_ns", "median_ns", "p90_ns", "p99_ns", "max_ns", "sum_ns", "unfinished"} {
+			row[i], _ = v[key].(float64)
+		}
+		functions[int(v["function"].(float64))] = row
+	}
+	return functions
+}
+
+// sameAccount compares with what llvm-xray account -d -f csv says of all functions whose
+// calls have all ended by themselves; of others, it takes the end of the caller for theirs.
+func sameAccount(t *testing.T, ours map[int][8]float64, account string) (compared int) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(account)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		id, _ := strconv.Atoi(row[0])
+		got := ours[id]
+		if got[7] > 0 {
+			if n, _ := strconv.ParseFloat(row[1], 64); n != got[0]+got[7] {
+				t.Errorf("function %d: %g calls and %g without an end, llvm-xray has %g", id, got[0], got[7], n)
+			}
+			continue
+		}
+		compared++
+		for i, field := range row[1:8] {
+			want, err := strconv.ParseFloat(field, 64)
+			if i > 0 {
+				want *= 1e9
+			}
+			if err != nil || math.Abs(got[i]-want) > 0.001+want*1e-6 {
+				t.Errorf("function %d: %s is %g, llvm-xray has %g", id, rows[0][i+1], got[i], want)
+			}
+		}
+	}
+	if len(rows)-1 != len(ours) {
+		t.Errorf("%d functions, llvm-xray has %d", len(ours), len(rows)-1)
+	}
+	return compared
+}
+
+// Counts and lengths of calls are those of llvm-xray account.
+func TestStats(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "xray-log.x")
+	showtest.Put(t, path, testrec.Gunzip(t, filepath.Join(xrayTraces, "v5-perf-pair.xray.gz")))
+	account, err := os.ReadFile("testdata/v5-perf-pair.account.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := statsOf(t, showtest.Whole(t, path, show.Options{JSON: true, Stats: true}))
+	if n := sameAccount(t, stats, string(account)); n != 11 || stats[9][7] != 4 {
+		t.Errorf("%d functions were compared; function 9: %v", n, stats[9])
+	}
+	if _, err := exec.LookPath("llvm-xray-14"); err != nil {
+		t.Skip("SKIPPED: there is no llvm-xray-14")
+	}
+	for _, name := range []string{"v5-events", "v5-llvm14-small", "llvm-version-3"} {
+		showtest.Put(t, path, testrec.Gunzip(t, filepath.Join(xrayTraces, name+".xray.gz")))
+		out, err := exec.Command("llvm-xray-14", "account", "-d", "-f", "csv", path).Output()
+		if err != nil {
+			t.Logf("%s: llvm-xray refuses it: %v", name, err)
+			continue
+		}
+		t.Logf("%s: %d functions compared", name, sameAccount(t, statsOf(t, showtest.Whole(t, path, show.Options{JSON: true, Stats: true})), string(out)))
+	}
+}
+
+// The names of functions come from the program, and filters go by them.
+func TestXRayNames(t *testing.T) {
+	clang := "clang++-14"
+	if _, err := exec.LookPath(clang); err != nil {
+		clang = "clang++"
+		if _, err := exec.LookPath(clang); err != nil {
+			t.Skip("SKIPPED: there is no " + clang)
+		}
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "threads")
+	source, err := filepath.Abs("../../format/xrayfdr/testdata/threads.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(clang, "-O1", "-std=c++17", "-fxray-instrument", source, "-o", program, "-lpthread").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: clang++ cannot build it: %s", out)
+	}
+	cmd := exec.Command(program, "func_duration_threshold_us=0")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	logs, _ := filepath.Glob(filepath.Join(dir, "xray-log.*"))
+	if len(logs) != 1 {
+		t.Fatal(logs)
+	}
+	stats := showtest.Shown(t, logs[0], show.Options{Stats: true, Program: program})
+	if !strings.Contains(stats, "  leaf(int)\n") || strings.Contains(stats, "  function ") {
+		t.Errorf("not all functions have names:\n%s", stats)
+	}
+	// fib(5) makes 15 calls, once in each of two threads: the compiler knows that it gives
+	// the same again.
+	opts := show.Options{Program: program, Filter: show.Filter{Names: showtest.Names(t, "/^fib/")}}
+	if n := strings.Count(showtest.Shown(t, logs[0], opts), "name=fib(int)\n"); n != 2*30 {
+		t.Errorf("%d records have the name, want %d", n, 2*30)
+	}
+	opts.Stats = true
+	if text := showtest.Shown(t, logs[0], opts); strings.Count(text, "(int)\n") != 1 || !strings.Contains(text, "\n   30 ") || !strings.Contains(text, "  fib(int)\n") || !strings.Contains(text, " functions=1 calls=30 unfinished=0 ") {
+		t.Errorf("with a name:\n%s", text)
+	}
+}
+
+// What is shown of small traces, byte for byte: whole, with damage, and as a table.
+func TestGoldenXRay(t *testing.T) {
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	trace := showtest.XRayTrace(t, 5, binary.LittleEndian)
+	showtest.Put(t, "xray5", trace)
+	showtest.Put(t, "xray5-swapped", showtest.XRayTrace(t, 5, binary.BigEndian))
+	showtest.Put(t, "xray1", showtest.XRayTrace(t, 1, binary.LittleEndian))
+	damaged := bytes.Clone(trace[:len(trace)-3])
+	damaged[32+5*16] = 0x1f // no kind of record
+	showtest.Put(t, "xray-damaged", damaged)
+	showtest.Golden(t, testdata, "xray5.txt", showtest.Whole(t, "xray5", show.Options{Hex: true}))
+	showtest.Golden(t, testdata, "xray5.json", showtest.Whole(t, "xray5", show.Options{JSON: true}))
+	showtest.Golden(t, testdata, "xray5-stats.txt", showtest.Whole(t, "xray5", show.Options{Stats: true}))
+	showtest.Golden(t, testdata, "xray5-stats.json", showtest.Whole(t, "xray5", show.Options{Stats: true, JSON: true}))
+	showtest.Golden(t, testdata, "xray1.txt", showtest.Whole(t, "xray1", show.Options{}))
+	showtest.Golden(t, testdata, "xray-damaged.txt", showtest.Shown(t, "xray-damaged", show.Options{}))
+	swapped := strings.NewReplacer("xray5-swapped", "xray5", "big-endian", "little-endian").Replace(showtest.Whole(t, "xray5-swapped", show.Options{}))
+	if want := showtest.Whole(t, "xray5", show.Options{}); swapped != want {
+		t.Errorf("in the other byte order:\n%s\nwant\n%s", swapped, want)
+	}
+}
+
+// Filters let through what they say of traces.
+func TestXRayFilters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "xray-log.x")
+	showtest.Put(t, path, showtest.XRayTrace(t, 5, binary.LittleEndian))
+	for _, c := range []struct {
+		name string
+		set  func(*show.Filter)
+		want []string
+	}{
+		{"types", func(f *show.Filter) { f.Types = []string{"tailexit", "newcpuid"} }, []string{"NewCPUId", "TailExit", "NewCPUId", "NewCPUId"}},
+		{"a time", func(f *show.Filter) { f.Time = showtest.Range(t, show.ParseTime, "5.0000018-5.0000019") }, []string{"TailExit"}},
+		{"another process", func(f *show.Filter) { f.PIDs = []uint32{18} }, nil},
+		{"the process", func(f *show.Filter) { f.PIDs = []uint32{17}; f.Types = []string{"CallArgument"} }, []string{"CallArgument"}},
+		{"names without a program", func(f *show.Filter) { f.Names = showtest.Names(t, "main") }, nil},
+	} {
+		got := showtest.Kinds(t, showtest.Shown(t, path, showtest.Options(t, c.set)))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// What is no trace of the flight data recorder is refused with a reason.
+func TestNotXRay(t *testing.T) {
+	dir := t.TempDir()
+	trace := showtest.XRayTrace(t, 5, binary.LittleEndian)
+	for name, change := range map[string]func(b []byte) []byte{
+		"basic mode":   func(b []byte) []byte { b[2] = 0; return b },
+		"version 6":    func(b []byte) []byte { b[0] = 6; return b },
+		"a cut header": func(b []byte) []byte { return b[:20] },
+		"no buffers":   func(b []byte) []byte { b[0] = 1; b[16], b[17] = 0, 0; return b },
+	} {
+		path := filepath.Join(dir, "log")
+		showtest.Put(t, path, change(bytes.Clone(trace)))
+		var out bytes.Buffer
+		if err := showtest.File(&out, path, &show.Options{}); err == nil || errors.Is(err, show.ErrUnknown) || out.Len() > 0 {
+			t.Errorf("%s: %v, and %d bytes of output", name, err, out.Len())
+		}
+	}
+	path := filepath.Join(dir, "log")
+	showtest.Put(t, path, trace)
+	if err := showtest.File(io.Discard, path, &show.Options{Program: path}); err == nil || !strings.Contains(err.Error(), "ELF") {
+		t.Errorf("a program that is none: %v", err)
+	}
+}
