@@ -50,17 +50,6 @@ type dumpCheck struct {
 	wrongPIDs map[uint32]bool // that were complained about
 }
 
-// A function is what is kept of a load.
-type function struct {
-	addr, size, index uint64
-	time              uint64
-	offset            int64 // of its record
-	end               int64 // of the record with its code, which is last in that
-	pid               uint32
-	gone              bool // other code lies at its place
-	codeless          bool // the record lacks the bytes
-}
-
 type indexKey struct {
 	index uint64
 	pid   uint32
@@ -281,19 +270,6 @@ func (c *dumpCheck) extra(raw *jitdump.Raw, n, padTo int) {
 	c.broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
 }
 
-func allZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Times of CLOCK_MONOTONIC from realTime on would be of a machine that has been up
-// for 31 years.
-const realTime = 1e18
-
 // checkTime checks the time of a record.
 func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 	t := raw.Timestamp
@@ -317,10 +293,6 @@ func (c *dumpCheck) checkTime(raw *jitdump.Raw) {
 // headerTimeGap is how much older than its first record the header of a dump may be:
 // 10 days without compiling anything.
 const headerTimeGap = 10 * 24 * 3600 * 1e9
-
-// changedSlack is how much later than its file a record may be: file systems take their
-// times from a coarser clock.
-const changedSlack = 1e9
 
 // end checks what can be told only at the end.
 func (c *dumpCheck) end() {

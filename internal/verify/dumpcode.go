@@ -1,10 +1,6 @@
 package verify
 
 import (
-	"bytes"
-	"unicode"
-	"unicode/utf8"
-
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -119,9 +115,4 @@ func (c *dumpCheck) place(i int32, raw *jitdump.Raw) {
 		}
 		o.gone = true
 	})
-}
-
-// isText reports whether a name is UTF-8 without control characters.
-func isText(name []byte) bool {
-	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
 }

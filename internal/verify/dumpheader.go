@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/jitinject/jitinject/jitdump"
@@ -79,19 +78,6 @@ func (c *dumpCheck) checkHeader(base string) (ok bool, err error) {
 func hasName(m elf.Machine) bool {
 	name := m.String()
 	return strings.HasPrefix(name, "EM_") && !strings.Contains(name, "+")
-}
-
-// numberOfDump returns the number in the name jit-NUMBER.dump, or in
-// JavaScriptCore's jit-TID-NUMBER.dump.
-func numberOfDump(base string) (uint32, bool) {
-	base, ok := strings.CutPrefix(base, "jit-")
-	digits, found := strings.CutSuffix(base, ".dump")
-	if tid, pid, both := strings.Cut(digits, "-"); both {
-		_, err := strconv.ParseUint(tid, 10, 32)
-		ok, digits = ok && err == nil, pid
-	}
-	n, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(n), ok && found && err == nil
 }
 
 // A mendedFile is a dump whose header is put right.

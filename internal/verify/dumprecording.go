@@ -1,13 +1,9 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"math"
 	"path/filepath"
-	"slices"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -142,65 +138,8 @@ func (w *witness) record(rec *recordingFile, r perfdata.Record, base string) {
 	}
 }
 
-// walkRecording calls yield for each record, and reports whether all times are of
-// CLOCK_MONOTONIC.
-func walkRecording(ctx context.Context, path string, yield func(*recordingFile, perfdata.Record)) (monotonic bool, err error) {
-	rec, err := openRecording(path)
-	if err != nil {
-		return false, err
-	}
-	defer rec.close()
-	for {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		block, err := rec.stream.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
-		for _, r := range block.Records() {
-			if r.Type == perfdata.RecordHeaderAttr && rec.file == nil {
-				a, err := perfdata.HeaderAttr(rec.order, r)
-				if err != nil {
-					return false, err
-				}
-				rec.attrs = append(rec.attrs, a)
-				if rec.Layouts, err = perfdata.NewLayouts(rec.order, rec.attrs); err != nil {
-					return false, err
-				}
-				continue
-			}
-			yield(rec, r)
-		}
-	}
-	for i := range rec.attrs {
-		if id, ok := rec.attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
-			return false, nil
-		}
-	}
-	return len(rec.attrs) > 0, nil
-}
-
 // manyEarly is how many samples before their code are no chance, if they are most.
 const manyEarly = 10
-
-// A lateLoad is a function that was executed before its load.
-type lateLoad struct {
-	function int32
-	samples  int
-	first    uint64 // time of the first of them
-}
-
-// are returns a number of things, and that they are.
-func are(n int, noun string) string {
-	if n == 1 {
-		return counted(n, noun) + " is"
-	}
-	return counted(n, noun) + " are"
-}
 
 // lateLoads says which code of the dump is executed before its load.
 func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness) error {
@@ -216,69 +155,4 @@ func (c *dumpCheck) lateLoads(ctx context.Context, recording string, w *witness)
 		c.broken("dump/load-late", f.offset, "%s in the code at %#x before it is loaded, the first %s before", are(l.samples, "sample"), f.addr, span(f.time-l.first))
 	}
 	return nil
-}
-
-// lateLoads looks for samples of a process from a time on that are in code before it was
-// loaded, where no other code was at that time. It returns the functions that have such,
-// in their order, and counts such samples and those in loaded code.
-func lateLoads(ctx context.Context, functions []function, recording string, pid uint32, since uint64) (late []lateLoad, early, inTime int, err error) {
-	byAddr := make([]int32, 0, len(functions))
-	for i := range functions {
-		if functions[i].size > 0 {
-			byAddr = append(byAddr, int32(i))
-		}
-	}
-	slices.SortFunc(byAddr, func(a, b int32) int { return cmp.Compare(functions[a].addr, functions[b].addr) })
-	ends := make([]uint64, len(byAddr)) // the highest end up to each
-	high := uint64(0)
-	for i, f := range byAddr {
-		high = max(high, functions[f].addr+functions[f].size)
-		ends[i] = high
-	}
-	found := make(map[int32]*lateLoad)
-	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
-		if r.Type != perfdata.RecordSample {
-			return
-		}
-		s, ok := rec.Sample(r)
-		if !ok || s.PID != pid || s.Time < since {
-			return
-		}
-		n, _ := slices.BinarySearchFunc(byAddr, s.IP, func(f int32, ip uint64) int {
-			if functions[f].addr <= ip {
-				return -1
-			}
-			return 1
-		})
-		soonest, at := int32(-1), uint64(math.MaxUint64)
-		for i := n - 1; i >= 0 && ends[i] > s.IP; i-- {
-			if n-i > maxUnder {
-				return
-			}
-			f := &functions[byAddr[i]]
-			if s.IP >= f.addr+f.size {
-				continue
-			}
-			if f.time <= s.Time {
-				inTime++
-				return
-			}
-			if f.time < at {
-				soonest, at = byAddr[i], f.time
-			}
-		}
-		if soonest < 0 {
-			return
-		}
-		if found[soonest] == nil {
-			found[soonest] = &lateLoad{function: soonest, first: s.Time}
-		}
-		found[soonest].samples++
-		early++
-	})
-	for _, l := range found {
-		late = append(late, *l)
-	}
-	slices.SortFunc(late, func(a, b lateLoad) int { return cmp.Compare(a.function, b.function) })
-	return late, early, inTime, err
 }

@@ -2,9 +2,7 @@ package verify
 
 import (
 	"bytes"
-	"errors"
 
-	"github.com/jitinject/jitinject/internal/wire"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -77,13 +75,4 @@ func (c *dumpCheck) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 			return
 		}
 	}
-}
-
-// faultAt returns where in the file an error of a codec is, or what is next to it.
-func faultAt(err error, near int64) int64 {
-	var we *wire.Error
-	if errors.As(err, &we) {
-		return we.Offset
-	}
-	return near
 }

@@ -81,16 +81,17 @@ func FuzzVerify(f *testing.F) {
 		f.Add(append([]byte{5}, b...))
 		f.Add(append([]byte{0}, openJ9Dump(f, b)...))
 	}
+	rules := verifier().byName
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if len(in) == 0 || len(in) > 64<<10 {
 			return
 		}
 		opts := Options{Emit: func(c Complaint) {
-			if _, ok := rulesByName[c.Rule]; !ok || c.Text == "" {
+			if _, ok := rules[c.Rule]; !ok || c.Text == "" {
 				t.Errorf("%+v", c)
 			}
 		}}
-		r, src, size, ctx := newReporter("x", &opts), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
+		r, src, size, ctx := newReporter("x", &opts, rules), bytes.NewReader(in[1:]), int64(len(in)-1), context.Background()
 		switch in[0] % 6 {
 		case 0:
 			if err := newDumpCheck(r, src, size).check(ctx, "jit-1.dump"); err != nil {
@@ -99,7 +100,7 @@ func FuzzVerify(f *testing.F) {
 		case 1:
 			rec := &recordingFile{src: src, size: size}
 			if rec.open("", false) == nil {
-				_ = checkOpen(ctx, r, rec, "", nil)
+				_ = checkOpen(ctx, r, rec, "", nil, nil)
 			}
 		case 3:
 			c := newMonoCheck(r)
@@ -116,7 +117,7 @@ func FuzzVerify(f *testing.F) {
 		default:
 			checkObject(ctx, r, src, size, "/x/jitted-1-1.so", true)
 		}
-		r.finish("x")
+		r.finish()
 	})
 }
 

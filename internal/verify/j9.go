@@ -13,8 +13,9 @@ import (
 // Captures of OpenJ9's metadata, and where a check of metadata begins, whatever it lies in.
 
 // checkJ9 checks a capture of OpenJ9's metadata.
-func checkJ9(ctx context.Context, r *reporter, path string) error {
-	capture, err := j9meta.ReadCapture(path)
+func checkJ9(ctx context.Context, r *reporter, path string, _ *Options) error {
+	r.file, _, _ = j9meta.CapturePaths(path) // offsets are in it, whichever was named
+	capture, err := j9meta.ReadCapture(r.file)
 	if err != nil {
 		r.result.Holds = "nothing"
 		r.broken("j9/capture", -1, "%v", err)

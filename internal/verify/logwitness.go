@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -82,20 +81,6 @@ func witnessOf(ctx context.Context, recording string) (*logWitness, error) {
 		}
 	}
 	return w, nil
-}
-
-// joinRanges returns ranges sorted, those that touch as one.
-func joinRanges(list []mappedRange) []mappedRange {
-	slices.SortFunc(list, func(a, b mappedRange) int { return cmp.Compare(a.addr, b.addr) })
-	joined := list[:0]
-	for _, r := range list {
-		if n := len(joined); n > 0 && r.addr <= joined[n-1].end {
-			joined[n-1].end = max(joined[n-1].end, r.end)
-		} else {
-			joined = append(joined, r)
-		}
-	}
-	return joined
 }
 
 // holds reports whether all of a function is in the executable memory of a process, or was

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/wire"
@@ -36,8 +34,8 @@ type monoCheck struct {
 // A monoCode is what tells JIT events apart.
 type monoCode struct{ method, addr, size uint64 }
 
-// isGzipLog reports whether a file is a log that gzip has packed.
-func isGzipLog(f io.ReaderAt) bool {
+// isGzipLog reports whether a file is a log that gzip has packed, as far as its magic tells.
+func isGzipLog(f io.ReaderAt, _ string) bool {
 	z, err := gzip.NewReader(io.NewSectionReader(f, 0, 1<<62))
 	if err != nil {
 		return false
@@ -77,19 +75,6 @@ func checkMono(ctx context.Context, r *reporter, path string, opts *Options) err
 
 func newMonoCheck(r *reporter) *monoCheck {
 	return &monoCheck{reporter: r, seen: make(map[monoCode]bool), threads: make(map[uint64]*monoThread)}
-}
-
-// changedAt returns when a file was written last, in this machine's CLOCK_MONOTONIC,
-// which is at now; 0 if that is not known.
-func changedAt(f *os.File, now uint64) (uint64, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if age := time.Since(st.ModTime()); now != 0 && age >= 0 && uint64(age) < now {
-		return now - uint64(age), nil
-	}
-	return 0, nil
 }
 
 // check walks the log. The error is of reading, or ctx's.

@@ -26,20 +26,9 @@ type object struct {
 	tables  elf.SectionHeader // from .eh_frame to the end of .eh_frame_hdr; Size 0 if there are none
 }
 
-// isJITObject reports whether a path is that of an object that jitinject or perf
-// inject made: jitted-PID-INDEX.so, jitbundle-PID-ADDRESS-ID.so.
-func isJITObject(path string) bool {
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	name, ok := strings.CutPrefix(base, "jitted-")
-	if !ok {
-		name, ok = strings.CutPrefix(base, "jitbundle-")
-	}
-	return ok && strings.HasSuffix(name, ".so") && name[0] >= '0' && name[0] <= '9'
-}
-
 // checkObjectFile checks an ELF file. If its name says that it is of jitted functions,
 // the rules for those hold, too.
-func checkObjectFile(ctx context.Context, r *reporter, path string) error {
+func checkObjectFile(ctx context.Context, r *reporter, path string, _ *Options) error {
 	f, err := openChecked(path)
 	if err != nil {
 		return err

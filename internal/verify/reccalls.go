@@ -2,11 +2,8 @@ package verify
 
 import (
 	"context"
-	"io"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/format/j9meta"
-	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -29,7 +26,7 @@ func (c *recordingCheck) hasCalls() bool {
 
 // hasLog reports whether one of some logs and traces is of a process in the recording. Those
 // that cannot be read are of none: they are complained about elsewhere.
-func hasLog(ctx context.Context, recording string, logs []string) (bool, error) {
+func hasLog(ctx context.Context, recording string, logs []string, belongs BelongsFunc) (bool, error) {
 	if len(logs) == 0 {
 		return false, nil
 	}
@@ -38,56 +35,9 @@ func hasLog(ctx context.Context, recording string, logs []string) (bool, error) 
 		return false, ctx.Err()
 	}
 	for _, path := range logs {
-		if w.knowsLog(ctx, path) {
+		if belongs(ctx, path, w) {
 			return true, nil
 		}
 	}
 	return false, ctx.Err()
-}
-
-// knowsLog reports whether a log or trace is of a process in the recording.
-func (w *logWitness) knowsLog(ctx context.Context, path string) bool {
-	kind, err := KindOf(path)
-	if err != nil {
-		return false
-	}
-	f, err := openChecked(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	switch kind {
-	case KindJ9:
-		capture, err := j9meta.ReadCapture(path)
-		if err != nil {
-			return false
-		}
-		_, found := w.process(capture.PID, []function{{addr: capture.StartPC, size: 1}})
-		return found
-	case KindMono:
-		c := newMonoCheck(newReporter(path, &Options{}))
-		if err := c.check(ctx, io.NewSectionReader(f, 0, st.Size())); err != nil || c.header == nil {
-			return false
-		}
-		if c.header.PID != 0 && w.known[c.header.PID] {
-			return true
-		}
-		_, found := w.process(c.header.PID, c.functions)
-		return found
-	case KindXRay:
-		index, err := xrayfdr.ReadIndex(f, st.Size())
-		if err != nil {
-			return false
-		}
-		for _, blocks := range index.Threads() {
-			if slices.ContainsFunc(blocks, func(b xrayfdr.Block) bool { return w.knows(&b) }) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -3,7 +3,6 @@ package verify
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -24,16 +23,6 @@ type memoryEvent struct {
 }
 
 func (e *memoryEvent) end() uint64 { return max(e.addr, e.addr+e.len) }
-
-// isAnonymous reports whether a name stands for memory without a file.
-func isAnonymous(name string) bool {
-	for _, prefix := range []string{"//anon", "[", "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage", "/dev/shm/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
 
 // copiesStacks reports whether samples have copies of stacks. Only unwinding these minds
 // what lies in what, so only then it is kept.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -44,7 +43,7 @@ type jitMapping struct {
 }
 
 // checkRecording checks a perf.data, in whatever form, and the objects it refers to.
-func checkRecording(ctx context.Context, r *reporter, path string, opts *Options) error {
+func checkRecording(ctx context.Context, r *reporter, path string, logs []string, belongs BelongsFunc) error {
 	rec, err := openRecording(path)
 	if err != nil {
 		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
@@ -55,11 +54,11 @@ func checkRecording(ctx context.Context, r *reporter, path string, opts *Options
 		return nil
 	}
 	defer rec.close()
-	return checkOpen(ctx, r, rec, path, opts.Logs)
+	return checkOpen(ctx, r, rec, path, logs, belongs)
 }
 
 // checkOpen checks a recording that is open. Logs and traces may belong to it.
-func checkOpen(ctx context.Context, r *reporter, rec *recordingFile, path string, logs []string) error {
+func checkOpen(ctx context.Context, r *reporter, rec *recordingFile, path string, logs []string, belongs BelongsFunc) error {
 	c := &recordingCheck{reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.dir // each of its files has an order of its own
 	if rec.file != nil {
@@ -74,7 +73,7 @@ func checkOpen(ctx context.Context, r *reporter, rec *recordingFile, path string
 		return err
 	}
 	c.tablePlaces()
-	return c.verdict(ctx, path, logs)
+	return c.verdict(ctx, path, logs, belongs)
 }
 
 // fileError reports whether an error is of the operating system.
@@ -246,17 +245,8 @@ func (c *recordingCheck) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64
 	}
 }
 
-// isMarker reports whether a mapping names a dump.
-func isMarker(name string) bool {
-	if filepath.Dir(name) == "." {
-		return false
-	}
-	_, ok := numberOfDump(filepath.Base(name))
-	return ok
-}
-
 // verdict says what the recording is, if that needs to be said.
-func (c *recordingCheck) verdict(ctx context.Context, path string, logs []string) error {
+func (c *recordingCheck) verdict(ctx context.Context, path string, logs []string, belongs BelongsFunc) error {
 	injected := len(c.objects) > 0
 	switch {
 	case injected && len(c.markers) > 0:
@@ -264,7 +254,7 @@ func (c *recordingCheck) verdict(ctx context.Context, path string, logs []string
 	case len(c.markers) > 0:
 		c.broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", quoted(c.markers[0]), c.file)
 	case !injected && !c.lost && !c.hasCalls():
-		if found, err := hasLog(ctx, path, logs); err != nil {
+		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
 			return err
 		} else if !found {
 			c.broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")

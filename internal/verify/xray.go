@@ -273,7 +273,7 @@ func (c *xrayCheck) besideRecordings(ctx context.Context, opts *Options) error {
 		if err != nil {
 			return err
 		}
-		if opts.Recording == "" && !slices.ContainsFunc(c.blocks, func(b xrayfdr.Block) bool { return w.knows(&b) }) {
+		if opts.Recording == "" && !knowsBlock(w, c.blocks) {
 			continue
 		}
 		known++
@@ -283,12 +283,6 @@ func (c *xrayCheck) besideRecordings(ctx context.Context, opts *Options) error {
 		c.broken("xray/other-process", -1, "none of the recordings has its process")
 	}
 	return nil
-}
-
-// knows reports whether a recording knows the process of a buffer, or its thread where
-// the buffer says no more.
-func (w *logWitness) knows(b *xrayfdr.Block) bool {
-	return b.PID != 0 && w.known[b.PID] || b.PID == 0 && w.threads[b.TID]
 }
 
 func (c *xrayCheck) beside(w *logWitness) {

@@ -1,0 +1,27 @@
+package verify
+
+import (
+	"os"
+	"time"
+)
+
+// Times of CLOCK_MONOTONIC from realTime on would be of a machine that has been up
+// for 31 years.
+const realTime = 1e18
+
+// changedSlack is how much later than its file a record may be: file systems take their
+// times from a coarser clock.
+const changedSlack = 1e9
+
+// changedAt returns when a file was written last, in this machine's CLOCK_MONOTONIC,
+// which is at now; 0 if that is not known.
+func changedAt(f *os.File, now uint64) (uint64, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if age := time.Since(st.ModTime()); now != 0 && age >= 0 && uint64(age) < now {
+		return now - uint64(age), nil
+	}
+	return 0, nil
+}
