@@ -42,7 +42,7 @@ func (c *dumpCheck) wrongPlace(ctx context.Context, recording string, w *witness
 	placed := newPlacedFunctions(c.functions)
 	inside, stray, at := 0, 0, uint64(0)
 	_, err = walkRecording(ctx, recording, func(rec *recordingFile, r perfdata.Record) {
-		if r.Type != perfdata.RecordSample || r.Misc&miscCPUMode != miscUser {
+		if r.Type != perfdata.RecordSample || r.Misc&cpuMode != cpuModeUser {
 			return
 		}
 		s, ok := rec.Sample(r)
@@ -80,12 +80,6 @@ func (c *dumpCheck) wrongPlace(ctx context.Context, recording string, w *witness
 	}
 	return outside, nil
 }
-
-// Of the misc field of a record: in which mode the processor was (linux/perf_event.h).
-const (
-	miscCPUMode = 7
-	miscUser    = 2
-)
 
 // codeMaps returns what processes have executable, and whether records were lost. A child
 // begins with what its parent had at the end of the recording, or before.

@@ -131,8 +131,3 @@ func addrSizeOf(m elf.Machine, addr uint64) int {
 	}
 	return 8
 }
-
-// isFrameHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].
-func isFrameHeader(b []byte) bool {
-	return len(b) >= 4 && b[0] == 1 && (b[1] == peOmit || b[1]&0x0f <= 0x0c) && (b[3] == peOmit || b[3]&0x0f <= 0x0c)
-}

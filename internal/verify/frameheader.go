@@ -72,3 +72,8 @@ func (e *entryReader) headerPointer(encoding byte, header uint64) (uint64, error
 	}
 	return v, err
 }
+
+// isFrameHeader reports whether b can be an .eh_frame_hdr [LSB Core 10.6.2].
+func isFrameHeader(b []byte) bool {
+	return len(b) >= 4 && b[0] == 1 && (b[1] == peOmit || b[1]&0x0f <= 0x0c) && (b[3] == peOmit || b[3]&0x0f <= 0x0c)
+}

@@ -25,10 +25,6 @@ type logWitness struct {
 // maxExecutable bounds how many mappings of a recording are looked at.
 const maxExecutable = 1 << 20
 
-// mmapData is PERF_RECORD_MISC_MMAP_DATA of linux/perf_event.h, which marks MMAP records
-// of what is not executable.
-const mmapData = 1 << 13
-
 // witnessOf reads what a recording says. Objects of jitted functions are kept apart: they
 // are where a log says that code is, and take the place of the memory that it is in.
 func witnessOf(ctx context.Context, recording string) (*logWitness, error) {

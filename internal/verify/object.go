@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -308,4 +309,11 @@ func (o *object) frames() {
 		}
 	}
 	o.broken("object/frame-segment", offset(header), "there is no PT_GNU_EH_FRAME")
+}
+
+// hasSymbol reports whether a function's symbol is in size bytes at an address. The
+// symbols do not overlap in what jitinject and perf inject make.
+func (o *object) hasSymbol(addr, size uint64) bool {
+	i := sort.Search(len(o.symbols), func(i int) bool { return o.symbols[i].Value+max(o.symbols[i].Size, 1) > addr })
+	return i < len(o.symbols) && o.symbols[i].Value < addr+size
 }

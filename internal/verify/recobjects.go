@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"sort"
 
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -143,11 +142,4 @@ func (c *recordingCheck) ranges(o *mappedObject, e *object) {
 			c.broken("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", quoted(o.path), m.pgoff, end)
 		}
 	}
-}
-
-// hasSymbol reports whether a function's symbol is in size bytes at an address. The
-// symbols do not overlap in what jitinject and perf inject make.
-func (o *object) hasSymbol(addr, size uint64) bool {
-	i := sort.Search(len(o.symbols), func(i int) bool { return o.symbols[i].Value+max(o.symbols[i].Size, 1) > addr })
-	return i < len(o.symbols) && o.symbols[i].Value < addr+size
 }

@@ -202,14 +202,6 @@ func (c *recordingCheck) record(rec perfdata.Record, at int64) error {
 	return nil
 }
 
-// What a mapping of code is like: PERF_RECORD_MISC_CPUMODE_MASK and
-// PERF_RECORD_MISC_USER of [perf_event.h], and PROT_EXEC of mmap(2).
-const (
-	cpuMode     = 7
-	cpuModeUser = 2
-	protExec    = 4
-)
-
 // mmap takes in a mapping.
 func (c *recordingCheck) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
 	if m.OfKernel() {

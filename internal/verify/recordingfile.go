@@ -36,40 +36,60 @@ func openRecording(path string) (*recordingFile, error) {
 		return nil, err
 	}
 	rec := &recordingFile{close: f.Close, size: st.Size(), src: f}
-	if err := rec.open(path, st.IsDir()); err != nil {
+	if st.IsDir() {
+		err = rec.openDir(path)
+	} else {
+		err = rec.open()
+	}
+	if err != nil {
 		rec.close()
 		return nil, err
 	}
 	return rec, nil
 }
 
-func (rec *recordingFile) open(path string, isDir bool) (err error) {
-	if isDir {
-		d, err := perfdata.OpenDir(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
-		}
-		if err != nil {
-			return fmt.Errorf("a directory that perf record did not make: %w", plainError(err))
-		}
-		closeSelf := rec.close
-		rec.close = func() error { d.Close(); return closeSelf() }
-		rec.dir, rec.file = true, d.File
-		if rec.stream, err = d.Blocks(); err != nil {
-			return err
-		}
-	} else if rec.file, err = perfdata.Open(rec.src, rec.size); err == nil {
-		rec.stream = rec.file.Blocks()
-	} else if errors.Is(err, perfdata.ErrPipe) {
-		p, err := perfdata.OpenPipe(io.NewSectionReader(rec.src, 0, rec.size))
-		if err != nil {
-			return err
-		}
-		rec.file, rec.stream, rec.Layouts, rec.order = nil, p.Blocks(), perfdata.NoLayouts(p.Order), p.Order
-		return nil
-	} else {
+// readRecording returns a recording of one file, at its first record. It need not be closed.
+func readRecording(src io.ReaderAt, size int64) (*recordingFile, error) {
+	rec := &recordingFile{close: func() error { return nil }, size: size, src: src}
+	return rec, rec.open()
+}
+
+func (rec *recordingFile) openDir(path string) error {
+	d, err := perfdata.OpenDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
+	}
+	if err != nil {
+		return fmt.Errorf("a directory that perf record did not make: %w", plainError(err))
+	}
+	closeSelf := rec.close
+	rec.close = func() error { d.Close(); return closeSelf() }
+	rec.dir, rec.file = true, d.File
+	if rec.stream, err = d.Blocks(); err != nil {
 		return err
 	}
+	return rec.layouts()
+}
+
+func (rec *recordingFile) open() (err error) {
+	rec.file, err = perfdata.Open(rec.src, rec.size)
+	if err == nil {
+		rec.stream = rec.file.Blocks()
+		return rec.layouts()
+	}
+	if !errors.Is(err, perfdata.ErrPipe) {
+		return err
+	}
+	p, err := perfdata.OpenPipe(io.NewSectionReader(rec.src, 0, rec.size))
+	if err != nil {
+		return err
+	}
+	rec.file, rec.stream, rec.Layouts, rec.order = nil, p.Blocks(), perfdata.NoLayouts(p.Order), p.Order
+	return nil
+}
+
+// layouts takes the layouts of records from the events.
+func (rec *recordingFile) layouts() (err error) {
 	rec.attrs, rec.order = rec.file.Attrs, rec.file.Header.Order
 	rec.Layouts, err = perfdata.NewLayouts(rec.file.Header.Order, rec.attrs)
 	return err

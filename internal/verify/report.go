@@ -61,6 +61,7 @@ type reporter struct {
 	result Result
 }
 
+// newReporter returns a reporter about a file, for rules of a table by name.
 func newReporter(file string, opts *Options, rules map[string]Rule) *reporter {
 	return &reporter{file: file, emit: opts.Emit, all: opts.All, rules: rules, counts: make(map[string]int)}
 }
