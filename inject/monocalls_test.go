@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 
 	"github.com/jitinject/jitinject/inject"
@@ -122,7 +123,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 
 func verifyAll(t *testing.T, path string) {
 	t.Helper()
-	result, err := verify.File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	result, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
 		if c.Severity == verify.Error {
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)
 		}

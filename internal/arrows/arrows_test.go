@@ -79,20 +79,30 @@ var allowed = map[string][]string{
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile"},
-	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile"},
+	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkxray", "internal/verify/recorded"},
 	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/source", "perfdata"},
 
 	// The command on top of it.
 	"internal/manual": {},
-	"cmd/jitinject": {"inject", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/formats", "internal/manual", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"perfdata", "jitdump", "internal/format/monolog", "internal/format/xrayfdr", "internal/format/j9meta", "internal/dwarfline", "internal/wire", "golang.org/x/arch/x86/x86asm"},
+	"internal/verify":                {"internal/wire"}, // the core knows no format
+	"internal/verify/jitted":         {},
+	"internal/verify/ehframe":        {"internal/verify", "internal/wire"},
+	"internal/verify/recorded":       {"internal/verify", "internal/verify/jitted", "perfdata"},
+	"internal/verify/checkobject":    {"internal/dwarfline", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
+	"internal/verify/checkrecording": {"internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
+	"internal/verify/checkj9":        {"internal/format/j9meta", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
+	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/j9meta", "internal/verify", "internal/verify/checkj9", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
+	"internal/verify/checkmono":      {"internal/format/monolog", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
+	"internal/verify/checkxray":      {"internal/format/xrayfdr", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
 	"internal/arrows":              {},
 	"internal/format/j9meta/j9gen": {"internal/format/j9meta"},
+	"internal/verify/verifytest":   {"internal/verify"},
 	"internal/testrec":             {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
 	"internal/testrec/skeleton":    {},
 	"internal/testrec/swap":        {"internal/testrec"},

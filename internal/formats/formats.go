@@ -11,6 +11,12 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkdump"
+	"github.com/jitinject/jitinject/internal/verify/checkj9"
+	"github.com/jitinject/jitinject/internal/verify/checkmono"
+	"github.com/jitinject/jitinject/internal/verify/checkxray"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
 // A Format is a format of side files, with what the program can do with it. Functions that a
@@ -30,26 +36,38 @@ type Format struct {
 
 	// Calls opens files of the format as traces of calls.
 	Calls calltrace.Opener
+
+	// Verify is how files of the format are checked, and by which rules. It does not use the
+	// functions above, except Identify.
+	Verify verify.Format
+
+	// Recorded reports whether a file is of a process in a recording, for formats whose files
+	// recordings do not name.
+	Recorded recorded.BelongsFunc
 }
 
 // All are all formats. A file that several of them would take is of the first.
 var All = []Format{
 	{
 		Kind: Jitdump, Name: "a jitdump", Identify: jitdumps.Identify,
-		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
+		Dump:   locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
+		Verify: checkdump.Format,
 	},
 	{
 		Kind: MonoLog, Name: "a log of Mono's profiler", Identify: mono.Identify,
-		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
-		Calls: mono.Traces,
+		Dump:   locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.LeaveOutStrays},
+		Calls:  mono.Traces,
+		Verify: checkmono.Format, Recorded: checkmono.Recorded,
 	},
 	{
 		Kind: XRay, Name: "an XRay trace", Identify: xray.Identify,
-		Calls: xray.Traces,
+		Calls:  xray.Traces,
+		Verify: checkxray.Format, Recorded: checkxray.Recorded,
 	},
 	{
 		Kind: J9, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
-		Dump: locate.Format{Find: openj9.Find},
+		Dump:   locate.Format{Find: openj9.Find},
+		Verify: checkj9.Format, Recorded: checkj9.Recorded,
 	},
 }
 

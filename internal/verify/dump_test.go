@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -486,7 +487,7 @@ func TestLimit(t *testing.T) {
 	path, opts := d.file(t, t.TempDir())
 	var got []verify.Complaint
 	opts.Emit = func(c verify.Complaint) { got = append(got, c) }
-	result, err := verify.File(context.Background(), path, opts)
+	result, err := formats.Verifier().File(context.Background(), path, opts)
 	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
 		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)
 	}

@@ -17,14 +17,13 @@ type Format struct {
 	Rules []Rule
 
 	// Check checks a file. The error says that it could not be read, or is ctx's.
-	Check func(ctx context.Context, r *reporter, path string, opts *Options) error
+	Check func(ctx context.Context, r *Reporter, path string, opts *Options) error
 
-	// Identify reports whether a file has the format. Packages of side files leave it to the
-	// registry.
+	// Identify reports whether a file has the format. Of side files, the registry sets it.
 	Identify func(src io.ReaderAt, path string) bool
 
-	// Claims reports whether a file is of this format where Identify of none says so, because
-	// it is damaged, or that of several.
+	// Claims reports whether a file is to be checked as one of the format where no Identify knows
+	// it, because it is damaged, or several do.
 	Claims func(src io.ReaderAt, path string) bool
 
 	// Lacks says what a file would have if it were of this format, or nothing.
@@ -78,20 +77,29 @@ func (v *Verifier) Files(named []string) []string {
 
 // File checks one file. The error says that it could not be read, or is ctx's.
 func (v *Verifier) File(ctx context.Context, path string, opts Options) (Result, error) {
-	f, err := v.Identify(path)
+	f, err := v.identify(path)
 	if err != nil {
 		return Result{}, err
 	}
-	r := newReporter(path, &opts, v.byName)
-	r.result.Kind = f.Kind
+	r := NewReporter(path, &opts, v.byName)
+	r.Result.Kind = f.Kind
 	err = f.Check(ctx, r, path, &opts)
 	r.finish()
-	return r.result, err
+	return r.Result, err
 }
 
-// Identify returns the format of a file.
-func (v *Verifier) Identify(path string) (*Format, error) {
-	f, err := openChecked(path)
+// KindOf returns the kind of a file, or "" for one that cannot be read or has none of the formats.
+func (v *Verifier) KindOf(path string) string {
+	f, err := v.identify(path)
+	if err != nil {
+		return ""
+	}
+	return f.Kind
+}
+
+// identify returns the format of a file.
+func (v *Verifier) identify(path string) (*Format, error) {
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

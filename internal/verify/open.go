@@ -5,22 +5,22 @@ import (
 	"os"
 )
 
-// openChecked opens a file or directory for reading. Pipes and devices are refused:
+// Open opens a file or directory for reading. Pipes and devices are refused:
 // opening one may wait forever.
-func openChecked(path string) (*os.File, error) {
+func Open(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, plainError(err)
+		return nil, PlainError(err)
 	}
 	if !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, errors.New("it is no regular file")
 	}
 	f, err := os.Open(path)
-	return f, plainError(err)
+	return f, PlainError(err)
 }
 
-// plainError takes the path off an error that will be printed beside it.
-func plainError(err error) error {
+// PlainError takes the path off an error that will be printed beside it.
+func PlainError(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

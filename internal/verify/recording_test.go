@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -285,15 +286,15 @@ func TestCopyOfFile(t *testing.T) {
 func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello, world\n"), "perf.data": []byte("PERFILE2")} {
-		_, err := verify.File(context.Background(), write(t, dir, name, b), verify.Options{})
+		_, err := formats.Verifier().File(context.Background(), write(t, dir, name, b), verify.Options{})
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := verify.File(context.Background(), filepath.Join(dir, "none"), verify.Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := formats.Verifier().File(context.Background(), filepath.Join(dir, "none"), verify.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := verify.File(context.Background(), "/dev/zero", verify.Options{}); err == nil {
+	if _, err := formats.Verifier().File(context.Background(), "/dev/zero", verify.Options{}); err == nil {
 		t.Error("a device: no error")
 	}
 }

@@ -51,42 +51,42 @@ type Result struct {
 // maxShown is how many complaints about one rule are told of, unless all are asked for.
 const maxShown = 10
 
-// A reporter passes complaints on.
-type reporter struct {
-	file   string
+// A Reporter passes complaints on.
+type Reporter struct {
+	File   string
 	emit   func(Complaint)
 	all    bool
 	rules  map[string]Rule
 	counts map[string]int
-	result Result
+	Result Result
 }
 
-// newReporter returns a reporter about a file, for rules of a table by name.
-func newReporter(file string, opts *Options, rules map[string]Rule) *reporter {
-	return &reporter{file: file, emit: opts.Emit, all: opts.All, rules: rules, counts: make(map[string]int)}
+// NewReporter returns a reporter about a file, for rules of a table by name.
+func NewReporter(file string, opts *Options, rules map[string]Rule) *Reporter {
+	return &Reporter{File: file, emit: opts.Emit, all: opts.All, rules: rules, counts: make(map[string]int)}
 }
 
-// broken says that a rule of the table is broken at an offset of the file, or -1.
-func (r *reporter) broken(rule string, offset int64, format string, args ...any) {
+// Broken says that a rule of the table is broken at an offset of the file, or -1.
+func (r *Reporter) Broken(rule string, offset int64, format string, args ...any) {
 	known := r.rule(rule)
 	n := r.counts[rule] + 1
 	r.counts[rule] = n
 	switch known.Severity {
 	case Error:
-		r.result.Errors++
+		r.Result.Errors++
 	case Warning:
-		r.result.Warnings++
+		r.Result.Warnings++
 	default:
-		r.result.Notes++
+		r.Result.Notes++
 	}
 	if r.emit == nil || !r.all && n > maxShown {
 		return
 	}
-	r.emit(Complaint{File: r.file, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
+	r.emit(Complaint{File: r.File, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
 }
 
 // rule returns the rule of a name. A test sees to it that every name is in a table.
-func (r *reporter) rule(name string) Rule {
+func (r *Reporter) rule(name string) Rule {
 	if rule, ok := r.rules[name]; ok {
 		return rule
 	}
@@ -94,7 +94,7 @@ func (r *reporter) rule(name string) Rule {
 }
 
 // finish tells of complaints that were left out.
-func (r *reporter) finish() {
+func (r *Reporter) finish() {
 	if r.emit == nil || r.all {
 		return
 	}
@@ -107,6 +107,6 @@ func (r *reporter) finish() {
 	slices.Sort(rules)
 	for _, rule := range rules {
 		known, more := r.rule(rule), r.counts[rule]-maxShown
-		r.emit(Complaint{File: r.file, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
+		r.emit(Complaint{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/verify"
 )
 
 // TestTable: the table is sound, and the code names its rules and no others.
 func TestTable(t *testing.T) {
 	used := make(map[string]bool)
-	sources, err := filepath.Glob("*.go")
+	sources, err := filepath.Glob("check*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\.broken\((.*?),`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`\.Broken\((.*?),`).FindAllSubmatch(text, -1) {
 			name := strings.Trim(string(m[1]), `"`)
 			if name != "rule string" && name != "e" && name != "nil" {
 				used[name] = true
@@ -35,7 +36,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	seen := make(map[string]bool)
-	for _, r := range verify.Rules {
+	for _, r := range formats.Verifier().Rules() {
 		if seen[r.Name] {
 			t.Errorf("%s is in the table twice", r.Name)
 		}
@@ -51,7 +52,7 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: %q", r.Name, text)
 			}
 		}
-		if got, ok := verify.Explain(r.Name); !ok || got != r {
+		if got, ok := formats.Verifier().Explain(r.Name); !ok || got != r {
 			t.Errorf("%s is explained as %v", r.Name, got)
 		}
 	}
@@ -75,14 +76,14 @@ func verified(t *testing.T, path string, opts verify.Options) (rules []string, a
 	t.Helper()
 	opts.All = true
 	opts.Emit = func(c verify.Complaint) { all = append(all, c) }
-	result, err := verify.File(context.Background(), path, opts)
+	result, err := formats.Verifier().File(context.Background(), path, opts)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	counts := [3]int{}
 	for _, c := range all {
 		counts[c.Severity]++
-		if r, ok := verify.Explain(c.Rule); !ok || r.Advice != c.Advice || r.Severity != c.Severity {
+		if r, ok := formats.Verifier().Explain(c.Rule); !ok || r.Advice != c.Advice || r.Severity != c.Severity {
 			t.Errorf("%+v does not say what the table says", c)
 		}
 		if !slices.Contains(rules, c.Rule) {
@@ -115,7 +116,7 @@ func TestBreaches(t *testing.T) {
 			}
 		})
 	}
-	for _, r := range verify.Rules {
+	for _, r := range formats.Verifier().Rules() {
 		if !covered[r.Name] {
 			t.Errorf("nothing breaks %s", r.Name)
 		}

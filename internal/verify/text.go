@@ -11,8 +11,8 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// quoted returns a name from a file for a text, on one line and not endless.
-func quoted[T string | []byte](name T) string {
+// Quoted returns a name from a file for a text, on one line and not endless.
+func Quoted[T string | []byte](name T) string {
 	const most = 80
 	if len(name) > most {
 		return fmt.Sprintf("%q...", string(name[:most]))
@@ -20,24 +20,24 @@ func quoted[T string | []byte](name T) string {
 	return fmt.Sprintf("%q", string(name))
 }
 
-// counted returns a number with what it counts.
-func counted(n int, noun string) string {
+// Counted returns a number with what it counts.
+func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// are returns a number of things, and that they are.
-func are(n int, noun string) string {
+// Are returns a number of things, and that they are.
+func Are(n int, noun string) string {
 	if n == 1 {
-		return counted(n, noun) + " is"
+		return Counted(n, noun) + " is"
 	}
-	return counted(n, noun) + " are"
+	return Counted(n, noun) + " are"
 }
 
-// span returns a length of time, given in nanoseconds, with three digits.
-func span(ns uint64) string {
+// Span returns a length of time, given in nanoseconds, with three digits.
+func Span(ns uint64) string {
 	v, unit := float64(ns), "ns"
 	for _, next := range []string{"µs", "ms", "s"} {
 		if v < 1000 {
@@ -48,12 +48,12 @@ func span(ns uint64) string {
 	return strconv.FormatFloat(v, 'g', max(3, len(strconv.Itoa(int(v)))), 64) + " " + unit
 }
 
-// isText reports whether a name is UTF-8 without control characters.
-func isText(name []byte) bool {
+// IsText reports whether a name is UTF-8 without control characters.
+func IsText(name []byte) bool {
 	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
 }
 
-func allZero(b []byte) bool {
+func IsZero(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {
 			return false
@@ -62,8 +62,8 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// faultAt returns where in the file an error of a codec is, or what is next to it.
-func faultAt(err error, near int64) int64 {
+// FaultAt returns where in the file an error of a codec is, or what is next to it.
+func FaultAt(err error, near int64) int64 {
 	var we *wire.Error
 	if errors.As(err, &we) {
 		return we.Offset

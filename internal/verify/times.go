@@ -7,15 +7,15 @@ import (
 
 // Times of CLOCK_MONOTONIC from realTime on would be of a machine that has been up
 // for 31 years.
-const realTime = 1e18
+const RealTime = 1e18
 
-// changedSlack is how much later than its file a record may be: file systems take their
+// WrittenSlack is how much later than its file a record may be: file systems take their
 // times from a coarser clock.
-const changedSlack = 1e9
+const WrittenSlack = 1e9
 
-// changedAt returns when a file was written last, in this machine's CLOCK_MONOTONIC,
+// WrittenAt returns when a file was written last, in this machine's CLOCK_MONOTONIC,
 // which is at now; 0 if that is not known.
-func changedAt(f *os.File, now uint64) (uint64, error) {
+func WrittenAt(f *os.File, now uint64) (uint64, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return 0, err
