@@ -102,7 +102,7 @@ var allowed = map[string][]string{
 	// so it must not know ours.
 	"internal/arrows":              {},
 	"internal/format/j9meta/j9gen": {"internal/format/j9meta"},
-	"internal/verify/verifytest":   {"internal/verify"},
+	"internal/verify/verifytest":   {"internal/format/j9meta", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/testrec":             {"github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"},
 	"internal/testrec/skeleton":    {},
 	"internal/testrec/swap":        {"internal/testrec"},

@@ -43,7 +43,7 @@ type Complaint struct {
 
 // A Result counts the complaints about one file, left out or not.
 type Result struct {
-	Kind                    string // "jitdump", "perf.data" or "ELF object"
+	Kind                    string // that of the Format
 	Holds                   string // what is in the file, in words
 	Errors, Warnings, Notes int
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
 var update = flag.Bool("update", false, "write docs/verify.md anew")
@@ -121,7 +122,7 @@ var logs = []struct{ name, runtime, path string }{
 // unpacked returns the path of what a file holds that gzip has packed.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
-	return write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), testrec.Gunzip(t, path))
+	return verifytest.Write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), testrec.Gunzip(t, path))
 }
 
 // told is how often a rule is broken in a recording's dumps and in the recording

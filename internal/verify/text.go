@@ -53,6 +53,7 @@ func IsText(name []byte) bool {
 	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
 }
 
+// IsZero reports whether all bytes are 0.
 func IsZero(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {

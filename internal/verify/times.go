@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Times of CLOCK_MONOTONIC from realTime on would be of a machine that has been up
-// for 31 years.
+// RealTime is the first time, in nanoseconds, that is none of CLOCK_MONOTONIC: a machine would have
+// been up for 31 years.
 const RealTime = 1e18
 
 // WrittenSlack is how much later than its file a record may be: file systems take their

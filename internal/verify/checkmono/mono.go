@@ -19,7 +19,7 @@ type checker struct {
 	reader  *monolog.Reader
 	header  *monolog.Header
 	gzip    bool
-	changed uint64 // as dumpCheck has it
+	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
 	functions []jitted.Function // of JIT events with code
 	noCode    []noCode          // of those without

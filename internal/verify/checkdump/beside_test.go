@@ -1,4 +1,4 @@
-package verify_test
+package checkdump_test
 
 import (
 	"slices"
@@ -10,13 +10,13 @@ import (
 
 // beside returns the breach of a dump beside a recording.
 func beside(rule string, record func(r *testrec.Recording, marker string)) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := full().file(t, dir)
 		r := testrec.NewRecording()
 		record(r, "/elsewhere/jit-4711.dump")
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
-	}, nil}
+	}}
 }
 
 // TestRecordings: a dump is compared with all recordings that have its process, and with no
@@ -55,5 +55,5 @@ func goodBeside(t *testing.T, dir string) (string, verify.Options) {
 		r.Marker(dumpPID, 4_000_000, marker)
 		r.Sample(dumpPID, 4_500_000, 0x1234)
 		r.Sample(dumpPID, 6_000_000, a+0x20)
-	}).make(t, dir)
+	}).Make(t, dir)
 }

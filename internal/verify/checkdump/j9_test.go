@@ -1,4 +1,4 @@
-package verify_test
+package checkdump_test
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
 // A j9Record is a JITINJECT_OPENJ9_METADATA that is made byte by byte.
@@ -40,10 +41,10 @@ type j9Entry struct {
 // metadata adds the record for the warm code of a body, or for its cold code.
 func (d *dump) metadata(t *testing.T, b *j9meta.Body, change func(r *j9Record)) *dump {
 	t.Helper()
-	r := &j9Record{addr: b.Header.StartPC, base: b.Base, pointer: 8, header: 232, blob: encoded(t, b), methods: []j9Entry{
-		{j9Main, "app/Main", "main", "([Ljava/lang/String;)V", "app/Main.java", 1, []u32{0, 10, 4, 11, 9, 13}},
-		{j9Outer, "app/A", "f", "(IJ[[D)Lapp/A;", "app/A.java", 1, []u32{0, 5}},
-		{j9Inner, "java/lang/String", "length", "()I", "java/lang/String.java", 0, []u32{0, 1500, 3, 1502}},
+	r := &j9Record{addr: b.Header.StartPC, base: b.Base, pointer: 8, header: 232, blob: verifytest.Encoded(t, b), methods: []j9Entry{
+		{verifytest.J9Main, "app/Main", "main", "([Ljava/lang/String;)V", "app/Main.java", 1, []u32{0, 10, 4, 11, 9, 13}},
+		{verifytest.J9Outer, "app/A", "f", "(IJ[[D)Lapp/A;", "app/A.java", 1, []u32{0, 5}},
+		{verifytest.J9Inner, "java/lang/String", "length", "()I", "java/lang/String.java", 0, []u32{0, 1500, 3, 1502}},
 	}}
 	if change != nil {
 		change(r)
@@ -76,18 +77,18 @@ const j9Name = "app.Main.main([Ljava/lang/String;)V"
 
 // j9Dump returns the breach of a dump of a body, of which the metadata's record was changed.
 func j9Dump(rule string, change func(r *j9Record), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
-		return newDump().metadata(t, laid(t, nil, nil), change).load(dumpBase, j9Name).file(t, dir)
-	}, also}
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		return newDump().metadata(t, verifytest.Laid(t, nil, nil), change).load(dumpBase, j9Name).file(t, dir)
+	}, Also: also}
 }
 
 // j9Dumped returns the breach of a dump that is built from its header on.
 func j9Dumped(rule string, build func(t *testing.T, d *dump), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		d := newDump()
 		build(t, d)
 		return d.file(t, dir)
-	}, also}
+	}, Also: also}
 }
 
 var j9DumpBreaches = []breach{
@@ -97,13 +98,15 @@ var j9DumpBreaches = []breach{
 	j9Dump("dump/extra-bytes", func(r *j9Record) { r.extra = make([]byte, 8) }),
 	j9Dump("dump/extra-bytes", func(r *j9Record) { r.extra = []byte{1} }),
 	j9Dumped("dump/unknown-record", func(t *testing.T, d *dump) { d.record(827346262, u32(1), u64(5)).load(dumpBase, "f") }),
-	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) { d.metadata(t, laid(t, nil, nil), nil).load(dumpBase+0x100, j9Name) }),
 	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
-		b := laid(t, nil, nil)
+		d.metadata(t, verifytest.Laid(t, nil, nil), nil).load(dumpBase+0x100, j9Name)
+	}),
+	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
+		b := verifytest.Laid(t, nil, nil)
 		d.metadata(t, b, nil).metadata(t, b, nil).load(dumpBase, j9Name)
 	}),
 	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
-		b := laid(t, nil, nil)
+		b := verifytest.Laid(t, nil, nil)
 		d.metadata(t, b, nil)
 		for i := range u64(64) {
 			other := func(r *j9Record) { r.addr, r.blob = dumpBase+0x100*(i+1), stub(t) }
@@ -115,32 +118,34 @@ var j9DumpBreaches = []breach{
 		d.load(dumpBase+0x100*64, "f").load(dumpBase, j9Name)
 	}, "j9/stub"),
 	j9Dumped("dump/j9-orphan", func(t *testing.T, d *dump) {
-		d.metadata(t, laid(t, nil, nil), nil)
+		d.metadata(t, verifytest.Laid(t, nil, nil), nil)
 		for i := range u64(64) {
 			d.load(dumpBase+0x100*(i+1), "f")
 		}
 		d.load(dumpBase, "g") // of which nothing is known
 	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
-		d.metadata(t, laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code()[:0x2f])
+		d.metadata(t, verifytest.Laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code()[:0x2f])
 	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
-		d.metadata(t, laid(t, nil, nil), func(r *j9Record) { r.addr += j9Cold }).loadIndex(0, dumpBase+j9Cold, j9Name, code()[:0x2f])
+		d.metadata(t, verifytest.Laid(t, nil, nil), func(r *j9Record) { r.addr += verifytest.J9Cold }).loadIndex(0, dumpBase+verifytest.J9Cold, j9Name, code()[:0x2f])
 	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
-		d.metadata(t, laid(t, nil, nil), func(r *j9Record) { r.addr += 8 }).load(dumpBase+8, j9Name)
+		d.metadata(t, verifytest.Laid(t, nil, nil), func(r *j9Record) { r.addr += 8 }).load(dumpBase+8, j9Name)
 	}),
 	j9Dumped("dump/j9-code", func(t *testing.T, d *dump) {
-		b := laid(t, nil, nil)
+		b := verifytest.Laid(t, nil, nil)
 		b.Header.StartPC, b.Header.EndWarmPC, b.Header.StartColdPC, b.Header.CodeCacheAlloc = dumpBase-8, b.Header.EndPC, 0, 0
 		b.Bytecodes = nil
 		d.metadata(t, laidAgain(t, b), func(r *j9Record) { r.addr = dumpBase }).load(dumpBase, j9Name)
 	}),
-	j9Dumped("dump/j9-name", func(t *testing.T, d *dump) { d.metadata(t, laid(t, nil, nil), nil).load(dumpBase, "app.Main.main()V") }),
+	j9Dumped("dump/j9-name", func(t *testing.T, d *dump) {
+		d.metadata(t, verifytest.Laid(t, nil, nil), nil).load(dumpBase, "app.Main.main()V")
+	}),
 	j9Dump("dump/j9-flags", func(r *j9Record) { r.methods[1].flags = 2 }),
 	j9Dumped("dump/j9-pointers", func(t *testing.T, d *dump) {
 		le.PutUint32(d.b[12:], 3) // EM_386
-		d.metadata(t, laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code())
+		d.metadata(t, verifytest.Laid(t, nil, nil), nil).loadIndex(0, dumpBase, j9Name, code())
 	}),
 
 	j9Dump("j9/header-size", func(r *j9Record) { r.header = 224 }),
@@ -170,7 +175,7 @@ var j9DumpBreaches = []breach{
 // stub returns metadata that describes nothing.
 func stub(t *testing.T) []byte {
 	t.Helper()
-	return encoded(t, laid(t, func(b *j9meta.Body) {
+	return verifytest.Encoded(t, verifytest.Laid(t, func(b *j9meta.Body) {
 		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: j9meta.Header{StartPC: dumpBase, EndPC: dumpBase + 8, Flags: j9meta.IsStub}}
 	}, nil))
 }
@@ -188,18 +193,18 @@ func laidAgain(t *testing.T, b *j9meta.Body) *j9meta.Body {
 func goodJ9Dump(t *testing.T, dir string) (string, verify.Options) {
 	t.Helper()
 	d := newDump()
-	b := laid(t, nil, nil)
+	b := verifytest.Laid(t, nil, nil)
 	d.metadata(t, b, nil).load(dumpBase, j9Name)
-	d.metadata(t, b, func(r *j9Record) { r.addr += j9Cold; r.header = 0 }).load(dumpBase+j9Cold, j9Name)
+	d.metadata(t, b, func(r *j9Record) { r.addr += verifytest.J9Cold; r.header = 0 }).load(dumpBase+verifytest.J9Cold, j9Name)
 	modified := func(r *j9Record) {
 		r.methods[0].name, r.addr = "\xed\xa0\xbd\xed\xb8\x80\xc0\x80\xed\xa0\xbdL\xc3\xa4ngen", dumpBase+0x200
 	}
-	d.metadata(t, laid(t, func(b *j9meta.Body) {
+	d.metadata(t, verifytest.Laid(t, func(b *j9meta.Body) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x200, h.EndWarmPC+0x200, h.StartColdPC+0x200, h.EndPC+0x200
 		b.Bytecodes = nil
 	}, nil), modified).load(dumpBase+0x200, "app.Main.\U0001f600\ufffd\ufffdL\u00e4ngen([Ljava/lang/String;)V")
-	unloaded := laid(t, func(b *j9meta.Body) {
+	unloaded := verifytest.Laid(t, func(b *j9meta.Body) {
 		h := &b.Header
 		h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC = h.StartPC+0x100, h.EndWarmPC+0x100, 0, h.EndWarmPC+0x100
 		b.Sites[1].Method = ^u64(0)
@@ -219,7 +224,7 @@ func TestResultJ9(t *testing.T) {
 		r := testrec.NewRecording()
 		r.Mmap2(dumpPID, 10, dumpBase&^0xfff, 0x10000, 0, "//anon")
 		r.Marker(dumpPID, 20, path)
-		for i, at := range []u64{0x12, j9Cold + 4, 0x108} {
+		for i, at := range []u64{0x12, verifytest.J9Cold + 4, 0x108} {
 			r.Sample(dumpPID, 6_000_000+u64(i), dumpBase+at)
 		}
 		opts := inject.Options{Input: write(t, dir, "perf.data", r.Bytes()), Output: filepath.Join(dir, "out.data"), Objects: dir, Bundle: bundle}
@@ -274,7 +279,7 @@ func TestGeneratedDump(t *testing.T) {
 func TestSharedNames(t *testing.T) {
 	long := func(s string) string { return s + strings.Repeat("x", 60000) }
 	d := newDump()
-	d.metadata(t, laid(t, nil, nil), func(r *j9Record) {
+	d.metadata(t, verifytest.Laid(t, nil, nil), func(r *j9Record) {
 		for i := range u64(1000) {
 			r.methods = append(r.methods, j9Entry{method: 0x900000 + 16*i, class: long("c"), name: long("n"), signature: "()L" + long("s") + ";", file: long("f")})
 		}

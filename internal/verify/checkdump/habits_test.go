@@ -1,4 +1,4 @@
-package verify_test
+package checkdump_test
 
 import (
 	"os"

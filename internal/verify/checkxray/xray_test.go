@@ -1,4 +1,4 @@
-package verify_test
+package checkxray_test
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func (t *xrayTrace) bytes() []byte {
 
 // xrayBreach returns the breach of a trace of one call that was changed.
 func xrayBreach(rule string, h xrayfdr.Header, change func(t *xrayTrace), damage func(b []byte) []byte, also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		x := newXRayTrace(h)
 		if change == nil {
 			x.buffer(1).enter(1).exit(1)
@@ -79,7 +79,7 @@ func xrayBreach(rule string, h xrayfdr.Header, change func(t *xrayTrace), damage
 			b = damage(b)
 		}
 		return write(t, dir, "xray-log.x", b), verify.Options{}
-	}, also}
+	}, Also: also}
 }
 
 // at returns a damage: a byte that is changed.
@@ -164,26 +164,26 @@ var xrayBreaches = []breach{
 	xrayBreach("xray/unfinished", v5, func(t *xrayTrace) { t.buffer(1).enter(1, 2).exit(1) }, nil),
 	xrayBreach("xray/unfinished", v5, func(t *xrayTrace) { t.buffer(1).enter(1) }, nil),
 
-	{"xray/other-process", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "xray/other-process", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := goodXRay(t, dir)
 		r := testrec.NewRecording()
 		r.Sample(12, 5e9, 1)
 		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
 		return path, opts
-	}, nil},
+	}},
 	xrayBeside("xray/recording-clock", func(r *testrec.Recording) { r.ClockID = -1; r.Sample(dumpPID, 5e9, 1) }),
 	xrayBeside("xray/recording-time", func(r *testrec.Recording) { r.Sample(dumpPID, 900e9, 1) }),
 }
 
 // xrayBeside returns the breach of a trace beside a recording.
 func xrayBeside(rule string, record func(r *testrec.Recording)) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := goodXRay(t, dir)
 		r := testrec.NewRecording()
 		record(r)
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
-	}, nil}
+	}}
 }
 
 func wholeXRay(h xrayfdr.Header) []byte {

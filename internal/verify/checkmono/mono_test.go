@@ -1,4 +1,4 @@
-package verify_test
+package checkmono_test
 
 import (
 	"bytes"
@@ -78,33 +78,33 @@ func monoBreach(rule string, change func(l *monoLog), also ...string) breach {
 
 // monoBytes returns one whose bytes were changed, too.
 func monoBytes(rule string, change func(l *monoLog), damage func(b []byte) []byte, also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		l := newMonoLog(monolog.Header{Version: 17, PID: dumpPID})
 		if l.jit(0x1000, a, 0x30, "A:f ()"); change != nil {
 			change(l)
 		}
 		return write(t, dir, "app.mlpd", damage(bytes.Clone(l.bytes()))), verify.Options{}
-	}, also}
+	}, Also: also}
 }
 
 // monoVersion returns the breach of a log of another header.
 func monoVersion(rule string, h monolog.Header, build func(l *monoLog), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		l := newMonoLog(h)
 		build(l)
 		return write(t, dir, "app.mlpd", l.bytes()), verify.Options{}
-	}, also}
+	}, Also: also}
 }
 
 // monoBeside returns the breach of a log beside a recording.
 func monoBeside(rule string, record func(r *testrec.Recording), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := goodMono(t, dir)
 		r := testrec.NewRecording()
 		record(r)
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
-	}, also}
+	}, Also: also}
 }
 
 func packed(b []byte) []byte {
@@ -149,10 +149,10 @@ var monoBreaches = []breach{
 	monoBreach("mono/value", func(l *monoLog) { l.event(monolog.KindHandleDestroyed, func(e *monolog.Event) { e.Sub = 4 }) }),
 	monoBreach("mono/value", func(l *monoLog) { l.event(monolog.KindJITHelper, func(e *monolog.Event) { e.Sub = 10; e.Code = a }) }),
 
-	{"mono/time-null", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "mono/time-null", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		l := newMonoLogAt(monolog.Header{Version: 17, PID: dumpPID}, 7)
 		return write(t, dir, "app.mlpd", l.jit(0x1000, a, 0x30, "A:f ()").bytes()), verify.Options{}
-	}, nil},
+	}},
 	monoVersion("mono/time-epoch", monolog.Header{Version: 17, PID: dumpPID}, func(l *monoLog) {
 		l.time = 1.8e18
 		l.buffer(1).jit(0x1000, a, 0x30, "A:f ()")
@@ -172,11 +172,11 @@ var monoBreaches = []breach{
 		l.time -= 50
 		l.buffer(1)
 	}),
-	{"mono/time-future", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "mono/time-future", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := goodMono(t, dir)
 		opts.Now = 3e9
 		return path, opts
-	}, nil},
+	}},
 
 	monoVersion("mono/no-code", monolog.Header{Version: 17, PID: dumpPID}, func(l *monoLog) { l.event(monolog.KindSyncPoint, nil) }),
 	monoBreach("mono/size-zero", func(l *monoLog) { l.jit(0x2000, 0, 0, "A:g ()") }),
@@ -204,13 +204,13 @@ var monoBreaches = []breach{
 		l.call(monolog.KindEnter, 1).buffer(2).call(monolog.KindEnter, 2).call(monolog.KindExcLeave, 1)
 	}),
 
-	{"mono/other-process", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "mono/other-process", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := goodMono(t, dir)
 		r := testrec.NewRecording()
 		r.Mmap2(12, monoStart, 0x400000, 0x1000, 0, "/bin/other")
 		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
 		return path, opts
-	}, nil},
+	}},
 	monoBeside("mono/recording-clock", func(r *testrec.Recording) { r.ClockID = -1; besideMono(r, dumpPID) }),
 	monoBeside("mono/recording-time", func(r *testrec.Recording) {
 		r.Mmap2(dumpPID, 900e9, a&^0xfff, 0x1000, 0, "//anon")

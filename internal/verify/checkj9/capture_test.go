@@ -1,4 +1,4 @@
-package verify_test
+package checkj9_test
 
 import (
 	"debug/elf"
@@ -14,83 +14,10 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
 // Methods of the body, and where it is.
-const (
-	j9Main  = 0x500000
-	j9Outer = 0x500020
-	j9Inner = 0x500040
-	j9Base  = 0x7e0000000000
-	j9Cold  = 0x1000 // offset of the cold code; both parts have 0x30 bytes
-)
-
-// j9Body returns metadata with every section in it and nothing wrong. It is not laid out.
-func j9Body() *j9meta.Body {
-	return &j9meta.Body{
-		Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232},
-		Base:   j9Base,
-		Header: j9meta.Header{
-			ClassName: 0x600000, MethodName: 0x600040, MethodSignature: 0x600080, ConstantPool: 0x700000, RAMMethod: j9Main,
-			StartPC: dumpBase, EndWarmPC: dumpBase + 0x30, StartColdPC: dumpBase + j9Cold, EndPC: dumpBase + j9Cold + 0x30,
-			TotalFrameSize: 7, Slots: 2, ScalarTempSlots: 3, NumExceptionRanges: 0x8000, CodeCacheAlloc: dumpBase - 0x20,
-		},
-		Exceptions: []j9meta.Exception{
-			{Start: 4, End: 0x20, Handler: j9Cold + 8, CatchType: 3, Method: j9Outer},
-			{Start: j9Cold, End: j9Cold + 0x30, Handler: 0x28, Method: j9Main},
-		},
-		Sites: []j9meta.InlinedSite{
-			{Method: j9Outer, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 7, SameReceiver: true}, Monitors: []byte{2}},
-			{Method: j9Inner, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 3, SameReceiver: true}, Monitors: []byte{0}},
-		},
-		Atlas: &j9meta.StackAtlas{
-			NumberOfMapBytes: 1, ParmBaseOffset: 8, NumberOfParmSlots: 2, LocalBaseOffset: -24, SyncObjectTempOffset: 0xffff, Monitors: []byte{1},
-			Maps: []j9meta.StackMap{
-				{Info: j9meta.ByteCodeInfo{CallerIndex: -1}, Bits: []byte{3}},
-				{Low: 8, Info: j9meta.ByteCodeInfo{CallerIndex: 0, ByteCodeIndex: 2, DoNotProfile: true}, Shared: true},
-				{Low: 0x10, Info: j9meta.ByteCodeInfo{CallerIndex: 1, ByteCodeIndex: 5}, RegisterMap: 0x80000001,
-					Pointers: &j9meta.RegisterPointers{Arrays: []j9meta.PinningArray{{Index: 0, Pointers: []uint8{3}}, {Index: 2, Pointers: []uint8{4}}}},
-					Bits:     []byte{1}, LiveMonitors: []byte{3}},
-				{Low: j9Cold, Info: j9meta.ByteCodeInfo{CallerIndex: -1, ByteCodeIndex: 12}, Bits: []byte{2}},
-			},
-		},
-		StackAlloc:       &j9meta.StackAllocMap{Bits: []byte{0}},
-		InternalPointers: &j9meta.InternalPointerMap{FirstIndex: 3, FirstOffset: -8, Arrays: []j9meta.PinningArray{{Index: 0, Pointers: []uint8{1}}, {Index: 2}, {Index: 3}}},
-		OSR: &j9meta.OSRInfo{
-			MaxScratchSize: 16, CatchBlocks: []uint32{0, j9Cold + 8, 0x20},
-			Mappings: []j9meta.OSRMapping{{PC: 0x10, Slots: []j9meta.OSRSlot{{Site: 1, BufferOffset: 8, ScratchOffset: 8, Size: 8}}}, {PC: j9Cold + 0x30}},
-		},
-		GPU:         &j9meta.GPUInfo{MaxCachedDevices: 8, Signature: []byte("Main.main()V"), Kernels: []j9meta.GPUKernel{{Line: 12, Text: []byte(".version 3.2")}}},
-		Bytecodes:   &j9meta.BytecodeMap{Eyecatcher: j9meta.BytecodeEyecatcher, Entries: []j9meta.BytecodeEntry{{BytecodePC: 0x610000, Instruction: dumpBase + 0x10}}},
-		InvokeBasic: &j9meta.InvokeBasicInfo{Sites: []j9meta.InvokeBasicSite{{ReturnOffset: j9Cold + 0x30, ArgSlots: 1}}},
-	}
-}
-
-// laid lays a body out after one change and makes another one then.
-func laid(t *testing.T, before, after func(b *j9meta.Body)) *j9meta.Body {
-	t.Helper()
-	b := j9Body()
-	if before != nil {
-		before(b)
-	}
-	if err := b.Lay(); err != nil {
-		t.Fatal(err)
-	}
-	if after != nil {
-		after(b)
-	}
-	return b
-}
-
-func encoded(t *testing.T, b *j9meta.Body) []byte {
-	t.Helper()
-	blob, err := b.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return blob
-}
-
 // captured writes a capture of some bytes, and says more about it in the JSON.
 func captured(t *testing.T, dir string, b *j9meta.Body, blob []byte, more string) string {
 	t.Helper()
@@ -101,7 +28,7 @@ func captured(t *testing.T, dir string, b *j9meta.Body, blob []byte, more string
 	return write(t, dir, "f.bin", blob)
 }
 
-// j9Before returns the breach of a capture of a body that was changed before it was laid
+// j9Before returns the breach of a capture of a body that was changed before it was verifytest.Laid
 // out, j9After one that was changed behind that.
 func j9Before(rule string, change func(b *j9meta.Body), also ...string) breach {
 	return j9Changed(rule, change, nil, also...)
@@ -112,18 +39,18 @@ func j9After(rule string, change func(b *j9meta.Body), also ...string) breach {
 }
 
 func j9Changed(rule string, before, after func(b *j9meta.Body), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, before, after)
-		return captured(t, dir, b, encoded(t, b), ""), verify.Options{}
-	}, also}
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, before, after)
+		return captured(t, dir, b, verifytest.Encoded(t, b), ""), verify.Options{}
+	}, Also: also}
 }
 
 // j9Bytes returns the breach of a capture whose bytes were changed.
 func j9Bytes(rule string, change func(b *j9meta.Body, blob []byte) []byte, also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, nil, nil)
-		return captured(t, dir, b, change(b, encoded(t, b)), ""), verify.Options{}
-	}, also}
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, nil, nil)
+		return captured(t, dir, b, change(b, verifytest.Encoded(t, b)), ""), verify.Options{}
+	}, Also: also}
 }
 
 // debugged makes a body one that was compiled for full-speed debug.
@@ -138,16 +65,16 @@ var j9Breaches = []breach{
 	j9Bytes("j9/cut", func(_ *j9meta.Body, blob []byte) []byte { return blob[:len(blob)-1] }),
 	j9Bytes("j9/cut", func(_ *j9meta.Body, blob []byte) []byte { return blob[:90] }),
 	j9Bytes("j9/size", func(_ *j9meta.Body, blob []byte) []byte { return append(blob, 1, 2, 3, 4) }),
-	j9After("j9/section", func(b *j9meta.Body) { b.Header.OSRInfo = j9Base + 1<<20 }),
+	j9After("j9/section", func(b *j9meta.Body) { b.Header.OSRInfo = verifytest.J9Base + 1<<20 }),
 	j9After("j9/section", func(b *j9meta.Body) { b.Header.OSRInfo, b.Header.GPUCode = b.Header.GPUCode, b.Header.OSRInfo }),
 	j9Bytes("j9/damaged", func(b *j9meta.Body, blob []byte) []byte { blob[b.OSR.Offset]++; return blob }),
 	j9After("j9/damaged", func(b *j9meta.Body) { b.Header.Size = 7 }),
 	j9After("j9/damaged", func(b *j9meta.Body) { b.GPU.PTXArray++ }),
 	j9Bytes("j9/damaged", func(b *j9meta.Body, blob []byte) []byte { blob[b.Atlas.Offset+18] = 0; return blob }),
-	{"j9/header-size", func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, nil, nil)
-		return captured(t, dir, b, encoded(t, b), `, "epoch": 216`), verify.Options{}
-	}, nil},
+	{Rule: "j9/header-size", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, nil, nil)
+		return captured(t, dir, b, verifytest.Encoded(t, b), `, "epoch": 216`), verify.Options{}
+	}},
 	j9After("j9/uninitialized", func(b *j9meta.Body) { b.Header.Flags |= j9meta.NotInitialized }),
 	j9Before("j9/stub", func(b *j9meta.Body) {
 		*b = j9meta.Body{Layout: b.Layout, Base: b.Base, Header: j9meta.Header{StartPC: dumpBase, EndPC: dumpBase + 8, Flags: j9meta.IsStub}}
@@ -175,8 +102,8 @@ var j9Breaches = []breach{
 
 	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[0].End = 3 }),
 	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[0].End = 0x31 }),
-	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[1].End = j9Cold + 0x31 }),
-	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[1].Start = j9Cold - 1 }),
+	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[1].End = verifytest.J9Cold + 0x31 }),
+	j9After("j9/exception-range", func(b *j9meta.Body) { b.Exceptions[1].Start = verifytest.J9Cold - 1 }),
 	j9After("j9/exception-handler", func(b *j9meta.Body) { b.Exceptions[0].Handler = 0x30 }),
 	j9After("j9/exception-method", func(b *j9meta.Body) { b.Exceptions[0].Method++ }),
 	j9Changed("j9/exception-index", debugged, func(b *j9meta.Body) { b.Exceptions[0].ByteCodeIndex = 65535 }),
@@ -198,15 +125,15 @@ var j9Breaches = []breach{
 	}),
 	j9Before("j9/no-maps", func(b *j9meta.Body) { b.Atlas.Maps = nil }),
 	j9After("j9/atlas-counts", func(b *j9meta.Body) { b.Atlas.NumberOfParmSlots = 8 }),
-	{"j9/atlas-counts", func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, func(b *j9meta.Body) {
+	{Rule: "j9/atlas-counts", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, func(b *j9meta.Body) {
 			b.Base, b.Layout = 0x7e000000, j9meta.Layout{Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_ARM, HeaderSize: 124}
 			h := &b.Header
 			h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC, h.CodeCacheAlloc = 0x10000, 0x10030, 0x11000, 0x11030, 0
 			b.Bytecodes, b.InternalPointers.Pad = nil, make([]byte, 1)
 		}, nil)
-		return captured(t, dir, b, encoded(t, b), `, "machine": "arm"`), verify.Options{}
-	}, nil},
+		return captured(t, dir, b, verifytest.Encoded(t, b), `, "machine": "arm"`), verify.Options{}
+	}},
 	j9Before("j9/first-shared", func(b *j9meta.Body) {
 		b.Atlas.Maps[0].Shared, b.Atlas.Maps[0].Info.DoNotProfile = true, true
 	}),
@@ -214,8 +141,8 @@ var j9Breaches = []breach{
 	j9After("j9/first-map", func(b *j9meta.Body) { b.Atlas.Maps[0].Info.CallerIndex = 0 }),
 	j9After("j9/map-order", func(b *j9meta.Body) { b.Atlas.Maps[2].Low = 7 }),
 	j9After("j9/map-empty", func(b *j9meta.Body) { b.Atlas.Maps[2].Low = 8 }),
-	j9After("j9/map-outside", func(b *j9meta.Body) { b.Atlas.Maps[3].Low = j9Cold - 1 }),
-	j9After("j9/map-outside", func(b *j9meta.Body) { b.Atlas.Maps[3].Low = j9Cold + 0x30 }),
+	j9After("j9/map-outside", func(b *j9meta.Body) { b.Atlas.Maps[3].Low = verifytest.J9Cold - 1 }),
+	j9After("j9/map-outside", func(b *j9meta.Body) { b.Atlas.Maps[3].Low = verifytest.J9Cold + 0x30 }),
 	j9After("j9/map-site", func(b *j9meta.Body) { b.Atlas.Maps[1].Info.CallerIndex = 2 }),
 	j9After("j9/map-site", func(b *j9meta.Body) { b.Atlas.Maps[2].Info.CallerIndex = -2 }),
 	j9Before("j9/map-site", func(b *j9meta.Body) { // no gap: that would have no byte code
@@ -251,38 +178,38 @@ var j9Breaches = []breach{
 	j9After("j9/padding", func(b *j9meta.Body) { b.Header.HotnessPad[3] = 1 }),
 	j9After("j9/padding", func(b *j9meta.Body) { b.InvokeBasic.Sites[0].Pad[2] = 1 }),
 
-	{"j9/capture", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "j9/capture", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		write(t, dir, "f.json", []byte(`{"base": 1, "startPC": 2, "pointer_size": 5}`))
-		return write(t, dir, "f.bin", encoded(t, laid(t, nil, nil))), verify.Options{}
-	}, nil},
-	{"j9/capture", func(t *testing.T, dir string) (string, verify.Options) {
+		return write(t, dir, "f.bin", verifytest.Encoded(t, verifytest.Laid(t, nil, nil))), verify.Options{}
+	}},
+	{Rule: "j9/capture", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		write(t, dir, "f.json", []byte(`{"base": `))
-		return write(t, dir, "f.bin", encoded(t, laid(t, nil, nil))), verify.Options{}
-	}, nil},
-	{"j9/capture-code", func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, nil, nil)
+		return write(t, dir, "f.bin", verifytest.Encoded(t, verifytest.Laid(t, nil, nil))), verify.Options{}
+	}},
+	{Rule: "j9/capture-code", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, nil, nil)
 		write(t, dir, "warm", code()[:0x2f])
-		return captured(t, dir, b, encoded(t, b), `, "code": "warm"`), verify.Options{}
-	}, nil},
-	{"j9/capture-code", func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, func(b *j9meta.Body) { b.Header.StartColdPC, b.Header.EndWarmPC = 0, b.Header.EndPC }, nil)
+		return captured(t, dir, b, verifytest.Encoded(t, b), `, "code": "warm"`), verify.Options{}
+	}},
+	{Rule: "j9/capture-code", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, func(b *j9meta.Body) { b.Header.StartColdPC, b.Header.EndWarmPC = 0, b.Header.EndPC }, nil)
 		write(t, dir, "cold", code())
-		return captured(t, dir, b, encoded(t, b), `, "cold_code": "cold"`), verify.Options{}
-	}, nil},
-	{"j9/capture-start", func(t *testing.T, dir string) (string, verify.Options) {
-		b := laid(t, nil, nil)
-		blob := encoded(t, b)
+		return captured(t, dir, b, verifytest.Encoded(t, b), `, "cold_code": "cold"`), verify.Options{}
+	}},
+	{Rule: "j9/capture-start", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		b := verifytest.Laid(t, nil, nil)
+		blob := verifytest.Encoded(t, b)
 		b.Header.StartPC++
 		return captured(t, dir, b, blob, ""), verify.Options{}
-	}, nil},
+	}},
 }
 
 // goodJ9 is a capture with everything in it and nothing wrong.
 func goodJ9(t *testing.T, dir string) (string, verify.Options) {
 	t.Helper()
-	b := laid(t, nil, nil)
+	b := verifytest.Laid(t, nil, nil)
 	write(t, dir, "code", code())
-	return captured(t, dir, b, encoded(t, b), fmt.Sprintf(`, "epoch": 232, "code": "code", "cold_code": "code", "methods": [{"method": %d, "class": "Main", "name": "main"}, {"method": %d, "class": "A", "name": "f", "signature": "(I[LA;)[J"}, {"method": %d, "class": "B", "name": "<init>", "signature": "()V", "file": "B.java", "lines": [[0, 4], [3, 5]]}]`, j9Main, j9Outer, j9Inner)), verify.Options{}
+	return captured(t, dir, b, verifytest.Encoded(t, b), fmt.Sprintf(`, "epoch": 232, "code": "code", "cold_code": "code", "methods": [{"method": %d, "class": "Main", "name": "main"}, {"method": %d, "class": "A", "name": "f", "signature": "(I[LA;)[J"}, {"method": %d, "class": "B", "name": "<init>", "signature": "()V", "file": "B.java", "lines": [[0, 4], [3, 5]]}]`, verifytest.J9Main, verifytest.J9Outer, verifytest.J9Inner)), verify.Options{}
 }
 
 // TestGenerated: nothing is said of bodies that keep what OpenJ9 keeps, of all shapes.
@@ -309,7 +236,7 @@ func TestGenerated(t *testing.T) {
 		if b.Layout.Machine != elf.EM_X86_64 {
 			more += fmt.Sprintf(`, "machine": %q`, name)
 		}
-		rules, all := verified(t, captured(t, dir, b, encoded(t, b), more), verify.Options{})
+		rules, all := verified(t, captured(t, dir, b, verifytest.Encoded(t, b), more), verify.Options{})
 		if len(rules) > 0 {
 			t.Errorf("seed %d, %v: %v: %+v", seed, b.Layout, rules, all[0])
 		}
@@ -324,7 +251,7 @@ func TestGenerated(t *testing.T) {
 // offsets that are in the file.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
-	files, err := filepath.Glob("../format/j9meta/testdata/*.bin")
+	files, err := filepath.Glob("../../format/j9meta/testdata/*.bin")
 	if err != nil || len(files) < 6 {
 		t.Fatal(files, err)
 	}
@@ -366,8 +293,8 @@ func TestCaptureOfRecording(t *testing.T) {
 	capture, _ := goodJ9(t, dir)
 	for addr, want := range map[u64][]string{dumpBase &^ 0xfff: nil, dumpBase + 1<<20: {"recording/no-jit"}} {
 		r := testrec.NewRecording()
-		r.Mmap2(dumpPID, monoStart, addr, 0x4000, 0, "//anon")
-		r.Sample(dumpPID, monoStart+1000, addr+0x10)
+		r.Mmap2(dumpPID, 5e9, addr, 0x4000, 0, "//anon")
+		r.Sample(dumpPID, 5e9+1000, addr+0x10)
 		path := write(t, dir, "perf.data", r.Bytes())
 		if rules, all := verified(t, path, verify.Options{Logs: []string{capture}}); !slices.Equal(rules, want) {
 			t.Errorf("code at %#x: %v, want %v: %+v", addr, rules, want, all)

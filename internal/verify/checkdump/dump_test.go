@@ -1,7 +1,6 @@
-package verify_test
+package checkdump_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"testing"
@@ -17,13 +16,6 @@ type dump struct {
 	time uint64
 	next uint64 // code_index
 }
-
-var le = binary.LittleEndian
-
-const (
-	dumpPID  = 4711
-	dumpBase = uint64(0x7f0000001000)
-)
 
 func newDump() *dump {
 	d := &dump{time: 5_000_000}
@@ -55,22 +47,6 @@ func (d *dump) record(id uint32, fields ...any) *dump {
 	d.b = le.AppendUint64(d.b, d.time)
 	d.b = append(d.b, body...)
 	return d
-}
-
-// u32 and u64 say how wide a field is.
-type (
-	u32 = uint32
-	u64 = uint64
-)
-
-// code is 32 instructions: push rbp; mov rbp, rsp; nops of one byte, and at 0x10 one of
-// five; pop rbp; ret.
-func code() []byte {
-	c := bytes.Repeat([]byte{0x90}, 0x30)
-	copy(c, []byte{0x55, 0x48, 0x89, 0xe5})
-	copy(c[0x10:], []byte{0x0f, 0x1f, 0x44, 0, 0})
-	copy(c[0x2e:], []byte{0x5d, 0xc3})
-	return c
 }
 
 func (d *dump) load(addr u64, name string) *dump { return d.loadIndex(d.next, addr, name, code()) }
@@ -182,25 +158,22 @@ func TestBigEndian(t *testing.T) {
 
 // changed returns the breach of a dump of one function that was changed.
 func changed(rule string, change func(d *dump), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		d := newDump()
 		d.load(dumpBase, "f")
 		change(d)
 		return d.file(t, dir)
-	}, also}
+	}, Also: also}
 }
 
 // built returns the breach of a dump that is built from its header on.
 func built(rule string, build func(d *dump), also ...string) breach {
-	return breach{rule, func(t *testing.T, dir string) (string, verify.Options) {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
 		d := newDump()
 		build(d)
 		return d.file(t, dir)
-	}, also}
+	}, Also: also}
 }
-
-// a is where most functions are.
-const a = dumpBase
 
 var dumpBreaches = []breach{
 	changed("dump/magic", func(d *dump) { d.b[0] = 'X' }),
@@ -268,7 +241,7 @@ var dumpBreaches = []breach{
 	changed("dump/code-missing", func(d *dump) {
 		d.record(0, u32(dumpPID), u32(dumpPID), a+0x1000, a+0x1000, u64(0x4000), d.next, "stub ReportStubBlock<StubPrecode>")
 	}),
-	{"dump/code-salted", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "dump/code-salted", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		d := newDump()
 		for i := range u64(3) {
 			c := code()
@@ -276,7 +249,7 @@ var dumpBreaches = []breach{
 			d.loadIndex(i, a+i*0x100, "py::f", c)
 		}
 		return d.file(t, dir)
-	}, nil},
+	}},
 	changed("dump/index-twice", func(d *dump) { d.loadIndex(0, a+0x100, "g", code()) }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x10, "g") }),
 	changed("dump/overlap", func(d *dump) { d.load(a+0x100, "g").move(1, a+0x100, a-0x10, 0x30) }),
@@ -291,13 +264,13 @@ var dumpBreaches = []breach{
 	}),
 	changed("dump/time-goes-back", func(d *dump) { d.time -= 150; d.load(a+0x100, "g") }),
 	built("dump/time-epoch", func(d *dump) { d.time = 1.8e18; le.PutUint64(d.b[24:], d.time); d.load(a, "f").load(a+0x100, "g") }),
-	{"dump/time-future", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "dump/time-future", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		d := newDump()
 		d.time = 4000e9
 		le.PutUint64(d.b[24:], d.time)
 		path, _ := d.load(a, "f").file(t, dir)
 		return path, verify.Options{Now: 3600e9}
-	}, nil},
+	}},
 
 	changed("dump/lines-order", func(d *dump) {
 		b, c := a+0x100, a+0x200
@@ -431,13 +404,13 @@ var dumpBreaches = []breach{
 	changed("dump/tier-unknown", func(d *dump) { d.tree(func(t *tree) { t.flags |= 3 << 24 }).load(a+0x100, "poly") }),
 
 	beside("dump/marker", func(r *testrec.Recording, marker string) { r.Sample(dumpPID, 6_000_000, 1) }),
-	{"dump/other-process", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "dump/other-process", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := full().file(t, dir)
 		r := testrec.NewRecording()
 		r.Sample(12, 6_000_000, 1)
 		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
 		return path, opts
-	}, nil},
+	}},
 	beside("dump/recording-clock", func(r *testrec.Recording, marker string) {
 		r.ClockID = -1
 		r.Marker(dumpPID, 5_000_000, marker)
@@ -447,7 +420,7 @@ var dumpBreaches = []breach{
 		r.Marker(dumpPID, 900e9, marker)
 		r.Sample(dumpPID, 901e9, 1)
 	}),
-	{"dump/recording-time", func(t *testing.T, dir string) (string, verify.Options) {
+	{Rule: "dump/recording-time", Make: func(t *testing.T, dir string) (string, verify.Options) {
 		path, opts := full().file(t, dir)
 		r := testrec.NewRecording()
 		r.Marker(dumpPID, 4_000_000, "/elsewhere/jit-4711.dump")
@@ -457,7 +430,7 @@ var dumpBreaches = []breach{
 		r.Sample(dumpPID, 6_000_000, a+0x20)
 		opts.Recording = write(t, dir, "perf.data", r.Bytes())
 		return path, opts
-	}, []string{"dump/load-late"}},
+	}, Also: []string{"dump/load-late"}},
 	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // samples are elsewhere
 		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
 		r.Marker(dumpPID, 4_000_000, marker)
