@@ -7,7 +7,7 @@ import (
 
 // The header of OpenJ9's metadata: its size, where the code is; and the exception ranges behind it.
 
-// A Metadata checks metadata that was decoded.
+// Metadata is decoded metadata that is being checked.
 type Metadata struct {
 	*verify.Reporter
 	At   int64 // of the metadata in the file

@@ -15,10 +15,7 @@ type (
 	u64    = uint64
 )
 
-var (
-	write = verifytest.Write
-	code  = verifytest.Code
-)
+var write = verifytest.Write
 
 const (
 	dumpPID = verifytest.PID

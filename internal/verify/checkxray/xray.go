@@ -14,7 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An checker is a trace of XRay's flight data recorder that is being checked.
+// A checker is a trace of XRay's flight data recorder that is being checked.
 type checker struct {
 	*verify.Reporter
 	src    io.ReaderAt

@@ -26,7 +26,7 @@ const (
 	peOmit    = 0xff
 )
 
-// A Entry is an FDE.
+// An Entry is an FDE.
 type Entry struct {
 	at        uint64 // its address
 	Low, High uint64 // of the code it is about

@@ -9,9 +9,6 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A dump beside the recording that it was injected into: what samples touch of its code
-// has to be mapped by then, and what is mapped has to be its code.
-
 // lastExec returns when a process began to run the program that it ran at a time, or 0.
 func lastExec(ctx context.Context, recording string, pid uint32, first uint64) (exec uint64, err error) {
 	_, err = Walk(ctx, recording, func(rec *File, r perfdata.Record) {

@@ -11,14 +11,14 @@ import (
 
 // Processes are what a recording says about processes.
 type Processes struct {
-	executable  map[uint32][]Range // memory that a process could execute at some time
-	Objects     map[uint32][]Range // where objects of jitted functions were put in
+	executable  map[uint32][]Range // by process: memory that it could execute at some time
+	Objects     map[uint32][]Range // by process: where objects of jitted functions are mapped
 	ranges      int
-	Known       map[uint32]bool // processes
-	Threads     map[uint32]bool
-	First, Last uint64 // times of samples
+	Known       map[uint32]bool // processes that a record names
+	Threads     map[uint32]bool // threads that a record names
+	First, Last uint64          // times of samples, in nanoseconds; 0 if there are none
 	Samples     int
-	Monotonic   bool
+	Monotonic   bool // times are of CLOCK_MONOTONIC
 }
 
 // MaxExecutable bounds how many mappings of a recording are looked at.
@@ -104,8 +104,6 @@ func (w *Processes) count(pid uint32, functions []jitted.Function) (n int) {
 	}
 	return n
 }
-
-// A log beside the recording of its process.
 
 // Owner returns the process that has the log's code: the one that the log names, or, if
 // it names none or one of another pid namespace, the one that has most of it.

@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A ObjectMapping is a mapping of an object of jitted functions.
+// An ObjectMapping is a mapping of an object of jitted functions.
 type ObjectMapping struct {
 	Addr, Len, Pgoff uint64
 	Path             string
