@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/format/monolog"
 	"github.com/jitinject/jitinject/internal/format/monolog/monogen"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
@@ -124,7 +125,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 
 func verifyAll(t *testing.T, path string) {
 	t.Helper()
-	result, err := verify.File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	result, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
 		if c.Severity == verify.Error {
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/calls"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/perfdata"
@@ -274,7 +275,7 @@ func TestTraceForms(t *testing.T) {
 func complaints(t *testing.T, path string) map[string]int {
 	t.Helper()
 	counts := make(map[string]int)
-	_, err := verify.File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
 		counts[c.Rule]++
 		if counts[c.Rule] == 1 {
 			t.Logf("%s: %s: %s", filepath.Base(path), c.Rule, c.Text)

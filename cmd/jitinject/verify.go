@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -45,32 +46,33 @@ func runVerify(args []string, stdout *os.File, stderr io.Writer) int {
 		return code
 	}
 	o.files = fs.Args()
-	if err := o.check(); err != nil {
+	verifier := formats.Verifier()
+	if err := o.check(verifier); err != nil {
 		return refuse(fs, stderr, err)
 	}
 	switch {
 	case o.rules:
-		return explainRules(verify.Rules, o.json, false, stdout, stderr)
+		return explainRules(verifier.Rules(), o.json, false, stdout, stderr)
 	case o.explain != "":
 		var rules []verify.Rule
 		for _, name := range append([]string{o.explain}, o.files...) {
-			r, _ := verify.Explain(name)
+			r, _ := verifier.Explain(name)
 			rules = append(rules, r)
 		}
 		return explainRules(rules, o.json, true, stdout, stderr)
 	}
-	o.files = verify.Files(o.files)
+	o.files = verifier.Files(o.files)
 	ctx, stop := interruptible(false, nil)
 	defer stop()
-	return verifyFiles(ctx, &o, stdout, stderr)
+	return verifyFiles(ctx, verifier, &o, stdout, stderr)
 }
 
 // check finds what is wrong with the options.
-func (o *verifyOptions) check() error {
+func (o *verifyOptions) check(verifier *verify.Verifier) error {
 	if o.explain != "" {
 		for _, name := range append([]string{o.explain}, o.files...) {
-			if _, ok := verify.Explain(name); !ok {
-				return usageError(fmt.Sprintf("there is no rule %q; %s", name, likeRule(name)))
+			if _, ok := verifier.Explain(name); !ok {
+				return usageError(fmt.Sprintf("there is no rule %q; %s", name, likeRule(verifier.Rules(), name)))
 			}
 		}
 		return nil
@@ -85,9 +87,9 @@ func (o *verifyOptions) check() error {
 }
 
 // likeRule says which rule may be meant by a name that none has.
-func likeRule(name string) string {
+func likeRule(rules []verify.Rule, name string) string {
 	var like []string
-	for _, r := range verify.Rules {
+	for _, r := range rules {
 		if _, short, _ := strings.Cut(r.Name, "/"); strings.EqualFold(short, name) {
 			like = append(like, r.Name)
 		}
@@ -122,17 +124,17 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 }
 
 // verifyFiles checks the files one after the other.
-func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
-	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, advised: make(map[string]bool)}
+func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
+	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool)}
 	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording}
-	opts.Recordings, opts.Logs = sorted(o.files)
+	opts.Recordings, opts.Logs = formats.Beside(verifier, o.files)
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())
 	}
 	code := exitOK
 	for _, file := range o.files {
-		result, err := verify.File(ctx, file, opts)
+		result, err := verifier.File(ctx, file, opts)
 		if ctx.Err() != nil {
 			out.w.Flush()
 			fmt.Fprintln(stderr, "jitinject: interrupted; not everything was checked")
@@ -156,25 +158,11 @@ func verifyFiles(ctx context.Context, o *verifyOptions, stdout *os.File, stderr 
 	return code
 }
 
-// sorted returns the recordings among files, and the logs, traces and captures.
-func sorted(files []string) (recordings, logs []string) {
-	for _, file := range files {
-		kind, err := verify.KindOf(file)
-		switch {
-		case err != nil:
-		case kind == verify.KindRecording:
-			recordings = append(recordings, file)
-		case kind == verify.KindMono, kind == verify.KindXRay, kind == verify.KindJ9:
-			logs = append(logs, file)
-		}
-	}
-	return recordings, logs
-}
-
 // A verifyOutput prints complaints.
 type verifyOutput struct {
 	w           *bufio.Writer
 	json, quiet bool
+	explain     func(rule string) (verify.Rule, bool)
 	advised     map[string]bool // rules whose advice was given
 }
 
@@ -193,7 +181,7 @@ func (o *verifyOutput) diagnostic(c verify.Complaint) {
 	fmt.Fprintf(o.w, ": %s: %s [%s]\n", c.Severity, quote.Printable(c.Text), c.Rule)
 	if !o.advised[c.Rule] {
 		o.advised[c.Rule] = true
-		if r, ok := verify.Explain(c.Rule); ok {
+		if r, ok := o.explain(c.Rule); ok {
 			fmt.Fprintf(o.w, "    Rule: %s\n    Usual cause: %s\n    Advice: %s\n", r.Statement, r.Cause, r.Advice)
 		}
 	}

@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile"},
-	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray"},
+	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkxray", "internal/verify/recorded"},
 	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/source", "perfdata"},
 
 	// What files hold, for people and programs: a core without formats, what several of these share,
@@ -94,7 +94,16 @@ var allowed = map[string][]string{
 	"cmd/jitinject": {"inject", "internal/formats", "internal/manual", "internal/quote", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
-	"internal/verify": {"golang.org/x/arch/x86/x86asm", "internal/dwarfline", "internal/format/j9meta", "internal/format/monolog", "internal/format/xrayfdr", "internal/wire", "jitdump", "perfdata"},
+	"internal/verify":                {"internal/wire"}, // the core knows no format
+	"internal/verify/jitted":         {},
+	"internal/verify/ehframe":        {"internal/verify", "internal/wire"},
+	"internal/verify/recorded":       {"internal/verify", "internal/verify/jitted", "perfdata"},
+	"internal/verify/checkobject":    {"internal/dwarfline", "internal/verify", "internal/verify/ehframe", "internal/verify/jitted"},
+	"internal/verify/checkrecording": {"internal/verify", "internal/verify/checkobject", "internal/verify/jitted", "internal/verify/recorded", "perfdata"},
+	"internal/verify/checkj9":        {"internal/format/j9meta", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
+	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/j9meta", "internal/verify", "internal/verify/checkj9", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
+	"internal/verify/checkmono":      {"internal/format/monolog", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
+	"internal/verify/checkxray":      {"internal/format/xrayfdr", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,
 	// so it must not know ours.
@@ -112,6 +121,7 @@ var allowed = map[string][]string{
 	"internal/judge":                  {},
 	"internal/gate":                   {},
 	"internal/show/showtest":          {"internal/format/monolog", "internal/format/monolog/monogen", "internal/format/xrayfdr", "internal/format/xrayfdr/xraygen", "internal/formats", "internal/show", "internal/testrec"},
+	"internal/verify/verifytest":      {"internal/format/j9meta", "internal/format/j9meta/j9gen", "internal/jitcode", "internal/jitobj", "internal/testrec", "internal/verify"},
 	"internal/golden":                 {},
 	"internal/truth":                  {"internal/judge"},
 	"internal/runtimes":               {"internal/judge", "internal/truth"},

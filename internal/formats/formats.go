@@ -15,6 +15,12 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
 	"github.com/jitinject/jitinject/internal/show/showmono"
 	"github.com/jitinject/jitinject/internal/show/showxray"
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkdump"
+	"github.com/jitinject/jitinject/internal/verify/checkj9"
+	"github.com/jitinject/jitinject/internal/verify/checkmono"
+	"github.com/jitinject/jitinject/internal/verify/checkxray"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
 // A Format is a format of side files, with what the program can do with it. Functions that a
@@ -39,6 +45,14 @@ type Format struct {
 	// Begins is Identify of the first bytes; formats whose damaged files Identify refuses, or that
 	// it cannot know by first bytes alone, have their own.
 	Show show.Format
+
+	// Verify is how files of the format are checked, and by which rules. It does not use the
+	// functions above, except Identify.
+	Verify verify.Format
+
+	// Recorded reports whether a file is of a process in a recording, for formats whose files
+	// recordings do not name.
+	Recorded recorded.BelongsFunc
 }
 
 // All are all formats. A file that several of them would take is of the first.
@@ -46,23 +60,23 @@ var All = []Format{
 	{
 		Kind: jitdumps.Kind, Name: "a jitdump", Identify: jitdumps.Identify,
 		Dump: locate.Format{Open: jitdumps.Open, Other: jitdumps.ErrNotJitdump},
-		Show: showjitdump.Format,
+		Show: showjitdump.Format, Verify: checkdump.Format,
 	},
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
 		Calls: mono.Traces,
-		Show:  showmono.Format,
+		Show:  showmono.Format, Verify: checkmono.Format, Recorded: checkmono.Recorded,
 	},
 	{
 		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
 		Calls: xray.Traces,
-		Show:  showxray.Format,
+		Show:  showxray.Format, Verify: checkxray.Format, Recorded: checkxray.Recorded,
 	},
 	{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
 		Dump: locate.Format{Find: openj9.Find},
-		Show: showj9.Format,
+		Show: showj9.Format, Verify: checkj9.Format, Recorded: checkj9.Recorded,
 	},
 }
 

@@ -1,15 +1,16 @@
-// Package verify checks what takes part in an injection: the dumps and logs that runtimes
-// write, the metadata that OpenJ9 keeps of compiled code, the recordings that perf and
-// jitinject write, and the ELF objects of jitted functions.
+// Package verify is the core of `jitinject verify`: rules, complaints about files that break them,
+// and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
-// Each complaint breaks a rule, and the files that end in rules.go are the table of all of them: what has to
-// hold, what the usual cause is when it does not, and what to do. docs/verify.md is
-// made from that table.
+// A format has a package below: checkdump, checkmono, checkxray, checkj9, checkrecording and
+// checkobject. Each has a table of its rules, in rules.go: what has to hold, what the usual cause is
+// when it does not, and what to do. docs/verify.md is made from these tables. internal/formats lists
+// the formats of side files, with their checks, and makes the Verifier.
 //
-// The package reads with the codecs, with debug/elf and debug/dwarf, and by itself; it
-// shares no code with what writes dumps, objects or mappings. Recordings and dumps are
-// walked from front to back: what is kept of them are mappings and functions, and
-// nothing for each record or sample. No input makes it panic.
+// The checks read with the codecs, with debug/elf and debug/dwarf, and by themselves. They share no
+// code with the engine or with what writes dumps, objects or mappings: they are a second opinion.
+// Only which format a side file has is the registry's answer. Recordings and dumps are walked from
+// front to back: what is kept of them are mappings and functions, and nothing for each record or
+// sample. No input makes a check panic.
 //
 // # Severity
 //

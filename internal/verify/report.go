@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // A Severity says how bad it is to break a rule.
@@ -44,7 +43,7 @@ type Complaint struct {
 
 // A Result counts the complaints about one file, left out or not.
 type Result struct {
-	Kind                    string // "jitdump", "perf.data" or "ELF object"
+	Kind                    string // that of the Format
 	Holds                   string // what is in the file, in words
 	Errors, Warnings, Notes int
 }
@@ -52,40 +51,50 @@ type Result struct {
 // maxShown is how many complaints about one rule are told of, unless all are asked for.
 const maxShown = 10
 
-// A reporter passes complaints on.
-type reporter struct {
-	file   string
+// A Reporter passes complaints on.
+type Reporter struct {
+	File   string
 	emit   func(Complaint)
 	all    bool
+	rules  map[string]Rule
 	counts map[string]int
-	result Result
+	Result Result
 }
 
-func newReporter(file string, opts *Options) *reporter {
-	return &reporter{file: file, emit: opts.Emit, all: opts.All, counts: make(map[string]int)}
+// NewReporter returns a reporter about a file, for rules of a table by name.
+func NewReporter(file string, opts *Options, rules map[string]Rule) *Reporter {
+	return &Reporter{File: file, emit: opts.Emit, all: opts.All, rules: rules, counts: make(map[string]int)}
 }
 
-// broken says that a rule of the table is broken at an offset of the file, or -1.
-func (r *reporter) broken(rule string, offset int64, format string, args ...any) {
-	known := ruleNamed(rule)
+// Broken says that a rule of the table is broken at an offset of the file, or -1.
+func (r *Reporter) Broken(rule string, offset int64, format string, args ...any) {
+	known := r.rule(rule)
 	n := r.counts[rule] + 1
 	r.counts[rule] = n
 	switch known.Severity {
 	case Error:
-		r.result.Errors++
+		r.Result.Errors++
 	case Warning:
-		r.result.Warnings++
+		r.Result.Warnings++
 	default:
-		r.result.Notes++
+		r.Result.Notes++
 	}
 	if r.emit == nil || !r.all && n > maxShown {
 		return
 	}
-	r.emit(Complaint{File: r.file, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
+	r.emit(Complaint{File: r.File, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
 }
 
-// finish tells of complaints that were left out. file is what they are about.
-func (r *reporter) finish(file string) {
+// rule returns the rule of a name. A test sees to it that every name is in a table.
+func (r *Reporter) rule(name string) Rule {
+	if rule, ok := r.rules[name]; ok {
+		return rule
+	}
+	return Rule{Name: name, Severity: Error}
+}
+
+// finish tells of complaints that were left out.
+func (r *Reporter) finish() {
 	if r.emit == nil || r.all {
 		return
 	}
@@ -97,36 +106,7 @@ func (r *reporter) finish(file string) {
 	}
 	slices.Sort(rules)
 	for _, rule := range rules {
-		known, more := ruleNamed(rule), r.counts[rule]-maxShown
-		r.emit(Complaint{File: file, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
+		known, more := r.rule(rule), r.counts[rule]-maxShown
+		r.emit(Complaint{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
 	}
-}
-
-// quoted returns a name from a file for a text, on one line and not endless.
-func quoted[T string | []byte](name T) string {
-	const most = 80
-	if len(name) > most {
-		return fmt.Sprintf("%q...", string(name[:most]))
-	}
-	return fmt.Sprintf("%q", string(name))
-}
-
-// counted returns a number with what it counts.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// span returns a length of time, given in nanoseconds, with three digits.
-func span(ns uint64) string {
-	v, unit := float64(ns), "ns"
-	for _, next := range []string{"µs", "ms", "s"} {
-		if v < 1000 {
-			break
-		}
-		v, unit = v/1000, next
-	}
-	return strconv.FormatFloat(v, 'g', max(3, len(strconv.Itoa(int(v)))), 64) + " " + unit
 }

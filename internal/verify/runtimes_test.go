@@ -13,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
 
 var update = flag.Bool("update", false, "write docs/verify.md anew")
@@ -120,7 +122,7 @@ var logs = []struct{ name, runtime, path string }{
 // unpacked returns the path of what a file holds that gzip has packed.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
-	return write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), testrec.Gunzip(t, path))
+	return verifytest.Write(t, t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"), testrec.Gunzip(t, path))
 }
 
 // told is how often a rule is broken in a recording's dumps and in the recording
@@ -134,7 +136,7 @@ func countsOf(t *testing.T, counts map[told]int, key told, path string, opts ver
 		key.rule = c.Rule
 		counts[key]++
 	}
-	if _, err := verify.File(context.Background(), path, opts); err != nil {
+	if _, err := formats.Verifier().File(context.Background(), path, opts); err != nil {
 		t.Errorf("%s: %v", path, err)
 	}
 }
@@ -206,7 +208,7 @@ var aboutRecording = map[string]string{
 // complaintsOf lists what a recording or log gets.
 func complaintsOf(counts map[told]int, name, runtime string) string {
 	var cells []string
-	for _, rule := range verify.Rules {
+	for _, rule := range formats.Verifier().Rules() {
 		if n := counts[told{name, runtime, rule.Name}]; n > 0 {
 			cells = append(cells, fmt.Sprintf("%s %d", rule.Name, n))
 		}
@@ -232,7 +234,7 @@ readers cope with. A **note** is something to know.
 		{"dump/", "Rules for dumps"}, {"mono/", "Rules for logs of Mono"}, {"xray/", "Rules for traces of XRay"}, {"j9/", "Rules for OpenJ9's metadata"}, {"recording/", "Rules for recordings"}, {"object/", "Rules for objects"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", kind.title)
-		for _, r := range verify.Rules {
+		for _, r := range formats.Verifier().Rules() {
 			if strings.HasPrefix(r.Name, kind.prefix) {
 				fmt.Fprintf(&b, "\n### %s\n\n%s: %s\n\n- Usual cause: %s\n- Advice: %s\n", r.Name, r.Severity, r.Statement, r.Cause, r.Advice)
 			}

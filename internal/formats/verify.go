@@ -1,0 +1,51 @@
+package formats
+
+import (
+	"context"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkobject"
+	"github.com/jitinject/jitinject/internal/verify/checkrecording"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
+)
+
+// Verifier returns what checks files of all formats: side files, recordings and ELF files. Its rules
+// are in the order of All.
+func Verifier() *verify.Verifier {
+	var v *verify.Verifier
+	side := make([]verify.Format, len(All))
+	for i := range All {
+		side[i] = All[i].Verify
+		side[i].Identify = All[i].Identify
+	}
+	belongs := func(ctx context.Context, path string, p *recorded.Processes) bool {
+		f := verified(v.KindOf(path))
+		return f != nil && f.Recorded != nil && f.Recorded(ctx, path, p)
+	}
+	v = verify.New(side, []verify.Format{checkrecording.Format(belongs), checkobject.Format})
+	return v
+}
+
+// Beside returns the recordings among some files that v checks, and the side files that recordings
+// do not name.
+func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
+	for _, path := range files {
+		kind := v.KindOf(path)
+		if f := verified(kind); f != nil && f.Recorded != nil {
+			logs = append(logs, path)
+		} else if kind == checkrecording.Kind {
+			recordings = append(recordings, path)
+		}
+	}
+	return recordings, logs
+}
+
+// verified returns the format of the side files of a kind, as verify calls it, or nil.
+func verified(kind string) *Format {
+	for i := range All {
+		if All[i].Verify.Kind == kind {
+			return &All[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package checkdump
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// Sizes of the file header and of a record's prefix, in bytes.
+const (
+	fileHeaderSize = 40
+	prefixSize     = 16
+)
+
+// A checker is a dump that is being checked.
+type checker struct {
+	*verify.Reporter
+	src     io.ReaderAt
+	size    int64
+	reader  *jitdump.Reader
+	header  *jitdump.Header
+	machine elf.Machine
+	habits  habits
+	ticks   bool   // times are counts of the processor
+	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
+
+	functions []jitted.Function
+	byIndex   map[indexKey]int32 // the latest function of a number
+	places    jitted.Places
+	lines     lineRecords
+	unwind    pendingUnwind
+	tree      pendingTree
+	j9        []*pendingJ9
+	j9Loads   int // that have been
+	tiers     [256]bool
+	salt      saltCheck
+
+	records   int
+	first     uint64 // time of the first record that has one
+	latest    uint64
+	previous  uint64 // of the record before
+	closed    bool
+	epochSaid bool
+	afterSaid bool
+	wrongPIDs map[uint32]bool // that were complained about
+}
+
+type indexKey struct {
+	index uint64
+	pid   uint32
+}
+
+// checkFile checks a jitdump file.
+func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
+	f, err := verify.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	c := newChecker(r, f, st.Size())
+	if c.changed, err = verify.WrittenAt(f, opts.Now); err != nil {
+		return err
+	}
+	recordings := []string{opts.Recording}
+	if opts.Recording == "" {
+		recordings = nil
+		if reader, err := jitdump.NewReader(f); err == nil && len(opts.Recordings) > 0 {
+			pid := reader.Header().PID
+			if recordings, err = recordingsOf(ctx, pid, filepath.Base(path), opts.Recordings); err != nil {
+				return err
+			}
+			if len(recordings) == 0 {
+				c.Result.Holds = "not checked"
+				c.Broken("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
+				return nil
+			}
+		}
+	}
+	if err := c.check(ctx, filepath.Base(path)); err != nil || c.header == nil {
+		return err
+	}
+	for _, recording := range recordings {
+		if err := c.besideRecording(ctx, path, recording); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newChecker(r *verify.Reporter, src io.ReaderAt, size int64) *checker {
+	return &checker{
+		Reporter: r, src: src, size: size,
+		byIndex: make(map[indexKey]int32), wrongPIDs: make(map[uint32]bool),
+		lines: lineRecords{byAddr: make(map[uint64]*lineRecord)},
+	}
+}
+
+// check walks the dump. The error is of reading, or ctx's.
+func (c *checker) check(ctx context.Context, base string) (err error) {
+	ok, err := c.checkHeader(base)
+	if err != nil || !ok {
+		return err
+	}
+	if c.habits, err = findHabits(ctx, c.src, c.machine); err != nil {
+		return err
+	}
+	if c.habits.contradict != "" {
+		c.Broken("dump/lines-contradict", -1, "%s", c.habits.contradict)
+	}
+	if c.reader, err = jitdump.NewReader(c.src); err != nil {
+		return verify.PlainError(err)
+	}
+	if err := c.walk(ctx); err != nil {
+		return err
+	}
+	c.end()
+	return nil
+}
+
+// walk goes through the records.
+func (c *checker) walk(ctx context.Context) error {
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at := c.reader.Offset()
+		raw, err := c.reader.Next()
+		switch {
+		case err == io.EOF:
+			if at < c.size {
+				c.Broken("dump/padding-end", at, "%d zero bytes behind the last record", c.size-at)
+			}
+			return nil
+		case err != nil:
+			if more, err := c.damaged(at, err); !more {
+				return err
+			}
+			continue
+		}
+		if raw.Offset != at {
+			c.Broken("dump/padding", at, "%d zero bytes between two records", raw.Offset-at)
+		}
+		c.records++
+		c.record(&raw)
+	}
+}
+
+// damaged says what is wrong with a record that cannot be framed, and reports whether
+// there is a way past it.
+func (c *checker) damaged(at int64, err error) (more bool, failed error) {
+	c.tree.forget()
+	if errors.Is(err, jitdump.ErrTooLarge) {
+		c.Broken("dump/record-size", at, "a record of more than %d bytes", jitdump.MaxRecord)
+		return true, nil
+	}
+	at = c.reader.Offset()
+	var text string
+	switch isCut := errors.Is(err, jitdump.ErrCut); {
+	case isCut:
+		text = "a record reaches beyond the end of the file"
+	default:
+		var b [prefixSize]byte
+		if n, _ := c.src.ReadAt(b[:], at); n < len(b) {
+			return false, verify.PlainError(err)
+		}
+		text = fmt.Sprintf("a record of type %d has %d bytes, less than its prefix", c.header.Order.Uint32(b[:]), c.header.Order.Uint32(b[4:]))
+	}
+	skipped, found := c.reader.Resync()
+	switch {
+	case found:
+		c.Broken("dump/record-size", at, "%s; the next record begins %d bytes behind", text, skipped)
+	case errors.Is(err, jitdump.ErrCut) && c.size-at < jitdump.MaxRecord:
+		c.Broken("dump/cut", at, "the file ends inside a record, %d bytes behind its start", c.size-at)
+	default:
+		c.Broken("dump/record-size", at, "%s; there is no record behind it, %d bytes are lost", text, c.size-at)
+	}
+	return found, nil
+}
+
+// record checks one record.
+func (c *checker) record(raw *jitdump.Raw) {
+	if c.closed && !c.afterSaid {
+		c.afterSaid = true
+		c.Broken("dump/after-close", raw.Offset, "%s after JIT_CODE_CLOSE", raw.ID)
+	}
+	c.checkTime(raw)
+	switch raw.ID {
+	case jitdump.IDLoad:
+		l, err := raw.Load()
+		if err != nil {
+			c.misfit(raw, err)
+			break
+		}
+		c.load(raw, &l)
+	case jitdump.IDMove:
+		m, err := raw.Move()
+		if err != nil {
+			c.misfit(raw, err)
+			break
+		}
+		c.move(raw, &m)
+	case jitdump.IDDebugInfo:
+		d, err := raw.DebugInfo()
+		if err != nil {
+			c.misfit(raw, err)
+			break
+		}
+		c.debugInfo(raw, &d)
+	case jitdump.IDUnwinding:
+		c.unwinding(raw)
+	case jitdump.IDClose:
+		c.closed = true
+		c.extra(raw, len(raw.Body), len(raw.Body))
+	case jitdump.IDDebugInfo2:
+		c.debugInfo2(raw)
+	case jitdump.IDTier:
+		if raw.IsEarlyDebugInfo() {
+			break
+		}
+		t, err := raw.Tier()
+		if err != nil {
+			c.Broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+			break
+		}
+		c.tiers[t.Number&0xff] = true
+	case jitdump.IDEmbeddedSource:
+		if _, err := raw.EmbeddedSource(); err != nil {
+			c.Broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+		}
+	case jitdump.IDOpenJ9:
+		if raw.IsOpenJ9Metadata() {
+			c.openJ9(raw)
+			break
+		}
+		fallthrough
+	default:
+		c.Broken("dump/unknown-record", raw.Offset, "a record of type %d, %d bytes", uint32(raw.ID), raw.Size())
+	}
+}
+
+// misfit says that the body of a record does not hold what it has to.
+func (c *checker) misfit(raw *jitdump.Raw, err error) {
+	if raw.ID == jitdump.IDLoad {
+		c.lines.batch = nil
+		c.unwind.record = nil
+		c.tree.forget()
+	}
+	c.Broken("dump/record-size", raw.Offset, "%v", err)
+}
+
+// extra complains about bytes that are nowhere needed: n of them, from offset from of
+// the body on. Up to 7 zeros are padding.
+func (c *checker) extra(raw *jitdump.Raw, n, padTo int) {
+	if n == 0 {
+		return
+	}
+	rest := raw.Body[padTo-n : padTo]
+	if n < 8 && verify.IsZero(rest) {
+		return
+	}
+	c.Broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+}
+
+// checkTime checks the time of a record.
+func (c *checker) checkTime(raw *jitdump.Raw) {
+	t := raw.Timestamp
+	if t == 0 {
+		c.Broken("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
+		return
+	}
+	if !c.ticks && t >= verify.RealTime && !c.epochSaid {
+		c.epochSaid = true
+		c.Broken("dump/time-epoch", raw.Offset, "%s has the time %d.%09d s: seconds since 1970", raw.ID, t/1e9, t%1e9)
+	}
+	if c.first == 0 {
+		c.first = t
+	}
+	if t < c.previous {
+		c.Broken("dump/time-goes-back", raw.Offset, "%s is %s older than the record before it", raw.ID, verify.Span(c.previous-t))
+	}
+	c.previous, c.latest = t, max(c.latest, t)
+}
+
+// headerTimeGap is how much older than its first record the header of a dump may be:
+// 10 days without compiling anything.
+const headerTimeGap = 10 * 24 * 3600 * 1e9
+
+// end checks what can be told only at the end.
+func (c *checker) end() {
+	c.lines.orphans(c, true)
+	if u := c.unwind.record; u != nil {
+		c.Broken("dump/unwind-orphan", u.offset, "no load follows")
+	}
+	if c.tree.waits {
+		c.Broken("dump/tree-order", c.tree.offset, "no load follows")
+	}
+	for _, p := range c.j9 {
+		c.orphanJ9(p)
+	}
+	if c.salt.found() {
+		c.Broken("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))
+	}
+	if len(c.functions) == 0 {
+		c.Broken("dump/no-load", fileHeaderSize, "there is no JIT_CODE_LOAD in the file")
+	}
+	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && !c.ticks {
+		c.Broken("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
+	}
+	if c.changed != 0 && c.latest > c.changed+verify.WrittenSlack && !c.epochSaid && !c.ticks {
+		c.Broken("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
+	}
+	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(len(c.functions), "function")
+}

@@ -1,0 +1,467 @@
+package checkdump_test
+
+import (
+	"context"
+	"encoding/binary"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+// A dump is one that is made byte by byte.
+type dump struct {
+	b    []byte
+	time uint64
+	next uint64 // code_index
+}
+
+func newDump() *dump {
+	d := &dump{time: 5_000_000}
+	for _, v := range []uint32{0x4A695444, 1, 40, 62, 0, dumpPID} {
+		d.b = le.AppendUint32(d.b, v)
+	}
+	d.b = le.AppendUint64(d.b, d.time)
+	d.b = le.AppendUint64(d.b, 0)
+	return d
+}
+
+// record adds a record, whose fields are numbers of their own size, strings (with a
+// NUL) and bytes.
+func (d *dump) record(id uint32, fields ...any) *dump {
+	var body []byte
+	for _, f := range fields {
+		switch v := f.(type) {
+		case string:
+			body = append(append(body, v...), 0)
+		case []byte:
+			body = append(body, v...)
+		default:
+			body, _ = binary.Append(body, le, v)
+		}
+	}
+	d.time += 100
+	d.b = le.AppendUint32(d.b, id)
+	d.b = le.AppendUint32(d.b, uint32(16+len(body)))
+	d.b = le.AppendUint64(d.b, d.time)
+	d.b = append(d.b, body...)
+	return d
+}
+
+func (d *dump) load(addr u64, name string) *dump { return d.loadIndex(d.next, addr, name, code()) }
+
+func (d *dump) loadIndex(index, addr u64, name string, code []byte) *dump {
+	d.next = index + 1
+	return d.record(0, u32(dumpPID), u32(dumpPID), addr, addr, u64(len(code)), index, name, code)
+}
+
+func (d *dump) move(index, from, to, size u64) *dump {
+	return d.record(1, u32(dumpPID), u32(dumpPID), to, from, to, size, index)
+}
+
+// An entry is one of a debug record.
+type entry struct {
+	addr u64
+	line u32
+	name string
+}
+
+func (d *dump) lines(addr u64, entries ...entry) *dump {
+	fields := []any{addr, u64(len(entries))}
+	for _, e := range entries {
+		fields = append(fields, e.addr, e.line, u32(1), e.name)
+	}
+	return d.record(2, fields...)
+}
+
+// unwindData returns .eh_frame and .eh_frame_hdr for size bytes of code, for the place
+// at the next multiple of 8 behind them.
+func unwindData(size int) (frames, header []byte) {
+	// CIE: version 1, "zR", code 1, data -8, ra 16, pcrel|sdata4; CFA is rsp+8, ra at -8.
+	frames = le.AppendUint32(nil, 20)
+	frames = append(frames, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0)
+	frames = append(le.AppendUint32(frames, 16), 28, 0, 0, 0)
+	behind := (size + 7) &^ 7
+	frames = le.AppendUint32(frames, uint32(-int32(behind+len(frames))))
+	frames = append(le.AppendUint32(frames, uint32(size)), 0, 0, 0, 0)
+	frames = append(frames, 0, 0, 0, 0)
+	header = []byte{1, 0x1b, 3, 0x3b}
+	header = le.AppendUint32(header, uint32(-int32(len(frames)+4)))
+	header = le.AppendUint32(header, 1)
+	header = le.AppendUint32(header, uint32(-int32(behind+len(frames))))
+	header = le.AppendUint32(header, uint32(-int32(len(frames)-24)))
+	return frames, header
+}
+
+func (d *dump) unwind(data []byte, header, mapped int) *dump {
+	return d.record(4, u64(len(data)), u64(header), u64(mapped), data)
+}
+
+func (d *dump) goodUnwind() *dump {
+	frames, header := unwindData(len(code()))
+	return d.unwind(append(frames, header...), len(header), 0)
+}
+
+// tree adds a SAMPLY_JIT_CODE_DEBUG_INFO2 of one function with one inlined call.
+func (d *dump) tree(change func(t *tree)) *dump {
+	t := &tree{name: "poly", flags: 1, start: 4, size: 8, line: 4}
+	if change != nil {
+		change(t)
+	}
+	return d.record(827346259, u32(1), u32(8), u32(2), u32(len(t.name)+1+7+t.pad()), u32(2), u32(1), u32(1), u32(3),
+		[]byte("math.to\x00"), t.name, []byte("square\x00"), make([]byte, t.pad()),
+		u32(0), u32(0), u32(1), u32(0), t.flags, u32(1), u32(0), u32(8), u32(0), t.innerFlags,
+		u32(0), u32(1), u32(1), u32(3), u32(8),
+		t.start, t.size,
+		u32(0), u32(0), u32(2), u32(0), t.line, u32(0), u32(9), u32(4), u32(0xc), u32(0), u32(3), u32(0), t.extra)
+}
+
+type tree struct {
+	name              string
+	flags, innerFlags u32
+	start, size, line u32
+	extra             []byte
+}
+
+func (t *tree) pad() int { return -(len(t.name) + 1 + 7) & 3 }
+
+func (d *dump) file(t *testing.T, dir string) (string, verify.Options) {
+	t.Helper()
+	return write(t, dir, "jit-4711.dump", d.b), verify.Options{}
+}
+
+// full returns a dump with everything in it and nothing wrong.
+func full() *dump {
+	d := newDump().record(827346260, u32(1), u32(2), "Baseline", make([]byte, 3))
+	a := dumpBase
+	d.lines(a, entry{a, 1, "/a.js"}, entry{a + 4, 2, "\xff"}, entry{a + 0x30, 2, "\xff"}).goodUnwind().load(a, "first")
+	d.record(827346261, u64(4), "math.to", []byte("text"), make([]byte, 4))
+	d.tree(func(t *tree) { t.flags |= 1 << 24 }).load(a+0x100, "poly")
+	d.move(d.next-1, a+0x100, a+0x200, 0x30)
+	return d.load(a, "again in its place").record(3)
+}
+
+func goodDump(t *testing.T, dir string) (string, verify.Options) { return full().file(t, dir) }
+
+// TestBigEndian: a dump of another byte order is as good.
+func TestBigEndian(t *testing.T) {
+	swapped, err := testrec.SwapDump(full().b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, t.TempDir(), "jit-4711.dump", swapped)
+	if rules, all := verified(t, path, verify.Options{}); len(rules) > 0 {
+		t.Errorf("%v: %+v", rules, all)
+	}
+}
+
+// changed returns the breach of a dump of one function that was changed.
+func changed(rule string, change func(d *dump), also ...string) breach {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		d.load(dumpBase, "f")
+		change(d)
+		return d.file(t, dir)
+	}, Also: also}
+}
+
+// built returns the breach of a dump that is built from its header on.
+func built(rule string, build func(d *dump), also ...string) breach {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		build(d)
+		return d.file(t, dir)
+	}, Also: also}
+}
+
+var dumpBreaches = []breach{
+	changed("dump/magic", func(d *dump) { d.b[0] = 'X' }),
+	changed("dump/header-cut", func(d *dump) { d.b = d.b[:30] }),
+	changed("dump/version", func(d *dump) { d.b[4] = 9 }),
+	changed("dump/version-not-1", func(d *dump) { d.b[4] = 2 }),
+	changed("dump/header-size", func(d *dump) { d.b[8] = 0 }),
+	changed("dump/header-long", func(d *dump) { d.b[8] = 48; d.b = append(d.b[:40:40], append(make([]byte, 8), d.b[40:]...)...) }),
+	changed("dump/machine", func(d *dump) { d.b[12] = 0 }),
+	changed("dump/machine", func(d *dump) { d.b[13] = 0x77 }),
+	changed("dump/pad", func(d *dump) { d.b[16] = 1 }),
+	changed("dump/pid", func(d *dump) { le.PutUint32(d.b[20:], 0) }, "dump/load-pid"),
+	changed("dump/pid-name", func(d *dump) { le.PutUint32(d.b[20:], 5); le.PutUint32(d.b[56:], 5) }),
+	changed("dump/flags", func(d *dump) { d.b[32] = 2 }),
+	changed("dump/tsc", func(d *dump) { d.b[32] = 1 }),
+	changed("dump/header-time", func(d *dump) { le.PutUint64(d.b[24:], d.time+1) }),
+	changed("dump/header-time", func(d *dump) { le.PutUint64(d.b[48:], 20*24*3600*1e9) }),
+
+	changed("dump/record-size", func(d *dump) { d.record(1, u32(1)) }),
+	changed("dump/record-size", func(d *dump) {
+		at := len(d.b)
+		d.record(99, u64(1)).load(a+0x100, "g")
+		le.PutUint32(d.b[at+4:], 8)
+	}),
+	changed("dump/record-size", func(d *dump) {
+		at := len(d.b)
+		d.load(a+0x100, "g")
+		le.PutUint64(d.b[at+16+24:], 1<<40)
+	}),
+	changed("dump/extra-bytes", func(d *dump) { d.record(3, []byte("what")) }),
+	changed("dump/extra-bytes", func(d *dump) { d.tree(func(t *tree) { t.extra = make([]byte, 8) }).load(a+0x100, "poly") }),
+	changed("dump/extra-bytes", func(d *dump) {
+		d.record(2, a+0x100, u64(1), a+0x100, u32(1), u32(0), "x", []byte{1, 2}).load(a+0x100, "g")
+	}),
+	changed("dump/padding", func(d *dump) { d.b = append(d.b, make([]byte, 64)...); d.load(a+0x100, "g") }),
+	changed("dump/padding-end", func(d *dump) { d.b = append(d.b, make([]byte, 64)...) }),
+	changed("dump/unknown-record", func(d *dump) { d.record(5, u64(1)) }),
+	changed("dump/extension", func(d *dump) { d.record(827346260, u64(0)) }),
+	changed("dump/extension", func(d *dump) { d.record(827346261, u64(1<<40)) }),
+	changed("dump/after-close", func(d *dump) { d.record(3).load(a+0x100, "g").load(a+0x200, "h") }),
+	changed("dump/cut", func(d *dump) { d.load(a+0x100, "g"); d.b = d.b[:len(d.b)-1] }),
+	built("dump/no-load", func(d *dump) { d.record(3) }),
+
+	changed("dump/name-missing", func(d *dump) { d.load(a+0x100, "") }),
+	changed("dump/name-text", func(d *dump) { d.load(a+0x100, "g\xff") }),
+	changed("dump/name-text", func(d *dump) { d.load(a+0x100, "g\x1b[31m") }),
+	changed("dump/load-pid", func(d *dump) {
+		at := len(d.b) + 16
+		d.load(a+0x100, "g")
+		le.PutUint32(d.b[at:], 12)
+	}),
+	changed("dump/load-tid", func(d *dump) {
+		at := len(d.b) + 20
+		d.load(a+0x100, "g")
+		le.PutUint32(d.b[at:], 1<<23)
+	}),
+	changed("dump/vma", func(d *dump) {
+		at := len(d.b) + 24
+		d.load(a+0x100, "g")
+		le.PutUint64(d.b[at:], 0)
+	}),
+	changed("dump/address", func(d *dump) { d.load(0, "g") }),
+	changed("dump/address", func(d *dump) { d.load(1<<64-8, "g") }),
+	changed("dump/size-zero", func(d *dump) { d.loadIndex(9, a+0x100, "g", nil) }),
+	changed("dump/code-missing", func(d *dump) {
+		d.record(0, u32(dumpPID), u32(dumpPID), a+0x1000, a+0x1000, u64(0x4000), d.next, "stub ReportStubBlock<StubPrecode>")
+	}),
+	{Rule: "dump/code-salted", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		for i := range u64(3) {
+			c := code()
+			le.PutUint64(c[len(c)-8:], 0x123456789abcdef0^i<<32^u64(len(c)))
+			d.loadIndex(i, a+i*0x100, "py::f", c)
+		}
+		return d.file(t, dir)
+	}},
+	changed("dump/index-twice", func(d *dump) { d.loadIndex(0, a+0x100, "g", code()) }),
+	changed("dump/overlap", func(d *dump) { d.load(a+0x10, "g") }),
+	changed("dump/overlap", func(d *dump) { d.load(a+0x100, "g").move(1, a+0x100, a-0x10, 0x30) }),
+	changed("dump/move-unknown", func(d *dump) { d.move(8, a, a+0x100, 0x30) }),
+	changed("dump/move-from", func(d *dump) { d.move(0, a, a+0x100, 0x30).move(0, a, a+0x200, 0x30) }),
+	changed("dump/move-size", func(d *dump) { d.move(0, a, a+0x100, 0x31) }),
+
+	changed("dump/time-zero", func(d *dump) {
+		at := len(d.b) + 8
+		d.load(a+0x100, "g")
+		le.PutUint64(d.b[at:], 0)
+	}),
+	changed("dump/time-goes-back", func(d *dump) { d.time -= 150; d.load(a+0x100, "g") }),
+	built("dump/time-epoch", func(d *dump) { d.time = 1.8e18; le.PutUint64(d.b[24:], d.time); d.load(a, "f").load(a+0x100, "g") }),
+	{Rule: "dump/time-future", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		d := newDump()
+		d.time = 4000e9
+		le.PutUint64(d.b[24:], d.time)
+		path, _ := d.load(a, "f").file(t, dir)
+		return path, verify.Options{Now: 3600e9}
+	}},
+
+	changed("dump/lines-order", func(d *dump) {
+		b, c := a+0x100, a+0x200
+		d.lines(b, entry{b, 1, "x"}).lines(c, entry{c, 1, "x"}).load(b, "g").load(c, "h")
+	}),
+	changed("dump/lines-orphan", func(d *dump) { d.lines(a+0x100, entry{a + 0x100, 1, "x"}) }),
+	changed("dump/lines-count", func(d *dump) { d.record(2, a+0x100, u64(1<<40)).load(a+0x100, "g") }),
+	changed("dump/lines-empty", func(d *dump) { d.lines(a+0x100).load(a+0x100, "g") }),
+	changed("dump/lines-unsorted", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b + 4, 1, "x"}, entry{b, 2, "x"}).load(b, "g")
+	}),
+	built("dump/lines-skewed", func(d *dump) {
+		for i := range u64(3) {
+			b := a + i*0x100
+			d.lines(b, entry{b + 0x40, 1, "x"}, entry{b + 0x55, 2, "x"}).load(b, "g")
+		}
+	}),
+	built("dump/lines-contradict", func(d *dump) {
+		for i := range u64(6) { // half of them skewed; 0x10 is in a nop, if it is not a start
+			b := a + i*0x100
+			d.lines(b, entry{b + i%2*0x40, 1, "x"}, entry{b + 0x15 + i%2*0x40, 2, "x"}, entry{b + 0x2e + i%2*0x40, 3, "x"}).load(b, "g")
+		}
+	}, "dump/lines-outside"),
+	built("dump/lines-misplaced", func(d *dump) {
+		for i := range u64(10) {
+			b := a + i*0x100
+			d.lines(b, entry{b, 1, "x"}, entry{b + 0x15 - i/9*4, 2, "x"}).load(b, "g")
+		}
+	}),
+	changed("dump/lines-outside", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b - 8, 1, "x"}, entry{b + 4, 2, "x"}).load(b, "g")
+	}),
+	changed("dump/lines-bytecode", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b + 0x11, 1, "x"}, entry{b + 0x13, 2, "x"}).load(b, "JS:^g")
+	}),
+	changed("dump/line-zero", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1, "x"}, entry{b + 4, 0, "x"}).load(b, "g")
+	}),
+	changed("dump/line-absurd", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1 << 30, "x"}).load(b, "g")
+	}),
+	changed("dump/file-missing", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1, ""}).load(b, "g")
+	}),
+	changed("dump/file-garbage", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1, "\x01\x02.js"}).load(b, "g")
+	}),
+	changed("dump/file-freed", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}, entry{b + 4, 1, "\x01\x02\x00\x00\x00\x00/prog.js"}).load(b, "JS:*g /dir/prog.js:1:1")
+	}),
+	built("dump/file-freed", func(d *dump) { // and all are 0x40 too high
+		name := "\x01\x02\x00\x00\x00\x00/prog.js"
+		for i := range u64(3) {
+			b := a + i*0x100
+			d.lines(b, entry{b + 0x40, 1, name}, entry{b + 0x55, 2, name}).load(b, "JS:*g /dir/prog.js:1:1")
+		}
+	}, "dump/lines-skewed"),
+	changed("dump/file-repeat", func(d *dump) {
+		b := a + 0x100
+		d.lines(b, entry{b, 1, "\xff"}).load(b, "g")
+	}),
+
+	changed("dump/unwind-orphan", func(d *dump) { d.goodUnwind() }),
+	changed("dump/unwind-orphan", func(d *dump) { d.goodUnwind().goodUnwind().load(a+0x100, "g") }),
+	changed("dump/unwind-size", func(d *dump) { d.record(4, u64(8), u64(20), u64(0), u64(0)).load(a+0x100, "g") }),
+	changed("dump/unwind-order", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-shared", func(d *dump) { // as LLVM's ORC writes it
+		frames, _ := unwindData(len(code()))
+		fde := frames[24:44]
+		frames = append(frames[:44], fde...)
+		at := u64(0x7f0000200000)
+		for i, addr := range []u64{a + 0x100, a + 0x200} {
+			f := frames[24+20*i:]
+			le.PutUint32(f[4:], u32(28+20*i))
+			le.PutUint32(f[8:], u32(addr-at-u64(32+20*i)))
+		}
+		header := le.AppendUint64([]byte{1, 0x0c, 0xff, 0xff}, at)
+		d.unwind(append(header, frames...), len(header), 0).load(a+0x100, "g").load(a+0x200, "h")
+	}, "dump/unwind-order"),
+	changed("dump/unwind-frames", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		frames[0] = 0xf0
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-frames", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		frames[40] = 0x3f // no instruction
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-place", func(d *dump) {
+		frames, header := unwindData(len(code()) + 0x1000)
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x2000, "g")
+	}),
+	changed("dump/unwind-cover", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		le.PutUint32(frames[36:], 8)
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-header", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		header[4]++
+		d.unwind(append(frames, header...), len(header), 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-header", func(d *dump) {
+		frames, _ := unwindData(len(code()))
+		d.unwind(frames, 0, 0).load(a+0x100, "g")
+	}),
+	changed("dump/unwind-mapped", func(d *dump) {
+		frames, header := unwindData(len(code()))
+		d.unwind(append(frames, header...), len(header), 4096).load(a+0x100, "g")
+	}),
+
+	changed("dump/tree-size", func(d *dump) { d.record(827346259, make([]byte, 28), u32(9)).load(a+0x100, "g") }),
+	changed("dump/tree-order", func(d *dump) { d.tree(nil) }),
+	changed("dump/tree-order", func(d *dump) { d.tree(nil).tree(nil).load(a+0x100, "poly") }),
+	changed("dump/tree-name", func(d *dump) { d.tree(nil).load(a+0x100, "poly2") }),
+	changed("dump/tree-calls", func(d *dump) { d.tree(func(t *tree) { t.size = 0x100 }).load(a+0x100, "poly") }),
+	changed("dump/tree-lines", func(d *dump) { d.tree(func(t *tree) { t.line = 0x20 }).load(a+0x100, "poly") }),
+	changed("dump/tree-flags", func(d *dump) { d.tree(func(t *tree) { t.innerFlags = 1 << 24 }).load(a+0x100, "poly") }),
+	changed("dump/tier-unknown", func(d *dump) { d.tree(func(t *tree) { t.flags |= 3 << 24 }).load(a+0x100, "poly") }),
+
+	beside("dump/marker", func(r *testrec.Recording, marker string) { r.Sample(dumpPID, 6_000_000, 1) }),
+	{Rule: "dump/other-process", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Sample(12, 6_000_000, 1)
+		opts.Recordings = []string{write(t, dir, "perf.data", r.Bytes())}
+		return path, opts
+	}},
+	beside("dump/recording-clock", func(r *testrec.Recording, marker string) {
+		r.ClockID = -1
+		r.Marker(dumpPID, 5_000_000, marker)
+		r.Sample(dumpPID, 6_000_000, 1)
+	}),
+	beside("dump/recording-time", func(r *testrec.Recording, marker string) {
+		r.Marker(dumpPID, 900e9, marker)
+		r.Sample(dumpPID, 901e9, 1)
+	}),
+	{Rule: "dump/recording-time", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		path, opts := full().file(t, dir)
+		r := testrec.NewRecording()
+		r.Marker(dumpPID, 4_000_000, "/elsewhere/jit-4711.dump")
+		for i := range u64(20) {
+			r.Sample(dumpPID, 4_500_000+i, a+0x20)
+		}
+		r.Sample(dumpPID, 6_000_000, a+0x20)
+		opts.Recording = write(t, dir, "perf.data", r.Bytes())
+		return path, opts
+	}, Also: []string{"dump/load-late"}},
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // samples are elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		for i := range u64(20) {
+			r.Sample(dumpPID, 6_000_000+i, 0x7fff00000000+i)
+		}
+	}),
+	beside("dump/recording-place", func(r *testrec.Recording, marker string) { // executable memory is elsewhere
+		r.Mmap2(dumpPID, 4_000_000, 0x400000, 0x1000, 0, "/bin/prog")
+		r.Marker(dumpPID, 4_000_000, marker)
+		r.Mmap2(dumpPID, 4_100_000, 0x7fff00000000, 0x1000, 0, "//anon")
+		r.Sample(dumpPID, 6_000_000, 0x400010)
+	}),
+	beside("dump/load-late", func(r *testrec.Recording, marker string) {
+		r.Marker(dumpPID, 4_000_000, marker)
+		r.Sample(dumpPID, 4_500_000, a+0x20)
+		r.Sample(dumpPID, 6_000_000, a+0x20)
+	}),
+}
+
+// TestLimit: ten complaints about a rule are told, and how many more there are.
+func TestLimit(t *testing.T) {
+	d := newDump()
+	for i := range u64(25) {
+		d.load(a+i*0x100, "")
+	}
+	path, opts := d.file(t, t.TempDir())
+	var got []verify.Complaint
+	opts.Emit = func(c verify.Complaint) { got = append(got, c) }
+	result, err := formats.Verifier().File(context.Background(), path, opts)
+	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
+		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)
+	}
+}

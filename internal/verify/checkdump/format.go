@@ -1,0 +1,19 @@
+package checkdump
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/verify"
+)
+
+// Format is how jitdumps are checked. A file with the name of a dump is one, whatever is
+// in it.
+var Format = verify.Format{
+	Kind: "jitdump", Name: "a jitdump", Rules: rules, Check: checkFile,
+	Claims: func(_ io.ReaderAt, path string) bool {
+		base := filepath.Base(path)
+		return strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump")
+	},
+}

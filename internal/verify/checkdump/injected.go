@@ -1,0 +1,116 @@
+package checkdump
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
+)
+
+// A dump beside the recording that it was injected into: what the mappings show has to
+// be the dump's code.
+
+// injectedCode compares the functions of the dump with what mappings show where they
+// are. Functions without a mapping were left out on purpose (--sampled).
+func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32, monotonic bool) error {
+	shown, err := recorded.ObjectMappings(ctx, recording, pid)
+	if err != nil {
+		return err
+	}
+	missing, err := recorded.NotMapped(ctx, c.functions, c.first, recording, pid, shown, monotonic)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		f := &c.functions[m.Function]
+		c.Broken("dump/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
+	}
+	slices.SortFunc(shown, func(a, b recorded.ObjectMapping) int { return cmp.Compare(a.Addr, b.Addr) })
+	ends := make([]uint64, len(shown)) // the highest end up to each
+	high := uint64(0)
+	for i, s := range shown {
+		high = max(high, s.Addr+s.Len)
+		ends[i] = high
+	}
+	var object openObject
+	defer object.close()
+	var code, there []byte
+	for i := range c.functions {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f := &c.functions[i]
+		if f.Size == 0 || f.Codeless {
+			continue
+		}
+		code = slices.Grow(code[:0], int(f.Size))[:f.Size]
+		if _, err := c.src.ReadAt(code, f.End-int64(f.Size)); err != nil {
+			return verify.PlainError(err)
+		}
+		n, _ := slices.BinarySearchFunc(shown, f.Addr, func(s recorded.ObjectMapping, addr uint64) int {
+			if s.Addr <= addr {
+				return -1
+			}
+			return 1
+		})
+		other := -1 // a mapping that shows something else
+		for j := n - 1; j >= 0 && ends[j] > f.Addr && n-j <= recorded.MaxUnder; j-- {
+			s := &shown[j]
+			// What is at the place of code that was there before or after is somebody
+			// else's; so a mapping has to have room for all of it.
+			if f.Addr-s.Addr >= s.Len || f.Size > s.Len-(f.Addr-s.Addr) {
+				continue
+			}
+			there = slices.Grow(there[:0], int(f.Size))[:f.Size]
+			if !object.read(s.Path, there, int64(s.Pgoff+f.Addr-s.Addr)) {
+				continue // said where the recording is checked
+			}
+			same := len(code)
+			if c.salt.found() && same >= codeSalt { // what is behind is in no program
+				same -= codeSalt
+			}
+			if other = j; bytes.Equal(code[:same], there[:same]) {
+				other = -1
+				break
+			}
+		}
+		if other >= 0 && !f.Gone { // or other code came to its place
+			c.Broken("dump/injected-code", f.Offset, "the recording shows other code at %#x, from %s", f.Addr, verify.Quoted(shown[other].Path))
+		}
+	}
+	return nil
+}
+
+// An openObject is the file that was read last.
+type openObject struct {
+	path string
+	file *os.File
+}
+
+func (o *openObject) close() {
+	if o.file != nil {
+		o.file.Close()
+	}
+}
+
+// read fills b from a file, and reports whether it could.
+func (o *openObject) read(path string, b []byte, at int64) bool {
+	if o.path != path {
+		o.close()
+		o.path = path
+		var err error
+		if o.file, err = verify.Open(path); err != nil {
+			o.file = nil
+		}
+	}
+	if o.file == nil || at < 0 {
+		return false
+	}
+	n, err := o.file.ReadAt(b, at)
+	return n == len(b) && (err == nil || err == io.EOF)
+}

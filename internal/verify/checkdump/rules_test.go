@@ -1,0 +1,56 @@
+package checkdump_test
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkdump"
+	"github.com/jitinject/jitinject/internal/verify/checkj9"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
+)
+
+type (
+	breach = verifytest.Breach
+	u32    = uint32
+	u64    = uint64
+)
+
+var (
+	le    = binary.LittleEndian
+	write = verifytest.Write
+	code  = verifytest.Code
+)
+
+const (
+	dumpPID  = verifytest.PID
+	dumpBase = verifytest.Base
+	a        = verifytest.Base // where most functions are
+)
+
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+	t.Helper()
+	return verifytest.Verified(t, formats.Verifier(), path, opts)
+}
+
+// TestBreaches: for every rule, and for those about methods in OpenJ9's metadata, there is a file
+// that breaks it and no other.
+func TestBreaches(t *testing.T) {
+	table := slices.Clone(checkdump.Format.Rules)
+	for _, r := range checkj9.Format.Rules {
+		if strings.HasPrefix(r.Name, "j9/method-") || strings.HasPrefix(r.Name, "j9/lines-") {
+			table = append(table, r)
+		}
+	}
+	verifytest.CheckBreaches(t, formats.Verifier(), table, slices.Concat(dumpBreaches, j9DumpBreaches, injectedBreaches))
+}
+
+// TestGood: where nothing is wrong, nothing is said.
+func TestGood(t *testing.T) {
+	verifytest.CheckGood(t, formats.Verifier(), goodDump)
+	verifytest.CheckGood(t, formats.Verifier(), goodBeside)
+	verifytest.CheckGood(t, formats.Verifier(), goodJ9Dump)
+}

@@ -1,0 +1,323 @@
+package checkobject
+
+import (
+	"cmp"
+	"context"
+	"debug/elf"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/ehframe"
+	"github.com/jitinject/jitinject/internal/verify/jitted"
+)
+
+// An Object is an ELF file that is being checked.
+type Object struct {
+	*verify.Reporter
+	path    string
+	ELF     *elf.File
+	src     io.ReaderAt
+	Size    int64
+	jit     bool // it is of jitted functions: more rules hold
+	Text    *elf.Section
+	symbols []elf.Symbol // of functions in .text, by address
+	BuildID []byte
+	phdrs   []elf.ProgHeader
+	Tables  elf.SectionHeader // from .eh_frame to the end of .eh_frame_hdr; Size 0 if there are none
+}
+
+// checkFile checks an ELF file. If its name says that it is of jitted functions,
+// the rules for those hold, too.
+func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
+	f, err := verify.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	o := Check(ctx, r, f, st.Size(), abs, jitted.IsObject(path))
+	r.Result.Holds = verify.Counted(len(o.symbols), "function")
+	return nil
+}
+
+// Check checks an ELF file. What is known of it is in the result, of which file
+// is nil if it is none.
+func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64, path string, jit bool) (o *Object) {
+	o = &Object{Reporter: r, path: path, src: src, Size: size, jit: jit}
+	// debug/elf and debug/dwarf promise nothing about hostile files.
+	defer func() {
+		if e := recover(); e != nil {
+			o.Broken("object/elf", 0, "it makes a reader fail: %v", e)
+		}
+	}()
+	f, err := elf.NewFile(src)
+	if err != nil {
+		o.Broken("object/elf", 0, "%v", err)
+		return o
+	}
+	o.ELF = f
+	for _, p := range f.Progs {
+		o.phdrs = append(o.phdrs, p.ProgHeader)
+	}
+	o.layout()
+	o.Text = f.Section(".text")
+	o.symbolTable()
+	if !jit {
+		return o
+	}
+	o.jitLayout()
+	o.note()
+	o.frames()
+	o.debug(ctx)
+	return o
+}
+
+// offset returns where a section is.
+func offset(s *elf.Section) int64 { return int64(s.Offset) }
+
+// layout checks where sections and segments are.
+func (o *Object) layout() {
+	type extent struct {
+		lo, hi uint64
+		name   string
+	}
+	var extents []extent
+	for _, s := range o.ELF.Sections {
+		if s.Type == elf.SHT_NULL || s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
+			continue
+		}
+		if s.Offset+s.FileSize < s.Offset || s.Offset+s.FileSize > uint64(o.Size) {
+			o.Broken("object/sections-overlap", offset(s), "section %s has %d bytes at %#x; the file has %d", verify.Quoted(s.Name), s.FileSize, s.Offset, o.Size)
+			continue
+		}
+		extents = append(extents, extent{s.Offset, s.Offset + s.FileSize, s.Name})
+	}
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+	for i := 1; i < len(extents); i++ {
+		if a, b := extents[i-1], extents[i]; a.hi > b.lo {
+			o.Broken("object/sections-overlap", int64(b.lo), "section %s begins inside %s", verify.Quoted(b.name), verify.Quoted(a.name))
+		}
+	}
+	for i, p := range o.phdrs {
+		if p.Filesz > 0 && (p.Off+p.Filesz < p.Off || p.Off+p.Filesz > uint64(o.Size)) {
+			o.Broken("object/segments", int64(p.Off), "segment %d, %s, has %d bytes at %#x; the file has %d", i, p.Type, p.Filesz, p.Off, o.Size)
+		}
+		if p.Type == elf.PT_LOAD && p.Align > 1 && p.Off%p.Align != p.Vaddr%p.Align {
+			o.Broken("object/segments", int64(p.Off), "segment %d is at offset %#x and address %#x, which do not agree modulo %#x", i, p.Off, p.Vaddr, p.Align)
+		}
+	}
+}
+
+// symbolTable checks the symbols, and keeps those of functions.
+func (o *Object) symbolTable() {
+	table := o.ELF.SectionByType(elf.SHT_SYMTAB)
+	if table == nil {
+		return
+	}
+	symbols, err := o.ELF.Symbols()
+	if err != nil {
+		if !errors.Is(err, elf.ErrNoSymbols) {
+			o.Broken("object/symbols", offset(table), "%v", err)
+		}
+		return
+	}
+	locals := uint32(1) // the first symbol, which is not among them, is local
+	for _, s := range symbols {
+		if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
+			locals++
+		}
+	}
+	first := uint32(len(symbols) + 1)
+	if i := slices.IndexFunc(symbols, notLocal); i >= 0 {
+		first = uint32(i + 1)
+	}
+	if table.Info != first || locals != first {
+		o.Broken("object/sh-info", offset(table), "sh_info is %d; the first symbol that is not local is number %d, and %d are local", table.Info, first, locals)
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE {
+			continue
+		}
+		if int(s.Section) >= len(o.ELF.Sections) {
+			o.Broken("object/symbols", offset(table), "%s is in section %d, of %d", verify.Quoted(s.Name), s.Section, len(o.ELF.Sections))
+			continue
+		}
+		in := o.ELF.Sections[s.Section]
+		if o.ELF.Machine == elf.EM_ARM {
+			s.Value &^= 1 // the code is in the T32 set
+		}
+		if o.ELF.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
+			o.Broken("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", verify.Quoted(s.Name), s.Size, s.Value, verify.Quoted(in.Name), in.Addr, in.Addr+in.Size)
+		}
+		if in == o.Text && o.jit && (s.Name == "" || s.Size == 0) {
+			o.Broken("object/symbols", offset(table), "the function %s at %#x has %d bytes", verify.Quoted(s.Name), s.Value, s.Size)
+		}
+		if in == o.Text {
+			o.symbols = append(o.symbols, s)
+		}
+	}
+	slices.SortFunc(o.symbols, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
+}
+
+// isOwn reports whether symbols are addresses in a section: linkers of other files put
+// some outside on purpose.
+func (o *Object) isOwn(s *elf.Section) bool { return o.jit && s.Flags&elf.SHF_ALLOC != 0 }
+
+func notLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) != elf.STB_LOCAL }
+
+// jitLayout checks what perf needs in order to find a symbol.
+func (o *Object) jitLayout() {
+	if o.Text == nil {
+		o.Broken("object/text", 0, "there is no .text")
+		return
+	}
+	if o.Text.Addr != o.Text.Offset || o.Text.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR {
+		o.Broken("object/text", offset(o.Text), ".text is at address %#x and offset %#x, with flags %s", o.Text.Addr, o.Text.Offset, o.Text.Flags)
+	}
+	if len(o.symbols) == 0 {
+		o.Broken("object/no-symbol", offset(o.Text), "no symbol of a function is in .text")
+	}
+	var first *elf.ProgHeader
+	covered := false
+	for i := range o.phdrs {
+		p := &o.phdrs[i]
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if first == nil {
+			first = p
+		}
+		inFile := p.Filesz
+		if o.Text.Type == elf.SHT_NOBITS { // its bytes are not known
+			inFile = p.Memsz
+		}
+		covered = covered || p.Flags&elf.PF_X != 0 && p.Off <= o.Text.Offset && p.Off+inFile >= o.Text.Offset+o.Text.Size && o.Text.Addr-p.Vaddr == o.Text.Offset-p.Off
+	}
+	if !covered {
+		o.Broken("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.Text.FileSize, o.Text.Offset)
+	}
+	if first == nil {
+		return
+	}
+	base, want := first.Vaddr, uint64(0)
+	if first.Align > 1 {
+		base &^= first.Align - 1
+	}
+	if strings.HasPrefix(o.path, "/tmp/jitted-") {
+		want = o.Text.Addr
+	}
+	if base != want {
+		o.Broken("object/base", 0, "the first PT_LOAD is at address %#x, aligned to %#x: %#x instead of %#x", first.Vaddr, first.Align, base, want)
+	}
+}
+
+// note checks that there is a build id, and that it can be found both ways.
+func (o *Object) note() {
+	s := o.ELF.Section(".note.gnu.build-id")
+	if s == nil {
+		o.Broken("object/build-id", 0, "there is no .note.gnu.build-id")
+		return
+	}
+	b, err := s.Data()
+	if err != nil || len(b) < 16 {
+		o.Broken("object/build-id", offset(s), ".note.gnu.build-id cannot be read")
+		return
+	}
+	order := o.ELF.ByteOrder
+	nameSize, idSize, typ := order.Uint32(b), order.Uint32(b[4:]), order.Uint32(b[8:])
+	if nameSize != 4 || typ != 3 || string(b[12:16]) != "GNU\x00" || idSize == 0 || idSize > 64 || uint64(idSize) > uint64(len(b)-16) {
+		o.Broken("object/build-id", offset(s), ".note.gnu.build-id holds no build id")
+		return
+	}
+	o.BuildID = b[16 : 16+idSize]
+	if verify.IsZero(o.BuildID) {
+		o.Broken("object/build-id", offset(s), "the build id is nothing but zeros")
+		return
+	}
+	for _, p := range o.phdrs {
+		if p.Type == elf.PT_NOTE && p.Off <= s.Offset && p.Off+p.Filesz >= s.Offset+s.FileSize {
+			return
+		}
+	}
+	o.Broken("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
+}
+
+// frames checks the unwind tables.
+func (o *Object) frames() {
+	frames, header := o.ELF.Section(".eh_frame"), o.ELF.Section(".eh_frame_hdr")
+	if frames == nil && header == nil || o.Text == nil {
+		return
+	}
+	if frames == nil || header == nil {
+		o.Broken("object/frame-header", 0, ".eh_frame and .eh_frame_hdr are not both there")
+		return
+	}
+	o.Tables = frames.SectionHeader
+	o.Tables.Size = header.Offset + header.FileSize - frames.Offset
+	data, err := frames.Data()
+	if err != nil {
+		o.Broken("object/frames", offset(frames), "%v", err)
+		return
+	}
+	addrSize := 8
+	if o.ELF.Class == elf.ELFCLASS32 {
+		addrSize = 4
+	}
+	table, err := ehframe.Read(o.ELF.ByteOrder, addrSize, data, frames.Addr)
+	if err != nil {
+		o.Broken("object/frames", offset(frames), "%v", err)
+		return
+	}
+	for _, f := range table {
+		if f.Low < o.Text.Addr || f.High > o.Text.Addr+o.Text.Size || f.Low >= f.High {
+			o.Broken("object/frames", offset(frames), "an FDE is about %#x to %#x, .text is at %#x to %#x", f.Low, f.High, o.Text.Addr, o.Text.Addr+o.Text.Size)
+			return
+		}
+	}
+	slices.SortFunc(table, func(a, b ehframe.Entry) int { return cmp.Compare(a.Low, b.Low) })
+	for i := 1; i < len(table); i++ {
+		if table[i-1].High > table[i].Low {
+			o.Broken("object/frames", offset(frames), "FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)
+			return
+		}
+	}
+	data, err = header.Data()
+	if err == nil {
+		err = ehframe.CheckHeader(o.ELF.ByteOrder, addrSize, data, header.Addr, frames.Addr, table)
+	}
+	if err != nil {
+		o.Broken("object/frame-header", offset(header), "%v", err)
+		return
+	}
+	if header.Flags&elf.SHF_ALLOC == 0 {
+		return // the tables have a place of their own, in no segment
+	}
+	for _, p := range o.phdrs {
+		if p.Type == elf.PT_GNU_EH_FRAME {
+			if p.Off != header.Offset || p.Vaddr != header.Addr || p.Filesz != header.FileSize {
+				o.Broken("object/frame-segment", offset(header), "PT_GNU_EH_FRAME has %d bytes at %#x, .eh_frame_hdr %d at %#x", p.Filesz, p.Off, header.FileSize, header.Offset)
+			}
+			return
+		}
+	}
+	o.Broken("object/frame-segment", offset(header), "there is no PT_GNU_EH_FRAME")
+}
+
+// HasSymbol reports whether a function's symbol is in size bytes at an address. The
+// symbols do not overlap in what jitinject and perf inject make.
+func (o *Object) HasSymbol(addr, size uint64) bool {
+	i := sort.Search(len(o.symbols), func(i int) bool { return o.symbols[i].Value+max(o.symbols[i].Size, 1) > addr })
+	return i < len(o.symbols) && o.symbols[i].Value < addr+size
+}

@@ -1,0 +1,33 @@
+package checkobject_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkobject"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
+)
+
+type breach = verifytest.Breach
+
+var (
+	le    = binary.LittleEndian
+	write = verifytest.Write
+)
+
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+	t.Helper()
+	return verifytest.Verified(t, formats.Verifier(), path, opts)
+}
+
+// TestBreaches: for every rule there is a file that breaks it and no other.
+func TestBreaches(t *testing.T) {
+	verifytest.CheckBreaches(t, formats.Verifier(), checkobject.Format.Rules, objectBreaches)
+}
+
+// TestGood: where nothing is wrong, nothing is said.
+func TestGood(t *testing.T) {
+	verifytest.CheckGood(t, formats.Verifier(), goodObject)
+}

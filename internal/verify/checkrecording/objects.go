@@ -1,0 +1,147 @@
+package checkrecording
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"debug/elf"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkobject"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// checkObjects checks the objects of the recording, in the order of their paths.
+func (c *checker) checkObjects(ctx context.Context) error {
+	if len(c.objects) == 0 {
+		return nil
+	}
+	table := c.buildIDs()
+	objects := make([]*mappedObject, 0, len(c.objects))
+	for _, o := range c.objects {
+		objects = append(objects, o)
+	}
+	slices.SortFunc(objects, func(a, b *mappedObject) int { return cmp.Compare(a.path, b.path) })
+	own := c.File
+	defer func() { c.File = own }()
+	for _, o := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.File = own
+		c.object(ctx, o, table[o.path])
+	}
+	return nil
+}
+
+// buildIDs returns the build ids in the recording's table, by path.
+func (c *checker) buildIDs() map[string][]byte {
+	table := c.table
+	if c.rec.Seekable != nil {
+		if f := c.rec.Seekable.Feature(perfdata.FeatureBuildID); f != nil {
+			if b, err := f.Bytes(); err == nil {
+				table = append(table, b...)
+			}
+		}
+	}
+	ids := make(map[string][]byte)
+	for e, err := range perfdata.BuildIDs(c.rec.Order, table) {
+		if err != nil {
+			break
+		}
+		if name := string(e.Filename); c.objects[name] != nil {
+			ids[name] = e.BuildID
+		}
+	}
+	return ids
+}
+
+// object checks one object: the file, and what the recording says of it.
+func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
+	first := &o.mappings[0]
+	st, err := os.Lstat(o.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.Broken("recording/object-missing", first.at, "%s is not there", verify.Quoted(o.path))
+		return
+	case err != nil:
+		c.Broken("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
+		return
+	case !st.Mode().IsRegular():
+		c.Broken("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
+		return
+	}
+	f, err := os.Open(o.path)
+	if err != nil {
+		c.Broken("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
+		return
+	}
+	defer f.Close()
+	own := c.File
+	c.File = o.path
+	e := checkobject.Check(ctx, c.Reporter, f, st.Size(), o.path, true)
+	c.File = own
+	if e.ELF == nil {
+		return
+	}
+	if e.Tables.Size > 0 && e.Tables.Flags&elf.SHF_ALLOC == 0 {
+		o.tables = e.Tables.Offset
+	}
+	c.compareIDs(o, e.BuildID, listed)
+	c.ranges(o, e)
+}
+
+// compareIDs checks what the recording says of an object's build id.
+func (c *checker) compareIDs(o *mappedObject, id, listed []byte) {
+	first := &o.mappings[0]
+	if len(listed) > 0 && !sameID(listed, id) {
+		c.Broken("recording/build-id", -1, "%s has the build id %x, the recording's table has %x", verify.Quoted(o.path), id, listed)
+		return
+	}
+	for i := range o.mappings {
+		m := &o.mappings[i]
+		if told := m.id[:m.idSize]; len(told) > 0 && !sameID(told, id) {
+			c.Broken("recording/build-id", m.at, "%s has the build id %x, the mapping has %x", verify.Quoted(o.path), id, told)
+			return
+		}
+	}
+	if len(listed) == 0 && first.idSize == 0 {
+		c.Broken("recording/build-id-missing", first.at, "neither the mapping of %s nor the recording's table has a build id", verify.Quoted(o.path))
+	}
+}
+
+// sameID compares build ids: perf keeps up to 20 bytes, and may fill them with zeros.
+func sameID(a, b []byte) bool {
+	trim := func(id []byte) []byte { return bytes.TrimRight(id[:min(len(id), 20)], "\x00") }
+	return bytes.Equal(trim(a), trim(b))
+}
+
+// ranges checks what the mappings of an object show. They begin in its code, or are the
+// unwind tables; behind the code they may show as much as the runtime had there of its
+// own tables.
+func (c *checker) ranges(o *mappedObject, e *checkobject.Object) {
+	if e.Text == nil {
+		return
+	}
+	text := &e.Text.SectionHeader
+	for i := range o.mappings {
+		m := &o.mappings[i]
+		end := m.pgoff + m.len
+		switch {
+		case end < m.pgoff, m.len == 0:
+			c.Broken("recording/object-range", m.at, "a mapping of %d bytes of %s from %#x", m.len, verify.Quoted(o.path), m.pgoff)
+		case e.Tables.Size > 0 && m.pgoff == e.Tables.Offset:
+			if end > e.Tables.Offset+e.Tables.Size {
+				c.Broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
+			}
+		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.FileSize, 1) || end > uint64(max(e.Size, int64(text.Offset+text.FileSize+7))):
+			c.Broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
+		case !e.HasSymbol(text.Addr+m.pgoff-text.Offset, m.len):
+			c.Broken("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", verify.Quoted(o.path), m.pgoff, end)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package checkrecording
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/jitted"
+	"github.com/jitinject/jitinject/internal/verify/recorded"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A checker is a perf.data that is being checked.
+type checker struct {
+	*verify.Reporter
+	rec     *recorded.File
+	ids     sampleIDs
+	rounds  rounds
+	memory  []memoryEvent
+	objects map[string]*mappedObject // by path
+	markers []string
+	table   []byte // of build ids, as records of a pipe tell them
+	events  []byte // EVENT_DESC, as a record of a pipe tells it
+	records int
+	mapped  int // of objects
+	clocked bool
+	stacks  bool // samples have copies of them
+	lost    bool // records behind a fault
+}
+
+// A mappedObject is an object of jitted functions, as the recording has it.
+type mappedObject struct {
+	path     string
+	mappings []jitMapping
+	tables   uint64 // where its unwind tables are in the file, if they have a place of their own
+}
+
+// A jitMapping is a mapping of an object.
+type jitMapping struct {
+	addr, len, pgoff uint64
+	id               [20]byte
+	idSize           uint8
+	at               int64 // offset of the record in the file
+}
+
+// checkFile checks a perf.data, in whatever form, and the objects it refers to.
+func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []string, belongs recorded.BelongsFunc) error {
+	rec, err := recorded.Open(path)
+	if err != nil {
+		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
+			return err
+		}
+		r.Result.Holds = "nothing that can be read"
+		r.Broken("recording/header", verify.FaultAt(err, 0), "%v", err)
+		return nil
+	}
+	defer rec.Close()
+	return checkOpen(ctx, r, rec, path, logs, belongs)
+}
+
+// checkOpen checks a recording that is open. Logs and traces may belong to it.
+func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path string, logs []string, belongs recorded.BelongsFunc) error {
+	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
+	c.rounds.off = rec.IsDir // each of its files has an order of its own
+	if rec.Seekable != nil {
+		c.sections()
+	}
+	c.attrs()
+	if err := c.walk(ctx); err != nil {
+		return err
+	}
+	c.overlaps()
+	if err := c.checkObjects(ctx); err != nil {
+		return err
+	}
+	c.tablePlaces()
+	return c.verdict(ctx, path, logs, belongs)
+}
+
+// fileError reports whether an error is of the operating system.
+func fileError(err error) bool {
+	var errno interface{ Timeout() bool } // syscall.Errno, *os.PathError
+	return errors.As(err, &errno)
+}
+
+// attrs checks the events.
+func (c *checker) attrs() {
+	c.clocked = len(c.rec.Attrs) > 0
+	seen := make(map[uint64]int)
+	for i := range c.rec.Attrs {
+		a := &c.rec.Attrs[i]
+		if id, ok := a.ClockID(); !ok || id != perfdata.ClockMonotonic {
+			c.clocked = false
+		}
+		for _, id := range a.IDs {
+			if first, twice := seen[id]; twice && first != i {
+				c.Broken("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
+			}
+			seen[id] = i
+		}
+	}
+	c.stacks = c.copiesStacks()
+	c.ids = sampleIDsOf(c.rec.Order, c.rec.Attrs)
+}
+
+// walk goes through the records.
+func (c *checker) walk(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		block, err := c.rec.Stream.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if fileError(err) {
+				return verify.PlainError(err)
+			}
+			c.Broken("recording/record", verify.FaultAt(err, -1), "%v", err)
+			c.lost = true
+			break
+		}
+		for at, rec := range block.Records() {
+			c.records++
+			if err := c.record(rec, block.Offset+int64(at)); err != nil {
+				c.Broken("recording/record", block.Offset+int64(at), "%v", err)
+			}
+		}
+	}
+	if cut := c.rec.Stream.Cut(); cut >= 0 {
+		c.Broken("recording/cut", cut, "the data ends inside a record")
+	}
+	return nil
+}
+
+// record checks one record. at is its offset in the file, or of the compressed one
+// that it is in.
+func (c *checker) record(rec perfdata.Record, at int64) error {
+	switch rec.Type {
+	case perfdata.RecordFinishedRound:
+		c.rounds.finished()
+		return nil
+	case perfdata.RecordHeaderAttr:
+		if c.rec.Seekable != nil {
+			return nil
+		}
+		a, err := perfdata.HeaderAttr(c.rec.Order, rec)
+		if err != nil {
+			return err
+		}
+		c.rec.Attrs = append(c.rec.Attrs, a)
+		if c.rec.Layouts, err = perfdata.NewLayouts(c.rec.Order, c.rec.Attrs); err != nil {
+			return err
+		}
+		c.attrs()
+		return nil
+	case perfdata.RecordHeaderFeature:
+		if id, content, ok := perfdata.HeaderFeature(c.rec.Order, rec); ok && id == perfdata.FeatureEventDesc {
+			c.events = bytes.Clone(content)
+		}
+		return nil
+	case perfdata.RecordHeaderBuildID:
+		c.table = perfdata.AppendBuildIDRecord(c.table, c.rec.Order, rec)
+		return nil
+	}
+	if !rec.Type.IsKernel() {
+		return nil
+	}
+	if text := c.ids.check(rec); text != "" {
+		c.Broken("recording/sample-id", at, "%s: %s", rec.Type, text)
+		return nil
+	}
+	time, timed := c.rec.Time(rec)
+	if timed {
+		if late := c.rounds.record(time); late > 0 {
+			c.Broken("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, verify.Span(late))
+		}
+	}
+	switch rec.Type {
+	case perfdata.RecordMmap, perfdata.RecordMmap2:
+		m, err := c.rec.Mmap(rec)
+		if err != nil {
+			return err
+		}
+		c.mmap(&m, rec, time, at)
+	case perfdata.RecordComm:
+		e, err := c.rec.Comm(rec)
+		if err != nil {
+			return err
+		}
+		if e.Exec && c.stacks {
+			c.memory = append(c.memory, memoryEvent{pid: e.PID, time: time, exec: true})
+		}
+	case perfdata.RecordFork, perfdata.RecordExit:
+		if _, err := c.rec.Task(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mmap takes in a mapping.
+func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at int64) {
+	if m.OfKernel() {
+		return
+	}
+	name := string(m.Filename)
+	e := memoryEvent{pid: m.PID, time: time, at: at, addr: m.Addr, len: m.Len}
+	switch {
+	case jitted.IsObject(name):
+		if mode := rec.Misc & recorded.CPUMode; mode != recorded.CPUModeUser {
+			c.Broken("recording/object-mode", at, "the mapping of %s is of cpumode %d, not of user space", verify.Quoted(name), mode)
+		} else if rec.Type == perfdata.RecordMmap2 && m.Prot&recorded.ProtExec == 0 {
+			c.Broken("recording/object-mode", at, "the mapping of %s is not executable: its protection is %#x", verify.Quoted(name), m.Prot)
+		}
+		o := c.objects[name]
+		if o == nil {
+			o = &mappedObject{path: name}
+			c.objects[name] = o
+		}
+		j := jitMapping{addr: m.Addr, len: m.Len, pgoff: m.PgOff, at: at, idSize: uint8(copy(make([]byte, 20), m.BuildID))}
+		copy(j.id[:], m.BuildID)
+		o.mappings = append(o.mappings, j)
+		c.mapped++
+		e.object, e.pgoff = o, m.PgOff
+	case jitted.IsMarker(name):
+		c.markers = append(c.markers, name)
+		return
+	case len(name) > 0 && name[0] == '/' && !recorded.IsAnonymous(name):
+		e.file, e.pgoff = name, m.PgOff
+	}
+	if c.stacks {
+		c.memory = append(c.memory, e)
+	}
+}
+
+// verdict says what the recording is, if that needs to be said.
+func (c *checker) verdict(ctx context.Context, path string, logs []string, belongs recorded.BelongsFunc) error {
+	injected := len(c.objects) > 0
+	switch {
+	case injected && len(c.markers) > 0:
+		c.Broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
+	case len(c.markers) > 0:
+		c.Broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", verify.Quoted(c.markers[0]), c.File)
+	case !injected && !c.lost && !c.hasCalls():
+		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
+			return err
+		} else if !found {
+			c.Broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
+		}
+	}
+	if len(c.markers) > 0 && !injected && !c.clocked {
+		c.Broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
+	}
+	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.mapped, "mapping") + " of " + verify.Counted(len(c.objects), "object")
+	return nil
+}

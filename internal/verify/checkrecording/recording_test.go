@@ -1,0 +1,197 @@
+package checkrecording_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/jitobj"
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/verifytest"
+)
+
+func goodWorld(t *testing.T, dir string) *verifytest.World {
+	w := verifytest.NewWorld(t, dir, nil)
+	w.Sample(dumpPID, 100, 0x1234)
+	w.Mmap2(dumpPID, 120, 0x400000, 0x1000, 0, "/bin/prog")
+	w.Round()
+	w.MapObject(200)
+	w.Sample(dumpPID, 300, a+8)
+	w.Round()
+	w.Sample(dumpPID, 250, a+9)
+	return w
+}
+
+func goodRecording(t *testing.T, dir string) (string, verify.Options) {
+	return write(t, dir, "perf.data", goodWorld(t, dir).Bytes()), verify.Options{}
+}
+
+// pipe returns a recording in pipe format: its attr, twice if asked for, and records.
+func pipe(t *testing.T, file []byte, attrs int) []byte {
+	t.Helper()
+	b := append([]byte("PERFILE2"), 16, 0, 0, 0, 0, 0, 0, 0)
+	for range attrs {
+		b = le.AppendUint32(b, 64)
+		b = le.AppendUint32(b, (8+128+8)<<16)
+		b = append(b, file[112:112+128]...)
+		b = le.AppendUint64(b, 77)
+	}
+	data, size := le.Uint64(file[40:]), le.Uint64(file[48:])
+	return append(b, file[data:data+size]...)
+}
+
+func goodPipe(t *testing.T, dir string) (string, verify.Options) {
+	return write(t, dir, "perf.data", pipe(t, goodWorld(t, dir).Bytes(), 1)), verify.Options{}
+}
+
+// recorded returns the breach of a recording that is made around an object.
+func recorded(rule string, make func(w *verifytest.World), also ...string) breach {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		w := verifytest.NewWorld(t, dir, nil)
+		make(w)
+		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
+	}, Also: also}
+}
+
+// bent returns the breach of a good recording of which some bytes were changed.
+func bent(rule string, change func(t *testing.T, b []byte) []byte, also ...string) breach {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		return write(t, dir, "perf.data", change(t, goodWorld(t, dir).Bytes())), verify.Options{}
+	}, Also: also}
+}
+
+var recordingBreaches = []breach{
+	bent("recording/header", func(t *testing.T, b []byte) []byte { b[16] = 1; b[17] = 0; return b }),
+	bent("recording/unfinished", func(t *testing.T, b []byte) []byte {
+		end := le.Uint64(b[40:]) + le.Uint64(b[48:])
+		le.PutUint64(b[48:], 0)
+		return b[:end]
+	}),
+	bent("recording/sections", func(t *testing.T, b []byte) []byte {
+		table := le.Uint64(b[40:]) + le.Uint64(b[48:])
+		le.PutUint64(b[table+16:], le.Uint64(b[40:])+8) // the host name
+		return b
+	}),
+	bent("recording/sections", func(t *testing.T, b []byte) []byte {
+		attrs := le.Uint64(b[24:])
+		le.PutUint64(b[attrs+128:], attrs+8) // the ids
+		return b
+	}, "recording/sample-id", "recording/no-jit"),
+	bent("recording/ids", func(t *testing.T, b []byte) []byte { return pipe(t, b, 2) }),
+	bent("recording/record", func(t *testing.T, b []byte) []byte {
+		p := pipe(t, b, 1)
+		le.PutUint16(append(p, 9, 0, 0, 0, 0, 0, 4, 0)[len(p)+6:], 4)
+		return append(p, 9, 0, 0, 0, 0, 0, 4, 0)
+	}),
+	bent("recording/cut", func(t *testing.T, b []byte) []byte {
+		p := pipe(t, b, 1)
+		return p[:len(p)-4]
+	}),
+	recorded("recording/sample-id", func(w *verifytest.World) {
+		w.MapObject(200)
+		w.ID = 78
+		w.Sample(dumpPID, 300, a)
+		w.ID = 77
+	}),
+	recorded("recording/sample-id", func(w *verifytest.World) {
+		w.MapObject(200)
+		w.Raw(3, 0, make([]byte, 8))
+	}),
+	recorded("recording/order", func(w *verifytest.World) {
+		w.Sample(dumpPID, 100, 1)
+		w.Round()
+		w.Sample(dumpPID, 200, 1)
+		w.Round()
+		w.MapObject(50)
+	}),
+	recorded("recording/no-clock", func(w *verifytest.World) {
+		w.ClockID = -1
+		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
+	}, "recording/not-injected"),
+	recorded("recording/not-injected", func(w *verifytest.World) { w.Marker(dumpPID, 100, "/x/jit-4711.dump") }),
+	recorded("recording/marker-left", func(w *verifytest.World) {
+		w.MapObject(200)
+		w.Marker(dumpPID, 100, "/x/jit-4711.dump")
+	}),
+	recorded("recording/no-jit", func(w *verifytest.World) { w.Sample(dumpPID, 100, 1) }),
+	{Rule: "recording/object-mode", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		w := verifytest.NewWorld(t, dir, nil)
+		w.MapObject(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.Path))-68]-- // misc: the kernel's
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}},
+	{Rule: "recording/object-mode", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		w := verifytest.NewWorld(t, dir, nil)
+		w.MapObject(200)
+		b := w.Bytes()
+		b[bytes.Index(b, []byte(w.Path))-8] = 1 // PROT_READ
+		return write(t, dir, "perf.data", b), verify.Options{}
+	}},
+	recorded("recording/object-missing", func(w *verifytest.World) {
+		w.MapObject(200)
+		os.Remove(w.Path)
+	}),
+	recorded("recording/object-file", func(w *verifytest.World) {
+		w.MapObject(200)
+		os.Rename(w.Path, w.Path+".elsewhere")
+		os.Symlink(w.Path+".elsewhere", w.Path)
+	}),
+	recorded("recording/build-id", func(w *verifytest.World) {
+		w.BuildID[0]++
+		w.MapObject(200)
+	}),
+	recorded("recording/build-id-missing", func(w *verifytest.World) { verifytest.MapObject(w.Recording, 200, a, 0x30, 0x80, w.Path, nil) }),
+	recorded("recording/object-range", func(w *verifytest.World) { verifytest.MapObject(w.Recording, 200, a, 0x30, 0x40, w.Path, w.BuildID) }),
+	recorded("recording/object-range", func(w *verifytest.World) { verifytest.MapObject(w.Recording, 200, a, 1<<20, 0x80, w.Path, w.BuildID) }),
+	{Rule: "recording/object-symbol", Make: func(t *testing.T, dir string) (string, verify.Options) {
+		w := verifytest.NewWorld(t, dir, verifytest.PatchedObject(t, func(p *verifytest.ObjectPatch) { le.PutUint64(p.Section(".symtab")[24+16:], 8) })) // its size
+		verifytest.MapObject(w.Recording, 200, a, 0x10, 0x90, w.Path, w.BuildID)
+		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
+	}},
+	awayBreach("recording/tables-over", 0x100000-0xff0),
+	awayBreach("recording/tables-over", 0x100010),
+	recorded("recording/over-file", func(w *verifytest.World) {
+		w.SampleType |= testrec.StackUser
+		w.Mmap2(dumpPID, 100, a&^0xfff, 0x10000, 0, "/bin/prog")
+		w.MapObject(200)
+	}),
+}
+
+// awayBreach maps unwind tables at a place of their own, and something else beside or
+// over them.
+func awayBreach(rule string, other uint64) breach {
+	return breach{Rule: rule, Make: func(t *testing.T, dir string) (string, verify.Options) {
+		const away = 0x100000
+		o := verifytest.ObjectAt(t, jitobj.Place{Away: away, Room: 1 << 16})
+		w := verifytest.NewWorld(t, dir, o.Bytes)
+		w.SampleType |= testrec.StackUser
+		w.MapObject(200)
+		verifytest.MapObject(w.Recording, 200, a+away, o.Tables.Size, o.Tables.Offset, w.Path, w.BuildID)
+		w.Mmap2(dumpPID, 300, a+other, 0x1000, 0, "//anon")
+		return write(t, dir, "perf.data", w.Bytes()), verify.Options{}
+	}}
+}
+
+// TestTablesAway: tables with a place of their own are as good as others.
+func TestTablesAway(t *testing.T) {
+	path, opts := awayBreach("", 0x101000).Make(t, t.TempDir())
+	if rules, all := verified(t, path, opts); len(rules) > 0 {
+		t.Errorf("%v: %+v", rules, all)
+	}
+}
+
+// TestCopyOfFile: V8's second mapping of its builtins is no place to keep out of.
+func TestCopyOfFile(t *testing.T) {
+	dir := t.TempDir()
+	w := verifytest.NewWorld(t, dir, nil)
+	w.SampleType |= testrec.StackUser
+	w.Mmap2(dumpPID, 100, 0x400000, 0x20000, 0, "/bin/prog")
+	w.Mmap2(dumpPID, 110, a&^0xfff, 0x10000, 0x8000, "/bin/prog")
+	w.MapObject(200)
+	path := write(t, dir, "perf.data", w.Bytes())
+	if rules, all := verified(t, path, verify.Options{}); len(rules) > 0 {
+		t.Errorf("%v: %+v", rules, all)
+	}
+}

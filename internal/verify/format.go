@@ -1,0 +1,39 @@
+package verify
+
+import (
+	"context"
+	"io"
+)
+
+// A Format is a format of files that can be checked. Functions that a format has no use for
+// are nil.
+type Format struct {
+	Kind  string // of its files, as Result has it
+	Name  string // with its article
+	Rules []Rule
+
+	// Check checks a file. The error says that it could not be read, or is ctx's.
+	Check func(ctx context.Context, r *Reporter, path string, opts *Options) error
+
+	// Identify reports whether a file has the format. Of side files, the registry sets it.
+	Identify func(src io.ReaderAt, path string) bool
+
+	// Claims reports whether a file is to be checked as one of the format where no Identify knows
+	// it, because it is damaged, or several do.
+	Claims func(src io.ReaderAt, path string) bool
+
+	// Lacks says what a file would have if it were of this format, or nothing.
+	Lacks func(path string) string
+
+	// Files returns the files to check where some are named. It leaves those of other formats.
+	Files func(named []string) []string
+}
+
+// A Rule is something that has to hold of a file.
+type Rule struct {
+	Name      string   // KIND/WHAT
+	Severity  Severity // of breaking it
+	Statement string   // what has to hold
+	Cause     string   // why it usually does not
+	Advice    string   // what to do then
+}

@@ -1,0 +1,29 @@
+package verify
+
+import (
+	"errors"
+	"os"
+)
+
+// Open opens a file or directory for reading. Pipes and devices are refused:
+// opening one may wait forever.
+func Open(path string) (*os.File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, PlainError(err)
+	}
+	if !st.Mode().IsRegular() && !st.IsDir() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := os.Open(path)
+	return f, PlainError(err)
+}
+
+// PlainError takes the path off an error that will be printed beside it.
+func PlainError(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,27 @@
+package verify
+
+// Options say how files are checked. The zero value is of use, except that nobody
+// hears of the complaints.
+type Options struct {
+	// Emit gets each complaint as it comes up.
+	Emit func(Complaint)
+
+	// All tells of every complaint. Otherwise the eleventh about one rule and those
+	// behind it are counted only.
+	All bool
+
+	// Recording is the path of the recording that side files belong to. They are held
+	// against what it says of their processes.
+	Recording string
+
+	// Recordings are paths of recordings that side files may belong to, if Recording is
+	// empty. A file is held against each that knows its process.
+	Recordings []string
+
+	// Logs are paths of side files that recordings may belong to, and which they do not name.
+	Logs []string
+
+	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for files that were
+	// written on it, or 0.
+	Now uint64
+}

@@ -1,0 +1,145 @@
+package recorded
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/perfdata"
+)
+
+// A File is a recording open for reading, in any of its forms.
+type File struct {
+	*perfdata.Layouts
+	Order    binary.ByteOrder
+	Attrs    []perfdata.Attr
+	Seekable *perfdata.File // nil in pipe format
+	Stream   perfdata.Stream
+	IsDir    bool
+	Close    func() error
+	Size     int64
+	Src      io.ReaderAt
+}
+
+// Open opens a recording and stands at its first record.
+func Open(path string) (*File, error) {
+	f, err := verify.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	rec := &File{Close: f.Close, Size: st.Size(), Src: f}
+	if st.IsDir() {
+		err = rec.openDir(path)
+	} else {
+		err = rec.open()
+	}
+	if err != nil {
+		rec.Close()
+		return nil, err
+	}
+	return rec, nil
+}
+
+// Read returns a recording of one file, at its first record. It need not be closed.
+func Read(src io.ReaderAt, size int64) (*File, error) {
+	rec := &File{Close: func() error { return nil }, Size: size, Src: src}
+	return rec, rec.open()
+}
+
+func (rec *File) openDir(path string) error {
+	d, err := perfdata.OpenDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
+	}
+	if err != nil {
+		return fmt.Errorf("a directory that perf record did not make: %w", verify.PlainError(err))
+	}
+	closeSelf := rec.Close
+	rec.Close = func() error { d.Close(); return closeSelf() }
+	rec.IsDir, rec.Seekable = true, d.File
+	if rec.Stream, err = d.Blocks(); err != nil {
+		return err
+	}
+	return rec.layouts()
+}
+
+func (rec *File) open() (err error) {
+	rec.Seekable, err = perfdata.Open(rec.Src, rec.Size)
+	if err == nil {
+		rec.Stream = rec.Seekable.Blocks()
+		return rec.layouts()
+	}
+	if !errors.Is(err, perfdata.ErrPipe) {
+		return err
+	}
+	p, err := perfdata.OpenPipe(io.NewSectionReader(rec.Src, 0, rec.Size))
+	if err != nil {
+		return err
+	}
+	rec.Seekable, rec.Stream, rec.Layouts, rec.Order = nil, p.Blocks(), perfdata.NoLayouts(p.Order), p.Order
+	return nil
+}
+
+// layouts takes the layouts of records from the events.
+func (rec *File) layouts() (err error) {
+	rec.Attrs, rec.Order = rec.Seekable.Attrs, rec.Seekable.Header.Order
+	rec.Layouts, err = perfdata.NewLayouts(rec.Seekable.Header.Order, rec.Attrs)
+	return err
+}
+
+// Walk calls yield for each record, and reports whether all times are of
+// CLOCK_MONOTONIC.
+func Walk(ctx context.Context, path string, yield func(*File, perfdata.Record)) (monotonic bool, err error) {
+	rec, err := Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer rec.Close()
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		block, err := rec.Stream.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, r := range block.Records() {
+			if r.Type == perfdata.RecordHeaderAttr && rec.Seekable == nil {
+				a, err := perfdata.HeaderAttr(rec.Order, r)
+				if err != nil {
+					return false, err
+				}
+				rec.Attrs = append(rec.Attrs, a)
+				if rec.Layouts, err = perfdata.NewLayouts(rec.Order, rec.Attrs); err != nil {
+					return false, err
+				}
+				continue
+			}
+			yield(rec, r)
+		}
+	}
+	for i := range rec.Attrs {
+		if id, ok := rec.Attrs[i].ClockID(); !ok || id != perfdata.ClockMonotonic {
+			return false, nil
+		}
+	}
+	return len(rec.Attrs) > 0, nil
+}
+
+// TimedSample returns the head of a sample. ok is false also if its event has no times.
+func (r *File) TimedSample(rec perfdata.Record) (h perfdata.SampleHead, ok bool) {
+	h, ok = r.SampleHead(rec)
+	return h, ok && h.Time != perfdata.NoTime
+}

@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jitinject/jitinject/internal/wire"
+)
+
+// Quoted returns a name from a file for a text, on one line and not endless.
+func Quoted[T string | []byte](name T) string {
+	const most = 80
+	if len(name) > most {
+		return fmt.Sprintf("%q...", string(name[:most]))
+	}
+	return fmt.Sprintf("%q", string(name))
+}
+
+// Counted returns a number with what it counts.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Are returns a number of things, and that they are.
+func Are(n int, noun string) string {
+	if n == 1 {
+		return Counted(n, noun) + " is"
+	}
+	return Counted(n, noun) + " are"
+}
+
+// Span returns a length of time, given in nanoseconds, with three digits.
+func Span(ns uint64) string {
+	v, unit := float64(ns), "ns"
+	for _, next := range []string{"µs", "ms", "s"} {
+		if v < 1000 {
+			break
+		}
+		v, unit = v/1000, next
+	}
+	return strconv.FormatFloat(v, 'g', max(3, len(strconv.Itoa(int(v)))), 64) + " " + unit
+}
+
+// IsText reports whether a name is UTF-8 without control characters.
+func IsText(name []byte) bool {
+	return utf8.Valid(name) && !bytes.ContainsFunc(name, unicode.IsControl)
+}
+
+// IsZero reports whether all bytes are 0.
+func IsZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// FaultAt returns where in the file an error of a codec is, or what is next to it.
+func FaultAt(err error, near int64) int64 {
+	var we *wire.Error
+	if errors.As(err, &we) {
+		return we.Offset
+	}
+	return near
+}

@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Verifier checks files of some formats.
+type Verifier struct {
+	side, others []Format
+	rules        []Rule
+	byName       map[string]Rule
+}
+
+// New returns a Verifier for formats of side files, and for others. What one of the others
+// identifies is no side file.
+func New(side, others []Format) *Verifier {
+	v := &Verifier{side: side, others: others, byName: make(map[string]Rule)}
+	for _, list := range [][]Format{side, others} {
+		for i := range list {
+			v.rules = append(v.rules, list[i].Rules...)
+		}
+	}
+	for _, r := range v.rules {
+		v.byName[r.Name] = r
+	}
+	return v
+}
+
+// Rules returns all rules there are, in the order in which they are explained.
+func (v *Verifier) Rules() []Rule { return v.rules }
+
+// Explain returns the rule of a name.
+func (v *Verifier) Explain(name string) (Rule, bool) {
+	r, ok := v.byName[name]
+	return r, ok
+}
+
+// Files returns the files to check where some are named: directories and pairs of files may
+// mean others.
+func (v *Verifier) Files(named []string) []string {
+	for i := range v.side {
+		if v.side[i].Files != nil {
+			named = v.side[i].Files(named)
+		}
+	}
+	return named
+}
+
+// File checks one file. The error says that it could not be read, or is ctx's.
+func (v *Verifier) File(ctx context.Context, path string, opts Options) (Result, error) {
+	f, err := v.identify(path)
+	if err != nil {
+		return Result{}, err
+	}
+	r := NewReporter(path, &opts, v.byName)
+	r.Result.Kind = f.Kind
+	err = f.Check(ctx, r, path, &opts)
+	r.finish()
+	return r.Result, err
+}
+
+// KindOf returns the kind of a file, or "" for one that cannot be read or has none of the formats.
+func (v *Verifier) KindOf(path string) string {
+	f, err := v.identify(path)
+	if err != nil {
+		return ""
+	}
+	return f.Kind
+}
+
+// identify returns the format of a file.
+func (v *Verifier) identify(path string) (*Format, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !st.IsDir() {
+		if _, err := f.ReadAt(make([]byte, 8), 0); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	for i := range v.others {
+		if v.others[i].Identify(f, path) {
+			return &v.others[i], nil
+		}
+	}
+	if format := v.sideFormat(f, path); format != nil {
+		return format, nil
+	}
+	return nil, v.unknown(path)
+}
+
+// sideFormat returns the format of a side file, or nil. It is the only one that identifies the file.
+// If several do, it is the first of them that claims the file, or else the first of them. If none
+// does, it is the first of all that claims the file.
+func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
+	var found []*Format
+	for i := range v.side {
+		if v.side[i].Identify(src, path) {
+			found = append(found, &v.side[i])
+		}
+	}
+	if len(found) == 1 {
+		return found[0]
+	}
+	for i := range v.side {
+		f := &v.side[i]
+		if f.Claims != nil && (len(found) == 0 || slices.Contains(found, f)) && f.Claims(src, path) {
+			return f
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0]
+}
+
+// unknown says that a file has none of the formats, and what it lacks.
+func (v *Verifier) unknown(path string) error {
+	text := fmt.Sprintf("it is neither %s, nor %s", strings.Join(namesOf(v.side), ", "), strings.Join(namesOf(v.others), " or "))
+	for i := range v.side {
+		if v.side[i].Lacks == nil {
+			continue
+		}
+		if lack := v.side[i].Lacks(path); lack != "" {
+			text += "; " + lack
+		}
+	}
+	return errors.New(text)
+}
+
+func namesOf(formats []Format) (names []string) {
+	for i := range formats {
+		names = append(names, formats[i].Name)
+	}
+	return names
+}
