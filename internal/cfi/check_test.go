@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/jitinject/jitinject/dwarfgen"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -48,8 +50,8 @@ func unwindings(t testing.TB, dump []byte) (all []unwinding) {
 func TestCheckRecordings(t *testing.T) {
 	for _, name := range []string{"node-fp", "node-dwarf"} {
 		empty, full := 0, 0
-		for _, path := range dumpsBelow(t, recording(t, name)) {
-			for _, u := range unwindings(t, read(t, path)) {
+		for _, path := range testrec.Dumps(t, testrec.Unpack(t, name)) {
+			for _, u := range unwindings(t, dumpData(t, path)) {
 				frames, header, err := Split(binary.LittleEndian, u.data, u.headerSize)
 				if err != nil {
 					t.Fatal(err)
@@ -310,8 +312,8 @@ func TestSplit(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, path := range dumpsBelow(f, recording(f, "node-dwarf")) {
-		for i, u := range unwindings(f, read(f, path)) {
+	for _, path := range testrec.Dumps(f, testrec.Unpack(f, "node-dwarf")) {
+		for i, u := range unwindings(f, dumpData(f, path)) {
 			if i%50 == 0 {
 				f.Add(u.data, u.headerSize, u.size)
 			}
@@ -340,4 +342,13 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+func dumpData(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
