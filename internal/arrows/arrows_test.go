@@ -40,10 +40,11 @@ var allowed = map[string][]string{
 	"internal/source":  {"internal/jitcode"},
 	// Rooms below the engine's: what a format means, without a recording.
 	"internal/runtime/openj9/metadata": {"internal/format/j9meta", "internal/jitcode", "internal/source", "internal/wire", "jitdump"},
-	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/format/j9meta", "internal/jitcode", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
+	"internal/runtime/jitdump":         {"internal/cfi", "internal/disasm", "internal/ehframe", "internal/format/j9meta", "internal/jitcode", "internal/runtime/openj9/metadata", "internal/source", "internal/wire", "jitdump"},
 	"internal/buildid":                 {},
 	"internal/xraymap":                 {"internal/buildid", "github.com/ianlancetaylor/demangle"},
-	"internal/cfi":                     {"internal/jitcode", "internal/wire", "github.com/go-delve/delve/pkg/dwarf/frame"},
+	"internal/ehframe":                 {"internal/jitcode", "internal/wire"},
+	"internal/cfi":                     {"github.com/go-delve/delve/pkg/dwarf/frame", "internal/ehframe", "internal/jitcode"},
 	"internal/jitobj":                  {"internal/jitcode", "internal/wire", "elfgen", "dwarfgen", "github.com/ianlancetaylor/demangle"},
 
 	// What debug/dwarf does not check.
@@ -83,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/show/frames":      {"internal/show", "internal/wire"},
 	"internal/show/callstats":   {"internal/show"},
 	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/show", "internal/show/listing", "jitdump"},
-	"internal/show/showjitdump": {"internal/cfi", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
+	"internal/show/showjitdump": {"internal/ehframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
 	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/show", "internal/show/callstats", "internal/xraymap"},
 	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing"},

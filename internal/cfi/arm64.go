@@ -1,6 +1,8 @@
 package cfi
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // Numbers that instructions have for registers.
 const (

@@ -1,6 +1,8 @@
 package cfi
 
-import mathbits "math/bits"
+import (
+	mathbits "math/bits"
+)
 
 // A bitset is a set of small numbers. It has a bit for each word that is not empty, and
 // so on, so that what is next is found at once wherever it is.

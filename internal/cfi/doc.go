@@ -1,5 +1,4 @@
-// Package cfi knows how jitted code is unwound: from the code itself, or from the
-// tables that its producer sent.
+// Package cfi derives from code how it is unwound.
 //
 // # From the code
 //
@@ -54,12 +53,6 @@
 //
 // Functions of more than 4 MiB, and those with very many jumps, get no rows: memory and
 // time are in proportion to the code, whatever it does.
-//
-// # From the producer
-//
-// [Split] finds out where in an unwinding record the header is, and [Check] reads the
-// rest and refuses what an unwinder should not see. V8 sends tables without content for
-// most functions: they are empty, and the frame has to come from the code.
 //
 // # Branches
 //

@@ -1,6 +1,8 @@
 package cfi
 
-import "slices"
+import (
+	"slices"
+)
 
 // maxVisits is how often an op is looked at, on average, before a function is given
 // up: states only lose, so that each target is come back to at most as often as there

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
@@ -31,7 +32,7 @@ func TestSynthesize_ReturnAddressWrittenOver(t *testing.T) {
 	if got, want := shown(r.Rows), []string{"0 rsp+8", "4 rsp+16", "8 rsp+24", "13 -"}; !slices.Equal(got, want) {
 		t.Errorf("rows %q, want %q", got, want)
 	}
-	if want := []Span{{13, 19}}; !reflect.DeepEqual(r.Moved, want) {
+	if want := []ehframe.Span{{From: 13, To: 19}}; !reflect.DeepEqual(r.Moved, want) {
 		t.Errorf("moved in %v, want %v", r.Moved, want)
 	}
 }
@@ -55,7 +56,7 @@ func TestSynthesize_StoresBesideReturnAddress(t *testing.T) {
 // and it is pushed again.
 func TestSynthesize_ReturnAddressPopped(t *testing.T) {
 	r := new(Synthesizer).Synthesize(amd64, dropsArguments, nil)
-	if want := []Span{{7, 14}}; !reflect.DeepEqual(r.Moved, want) {
+	if want := []ehframe.Span{{From: 7, To: 14}}; !reflect.DeepEqual(r.Moved, want) {
 		t.Errorf("moved in %v, want %v; rows %q", r.Moved, want, shown(r.Rows))
 	}
 }
@@ -89,36 +90,36 @@ func TestSynthesize_PushesReturnAddressAndJumps(t *testing.T) {
 
 // Cut keeps the rows outside of spans.
 func TestCut(t *testing.T) {
-	place := DefaultPlace(amd64.Order, 8, 0x1000, 300)
+	place := ehframe.DefaultPlace(amd64.Order, 8, 0x1000, 300)
 	cie := jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16, Instructions: []byte{0x0c, 7, 8, 0x90, 1}}
 	// 0 rsp+8, 1 rsp+16, 4 rbp+16, 100 rsp+8, 290 rbp+16
 	insns := []byte{0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 96, 0x0c, 7, 8, 0x02, 190, 0x0c, 6, 16}
 	table := jitcode.FrameTable{CIEs: []jitcode.FrameCIE{cie}, FDEs: []jitcode.FrameFDE{{Size: 300, Instructions: insns}}}
 	for _, c := range []struct {
-		spans []Span
+		spans []ehframe.Span
 		want  []jitcode.FrameFDE
 	}{
 		{nil, table.FDEs},
-		{[]Span{{102, 110}}, []jitcode.FrameFDE{
+		{[]ehframe.Span{{From: 102, To: 110}}, []jitcode.FrameFDE{
 			{Size: 102, Instructions: insns[:13]},
 			{Offset: 110, Size: 190, Instructions: []byte{0x0e, 16, 0x86, 2, 0x0d, 6, 0x0c, 7, 8, 0x02, 180, 0x0c, 6, 16}},
 		}},
-		{[]Span{{0, 4}, {290, 300}}, []jitcode.FrameFDE{
+		{[]ehframe.Span{{From: 0, To: 4}, {From: 290, To: 300}}, []jitcode.FrameFDE{
 			{Offset: 4, Size: 286, Instructions: []byte{0x0e, 16, 0x86, 2, 0x0d, 6, 0x02, 96, 0x0c, 7, 8}},
 		}},
-		{[]Span{{0, 1}, {2, 3}}, []jitcode.FrameFDE{
+		{[]ehframe.Span{{From: 0, To: 1}, {From: 2, To: 3}}, []jitcode.FrameFDE{
 			{Offset: 1, Size: 1, Instructions: []byte{0x0e, 16, 0x86, 2}},
 			{Offset: 3, Size: 297, Instructions: []byte{0x0e, 16, 0x86, 2, 0x41, 0x0d, 6, 0x02, 96, 0x0c, 7, 8, 0x02, 190, 0x0c, 6, 16}},
 		}},
-		{[]Span{{0, 300}}, nil},
+		{[]ehframe.Span{{From: 0, To: 300}}, nil},
 	} {
-		if got := Cut(place, table, c.spans); !reflect.DeepEqual(got.FDEs, c.want) {
+		if got := ehframe.Cut(place, table, c.spans); !reflect.DeepEqual(got.FDEs, c.want) {
 			t.Errorf("cut %v: got %v, want %v", c.spans, got.FDEs, c.want)
 		}
 	}
 	table.CIEs[0].CodeAlign = 4 // 110 is no multiple of it
 	table.FDEs[0].Size = 1200
-	if got := Cut(place, table, []Span{{102, 110}}); !reflect.DeepEqual(got, table) {
+	if got := ehframe.Cut(place, table, []ehframe.Span{{From: 102, To: 110}}); !reflect.DeepEqual(got, table) {
 		t.Errorf("got %v, want the table itself", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
@@ -63,7 +64,7 @@ func (s *Synthesizer) rows() {
 		}
 		row := s.row(p)
 		if s.add(row); p.moved && !row.Known {
-			s.addMoved(Span{uint64(p.start), uint64(p.end)})
+			s.addMoved(ehframe.Span{From: uint64(p.start), To: uint64(p.end)})
 		}
 		at = p.end
 	}
@@ -76,7 +77,7 @@ func (s *Synthesizer) rows() {
 }
 
 // addMoved appends a span to Result.Moved.
-func (s *Synthesizer) addMoved(span Span) {
+func (s *Synthesizer) addMoved(span ehframe.Span) {
 	if last := len(s.result.Moved) - 1; last >= 0 && s.result.Moved[last].To == span.From {
 		s.result.Moved[last].To = span.To
 		return

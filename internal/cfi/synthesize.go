@@ -1,6 +1,9 @@
 package cfi
 
-import "github.com/jitinject/jitinject/internal/jitcode"
+import (
+	"github.com/jitinject/jitinject/internal/ehframe"
+	"github.com/jitinject/jitinject/internal/jitcode"
+)
 
 // Functions that are larger, in bytes, in instructions that do something, or in places
 // that jumps lead to, get no rows: they would take more memory than anything else here.
@@ -39,7 +42,7 @@ type Result struct {
 
 	// Moved is the code, in order, in which the word below the CFA has no return address: it
 	// was popped, or overwritten. There are no rows for it.
-	Moved []Span
+	Moved []ehframe.Span
 
 	// Popped is how many bytes the stack pointer gets above where it was when there
 	// was only a return address, at most. If it is not 0, the code was not entered as

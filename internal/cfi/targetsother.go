@@ -1,6 +1,8 @@
 package cfi
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // Direct branches of machines whose frames are not derived.
 

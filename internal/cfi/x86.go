@@ -1,6 +1,8 @@
 package cfi
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // x86 is an instruction while it is taken apart.
 type x86 struct {

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 
 	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
@@ -73,7 +74,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
 	if sent { // but wrong where a function moves its return address to drop arguments
-		fn.Unwind.Sent = cfi.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
+		fn.Unwind.Sent = ehframe.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
 		return nil
 	}
 	if r.d.traces && !found.Returns {
@@ -122,11 +123,11 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	if b := r.d.batchOf(r.d.parts[r.function].unwind); b != nil && len(u.Data) >= b.Offset+b.Size {
 		return r.batchTables(fn, b, &u)
 	}
-	frames, header, err := cfi.Split(r.d.order(), u.Data, u.HeaderSize)
+	frames, header, err := ehframe.Split(r.d.order(), u.Data, u.HeaderSize)
 	if err != nil || len(frames) == 0 {
 		return jitcode.FrameTable{}, err
 	}
-	table, err := cfi.Check(r.placeOf(fn), frames)
+	table, err := ehframe.Check(r.placeOf(fn), frames)
 	inFront := len(header) > 0 && &header[0] == &u.Data[0]
 	if err == nil && len(table.FDEs) > 0 && (inFront || table.Moved) {
 		r.fixes.displaced.Add(1)
@@ -135,8 +136,8 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 }
 
 // placeOf returns where perf expects the tables of fn.
-func (r *Reader) placeOf(fn *jitcode.Function) cfi.Place {
-	place := cfi.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
+func (r *Reader) placeOf(fn *jitcode.Function) ehframe.Place {
+	place := ehframe.DefaultPlace(r.d.order(), r.d.addrSize(), fn.Addr, fn.Size)
 	place.Machine = elf.Machine(r.d.header.Machine)
 	return place
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
 	"github.com/jitinject/jitinject/jitdump"
@@ -18,14 +18,14 @@ import (
 // An unwindBatch is an unwinding record of several functions.
 type unwindBatch struct {
 	record source.Span
-	*cfi.Batch
+	*ehframe.Batch
 	users int // functions that it has FDEs of
 }
 
 // unwinding takes note of an unwinding record.
 func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	d.endBatch()
-	if b, ok := cfi.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
+	if b, ok := ehframe.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
 		d.pairing.unwinding(source.Span{}, 0)
 		d.batches = append(d.batches, unwindBatch{record: spanOf(raw), Batch: b})
 		d.pairing.tables, d.pairing.loading = len(d.batches), false

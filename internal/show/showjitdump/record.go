@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/jitinject/jitinject/internal/cfi"
+	"github.com/jitinject/jitinject/internal/ehframe"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/frames"
 	"github.com/jitinject/jitinject/jitdump"
@@ -135,7 +135,7 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	o.Num("eh_frame_hdr_size", u.HeaderSize)
 	o.Num("mapped_size", u.MappedSize)
 	d.extra(u.Extra)
-	table, header, err := cfi.Split(raw.Order, u.Data, u.HeaderSize)
+	table, header, err := ehframe.Split(raw.Order, u.Data, u.HeaderSize)
 	if err != nil {
 		o.Str("not_decoded", []byte(err.Error()))
 		return
@@ -144,7 +144,7 @@ func (d *dumpViewer) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	defer o.EndList()
 	at := func(part []byte) int64 { return raw.Offset + prefix + 3*8 + int64(cap(u.Data)-cap(part)) }
 	f := frames.Table{Out: o, Order: raw.Order, Machine: d.reader.Header().Machine, AddrSize: frames.AddrSize(d.reader.Header().Machine), Label: "frames"}
-	if addr, ok := cfi.FramesAddress(raw.Order, f.AddrSize, header); ok {
+	if addr, ok := ehframe.FramesAddress(raw.Order, f.AddrSize, header); ok {
 		f.Address, f.Label = addr, ""
 	}
 	if len(header) > 0 {

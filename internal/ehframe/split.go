@@ -1,4 +1,4 @@
-package cfi
+package ehframe
 
 import (
 	"encoding/binary"

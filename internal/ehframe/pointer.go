@@ -1,6 +1,8 @@
-package cfi
+package ehframe
 
-import "github.com/jitinject/jitinject/internal/wire"
+import (
+	"github.com/jitinject/jitinject/internal/wire"
+)
 
 // Pointer encodings [LSB Core 10.5.1].
 const (
