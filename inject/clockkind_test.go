@@ -40,7 +40,7 @@ func same(t uint64) uint64 { return t }
 
 // hasRepair reports whether a dump's repairs have a name.
 func hasRepair(sum *inject.Summary, name string) bool {
-	for _, r := range sum.Dumps[0].Repairs {
+	for _, r := range sum.Dumps[0].Fixes {
 		if r.Name == name {
 			return true
 		}
@@ -54,7 +54,7 @@ func TestClockKind_UnknownFlags(t *testing.T) {
 		w := flaggedWorld(t, flags, same)
 		w.clock(inject.Clock{Kind: inject.ClockMonotonic})
 		if sum := w.check(); !hasRepair(sum, "unknown-flags") {
-			t.Errorf("flags %#x: repairs %+v, want unknown-flags", uint64(flags), sum.Dumps[0].Repairs)
+			t.Errorf("flags %#x: repairs %+v, want unknown-flags", uint64(flags), sum.Dumps[0].Fixes)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestMachine_OfTheRecording(t *testing.T) {
 	h.Machine = 0
 	w.dump("jit-100.dump", h, load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	if sum := w.check(); !hasRepair(sum, "no-machine") {
-		t.Errorf("repairs %+v, want no-machine", sum.Dumps[0].Repairs)
+		t.Errorf("repairs %+v, want no-machine", sum.Dumps[0].Fixes)
 	}
 	if out := testrec.Run(t, w.dir, testrec.Tool(t, "readelf"), "-h", w.path("jitted-100-1.so")); !strings.Contains(out, "X86-64") {
 		t.Errorf("%s", out)

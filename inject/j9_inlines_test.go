@@ -58,7 +58,7 @@ func TestJ9Inlines(t *testing.T) {
 				o.DWARF = 4
 			}
 			sum, err := inject.Run(t.Context(), o)
-			if err != nil || !sum.Complete() || len(sum.Problems) > 0 || len(sum.Dumps[0].Repairs) > 0 {
+			if err != nil || !sum.Complete() || len(sum.Problems) > 0 || len(sum.Dumps[0].Fixes) > 0 {
 				t.Fatalf("%+v, %v", sum, err)
 			}
 			names := code.find(t, o.Objects)

@@ -66,7 +66,7 @@ func TestJavaInlines(t *testing.T) {
 	sum, err := inject.Run(context.Background(), inject.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
-	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Repairs) > 0 {
+	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Fixes) > 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for version, perf := range testrec.Perfs(t) {

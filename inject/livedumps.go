@@ -148,7 +148,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	if err == nil {
 		var e *clock.Constraints
 		e, err = clock.Match(d, l.Rec, l.opts.Clock)
-		e.SettleEarly(&found)
+		e.FinishEarly(&found)
 		d.Untimed = clock.FirstTime(d) == 0
 	}
 	if err != nil {
@@ -232,7 +232,7 @@ func (l *live) extend(d *plan.Dump) {
 			return
 		}
 		var found report.Findings
-		e.SettleEarly(&found)
+		e.FinishEarly(&found)
 		d.NoteAssumed(&found)
 		l.sum.Add(found)
 		l.planner.Lines[d.Number].Clock = d.Match

@@ -125,7 +125,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 
 func verifyAll(t *testing.T, path string) {
 	t.Helper()
-	result, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	result, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		if c.Severity == verify.Error {
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)
 		}

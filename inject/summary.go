@@ -86,7 +86,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 			sum.BytesRead += s.Bytes
 		}
 		for _, r := range d.Source.Fixes() {
-			s.Repairs = append(s.Repairs, report.Fix(r))
+			s.Fixes = append(s.Fixes, report.Fix(r))
 			if r.Name == source.DisplacedTables {
 				s.Unwind.Fixed = int(r.Count)
 			}

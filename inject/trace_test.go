@@ -275,7 +275,7 @@ func TestTraceForms(t *testing.T) {
 func complaints(t *testing.T, path string) map[string]int {
 	t.Helper()
 	counts := make(map[string]int)
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		counts[c.Rule]++
 		if counts[c.Rule] == 1 {
 			t.Logf("%s: %s: %s", filepath.Base(path), c.Rule, c.Text)

@@ -270,7 +270,7 @@ func TestXRayRepairs(t *testing.T) {
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 26 || sum.Traces[0].Notes != 1 {
 		t.Fatalf("%v, %+v", err, sum)
 	}
-	if r := sum.Traces[0].XRay.Repairs; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
+	if r := sum.Traces[0].XRay.Fixes; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
 		t.Errorf("%+v", r)
 	}
 }

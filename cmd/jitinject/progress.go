@@ -18,7 +18,7 @@ const (
 	barDelay  = time.Second            // what takes less shows no bar
 	barTick   = 100 * time.Millisecond // between two looks at how far it is
 	lineEvery = 2 * time.Second        // between two lines where there is no terminal
-	settle    = 3 * time.Second        // how long a change of speed takes to show
+	resolve   = 3 * time.Second        // how long a change of speed takes to show
 )
 
 // A meter shows how far a run is: as a bar at the bottom of a terminal, or now and then
@@ -177,12 +177,12 @@ func (g *gauge) update(s engine.ProgressState, now time.Time) {
 		*g = gauge{phase: s.Phase, total: s.Total, since: now}
 	}
 	took := now.Sub(g.since)
-	if took <= settle {
+	if took <= resolve {
 		if took >= barTick {
 			g.rate = float64(s.Done) / took.Seconds()
 		}
 	} else if step := (took - g.took).Seconds(); step > 0 {
-		g.rate += (float64(s.Done-g.done)/step - g.rate) * step / (step + settle.Seconds())
+		g.rate += (float64(s.Done-g.done)/step - g.rate) * step / (step + resolve.Seconds())
 	}
 	g.done, g.took = s.Done, took
 }

@@ -338,7 +338,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	if len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 15817 || sum.Dumps[0].WithLines != 6098 || sum.Objects != 15817 || len(sum.Dumps[0].Repairs) == 0 {
+	if len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 15817 || sum.Dumps[0].WithLines != 6098 || sum.Objects != 15817 || len(sum.Dumps[0].Fixes) == 0 {
 		t.Errorf("summary %+v", sum)
 	}
 }

@@ -216,7 +216,7 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Fixed)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}
 	var fixes []string
-	for _, r := range d.Repairs {
+	for _, r := range d.Fixes {
 		if all {
 			note("repaired %s: %s", number(r.Count), r.Text)
 		} else {

@@ -166,7 +166,7 @@ type verifyOutput struct {
 	advised     map[string]bool // rules whose advice was given
 }
 
-func (o *verifyOutput) diagnostic(c verify.Complaint) {
+func (o *verifyOutput) diagnostic(c verify.Diagnostic) {
 	if o.quiet && c.Severity != verify.Error {
 		return
 	}

@@ -40,7 +40,7 @@ func (c *contest) hold() error {
 		}
 		for i, one := range c.contestants {
 			if one.same {
-				c.medium.settle()
+				c.medium.quiesce()
 			} else if err := c.medium.fresh(c.recording); err != nil {
 				return err
 			}

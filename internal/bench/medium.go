@@ -127,13 +127,13 @@ func (m *medium) fresh(r recording) error {
 			return err
 		}
 	}
-	m.settle()
+	m.quiesce()
 	return nil
 }
 
-// settle waits until a disk has got what was written before: that is not to be
+// quiesce waits until a disk has got what was written before: that is not to be
 // paid for by the next.
-func (m *medium) settle() {
+func (m *medium) quiesce() {
 	if m.disk {
 		syscall.Sync()
 	}

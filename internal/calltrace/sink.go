@@ -293,22 +293,22 @@ func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 		if i >= len(s.rec.Attrs) {
 			return s.Sink.Takes(rec)
 		}
-		if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
+		if err := s.introduceThread(perfdata.AppendHeaderAttr(nil, order, &s.form.attrs[i])); err != nil || s.attrs < len(s.rec.Attrs) {
 			return true, err
 		}
 		for i := range s.form.events {
-			if err := s.tell(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
+			if err := s.introduceThread(perfdata.AppendHeaderAttr(nil, order, &s.form.events[i].attr)); err != nil {
 				return true, err
 			}
 		}
 		if s.rec.Described == nil {
-			return true, s.tellNames()
+			return true, s.introduceThreads()
 		}
 		return true, nil
 	case perfdata.RecordHeaderFeature:
 		switch id, _, ok := perfdata.HeaderFeature(order, rec); {
 		case ok && id == perfdata.FeatureEventDesc:
-			return true, s.tellNames()
+			return true, s.introduceThreads()
 		case ok && id == perfdata.FeatureSampleTime:
 			return true, nil
 		}
@@ -316,8 +316,8 @@ func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 	return s.Sink.Takes(rec)
 }
 
-// tell passes on a record that says what a header says.
-func (s *Sink) tell(rec []byte) error {
+// introduceThread passes on a record that says what a header says.
+func (s *Sink) introduceThread(rec []byte) error {
 	s.flushBuf()
 	block := perfdata.BlockOf(rec, s.rec.In.Order)
 	for _, r := range block.Records() {
@@ -329,13 +329,13 @@ func (s *Sink) tell(rec []byte) error {
 	return err
 }
 
-func (s *Sink) tellNames() error {
+func (s *Sink) introduceThreads() error {
 	desc := s.form.eventDesc(s.rec)
 	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.In.Order, &desc)
 	if err != nil {
 		return err
 	}
-	return s.tell(rec)
+	return s.introduceThread(rec)
 }
 
 // Err is also that of the context: there may be many samples between two records.

@@ -133,16 +133,16 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constrai
 	}
 	for _, e := range pending {
 		e.ended()
-		e.settle(found)
+		e.finish(found)
 		opts.Logf(2, "%s: clock offset from %d ns to %d ns, losing %.0f ppm; %d samples in functions, %d too early",
 			quote.Printable(e.dump.Path), e.low, e.high, e.drift*1e6, e.samples, e.early)
 	}
 	return nil
 }
 
-// SettleEarly decides before there is evidence other than the marker: in a stream, what
+// FinishEarly decides before there is evidence other than the marker: in a stream, what
 // comes later is too late. Nil means that the clock is known.
-func (e *Constraints) SettleEarly(found *report.Findings) {
+func (e *Constraints) FinishEarly(found *report.Findings) {
 	if e == nil {
 		return
 	}
@@ -150,14 +150,14 @@ func (e *Constraints) SettleEarly(found *report.Findings) {
 	if known, ok := e.measured(); ok {
 		d.Clock, d.Match = Shifted(known.Offset), known
 	} else if e.marker == 0 || e.contradiction() != "" {
-		e.settle(found)
+		e.finish(found)
 	} else {
 		d.Clock, d.Match = e.clock(), report.Clock{Kind: e.kind(), Offset: e.low, Error: -1}
 	}
 }
 
-// settle decides with the evidence at hand.
-func (e *Constraints) settle(found *report.Findings) {
+// finish decides with the evidence at hand.
+func (e *Constraints) finish(found *report.Findings) {
 	d := e.dump
 	if known, ok := e.measured(); ok {
 		d.Clock, d.Match = Shifted(known.Offset), known

@@ -171,7 +171,7 @@ func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 			return jitcode.FrameTable{}, r.c.Err()
 		}
 	}
-	if r.settle(); r.c.Err() == nil {
+	if r.finish(); r.c.Err() == nil {
 		r.apart()
 	}
 	return r.table, r.c.Err()

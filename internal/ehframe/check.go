@@ -60,7 +60,7 @@ func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 		r.entry()
 	}
 	if r.c.Err() == nil {
-		r.settle()
+		r.finish()
 	}
 	if r.c.Err() == nil {
 		r.apart()
@@ -252,8 +252,8 @@ func (r *reader) mask(v uint64) uint64 {
 	return v
 }
 
-// settle sees to it that the FDEs lie in the function.
-func (r *reader) settle() {
+// finish sees to it that the FDEs lie in the function.
+func (r *reader) finish() {
 	if len(r.table.FDEs) == 0 || r.inside(0) {
 		return
 	}

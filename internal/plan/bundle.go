@@ -74,8 +74,8 @@ const (
 	// objects leave between functions.
 	maxPadding = 256
 
-	// maxStretch bounds what a bundle spans: offsets in unwind tables have 32 bits.
-	maxStretch = 512 << 20
+	// maxSpan bounds what a bundle spans: offsets in unwind tables have 32 bits.
+	maxSpan = 512 << 20
 )
 
 // maxTries bounds how many generations are tried for a function: where one address is used
@@ -103,7 +103,7 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	for _, d := range p.dumps {
 		b.layOut(d.Dump)
 	}
-	if err := b.settleCrowds(ctx, b.apart); err != nil {
+	if err := b.placeCrowds(ctx, b.apart); err != nil {
 		return err
 	}
 	for i := range b.apart {
@@ -184,7 +184,7 @@ func (b *bundler) layOut(d *model.Dump) {
 		return
 	}
 	for len(list) > 0 {
-		together := list[:b.stretch(list, reserved, absent)]
+		together := list[:b.span(list, reserved, absent)]
 		list = list[len(together):]
 		for len(together) > 0 {
 			n := b.cut(together)
@@ -194,9 +194,9 @@ func (b *bundler) layOut(d *model.Dump) {
 	}
 }
 
-// stretch returns how many of the residents, which are in order, one bundle can be for.
+// span returns how many of the residents, which are in order, one bundle can be for.
 // absent are functions that are not to be in it, but could be.
-func (b *bundler) stretch(list []int, reserved reserved, absent []addrs.Range) int {
+func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int {
 	first, end := b.placedFunctions[list[0]].lo, b.placedFunctions[list[0]].hi
 	for n := 1; n < len(list); n++ {
 		r := &b.placedFunctions[list[n]]
@@ -208,7 +208,7 @@ func (b *bundler) stretch(list []int, reserved reserved, absent []addrs.Range) i
 		}
 		walled := r.lo > end && isWalled(reserved.code, end, r.lo) ||
 			r.lo > reach+maxPadding && (r.lo-reach > maxHole || isWalled(reserved.files, reach, r.lo))
-		if walled || r.hi-first > maxStretch && r.lo >= end {
+		if walled || r.hi-first > maxSpan && r.lo >= end {
 			return n
 		}
 		end = max(end, r.hi)

@@ -40,8 +40,8 @@ type references interface {
 // different ones there are.
 const maxCrowded = 16
 
-// settleCrowds finds the images of regions that have none yet.
-func (b *bundler) settleCrowds(ctx context.Context, all []dumpRegions) error {
+// placeCrowds finds the images of regions that have none yet.
+func (b *bundler) placeCrowds(ctx context.Context, all []dumpRegions) error {
 	var crowded []*region
 	for _, d := range all {
 		for _, r := range d.regions {

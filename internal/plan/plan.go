@@ -80,7 +80,7 @@ func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time
 // Add takes in a dump without any events yet.
 func (p *Planner) Add(d *model.Dump) *Dump {
 	d.Number = len(p.dumps)
-	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Repairs: []report.Fix{}})
+	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}})
 	pd := &Dump{Dump: d, attribution: newAttribution(p.rec, d)}
 	p.dumps = append(p.dumps, pd)
 	return pd

@@ -97,7 +97,7 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 		list = list[len(r.placedFunctions):]
 		for r.copied == (addrs.Range{}) && len(regions) > 0 {
 			last := regions[len(regions)-1]
-			if last.copied != (addrs.Range{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxStretch {
+			if last.copied != (addrs.Range{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxSpan {
 				break
 			}
 			// It is too near for so many images. A join adds up the replacements of functions.
@@ -153,7 +153,7 @@ func (b *bundler) near(list []int) (n int, end uint64) {
 	end = b.placedFunctions[list[0]].hi
 	for n = 1; n < len(list); n++ {
 		r := &b.placedFunctions[list[n]]
-		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.placedFunctions[list[0]].lo > maxStretch) || r.copied != (addrs.Range{}) {
+		if r.lo >= end && (r.lo-end >= regionGap || r.hi-b.placedFunctions[list[0]].lo > maxSpan) || r.copied != (addrs.Range{}) {
 			return n, end
 		}
 		end = max(end, r.hi)
@@ -224,7 +224,7 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 	var simple []int
 	flush := func() {
 		for len(simple) > 0 {
-			n := b.stretch(simple, of.reserved, of.absent)
+			n := b.span(simple, of.reserved, of.absent)
 			b.addObject(d, simple[:n])
 			simple = simple[n:]
 		}

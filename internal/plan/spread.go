@@ -89,7 +89,7 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 			continue
 		}
 		at.Time = c.Time + 1 // after the record of the copy, which takes effect first
-		if c.Hi-c.Lo <= maxStretch {
+		if c.Hi-c.Lo <= maxSpan {
 			at.Copied = addrs.Range{Lo: c.Lo, Hi: c.Hi}
 		}
 		if in, ok := recording.InForce(maps, at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && in == i {

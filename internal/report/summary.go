@@ -157,7 +157,7 @@ type DumpSummary struct {
 	Bytes        int64         `json:"bytes"`              // the dump's size
 	Cut          int64         `json:"cut"`                // offset of a record that the end of the file cuts, or -1
 	CutName      string        `json:"cut_name,omitempty"` // the function in that record, if its name is whole and all of its code is missing
-	Repairs      []Fix         `json:"repairs"`
+	Fixes        []Fix         `json:"repairs"`
 
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"` // nil if it has no lines, or its kind records no addresses of lines
 }

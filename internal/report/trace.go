@@ -43,5 +43,5 @@ type XRaySummary struct {
 	Emulated  bool    `json:"emulated"`     // the counts are nanoseconds of CLOCK_REALTIME
 	Anchors   int     `json:"anchors"`      // places where the trace tells a count and a time
 
-	Repairs []Fix `json:"repairs"` // what runtimes write otherwise than the format's document says
+	Fixes []Fix `json:"repairs"` // what runtimes write otherwise than the format's document says
 }

@@ -49,7 +49,7 @@ func resultOf(r *runtime, installed, date string, fp, dwarf *measured) *result {
 			}
 		}
 	}
-	out.remarks = append(out.remarks, truth.Complaints(judged.verdicts, least, f.lines)...)
+	out.remarks = append(out.remarks, truth.Failures(judged.verdicts, least, f.lines)...)
 	for _, part := range []struct {
 		kind kind
 		m    *measured

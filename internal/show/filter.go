@@ -26,9 +26,9 @@ type Range struct {
 	First, Last uint64
 }
 
-// Touches reports whether the range has something in common with size numbers from v
+// Meets reports whether the range has something in common with size numbers from v
 // on, at least v itself.
-func (r Range) Touches(v, size uint64) bool {
+func (r Range) Meets(v, size uint64) bool {
 	last := v
 	if size > 0 {
 		if last = v + size - 1; last < v {
@@ -77,5 +77,5 @@ func (f *Filter) MatchesName(name []byte) bool {
 }
 
 func (f *Filter) MatchesTime(t uint64, ok bool) bool {
-	return !f.Time.Set || ok && f.Time.Touches(t, 1)
+	return !f.Time.Set || ok && f.Time.Meets(t, 1)
 }

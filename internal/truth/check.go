@@ -194,10 +194,10 @@ func Sum(verdicts []Verdict, least int) (t Total) {
 	return t
 }
 
-// Complaints describes problems, one a line: functions without samples, and, with lines,
+// Failures describes problems, one a line: functions without samples, and, with lines,
 // each tool that does not show a function's line. It names tools with the same answers
 // together.
-func Complaints(verdicts []Verdict, least int, lines bool) (all []string) {
+func Failures(verdicts []Verdict, least int, lines bool) (all []string) {
 	if t := Sum(verdicts, least); lines && t.Seen > 0 && t.Right+t.Wrong == 0 {
 		all, lines = append(all, "no tool shows a line of any function"), false
 	}

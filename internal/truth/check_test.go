@@ -103,7 +103,7 @@ func TestCheck_RealToolsAgree(t *testing.T) {
 	if got, want := Sum(verdicts, 1), (Total{Functions: 2, Seen: 2, Lines: 2, Right: 24, Inner: 15, InnerAll: 15}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := Complaints(verdicts, 1, true); len(got) != 0 {
+	if got := Failures(verdicts, 1, true); len(got) != 0 {
 		t.Errorf("got %q, want no complaint", got)
 	}
 }
@@ -124,7 +124,7 @@ func TestCheck_WrongLines(t *testing.T) {
 		"outer (app.c:2): 0 samples have its name, at least 1 were expected",
 		"plain (app.c:9), 3 samples: all tools: 0 right, 3 wrong, 0 without a line (3 at app.c:8)",
 	}
-	if got := Complaints(verdicts, 1, true); !reflect.DeepEqual(got, want) {
+	if got := Failures(verdicts, 1, true); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

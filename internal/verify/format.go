@@ -18,9 +18,9 @@ type Format struct {
 	// Identify reports whether a file has the format. Of side files, the registry sets it.
 	Identify func(src io.ReaderAt, path string) bool
 
-	// Claims reports whether a file is to be checked as one of the format where no Identify knows
+	// Recognizes reports whether a file is to be checked as one of the format where no Identify knows
 	// it, because it is damaged, or several do.
-	Claims func(src io.ReaderAt, path string) bool
+	Recognizes func(src io.ReaderAt, path string) bool
 
 	// Lacks says what a file would have if it were of this format, or nothing.
 	Lacks func(path string) string

@@ -4,7 +4,7 @@ package verify
 // hears of the complaints.
 type Options struct {
 	// Emit gets each complaint as it comes up.
-	Emit func(Complaint)
+	Emit func(Diagnostic)
 
 	// All tells of every complaint. Otherwise the eleventh about one rule and those
 	// behind it are counted only.

@@ -29,9 +29,9 @@ func (s Severity) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// A Complaint says that a rule is broken somewhere. Names in its text that come from a
+// A Diagnostic says that a rule is broken somewhere. Names in its text that come from a
 // file are quoted; File is as the caller or the recording has it.
-type Complaint struct {
+type Diagnostic struct {
 	File     string   `json:"file"`
 	Offset   int64    `json:"offset"` // in File, or -1
 	Rule     string   `json:"rule"`
@@ -54,7 +54,7 @@ const maxShown = 10
 // A Reporter passes complaints on.
 type Reporter struct {
 	File   string
-	emit   func(Complaint)
+	emit   func(Diagnostic)
 	all    bool
 	rules  map[string]Rule
 	counts map[string]int
@@ -66,8 +66,8 @@ func NewReporter(file string, opts *Options, rules map[string]Rule) *Reporter {
 	return &Reporter{File: file, emit: opts.Emit, all: opts.All, rules: rules, counts: make(map[string]int)}
 }
 
-// Broken says that a rule of the table is broken at an offset of the file, or -1.
-func (r *Reporter) Broken(rule string, offset int64, format string, args ...any) {
+// Violation says that a rule of the table is broken at an offset of the file, or -1.
+func (r *Reporter) Violation(rule string, offset int64, format string, args ...any) {
 	known := r.rule(rule)
 	n := r.counts[rule] + 1
 	r.counts[rule] = n
@@ -82,7 +82,7 @@ func (r *Reporter) Broken(rule string, offset int64, format string, args ...any)
 	if r.emit == nil || !r.all && n > maxShown {
 		return
 	}
-	r.emit(Complaint{File: r.File, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
+	r.emit(Diagnostic{File: r.File, Offset: offset, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf(format, args...), Advice: known.Advice})
 }
 
 // rule returns the rule of a name. A test sees to it that every name is in a table.
@@ -107,6 +107,6 @@ func (r *Reporter) finish() {
 	slices.Sort(rules)
 	for _, rule := range rules {
 		known, more := r.rule(rule), r.counts[rule]-maxShown
-		r.emit(Complaint{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
+		r.emit(Diagnostic{File: r.File, Offset: -1, Rule: rule, Severity: known.Severity, Text: fmt.Sprintf("and %d more (--all shows them)", more), Advice: known.Advice, More: more})
 	}
 }

@@ -64,7 +64,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }

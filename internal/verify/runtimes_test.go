@@ -132,7 +132,7 @@ type told struct{ recording, runtime, rule string }
 func countsOf(t *testing.T, counts map[told]int, key told, path string, opts verify.Options) {
 	t.Helper()
 	opts.All = true
-	opts.Emit = func(c verify.Complaint) {
+	opts.Emit = func(c verify.Diagnostic) {
 		key.rule = c.Rule
 		counts[key]++
 	}

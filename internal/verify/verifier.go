@@ -113,7 +113,7 @@ func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
 	}
 	for i := range v.side {
 		f := &v.side[i]
-		if f.Claims != nil && (len(found) == 0 || slices.Contains(found, f)) && f.Claims(src, path) {
+		if f.Recognizes != nil && (len(found) == 0 || slices.Contains(found, f)) && f.Recognizes(src, path) {
 			return f
 		}
 	}

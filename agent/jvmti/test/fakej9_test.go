@@ -164,7 +164,7 @@ func (f *fakeJ9) run() ([]j9function, int) {
 func noErrors(t *testing.T, path string) {
 	t.Helper()
 	said := make(map[string]bool)
-	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Complaint) {
+	_, err := formats.Verifier().File(t.Context(), path, verify.Options{All: true, Emit: func(c verify.Diagnostic) {
 		if c.Severity == verify.Error && !said[c.Rule] {
 			said[c.Rule] = true
 			t.Errorf("verify: %s: %s", c.Rule, c.Text)

@@ -79,10 +79,10 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 // are unknown.
 func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	d := r.d
-	if len(r.rows) == 0 || len(d.evidence.hypotheses) == 0 {
+	if len(r.rows) == 0 || len(d.constraints.hypotheses) == 0 {
 		return
 	}
-	h := &d.evidence.hypotheses[d.chosen]
+	h := &d.constraints.hypotheses[d.chosen]
 	name, ok := d.v8Name(fn.Name)
 	var lost *atomic.Int64 // why there are no lines
 	switch {

@@ -17,7 +17,7 @@ func (d *Dump) Grow() {
 
 // LineAddresses returns the decision so far. ok is false for a dump without lines.
 func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
-	e := &d.evidence
+	e := &d.constraints
 	if len(e.hypotheses) == 0 {
 		return a, false
 	}

@@ -64,8 +64,8 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 	r := d.Reader()
 	r.fixes = new(fixes) // looking is not repairing
 	v8 := d.header.Pad == v8Pad
-	for ; d.evidence.functions < len(d.parts); d.evidence.functions++ {
-		i := d.evidence.functions
+	for ; d.constraints.functions < len(d.parts); d.constraints.functions++ {
+		i := d.constraints.functions
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -77,12 +77,12 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 			continue
 		}
 		name, ok := d.v8Name(fn.Name)
-		d.evidence.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
+		d.constraints.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
 		if ok && v8 && !d.positions.partial {
 			d.positions.add(i, &name, fn, r.rows)
 		}
 	}
-	d.positions.settle(func(i int32) (*jitcode.Function, []row) {
+	d.positions.decide(func(i int32) (*jitcode.Function, []row) {
 		fn, err := r.rawRows(int(i))
 		if err != nil {
 			return nil, nil
@@ -95,7 +95,7 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 
 // decideLines decides by the evidence so far.
 func (d *Dump) decideLines() {
-	e := &d.evidence
+	e := &d.constraints
 	if len(e.hypotheses) == 0 {
 		return
 	}

@@ -47,14 +47,14 @@ type Dump struct {
 	assumed     bool   // the machine is the recording's
 	high        uint64 // the end of the code that ends last
 
-	evidence  lineEvidence // about the addresses of lines
-	positions v8Positions
-	chosen    int // index of the hypothesis that holds
-	decision  source.LineDecision
-	basis     source.LineBasis
-	bytecode  bool      // V8's baseline functions have lines of bytecode
-	growing   bool      // functions are read before the dump is complete
-	given     givenAway // functions with lines
+	constraints lineConstraints // about the addresses of lines
+	positions   v8Positions
+	chosen      int // index of the hypothesis that holds
+	decision    source.LineDecision
+	basis       source.LineBasis
+	bytecode    bool      // V8's baseline functions have lines of bytecode
+	growing     bool      // functions are read before the dump is complete
+	given       givenAway // functions with lines
 }
 
 // parts says where a function's records lie.

@@ -32,13 +32,13 @@ func skewsOf(machine elf.Machine) []int64 {
 	return []int64{elf64Header}
 }
 
-// A lineEvidence is the evidence of a dump's line tables about their addresses. Each
+// A lineConstraints is the evidence of a dump's line tables about their addresses. Each
 // hypothesis adds one skew to all of them; the first adds none.
 //
 // An entry belongs to the start of an instruction in its function. In dumps of V8 and LLVM,
 // 99.9 % or more do once they are moved back, and 9 to 40 % as written. So each table fits
 // a hypothesis or not. All tables are checked: a few may be short or odd.
-type lineEvidence struct {
+type lineConstraints struct {
 	hypotheses []hypothesis
 	tables     int // with entries, without tables of V8's baseline compiler
 	rows       int // entries of these
@@ -80,7 +80,7 @@ const (
 )
 
 // add counts the rows of a function, sorted, with the offsets of the dump.
-func (e *lineEvidence) add(t jitcode.Target, i int, fn *jitcode.Function, rows []row, baseline bool) {
+func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, rows []row, baseline bool) {
 	if e.hypotheses == nil {
 		e.hypotheses = []hypothesis{{}}
 		for _, skew := range skewsOf(elf.Machine(t.Machine)) {
@@ -168,7 +168,7 @@ func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bo
 }
 
 // decide returns the index of the hypothesis that holds. v8 says that V8 wrote the dump.
-func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
+func (e *lineConstraints) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
 	basis = source.ByInstructions
 	if !disasm.HasSweep(machine) {
 		basis = source.ByExtent
@@ -203,7 +203,7 @@ func (e *lineEvidence) decide(machine elf.Machine, v8 bool) (chosen int, decisio
 }
 
 // against returns how many tables fit another hypothesis only.
-func (e *lineEvidence) against(chosen int) int {
+func (e *lineConstraints) against(chosen int) int {
 	if chosen > 0 {
 		return len(e.hypotheses[chosen].failed) - e.hypotheses[chosen].neither
 	}

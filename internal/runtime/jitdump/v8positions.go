@@ -145,10 +145,10 @@ func (p *v8Positions) addRows(start v8Start, rows []row) {
 	p.byFile[start.file] = list
 }
 
-// settle completes the positions after the tables of all functions were added. read returns
+// decide completes the positions after the tables of all functions were added. read returns
 // a function and its rows again. A function without a table of Sparkplug keeps all rows of
 // its optimized code, since nothing shows which are of other files.
-func (p *v8Positions) settle(read func(i int32) (*jitcode.Function, []row)) {
+func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
 	for _, t := range p.others {
 		if _, ok := p.compiled[t.start]; !ok && !p.full && !p.named[tierIndex(t.tier)] {
 			_, rows := read(t.function)

@@ -65,7 +65,7 @@ func (l *life) covered() string {
 // Report puts into the summary what came up while the trace was read.
 func (x *Trace) Report(c calls.Counts, found *report.Findings) {
 	for _, r := range x.Fixes() {
-		x.Summary.Repairs = append(x.Summary.Repairs, report.Fix(r))
+		x.Summary.Fixes = append(x.Summary.Fixes, report.Fix(r))
 	}
 	l := &x.life
 	if l.late() {

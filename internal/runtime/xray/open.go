@@ -258,8 +258,8 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 			}),
 			Clock: clock, Match: match, files: []*traceFile{f}, process: p, life: lifeOf(s, program.pid, clock(p.Began()), len(p.Threads)),
 			Summary: report.XRaySummary{
-				Repairs: []report.Fix{},
-				Format:  int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
+				Fixes:  []report.Fix{},
+				Format: int(trace.Version), Buffers: p.Buffers, Program: program.path, Unchecked: program.unchecked, Functions: program.functions.Len(),
 				Claimed: trace.Clock.Claimed, Frequency: trace.Clock.Frequency, Measured: trace.Clock.Measured, Emulated: trace.Clock.Emulated, Anchors: trace.Clock.Anchors,
 			},
 		})

@@ -36,7 +36,7 @@ func showCore(v *show.Viewer, c *elfcore.Core) error {
 	}
 	if filter.MatchesType("thread") && len(filter.Names) == 0 {
 		for _, t := range c.Threads() {
-			if (len(filter.PIDs) == 0 || filter.MatchesPID(uint32(c.PID()))) && filter.Address.Touches(t.PC, 1) {
+			if (len(filter.PIDs) == 0 || filter.MatchesPID(uint32(c.PID()))) && filter.Address.Meets(t.PC, 1) {
 				coreThread(v, &t)
 			}
 		}
@@ -46,7 +46,7 @@ func showCore(v *show.Viewer, c *elfcore.Core) error {
 	}
 	if filter.MatchesType("mapping") {
 		for _, m := range c.Files() {
-			if !filter.MatchesName([]byte(m.Name)) || !filter.Address.Touches(m.Start, m.End-m.Start) || v.Lost() {
+			if !filter.MatchesName([]byte(m.Name)) || !filter.Address.Meets(m.Start, m.End-m.Start) || v.Lost() {
 				continue
 			}
 			o.Begin(show.Item{Offset: -1, Type: "mapping", Size: -1})
@@ -59,7 +59,7 @@ func showCore(v *show.Viewer, c *elfcore.Core) error {
 	}
 	if filter.MatchesType("memory") && len(filter.Names) == 0 {
 		for _, s := range c.Segments() {
-			if filter.Address.Touches(s.Addr, s.Size) && !v.Lost() {
+			if filter.Address.Meets(s.Addr, s.Size) && !v.Lost() {
 				coreSegment(v, &s)
 			}
 		}

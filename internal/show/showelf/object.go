@@ -222,7 +222,7 @@ func (v *objectViewer) readSymbols() error {
 // and of no time.
 func (v *objectViewer) wanted(s *elf.Symbol) bool {
 	f := &v.Opts.Filter
-	return len(f.PIDs) == 0 && !f.Time.Set && f.MatchesName([]byte(s.Name)) && f.Address.Touches(s.Value, s.Size)
+	return len(f.PIDs) == 0 && !f.Time.Set && f.MatchesName([]byte(s.Name)) && f.Address.Meets(s.Value, s.Size)
 }
 
 // function shows a function with all that is known of it.
@@ -234,7 +234,7 @@ func (v *objectViewer) function(s *elf.Symbol) {
 		start--
 	}
 	code, at := v.code(start, s.Size)
-	unknown := len(code) == 0 && v.isCodeless(start)
+	unknown := len(code) == 0 && v.lacksCode(start)
 	o.Begin(show.Item{Offset: at, Type: "function", Size: int64(len(code))})
 	o.Hex("addr", start)
 	o.Num("symbol_size", s.Size)
@@ -310,9 +310,9 @@ func (v *objectViewer) code(addr, size uint64) (code []byte, at int64) {
 	return nil, -1
 }
 
-// isCodeless reports whether a function is in a section without bytes: those of its code
+// lacksCode reports whether a function is in a section without bytes: those of its code
 // were not known when the object was made.
-func (v *objectViewer) isCodeless(addr uint64) bool {
+func (v *objectViewer) lacksCode(addr uint64) bool {
 	return slices.ContainsFunc(v.file.Sections, func(s *elf.Section) bool {
 		return s.Type == elf.SHT_NOBITS && s.Flags&elf.SHF_EXECINSTR != 0 && addr >= s.Addr && addr-s.Addr < s.Size
 	})

@@ -48,7 +48,7 @@ type rowList struct {
 // methods is wanted.
 func (b *Body) chosen(start, end uint64, about func(*show.Filter) bool) bool {
 	f := b.Filter
-	return f == nil || b.touches(start, end) && (len(f.Names) == 0 || about(f))
+	return f == nil || b.meets(start, end) && (len(f.Names) == 0 || about(f))
 }
 
 // picky reports whether not everything is shown.

@@ -26,15 +26,15 @@ func codeParts(h *j9meta.Header) []part {
 	return []part{{0, math.MaxUint64}}
 }
 
-// touches reports whether a part of the code is at an address that is wanted. A part
+// meets reports whether a part of the code is at an address that is wanted. A part
 // without a length is the instruction that is there.
-func (b *Body) touches(start, end uint64) bool {
+func (b *Body) meets(start, end uint64) bool {
 	wanted, base := b.Filter.Address, b.Decoded.Header.StartPC
 	if !wanted.Set || start >= end {
-		return wanted.Touches(base+start, 0)
+		return wanted.Meets(base+start, 0)
 	}
 	for _, p := range b.codeParts() {
-		if first, last := max(start, p.start), min(end, p.end); first < last && wanted.Touches(base+first, last-first) {
+		if first, last := max(start, p.start), min(end, p.end); first < last && wanted.Meets(base+first, last-first) {
 			return true
 		}
 	}
@@ -52,7 +52,7 @@ func (b *Body) codeParts() []part {
 // codeChosen reports whether code is wanted, offsets from startPC: it is at an address that is, and it is that of a
 // method with a name that is, or such a method is inlined in it.
 func (b *Body) codeChosen(start, end uint64) bool {
-	if !b.touches(start, end) {
+	if !b.meets(start, end) {
 		return false
 	}
 	f := b.Filter

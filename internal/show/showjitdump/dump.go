@@ -174,7 +174,7 @@ func (d *dumpViewer) record(raw *jitdump.Raw) {
 		if err != nil || !d.typed(raw) || !f.MatchesPID(m.PID) || !f.MatchesTime(raw.Timestamp, true) {
 			return
 		}
-		there := f.Address.Touches(m.OldCodeAddr, m.CodeSize) || f.Address.Touches(m.NewCodeAddr, m.CodeSize)
+		there := f.Address.Meets(m.OldCodeAddr, m.CodeSize) || f.Address.Meets(m.NewCodeAddr, m.CodeSize)
 		if there && len(f.Names) == 0 || d.chosen[codeID{m.PID, m.CodeIndex}] {
 			d.show(raw)
 		}
@@ -200,7 +200,7 @@ func (d *dumpViewer) alone(raw *jitdump.Raw) {
 // wanted reports whether the filter lets a function through.
 func (d *dumpViewer) wanted(raw *jitdump.Raw, pid uint32, name []byte, addr, size uint64) bool {
 	f := &d.Opts.Filter
-	return f.MatchesPID(pid) && f.MatchesName(name) && f.Address.Touches(addr, size) && f.MatchesTime(raw.Timestamp, true)
+	return f.MatchesPID(pid) && f.MatchesName(name) && f.Address.Meets(addr, size) && f.MatchesTime(raw.Timestamp, true)
 }
 
 // recordTypes are the names of the records of jitdumps.

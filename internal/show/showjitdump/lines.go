@@ -11,7 +11,7 @@ func (d *dumpViewer) debugInfo(raw *jitdump.Raw, info *jitdump.DebugInfo) error 
 	o := d.Out
 	o.Hex("code_addr", info.CodeAddr)
 	o.Num("nr_entry", info.Count)
-	stride := brokenNames(raw, info)
+	stride := misplacedNames(raw, info)
 	if stride != 0 {
 		o.Word("names", "overwritten")
 	}
@@ -50,12 +50,12 @@ func (d *dumpViewer) debugInfo(raw *jitdump.Raw, info *jitdump.DebugInfo) error 
 // maxFunction is more than the code of any function has, in bytes.
 const maxFunction = 1 << 28
 
-// brokenNames returns the length of each entry of a table that cannot be walked from
+// misplacedNames returns the length of each entry of a table that cannot be walked from
 // name to name, because there are NULs in the names, but whose entries are all of one
 // length: the addresses are the function's. V8 writes names out of memory that it has
 // given back, and in which its allocator has written since. It returns 0 for tables that
 // are sound, or cannot be read in this way either.
-func brokenNames(raw *jitdump.Raw, info *jitdump.DebugInfo) int {
+func misplacedNames(raw *jitdump.Raw, info *jitdump.DebugInfo) int {
 	area, n := info.Area, info.Count
 	if n < 2 || n > uint64(len(area))/(jitdump.DebugEntryHead+1) || walks(raw, info) {
 		return 0

@@ -12,7 +12,7 @@ func (m *logViewer) event(e *monolog.Event) {
 	m.known.learn(e)
 	f := &m.Opts.Filter
 	name := typeName(e.Kind)
-	if !f.MatchesType(name) || !f.MatchesTime(e.Time, true) || len(f.Names) > 0 && !m.wantedName(e) || f.Address.Set && !touches(e, f.Address) {
+	if !f.MatchesType(name) || !f.MatchesTime(e.Time, true) || len(f.Names) > 0 && !m.wantedName(e) || f.Address.Set && !meets(e, f.Address) {
 		return
 	}
 	o := m.Out
@@ -304,46 +304,46 @@ func (m *logViewer) wantedName(e *monolog.Event) bool {
 	return false
 }
 
-// touches reports whether an event is about addresses of a range: of code, objects,
+// meets reports whether an event is about addresses of a range: of code, objects,
 // or what Mono keeps about them.
-func touches(e *monolog.Event, r show.Range) bool {
+func meets(e *monolog.Event, r show.Range) bool {
 	switch e.Kind {
 	case monolog.KindJIT, monolog.KindJITHelper:
-		return e.Code != 0 && r.Touches(e.Code, e.Size) || e.Kind == monolog.KindJIT && r.Touches(e.Method, 1)
+		return e.Code != 0 && r.Meets(e.Code, e.Size) || e.Kind == monolog.KindJIT && r.Meets(e.Method, 1)
 	case monolog.KindAlloc, monolog.KindHeapObject:
-		if r.Touches(e.Object, e.Size) {
+		if r.Meets(e.Object, e.Size) {
 			return true
 		}
 	case monolog.KindRootRegister, monolog.KindSymbol, monolog.KindBinary:
-		return r.Touches(e.Pointer, e.Size)
+		return r.Meets(e.Pointer, e.Size)
 	}
 	for _, v := range [...]uint64{e.Method, e.Pointer, e.Class, e.VTable, e.Object, e.Thread} {
-		if v != 0 && r.Touches(v, 1) {
+		if v != 0 && r.Meets(v, 1) {
 			return true
 		}
 	}
 	for _, ip := range e.IPs {
-		if r.Touches(ip, 1) {
+		if r.Meets(ip, 1) {
 			return true
 		}
 	}
 	for _, method := range e.Frames {
-		if r.Touches(method, 1) {
+		if r.Meets(method, 1) {
 			return true
 		}
 	}
 	for _, move := range e.Moves {
-		if r.Touches(move.From, 1) || r.Touches(move.To, 1) {
+		if r.Meets(move.From, 1) || r.Meets(move.To, 1) {
 			return true
 		}
 	}
 	for _, ref := range e.Refs {
-		if r.Touches(ref.Object, 1) {
+		if r.Meets(ref.Object, 1) {
 			return true
 		}
 	}
 	for _, root := range e.Roots {
-		if r.Touches(root.Object, 1) || root.Address != 0 && r.Touches(root.Address, 1) {
+		if r.Meets(root.Object, 1) || root.Address != 0 && r.Meets(root.Address, 1) {
 			return true
 		}
 	}

@@ -130,7 +130,7 @@ func (s *callCounter) end(call openCall) {
 
 func (s *callCounter) wantedCall(method, time uint64) bool {
 	f := &s.Opts.Filter
-	return f.MatchesTime(time, true) && (!f.Address.Set || f.Address.Touches(method, 1)) &&
+	return f.MatchesTime(time, true) && (!f.Address.Set || f.Address.Meets(method, 1)) &&
 		(len(f.Names) == 0 || f.MatchesName([]byte(s.known.methods.names[method])))
 }
 

@@ -134,12 +134,12 @@ func (p *record) wantedAddress(f *show.Filter) bool {
 	switch p.Type {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := p.layouts.Mmap(p.Record)
-		return err == nil && f.Address.Touches(m.Addr, m.Len)
+		return err == nil && f.Address.Meets(m.Addr, m.Len)
 	case perfdata.RecordSample, perfdata.RecordCallchainDeferred:
 		return p.refersTo(f.Address)
 	case perfdata.RecordKsymbol, perfdata.RecordTextPoke:
 		c := p.body()
-		return f.Address.Touches(c.U64("addr"), 1)
+		return f.Address.Meets(c.U64("addr"), 1)
 	}
 	return false
 }

@@ -189,8 +189,8 @@ func (p *record) refersTo(r show.Range) (found bool) {
 	var refs perfsample.Refs
 	if refs.Read(p.layouts, p.Record) != nil {
 		s, ok := p.layouts.SampleHead(p.Record)
-		return ok && s.Time != perfdata.NoTime && r.Touches(s.IP, 1)
+		return ok && s.Time != perfdata.NoTime && r.Meets(s.IP, 1)
 	}
-	refs.Within(0, ^uint64(0), func(addr uint64) { found = found || r.Touches(addr, 1) })
+	refs.Within(0, ^uint64(0), func(addr uint64) { found = found || r.Meets(addr, 1) })
 	return found
 }

@@ -22,7 +22,7 @@ func (x *traceViewer) stats() error {
 	var l callstats.Ledger
 	unfinished := make(map[uint64]uint64)
 	var total calls.Counts
-	var repairs xrayfdr.Fixes
+	var fixes xrayfdr.Fixes
 	f := &x.Opts.Filter
 	for _, p := range x.trace.Processes {
 		if !f.MatchesPID(p.PID) {
@@ -48,7 +48,7 @@ func (x *traceViewer) stats() error {
 			x.Problem(problem.Offset, errorText(problem.Text))
 		}
 		found := trace.Fixed()
-		repairs.Add(&found)
+		fixes.Add(&found)
 	}
 	n := (&callstats.Table{
 		Ledger: &l, Unfinished: unfinished, Unit: x.unit(), Length: x.length, Key: "function",
@@ -62,7 +62,7 @@ func (x *traceViewer) stats() error {
 		total.Calls = int64(l.Counted()) + total.Inferred
 	}
 	x.total(&l, &total, n)
-	x.repairs(repairs)
+	x.fixes(fixes)
 	return nil
 }
 

@@ -144,12 +144,12 @@ func (x *traceViewer) records(r *xrayfdr.Reader) error {
 			}
 		}
 	}
-	x.repairs(r.Fixes())
+	x.fixes(r.Fixes())
 	return nil
 }
 
-// repairs shows what the codec had to set right, and what it could not.
-func (x *traceViewer) repairs(counts xrayfdr.Fixes) {
+// fixes shows what the codec had to set right, and what it could not.
+func (x *traceViewer) fixes(counts xrayfdr.Fixes) {
 	if f := &x.Opts.Filter; counts.Any() && f.MatchesType("repairs") && !f.IsPicky() {
 		x.Out.Begin(show.Item{Offset: -1, Type: "repairs", Size: -1})
 		for i, n := range counts {
@@ -260,7 +260,7 @@ func (x *traceViewer) wantedFunction(id uint32) bool {
 	if len(f.Names) > 0 && !f.MatchesName([]byte(x.program.name(id))) {
 		return false
 	}
-	return !f.Address.Set || x.program.touches(id, f.Address)
+	return !f.Address.Set || x.program.meets(id, f.Address)
 }
 
 // A program knows the functions of a program. A nil one knows none.
@@ -297,7 +297,7 @@ func (p *program) name(id uint32) string {
 	return p.names[id].Name
 }
 
-func (p *program) touches(id uint32, r show.Range) bool {
+func (p *program) meets(id uint32, r show.Range) bool {
 	if p == nil {
 		return false
 	}
@@ -306,5 +306,5 @@ func (p *program) touches(id uint32, r show.Range) bool {
 	if uint64(id) < uint64(len(p.names)) {
 		size = p.names[id].Size
 	}
-	return ok && r.Touches(addr, size)
+	return ok && r.Meets(addr, size)
 }

@@ -27,7 +27,7 @@ type checker struct {
 	reader  *jitdump.Reader
 	header  *jitdump.Header
 	machine elf.Machine
-	habits  habits
+	quirks  quirks
 	ticks   bool   // times are counts of the processor
 	changed uint64 // when the file was written last, in this machine's CLOCK_MONOTONIC; 0 if that is not known
 
@@ -82,7 +82,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verif
 			}
 			if len(recordings) == 0 {
 				c.Result.Holds = "not checked"
-				c.Broken("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
+				c.Violation("dump/other-process", -1, "of process %d, which is in none of the recordings: not checked", pid)
 				return nil
 			}
 		}
@@ -112,11 +112,11 @@ func (c *checker) check(ctx context.Context, base string) (err error) {
 	if err != nil || !ok {
 		return err
 	}
-	if c.habits, err = findHabits(ctx, c.src, c.machine); err != nil {
+	if c.quirks, err = findQuirks(ctx, c.src, c.machine); err != nil {
 		return err
 	}
-	if c.habits.contradict != "" {
-		c.Broken("dump/lines-contradict", -1, "%s", c.habits.contradict)
+	if c.quirks.contradict != "" {
+		c.Violation("dump/lines-contradict", -1, "%s", c.quirks.contradict)
 	}
 	if c.reader, err = jitdump.NewReader(c.src); err != nil {
 		return verify.PlainError(err)
@@ -139,7 +139,7 @@ func (c *checker) walk(ctx context.Context) error {
 		switch {
 		case err == io.EOF:
 			if at < c.size {
-				c.Broken("dump/padding-end", at, "%d zero bytes behind the last record", c.size-at)
+				c.Violation("dump/padding-end", at, "%d zero bytes behind the last record", c.size-at)
 			}
 			return nil
 		case err != nil:
@@ -149,7 +149,7 @@ func (c *checker) walk(ctx context.Context) error {
 			continue
 		}
 		if raw.Offset != at {
-			c.Broken("dump/padding", at, "%d zero bytes between two records", raw.Offset-at)
+			c.Violation("dump/padding", at, "%d zero bytes between two records", raw.Offset-at)
 		}
 		c.records++
 		c.record(&raw)
@@ -161,7 +161,7 @@ func (c *checker) walk(ctx context.Context) error {
 func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 	c.tree.forget()
 	if errors.Is(err, jitdump.ErrTooLarge) {
-		c.Broken("dump/record-size", at, "a record of more than %d bytes", jitdump.MaxRecord)
+		c.Violation("dump/record-size", at, "a record of more than %d bytes", jitdump.MaxRecord)
 		return true, nil
 	}
 	at = c.reader.Offset()
@@ -179,11 +179,11 @@ func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 	skipped, found := c.reader.Resync()
 	switch {
 	case found:
-		c.Broken("dump/record-size", at, "%s; the next record begins %d bytes behind", text, skipped)
+		c.Violation("dump/record-size", at, "%s; the next record begins %d bytes behind", text, skipped)
 	case errors.Is(err, jitdump.ErrCut) && c.size-at < jitdump.MaxRecord:
-		c.Broken("dump/cut", at, "the file ends inside a record, %d bytes behind its start", c.size-at)
+		c.Violation("dump/cut", at, "the file ends inside a record, %d bytes behind its start", c.size-at)
 	default:
-		c.Broken("dump/record-size", at, "%s; there is no record behind it, %d bytes are lost", text, c.size-at)
+		c.Violation("dump/record-size", at, "%s; there is no record behind it, %d bytes are lost", text, c.size-at)
 	}
 	return found, nil
 }
@@ -192,7 +192,7 @@ func (c *checker) damaged(at int64, err error) (more bool, failed error) {
 func (c *checker) record(raw *jitdump.Raw) {
 	if c.closed && !c.afterSaid {
 		c.afterSaid = true
-		c.Broken("dump/after-close", raw.Offset, "%s after JIT_CODE_CLOSE", raw.ID)
+		c.Violation("dump/after-close", raw.Offset, "%s after JIT_CODE_CLOSE", raw.ID)
 	}
 	c.checkTime(raw)
 	switch raw.ID {
@@ -230,13 +230,13 @@ func (c *checker) record(raw *jitdump.Raw) {
 		}
 		t, err := raw.Tier()
 		if err != nil {
-			c.Broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+			c.Violation("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
 			break
 		}
 		c.tiers[t.Number&0xff] = true
 	case jitdump.IDEmbeddedSource:
 		if _, err := raw.EmbeddedSource(); err != nil {
-			c.Broken("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
+			c.Violation("dump/extension", raw.Offset, "%s has a payload that is none of it", raw.ID)
 		}
 	case jitdump.IDOpenJ9:
 		if raw.IsOpenJ9Metadata() {
@@ -245,7 +245,7 @@ func (c *checker) record(raw *jitdump.Raw) {
 		}
 		fallthrough
 	default:
-		c.Broken("dump/unknown-record", raw.Offset, "a record of type %d, %d bytes", uint32(raw.ID), raw.Size())
+		c.Violation("dump/unknown-record", raw.Offset, "a record of type %d, %d bytes", uint32(raw.ID), raw.Size())
 	}
 }
 
@@ -256,7 +256,7 @@ func (c *checker) misfit(raw *jitdump.Raw, err error) {
 		c.unwind.record = nil
 		c.tree.forget()
 	}
-	c.Broken("dump/record-size", raw.Offset, "%v", err)
+	c.Violation("dump/record-size", raw.Offset, "%v", err)
 }
 
 // extra complains about bytes that are nowhere needed: n of them, from offset from of
@@ -269,25 +269,25 @@ func (c *checker) extra(raw *jitdump.Raw, n, padTo int) {
 	if n < 8 && verify.IsZero(rest) {
 		return
 	}
-	c.Broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+	c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
 }
 
 // checkTime checks the time of a record.
 func (c *checker) checkTime(raw *jitdump.Raw) {
 	t := raw.Timestamp
 	if t == 0 {
-		c.Broken("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
+		c.Violation("dump/time-zero", raw.Offset, "%s has no time", raw.ID)
 		return
 	}
 	if !c.ticks && t >= verify.RealTime && !c.epochSaid {
 		c.epochSaid = true
-		c.Broken("dump/time-epoch", raw.Offset, "%s has the time %d.%09d s: seconds since 1970", raw.ID, t/1e9, t%1e9)
+		c.Violation("dump/time-epoch", raw.Offset, "%s has the time %d.%09d s: seconds since 1970", raw.ID, t/1e9, t%1e9)
 	}
 	if c.first == 0 {
 		c.first = t
 	}
 	if t < c.previous {
-		c.Broken("dump/time-goes-back", raw.Offset, "%s is %s older than the record before it", raw.ID, verify.Span(c.previous-t))
+		c.Violation("dump/time-goes-back", raw.Offset, "%s is %s older than the record before it", raw.ID, verify.Span(c.previous-t))
 	}
 	c.previous, c.latest = t, max(c.latest, t)
 }
@@ -300,25 +300,25 @@ const headerTimeGap = 10 * 24 * 3600 * 1e9
 func (c *checker) end() {
 	c.lines.orphans(c, true)
 	if u := c.unwind.record; u != nil {
-		c.Broken("dump/unwind-orphan", u.offset, "no load follows")
+		c.Violation("dump/unwind-orphan", u.offset, "no load follows")
 	}
 	if c.tree.waits {
-		c.Broken("dump/tree-order", c.tree.offset, "no load follows")
+		c.Violation("dump/tree-order", c.tree.offset, "no load follows")
 	}
 	for _, p := range c.j9 {
 		c.orphanJ9(p)
 	}
 	if c.salt.found() {
-		c.Broken("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))
+		c.Violation("dump/code-salted", c.functions[0].Offset, "the last %d bytes of the code of all %s are a number", codeSalt, verify.Counted(c.salt.loads, "function"))
 	}
 	if len(c.functions) == 0 {
-		c.Broken("dump/no-load", fileHeaderSize, "there is no JIT_CODE_LOAD in the file")
+		c.Violation("dump/no-load", fileHeaderSize, "there is no JIT_CODE_LOAD in the file")
 	}
 	if h := c.header.Timestamp; c.first != 0 && (h > c.first || c.first-h > headerTimeGap) && !c.ticks {
-		c.Broken("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
+		c.Violation("dump/header-time", 24, "the header has the time %d, the first record %d", h, c.first)
 	}
 	if c.changed != 0 && c.latest > c.changed+verify.WrittenSlack && !c.epochSaid && !c.ticks {
-		c.Broken("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
+		c.Violation("dump/time-future", -1, "the last record has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
 	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(len(c.functions), "function")
 }

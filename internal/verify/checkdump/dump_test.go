@@ -458,8 +458,8 @@ func TestLimit(t *testing.T) {
 		d.load(a+i*0x100, "")
 	}
 	path, opts := d.file(t, t.TempDir())
-	var got []verify.Complaint
-	opts.Emit = func(c verify.Complaint) { got = append(got, c) }
+	var got []verify.Diagnostic
+	opts.Emit = func(c verify.Diagnostic) { got = append(got, c) }
 	result, err := formats.Verifier().File(context.Background(), path, opts)
 	if err != nil || len(got) != 11 || got[10].More != 15 || got[10].Text != "and 15 more (--all shows them)" || result.Errors != 25 {
 		t.Errorf("%d complaints, the last is %+v, %+v, %v", len(got), got[len(got)-1], result, err)

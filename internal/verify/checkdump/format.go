@@ -12,7 +12,7 @@ import (
 // in it.
 var Format = verify.Format{
 	Kind: "jitdump", Name: "a jitdump", Rules: rules, Check: checkFile,
-	Claims: func(_ io.ReaderAt, path string) bool {
+	Recognizes: func(_ io.ReaderAt, path string) bool {
 		base := filepath.Base(path)
 		return strings.HasPrefix(base, "jit-") && strings.HasSuffix(base, ".dump")
 	},

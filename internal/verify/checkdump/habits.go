@@ -14,9 +14,9 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// habits are quirks of a producer that hold for a whole dump. They show only over all
+// quirks are quirks of a producer that hold for a whole dump. They show only over all
 // functions, so this pass comes first.
-type habits struct {
+type quirks struct {
 	skew       uint64         // added to the address of each line
 	bytecode   bool           // baseline functions have bytecode offsets as addresses
 	misplaced  map[int64]bool // loads, by offset, whose lines are misplaced, unlike the others'
@@ -41,8 +41,8 @@ type skewVote struct {
 	baseline int     // tables of baseline functions that are wrong with it
 }
 
-// A habitScan reads all tables of a dump.
-type habitScan struct {
+// A quirkScan reads all tables of a dump.
+type quirkScan struct {
 	machine  elf.Machine
 	v8       bool
 	skews    []skewVote // without skew first
@@ -57,13 +57,13 @@ type habitScan struct {
 // maxFreed bounds the debug records that wait for a name.
 const maxFreed = 256
 
-// findHabits returns the quirks shown by all functions with lines.
-func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h habits, err error) {
+// findQuirks returns the quirks shown by all functions with lines.
+func findQuirks(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h quirks, err error) {
 	reader, err := jitdump.NewReader(src)
 	if err != nil {
 		return h, nil // the caller says what is wrong
 	}
-	s := habitScan{machine: machine, v8: reader.Header().Pad == v8Pad, waiting: make(map[uint64][]uint64), freed: make(map[uint64]*jitdump.DebugInfo)}
+	s := quirkScan{machine: machine, v8: reader.Header().Pad == v8Pad, waiting: make(map[uint64][]uint64), freed: make(map[uint64]*jitdump.DebugInfo)}
 	s.skews = []skewVote{{}, {skew: 0x40}}
 	switch machine {
 	case elf.EM_386, elf.EM_ARM, elf.EM_MIPS, elf.EM_PPC:
@@ -96,11 +96,11 @@ func findHabits(ctx context.Context, src io.ReaderAt, machine elf.Machine) (h ha
 			}
 		}
 	}
-	return s.habits(), nil
+	return s.quirks(), nil
 }
 
 // debugInfo keeps the addresses of a record until its load comes.
-func (s *habitScan) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
+func (s *quirkScan) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	s.addrs -= len(s.waiting[d.CodeAddr])
 	delete(s.freed, d.CodeAddr)
 	delete(s.waiting, d.CodeAddr)
@@ -116,7 +116,7 @@ func (s *habitScan) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 }
 
 // load adds the table of a function.
-func (s *habitScan) load(raw *jitdump.Raw, l *jitdump.Load) {
+func (s *quirkScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 	addrs := s.waiting[l.CodeAddr]
 	s.addrs -= len(addrs)
 	delete(s.waiting, l.CodeAddr)
@@ -163,7 +163,7 @@ func (s *habitScan) load(raw *jitdump.Raw, l *jitdump.Load) {
 
 // isRight reports whether nine of ten entries are at starts of instructions after
 // subtracting a skew. Entries outside the code count if another skew has them inside.
-func (s *habitScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) bool {
+func (s *quirkScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdump.Load) bool {
 	known, misfits := countMisfits(starts, addrs, l.CodeAddr+skew)
 	for _, a := range addrs {
 		off, moved := a-l.CodeAddr, a-l.CodeAddr-skew
@@ -175,8 +175,8 @@ func (s *habitScan) isRight(skew uint64, starts []bool, addrs []uint64, l *jitdu
 	return misfits*10 <= known
 }
 
-// habits returns the quirks that the tables prove.
-func (s *habitScan) habits() (h habits) {
+// quirks returns the quirks that the tables prove.
+func (s *quirkScan) quirks() (h quirks) {
 	chosen, votes := 0, 0
 	for i := range s.skews {
 		v := &s.skews[i]

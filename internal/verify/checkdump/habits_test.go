@@ -31,7 +31,7 @@ func TestSkewedLines_OfEveryPrefix(t *testing.T) {
 			for cut := step; cut <= 24; cut += step {
 				part := write(t, t.TempDir(), "jit-1.dump", data[:len(data)*cut/24])
 				counts := make(map[string]int)
-				opts := verify.Options{All: true, Emit: func(c verify.Complaint) { counts[c.Rule]++ }}
+				opts := verify.Options{All: true, Emit: func(c verify.Diagnostic) { counts[c.Rule]++ }}
 				if _, err := formats.Verifier().File(t.Context(), part, opts); err != nil {
 					t.Fatal(err)
 				}

@@ -21,7 +21,7 @@ func (c *checker) checkHeader(base string) (ok bool, err error) {
 		return false, verify.PlainError(err)
 	}
 	if n < fileHeaderSize {
-		c.Broken("dump/header-cut", 0, "the file ends after %d bytes of its header", n)
+		c.Violation("dump/header-cut", 0, "the file ends after %d bytes of its header", n)
 		return false, nil
 	}
 	order := binary.ByteOrder(binary.LittleEndian)
@@ -30,45 +30,45 @@ func (c *checker) checkHeader(base string) (ok bool, err error) {
 	case binary.BigEndian.Uint32(b[:]) == 0x4A695444:
 		order = binary.BigEndian
 	default:
-		c.Broken("dump/magic", 0, "the file begins with % x", b[:4])
+		c.Violation("dump/magic", 0, "the file begins with % x", b[:4])
 		return false, nil
 	}
 	mended := b
 	switch v := order.Uint32(b[4:]); {
 	case v > 2:
-		c.Broken("dump/version", 4, "the version is %d", v)
+		c.Violation("dump/version", 4, "the version is %d", v)
 		order.PutUint32(mended[4:], 1)
 	case v != 1:
-		c.Broken("dump/version-not-1", 4, "the version is %d", v)
+		c.Violation("dump/version-not-1", 4, "the version is %d", v)
 	}
 	switch size := order.Uint32(b[8:]); {
 	case size < fileHeaderSize || size > 1<<20 || int64(size) > c.size:
-		c.Broken("dump/header-size", 8, "the header says that it has %d bytes; the file has %d", size, c.size)
+		c.Violation("dump/header-size", 8, "the header says that it has %d bytes; the file has %d", size, c.size)
 		order.PutUint32(mended[8:], fileHeaderSize)
 	case size > fileHeaderSize:
-		c.Broken("dump/header-long", 8, "the header has %d bytes, %d more than its fields need", size, size-fileHeaderSize)
+		c.Violation("dump/header-long", 8, "the header has %d bytes, %d more than its fields need", size, size-fileHeaderSize)
 	}
 	machine := order.Uint32(b[12:])
 	if c.machine = elf.Machine(machine); machine == 0 || machine > 0xffff || !hasName(c.machine) {
-		c.Broken("dump/machine", 12, "elf_mach is %d, which is no machine", machine)
+		c.Violation("dump/machine", 12, "elf_mach is %d, which is no machine", machine)
 	}
 	if pad := order.Uint32(b[16:]); pad != 0 {
-		c.Broken("dump/pad", 16, "pad1 is %#x", pad)
+		c.Violation("dump/pad", 16, "pad1 is %#x", pad)
 	}
 	pid := order.Uint32(b[20:])
 	if pid == 0 {
-		c.Broken("dump/pid", 20, "the process is number 0")
+		c.Violation("dump/pid", 20, "the process is number 0")
 	} else if n, ok := jitted.NumberOfDump(base); ok && n != pid {
-		c.Broken("dump/pid-name", 20, "the process is number %d, the file's name has %d", pid, n)
+		c.Violation("dump/pid-name", 20, "the process is number %d, the file's name has %d", pid, n)
 	}
 	flags := order.Uint64(b[32:])
 	switch flags {
 	case 0:
 	case 1:
 		c.ticks = true
-		c.Broken("dump/tsc", 32, "times are counts of the processor")
+		c.Violation("dump/tsc", 32, "times are counts of the processor")
 	default: // then bit 0 means nothing either
-		c.Broken("dump/flags", 32, "flags are %#x", flags)
+		c.Violation("dump/flags", 32, "flags are %#x", flags)
 	}
 	c.src = &mendedFile{c.src, mended}
 	c.header = &jitdump.Header{Order: order, Machine: machine, PID: pid, Timestamp: order.Uint64(b[24:])}

@@ -28,7 +28,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 	}
 	for _, m := range missing {
 		f := &c.functions[m.Function]
-		c.Broken("dump/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
+		c.Violation("dump/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
 	}
 	slices.SortFunc(shown, func(a, b recorded.ObjectMapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	ends := make([]uint64, len(shown)) // the highest end up to each
@@ -45,7 +45,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 			return ctx.Err()
 		}
 		f := &c.functions[i]
-		if f.Size == 0 || f.Codeless {
+		if f.Size == 0 || f.WithoutCode {
 			continue
 		}
 		code = slices.Grow(code[:0], int(f.Size))[:f.Size]
@@ -80,7 +80,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 			}
 		}
 		if other >= 0 && !f.Gone { // or other code came to its place
-			c.Broken("dump/injected-code", f.Offset, "the recording shows other code at %#x, from %s", f.Addr, verify.Quoted(shown[other].Path))
+			c.Violation("dump/injected-code", f.Offset, "the recording shows other code at %#x, from %s", f.Addr, verify.Quoted(shown[other].Path))
 		}
 	}
 	return nil

@@ -32,11 +32,11 @@ const maxPendingJ9 = 64
 func (c *checker) openJ9(raw *jitdump.Raw) {
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
-		c.Broken("dump/j9-record", verify.FaultAt(err, raw.Offset), "%v", err)
+		c.Violation("dump/j9-record", verify.FaultAt(err, raw.Offset), "%v", err)
 		return
 	}
 	if n := len(m.Extra); n > 7 || !verify.IsZero(m.Extra) {
-		c.Broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
 	}
 	if old := c.takeJ9(m.CodeAddr); old != nil {
 		c.orphanJ9(old)
@@ -48,7 +48,7 @@ func (c *checker) openJ9(raw *jitdump.Raw) {
 	p := &pendingJ9{offset: raw.Offset, addr: m.CodeAddr, loads: c.j9Loads}
 	c.j9 = append(c.j9, p)
 	if size := machinePointer(c.machine); size != 0 && size != int(m.PointerSize) {
-		c.Broken("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
+		c.Violation("dump/j9-pointers", raw.Offset, "pointers have %d bytes, on %s", m.PointerSize, c.machine)
 	}
 	l := j9meta.Layout{Order: raw.Order, PointerSize: int(m.PointerSize), Machine: c.machine, HeaderSize: int(m.HeaderSize)}
 	body := checkj9.Decode(c.Reporter, m.Metadata, m.MetadataOffset(), m.Base, l)
@@ -64,7 +64,7 @@ func (c *checker) openJ9(raw *jitdump.Raw) {
 	for i := range m.Methods {
 		methods[i] = j9MethodOf(raw, i, &m.Methods[i], names)
 		if flags := m.Methods[i].Flags &^ jitdump.UserFunction; flags != 0 {
-			c.Broken("dump/j9-flags", methods[i].At, "method %d has flags %#x", i, uint32(m.Methods[i].Flags))
+			c.Violation("dump/j9-flags", methods[i].At, "method %d has flags %#x", i, uint32(m.Methods[i].Flags))
 		}
 	}
 	check.CheckMethods(methods)
@@ -132,16 +132,16 @@ func (c *checker) j9Of(l *jitdump.Load) {
 	}
 	switch {
 	case l.CodeAddr == p.start && l.CodeSize != p.warm:
-		c.Broken("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's warm code %d", nameOf(l), l.CodeSize, p.warm)
+		c.Violation("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's warm code %d", nameOf(l), l.CodeSize, p.warm)
 	case l.CodeAddr == p.cold && l.CodeAddr != p.start && l.CodeSize != p.coldSize:
-		c.Broken("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's cold code %d", nameOf(l), l.CodeSize, p.coldSize)
+		c.Violation("dump/j9-code", p.offset, "the load of %s has %d bytes, the metadata's cold code %d", nameOf(l), l.CodeSize, p.coldSize)
 	case l.CodeAddr != p.start && l.CodeAddr != p.cold && p.cold != 0:
-		c.Broken("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x and its cold code at %#x", l.CodeAddr, p.start, p.cold)
+		c.Violation("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x and its cold code at %#x", l.CodeAddr, p.start, p.cold)
 	case l.CodeAddr != p.start && l.CodeAddr != p.cold:
-		c.Broken("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x", l.CodeAddr, p.start)
+		c.Violation("dump/j9-code", p.offset, "code_addr is %#x, the metadata's code begins at %#x", l.CodeAddr, p.start)
 	}
 	if p.name != "" && !bytes.Equal([]byte(p.name), l.Name) {
-		c.Broken("dump/j9-name", p.offset, "the compiled method is %s, the load %s", verify.Quoted(p.name), verify.Quoted(l.Name))
+		c.Violation("dump/j9-name", p.offset, "the compiled method is %s, the load %s", verify.Quoted(p.name), verify.Quoted(l.Name))
 	}
 }
 
@@ -158,5 +158,5 @@ func (c *checker) takeJ9(addr uint64) *pendingJ9 {
 
 // orphanJ9 complains about a record whose load did not come.
 func (c *checker) orphanJ9(p *pendingJ9) {
-	c.Broken("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
+	c.Violation("dump/j9-orphan", p.offset, "no function is loaded at %#x", p.addr)
 }

@@ -38,7 +38,7 @@ const maxWaiting = 4 << 20
 // load.
 func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	if raw.Missized != 0 {
-		c.Broken("dump/record-size", raw.Offset, "%s announces %d bytes, and its entries end with %d", raw.ID, raw.Size()+raw.Missized, raw.Size())
+		c.Violation("dump/record-size", raw.Offset, "%s announces %d bytes, and its entries end with %d", raw.ID, raw.Size()+raw.Missized, raw.Size())
 	}
 	if len(c.lines.batch) == 0 {
 		c.lines.batches++
@@ -51,7 +51,7 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 	c.lines.byAddr[d.CodeAddr] = r
 	c.lines.batch = append(c.lines.batch, r)
 	if d.Count == 0 {
-		c.Broken("dump/lines-empty", raw.Offset, "the lines of the function at %#x have no entries", d.CodeAddr)
+		c.Violation("dump/lines-empty", raw.Offset, "the lines of the function at %#x have no entries", d.CodeAddr)
 	}
 	t, whole := walkLines(d, raw.Order)
 	if !whole {
@@ -60,7 +60,7 @@ func (c *checker) debugInfo(raw *jitdump.Raw, d *jitdump.DebugInfo) {
 			r.area = bytes.Clone(d.Area)
 			r.freed = &jitdump.DebugInfo{CodeAddr: d.CodeAddr, Count: d.Count, Area: r.area}
 		} else {
-			c.Broken("dump/lines-count", raw.Offset, "the lines of the function at %#x have %d entries, %d are there", d.CodeAddr, d.Count, t.entries)
+			c.Violation("dump/lines-count", raw.Offset, "the lines of the function at %#x have %d entries, %d are there", d.CodeAddr, d.Count, t.entries)
 		}
 		return
 	}
@@ -132,22 +132,22 @@ func walkLines(d *jitdump.DebugInfo, order binary.ByteOrder) (t lineTable, whole
 // entries complains about what is wrong with entries whatever their function is.
 func (c *checker) entries(raw *jitdump.Raw, addr uint64, t *lineTable) {
 	if t.unsorted > 0 {
-		c.Broken("dump/lines-unsorted", raw.Offset, "%d of the %d entries of the function at %#x have a lower address than the one before", t.unsorted, t.entries, addr)
+		c.Violation("dump/lines-unsorted", raw.Offset, "%d of the %d entries of the function at %#x have a lower address than the one before", t.unsorted, t.entries, addr)
 	}
 	if t.zero > 0 {
-		c.Broken("dump/line-zero", raw.Offset, "%d of the %d entries of the function at %#x have line 0", t.zero, t.entries, addr)
+		c.Violation("dump/line-zero", raw.Offset, "%d of the %d entries of the function at %#x have line 0", t.zero, t.entries, addr)
 	}
 	if t.absurd > 0 {
-		c.Broken("dump/line-absurd", raw.Offset, "%d of the %d entries of the function at %#x have lines such as %d", t.absurd, t.entries, addr, t.absurdLine)
+		c.Violation("dump/line-absurd", raw.Offset, "%d of the %d entries of the function at %#x have lines such as %d", t.absurd, t.entries, addr, t.absurdLine)
 	}
 	if t.noFile > 0 {
-		c.Broken("dump/file-missing", raw.Offset, "%d of the %d entries of the function at %#x have no file name", t.noFile, t.entries, addr)
+		c.Violation("dump/file-missing", raw.Offset, "%d of the %d entries of the function at %#x have no file name", t.noFile, t.entries, addr)
 	}
 	if t.garbage != nil {
-		c.Broken("dump/file-garbage", raw.Offset, "the function at %#x has the file name %s", addr, verify.Quoted(t.garbage))
+		c.Violation("dump/file-garbage", raw.Offset, "the function at %#x has the file name %s", addr, verify.Quoted(t.garbage))
 	}
 	if t.badRepeat {
-		c.Broken("dump/file-repeat", raw.Offset, "the first entry of the function at %#x repeats the name of none", addr)
+		c.Violation("dump/file-repeat", raw.Offset, "the first entry of the function at %#x repeats the name of none", addr)
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if n := len(batch); n > 0 && (n > 1 || batch[0] != r) {
 		// perf gives the last one to this load and drops the others.
 		last := batch[n-1]
-		c.Broken("dump/lines-order", last.offset, "%d debug records are in front of the load at offset %#x of the function at %#x; the last is about %#x", n, raw.Offset, l.CodeAddr, last.addr)
+		c.Violation("dump/lines-order", last.offset, "%d debug records are in front of the load at offset %#x of the function at %#x; the last is about %#x", n, raw.Offset, l.CodeAddr, last.addr)
 	}
 	if r == nil {
 		return
@@ -169,17 +169,17 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 	if r.freed != nil && !c.freedNames(r, l, raw.Order) || len(r.addrs) == 0 {
 		return
 	}
-	if c.habits.bytecode && isBaseline(l.Name, c.header.Pad == v8Pad) {
-		c.Broken("dump/lines-bytecode", r.offset, "the %d entries of %s are offsets in its bytecode", len(r.addrs), nameOf(l))
+	if c.quirks.bytecode && isBaseline(l.Name, c.header.Pad == v8Pad) {
+		c.Violation("dump/lines-bytecode", r.offset, "the %d entries of %s are offsets in its bytecode", len(r.addrs), nameOf(l))
 		return
 	}
-	skew := c.habits.skew
+	skew := c.quirks.skew
 	low := slices.Min(r.addrs)
 	if skew > 0 {
-		c.Broken("dump/lines-skewed", r.offset, "the %d entries of %s are %#x too high: the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), skew, low, l.CodeAddr)
+		c.Violation("dump/lines-skewed", r.offset, "the %d entries of %s are %#x too high: the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), skew, low, l.CodeAddr)
 	}
-	if c.habits.misplaced[raw.Offset] {
-		c.Broken("dump/lines-misplaced", r.offset, "the %d entries of %s are not where its instructions start, and those of other functions are; the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), low, l.CodeAddr)
+	if c.quirks.misplaced[raw.Offset] {
+		c.Violation("dump/lines-misplaced", r.offset, "the %d entries of %s are not where its instructions start, and those of other functions are; the first is at %#x, the code at %#x", len(r.addrs), nameOf(l), low, l.CodeAddr)
 	}
 	outside := 0
 	for i, a := range r.addrs {
@@ -190,7 +190,7 @@ func (c *checker) linesOf(raw *jitdump.Raw, l *jitdump.Load) {
 		}
 	}
 	if outside > 0 {
-		c.Broken("dump/lines-outside", r.offset, "%d of the %d entries of %s are outside of its code, %#x to %#x; the first is at %#x", outside, len(r.addrs), nameOf(l), l.CodeAddr, l.CodeAddr+l.CodeSize, r.addrs[0])
+		c.Violation("dump/lines-outside", r.offset, "%d of the %d entries of %s are outside of its code, %#x to %#x; the first is at %#x", outside, len(r.addrs), nameOf(l), l.CodeAddr, l.CodeAddr+l.CodeSize, r.addrs[0])
 	}
 }
 
@@ -200,11 +200,11 @@ func (c *checker) freedNames(r *lineRecord, l *jitdump.Load, order binary.ByteOr
 	d := r.freed
 	stride := strideOf(d, l.Name)
 	if stride == 0 {
-		c.Broken("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, nameOf(l), len(d.Area))
+		c.Violation("dump/lines-count", r.offset, "%d entries are announced for %s, and do not fill their %d bytes", d.Count, nameOf(l), len(d.Area))
 		return false
 	}
 	r.addrs = strideAddrs(d, stride, order)
-	c.Broken("dump/file-freed", r.offset, "the names in the %d entries of %s begin with %s", d.Count, nameOf(l), verify.Quoted(d.Area[jitdump.DebugEntryHead:min(stride, jitdump.DebugEntryHead+8)]))
+	c.Violation("dump/file-freed", r.offset, "the names in the %d entries of %s begin with %s", d.Count, nameOf(l), verify.Quoted(d.Area[jitdump.DebugEntryHead:min(stride, jitdump.DebugEntryHead+8)]))
 	return true
 }
 
@@ -248,7 +248,7 @@ func nameOf(l *jitdump.Load) string {
 func (ls *lineRecords) drop(c *checker, r *lineRecord) {
 	delete(ls.byAddr, r.addr)
 	ls.addrs -= len(r.addrs)
-	c.Broken("dump/lines-orphan", r.offset, "no function is loaded at %#x", r.addr)
+	c.Violation("dump/lines-orphan", r.offset, "no function is loaded at %#x", r.addr)
 }
 
 // orphans drops the records for which no load came, all of them or those from before

@@ -76,7 +76,7 @@ func (c *checker) besideRecording(ctx context.Context, path, recording string) e
 		w.pid, w.object = w.other, true
 	}
 	if !w.marker && !w.object {
-		c.Broken("dump/marker", -1, "no mapping in the recording names %s", verify.Quoted(filepath.Base(path)))
+		c.Violation("dump/marker", -1, "no mapping in the recording names %s", verify.Quoted(filepath.Base(path)))
 		return nil
 	}
 	if w.object {
@@ -91,7 +91,7 @@ func (c *checker) besideRecording(ctx context.Context, path, recording string) e
 		return nil // said already: dump/tsc
 	}
 	if !monotonic {
-		c.Broken("dump/recording-clock", -1, "the recording was not made with -k mono")
+		c.Violation("dump/recording-clock", -1, "the recording was not made with -k mono")
 		return nil
 	}
 	if w.samples == 0 || len(c.functions) == 0 {
@@ -105,7 +105,7 @@ func (c *checker) besideRecording(ctx context.Context, path, recording string) e
 		}
 	}
 	if 2*within < len(c.functions) {
-		c.Broken("dump/recording-time", c.functions[0].Offset, "%d of %d functions have times outside of the recording, %d.%09d s to %d.%09d s; the first has %d.%09d s",
+		c.Violation("dump/recording-time", c.functions[0].Offset, "%d of %d functions have times outside of the recording, %d.%09d s to %d.%09d s; the first has %d.%09d s",
 			len(c.functions)-within, len(c.functions), max(w.since, w.first)/1e9, max(w.since, w.first)%1e9, w.last/1e9, w.last%1e9, c.functions[0].Time/1e9, c.functions[0].Time%1e9)
 		return nil
 	}
@@ -151,11 +151,11 @@ func (c *checker) lateLoads(ctx context.Context, recording string, w *dumpWitnes
 		return err
 	}
 	if early > inTime && early >= manyEarly {
-		c.Broken("dump/recording-time", c.functions[0].Offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
+		c.Violation("dump/recording-time", c.functions[0].Offset, "%d of %d samples in the dump's code come before it is loaded", early, early+inTime)
 	}
 	for _, l := range late {
 		f := &c.functions[l.Function]
-		c.Broken("dump/load-late", f.Offset, "%s in the code at %#x before it is loaded, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
+		c.Violation("dump/load-late", f.Offset, "%s in the code at %#x before it is loaded, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ const (
 	a        = verifytest.Base // where most functions are
 )
 
-func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }

@@ -23,16 +23,16 @@ func (p *pendingTree) forget() { p.waits = false }
 func (c *checker) debugInfo2(raw *jitdump.Raw) {
 	p := &c.tree
 	if p.waits {
-		c.Broken("dump/tree-order", p.offset, "another record of inlined calls follows at offset %#x, and no load", raw.Offset)
+		c.Violation("dump/tree-order", p.offset, "another record of inlined calls follows at offset %#x, and no load", raw.Offset)
 	}
 	p.waits, p.offset = true, raw.Offset
 	err := raw.DebugInfo2(&p.info)
 	if p.sound = err == nil; !p.sound {
-		c.Broken("dump/tree-size", verify.FaultAt(err, raw.Offset), "%v", err)
+		c.Violation("dump/tree-size", verify.FaultAt(err, raw.Offset), "%v", err)
 		return
 	}
 	if n := len(p.info.Extra); n > 7 || !verify.IsZero(p.info.Extra) {
-		c.Broken("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
+		c.Violation("dump/extra-bytes", raw.Offset, "%s has %d bytes that belong to nothing", raw.ID, n)
 	}
 	p.name, p.named = p.name[:0], false
 	if f := p.info.Functions; len(f) > 0 && uint64(f[0].Name) < uint64(len(p.info.Names)) {
@@ -42,9 +42,9 @@ func (c *checker) debugInfo2(raw *jitdump.Raw) {
 		tier := f.Flags.Tier()
 		switch known := jitdump.UserFunction | jitdump.TierFlags(tier); {
 		case f.Flags&^known != 0 || i > 0 && tier != 0:
-			c.Broken("dump/tree-flags", raw.Offset, "function %d has flags %#x", i, uint32(f.Flags))
+			c.Violation("dump/tree-flags", raw.Offset, "function %d has flags %#x", i, uint32(f.Flags))
 		case tier != 0 && !c.tiers[tier]:
-			c.Broken("dump/tier-unknown", raw.Offset, "no %s before it names tier %d", jitdump.IDTier, tier)
+			c.Violation("dump/tier-unknown", raw.Offset, "no %s before it names tier %d", jitdump.IDTier, tier)
 		}
 	}
 }
@@ -60,19 +60,19 @@ func (c *checker) treeOf(raw *jitdump.Raw, l *jitdump.Load) {
 		return
 	}
 	if p.named && !bytes.Equal(p.name, l.Name) {
-		c.Broken("dump/tree-name", p.offset, "its function is called %s, the load %s", verify.Quoted(p.name), verify.Quoted(l.Name))
+		c.Violation("dump/tree-name", p.offset, "its function is called %s, the load %s", verify.Quoted(p.name), verify.Quoted(l.Name))
 	}
 	if err := p.info.CheckTree(l.CodeSize); err != nil {
-		c.Broken("dump/tree-calls", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
+		c.Violation("dump/tree-calls", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
 	}
 	err := p.info.CheckLines()
 	if err != nil {
-		c.Broken("dump/tree-lines", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
+		c.Violation("dump/tree-lines", verify.FaultAt(err, p.offset), "%s: %v", verify.Quoted(l.Name), err)
 		return
 	}
 	for _, line := range p.info.Lines {
 		if uint64(line.Offset) >= l.CodeSize {
-			c.Broken("dump/tree-lines", p.offset, "%s has a line at offset %#x, and %#x bytes of code", verify.Quoted(l.Name), line.Offset, l.CodeSize)
+			c.Violation("dump/tree-lines", p.offset, "%s has a line at offset %#x, and %#x bytes of code", verify.Quoted(l.Name), line.Offset, l.CodeSize)
 			return
 		}
 	}

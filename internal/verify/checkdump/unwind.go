@@ -21,17 +21,17 @@ type unwindRecord struct {
 // unwinding checks the sizes of an unwinding record.
 func (c *checker) unwinding(raw *jitdump.Raw) {
 	if u := c.unwind.record; u != nil {
-		c.Broken("dump/unwind-orphan", u.offset, "another unwinding record follows at offset %#x, and no load", raw.Offset)
+		c.Violation("dump/unwind-orphan", u.offset, "another unwinding record follows at offset %#x, and no load", raw.Offset)
 		c.unwind.record = nil
 	}
 	u, err := raw.Unwinding()
 	if err != nil {
-		c.Broken("dump/unwind-size", raw.Offset, "%v", err)
+		c.Violation("dump/unwind-size", raw.Offset, "%v", err)
 		return
 	}
 	c.extra(raw, len(u.Extra), len(raw.Body))
 	if size := uint64(len(u.Data)); u.MappedSize != 0 && (u.MappedSize < size || u.MappedSize > (size+15)&^15) {
-		c.Broken("dump/unwind-mapped", raw.Offset, "mapped_size is %d, of %d bytes", u.MappedSize, size)
+		c.Violation("dump/unwind-mapped", raw.Offset, "mapped_size is %d, of %d bytes", u.MappedSize, size)
 	}
 	c.unwind.buf = append(c.unwind.buf[:0], u.Data...)
 	c.unwind.record = &unwindRecord{raw.Offset, u.HeaderSize, c.unwind.buf}
@@ -55,15 +55,15 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 			framesAt = addr
 		}
 		if table, serr := ehframe.Read(order, c.addrSize(l.CodeAddr), swapped, framesAt); serr == nil && u.headerSize > 0 && ehframe.IsHeader(other) {
-			c.Broken("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", verify.Quoted(l.Name))
+			c.Violation("dump/unwind-order", u.offset, "the tables of %s begin with .eh_frame_hdr", verify.Quoted(l.Name))
 			c.shared(u, table, l)
 			return
 		}
 		if err == nil {
-			c.Broken("dump/unwind-frames", u.offset, "%s: the last %d bytes are no .eh_frame_hdr", verify.Quoted(l.Name), u.headerSize)
+			c.Violation("dump/unwind-frames", u.offset, "%s: the last %d bytes are no .eh_frame_hdr", verify.Quoted(l.Name), u.headerSize)
 			return
 		}
-		c.Broken("dump/unwind-frames", u.offset, "%s: .eh_frame: %v", verify.Quoted(l.Name), err)
+		c.Violation("dump/unwind-frames", u.offset, "%s: .eh_frame: %v", verify.Quoted(l.Name), err)
 		return
 	}
 	if len(table) == 0 {
@@ -72,21 +72,21 @@ func (c *checker) unwindOf(raw *jitdump.Raw, l *jitdump.Load) {
 	var covered uint64
 	for _, f := range table {
 		if f.Low < l.CodeAddr || f.High > l.CodeAddr+l.CodeSize || f.Low > f.High {
-			c.Broken("dump/unwind-place", u.offset, "%s has an FDE for %#x to %#x, its code is at %#x to %#x", verify.Quoted(l.Name), f.Low, f.High, l.CodeAddr, l.CodeAddr+l.CodeSize)
+			c.Violation("dump/unwind-place", u.offset, "%s has an FDE for %#x to %#x, its code is at %#x to %#x", verify.Quoted(l.Name), f.Low, f.High, l.CodeAddr, l.CodeAddr+l.CodeSize)
 			return
 		}
 		covered += f.High - f.Low
 	}
 	// Code may end in padding, which FDEs leave out.
 	if covered+8 <= l.CodeSize {
-		c.Broken("dump/unwind-cover", u.offset, "the FDEs of %s are about %d bytes, its code has %d", verify.Quoted(l.Name), covered, l.CodeSize)
+		c.Violation("dump/unwind-cover", u.offset, "the FDEs of %s are about %d bytes, its code has %d", verify.Quoted(l.Name), covered, l.CodeSize)
 	}
 	if u.headerSize == 0 {
-		c.Broken("dump/unwind-header", u.offset, "%s has FDEs and no .eh_frame_hdr", verify.Quoted(l.Name))
+		c.Violation("dump/unwind-header", u.offset, "%s has FDEs and no .eh_frame_hdr", verify.Quoted(l.Name))
 		return
 	}
 	if err := ehframe.CheckHeader(order, c.addrSize(l.CodeAddr), header, framesAt+uint64(len(frames)), framesAt, table); err != nil {
-		c.Broken("dump/unwind-header", u.offset, "%s: %v", verify.Quoted(l.Name), err)
+		c.Violation("dump/unwind-header", u.offset, "%s: %v", verify.Quoted(l.Name), err)
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *checker) shared(u *unwindRecord, table []ehframe.Entry, l *jitdump.Load
 		}
 	}
 	if others > 0 && len(table) > 1 {
-		c.Broken("dump/unwind-shared", u.offset, "%d of the %d FDEs in front of the load of %s are about other code", others, len(table), verify.Quoted(l.Name))
+		c.Violation("dump/unwind-shared", u.offset, "%d of the %d FDEs in front of the load of %s are about other code", others, len(table), verify.Quoted(l.Name))
 	}
 }
 

@@ -19,7 +19,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 	capture, err := j9meta.ReadCapture(r.File)
 	if err != nil {
 		r.Result.Holds = "nothing"
-		r.Broken("j9/capture", -1, "%v", err)
+		r.Violation("j9/capture", -1, "%v", err)
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -31,7 +31,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 		return nil
 	}
 	if start := body.Header.StartPC; start != capture.StartPC {
-		r.Broken("j9/capture-start", int64(5*body.Layout.PointerSize), "startPC is %#x; the JSON has %#x", start, capture.StartPC)
+		r.Violation("j9/capture-start", int64(5*body.Layout.PointerSize), "startPC is %#x; the JSON has %#x", start, capture.StartPC)
 	}
 	c := &Metadata{Reporter: r, Body: body}
 	described := c.Check()
@@ -59,7 +59,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.O
 // captureCode checks the files with code that a capture names.
 func (c *Metadata) captureCode(capture *j9meta.Capture) {
 	for _, err := range capture.CodeErrors {
-		c.Broken("j9/capture-code", -1, "%v", err)
+		c.Violation("j9/capture-code", -1, "%v", err)
 	}
 	if !c.Code.Known {
 		return
@@ -70,7 +70,7 @@ func (c *Metadata) captureCode(capture *j9meta.Capture) {
 		size      uint64
 	}{{"code", capture.CodePath, capture.Code, c.Code.Warm}, {"cold_code", capture.ColdCodePath, capture.ColdCode, c.Code.end - c.Code.cold}} {
 		if f.path != "" && uint64(len(f.code)) != f.size {
-			c.Broken("j9/capture-code", -1, "%s of the JSON names a file of %s, the metadata has %d", f.key, verify.Counted(len(f.code), "byte"), f.size)
+			c.Violation("j9/capture-code", -1, "%s of the JSON names a file of %s, the metadata has %d", f.key, verify.Counted(len(f.code), "byte"), f.size)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func Decode(r *verify.Reporter, blob []byte, at int64, base uint64, l j9meta.Lay
 		stated := l.HeaderSize
 		l.HeaderSize = 0
 		if inferred, ierr := j9meta.Decode(blob, base, l); ierr == nil && inferred.Layout.HeaderSize != stated {
-			r.Broken("j9/header-size", at, "the header has %d bytes, %d are stated", inferred.Layout.HeaderSize, stated)
+			r.Violation("j9/header-size", at, "the header has %d bytes, %d are stated", inferred.Layout.HeaderSize, stated)
 			body, err = inferred, nil
 		}
 	}
@@ -97,11 +97,11 @@ func Decode(r *verify.Reporter, blob []byte, at int64, base uint64, l j9meta.Lay
 	pointers := []string{"inlinedCalls", "gcStackAtlas", "stackAllocMap", "internalPointerMap", "osrInfo", "gpuCode", "riData", "invokeBasicCallInfo"}
 	switch {
 	case !errors.As(err, &field):
-		r.Broken("j9/damaged", at, "%v", err)
+		r.Violation("j9/damaged", at, "%v", err)
 	case slices.Contains(pointers, field.Field):
-		r.Broken("j9/section", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
+		r.Violation("j9/section", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
 	default:
-		r.Broken("j9/damaged", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
+		r.Violation("j9/damaged", at+field.Offset, "%s: %s: %s", field.Record, field.Field, field.Text)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func isStub(blob []byte, at int, order binary.ByteOrder, pointer int) bool {
 func sized(r *verify.Reporter, blob []byte, at int64, l j9meta.Layout) bool {
 	field := 10*l.PointerSize + 12
 	if len(blob) < field+4 {
-		r.Broken("j9/cut", at, "%s are less than a header", verify.Counted(len(blob), "byte"))
+		r.Violation("j9/cut", at, "%s are less than a header", verify.Counted(len(blob), "byte"))
 		return false
 	}
 	order := l.Order
@@ -128,10 +128,10 @@ func sized(r *verify.Reporter, blob []byte, at int64, l j9meta.Layout) bool {
 	switch size := int64(int32(order.Uint32(blob[field:]))); {
 	case isStub(blob, field+4, order, l.PointerSize): // a copy of the header, with the size of what is gone
 	case size > int64(len(blob)):
-		r.Broken("j9/cut", at+int64(field), "size is %d, and %s are there", size, verify.Counted(len(blob), "byte"))
+		r.Violation("j9/cut", at+int64(field), "size is %d, and %s are there", size, verify.Counted(len(blob), "byte"))
 		return false
 	case size >= int64(field)+4 && size < int64(len(blob)):
-		r.Broken("j9/size", at+int64(field), "size is %d, and %s are there", size, verify.Counted(len(blob), "byte"))
+		r.Violation("j9/size", at+int64(field), "size is %d, and %s are there", size, verify.Counted(len(blob), "byte"))
 	}
 	return true
 }

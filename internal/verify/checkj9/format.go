@@ -14,8 +14,8 @@ import (
 // Format is how captures are checked. A capture is named by either of its files.
 var Format = verify.Format{
 	Kind: j9meta.FormatName, Name: "metadata of OpenJ9 with its JSON beside it", Rules: rules, Check: checkFile,
-	Claims: func(_ io.ReaderAt, path string) bool { return j9meta.IsCapture(path) },
-	Lacks:  otherOfCapture, Files: captureFiles,
+	Recognizes: func(_ io.ReaderAt, path string) bool { return j9meta.IsCapture(path) },
+	Lacks:      otherOfCapture, Files: captureFiles,
 }
 
 // otherOfCapture says which file would be beside that of a capture, if the name is that of one.

@@ -14,7 +14,7 @@ type Metadata struct {
 	Body *j9meta.Body
 	Code Code
 
-	highBits habit           // masks with a bit that no slot has
+	highBits quirk           // masks with a bit that no slot has
 	texts    map[string]bool // strings of methods, and whether they are text
 }
 
@@ -55,14 +55,14 @@ func (c *Metadata) address(offset int) uint64 {
 func (c *Metadata) Check() bool {
 	h := &c.Body.Header
 	if unknown := h.Flags &^ (1<<9 - 1); unknown != 0 {
-		c.Broken("j9/flags", c.field(12), "flags are %#x, of which nobody knows %#x", uint64(h.Flags), uint64(unknown))
+		c.Violation("j9/flags", c.field(12), "flags are %#x, of which nobody knows %#x", uint64(h.Flags), uint64(unknown))
 	}
 	if h.Flags&j9meta.NotInitialized != 0 {
-		c.Broken("j9/uninitialized", c.field(12), "flags are %s", h.Flags)
+		c.Violation("j9/uninitialized", c.field(12), "flags are %s", h.Flags)
 		return false
 	}
 	if h.Flags&j9meta.IsStub != 0 {
-		c.Broken("j9/stub", c.field(12), "flags are %s", h.Flags)
+		c.Violation("j9/stub", c.field(12), "flags are %s", h.Flags)
 		return false
 	}
 	c.header()
@@ -70,7 +70,7 @@ func (c *Metadata) Check() bool {
 	c.sites()
 	c.atlas()
 	if c.highBits.n > 0 {
-		c.Broken("j9/monitor-mask", c.highBits.at, "%s", c.highBits.String())
+		c.Violation("j9/monitor-mask", c.highBits.at, "%s", c.highBits.String())
 	}
 	c.behind()
 	c.gaps()
@@ -93,13 +93,13 @@ func (c *Metadata) header() {
 	h := &c.Body.Header
 	switch {
 	case h.StartPC == 0 || h.EndPC <= h.StartPC:
-		c.Broken("j9/code", c.field(5), "startPC is %#x, endPC %#x", h.StartPC, h.EndPC)
+		c.Violation("j9/code", c.field(5), "startPC is %#x, endPC %#x", h.StartPC, h.EndPC)
 	case h.EndPC-h.StartPC > 1<<32-1:
-		c.Broken("j9/code", c.field(5), "the code from %#x to %#x is longer than offsets of 32 bits can say", h.StartPC, h.EndPC)
+		c.Violation("j9/code", c.field(5), "the code from %#x to %#x is longer than offsets of 32 bits can say", h.StartPC, h.EndPC)
 	case h.StartColdPC == 0 && h.EndWarmPC != h.EndPC:
-		c.Broken("j9/cold", c.field(6), "endWarmPC is %#x, endPC %#x, and there is no cold code", h.EndWarmPC, h.EndPC)
+		c.Violation("j9/cold", c.field(6), "endWarmPC is %#x, endPC %#x, and there is no cold code", h.EndWarmPC, h.EndPC)
 	case h.StartColdPC != 0 && (h.EndWarmPC <= h.StartPC || h.StartColdPC < h.EndWarmPC || h.EndPC <= h.StartColdPC):
-		c.Broken("j9/cold", c.field(6), "startPC is %#x, endWarmPC %#x, startColdPC %#x, endPC %#x", h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC)
+		c.Violation("j9/cold", c.field(6), "startPC is %#x, endWarmPC %#x, startColdPC %#x, endPC %#x", h.StartPC, h.EndWarmPC, h.StartColdPC, h.EndPC)
 	default:
 		c.Code = Code{Known: true, Warm: h.EndWarmPC - h.StartPC, end: h.EndPC - h.StartPC}
 		if c.Code.cold = c.Code.end; h.StartColdPC != 0 {
@@ -108,10 +108,10 @@ func (c *Metadata) header() {
 		c.wide()
 	}
 	if h.CodeCacheAlloc != 0 && h.CodeCacheAlloc > h.StartPC {
-		c.Broken("j9/code-cache", c.place(c.behindHotness()), "codeCacheAlloc is %#x, startPC %#x", h.CodeCacheAlloc, h.StartPC)
+		c.Violation("j9/code-cache", c.place(c.behindHotness()), "codeCacheAlloc is %#x, startPC %#x", h.CodeCacheAlloc, h.StartPC)
 	}
 	if h.Slots < 0 || h.ScalarTempSlots < 0 || h.ObjectTempSlots < 0 || h.TempOffset < 0 {
-		c.Broken("j9/frame", c.field(10), "there are %d slots of parameters, %d scalar and %d object temps, %d pending pushes", h.Slots, h.ScalarTempSlots, h.ObjectTempSlots, h.TempOffset)
+		c.Violation("j9/frame", c.field(10), "there are %d slots of parameters, %d scalar and %d object temps, %d pending pushes", h.Slots, h.ScalarTempSlots, h.ObjectTempSlots, h.TempOffset)
 	}
 }
 
@@ -134,9 +134,9 @@ func (c *Metadata) wide() {
 		if four {
 			bytes = 4
 		}
-		c.Broken("j9/wide-offsets", c.field(12), "offsets of maps have %d bytes, the code has %d", bytes, c.Code.end)
+		c.Violation("j9/wide-offsets", c.field(12), "offsets of maps have %d bytes, the code has %d", bytes, c.Code.end)
 	case four && h.ExceptionCount() > 0 && !h.WideExceptions():
-		c.Broken("j9/wide-offsets", c.field(12), "offsets of maps have 4 bytes, and those of exception ranges 2")
+		c.Violation("j9/wide-offsets", c.field(12), "offsets of maps have 4 bytes, and those of exception ranges 2")
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *Metadata) wide() {
 func (c *Metadata) exceptions() {
 	h := &c.Body.Header
 	if h.ExceptionCount() > 0 && h.Flags&j9meta.IsFSDComp != 0 && !h.ExceptionBytecodes() {
-		c.Broken("j9/exception-debug", c.field(12), "the exception ranges of a method that was compiled for debugging have no byte code indexes")
+		c.Violation("j9/exception-debug", c.field(12), "the exception ranges of a method that was compiled for debugging have no byte code indexes")
 	}
 	methods := c.handlerMethods()
 	for i := range c.Body.Exceptions {
@@ -152,17 +152,17 @@ func (c *Metadata) exceptions() {
 		start, end := uint64(e.Start), uint64(e.End)
 		if c.Code.Known {
 			if start > end || end > c.Code.end || start < end && !(c.Code.has(start) && c.Code.ends(end)) {
-				c.Broken("j9/exception-range", c.place(e.Offset), "exception range %d is [%#x, %#x), the code is %s", i, start, end, c.extent())
+				c.Violation("j9/exception-range", c.place(e.Offset), "exception range %d is [%#x, %#x), the code is %s", i, start, end, c.extent())
 			}
 			if !c.Code.has(uint64(e.Handler)) {
-				c.Broken("j9/exception-handler", c.place(e.Offset), "the handler of exception range %d is at %#x, the code is %s", i, e.Handler, c.extent())
+				c.Violation("j9/exception-handler", c.place(e.Offset), "the handler of exception range %d is at %#x, the code is %s", i, e.Handler, c.extent())
 			}
 		}
 		if h.WideExceptions() && methods != nil && !methods[e.Method] {
-			c.Broken("j9/exception-method", c.place(e.Offset), "the handler of exception range %d is of method %#x, which is neither the compiled one nor inlined", i, e.Method)
+			c.Violation("j9/exception-method", c.place(e.Offset), "the handler of exception range %d is of method %#x, which is neither the compiled one nor inlined", i, e.Method)
 		}
 		if h.ExceptionBytecodes() && e.ByteCodeIndex > maxIndex {
-			c.Broken("j9/exception-index", c.place(e.Offset), "the handler of exception range %d is at byte code index %d", i, e.ByteCodeIndex)
+			c.Violation("j9/exception-index", c.place(e.Offset), "the handler of exception range %d is at byte code index %d", i, e.ByteCodeIndex)
 		}
 	}
 }

@@ -33,21 +33,21 @@ func (c *Metadata) CheckMethods(methods []Method) {
 		m := &methods[i]
 		switch {
 		case known[m.Address]:
-			c.Broken("j9/method-twice", m.At, "method %#x is in the table again, as number %d", m.Address, i)
+			c.Violation("j9/method-twice", m.At, "method %#x is in the table again, as number %d", m.Address, i)
 		case m.Address != 0 && !used[m.Address]:
-			c.Broken("j9/method-unused", m.At, "nothing is of method %#x, %s", m.Address, m)
+			c.Violation("j9/method-unused", m.At, "nothing is of method %#x, %s", m.Address, m)
 		}
 		known[m.Address] = true
 		c.method(i, m)
 	}
 	if own := c.Body.Header.RAMMethod; !known[own] {
-		c.Broken("j9/method-missing", c.field(4), "the compiled method, %#x, is not in the table", own)
+		c.Violation("j9/method-missing", c.field(4), "the compiled method, %#x, is not in the table", own)
 		known[own] = true
 	}
 	for i := range c.Body.Sites {
 		s := &c.Body.Sites[i]
 		if s.Method != 0 && !known[s.Method] && !c.Body.Layout.Unloaded(s.Method) {
-			c.Broken("j9/method-missing", c.place(s.Offset), "the method of call site %d, %#x, is not in the table", i, s.Method)
+			c.Violation("j9/method-missing", c.place(s.Offset), "the method of call site %d, %#x, is not in the table", i, s.Method)
 			known[s.Method] = true
 		}
 	}
@@ -70,19 +70,19 @@ func (m *Method) String() string { return verify.Quoted(m.Class + "." + m.Name +
 // method checks one entry.
 func (c *Metadata) method(i int, m *Method) {
 	if m.Address == 0 || m.Class == "" || m.Name == "" {
-		c.Broken("j9/method-name", m.At, "method %d of the table has the address %#x and the name %s", i, m.Address, m)
+		c.Violation("j9/method-name", m.At, "method %d of the table has the address %#x and the name %s", i, m.Address, m)
 	}
 	for _, text := range []string{m.Class, m.Name, m.Signature, m.File} {
 		if !c.isText(text) {
-			c.Broken("j9/method-text", m.At, "%s of method %#x", verify.Quoted(text), m.Address)
+			c.Violation("j9/method-text", m.At, "%s of method %#x", verify.Quoted(text), m.Address)
 			break
 		}
 	}
 	if m.Signature != "" && !isDescriptor(m.Signature) {
-		c.Broken("j9/method-signature", m.At, "the signature of method %#x, %s, is %s", m.Address, m, verify.Quoted(m.Signature))
+		c.Violation("j9/method-signature", m.At, "the signature of method %#x, %s, is %s", m.Address, m, verify.Quoted(m.Signature))
 	}
 	if len(m.Lines) > 0 && m.File == "" {
-		c.Broken("j9/method-file", m.At, "%s has %s and no file", m, verify.Counted(len(m.Lines), "line"))
+		c.Violation("j9/method-file", m.At, "%s has %s and no file", m, verify.Counted(len(m.Lines), "line"))
 	}
 	c.lines(m)
 }
@@ -103,14 +103,14 @@ func (c *Metadata) isText(s string) bool {
 // lines checks the lines of a method. Each rule is broken once.
 func (c *Metadata) lines(m *Method) {
 	if i := slices.IndexFunc(m.Lines, func(l Line) bool { return l.Index > maxIndex }); i >= 0 {
-		c.Broken("j9/lines-index", m.At, "line %d of %s is of byte code index %d", m.Lines[i].Line, m, m.Lines[i].Index)
+		c.Violation("j9/lines-index", m.At, "line %d of %s is of byte code index %d", m.Lines[i].Line, m, m.Lines[i].Index)
 	}
 	if i := slices.IndexFunc(m.Lines, func(l Line) bool { return l.Line == 0 || l.Line > maxLine }); i >= 0 {
-		c.Broken("j9/lines-number", m.At, "byte code index %d of %s is of line %d", m.Lines[i].Index, m, m.Lines[i].Line)
+		c.Violation("j9/lines-number", m.At, "byte code index %d of %s is of line %d", m.Lines[i].Index, m, m.Lines[i].Line)
 	}
 	for i := 1; i < len(m.Lines); i++ {
 		if before := m.Lines[i-1].Index; m.Lines[i].Index <= before {
-			c.Broken("j9/lines-order", m.At, "byte code index %d of %s is behind %d", m.Lines[i].Index, m, before)
+			c.Violation("j9/lines-order", m.At, "byte code index %d of %s is behind %d", m.Lines[i].Index, m, before)
 			return
 		}
 	}

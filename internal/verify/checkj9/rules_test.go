@@ -26,7 +26,7 @@ const (
 	dumpBase = verifytest.Base
 )
 
-func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }

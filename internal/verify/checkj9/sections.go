@@ -15,7 +15,7 @@ func (c *Metadata) behind() {
 	if g := c.Body.GPU; g != nil {
 		for i, k := range g.Kernels {
 			if k.Line == 0 || k.Line > maxLine || len(k.Text) == 0 {
-				c.Broken("j9/gpu", c.place(g.Offset), "kernel %d has the line %d and %s of code", i, k.Line, verify.Counted(len(k.Text), "byte"))
+				c.Violation("j9/gpu", c.place(g.Offset), "kernel %d has the line %d and %s of code", i, k.Line, verify.Counted(len(k.Text), "byte"))
 			}
 		}
 	}
@@ -25,17 +25,17 @@ func (c *Metadata) behind() {
 	if b := c.Body.Bytecodes; b != nil {
 		for i, e := range b.Entries {
 			if !c.Code.has(e.Instruction - c.Body.Header.StartPC) {
-				c.Broken("j9/bytecode-map", c.place(b.Offset), "entry %d is of the instruction at %#x, the code is %s from %#x on", i, e.Instruction, c.extent(), c.Body.Header.StartPC)
+				c.Violation("j9/bytecode-map", c.place(b.Offset), "entry %d is of the instruction at %#x, the code is %s from %#x on", i, e.Instruction, c.extent(), c.Body.Header.StartPC)
 			}
 		}
 	}
 	if v := c.Body.InvokeBasic; v != nil {
 		if p := c.Body.Layout.PointerSize; c.address(v.Offset)%uint64(p) != 0 {
-			c.Broken("j9/invoke-basic", c.place(v.Offset), "it is at %#x, and pointers have %d bytes", c.address(v.Offset), p)
+			c.Violation("j9/invoke-basic", c.place(v.Offset), "it is at %#x, and pointers have %d bytes", c.address(v.Offset), p)
 		}
 		for i, s := range v.Sites {
 			if !c.Code.ends(uint64(s.ReturnOffset)) {
-				c.Broken("j9/invoke-basic", c.place(v.Offset), "call %d returns to %#x, the code is %s", i, s.ReturnOffset, c.extent())
+				c.Violation("j9/invoke-basic", c.place(v.Offset), "call %d returns to %#x, the code is %s", i, s.ReturnOffset, c.extent())
 			}
 		}
 	}
@@ -46,26 +46,26 @@ func (c *Metadata) osr(o *j9meta.OSRInfo) {
 	at := c.place(o.Offset)
 	for i, m := range o.Mappings {
 		if i > 0 && m.PC <= o.Mappings[i-1].PC {
-			c.Broken("j9/osr-order", at, "mapping %d is of offset %#x, the one in front of it of %#x", i, m.PC, o.Mappings[i-1].PC)
+			c.Violation("j9/osr-order", at, "mapping %d is of offset %#x, the one in front of it of %#x", i, m.PC, o.Mappings[i-1].PC)
 		}
 		if c.Code.Known && !c.Code.has(uint64(m.PC)) && !c.Code.ends(uint64(m.PC)) {
-			c.Broken("j9/osr-offset", at, "mapping %d is of offset %#x, the code is %s", i, m.PC, c.extent())
+			c.Violation("j9/osr-offset", at, "mapping %d is of offset %#x, the code is %s", i, m.PC, c.extent())
 		}
 		for _, s := range m.Slots {
 			if s.Site < -1 || int(s.Site) >= len(c.Body.Sites) {
-				c.Broken("j9/osr-site", at, "mapping %d has a slot of call site %d, and there are %s", i, s.Site, verify.Counted(len(c.Body.Sites), "call site"))
+				c.Violation("j9/osr-site", at, "mapping %d has a slot of call site %d, and there are %s", i, s.Site, verify.Counted(len(c.Body.Sites), "call site"))
 			}
 			if end := uint64(s.ScratchOffset) + uint64(s.Size); end > uint64(o.MaxScratchSize) {
-				c.Broken("j9/osr-offset", at, "mapping %d has a slot that ends at %d, the scratch buffer has %d bytes", i, end, o.MaxScratchSize)
+				c.Violation("j9/osr-offset", at, "mapping %d has a slot that ends at %d, the scratch buffer has %d bytes", i, end, o.MaxScratchSize)
 			}
 		}
 	}
 	if n, most := len(o.CatchBlocks), len(c.Body.Sites)+1; n > most {
-		c.Broken("j9/osr-site", at, "there are %s, for the method and %s", verify.Counted(n, "catch block"), verify.Counted(most-1, "call site"))
+		c.Violation("j9/osr-site", at, "there are %s, for the method and %s", verify.Counted(n, "catch block"), verify.Counted(most-1, "call site"))
 	}
 	for i, offset := range o.CatchBlocks {
 		if c.Code.Known && offset != 0 && !c.Code.has(uint64(offset)) {
-			c.Broken("j9/osr-offset", at, "the catch block of call site %d is at %#x, the code is %s", i-1, offset, c.extent())
+			c.Violation("j9/osr-offset", at, "the catch block of call site %d is at %#x, the code is %s", i-1, offset, c.extent())
 		}
 	}
 }
@@ -81,13 +81,13 @@ func (c *Metadata) gaps() {
 		if i+1 < len(sections) && sections[i+1].Kind == j9meta.InvokeBasicSection && s.Size < c.Body.Layout.PointerSize {
 			continue // it is aligned
 		}
-		c.Broken("j9/gap", c.place(s.Offset), "%s behind %s belong to nothing", verify.Counted(s.Size, "byte"), sections[i-1].Kind)
+		c.Violation("j9/gap", c.place(s.Offset), "%s behind %s belong to nothing", verify.Counted(s.Size, "byte"), sections[i-1].Kind)
 	}
 }
 
 // padding checks what only aligns. It is one complaint: nobody sets it.
 func (c *Metadata) padding() {
-	var set habit
+	var set quirk
 	look := func(offset int, pad []byte) {
 		if !verify.IsZero(pad) {
 			set.add(c.place(offset), "bytes at %#x of the metadata are %#x", offset, pad)
@@ -120,6 +120,6 @@ func (c *Metadata) padding() {
 		}
 	}
 	if set.n > 0 {
-		c.Broken("j9/padding", set.at, "%s", set.String())
+		c.Violation("j9/padding", set.at, "%s", set.String())
 	}
 }

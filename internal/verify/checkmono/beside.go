@@ -30,7 +30,7 @@ func (c *checker) besideRecordings(ctx context.Context, opts *verify.Options) er
 		}
 	}
 	if known == 0 && len(recordings) > 0 && len(c.functions) > 0 {
-		c.Broken("mono/other-process", -1, "none of the recordings has its process")
+		c.Violation("mono/other-process", -1, "none of the recordings has its process")
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (c *checker) beside(ctx context.Context, recording string, w *recorded.Proc
 		return nil // said already: mono/no-code, mono/size-zero
 	}
 	if !w.Monotonic {
-		c.Broken("mono/recording-clock", -1, "the recording was not made with -k mono")
+		c.Violation("mono/recording-clock", -1, "the recording was not made with -k mono")
 	} else if w.Samples > 0 {
 		within := 0
 		for i := range c.functions {
@@ -49,13 +49,13 @@ func (c *checker) beside(ctx context.Context, recording string, w *recorded.Proc
 			}
 		}
 		if 2*within < len(c.functions) {
-			c.Broken("mono/recording-time", c.functions[0].Offset, "%d of %d methods were compiled outside of the recording, %d.%09d s to %d.%09d s; the first at %d.%09d s",
+			c.Violation("mono/recording-time", c.functions[0].Offset, "%d of %d methods were compiled outside of the recording, %d.%09d s to %d.%09d s; the first at %d.%09d s",
 				len(c.functions)-within, len(c.functions), w.First/1e9, w.First%1e9, w.Last/1e9, w.Last%1e9, c.functions[0].Time/1e9, c.functions[0].Time%1e9)
 			return nil
 		}
 	}
 	if !found {
-		c.Broken("mono/recording-process", -1, "no process of the recording has executable memory where the log's code is")
+		c.Violation("mono/recording-process", -1, "no process of the recording has executable memory where the log's code is")
 		return nil
 	}
 	if len(w.Objects[pid]) > 0 {
@@ -63,7 +63,7 @@ func (c *checker) beside(ctx context.Context, recording string, w *recorded.Proc
 	}
 	for i := range c.functions {
 		if f := &c.functions[i]; !w.Holds(pid, f) {
-			c.Broken("mono/not-executable", f.Offset, "%d bytes of code at %#x are not in memory that process %d could execute", f.Size, f.Addr, pid)
+			c.Violation("mono/not-executable", f.Offset, "%d bytes of code at %#x are not in memory that process %d could execute", f.Size, f.Addr, pid)
 		}
 	}
 	if !w.Monotonic {
@@ -75,7 +75,7 @@ func (c *checker) beside(ctx context.Context, recording string, w *recorded.Proc
 	}
 	for _, l := range late {
 		f := &c.functions[l.Function]
-		c.Broken("mono/load-late", f.Offset, "%s in the code at %#x before the log tells of it, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
+		c.Violation("mono/load-late", f.Offset, "%s in the code at %#x before the log tells of it, the first %s before", verify.Are(l.Samples, "sample"), f.Addr, verify.Span(f.Time-l.First))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (c *checker) injected(ctx context.Context, recording string, w *recorded.Pr
 	}
 	for _, m := range missing {
 		f := &c.functions[m.Function]
-		c.Broken("mono/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
+		c.Violation("mono/not-mapped", f.Offset, "%s in the code at %#x, which is not mapped then", verify.Are(m.Samples, "sample"), f.Addr)
 	}
 	return nil
 }

@@ -69,11 +69,11 @@ func (c *checker) endNoCode() {
 		const text = "%s has 0 bytes of code, at %#x"
 		switch {
 		case c.calls:
-			c.Broken("mono/size-zero-calls", n.offset, text, n.name, n.code)
+			c.Violation("mono/size-zero-calls", n.offset, text, n.name, n.code)
 		case jitOnly:
-			c.Broken("mono/code-freed", n.offset, text, n.name, n.code)
+			c.Violation("mono/code-freed", n.offset, text, n.name, n.code)
 		default:
-			c.Broken("mono/size-zero", n.offset, text, n.name, n.code)
+			c.Violation("mono/size-zero", n.offset, text, n.name, n.code)
 		}
 	}
 }
@@ -106,18 +106,18 @@ func (c *checker) jit(e *monolog.Event) {
 		c.noCode = append(c.noCode, noCode{verify.Quoted(e.Name), e.Code, e.Offset})
 		return
 	case e.Code < lowestCode:
-		c.Broken("mono/address", e.Offset, "%s has %d bytes of code at address %#x, where no process has any", verify.Quoted(e.Name), e.Size, e.Code)
+		c.Violation("mono/address", e.Offset, "%s has %d bytes of code at address %#x, where no process has any", verify.Quoted(e.Name), e.Size, e.Code)
 		return
 	case c.header.PtrSize == 8 && e.Code >= 1<<63:
-		c.Broken("mono/address", e.Offset, "%s has %d bytes of code at %#x, where the kernel is", verify.Quoted(e.Name), e.Size, e.Code)
+		c.Violation("mono/address", e.Offset, "%s has %d bytes of code at %#x, where the kernel is", verify.Quoted(e.Name), e.Size, e.Code)
 		return
 	case e.Code+e.Size < e.Code, c.header.PtrSize == 4 && e.Code+e.Size > 1<<32:
-		c.Broken("mono/address", e.Offset, "%s has %d bytes at %#x: that is beyond the end of all addresses", verify.Quoted(e.Name), e.Size, e.Code)
+		c.Violation("mono/address", e.Offset, "%s has %d bytes at %#x: that is beyond the end of all addresses", verify.Quoted(e.Name), e.Size, e.Code)
 		return
 	}
 	code := codeKey{e.Method, e.Code, e.Size}
 	if c.seen[code] {
-		c.Broken("mono/twice", e.Offset, "%s at %#x was told of before", verify.Quoted(e.Name), e.Code)
+		c.Violation("mono/twice", e.Offset, "%s at %#x was told of before", verify.Quoted(e.Name), e.Code)
 		return
 	}
 	c.seen[code] = true
@@ -128,7 +128,7 @@ func (c *checker) jit(e *monolog.Event) {
 		o := &c.functions[other]
 		if o.Addr != f.Addr && !said {
 			said = true
-			c.Broken("mono/overlap", e.Offset, "%d bytes of code at %#x lie over a part of %d bytes at %#x, from offset %#x", f.Size, f.Addr, o.Size, o.Addr, o.Offset)
+			c.Violation("mono/overlap", e.Offset, "%d bytes of code at %#x lie over a part of %d bytes at %#x, from offset %#x", f.Size, f.Addr, o.Size, o.Addr, o.Offset)
 		}
 		o.Gone = true
 	})
@@ -137,9 +137,9 @@ func (c *checker) jit(e *monolog.Event) {
 func (c *checker) name(e *monolog.Event) {
 	switch {
 	case len(e.Name) == 0:
-		c.Broken("mono/name-missing", e.Offset, "the %s has no name", e.Kind)
+		c.Violation("mono/name-missing", e.Offset, "the %s has no name", e.Kind)
 	case !verify.IsText(e.Name):
-		c.Broken("mono/name-text", e.Offset, "the name %s is no text", verify.Quoted(e.Name))
+		c.Violation("mono/name-text", e.Offset, "the name %s is no text", verify.Quoted(e.Name))
 	}
 }
 
@@ -147,9 +147,9 @@ func (c *checker) name(e *monolog.Event) {
 func (c *checker) leave(e *monolog.Event, t *threadState) {
 	switch open, found := t.stack.Leave(e.Method); {
 	case !found:
-		c.Broken("mono/leave-unknown", e.Offset, "method %#x is left, but was not entered", e.Method)
+		c.Violation("mono/leave-unknown", e.Offset, "method %#x is left, but was not entered", e.Method)
 	case open > 0:
-		c.Broken("mono/leave", e.Offset, "method %#x is left, but %s that it called were not", e.Method, verify.Counted(open, "method"))
+		c.Violation("mono/leave", e.Offset, "method %#x is left, but %s that it called were not", e.Method, verify.Counted(open, "method"))
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *checker) leave(e *monolog.Event, t *threadState) {
 func (c *checker) value(e *monolog.Event) {
 	unknown := func(what string, v, most uint64) {
 		if v > most {
-			c.Broken("mono/value", e.Offset, "%s: %s %d is not known", e.Kind, what, v)
+			c.Violation("mono/value", e.Offset, "%s: %s %d is not known", e.Kind, what, v)
 		}
 	}
 	switch e.Kind {
@@ -173,7 +173,7 @@ func (c *checker) value(e *monolog.Event) {
 			unknown("code buffer", e.Sub, monolog.HelperExceptionHandling)
 		}
 		if e.Size > 0 && e.Code == 0 {
-			c.Broken("mono/address", e.Offset, "a helper has code at address 0")
+			c.Violation("mono/address", e.Offset, "a helper has code at address 0")
 		}
 	case monolog.KindRootRegister:
 		unknown("source", e.Sub, 16)
@@ -187,7 +187,7 @@ func (c *checker) value(e *monolog.Event) {
 		for i := range e.CounterDescs {
 			unknown("type of a counter", e.CounterDescs[i].Type, monolog.CounterTimeInterval)
 			if bytes.TrimSpace(e.CounterDescs[i].Name) == nil {
-				c.Broken("mono/name-missing", e.Offset, "counter %d has no name", e.CounterDescs[i].Index)
+				c.Violation("mono/name-missing", e.Offset, "counter %d has no name", e.CounterDescs[i].Index)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Format is how logs are checked.
 var Format = verify.Format{
 	Kind: monolog.FormatName, Name: "a Mono log", Rules: rules, Check: checkFile,
-	Claims: isGzipLog,
+	Recognizes: isGzipLog,
 }
 
 // Recorded reports whether a log is of a process in a recording.

@@ -87,7 +87,7 @@ func (c *checker) check(ctx context.Context, src io.Reader) (err error) {
 	}
 	c.header = c.reader.Header()
 	if c.header.PID == 0 {
-		c.Broken("mono/pid", -1, "the process is number 0")
+		c.Violation("mono/pid", -1, "the process is number 0")
 	}
 	at := c.header.Size
 	for {
@@ -121,16 +121,16 @@ func (c *checker) badHeader(err error) error {
 		rules := map[string]string{"data version": "mono/version", "ptrsize": "mono/pointer-size", "flags": "mono/flags"}
 		switch rules[at.Field] {
 		case "mono/version":
-			c.Broken("mono/version", at.Offset, "the data version %s", at.Text)
+			c.Violation("mono/version", at.Offset, "the data version %s", at.Text)
 		case "mono/pointer-size":
-			c.Broken("mono/pointer-size", at.Offset, "the size of pointers %s", at.Text)
+			c.Violation("mono/pointer-size", at.Offset, "the size of pointers %s", at.Text)
 		case "mono/flags":
-			c.Broken("mono/flags", at.Offset, "flags: %s", at.Text)
+			c.Violation("mono/flags", at.Offset, "flags: %s", at.Text)
 		default:
-			c.Broken("mono/header-cut", at.Offset, "%v", err)
+			c.Violation("mono/header-cut", at.Offset, "%v", err)
 		}
 	case errors.Is(err, monolog.ErrCut), c.gzip && !errors.Is(err, monolog.ErrNotMonoLog):
-		c.Broken("mono/header-cut", 0, "%v", err)
+		c.Violation("mono/header-cut", 0, "%v", err)
 	default:
 		return verify.PlainError(err)
 	}
@@ -146,17 +146,17 @@ func (c *checker) damaged(at int64, err error) error {
 	}
 	switch {
 	case errors.Is(err, monolog.ErrCut) && c.gzip:
-		c.Broken("mono/gzip", at, "%v", err)
+		c.Violation("mono/gzip", at, "%v", err)
 	case errors.Is(err, monolog.ErrCut):
-		c.Broken("mono/cut", at, "%v", err)
+		c.Violation("mono/cut", at, "%v", err)
 	case field == nil:
 		return verify.PlainError(err)
 	case field.Record == "buffer header":
-		c.Broken("mono/buffer-id", at, "%s %s", field.Field, field.Text)
+		c.Violation("mono/buffer-id", at, "%s %s", field.Field, field.Text)
 	case slices.Contains([]string{"type", "exinfo", "mtype"}, field.Field):
-		c.Broken("mono/unknown-event", at, "%s: %s %s", field.Record, field.Field, field.Text)
+		c.Violation("mono/unknown-event", at, "%s: %s %s", field.Record, field.Field, field.Text)
 	default:
-		c.Broken("mono/buffer-events", at, "%s: %s: %s", field.Record, field.Field, field.Text)
+		c.Violation("mono/buffer-events", at, "%s: %s: %s", field.Record, field.Field, field.Text)
 	}
 	return nil
 }
@@ -165,11 +165,11 @@ func (c *checker) damaged(at int64, err error) error {
 func (c *checker) buffer(b *monolog.BufferHeader) {
 	c.buffers++
 	if b.Thread == 0 {
-		c.Broken("mono/buffer-thread", b.Offset, "the buffer is of thread 0")
+		c.Violation("mono/buffer-thread", b.Offset, "the buffer is of thread 0")
 	}
 	if t := c.thread(b.Thread); t != nil {
 		if b.Time < t.latest {
-			c.Broken("mono/buffer-order", b.Offset, "the buffer begins %s before the thread's last event", verify.Span(t.latest-b.Time))
+			c.Violation("mono/buffer-order", b.Offset, "the buffer begins %s before the thread's last event", verify.Span(t.latest-b.Time))
 		}
 		t.latest = max(t.latest, b.Time)
 	}
@@ -195,7 +195,7 @@ func (c *checker) eventsOf(ctx context.Context, b *monolog.BufferHeader) (at int
 		at = e.Offset + e.Length
 		if !writtenLate(e.Kind, c.header.Version) {
 			if e.Time < latest {
-				c.Broken("mono/time-goes-back", e.Offset, "%s is %s older than the event before it", e.Kind, verify.Span(latest-e.Time))
+				c.Violation("mono/time-goes-back", e.Offset, "%s is %s older than the event before it", e.Kind, verify.Span(latest-e.Time))
 			}
 			latest = max(latest, e.Time)
 			if thread != nil {
@@ -223,7 +223,7 @@ func writtenLate(k monolog.Kind, version uint8) bool {
 func (c *checker) time(offset int64, t uint64) {
 	if t >= verify.RealTime && !c.epochSaid {
 		c.epochSaid = true
-		c.Broken("mono/time-epoch", offset, "the time is %d.%09d s: seconds since 1970", t/1e9, t%1e9)
+		c.Violation("mono/time-epoch", offset, "the time is %d.%09d s: seconds since 1970", t/1e9, t%1e9)
 	}
 	if c.first == 0 {
 		c.first = t
@@ -240,15 +240,15 @@ func (c *checker) end() {
 	c.endNoCode()
 	switch {
 	case c.events == 0:
-		c.Broken("mono/no-events", c.header.Size, "there are %s, without an event", verify.Counted(c.buffers, "buffer"))
+		c.Violation("mono/no-events", c.header.Size, "there are %s, without an event", verify.Counted(c.buffers, "buffer"))
 	case c.jits == 0:
-		c.Broken("mono/no-code", -1, "there is no JIT event among %s", verify.Counted(c.events, "event"))
+		c.Violation("mono/no-code", -1, "there is no JIT event among %s", verify.Counted(c.events, "event"))
 	}
 	switch {
 	case c.events > 0 && c.latest < soonest:
-		c.Broken("mono/time-null", -1, "the last event has the time %d ns: no machine has run a program so soon after its start", c.latest)
+		c.Violation("mono/time-null", -1, "the last event has the time %d ns: no machine has run a program so soon after its start", c.latest)
 	case c.changed != 0 && c.latest > c.changed+verify.WrittenSlack && !c.epochSaid:
-		c.Broken("mono/time-future", -1, "the last event has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
+		c.Violation("mono/time-future", -1, "the last event has the time %d.%09d s; the file was written last when CLOCK_MONOTONIC was at %d.%09d s", c.latest/1e9, c.latest%1e9, c.changed/1e9, c.changed%1e9)
 	}
 	c.Result.Holds = verify.Counted(c.buffers, "buffer") + ", " + verify.Counted(c.events, "event") + ", " + verify.Counted(c.jits, "JIT event")
 }

@@ -24,13 +24,13 @@ func (o *Object) debug(ctx context.Context) {
 	}
 	data, err := o.ELF.DWARF()
 	if err != nil {
-		o.Broken("object/unit", offset(info), "%v", err)
+		o.Violation("object/unit", offset(info), "%v", err)
 		return
 	}
 	var lines []byte // .debug_line, of which a bundle has a table for each function
 	if s := o.ELF.Section(".debug_line"); s != nil {
 		if lines, err = s.Data(); err != nil {
-			o.Broken("object/lines", offset(s), "%v", err)
+			o.Violation("object/lines", offset(s), "%v", err)
 			return
 		}
 	}
@@ -39,7 +39,7 @@ func (o *Object) debug(ctx context.Context) {
 	for n := uint64(0); ctx.Err() == nil; n++ {
 		e, err := r.Next()
 		if err != nil {
-			o.Broken("object/unit", offset(info), "%v", err)
+			o.Violation("object/unit", offset(info), "%v", err)
 			return
 		}
 		if e == nil {
@@ -48,7 +48,7 @@ func (o *Object) debug(ctx context.Context) {
 		// An entry has a byte at least. debug/dwarf stays where it is for ever at a
 		// LEB128 that the end of the section cuts.
 		if n > info.Size {
-			o.Broken("object/elf", offset(info), "the last entry ends inside a number")
+			o.Violation("object/elf", offset(info), "the last entry ends inside a number")
 			return
 		}
 		if e.Tag != dwarf.TagCompileUnit {
@@ -76,7 +76,7 @@ func (o *Object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 	at := offset(o.ELF.Section(".debug_info")) + int64(e.Offset)
 	ranges, err := data.Ranges(e)
 	if err != nil || len(ranges) == 0 {
-		o.Broken("object/unit", at, "a unit does not say which code it is about")
+		o.Violation("object/unit", at, "a unit does not say which code it is about")
 		return o.Text.Addr, o.Text.Addr + o.Text.Size, false
 	}
 	low, high = ranges[0][0], ranges[0][1]
@@ -84,7 +84,7 @@ func (o *Object) unit(data *dwarf.Data, e *dwarf.Entry) (low, high uint64, ok bo
 		low, high = min(low, r[0]), max(high, r[1])
 	}
 	if low < o.Text.Addr || high > o.Text.Addr+o.Text.Size || low > high {
-		o.Broken("object/unit", at, "a unit is about %#x to %#x, .text is at %#x to %#x", low, high, o.Text.Addr, o.Text.Addr+o.Text.Size)
+		o.Violation("object/unit", at, "a unit is about %#x to %#x, .text is at %#x to %#x", low, high, o.Text.Addr, o.Text.Addr+o.Text.Size)
 		return o.Text.Addr, o.Text.Addr + o.Text.Size, false
 	}
 	return low, high, true
@@ -104,7 +104,7 @@ func (o *Object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, 
 	}
 	if err != nil || lr == nil {
 		if err != nil {
-			o.Broken("object/lines", 0, "%v", err)
+			o.Violation("object/lines", 0, "%v", err)
 		}
 		return
 	}
@@ -118,18 +118,18 @@ func (o *Object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, 
 			break
 		}
 		if err != nil {
-			o.Broken("object/lines", at, "%v", err)
+			o.Violation("object/lines", at, "%v", err)
 			return
 		}
 		switch {
 		case row.Address < low || row.Address > high || row.Address == high && !row.EndSequence && high > low:
-			o.Broken("object/lines", at, "a row at %#x, the code is at %#x to %#x", row.Address, low, high)
+			o.Violation("object/lines", at, "a row at %#x, the code is at %#x to %#x", row.Address, low, high)
 			return
 		case rows > 0 && row.Address < last:
-			o.Broken("object/lines", at, "a row at %#x behind one at %#x", row.Address, last)
+			o.Violation("object/lines", at, "a row at %#x behind one at %#x", row.Address, last)
 			return
 		case row.EndSequence && rows > 0 && row.Address == last:
-			o.Broken("object/lines", at, "a sequence ends at its last row, %#x, whose line is about nothing", last)
+			o.Violation("object/lines", at, "a sequence ends at its last row, %#x, whose line is about nothing", last)
 			return
 		}
 		last = row.Address
@@ -138,7 +138,7 @@ func (o *Object) lineTable(data *dwarf.Data, lines []byte, e *dwarf.Entry, low, 
 		}
 	}
 	if rows > 0 {
-		o.Broken("object/lines", at, "a sequence of %d rows has no end", rows)
+		o.Violation("object/lines", at, "a sequence of %d rows has no end", rows)
 	}
 }
 
@@ -156,7 +156,7 @@ func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 	for {
 		e, err := t.reader.Next()
 		if err != nil {
-			return t.broken(nil, "%v", err)
+			return t.violated(nil, "%v", err)
 		}
 		if e == nil || e.Tag == 0 {
 			break
@@ -166,25 +166,25 @@ func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine, dwarf.TagLexDwarfBlock:
 			ranges, err := t.data.Ranges(e)
 			if err != nil {
-				return t.broken(e, "%v", err)
+				return t.violated(e, "%v", err)
 			}
 			for _, r := range ranges {
 				if r[0] > r[1] || !within(r, around) {
-					return t.broken(e, "%s is about %#x to %#x, which is not in what is around it", e.Tag, r[0], r[1])
+					return t.violated(e, "%s is about %#x to %#x, which is not in what is around it", e.Tag, r[0], r[1])
 				}
 				if r[0] < r[1] {
 					taken = append(taken, r)
 				}
 			}
 			if e.Tag == dwarf.TagInlinedSubroutine && e.Val(dwarf.AttrAbstractOrigin) == nil {
-				return t.broken(e, "an inlined call does not say of what")
+				return t.violated(e, "an inlined call does not say of what")
 			}
 			inner = slices.DeleteFunc(ranges, func(r [2]uint64) bool { return r[0] == r[1] })
 			slices.SortFunc(inner, byStart)
 		}
 		if e.Children {
 			if depth == maxTreeDepth {
-				return t.broken(e, "entries lie more than %d deep in each other", maxTreeDepth)
+				return t.violated(e, "entries lie more than %d deep in each other", maxTreeDepth)
 			}
 			if !t.children(inner, depth+1) {
 				return false
@@ -194,18 +194,18 @@ func (t *treeCheck) children(around [][2]uint64, depth int) bool {
 	slices.SortFunc(taken, byStart)
 	for i := 1; i < len(taken); i++ {
 		if taken[i-1][1] > taken[i][0] {
-			return t.broken(nil, "code at %#x is of two entries of one depth", taken[i][0])
+			return t.violated(nil, "code at %#x is of two entries of one depth", taken[i][0])
 		}
 	}
 	return true
 }
 
-func (t *treeCheck) broken(e *dwarf.Entry, format string, args ...any) bool {
+func (t *treeCheck) violated(e *dwarf.Entry, format string, args ...any) bool {
 	at := offset(t.o.ELF.Section(".debug_info"))
 	if e != nil {
 		at += int64(e.Offset)
 	}
-	t.o.Broken("object/tree", at, format, args...)
+	t.o.Violation("object/tree", at, format, args...)
 	return false
 }
 

@@ -59,12 +59,12 @@ func Check(ctx context.Context, r *verify.Reporter, src io.ReaderAt, size int64,
 	// debug/elf and debug/dwarf promise nothing about hostile files.
 	defer func() {
 		if e := recover(); e != nil {
-			o.Broken("object/elf", 0, "it makes a reader fail: %v", e)
+			o.Violation("object/elf", 0, "it makes a reader fail: %v", e)
 		}
 	}()
 	f, err := elf.NewFile(src)
 	if err != nil {
-		o.Broken("object/elf", 0, "%v", err)
+		o.Violation("object/elf", 0, "%v", err)
 		return o
 	}
 	o.ELF = f
@@ -99,7 +99,7 @@ func (o *Object) layout() {
 			continue
 		}
 		if s.Offset+s.FileSize < s.Offset || s.Offset+s.FileSize > uint64(o.Size) {
-			o.Broken("object/sections-overlap", offset(s), "section %s has %d bytes at %#x; the file has %d", verify.Quoted(s.Name), s.FileSize, s.Offset, o.Size)
+			o.Violation("object/sections-overlap", offset(s), "section %s has %d bytes at %#x; the file has %d", verify.Quoted(s.Name), s.FileSize, s.Offset, o.Size)
 			continue
 		}
 		extents = append(extents, extent{s.Offset, s.Offset + s.FileSize, s.Name})
@@ -107,15 +107,15 @@ func (o *Object) layout() {
 	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
 	for i := 1; i < len(extents); i++ {
 		if a, b := extents[i-1], extents[i]; a.hi > b.lo {
-			o.Broken("object/sections-overlap", int64(b.lo), "section %s begins inside %s", verify.Quoted(b.name), verify.Quoted(a.name))
+			o.Violation("object/sections-overlap", int64(b.lo), "section %s begins inside %s", verify.Quoted(b.name), verify.Quoted(a.name))
 		}
 	}
 	for i, p := range o.phdrs {
 		if p.Filesz > 0 && (p.Off+p.Filesz < p.Off || p.Off+p.Filesz > uint64(o.Size)) {
-			o.Broken("object/segments", int64(p.Off), "segment %d, %s, has %d bytes at %#x; the file has %d", i, p.Type, p.Filesz, p.Off, o.Size)
+			o.Violation("object/segments", int64(p.Off), "segment %d, %s, has %d bytes at %#x; the file has %d", i, p.Type, p.Filesz, p.Off, o.Size)
 		}
 		if p.Type == elf.PT_LOAD && p.Align > 1 && p.Off%p.Align != p.Vaddr%p.Align {
-			o.Broken("object/segments", int64(p.Off), "segment %d is at offset %#x and address %#x, which do not agree modulo %#x", i, p.Off, p.Vaddr, p.Align)
+			o.Violation("object/segments", int64(p.Off), "segment %d is at offset %#x and address %#x, which do not agree modulo %#x", i, p.Off, p.Vaddr, p.Align)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (o *Object) symbolTable() {
 	symbols, err := o.ELF.Symbols()
 	if err != nil {
 		if !errors.Is(err, elf.ErrNoSymbols) {
-			o.Broken("object/symbols", offset(table), "%v", err)
+			o.Violation("object/symbols", offset(table), "%v", err)
 		}
 		return
 	}
@@ -144,14 +144,14 @@ func (o *Object) symbolTable() {
 		first = uint32(i + 1)
 	}
 	if table.Info != first || locals != first {
-		o.Broken("object/sh-info", offset(table), "sh_info is %d; the first symbol that is not local is number %d, and %d are local", table.Info, first, locals)
+		o.Violation("object/sh-info", offset(table), "sh_info is %d; the first symbol that is not local is number %d, and %d are local", table.Info, first, locals)
 	}
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE {
 			continue
 		}
 		if int(s.Section) >= len(o.ELF.Sections) {
-			o.Broken("object/symbols", offset(table), "%s is in section %d, of %d", verify.Quoted(s.Name), s.Section, len(o.ELF.Sections))
+			o.Violation("object/symbols", offset(table), "%s is in section %d, of %d", verify.Quoted(s.Name), s.Section, len(o.ELF.Sections))
 			continue
 		}
 		in := o.ELF.Sections[s.Section]
@@ -159,10 +159,10 @@ func (o *Object) symbolTable() {
 			s.Value &^= 1 // the code is in the T32 set
 		}
 		if o.ELF.Type != elf.ET_REL && (s.Value < in.Addr || s.Value > in.Addr+in.Size || s.Size > in.Addr+in.Size-s.Value) && o.isOwn(in) {
-			o.Broken("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", verify.Quoted(s.Name), s.Size, s.Value, verify.Quoted(in.Name), in.Addr, in.Addr+in.Size)
+			o.Violation("object/symbols", offset(table), "%s, %d bytes at %#x, is outside of its section %s, %#x to %#x", verify.Quoted(s.Name), s.Size, s.Value, verify.Quoted(in.Name), in.Addr, in.Addr+in.Size)
 		}
 		if in == o.Text && o.jit && (s.Name == "" || s.Size == 0) {
-			o.Broken("object/symbols", offset(table), "the function %s at %#x has %d bytes", verify.Quoted(s.Name), s.Value, s.Size)
+			o.Violation("object/symbols", offset(table), "the function %s at %#x has %d bytes", verify.Quoted(s.Name), s.Value, s.Size)
 		}
 		if in == o.Text {
 			o.symbols = append(o.symbols, s)
@@ -180,14 +180,14 @@ func notLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) != elf.STB_LOCAL }
 // jitLayout checks what perf needs in order to find a symbol.
 func (o *Object) jitLayout() {
 	if o.Text == nil {
-		o.Broken("object/text", 0, "there is no .text")
+		o.Violation("object/text", 0, "there is no .text")
 		return
 	}
 	if o.Text.Addr != o.Text.Offset || o.Text.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR {
-		o.Broken("object/text", offset(o.Text), ".text is at address %#x and offset %#x, with flags %s", o.Text.Addr, o.Text.Offset, o.Text.Flags)
+		o.Violation("object/text", offset(o.Text), ".text is at address %#x and offset %#x, with flags %s", o.Text.Addr, o.Text.Offset, o.Text.Flags)
 	}
 	if len(o.symbols) == 0 {
-		o.Broken("object/no-symbol", offset(o.Text), "no symbol of a function is in .text")
+		o.Violation("object/no-symbol", offset(o.Text), "no symbol of a function is in .text")
 	}
 	var first *elf.ProgHeader
 	covered := false
@@ -206,7 +206,7 @@ func (o *Object) jitLayout() {
 		covered = covered || p.Flags&elf.PF_X != 0 && p.Off <= o.Text.Offset && p.Off+inFile >= o.Text.Offset+o.Text.Size && o.Text.Addr-p.Vaddr == o.Text.Offset-p.Off
 	}
 	if !covered {
-		o.Broken("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.Text.FileSize, o.Text.Offset)
+		o.Violation("object/load", 0, "no PT_LOAD has .text, %d bytes at %#x", o.Text.FileSize, o.Text.Offset)
 	}
 	if first == nil {
 		return
@@ -219,7 +219,7 @@ func (o *Object) jitLayout() {
 		want = o.Text.Addr
 	}
 	if base != want {
-		o.Broken("object/base", 0, "the first PT_LOAD is at address %#x, aligned to %#x: %#x instead of %#x", first.Vaddr, first.Align, base, want)
+		o.Violation("object/base", 0, "the first PT_LOAD is at address %#x, aligned to %#x: %#x instead of %#x", first.Vaddr, first.Align, base, want)
 	}
 }
 
@@ -227,23 +227,23 @@ func (o *Object) jitLayout() {
 func (o *Object) note() {
 	s := o.ELF.Section(".note.gnu.build-id")
 	if s == nil {
-		o.Broken("object/build-id", 0, "there is no .note.gnu.build-id")
+		o.Violation("object/build-id", 0, "there is no .note.gnu.build-id")
 		return
 	}
 	b, err := s.Data()
 	if err != nil || len(b) < 16 {
-		o.Broken("object/build-id", offset(s), ".note.gnu.build-id cannot be read")
+		o.Violation("object/build-id", offset(s), ".note.gnu.build-id cannot be read")
 		return
 	}
 	order := o.ELF.ByteOrder
 	nameSize, idSize, typ := order.Uint32(b), order.Uint32(b[4:]), order.Uint32(b[8:])
 	if nameSize != 4 || typ != 3 || string(b[12:16]) != "GNU\x00" || idSize == 0 || idSize > 64 || uint64(idSize) > uint64(len(b)-16) {
-		o.Broken("object/build-id", offset(s), ".note.gnu.build-id holds no build id")
+		o.Violation("object/build-id", offset(s), ".note.gnu.build-id holds no build id")
 		return
 	}
 	o.BuildID = b[16 : 16+idSize]
 	if verify.IsZero(o.BuildID) {
-		o.Broken("object/build-id", offset(s), "the build id is nothing but zeros")
+		o.Violation("object/build-id", offset(s), "the build id is nothing but zeros")
 		return
 	}
 	for _, p := range o.phdrs {
@@ -251,7 +251,7 @@ func (o *Object) note() {
 			return
 		}
 	}
-	o.Broken("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
+	o.Violation("object/note-segment", offset(s), "no PT_NOTE has .note.gnu.build-id")
 }
 
 // frames checks the unwind tables.
@@ -261,14 +261,14 @@ func (o *Object) frames() {
 		return
 	}
 	if frames == nil || header == nil {
-		o.Broken("object/frame-header", 0, ".eh_frame and .eh_frame_hdr are not both there")
+		o.Violation("object/frame-header", 0, ".eh_frame and .eh_frame_hdr are not both there")
 		return
 	}
 	o.Tables = frames.SectionHeader
 	o.Tables.Size = header.Offset + header.FileSize - frames.Offset
 	data, err := frames.Data()
 	if err != nil {
-		o.Broken("object/frames", offset(frames), "%v", err)
+		o.Violation("object/frames", offset(frames), "%v", err)
 		return
 	}
 	addrSize := 8
@@ -277,19 +277,19 @@ func (o *Object) frames() {
 	}
 	table, err := ehframe.Read(o.ELF.ByteOrder, addrSize, data, frames.Addr)
 	if err != nil {
-		o.Broken("object/frames", offset(frames), "%v", err)
+		o.Violation("object/frames", offset(frames), "%v", err)
 		return
 	}
 	for _, f := range table {
 		if f.Low < o.Text.Addr || f.High > o.Text.Addr+o.Text.Size || f.Low >= f.High {
-			o.Broken("object/frames", offset(frames), "an FDE is about %#x to %#x, .text is at %#x to %#x", f.Low, f.High, o.Text.Addr, o.Text.Addr+o.Text.Size)
+			o.Violation("object/frames", offset(frames), "an FDE is about %#x to %#x, .text is at %#x to %#x", f.Low, f.High, o.Text.Addr, o.Text.Addr+o.Text.Size)
 			return
 		}
 	}
 	slices.SortFunc(table, func(a, b ehframe.Entry) int { return cmp.Compare(a.Low, b.Low) })
 	for i := 1; i < len(table); i++ {
 		if table[i-1].High > table[i].Low {
-			o.Broken("object/frames", offset(frames), "FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)
+			o.Violation("object/frames", offset(frames), "FDEs about %#x and %#x overlap", table[i-1].Low, table[i].Low)
 			return
 		}
 	}
@@ -298,7 +298,7 @@ func (o *Object) frames() {
 		err = ehframe.CheckHeader(o.ELF.ByteOrder, addrSize, data, header.Addr, frames.Addr, table)
 	}
 	if err != nil {
-		o.Broken("object/frame-header", offset(header), "%v", err)
+		o.Violation("object/frame-header", offset(header), "%v", err)
 		return
 	}
 	if header.Flags&elf.SHF_ALLOC == 0 {
@@ -307,12 +307,12 @@ func (o *Object) frames() {
 	for _, p := range o.phdrs {
 		if p.Type == elf.PT_GNU_EH_FRAME {
 			if p.Off != header.Offset || p.Vaddr != header.Addr || p.Filesz != header.FileSize {
-				o.Broken("object/frame-segment", offset(header), "PT_GNU_EH_FRAME has %d bytes at %#x, .eh_frame_hdr %d at %#x", p.Filesz, p.Off, header.FileSize, header.Offset)
+				o.Violation("object/frame-segment", offset(header), "PT_GNU_EH_FRAME has %d bytes at %#x, .eh_frame_hdr %d at %#x", p.Filesz, p.Off, header.FileSize, header.Offset)
 			}
 			return
 		}
 	}
-	o.Broken("object/frame-segment", offset(header), "there is no PT_GNU_EH_FRAME")
+	o.Violation("object/frame-segment", offset(header), "there is no PT_GNU_EH_FRAME")
 }
 
 // HasSymbol reports whether a function's symbol is in size bytes at an address. The

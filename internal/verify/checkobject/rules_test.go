@@ -17,7 +17,7 @@ var (
 	write = verifytest.Write
 )
 
-func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }

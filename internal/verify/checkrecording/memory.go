@@ -58,7 +58,7 @@ func (c *checker) overlaps() {
 			continue
 		}
 		if j := slices.IndexFunc(files, meets); j >= 0 && !isCopy(&files[j], all) {
-			c.Broken("recording/over-file", e.at, "%s is mapped at %#x to %#x, in %s at %#x to %#x", verify.Quoted(e.object.path), e.addr, e.end(), verify.Quoted(files[j].file), files[j].addr, files[j].end())
+			c.Violation("recording/over-file", e.at, "%s is mapped at %#x to %#x, in %s at %#x to %#x", verify.Quoted(e.object.path), e.addr, e.end(), verify.Quoted(files[j].file), files[j].addr, files[j].end())
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (c *checker) tablePlaces() {
 			if !t.tables {
 				t = in
 			}
-			c.Broken("recording/tables-over", t.at, "the unwind tables of %s are mapped at %#x to %#x, where something else is, too", verify.Quoted(t.object.path), t.addr, t.end())
+			c.Violation("recording/tables-over", t.at, "the unwind tables of %s are mapped at %#x to %#x, where something else is, too", verify.Quoted(t.object.path), t.addr, t.end())
 		}
 		far := &other
 		if e.tables {

@@ -66,18 +66,18 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 	st, err := os.Lstat(o.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.Broken("recording/object-missing", first.at, "%s is not there", verify.Quoted(o.path))
+		c.Violation("recording/object-missing", first.at, "%s is not there", verify.Quoted(o.path))
 		return
 	case err != nil:
-		c.Broken("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
+		c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
 		return
 	case !st.Mode().IsRegular():
-		c.Broken("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
+		c.Violation("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
 		return
 	}
 	f, err := os.Open(o.path)
 	if err != nil {
-		c.Broken("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
+		c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
 		return
 	}
 	defer f.Close()
@@ -99,18 +99,18 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 func (c *checker) compareIDs(o *mappedObject, id, listed []byte) {
 	first := &o.mappings[0]
 	if len(listed) > 0 && !sameID(listed, id) {
-		c.Broken("recording/build-id", -1, "%s has the build id %x, the recording's table has %x", verify.Quoted(o.path), id, listed)
+		c.Violation("recording/build-id", -1, "%s has the build id %x, the recording's table has %x", verify.Quoted(o.path), id, listed)
 		return
 	}
 	for i := range o.mappings {
 		m := &o.mappings[i]
 		if told := m.id[:m.idSize]; len(told) > 0 && !sameID(told, id) {
-			c.Broken("recording/build-id", m.at, "%s has the build id %x, the mapping has %x", verify.Quoted(o.path), id, told)
+			c.Violation("recording/build-id", m.at, "%s has the build id %x, the mapping has %x", verify.Quoted(o.path), id, told)
 			return
 		}
 	}
 	if len(listed) == 0 && first.idSize == 0 {
-		c.Broken("recording/build-id-missing", first.at, "neither the mapping of %s nor the recording's table has a build id", verify.Quoted(o.path))
+		c.Violation("recording/build-id-missing", first.at, "neither the mapping of %s nor the recording's table has a build id", verify.Quoted(o.path))
 	}
 }
 
@@ -133,15 +133,15 @@ func (c *checker) ranges(o *mappedObject, e *checkobject.Object) {
 		end := m.pgoff + m.len
 		switch {
 		case end < m.pgoff, m.len == 0:
-			c.Broken("recording/object-range", m.at, "a mapping of %d bytes of %s from %#x", m.len, verify.Quoted(o.path), m.pgoff)
+			c.Violation("recording/object-range", m.at, "a mapping of %d bytes of %s from %#x", m.len, verify.Quoted(o.path), m.pgoff)
 		case e.Tables.Size > 0 && m.pgoff == e.Tables.Offset:
 			if end > e.Tables.Offset+e.Tables.Size {
-				c.Broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
+				c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose unwind tables end at %#x", m.pgoff, end, verify.Quoted(o.path), e.Tables.Offset+e.Tables.Size)
 			}
 		case m.pgoff < text.Offset || m.pgoff >= text.Offset+max(text.FileSize, 1) || end > uint64(max(e.Size, int64(text.Offset+text.FileSize+7))):
-			c.Broken("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
+			c.Violation("recording/object-range", m.at, "the mapping shows %#x to %#x of %s, whose code is at %#x to %#x", m.pgoff, end, verify.Quoted(o.path), text.Offset, text.Offset+text.FileSize)
 		case !e.HasSymbol(text.Addr+m.pgoff-text.Offset, m.len):
-			c.Broken("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", verify.Quoted(o.path), m.pgoff, end)
+			c.Violation("recording/object-symbol", m.at, "%s has no symbol of a function in %#x to %#x", verify.Quoted(o.path), m.pgoff, end)
 		}
 	}
 }

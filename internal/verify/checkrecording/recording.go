@@ -53,7 +53,7 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []stri
 			return err
 		}
 		r.Result.Holds = "nothing that can be read"
-		r.Broken("recording/header", verify.FaultAt(err, 0), "%v", err)
+		r.Violation("recording/header", verify.FaultAt(err, 0), "%v", err)
 		return nil
 	}
 	defer rec.Close()
@@ -96,7 +96,7 @@ func (c *checker) attrs() {
 		}
 		for _, id := range a.IDs {
 			if first, twice := seen[id]; twice && first != i {
-				c.Broken("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
+				c.Violation("recording/ids", -1, "events %d and %d have the id %d", first, i, id)
 			}
 			seen[id] = i
 		}
@@ -119,19 +119,19 @@ func (c *checker) walk(ctx context.Context) error {
 			if fileError(err) {
 				return verify.PlainError(err)
 			}
-			c.Broken("recording/record", verify.FaultAt(err, -1), "%v", err)
+			c.Violation("recording/record", verify.FaultAt(err, -1), "%v", err)
 			c.lost = true
 			break
 		}
 		for at, rec := range block.Records() {
 			c.records++
 			if err := c.record(rec, block.Offset+int64(at)); err != nil {
-				c.Broken("recording/record", block.Offset+int64(at), "%v", err)
+				c.Violation("recording/record", block.Offset+int64(at), "%v", err)
 			}
 		}
 	}
 	if cut := c.rec.Stream.Cut(); cut >= 0 {
-		c.Broken("recording/cut", cut, "the data ends inside a record")
+		c.Violation("recording/cut", cut, "the data ends inside a record")
 	}
 	return nil
 }
@@ -170,13 +170,13 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		return nil
 	}
 	if text := c.ids.check(rec); text != "" {
-		c.Broken("recording/sample-id", at, "%s: %s", rec.Type, text)
+		c.Violation("recording/sample-id", at, "%s: %s", rec.Type, text)
 		return nil
 	}
 	time, timed := c.rec.Time(rec)
 	if timed {
 		if late := c.rounds.record(time); late > 0 {
-			c.Broken("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, verify.Span(late))
+			c.Violation("recording/order", at, "%s of the time %d.%09d s is %s older than what a FINISHED_ROUND has let go", rec.Type, time/1e9, time%1e9, verify.Span(late))
 		}
 	}
 	switch rec.Type {
@@ -212,9 +212,9 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 	switch {
 	case jitted.IsObject(name):
 		if mode := rec.Misc & recorded.CPUMode; mode != recorded.CPUModeUser {
-			c.Broken("recording/object-mode", at, "the mapping of %s is of cpumode %d, not of user space", verify.Quoted(name), mode)
+			c.Violation("recording/object-mode", at, "the mapping of %s is of cpumode %d, not of user space", verify.Quoted(name), mode)
 		} else if rec.Type == perfdata.RecordMmap2 && m.Prot&recorded.ProtExec == 0 {
-			c.Broken("recording/object-mode", at, "the mapping of %s is not executable: its protection is %#x", verify.Quoted(name), m.Prot)
+			c.Violation("recording/object-mode", at, "the mapping of %s is not executable: its protection is %#x", verify.Quoted(name), m.Prot)
 		}
 		o := c.objects[name]
 		if o == nil {
@@ -242,18 +242,18 @@ func (c *checker) verdict(ctx context.Context, path string, logs []string, belon
 	injected := len(c.objects) > 0
 	switch {
 	case injected && len(c.markers) > 0:
-		c.Broken("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
+		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
-		c.Broken("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", verify.Quoted(c.markers[0]), c.File)
+		c.Violation("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", verify.Quoted(c.markers[0]), c.File)
 	case !injected && !c.lost && !c.hasCalls():
 		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
 			return err
 		} else if !found {
-			c.Broken("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
+			c.Violation("recording/no-jit", -1, "it names no dump, and no object of jitted functions")
 		}
 	}
 	if len(c.markers) > 0 && !injected && !c.clocked {
-		c.Broken("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
+		c.Violation("recording/no-clock", -1, "its times are not of CLOCK_MONOTONIC")
 	}
 	c.Result.Holds = verify.Counted(c.records, "record") + ", " + verify.Counted(c.mapped, "mapping") + " of " + verify.Counted(len(c.objects), "object")
 	return nil

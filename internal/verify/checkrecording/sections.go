@@ -16,7 +16,7 @@ func (c *checker) sections() {
 	f := c.rec.Seekable
 	h := f.Header
 	if h.Unfinished {
-		c.Broken("recording/unfinished", 0, "the header does not say how much data there is")
+		c.Violation("recording/unfinished", 0, "the header does not say how much data there is")
 	}
 	if c.rec.IsDir {
 		return // perfdata has its files
@@ -49,9 +49,9 @@ func (c *checker) sections() {
 	for i, p := range parts {
 		end := p.Offset + p.Size
 		if end < p.Offset || end > uint64(c.rec.Size) {
-			c.Broken("recording/sections", int64(p.Offset), "%s has %d bytes at %#x; the file has %d", p.name, p.Size, p.Offset, c.rec.Size)
+			c.Violation("recording/sections", int64(p.Offset), "%s has %d bytes at %#x; the file has %d", p.name, p.Size, p.Offset, c.rec.Size)
 		} else if i > 0 && parts[i-1].Offset+parts[i-1].Size > p.Offset {
-			c.Broken("recording/sections", int64(p.Offset), "%s begins inside %s", p.name, parts[i-1].name)
+			c.Violation("recording/sections", int64(p.Offset), "%s begins inside %s", p.name, parts[i-1].name)
 		}
 	}
 	if ids := f.Feature(perfdata.FeatureBuildID); ids != nil {
@@ -62,7 +62,7 @@ func (c *checker) sections() {
 			}
 		}
 		if err != nil {
-			c.Broken("recording/sections", -1, "the table of build ids: %v", err)
+			c.Violation("recording/sections", -1, "the table of build ids: %v", err)
 		}
 	}
 }

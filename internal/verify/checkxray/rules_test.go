@@ -22,7 +22,7 @@ var (
 
 const dumpPID = verifytest.PID
 
-func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func verified(t *testing.T, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	return verifytest.Verified(t, formats.Verifier(), path, opts)
 }

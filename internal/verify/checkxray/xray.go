@@ -17,10 +17,10 @@ import (
 // A checker is a trace of XRay's flight data recorder that is being checked.
 type checker struct {
 	*verify.Reporter
-	src    io.ReaderAt
-	size   int64
-	header *xrayfdr.Header
-	told   xrayfdr.Fixes // of which complaints were made
+	src      io.ReaderAt
+	size     int64
+	header   *xrayfdr.Header
+	reported xrayfdr.Fixes // of which complaints were made
 
 	blocks  []xrayfdr.Block
 	records int
@@ -58,7 +58,7 @@ func (c *checker) check(ctx context.Context) error {
 		return err
 	}
 	if len(c.blocks) == 0 {
-		c.Broken("xray/no-buffers", xrayfdr.HeaderSize, "there is no buffer behind the header")
+		c.Violation("xray/no-buffers", xrayfdr.HeaderSize, "there is no buffer behind the header")
 	}
 	if err := c.threads(ctx); err != nil {
 		return err
@@ -72,13 +72,13 @@ func (c *checker) badHeader(err error) error {
 	var at *wire.Error
 	switch {
 	case errors.As(err, &at) && at.Field == "type":
-		c.Broken("xray/type", at.Offset, "the type %s", at.Text)
+		c.Violation("xray/type", at.Offset, "the type %s", at.Text)
 	case errors.As(err, &at) && at.Field == "version":
-		c.Broken("xray/version", at.Offset, "the version %s", at.Text)
+		c.Violation("xray/version", at.Offset, "the version %s", at.Text)
 	case errors.As(err, &at):
-		c.Broken("xray/header", at.Offset, "%s %s", at.Field, at.Text)
+		c.Violation("xray/header", at.Offset, "%s %s", at.Field, at.Text)
 	case errors.Is(err, xrayfdr.ErrNotXRay):
-		c.Broken("xray/header", 0, "%v", err)
+		c.Violation("xray/header", 0, "%v", err)
 	default:
 		return verify.PlainError(err)
 	}
@@ -88,13 +88,13 @@ func (c *checker) badHeader(err error) error {
 func (c *checker) checkHeader() {
 	h := c.header
 	if !h.ConstantTSC || !h.NonstopTSC || h.OtherFlags != 0 {
-		c.Broken("xray/flags", 4, "constant TSC %t, nonstop TSC %t, other flags %#x", h.ConstantTSC, h.NonstopTSC, h.OtherFlags)
+		c.Violation("xray/flags", 4, "constant TSC %t, nonstop TSC %t, other flags %#x", h.ConstantTSC, h.NonstopTSC, h.OtherFlags)
 	}
 	switch {
 	case h.CycleFrequency == 0:
-		c.Broken("xray/frequency", 8, "the frequency is 0")
+		c.Violation("xray/frequency", 8, "the frequency is 0")
 	case h.Emulated():
-		c.Broken("xray/clock", 8, "the frequency is %d: times are of CLOCK_REALTIME", h.CycleFrequency)
+		c.Violation("xray/clock", 8, "the frequency is %d: times are of CLOCK_REALTIME", h.CycleFrequency)
 	}
 }
 
@@ -110,8 +110,8 @@ func (c *checker) walk(ctx context.Context, r *xrayfdr.Reader) error {
 		}
 		var at *wire.Error
 		if errors.As(err, &at) {
-			c.repaired(at.Offset, r.Fixes())
-			c.Broken("xray/buffer", at.Offset, "%s", at.Text)
+			c.fixed(at.Offset, r.Fixes())
+			c.Violation("xray/buffer", at.Offset, "%s", at.Text)
 			continue
 		} else if err != nil {
 			return verify.PlainError(err)
@@ -120,7 +120,7 @@ func (c *checker) walk(ctx context.Context, r *xrayfdr.Reader) error {
 		if err := c.block(ctx, r, b); err != nil {
 			return err
 		}
-		c.repaired(b.Offset, r.Fixes())
+		c.fixed(b.Offset, r.Fixes())
 	}
 }
 
@@ -131,7 +131,7 @@ const extentsSize = 16
 func (c *checker) block(ctx context.Context, r *xrayfdr.Reader, b *xrayfdr.Block) error {
 	offset, size := b.Offset, b.Size
 	if c.header.Version > 1 && c.header.BufferSize > 0 && uint64(size-extentsSize) > c.header.BufferSize && size > extentsSize {
-		c.Broken("xray/buffer-size", offset, "the buffer has %d bytes, the header says %d at most", size-extentsSize, c.header.BufferSize)
+		c.Violation("xray/buffer-size", offset, "the buffer has %d bytes, the header says %d at most", size-extentsSize, c.header.BufferSize)
 	}
 	latest := uint64(0)
 	for {
@@ -141,7 +141,7 @@ func (c *checker) block(ctx context.Context, r *xrayfdr.Reader, b *xrayfdr.Block
 		}
 		var at *wire.Error
 		if errors.As(err, &at) {
-			c.Broken("xray/grammar", at.Offset, "%s: %s", strings.TrimSpace(at.Record+" "+at.Field), at.Text)
+			c.Violation("xray/grammar", at.Offset, "%s: %s", strings.TrimSpace(at.Record+" "+at.Field), at.Text)
 			return nil
 		} else if err != nil {
 			return verify.PlainError(err)
@@ -152,52 +152,52 @@ func (c *checker) block(ctx context.Context, r *xrayfdr.Reader, b *xrayfdr.Block
 		switch {
 		case rec.Kind == xrayfdr.WallTime:
 			if rec.Microseconds >= 1e6 || rec.Seconds < 0 || rec.Seconds >= verify.RealTime/1e9 {
-				c.Broken("xray/wall-time", rec.Offset, "the time is %d s and %d µs", rec.Seconds, rec.Microseconds)
+				c.Violation("xray/wall-time", rec.Offset, "the time is %d s and %d µs", rec.Seconds, rec.Microseconds)
 			}
 		case rec.Kind.IsFunction() && rec.Function == 0:
-			c.Broken("xray/function", rec.Offset, "%s of function 0", rec.Kind)
+			c.Violation("xray/function", rec.Offset, "%s of function 0", rec.Kind)
 		}
 		if rec.Kind.IsFunction() || rec.TSC != 0 {
 			if rec.TSC < latest {
-				c.Broken("xray/time-goes-back", rec.Offset, "%s is %d counts older than the record before it", rec.Kind, latest-rec.TSC)
+				c.Violation("xray/time-goes-back", rec.Offset, "%s is %d counts older than the record before it", rec.Kind, latest-rec.TSC)
 			}
 			latest = max(latest, rec.TSC)
 		}
 	}
 }
 
-// repaired says what the reader has set right since it was asked last.
-func (c *checker) repaired(offset int64, now xrayfdr.Fixes) {
+// fixed says what the reader has set right since it was asked last.
+func (c *checker) fixed(offset int64, now xrayfdr.Fixes) {
 	for i := range now {
-		n := int(now[i] - c.told[i])
+		n := int(now[i] - c.reported[i])
 		if n == 0 {
 			continue
 		}
 		switch repair := xrayfdr.Fix(i); repair {
 		case xrayfdr.OverwrittenPayload:
-			c.Broken("xray/payload", offset, "the data of %s in the buffer are overwritten", verify.Counted(n, "event"))
+			c.Violation("xray/payload", offset, "the data of %s in the buffer are overwritten", verify.Counted(n, "event"))
 		case xrayfdr.CarriedTSC:
-			c.Broken("xray/cpu", offset, "the buffer has no NewCPUId")
+			c.Violation("xray/cpu", offset, "the buffer has no NewCPUId")
 		case xrayfdr.LostTSC:
-			c.Broken("xray/cpu-lost", offset, "the buffer has no NewCPUId, and there is none before it")
+			c.Violation("xray/cpu-lost", offset, "the buffer has no NewCPUId, and there is none before it")
 		case xrayfdr.PlainArguments:
-			c.Broken("xray/arguments", offset, "%s after plain entries in the buffer", verify.Counted(n, "argument"))
+			c.Violation("xray/arguments", offset, "%s after plain entries in the buffer", verify.Counted(n, "argument"))
 		case xrayfdr.ReservedBytes:
-			c.Broken("xray/reserved", offset, "in %s of the buffer, bytes that mean nothing are not 0", verify.Counted(n, "record"))
+			c.Violation("xray/reserved", offset, "in %s of the buffer, bytes that mean nothing are not 0", verify.Counted(n, "record"))
 		case xrayfdr.NoEndOfBuffer, xrayfdr.LateEndOfBuffer:
-			c.Broken("xray/end-of-buffer", offset, "%s", repair)
+			c.Violation("xray/end-of-buffer", offset, "%s", repair)
 		case xrayfdr.NoPID:
-			c.Broken("xray/process", offset, "the buffer has no PidEntry")
+			c.Violation("xray/process", offset, "the buffer has no PidEntry")
 		case xrayfdr.CutRecord:
-			c.Broken("xray/record-cut", offset, "the buffer ends inside a record")
+			c.Violation("xray/record-cut", offset, "the buffer ends inside a record")
 		case xrayfdr.TypedExtents, xrayfdr.WrongExtents:
-			c.Broken("xray/extents", offset, "%s", repair)
+			c.Violation("xray/extents", offset, "%s", repair)
 		case xrayfdr.CutFile:
-			c.Broken("xray/cut", offset, "the file ends inside the buffer")
+			c.Violation("xray/cut", offset, "the file ends inside the buffer")
 		case xrayfdr.WideThreadID, xrayfdr.Searched: // harmless; said already: xray/buffer
 		}
 	}
-	c.told = now
+	c.reported = now
 }
 
 // threads goes through the trace thread by thread.
@@ -229,7 +229,7 @@ func (c *checker) thread(ctx context.Context, blocks []xrayfdr.Block) error {
 			return ctx.Err()
 		}
 		if b.Base == xrayfdr.OwnBase && b.TSC < latest {
-			c.Broken("xray/buffer-order", b.Offset, "the buffer begins %d counts before the end of the thread's buffer before", latest-b.TSC)
+			c.Violation("xray/buffer-order", b.Offset, "the buffer begins %d counts before the end of the thread's buffer before", latest-b.TSC)
 		}
 		for {
 			rec, err := r.Next()
@@ -251,14 +251,14 @@ func (c *checker) thread(ctx context.Context, blocks []xrayfdr.Block) error {
 			case xrayfdr.Exit, xrayfdr.TailExit:
 				open, found := stack.Leave(uint64(rec.Function))
 				if !found {
-					c.Broken("xray/exit-unknown", rec.Offset, "thread %d leaves function %d, which it has not entered", b.TID, rec.Function)
+					c.Violation("xray/exit-unknown", rec.Offset, "thread %d leaves function %d, which it has not entered", b.TID, rec.Function)
 				}
 				unfinished += open
 			}
 		}
 	}
 	if unfinished += len(stack.Functions); unfinished > 0 {
-		c.Broken("xray/unfinished", blocks[0].Offset, "thread %d: %s without an end of their own", blocks[0].TID, verify.Counted(unfinished, "call"))
+		c.Violation("xray/unfinished", blocks[0].Offset, "thread %d: %s without an end of their own", blocks[0].TID, verify.Counted(unfinished, "call"))
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (c *checker) besideRecordings(ctx context.Context, opts *verify.Options) er
 		c.beside(w)
 	}
 	if known == 0 && len(recordings) > 0 && len(c.blocks) > 0 {
-		c.Broken("xray/other-process", -1, "none of the recordings has its process")
+		c.Violation("xray/other-process", -1, "none of the recordings has its process")
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func (c *checker) beside(w *recorded.Processes) {
 	case len(c.blocks) == 0:
 		return
 	case !w.Monotonic:
-		c.Broken("xray/recording-clock", -1, "the recording was not made with -k mono")
+		c.Violation("xray/recording-clock", -1, "the recording was not made with -k mono")
 		return
 	case w.Samples == 0:
 		return
@@ -306,7 +306,7 @@ func (c *checker) beside(w *recorded.Processes) {
 	}
 	if 2*within < len(c.blocks) {
 		b := &c.blocks[0]
-		c.Broken("xray/recording-time", b.Offset, "%d of %d buffers begin outside of the recording, %d.%09d s to %d.%09d s; the first at %d.%06d s",
+		c.Violation("xray/recording-time", b.Offset, "%d of %d buffers begin outside of the recording, %d.%09d s to %d.%09d s; the first at %d.%06d s",
 			len(c.blocks)-within, len(c.blocks), w.First/1e9, w.First%1e9, w.Last/1e9, w.Last%1e9, b.Seconds, b.Microseconds)
 	}
 }

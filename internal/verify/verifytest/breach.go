@@ -19,10 +19,10 @@ type Breach struct {
 }
 
 // Verified returns the rules that a file breaks, each once, sorted, and all complaints about it.
-func Verified(t *testing.T, v *verify.Verifier, path string, opts verify.Options) (rules []string, all []verify.Complaint) {
+func Verified(t *testing.T, v *verify.Verifier, path string, opts verify.Options) (rules []string, all []verify.Diagnostic) {
 	t.Helper()
 	opts.All = true
-	opts.Emit = func(c verify.Complaint) { all = append(all, c) }
+	opts.Emit = func(c verify.Diagnostic) { all = append(all, c) }
 	result, err := v.File(context.Background(), path, opts)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)

@@ -15,7 +15,7 @@ func Reporter(t *testing.T, tables ...[]verify.Rule) *verify.Reporter {
 			rules[r.Name] = r
 		}
 	}
-	opts := verify.Options{Emit: func(c verify.Complaint) {
+	opts := verify.Options{Emit: func(c verify.Diagnostic) {
 		if _, ok := rules[c.Rule]; !ok || c.Text == "" {
 			t.Errorf("%+v", c)
 		}
