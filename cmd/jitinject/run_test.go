@@ -403,7 +403,7 @@ func TestMain(m *testing.M) {
 		os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	heed(os.Interrupt, syscall.SIGHUP)
-	os.Exit(m.Run())
+	testrec.Main(m)
 }
 
 // heed has programs that tests start obey signals, where the tests themselves were

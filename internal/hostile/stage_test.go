@@ -30,6 +30,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	testrec.PrivateTmp()
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		if signal.Ignored(sig) { // programs that are started would do so, too
 			signal.Notify(make(chan os.Signal, 1), sig)
