@@ -171,7 +171,7 @@ func TestNULInStrings(t *testing.T) {
 		b.Add(&u)
 		e, err := read(t, &b).Reader().Next()
 		if err != nil || e.Val(dwarf.AttrName) != "a" || e.Val(dwarf.AttrLinkageName) != "c" || e.Val(dwarf.AttrProducer) != "e" {
-			t.Errorf("%v, %v", e, err)
+			t.Errorf(`got %v, %v; want no error, Val(dwarf.AttrName) = "a", Val(dwarf.AttrLinkageName) = "c", Val(dwarf.AttrProducer) = "e"`, e, err)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func TestClean(t *testing.T) {
 		c.opts.Input, c.opts.Output, c.opts.DumpDirs = filepath.Join(dir, c.in), filepath.Join(dir, c.out), []string{dir}
 		made, err := inject.Run(t.Context(), c.opts)
 		if err != nil || made.Objects == 0 {
-			t.Fatal(made, err)
+			t.Fatalf("got %+v, %v; want no error, made.Objects other than 0", made, err)
 		}
 		stranger := filepath.Join(dir, "jitted-1-1000000.so")
 		if err := os.WriteFile(stranger, []byte("not of this run"), 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestCleanPerfInject(t *testing.T) {
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
 	sum := clean(t, inject.CleanOptions{Input: filepath.Join(dir, "theirs.data")})
 	if sum.Removed+len(sum.Kept) != sum.Objects || sum.Objects < 40 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Removed+len(sum.Kept) = Objects, Objects >= 40", asJSON(sum))
 	}
 	if left := len(namesIn(t, dir, "")); left != before+1+len(sum.Kept) {
 		t.Errorf("%d files, before perf inject there were %d, and %d stayed", left, before, len(sum.Kept))
@@ -135,7 +135,7 @@ func TestCleanLeavesAlone(t *testing.T) {
 
 	sum := clean(t, inject.CleanOptions{Input: out})
 	if sum.Missing != 1 || len(sum.Kept) != 4 || sum.Removed != made.Objects-5 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Missing = 1, 4 kept, Removed = %v", asJSON(sum), made.Objects-5)
 	}
 	for i, want := range []string{"symbolic link", "not a regular file", "build id is not the one", "no ELF file"} {
 		if sum.Kept[i].File != paths[i] || !strings.Contains(sum.Kept[i].Text, want) {
@@ -175,7 +175,7 @@ func TestCleanUnknown(t *testing.T) {
 	rec.Write(t, in)
 	sum := clean(t, inject.CleanOptions{Input: in})
 	if sum.Objects != 4 || sum.Missing != 2 || len(sum.Kept) != 2 || sum.Removed != 0 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 4, Missing = 2, 2 kept, Removed = 0", asJSON(sum))
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
@@ -232,7 +232,7 @@ func TestCleanDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want an error", asJSON(sum))
 	}
 	if n := len(namesIn(t, dir, "")); n < 45 {
 		t.Errorf("%d files are left", n)

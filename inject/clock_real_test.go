@@ -78,7 +78,7 @@ func injectFile(t *testing.T, dir, in, out, clock string) *inject.Summary {
 		Input: filepath.Join(dir, in), Output: filepath.Join(dir, out), Objects: filepath.Join(dir, "objects"), Clock: clock,
 	})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {
-		t.Fatalf("%s: %+v, %v", in, sum, err)
+		t.Fatalf("%s: got %s, %v; want no error, nothing missing, 1 dump", in, asJSON(sum), err)
 	}
 	return sum
 }

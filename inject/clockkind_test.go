@@ -79,7 +79,7 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 		w.Raw(79, 0, conv)
 		sum, err := w.run()
 		if err != nil || !sum.Complete() {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing", c.name, asJSON(sum), err)
 		}
 		if got := sum.Dumps[0].Clock; got.Kind != c.want.Kind || got.Offset != c.want.Offset {
 			t.Errorf("%s: clock %+v, want %+v", c.name, got, c.want)
@@ -192,7 +192,7 @@ func TestClockKind_Stream(t *testing.T) {
 		w.Write(t, w.opts.Input)
 		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
 		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != c.want {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing, Dumps[0].Clock.Kind = %v", c.name, asJSON(sum), err, c.want)
 		}
 		w.resolve(w.opts.Output)
 	}
@@ -211,7 +211,7 @@ func TestMachine_OfTheRecording(t *testing.T) {
 		t.Errorf("repairs %+v, want no-machine", sum.Dumps[0].Repairs)
 	}
 	if out := testrec.Run(t, w.dir, testrec.Tool(t, "readelf"), "-h", w.path("jitted-100-1.so")); !strings.Contains(out, "X86-64") {
-		t.Errorf("%s", out)
+		t.Errorf(`got %s; want one with "X86-64"`, out)
 	}
 	w.Machine = ""
 	w.Write(t, w.opts.Input)

@@ -48,7 +48,7 @@ func TestCodeFromCore(t *testing.T) {
 			opts.Bundle = bundle
 			sum, err := inject.Run(context.Background(), opts)
 			if err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			if d := sum.Dumps[0]; d.PID != monoProcess || d.Unwind.Derived < 600 {
 				t.Errorf("dump %+v", d)
@@ -135,7 +135,7 @@ func TestCodeFromViews(t *testing.T) {
 			dir, opts := monoCore(t, cores...)
 			opts.Bundle = bundle
 			if sum, err := inject.Run(context.Background(), opts); err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			for version, perf := range testrec.Perfs(t) {
 				t.Run(fmt.Sprintf("%s, core %v, bundle %v", version, core, bundle), func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestCodeFromFixed(t *testing.T) {
 		w.Write(t, w.opts.Input)
 		sum, err := inject.Run(context.Background(), w.opts)
 		if err != nil || sum.Objects != 1 {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, Objects = 1", asJSON(sum), err)
 		}
 		if coded := sum.Dumps[0].Codeless == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
 			t.Errorf("%+v: code %v, problems %v", x, coded, sum.Problems)
@@ -357,7 +357,7 @@ func TestCodeFromTwo(t *testing.T) {
 	opts.Bundle = true
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].Unwind.Derived >= 600", asJSON(sum), err)
 	}
 }
 
@@ -366,7 +366,7 @@ func TestCodeFromImage(t *testing.T) {
 	const image, code = 0x7f2200000000, 0x3000           // where the image is mapped, and a method in the file
 	content, err := os.ReadFile(testrec.Tool(t, "true")) // any ELF file
 	if err != nil || len(content) < code+64 {
-		t.Fatal(len(content), err)
+		t.Fatalf("got %v, %v; want no error, at least %d content", len(content), err, code+64)
 	}
 	for name, x := range map[string]struct {
 		inode bool     // the recording has it
@@ -410,7 +410,7 @@ func TestCodeFromImage(t *testing.T) {
 			w.Write(t, w.opts.Input)
 			sum, err := inject.Run(context.Background(), w.opts)
 			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, Objects = 1, Complete() = %v, (len(sum.Notes) > 0) = %v", asJSON(sum), err, x.want == "", x.note)
 			}
 			if x.want != "" && !strings.Contains(sum.Problems[0].Text, x.want) {
 				t.Errorf("problem %s", sum.Problems[0])

@@ -73,7 +73,7 @@ func TestCodeFromFresh(t *testing.T) {
 	}
 	stdin.Close()
 	if waited := cmd.Wait(); waited != nil {
-		t.Fatal(waited)
+		t.Fatalf("got %+v; want no waited", waited)
 	}
 	core := filepath.Join(dir, fmt.Sprintf("core.%d", pid))
 	if _, missing := os.Stat(core); err != nil || missing != nil {
@@ -83,7 +83,7 @@ func TestCodeFromFresh(t *testing.T) {
 		SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != uint32(pid) {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = %v", asJSON(sum), err, uint32(pid))
 	}
 	if s := sum.Samples; s.InJIT < 100 || s.Resolved*100 < s.InJIT*95 {
 		t.Errorf("%d of %d samples in jitted code have a function", s.Resolved, s.InJIT)

@@ -39,7 +39,7 @@ func TestRecordedNamespace(t *testing.T) {
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != 10016 || sum.Dumps[0].Functions != 2208 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = 10016, Dumps[0].Functions = 2208", asJSON(sum), err)
 	}
 	counts := samples(t, dir, out, "node")
 	if unknown := counts["10016 [unknown]"]; counts["10016"] < 100 || unknown > counts["10016"]/50 {
@@ -90,7 +90,7 @@ func TestLiveContainers(t *testing.T) {
 			ours := filepath.Join(dir, "ours.data")
 			sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, DumpDirs: []string{filepath.Join(dir, "kept")}})
 			if err != nil || !sum.Complete() || len(sum.Dumps) != 2 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, 2 dumps", asJSON(sum), err)
 			}
 			counts := samples(t, dir, ours, "node")
 			for _, d := range sum.Dumps {
@@ -158,7 +158,7 @@ func TestLiveAttach(t *testing.T) {
 			attach(t, dir, record(pids)...)
 			sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 			if err != nil || len(sum.Dumps) == 0 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, some dumps", asJSON(sum), err)
 			}
 			checkTiny(t, dir, pids)
 		})
@@ -187,7 +187,7 @@ func checkTiny(t *testing.T, dir string, pids []string) {
 		}
 	}
 	if counts["after"] == 0 || counts["child"] == 0 {
-		t.Errorf("%v", counts)
+		t.Errorf(`got %v; want counts["after"] other than 0, counts["child"] other than 0`, counts)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestLiveRunningContainers(t *testing.T) {
 		}
 	}
 	if ours != 2 {
-		t.Fatalf("%+v", sum)
+		t.Fatalf("got %s; want ours = 2", asJSON(sum))
 	}
 	checkTiny(t, dir, pids)
 }

@@ -264,7 +264,7 @@ func TestOtherMemory(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2000, 100, 2, 0x20000, "beta", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if sum.Dropped != 2 {
 		t.Errorf("%d records left out, want the marker and the child's memory", sum.Dropped)
@@ -401,7 +401,7 @@ func TestWithoutTimes(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Mappings != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings = 1", asJSON(sum), err)
 	}
 	var types []perfdata.RecordType
 	eachRecord(t, w.opts.Output, func(_ *perfdata.Layouts, rec perfdata.Record) { types = append(types, rec.Type) })
@@ -449,7 +449,7 @@ func TestLongRecording(t *testing.T) {
 	in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out})
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	var was, is []string
 	eachRecord(t, in, func(_ *perfdata.Layouts, rec perfdata.Record) {

@@ -284,7 +284,7 @@ func TestNoMarkers(t *testing.T) {
 	w.expect(100, 3000, 0x10008, "")
 	sum, err := w.run()
 	if err != nil || sum.Markers != 0 || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, Markers = 0, nothing missing", asJSON(sum), err)
 	}
 	in, _ := os.ReadFile(w.opts.Input)
 	out, _ := os.ReadFile(w.opts.Output)
@@ -345,7 +345,7 @@ func TestNoCacheWithoutResult(t *testing.T) {
 	}
 	w.opts.Strict = false
 	if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Cached != sum.Objects || sum.Cached == 0 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, Cached = Objects, Cached other than 0", asJSON(sum), err)
 	}
 }
 
@@ -358,7 +358,7 @@ func TestStrictCut(t *testing.T) {
 	w.fails("jit-100.dump: it ends inside a record, at offset", "Options.Strict")
 	w.opts.Strict = false
 	if sum, err := inject.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, nothing missing, Dumps[0].Cut = %v", asJSON(sum), err, int64(len(dump)))
 	}
 }
 

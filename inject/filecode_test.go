@@ -72,7 +72,7 @@ func TestCodeInFiles(t *testing.T) {
 			w.newer = true // the model knows nothing of symbols of files
 			sum, err := w.run()
 			if err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			m := readMappings(t, w.opts.Output)
 			for _, s := range []want{
@@ -138,7 +138,7 @@ func TestFilesThatAreGone(t *testing.T) {
 			w.expect(pid, 50, at+0x108, "jitted+0x8")
 			w.expect(pid, 60, elsewhere+0x108, "")
 			if sum := w.check(); sum.Mappings != 1 || sum.Tables != 1 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want Mappings = 1, Tables = 1", asJSON(sum))
 			}
 		})
 	}

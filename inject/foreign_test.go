@@ -30,7 +30,7 @@ func foreign(t *testing.T, name string, change func(path string, content []byte)
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Objects == 0 {
-		t.Fatalf("%s: %+v, %v", name, sum, err)
+		t.Fatalf("%s: got %s, %v; want no error, nothing missing, Objects other than 0", name, asJSON(sum), err)
 	}
 	return dir, sum
 }
@@ -216,7 +216,7 @@ func TestSwappedWorld(t *testing.T) {
 			put(t, path, swap(t, read(t, path)))
 		}
 		if sum, err := injectAgain(w); err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		w.resolve(w.opts.Output)
 		if magic := string(read(t, w.opts.Output)[:8]); magic != "2ELIFREP" {

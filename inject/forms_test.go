@@ -78,7 +78,7 @@ func TestForms(t *testing.T) {
 			out := filepath.Join(dir, "out.data")
 			sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, form.input), Output: out})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 			}
 			stream, w := pipe(t)
 			go func() {
@@ -165,7 +165,7 @@ func TestDirectoryOutput(t *testing.T) {
 	in, out := filepath.Join(dir, "perf.data.dir"), filepath.Join(dir, "out.dir")
 	for range 2 { // the second time, what was there is kept
 		if sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out + "/"}); err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}
 	names := func(dir string) string {
@@ -210,7 +210,7 @@ func TestDirectoryOutput(t *testing.T) {
 		}
 		before := files(t, dir)
 		if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: other + "/"}); err == nil || !strings.Contains(err.Error(), "would be replaced, but it") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: got %v; want an error with "would be replaced, but it"`, name, err)
 		}
 		if after := files(t, dir); after != before {
 			t.Errorf("%s: files before:\n%safter:\n%s", name, before, after)
@@ -222,7 +222,7 @@ func TestDirectoryOutput(t *testing.T) {
 		{filepath.Join(in, "data.0"), out, "not a perf.data file"},
 	} {
 		if _, err := inject.Run(t.Context(), inject.Options{Input: c.in, Output: c.out}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("-i %s -o %s: %v", c.in, c.out, err)
+			t.Errorf("-i %s -o %s: got %v; want an error with %q", c.in, c.out, err, c.want)
 		}
 	}
 }
@@ -254,11 +254,11 @@ func TestLiveForms(t *testing.T) {
 		out := filepath.Join(dir, "out.data")
 		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 		if err != nil || !sum.Complete() {
-			t.Fatalf("%s: %+v, %v", name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}
 		s := count(t, dir, perf, out, nil)
 		if s.jitted < 50 || s.unknown > s.jitted/50 {
-			t.Errorf("%s: %+v", name, s)
+			t.Errorf("%s: got %+v; want jitted >= 50, unknown <= jitted/50", name, s)
 		}
 		removeAll(t, dir, "*.so", "jit-*.dump")
 	}
@@ -293,7 +293,7 @@ func TestLiveForms(t *testing.T) {
 	go func() {
 		defer outW.Close()
 		if sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW}); err != nil || !sum.Complete() {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}()
 	if s := count(t, dir, perf, "-", outR); s.jitted < 50 || s.unknown > s.jitted/50 {
@@ -331,7 +331,7 @@ func TestDamagedDirectory(t *testing.T) {
 		}
 		sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: filepath.Join(dir, "out.data")})
 		if err != nil || sum.Mappings < 2000 || sum.Complete() != (c.want == "") || c.want != "" && !strings.Contains(sum.Problems[0].Text, c.want) {
-			t.Errorf("%s: %+v, %v", name, sum, err)
+			t.Errorf(`%s: got %s, %v; want no error, Mappings >= 2000, Complete() = %v, c.want = "" or Problems[0].Text with %q`, name, asJSON(sum), err, c.want == "", c.want)
 		}
 	}
 }
@@ -375,13 +375,13 @@ func TestAuxtraceIndex(t *testing.T) {
 	for level := range 2 {
 		w.opts.Compress = level
 		if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Mappings != 1 {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, Mappings = 1", asJSON(sum), err)
 		}
 		out := read(t, w.opts.Output)
 		f := openFile(t, w.opts.Output)
 		index, err := f.Feature(perfdata.FeatureAuxtrace).Bytes()
 		if err != nil || le.Uint64(index) != 2 {
-			t.Fatalf("% x, %v", index, err)
+			t.Fatalf("got % x, %v; want no error, le.Uint64(index) = 2", index, err)
 		}
 		for i := range 2 {
 			at := le.Uint64(index[8+16*i:])

@@ -39,7 +39,7 @@ func injectToy(t *testing.T, dir string, dwarf int) (out, objects string) {
 	out, objects = filepath.Join(dir, fmt.Sprintf("out%d.data", dwarf)), filepath.Join(dir, fmt.Sprint("objects", dwarf))
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects, DWARF: dwarf})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 13 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 dump, Dumps[0].Functions = 13", asJSON(sum), err)
 	}
 	return out, objects
 }
@@ -183,7 +183,7 @@ func TestInlinesOfOtherMachines(t *testing.T) {
 					err = dump.Scan(t.Context())
 				}
 				if err != nil || len(dump.Events) != len(truth) {
-					t.Fatal(dump, err)
+					t.Fatalf("got %+v, %v; want no error, %d events", dump, err, len(truth))
 				}
 				r := dump.Reader()
 				dir := t.TempDir()

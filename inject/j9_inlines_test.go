@@ -59,7 +59,7 @@ func TestJ9Inlines(t *testing.T) {
 			}
 			sum, err := inject.Run(t.Context(), o)
 			if err != nil || !sum.Complete() || len(sum.Problems) > 0 || len(sum.Dumps[0].Repairs) > 0 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, no problems, no repairs", asJSON(sum), err)
 			}
 			names := code.find(t, o.Objects)
 			if len(code.places) != len(functions) {
@@ -115,7 +115,7 @@ func TestJ9OfOtherMachines(t *testing.T) {
 				err = dump.Scan(t.Context())
 			}
 			if err != nil || len(dump.Problems) > 0 {
-				t.Fatal(dump, err)
+				t.Fatalf("got %+v, %v; want no error, no problems", dump, err)
 			}
 			target := jitcode.Target{Machine: uint32(l.Machine), Order: l.Order, HighAddress: 1 << 31}
 			b, err := jitobj.NewBuilder(target, jitobj.Options{CompDir: "/"})
@@ -135,7 +135,7 @@ func TestJ9OfOtherMachines(t *testing.T) {
 				put(t, filepath.Join(dir, fmt.Sprint(i, ".so")), o.Bytes)
 			}
 			if len(r.Problems) > 0 {
-				t.Error(r.Problems)
+				t.Errorf("got %+v; want no problems", r.Problems)
 			}
 			code := newJ9Code(functions)
 			names := code.find(t, dir)

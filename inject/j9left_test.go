@@ -56,7 +56,7 @@ func TestJ9Strays(t *testing.T) {
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, %d problems", asJSON(sum), err, min(len(c.problems), 1))
 			}
 			for _, want := range c.problems {
 				if p := sum.Problems[0]; p.File != w.dir || !strings.Contains(p.Text+" "+p.Advice, strings.ReplaceAll(want, "DIR", w.dir)) {
@@ -91,7 +91,7 @@ func TestJ9NamedInDirectory(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
 	if sum := w.check(); sum.Dumps[0].Captures != 2 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Dumps[0].Captures = 2", asJSON(sum))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestJ9Directory(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 5 problems, something missing, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	for i, want := range []string{
 		": 6 files are left out, as there is no JSON beside them that would make them captures: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
@@ -153,10 +153,10 @@ func TestJ9LeftOut(t *testing.T) {
 	put(t, w.path("a.json"), []byte(`{"base": 1, "startPC": 2}`))
 	sum, err := w.run()
 	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 reason, 1 problem", asJSON(sum), err)
 	}
 	if r := sum.Reasons[0]; r.Kind != inject.ReasonUnknownRuntime || !strings.Contains(r.Text, "captures that were left out (1) may be of that code") || r.Advice != "" {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want Kind = ReasonUnknownRuntime, Text with "captures that were left out (1) may be of that code", Advice = ""`, r)
 	}
 }
 
@@ -174,10 +174,10 @@ func TestJ9CodeMissing(t *testing.T) {
 		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].Codeless == 0) != core {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, 1 problem, Dumps[0].WithLines = 1, (Dumps[0].Codeless == 0) = %v", asJSON(sum), err, core)
 		}
 		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "Options.CodeFrom") {
-			t.Errorf("%+v", p)
+			t.Errorf("got %+v; want File = %v, Text with `its JSON names \"gone.code\" as code: there is no such file; that code is without instructions`, Advice with \"Options.CodeFrom\"", p, w.path("a.bin"))
 		}
 		w.resolve(w.opts.Output)
 	}
@@ -191,7 +191,7 @@ func TestJ9Epoch(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
 	}
 	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which counts"; sum.Problems[0].Text != want {
 		t.Errorf("%+v, not %s", sum.Problems[0], want)
@@ -218,7 +218,7 @@ func TestJ9EarlyTime(t *testing.T) {
 				w.expect(100, monoStart+250, j9Memory+0x2010, "App.run(I)V+0x10")
 			}
 			if sum := w.check(); sum.Dumps[0].Captures != 2 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want Dumps[0].Captures = 2", asJSON(sum))
 			}
 		}
 	}
@@ -236,6 +236,6 @@ func TestJ9OtherMachine(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "another byte order (big) than the recording; its functions are missing", Problems[0].Advice without "verify"`, asJSON(sum), err)
 	}
 }

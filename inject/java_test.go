@@ -67,7 +67,7 @@ func TestJavaInlines(t *testing.T) {
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Repairs) > 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].Inlining >= 5, no repairs", asJSON(sum), err)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		shown := make(map[string]int)

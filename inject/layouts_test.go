@@ -284,7 +284,7 @@ func TestBundlesAreTheSame(t *testing.T) {
 		}
 		sum, err := inject.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		all := read(opts.Objects)
 		if first == nil {

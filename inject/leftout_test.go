@@ -89,7 +89,7 @@ func TestLeftOut_OnlyDump(t *testing.T) {
 	w.leftBeta("full")
 	sum, err := w.run()
 	if err != nil || sum.Complete() || sum.Mappings != 0 || sum.Dropped != 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, something missing, Mappings = 0, Dropped = 0", asJSON(sum), err)
 	}
 	w.keepsBeta()
 	w.opts.Objects = w.path("full")
@@ -117,7 +117,7 @@ func TestLeftOut_ReadOnly(t *testing.T) {
 	}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, Problems[0].String() with \"read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`\"", asJSON(sum), err)
 	}
 	w.keepsBeta()
 }
@@ -139,7 +139,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 	w.dump(dir+"/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "file name too long; the functions of process 200 are left out") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "file name too long; the functions of process 200 are left out"`, asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
 	w.opts.Objects = filepath.Join(w.path(dir), "x")
@@ -167,7 +167,7 @@ func TestUnresolved(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), load(c.time, 100, 1, c.addr, "alpha", code(64, 1)))
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Complete() {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, 1 problem, something missing", c.name, asJSON(sum), err)
 		}
 		text := sum.Problems[0].String()
 		for _, word := range append(c.words, "jitinject verify "+w.opts.Input+" "+w.path("jit-100.dump")) {

@@ -20,7 +20,7 @@ func record(t *testing.T, dir string, env []string, args ...string) {
 	cmd := testrec.Command(t, dir, testrec.Tool(t, "perf"), append([]string{"record", "-q", "-e", "cpu-clock", "-F", "999", "-k", "mono", "-g", "-o", "perf.data"}, args...)...)
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 }
 
@@ -30,7 +30,7 @@ func injectLive(t *testing.T, dir string) string {
 	ours := filepath.Join(dir, "ours.data")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, Objects: filepath.Join(dir, "objects")})
 	if err != nil || !sum.Complete() || sum.Mappings == 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings other than 0", asJSON(sum), err)
 	}
 	perf := testrec.Tool(t, "perf")
 	testrec.Run(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")

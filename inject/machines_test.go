@@ -77,7 +77,7 @@ func TestMachines(t *testing.T) {
 
 			made, err := filepath.Glob(w.path("objects/*.so"))
 			if err != nil || len(made) != 1 {
-				t.Fatal(made, err)
+				t.Fatalf("got %+v, %v; want no error, 1 made", made, err)
 			}
 			so := made[0]
 			f, err := elf.Open(so)

@@ -56,11 +56,11 @@ func TestMonoFound(t *testing.T) {
 		sum, err := w.run()
 		switch {
 		case err != nil || !sum.Complete():
-			t.Errorf("%q: %+v, %v", c.args, sum, err)
+			t.Errorf("%q: got %s, %v; want no error, nothing missing", c.args, asJSON(sum), err)
 		case c.file != "" && (sum.Samples.Resolved != 40 || sum.Dumps[0].Path != w.path(c.file)):
-			t.Errorf("%q: %+v", c.args, sum)
+			t.Errorf(`%q: got %s; want c.file = "" or Samples.Resolved = 40 and Dumps[0].Path = %v`, c.args, asJSON(sum), w.path(c.file))
 		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`")):
-			t.Errorf("%q: %+v", c.args, sum.Reasons)
+			t.Errorf("%q: got %+v; want c.file other than \"\" or 1 reason and Reasons[0].Kind = ReasonNoDump and Reasons[0].Text with %q and Reasons[0].Advice with \"`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`\"", c.args, sum.Reasons, c.text)
 		}
 	}
 }
@@ -102,10 +102,10 @@ func TestMonoNamedWrongly(t *testing.T) {
 			w.opts.SideFiles, w.opts.PID = []inject.SideFile{{Kind: inject.KindMono, PID: pid, Path: w.path("app.mlpd")}}, 100
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 0 {
-				t.Fatalf("%s: %+v, %v", c.name, sum, err)
+				t.Fatalf("%s: got %s, %v; want no error, 1 problem, no dumps", c.name, asJSON(sum), err)
 			}
 			if p := sum.Problems[0]; !strings.Contains(p.Text, "of process 99, which is not in the recording") || !strings.Contains(p.Text, c.text) || !strings.Contains(p.Advice, "record again") {
-				t.Errorf("%s: %+v", c.name, p)
+				t.Errorf(`%s: got %+v; want Text with "of process 99, which is not in the recording", Text with %q, Advice with "record again"`, c.name, p, c.text)
 			}
 			if string(read(t, w.path("jitted-100-1.so"))) != "an object" {
 				t.Errorf("%s: the object was replaced", c.name)
@@ -114,7 +114,7 @@ func TestMonoNamedWrongly(t *testing.T) {
 		w.opts.PID, w.opts.SideFiles[0].PID = 0, 0
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "of process 99, which is not in the recording") || !strings.Contains(sum.Problems[0].Advice, "record again") {
-			t.Errorf("%s: %+v, %v", c.name, sum, err)
+			t.Errorf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "of process 99, which is not in the recording", Problems[0].Advice with "record again"`, c.name, asJSON(sum), err)
 		}
 	}
 }
@@ -126,13 +126,13 @@ func TestMonoNothingElse(t *testing.T) {
 	w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/bin/ls")
 	w.Sample(100, monoStart+300, 0x550000000110)
 	if r := w.reasons(); len(r) != 1 || !strings.Contains(r[0].Text, "nothing is missing") {
-		t.Fatalf("%+v", r)
+		t.Fatalf(`got %+v; want len(r) = 1, r[0].Text with "nothing is missing"`, r)
 	}
 	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.log")}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || strings.Contains(sum.Reasons[0].Text, "nothing is missing") {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].Text without "nothing is missing"`, asJSON(sum), err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestMonoUnnamed(t *testing.T) {
 	w.expect(200, monoStart+3e9+300, 0x41000110, "App:IsPrime (int)+0x10")
 	w.expect(300, monoStart+6e9+300, 0x42000110, "App:IsPrime (int)+0x10")
 	if sum := w.check(); len(sum.Dumps) != 3 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want 3 dumps", asJSON(sum))
 	}
 }
 
@@ -175,7 +175,7 @@ func TestMonoNoProfiler(t *testing.T) {
 		}
 		r := w.reasons()
 		if len(r) != 1 || r[0].Kind != kind || !strings.Contains(r[0].Text, text) || !strings.Contains(r[0].Advice, advice) {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v; want len(r) = 1, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, kind, text, advice)
 		}
 	}
 }
@@ -191,6 +191,6 @@ func TestMonoFoundStale(t *testing.T) {
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart-1e9, 0x40000000, 0x7f2200000000))
 	r := w.reasons()
 	if len(r) != 1 || r[0].Kind != inject.ReasonNoDump || !strings.Contains(r[0].Text, "app.mlpd is not its log") || !strings.Contains(r[0].Text, "overwritten by another run") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want len(r) = 1, r[0].Kind = ReasonNoDump, r[0].Text with "app.mlpd is not its log", r[0].Text with "overwritten by another run"`, r)
 	}
 }

@@ -67,7 +67,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 	}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace", asJSON(sum), err)
 	}
 	want := tracedThreads(t, log)
 	c := sum.Traces[0]
@@ -82,7 +82,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 5) // thread, time, event, period, stack
 			period, err := strconv.ParseUint(f[3], 10, 64)
 			if err != nil {
-				t.Fatal(line)
+				t.Fatalf("%q: %v", line, err)
 			}
 			name, _, _ := strings.Cut(f[4], "<")
 			if strings.HasPrefix(f[4], "(wrapper runtime-invoke) <Module>:") { // a name with a < in it
@@ -283,7 +283,7 @@ func TestMonoUnknownThreads(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, PID: tracePID, Path: w.path("app.mlpd")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Unknown != 2 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace, Traces[0].Unknown = 2", asJSON(sum), err)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		out := testrec.Run(t, w.dir, perf, "script", "-G", "--ns", "-F", "comm,pid,tid,time,event,ip,sym", "-i", w.opts.Output)

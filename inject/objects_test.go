@@ -38,7 +38,7 @@ func objects(t *testing.T, recording string, dwarf int) (dir string, names []str
 	dir = filepath.Join(in, "objects")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	paths := objectPaths(t, dir)
 	if len(paths) != sum.Objects || len(paths) == 0 {

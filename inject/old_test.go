@@ -59,7 +59,7 @@ func TestOldRecordings(t *testing.T) {
 				w.dump("jit-100.dump", h, load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(3000, 100, 2, 0x20000, "beta", code(64, 2)))
 				sum, err := w.run()
 				if err != nil {
-					t.Fatalf("%+v, %v", sum, err)
+					t.Fatalf("got %s, %v; want no error", asJSON(sum), err)
 				}
 				w.resolve(w.opts.Output)
 				checkKept(t, w, read(t, w.opts.Input), read(t, w.opts.Output))

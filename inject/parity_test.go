@@ -32,7 +32,7 @@ func sideBySide(t *testing.T, name string) side {
 		Input: filepath.Join(dir, "perf.data"), Output: s.ours, Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func TestRecordsUnchanged(t *testing.T) {
 		in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
 		sum, err := inject.Run(context.Background(), inject.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
-			t.Fatal(name, sum, err)
+			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}
 		before, after := recordBytes(t, in), recordBytes(t, out)
 		at, added, dropped := 0, 0, 0

@@ -79,7 +79,7 @@ func TestProgressTraces(t *testing.T) {
 		}
 		sum, err := Run(t.Context(), opts)
 		if err != nil || len(sum.Traces) != 1 {
-			t.Fatalf("%v, %+v", err, sum)
+			t.Fatalf("got %v, %+v; want no error, 1 trace", err, sum)
 		}
 		of := end.Total - int64(recordsEnd(t, opts.Input))
 		if end.Phase != report.PhaseWrite || end.Done != end.Total || of < st.Size()/2 || of > st.Size() {

@@ -57,7 +57,7 @@ func TestSampledShowsTheSame(t *testing.T) {
 			opts.Output, opts.Sampled = filepath.Join(dir, "sampled.data"), true
 			sampled, err := inject.Run(t.Context(), opts)
 			if err != nil || len(sampled.Notes) > 0 {
-				t.Fatal(sampled, err)
+				t.Fatalf("got %+v, %v; want no error, no notes", sampled, err)
 			}
 			t.Logf("%d of %d objects", sampled.Objects, all.Objects)
 			stacks := strings.Contains(in.recording, "dwarf")
@@ -185,7 +185,7 @@ func (w *touching) made() (names []string, sum *inject.Summary) {
 	w.dump("jit-100.dump", x86(100), w.loads...)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		w.t.Fatal(sum, err)
+		w.t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	return w.objects(), sum
 }
@@ -260,7 +260,7 @@ func TestSampledTouches(t *testing.T) {
 				t.Errorf("%v, stacks %v: made %q, want %q", order, stacks != 0, names, w.want)
 			}
 			if d := sum.Dumps[0]; d.Untouched != len(w.loads)-len(w.want) || d.Functions != len(w.loads) || sum.Mappings != len(w.want) || len(sum.Notes) != 0 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want d.Untouched = %v, d.Functions = %v, Mappings = %v, no notes", asJSON(sum), len(w.loads)-len(w.want), len(w.loads), len(w.want))
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func TestSampledReusedAddress(t *testing.T) {
 		load(3300, 100, 3, 0x20000, "moved", code(64, 3)), move(4000, 100, 3, 0x20000, 0x30000, 64),
 		load(3300, 100, 4, 0x40000, "untouched", code(64, 3)), move(4000, 100, 4, 0x40000, 0x50000, 64))
 	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Untouched != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 3, Dumps[0].Untouched = 1", asJSON(sum))
 	}
 }
 
@@ -300,7 +300,7 @@ func TestSampledChildren(t *testing.T) {
 		load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2100, 100, 2, 0x20000, "beta", code(64, 2)),
 		load(2200, 100, 3, 0x30000, "untouched", code(64, 3)), load(3000, 200, 4, 0x40000, "own", code(64, 4)))
 	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Untouched != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 3, Dumps[0].Untouched = 1", asJSON(sum))
 	}
 }
 
@@ -318,7 +318,7 @@ func TestSampledSignedAddresses(t *testing.T) {
 	h.Machine = uint32(elf.EM_AARCH64)
 	w.dump("jit-100.dump", h, w.loads...)
 	if sum, err := w.run(); err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if names := w.objects(); !slices.Equal(names, w.want) {
 		t.Errorf("made %q, want %q", names, w.want)
@@ -351,7 +351,7 @@ func TestSampledFallsBack(t *testing.T) {
 		prepare(w)
 		names, sum := w.made()
 		if len(names) != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], why) || sum.Dumps[0].Untouched != 0 {
-			t.Errorf("%s: %q, %+v", why, names, sum)
+			t.Errorf("%s: got %q, %s; want 1 name, 1 note, Notes[0] with why, Dumps[0].Untouched = 0", why, names, asJSON(sum))
 		}
 	}
 }
@@ -363,12 +363,12 @@ func TestSampledPipe(t *testing.T) {
 	opts := inject.Options{Input: "-", Stdin: feed(t, read(t, "perf.pipe.data"), 5000), Output: "piped.data", Objects: "objects", Sampled: true}
 	piped, err := inject.Run(t.Context(), opts)
 	if err != nil || !piped.Complete() || len(piped.Notes) != 1 || !strings.Contains(piped.Notes[0], "only once") || piped.Objects < 2000 {
-		t.Errorf("%+v, %v", piped, err)
+		t.Errorf(`got %+v, %v; want no error, piped.Complete(), 1 note, piped.Notes[0] with "only once", piped.Objects >= 2000`, piped, err)
 	}
 	opts.Input, opts.Output = "perf.pipe.data", "file.data"
 	file, err := inject.Run(t.Context(), opts)
 	if err != nil || !file.Complete() || len(file.Notes) != 0 || file.Objects >= piped.Objects/2 || file.Unchanged != file.Objects {
-		t.Errorf("%+v, %v", file, err)
+		t.Errorf("got %+v, %v; want no error, file.Complete(), no notes, file.Objects < %v, file.Unchanged = file.Objects", file, err, piped.Objects/2)
 	}
 }
 
@@ -380,7 +380,7 @@ func TestSampledNothing(t *testing.T) {
 	w.Sample(100, 2000, 0x1234)
 	names, sum := w.made()
 	if len(names) != 0 || sum.Mappings != 0 || sum.Dumps[0].Untouched != 1 {
-		t.Errorf("%q, %+v", names, sum)
+		t.Errorf("got %q, %s; want no names, Mappings = 0, Dumps[0].Untouched = 1", names, asJSON(sum))
 	}
 	if out := read(t, w.opts.Output); regexp.MustCompile(`jitted-|jit-100`).Match(out) {
 		t.Error("the result has mappings of jitted code")
@@ -397,6 +397,6 @@ func TestSampledTraceOfAnother(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2, Objects = 3", asJSON(sum), err)
 	}
 }

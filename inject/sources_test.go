@@ -186,7 +186,7 @@ func TestSourcesFullDisk(t *testing.T) {
 	w.opts.Sources = filepath.Join(dir, "sources")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Advice, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
-		t.Fatalf("%v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 2 problems, Problems[0].Advice with "make room", Problems[1].Text with "more of its source files"`, asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
 }

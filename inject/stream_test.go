@@ -48,7 +48,7 @@ func TestStream(t *testing.T) {
 			defer w.Close()
 			sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 || sum.Markers != 1 {
-				t.Errorf("%+v, %v", sum, err)
+				t.Errorf("got %s, %v; want no error, nothing missing, Mappings >= 2000, Markers = 1", asJSON(sum), err)
 			}
 		}()
 		piped, err := io.ReadAll(r)
@@ -181,7 +181,7 @@ func TestLiveStream(t *testing.T) {
 	}
 	sum := <-done
 	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 || sum.Samples.Resolved != int64(len(w.wants)) {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want sum not nil, nothing missing, Mappings = 3, Markers = 1, Samples.Resolved = %v", asJSON(sum), int64(len(w.wants)))
 	}
 	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {
 		t.Error("a round is promised to be over, but functions of it came later")
@@ -286,7 +286,7 @@ func TestHeaderThroughPipe(t *testing.T) {
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 3000), Output: out})
 	if err != nil || !sum.Complete() || sum.Mappings < 2000 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 	}
 	got := openFile(t, out)
 	for i := range f.Features {

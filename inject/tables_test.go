@@ -81,7 +81,7 @@ func checkPackedStream(t *testing.T, w *world) {
 	opts.Input, opts.Stdin, opts.Output, opts.Objects = "-", feed(t, stream, 5000), w.path("piped.data"), w.path("piped")
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if sum.Objects != 200 || sum.Tables != 200 || !strings.Contains(sum.Dumps[0].Frames, "put the recording into a file") {
 		t.Errorf("from a pipe: %d objects, %d mappings of tables, %q; want 200, 200, advice to use a file", sum.Objects, sum.Tables, sum.Dumps[0].Frames)
@@ -177,10 +177,10 @@ func TestRefusedTables(t *testing.T) {
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "what the code shows is used instead") {
-			t.Fatalf("%s: %+v, %v", want, sum, err)
+			t.Fatalf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "what the code shows is used instead"`, want, asJSON(sum), err)
 		}
 		if sum.Dumps[0].Unwind.Derived != 1 || sum.Dumps[0].Unwind.Sent != 0 {
-			t.Errorf("%s: %+v", want, sum.Dumps[0].Unwind)
+			t.Errorf("%s: got %+v; want Dumps[0].Unwind.Derived = 1, Dumps[0].Unwind.Sent = 0", want, sum.Dumps[0].Unwind)
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
 		w.resolve(w.opts.Output)
@@ -199,7 +199,7 @@ func TestTablesAreAlone(t *testing.T) {
 		out := filepath.Join(dir, "out.data")
 		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		type span struct{ lo, hi uint64 }
 		var tables, others []span

@@ -96,7 +96,7 @@ func TestSampledTargetsOfData(t *testing.T) {
 		h.Machine = uint32(machine)
 		w.dump("jit-100.dump", h, w.loads...)
 		if sum, err := w.run(); err != nil || !sum.Complete() {
-			t.Fatal(machine, sum, err)
+			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", machine, asJSON(sum), err)
 		}
 		if names := w.objects(); !slices.Contains(names, "data") {
 			t.Errorf("%v: made %q", machine, names)

@@ -182,7 +182,7 @@ func TestTrace(t *testing.T) {
 			inject.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace", asJSON(sum), err)
 			}
 			if c := sum.Traces[0]; c.Calls != 6 || c.Threads != 2 || c.Inferred != 0 || c.Traced != 130 || c.Early != 0 || c.Late > 1 {
 				t.Errorf("summary %+v", c)
@@ -251,7 +251,7 @@ func TestTraceForms(t *testing.T) {
 			}
 			sum, err := inject.Run(t.Context(), opts)
 			if err != nil || !sum.Complete() || sum.Traces[0].Calls != threads*each {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = %v", asJSON(sum), err, threads*each)
 			}
 			for version, perf := range testrec.Perfs(t) {
 				before, _ := shown(t, dir, perf, plain)
@@ -346,7 +346,7 @@ func TestTraceNotes(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if c := sum.Traces[0]; c.Calls != 202 || c.Notes != 1 || c.Inferred != 200 || c.Cut != 200-126 || c.Traced != 50 {
 		t.Errorf("summary %+v", c)
@@ -392,7 +392,7 @@ func TestTraceReport(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2700 || sum.Traces[0].Traced != total["One"] {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2700, Traces[0].Traced = %v", asJSON(sum), err, total["One"])
 	}
 	for version, perf := range testrec.Perfs(t) {
 		flat := testrec.Run(t, w.dir, perf, "report", "--stdio", "--no-children", "-g", "none", "-F", "period,sample,sym", "-i", w.opts.Output)

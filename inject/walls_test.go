@@ -102,7 +102,7 @@ func TestBundlesOfUnknown(t *testing.T) {
 		w.opts.Bundle = true
 		sum, err := w.run()
 		if err != nil || len(sum.Notes) != 1 || sum.Objects != 1 || sum.Mappings != 2 {
-			t.Errorf("%s: %+v, %v", what, sum, err)
+			t.Errorf("%s: got %s, %v; want no error, 1 note, Objects = 1, Mappings = 2", what, asJSON(sum), err)
 		}
 		w.resolve(w.opts.Output)
 	}
@@ -151,7 +151,7 @@ func TestBundlesOfSpawned(t *testing.T) {
 		w.check()
 		w.opts.Bundle = true
 		if sum, err := w.run(); err != nil || sum.Objects != 2 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, Objects = 2", asJSON(sum), err)
 		}
 	})
 }

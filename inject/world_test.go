@@ -167,7 +167,7 @@ func (w *world) checkLayouts() {
 		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
 		sum, err := inject.Run(context.Background(), opts)
 		if err != nil {
-			w.t.Fatal(layout.name, err)
+			w.t.Fatalf("for %v: unexpected error: %v", layout.name, err)
 		}
 		if !sum.Complete() {
 			w.t.Errorf("%s: problems: %v", layout.name, sum.Problems)

@@ -112,7 +112,7 @@ func TestXRayProcess(t *testing.T) {
 		})
 		if test.problem != "" {
 			if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) {
-				t.Errorf("%s: %v", test.name, sum.Problems)
+				t.Errorf("%s: got %v; want 1 problem, Problems[0].String() with %q", test.name, sum.Problems, test.problem)
 			}
 			continue
 		}
@@ -190,10 +190,10 @@ func TestXRayProgram(t *testing.T) {
 			switch {
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0].String() with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || int(sum.Traces[0].Calls) != all:
-				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				t.Errorf("got %v, %+v; want nothing missing, int(sum.Traces[0].Calls) = %v", sum.Problems, sum.Traces, all)
 			}
 		})
 	}
@@ -272,10 +272,10 @@ func TestXRayProgramWithoutBuildID(t *testing.T) {
 				t.Fatal(err)
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0].String() with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 2 || sum.Traces[0].XRay.Unchecked != test.unchecked:
-				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				t.Errorf("got %v, %+v; want nothing missing, 1 trace, Traces[0].Calls = 2, Traces[0].XRay.Unchecked = %v", sum.Problems, sum.Traces, test.unchecked)
 			}
 		})
 	}
@@ -312,7 +312,7 @@ func TestXRayOptions(t *testing.T) {
 	} {
 		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
 		if err == nil || !strings.Contains(err.Error(), test.error) {
-			t.Errorf("%v, %v: %v", test.xray, test.binary, err)
+			t.Errorf("for %v, %v: got %v; want an error with %q", test.xray, test.binary, err, test.error)
 		}
 		if _, err := os.Stat(dir + "/out.data"); err == nil {
 			t.Error("there is a result")
@@ -326,7 +326,7 @@ func TestXRayOptions(t *testing.T) {
 		o.SideFiles = append(o.SideFiles, inject.SideFile{Kind: inject.KindXRay, Path: dir + "/xray-log.empty"})
 	})
 	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
-		t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+		t.Errorf(`got %v, %+v; want 1 trace, 1 problem, Problems[0].String() with "xray-log.empty: "`, sum.Problems, sum.Traces)
 	}
 }
 
@@ -340,13 +340,13 @@ func TestXRayContainer(t *testing.T) {
 	}
 	dir := t.TempDir()
 	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("..", "cmd", "jitinject", "help", "recorder.cc")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	recordXRay(t, dir, "XRAY_FDR_OPTIONS=func_duration_threshold_us=0 buffer_max=100", unshare, "--pid", "--fork", "--mount-proc", "./calls", "20", "1000", "0")
 	_, all, _ := xrayTruth(t, dir)
 	sum := xrayed(t, dir, nil)
 	if !sum.Complete() || len(sum.Traces) != 1 || int(sum.Traces[0].Calls) != all || sum.Traces[0].Command != "calls" || sum.Traces[0].PID < 10 {
-		t.Fatalf("%v, %+v", sum.Problems, sum.Traces)
+		t.Fatalf(`got %v, %+v; want nothing missing, 1 trace, int(sum.Traces[0].Calls) = %v, Traces[0].Command = "calls", Traces[0].PID >= 10`, sum.Problems, sum.Traces, all)
 	}
 	tids := make(map[int]int)
 	for _, s := range shownCalls(t, testrec.Tool(t, "perf"), filepath.Join(dir, "out.data")) {

@@ -64,7 +64,7 @@ func TestXRayTimeConv(t *testing.T) {
 	})
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != inject.ClockTSC {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Clock.Kind = ClockTSC", err, asJSON(sum))
 	}
 	for _, perf := range testrec.Perfs(t) {
 		var calls []string
@@ -74,7 +74,7 @@ func TestXRayTimeConv(t *testing.T) {
 			}
 		}
 		if got := strings.Join(calls, ", "); got != "1510 100 leaf branch, 1810 500 branch" {
-			t.Errorf("%s: %s", perf, got)
+			t.Errorf(`%s: got %s; want "1510 100 leaf branch, 1810 500 branch"`, perf, got)
 		}
 	}
 	// Nanoseconds of CLOCK_REALTIME are no counts of the processor.
@@ -86,7 +86,7 @@ func TestXRayTimeConv(t *testing.T) {
 		xw.Function(xrayfdr.Enter, 2, 600)
 	})
 	if sum, err = w.run(); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "-k mono") {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0].String() with "-k mono"`, err, asJSON(sum))
 	}
 }
 
@@ -113,13 +113,13 @@ func TestXRayDamage(t *testing.T) {
 	put(t, path, file)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || sum.Traces[0].Calls != 5 || sum.Traces[0].Gaps != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, 2 problems, Traces[0].Calls = 5, Traces[0].Gaps = 1", err, asJSON(sum))
 	}
 	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want Offset = %v, Advice with "jitinject verify"`, p, at)
 	}
 	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want String() with "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out"`, p)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestXRayFiles(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindXRay, Path: w.path("second.log")}, {Kind: inject.KindXRay, Path: w.path("xray.log")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, 1 trace, Traces[0].Calls = 3, Traces[0].Unmatched+sum.Traces[0].Inferred = 0, Traces[0].XRay.More = 1", err, asJSON(sum))
 	}
 	for _, perf := range testrec.Perfs(t) {
 		var chains []string
@@ -156,7 +156,7 @@ func TestXRayFiles(t *testing.T) {
 			}
 		}
 		if got := strings.Join(chains, ", "); got != "leaf branch, leaf branch, branch" {
-			t.Errorf("%s: %s", perf, got)
+			t.Errorf(`%s: got %s; want "leaf branch, leaf branch, branch"`, perf, got)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestXRayOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(sum.Problems); len(sum.Problems) > 1 || sum.Complete() != (test.problem == "") || !strings.Contains(got, test.problem) {
-			t.Errorf("%+v: %s", test, got)
+			t.Errorf(`for %+v: got %s; want at most 1 problem, Complete() = test.problem == "", one with test.problem`, test, got)
 		}
 		if got := fmt.Sprint(sum.Notes); (len(sum.Notes) == 0) != (test.note == "") || !strings.Contains(got, test.note) {
 			t.Errorf("%+v: notes %s", test, got)
@@ -217,7 +217,7 @@ func TestXRayHint(t *testing.T) {
 		}
 		sum := xrayed(t, dir, func(o *inject.Options) { o.SideFiles = nil })
 		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], fmt.Sprintf("Kind: xray, Path: %q}", filepath.Join(dir, name))) {
-			t.Errorf("%s: %v", name, sum.Notes)
+			t.Errorf(`%s: got %v; want %d notes, want <= 0 or Notes[0] with fmt.Sprintf("Kind: xray, Path: %%q}", filepath.Join(dir, name))`, name, sum.Notes, want)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestXRayRepairs(t *testing.T) {
 	put(t, path, file[:len(file)-4])
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; what was behind is missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0].String() with "it ends inside a buffer; what was behind is missing; let the program end", Traces[0].Calls = 6, Traces[0].Inferred = 1`, err, asJSON(sum))
 	}
 
 	w = newWorld(t)
@@ -268,9 +268,9 @@ func TestXRayRepairs(t *testing.T) {
 	put(t, path, bytes.Replace(file, []byte("0123456"), nil, 1))
 	sum, err = w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 26 || sum.Traces[0].Notes != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Calls = 26, Traces[0].Notes = 1", err, asJSON(sum))
 	}
 	if r := sum.Traces[0].XRay.Repairs; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want len(r) other than 0, r[0].Name = "overwritten-events", r[0].Count = 1`, r)
 	}
 }

@@ -129,7 +129,7 @@ func checkXRay(t *testing.T, dir string) {
 		t.Errorf("%d calls, %d exceptions, %d notes: %+v", all, thrown, count["telling"], s)
 	}
 	if s.Event != "xray" || s.Clock.Kind != inject.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
-		t.Errorf("%+v, %+v", s, s.XRay)
+		t.Errorf(`got %+v, %+v; want Event = "xray", Clock.Kind = ClockMonotonic, XRay not nil, filepath.Base(s.XRay.Program) = "calls", XRay.Functions = %v`, s, s.XRay, len(count))
 	}
 	account := accountOf(t, dir)
 	out := filepath.Join(dir, "out.data")
@@ -315,7 +315,7 @@ func TestXRayFresh(t *testing.T) {
 				if bytes.Contains(out, []byte("clang_rt.xray")) && os.Getenv("JITINJECT_TOOLS") != "required" {
 					t.Skipf("SKIPPED: XRay's runtime (libclang-rt-14-dev) is not installed:\n%s", out)
 				}
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("unexpected error: %v\n%s", err, out)
 			}
 			// llvm-xray gives up where threads' records are not in the order that it wants.
 			for tries := 1; ; tries++ {

@@ -166,7 +166,7 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 		}
 		// The lines that can be believed are there all the same.
 		if lines == nil || len(lines.Calls) > 0 || len(lines.Lines) != len(early.Offsets) {
-			t.Errorf("%s: %+v", want, lines)
+			t.Errorf("%s: got %+v; want lines not nil, no calls, %d lines", want, lines, len(early.Offsets))
 		}
 	}
 	// Each line has its own position's file, and the outer function one that is known.

@@ -23,7 +23,7 @@ func TestCmdline(t *testing.T) {
 			content = append(content, make([]byte, padded-len(arg))...)
 		}
 		if got := perfdata.Cmdline(order, content); !slices.Equal(got, want) {
-			t.Errorf("%v: %q", order, got)
+			t.Errorf("for %v: got %q; want one equal to %+v", order, got, want)
 		}
 		for n := range content {
 			got := perfdata.Cmdline(order, content[:n])
@@ -34,7 +34,7 @@ func TestCmdline(t *testing.T) {
 	}
 	many := binary.LittleEndian.AppendUint32(nil, 1<<32-1)
 	if got := perfdata.Cmdline(binary.LittleEndian, binary.LittleEndian.AppendUint32(many, 1<<32-1)); len(got) != 0 {
-		t.Errorf("%q", got)
+		t.Errorf("got %q; want no got", got)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestText(t *testing.T) {
 	}{binary.LittleEndian, binary.BigEndian} {
 		content := append(order.AppendUint32(nil, 16), "aarch64\x00........"...)
 		if got := perfdata.Text(order, content); got != "aarch64" {
-			t.Errorf("%v: %q", order, got)
+			t.Errorf(`for %v: got %q; want "aarch64"`, order, got)
 		}
 		for n := range content {
 			if got := perfdata.Text(order, content[:n]); got != "" {

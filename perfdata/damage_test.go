@@ -201,7 +201,7 @@ func TestBuildIDs(t *testing.T) {
 			}
 		}
 		if len(names) != 2 || names[0] != "/a" || names[1] != strings.Repeat("x", 64) || !bytes.Equal(ids[1], []byte{2, 3}) {
-			t.Errorf("%q, % x", names, ids)
+			t.Errorf(`got %q, % x; want 2 names, names[0] = "/a", names[1] = %v, ids[1] equal to % x`, names, ids, strings.Repeat("x", 64), []byte{2, 3})
 		}
 		for cut := 1; cut < len(b); cut++ {
 			for _, err := range perfdata.BuildIDs(order, b[:cut]) {

@@ -100,7 +100,7 @@ func TestMmap2WithBuildID(t *testing.T) {
 		}
 		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b})
 		if err != nil || !bytes.Equal(m.BuildID, id[:length]) || string(m.Filename) != "12345678" {
-			t.Errorf("%+v, %v", m, err)
+			t.Errorf(`got %+v, %v; want no error, BuildID equal to % x, string(m.Filename) = "12345678"`, m, err, id[:length])
 		}
 	}
 }

@@ -175,7 +175,7 @@ func TestDecodeDeferred(t *testing.T) {
 			var got perfdata.DeferredCallchain
 			err := ls.DecodeDeferred(r, &got)
 			if err != nil || got.Cookie != 0xc00c1e || !slices.Equal(got.Callchain, []uint64{markUser, 0x1000, 0x2000}) {
-				t.Errorf("%v: %+v, %v", order, got, err)
+				t.Errorf("for %v: got %+v, %v; want no error, Cookie = 0xc00c1e, Callchain equal to %+v", order, got, err, []uint64{markUser, 0x1000, 0x2000})
 			}
 			if id, ok := ls.SampleID(r); !ok || id.PID != 7 || id.Time != 500 {
 				t.Errorf("%v: its id is %+v, %v", order, id, ok)
@@ -362,7 +362,7 @@ func TestDecodeSample_AsPerfPrints(t *testing.T) {
 		f := open(t, b)
 		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 		if err != nil || ls.CanDecode() != nil {
-			t.Fatal(err, ls.CanDecode())
+			t.Fatalf("got %v, %+v; want no error, no ls.CanDecode()", err, ls.CanDecode())
 		}
 		n := 0
 		var s perfdata.Sample

@@ -34,7 +34,7 @@ func TestCleanCommand(t *testing.T) {
 	step("clean -n perf.jit.data", exitOK, "perf.jit.data: 44 of 44 objects would be removed", "would be freed")
 	objects, err := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
 	if err != nil || len(objects) != 44 {
-		t.Fatal(len(objects), err)
+		t.Fatalf("got %v, %v; want no error, 44 objects", len(objects), err)
 	}
 	if err := os.WriteFile(objects[0], nil, 0o600); err != nil {
 		t.Fatal(err)

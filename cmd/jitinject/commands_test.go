@@ -157,7 +157,7 @@ func TestOptionsSayValuesOnce(t *testing.T) {
 		for _, f := range visible(c.options()) {
 			o := optionOf(f)
 			if strings.ContainsAny(o.Value, "|=") && strings.Contains(o.Text, o.Value) || o.Text == "" {
-				t.Errorf("%s: %q", f.Name, o.Text)
+				t.Errorf(`%s: got %q; want not strings.ContainsAny(o.Value, "|=") or o.Text without %q, o.Text other than ""`, f.Name, o.Text, o.Value)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	if got := widthOf(nil); got != 80 {
-		t.Error(got)
+		t.Errorf("got %+v; want 80", got)
 	}
 	for _, c := range commands() {
 		for line := range strings.Lines(commandHelp(&c, "jitinject", 50)) {

@@ -104,7 +104,7 @@ func TestCompletionFish(t *testing.T) {
 		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, c.line)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", c.line, err, out)
+			t.Fatalf("%q: unexpected error: %v\n%s", c.line, err, out)
 		}
 		var got []string
 		for line := range strings.Lines(string(out)) {
@@ -138,7 +138,7 @@ func TestCompletionFishQuotes(t *testing.T) {
 		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, line)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", line, err, out)
+			t.Fatalf("%q: unexpected error: %v\n%s", line, err, out)
 		}
 		var got []string
 		for line := range strings.Lines(string(out)) {
@@ -213,11 +213,11 @@ func TestCompletionZsh(t *testing.T) {
 					}
 				}
 				if strings.Contains(hits, "notes.txt") || strings.Contains(hits, ".so") && !strings.Contains(line, "--xray-binary") {
-					t.Errorf("%q: %q", line, hits)
+					t.Errorf(`%q: got %q; want one without "notes.txt", one without ".so" or line with "--xray-binary"`, line, hits)
 				}
 			}
 			if out, err := exec.Command(zsh, "-n", "-c", zshCompletion()).CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+				t.Errorf("unexpected error: %v\n%s", err, out)
 			}
 		})
 	}

@@ -117,11 +117,11 @@ func TestDumpIntoClosedPipe(t *testing.T) {
 	}
 	first := make([]byte, 100)
 	if _, err := io.ReadFull(out, first); err != nil || !bytes.HasPrefix(first, []byte("file name=")) {
-		t.Errorf("%q, %v", first, err)
+		t.Errorf(`got %q, %v; want no error, first that begins with "file name="`, first, err)
 	}
 	out.Close()
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
-		t.Errorf("%v: %s", err, stderr.String())
+		t.Errorf("got %v, %s; want no error, stderr.Len() <= 0", err, stderr.String())
 	}
 }
 
@@ -170,10 +170,10 @@ func TestPager(t *testing.T) {
 			err := cmd.Run()
 			out := tty.close()
 			if err != nil || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
-				t.Errorf("%v: %s", err, stderr.String())
+				t.Errorf(`got %v, %s; want no error, stderr.String() with %q, c.stderr other than "" or stderr.Len() <= 0`, err, stderr.String(), c.stderr)
 			}
 			if !strings.HasPrefix(out, c.stdout) || name == "less" && !strings.Contains(out, "elf_mach=62(x86-64)") {
-				t.Errorf("%.200q", out)
+				t.Errorf(`got %.200q; want one that begins with %q, name other than "less" or one with "elf_mach=62(x86-64)"`, out, c.stdout)
 			}
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("it took %v", took)

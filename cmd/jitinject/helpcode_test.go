@@ -65,7 +65,7 @@ func TestHelpCanBeTyped(t *testing.T) {
 				t.Errorf("%s: nothing follows\n%s", name, block)
 			}
 			if out, err := testrec.Command(t, t.TempDir(), bash, "-n", "-c", block).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s\n%s", name, err, out, block)
+				t.Errorf("%s: unexpected error: %v\n%s\n%s", name, err, out, block)
 			}
 			if shown := manual.Text([]manual.Section{{Blocks: []manual.Block{{Kind: manual.Code, Text: block}}}}, 40); strings.Count(shown, "\n") != strings.Count(block, "\n")+1 {
 				t.Errorf("%s: shown as\n%s", name, shown)

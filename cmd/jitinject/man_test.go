@@ -25,11 +25,11 @@ func TestManualPages(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	if to, err := os.Readlink(filepath.Join(dir, "man1", "perf-jitinject.1")); to != "jitinject.1" {
-		t.Error(to, err)
+		t.Errorf(`got %+v, %v; want to = "jitinject.1"`, to, err)
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*.?"))
 	if err != nil || len(pages) < 4 {
-		t.Fatal(pages, err)
+		t.Fatalf("got %+v, %v; want no error, at least 4 pages", pages, err)
 	}
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestManualPages(t *testing.T) {
 					t.Errorf("%s renders\n%s", tool[0], text)
 				}
 				if err != nil || said != "" {
-					t.Errorf("%s: %v\n%s", strings.Join(tool, " "), err, said)
+					t.Errorf("%s: got %v; want no error, \"\"\n%s", strings.Join(tool, " "), err, said)
 				}
 			}
 		})
@@ -84,16 +84,16 @@ func TestManualFooter(t *testing.T) {
 // The same sources give the same pages.
 func TestManualDate(t *testing.T) {
 	if got := dateOf("86400"); got != "1970-01-02" {
-		t.Error(got)
+		t.Errorf(`got %+v; want "1970-01-02"`, got)
 	}
 	for _, epoch := range []string{"", "soon"} {
 		if got := dateOf(epoch); got != manualDate {
-			t.Error(got)
+			t.Errorf("got %+v; want %v", got, manualDate)
 		}
 	}
 	for _, p := range manualPages() {
 		if text := p.Roff(dateOf(""), "x"); !strings.HasPrefix(text, ".TH ") || !strings.Contains(text, manualDate) {
-			t.Errorf("%.60s", text)
+			t.Errorf(`got %.60s; want one that begins with ".TH ", one with %q`, text, manualDate)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
 	r.feed(t, someBytes, len(r.recording))
 	r.fifo.Close()
 	if err := r.cmd.Wait(); err != nil {
-		t.Errorf("%v\n%q", err, r.raw())
+		t.Errorf("unexpected error: %v\n%q", err, r.raw())
 	}
 	raw = r.close()
 	lines, x := screenOf(t, raw)
@@ -164,7 +164,7 @@ func TestNoBar(t *testing.T) {
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") {
-				t.Errorf("%q", raw)
+				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\"", raw)
 			}
 		})
 	}
@@ -194,7 +194,7 @@ func TestNoBar(t *testing.T) {
 		time.Sleep(barDelay + 5*barTick)
 		r.finish(t)
 		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("injecting")) || !bytes.Contains(b, []byte("2,208 mappings")) {
-			t.Errorf("%q, %v", b, err)
+			t.Errorf(`got %q, %v; want no error, b without "injecting", b with "2,208 mappings"`, b, err)
 		}
 	})
 	// Others of a pipeline write to the terminal, too.
@@ -223,7 +223,7 @@ func TestNoBar(t *testing.T) {
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
-				t.Errorf("%q", raw)
+				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\", one with \"2,208 mappings\"", raw)
 			}
 		})
 	}
@@ -256,7 +256,7 @@ func TestBarOfJob(t *testing.T) {
 			over := time.AfterFunc(20*time.Second, func() { syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
 			defer over.Stop()
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") != c.bar {
-				t.Errorf("%q", raw)
+				t.Errorf(`got %q; want strings.Contains(raw, "injecting") = %v`, raw, c.bar)
 			}
 		})
 	}
@@ -268,10 +268,10 @@ func TestProgressLines(t *testing.T) {
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "injecting: ") })
 	if strings.Contains(raw, "\x1b") {
-		t.Errorf("%q", raw)
+		t.Errorf("got %q; want one without \"\\x1b\"", raw)
 	}
 	if lines, _ := r.finish(t); !strings.Contains(strings.Join(lines, "\n"), "out.data: 2,208 mappings") {
-		t.Errorf("%q", lines)
+		t.Errorf("got %q; want strings.Join(lines, \"\\n\") with \"out.data: 2,208 mappings\"", lines)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestInterruptedBar(t *testing.T) {
 	r.cmd.Wait()
 	raw := r.close()
 	if lines, x := screenOf(t, raw); strings.Join(lines, "\n") != "jitinject: interrupted; nothing was written\n" || x != 0 || strings.Contains(raw, "\x1b[?25") {
-		t.Errorf("%q\n%q", lines, raw)
+		t.Errorf("got %q; want strings.Join(lines, \"\\n\") = \"jitinject: interrupted; nothing was written\\n\", x = 0, one without \"\\x1b[?25\"\n%q", lines, raw)
 	}
 }
 

@@ -364,7 +364,7 @@ func TestClock(t *testing.T) {
 	_, stdout, _ := command(t, dir, "--summary", "json")
 	var sum engine.Summary
 	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || sum.Dumps[0].Clock != (engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}) {
-		t.Errorf("%v\n%s", err, stdout)
+		t.Errorf("got %v; want no error, Dumps[0].Clock = %+v\n%s", err, engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}, stdout)
 	}
 }
 
@@ -386,12 +386,12 @@ func TestPerfSubcommand(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "perf-jitinject"), ".")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	cmd := testrec.Command(t, dir, perf, "jitinject", "version")
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jitinject version ") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, string(out) that begins with \"jitinject version \"\n%s", err, out)
 	}
 }
 
@@ -455,7 +455,7 @@ func TestInterrupt(t *testing.T) {
 	w.Write(recording[70000:])
 	w.Close()
 	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "live.data: 2,208 mappings") {
-		t.Errorf("%v\n%s", err, stderr)
+		t.Errorf("got %v; want no error, stderr.String() with \"live.data: 2,208 mappings\"\n%s", err, stderr)
 	}
 
 	for _, input := range []string{"-", "fifo"} { // nothing comes, or nobody opens it

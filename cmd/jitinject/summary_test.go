@@ -63,7 +63,7 @@ func TestReplacedText(t *testing.T) {
 		s.Replaced = n
 		writeSummary(&out, s, "", false)
 		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, "replaced") != (n > 0) {
-			t.Errorf("%d: %s", n, text)
+			t.Errorf(`%d: got %s; want one with %q, strings.Contains(text, "replaced") = n > 0`, n, text, want)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func TestManyDumps(t *testing.T) {
 			}
 			sum := n * (n - 1) / 2
 			if last := lines[len(lines)-1]; n > 1 && (!strings.HasPrefix(last, "all ") || !strings.Contains(last, " "+number(int64(10*sum))+" ") || !strings.Contains(last, " "+number(int64(100*sum))+" ") || !strings.Contains(last, "99.0 %")) {
-				t.Errorf("%d: %s", n, last)
+				t.Errorf(`%d: got %s; want n <= 1 or one that begins with "all " and one with " "+number(int64(10*sum))+" " and one with " "+number(int64(100*sum))+" " and one with "99.0 %%"`, n, last)
 			}
 			if n > 20 && !all && (!strings.HasPrefix(lines[1], fmt.Sprint(999+n)) || !strings.HasPrefix(lines[16], fmt.Sprintf("%d more", n-15))) {
-				t.Errorf("%d:\n%s", n, text)
+				t.Errorf("%d: want n <= 20 or all or lines[1] that begins with fmt.Sprint(999+n) and lines[16] that begins with fmt.Sprintf(\"%%d more\", n-15); got\n%s", n, text)
 			}
 		}
 	}

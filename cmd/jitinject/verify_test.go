@@ -58,7 +58,7 @@ func TestVerifyCommand(t *testing.T) {
 	for line := range strings.Lines(step("--rules --json", exitOK, `"rule":"dump/magic"`)) {
 		var rule map[string]string
 		if err := json.Unmarshal([]byte(line), &rule); err != nil || rule["severity"] == "" || rule["advice"] == "" {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf(`%s: got %v; want no error, rule["severity"] other than "", rule["advice"] other than ""`, line, err)
 		}
 	}
 	step("--rules", exitOK, "dump/magic", "recording/order", "object/frame-header")
@@ -82,7 +82,7 @@ func TestVerifyCommand(t *testing.T) {
 			Offset                             *int64
 		}
 		if err := json.Unmarshal([]byte(line), &c); err != nil || c.File != "jit-585.dump" || c.Rule == "" || c.Text == "" || c.Advice == "" || c.Offset == nil || !slices.Contains([]string{"error", "warning", "note"}, c.Severity) {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf(`%s: got %v; want no error, c.File = "jit-585.dump", c.Rule other than "", c.Text other than "", c.Advice other than "", c.Offset not nil, []string{"error", "warning", "note"} with %v`, line, err, c.Severity)
 		}
 	}
 	odd := "jit-\u009b31m<.dump"
@@ -122,7 +122,7 @@ func TestVerifyCalls(t *testing.T) {
 	monoDir, xrayDir := testrec.Place(t, "mono-calls"), testrec.Place(t, "xray-emulated")
 	traces, err := filepath.Glob(filepath.Join(xrayDir, "xray-log.*"))
 	if err != nil || len(traces) != 1 {
-		t.Fatal(traces, err)
+		t.Fatalf("got %+v, %v; want no error, 1 trace", traces, err)
 	}
 	for _, c := range []struct{ dir, log, option, other string }{
 		{monoDir, filepath.Join(monoDir, "app.mlpd"), "--mono", traces[0]},
@@ -136,7 +136,7 @@ func TestVerifyCalls(t *testing.T) {
 		}
 		for _, files := range [][]string{{"perf.data", c.log}, {c.log, c.other, "perf.data"}} {
 			if _, stdout, stderr := verifyCommand(t, c.dir, files...); strings.Contains(stdout, rule) || strings.Count(stdout, ": perf.data, ") != 1 {
-				t.Errorf("%q:\n%s%s", files, stdout, stderr)
+				t.Errorf("%q: want stdout without %q, strings.Count(stdout, \": perf.data, \") = 1; got\n%s%s", files, rule, stdout, stderr)
 			}
 		}
 		if code, _, stderr := command(t, c.dir, c.option, c.log); code != exitOK {

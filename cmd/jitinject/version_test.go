@@ -35,10 +35,10 @@ func TestVersionOf(t *testing.T) {
 func TestBuildVersion(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jitinject")
 	if out, err := exec.Command("go", "build", "-ldflags", "-X main.buildVersion=9.8.7", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	out, err := exec.Command(program, "version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "jitinject version 9.8.7\n") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, string(out) that begins with \"jitinject version 9.8.7\\n\"\n%s", err, out)
 	}
 }

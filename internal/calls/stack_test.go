@@ -308,7 +308,7 @@ func TestStackFolds(t *testing.T) {
 				t.Errorf("exclusive times are %d, %+v", sum, c)
 			}
 			if test.inferred != 0 && c.Inferred != test.inferred {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v; want test.inferred = 0 or Inferred = %v", c, test.inferred)
 			}
 		})
 	}

@@ -102,7 +102,7 @@ func TestRelayAttrs(t *testing.T) {
 	}
 	rec := words(o, perfdata.RecordSample, 7, 100)
 	if got, err := r.append(nil, rec); err != nil || !bytes.Equal(got, rec.Data) {
-		t.Errorf("% x, %v", got, err)
+		t.Errorf("got % x, %v; want no error, got equal to % x", got, err, rec.Data)
 	}
 	if _, err := newRelay(o, []perfdata.Attr{has, lacks}); err == nil {
 		t.Error("events with and without identifiers are taken")
@@ -121,7 +121,7 @@ func TestRelayAttrs(t *testing.T) {
 	}
 	comm := words(o, perfdata.RecordComm, 1, 2)
 	if got, _ := r.append(nil, comm); !bytes.Equal(got, comm.Data) {
-		t.Errorf("% x", got)
+		t.Errorf("got % x; want one equal to % x", got, comm.Data)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestRelayLong(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 		if _, err := r.append(nil, words(o, perfdata.RecordMmap2, make([]uint64, 8190)...)); !errors.Is(err, errTooLong) {
-			t.Errorf("%v", err)
+			t.Errorf("got %v; want an error that is %v", err, errTooLong)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func TestDecodeARM64(t *testing.T) {
 			}
 		}
 		if !good {
-			t.Errorf("%08x %v: %+v", w, inst, ops)
+			t.Errorf("%08x %v: got %+v; want good", w, inst, ops)
 		}
 	}
 	t.Logf("%d instructions", seen)

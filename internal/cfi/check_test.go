@@ -65,7 +65,7 @@ func TestCheckRecordings(t *testing.T) {
 				place.Machine = elf.EM_X86_64
 				table, err := Check(place, frames)
 				if err != nil || len(table.FDEs) == 0 {
-					t.Fatalf("%+v, %v", table, err)
+					t.Fatalf("got %+v, %v; want no error, some fdes", table, err)
 				}
 				full++
 				want := delve(t, frames, place.Frames, place.Code)
@@ -211,7 +211,7 @@ func TestCheckAccepts(t *testing.T) {
 				make(m)
 				table, err := Check(m.place, m.Data)
 				if err != nil || len(table.FDEs) != 1 || table.FDEs[0].Offset != 0 || table.FDEs[0].Size != 0x100 || !bytes.Equal(table.FDEs[0].Instructions, []byte{0x41, 0x0e, 16}) || table.CIEs[0].Signal != (name == "zRS") {
-					t.Errorf("%s, %v, %d: %+v, %v", name, order, size, table, err)
+					t.Errorf(`%s, %v, %d: got %+v, %v; want no error, 1 fde, table.FDEs[0].Offset = 0, table.FDEs[0].Size = 0x100, table.FDEs[0].Instructions equal to % x, table.CIEs[0].Signal = name == "zRS"`, name, order, size, table, err, []byte{0x41, 0x0e, 16})
 				}
 			}
 		}
@@ -282,7 +282,7 @@ func TestCheckRefuses(t *testing.T) {
 		m := newMaker(binary.LittleEndian, 8)
 		make(m)
 		if table, err := Check(m.place, m.Data); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), ".eh_frame") {
-			t.Errorf("%s: %+v, %v", want, table, err)
+			t.Errorf(`got %+v, %v; want an error with %q that begins with ".eh_frame"`, table, err, want)
 		}
 	}
 }

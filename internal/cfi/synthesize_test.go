@@ -103,7 +103,7 @@ func TestSharedFrame(t *testing.T) {
 				}
 				r := s.Synthesize(amd64, code, entry(160))
 				if len(r.Rows) != 1 || !r.Rows[0].Known || r.Rows[0].CFA.Offset != 160 || !slices.Equal(r.Rows[0].Saved, saved) {
-					t.Errorf("%s: %+v", name, r)
+					t.Errorf("%s: got %+v; want 1 row, Rows[0].Known, Rows[0].CFA.Offset = 160, Rows[0].Saved equal to %+v", name, r, saved)
 				}
 				continue
 			}
@@ -113,7 +113,7 @@ func TestSharedFrame(t *testing.T) {
 			}
 			for _, row := range r.Rows {
 				if !row.Known {
-					t.Errorf("%s: %+v", names[i], row)
+					t.Errorf("%s: got %+v; want Known", names[i], row)
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func TestBehindUndecodable(t *testing.T) {
 	code := append([]byte{0x68, 0x02, 0x64, 0x5c, 0x50, 0x7f, 0x00, 0x00, 0xe0, 0x01, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff}, make([]byte, 100)...)
 	r := s.Synthesize(amd64, code, nil)
 	if last := r.Rows[len(r.Rows)-1]; last.Known || last.Offset > 13 {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want not last.Known, last.Offset <= 13", r.Rows)
 	}
 }
 
@@ -148,11 +148,11 @@ func TestPrologueElsewhere(t *testing.T) {
 		{Offset: 6, Known: true, CFA: jitcode.CFA{Reg: 6, Offset: 16}, Saved: []jitcode.SavedReg{{Reg: 6, Offset: -16}, {Reg: 16, Offset: -8}}},
 	}
 	if r := s.Synthesize(amd64, code, nil); !reflect.DeepEqual(r.Rows, want) {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want r.Rows equal to %+v", r.Rows, want)
 	}
 	// With a frame of its own, the same code has rows of its own.
 	own := append([]byte{0x55, 0x48, 0x89, 0xe5}, code...)
 	if r := s.Synthesize(amd64, own, nil); r.Rows[2].CFA.Reg != 6 || r.Rows[2].Offset != 4 {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want r.Rows[2].CFA.Reg = 6, r.Rows[2].Offset = 4", r.Rows)
 	}
 }

@@ -103,7 +103,7 @@ func TestCacheLayout(t *testing.T) {
 		r := injected(t, "php", inject.Options{BuildIDCache: "cache"})
 		objects, err := filepath.Glob(r.path("objects/jitted-*.so"))
 		if err != nil || len(objects) != r.summary.Objects {
-			t.Fatal(len(objects), err)
+			t.Fatalf("got %v, %v; want no error, %d objects", len(objects), err, r.summary.Objects)
 		}
 		r.run(perf, "buildid-cache", "--add", strings.Join(objects, ","))
 		ours, theirs := tree(t, r.path("cache")), tree(t, r.path(".debug"))
@@ -160,7 +160,7 @@ func TestCacheAgain(t *testing.T) {
 	opts := inject.Options{Input: r.path("perf.data"), Output: r.path("out.data"), Objects: r.path("objects"), BuildIDCache: r.path("cache"), Force: true}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || sum.Cached != sum.Objects {
-		t.Fatal(err, sum)
+		t.Fatalf("got %v, %+v; want no error, nothing missing, Cached = Objects", err, sum)
 	}
 	if after := tree(t, r.path("cache")); len(after) != len(before) {
 		t.Errorf("%d files, before %d", len(after), len(before))
@@ -183,14 +183,14 @@ func TestCacheAgain(t *testing.T) {
 	}
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "could not be put into the build-id cache") {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %+v; want no error, 1 problem, Problems[0].Text with "could not be put into the build-id cache"`, err, sum)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
 		t.Errorf("%v was written outside of the cache, %v", entries, err)
 	}
 	opts.BuildIDCache = r.path("perf.data")
 	sum, err = inject.Run(t.Context(), opts)
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "--buildid-cache=DIR") {
-		t.Errorf("%v, %+v", err, sum)
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "Options.BuildIDCache = DIR") {
+		t.Errorf(`got %v, %+v; want no error, 1 problem, Problems[0].Text with "Options.BuildIDCache = DIR"`, err, sum)
 	}
 }

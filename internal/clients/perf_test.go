@@ -160,7 +160,7 @@ func TestDataConvert(t *testing.T) {
 		if strings.Contains(string(out), "unknown option") || strings.Contains(string(out), "not compiled") {
 			t.Skipf("SKIPPED: this perf does not write JSON: %s", out)
 		} else if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("unexpected error: %v\n%s", err, out)
 		}
 		var file struct {
 			Samples []struct {

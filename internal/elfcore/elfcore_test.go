@@ -100,7 +100,7 @@ func TestMachines(t *testing.T) {
 				m.extended = extended
 				c, err := Open(reader(m.bytes()))
 				if err != nil || len(c.Problems) > 0 {
-					t.Fatal(err, c.Problems)
+					t.Fatalf("got %v, %+v; want no error, no problems", err, c.Problems)
 				}
 				if c.PID() != 100 || *c.Process() != (Process{100, 50, "mono", "mono App.exe"}) {
 					t.Errorf("process %+v", c.Process())
@@ -166,7 +166,7 @@ func TestReadCode(t *testing.T) {
 		return string(b), err
 	}
 	if s, err := read(0x40000002, 8); err != nil || s != "decodeco" {
-		t.Errorf("%q, %v", s, err)
+		t.Errorf(`got %q, %v; want no error, s = "decodeco"`, s, err)
 	}
 	var missing *MissingError
 	for _, x := range []struct {
@@ -183,7 +183,7 @@ func TestReadCode(t *testing.T) {
 		{1<<64 - 2, 8, 1<<64 - 2, false},
 	} {
 		if _, err := read(x.addr, x.n); !errors.As(err, &missing) || missing.Addr != x.at || missing.LeftOut != x.leftOut {
-			t.Errorf("%#x: %v", x.addr, err)
+			t.Errorf("%#x: got %v; want errors.As(err, &missing), missing.Addr = %v, missing.LeftOut = %v", x.addr, err, x.at, x.leftOut)
 		}
 	}
 	m := sample(0)
@@ -210,7 +210,7 @@ func TestNotCore(t *testing.T) {
 	shared[16] = byte(elf.ET_DYN)
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("no core dump, but a text of some length"), "shared object": shared, "class": append([]byte("\x7fELF\x03\x01\x01"), whole[7:]...)} {
 		if _, err := Open(reader(b)); !errors.Is(err, ErrNotCore) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v; want an error that is %v", name, err, ErrNotCore)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestReal(t *testing.T) {
 			}
 			c, err := Open(reader(b))
 			if err != nil || len(c.Problems) > 0 {
-				t.Fatal(err, c.Problems)
+				t.Fatalf("got %v, %+v; want no error, no problems", err, c.Problems)
 			}
 			if *c.Process() != want.process || !slices.Equal(c.Threads(), want.threads) || len(c.Files()) != want.files || len(c.Segments()) != want.segments {
 				t.Errorf("process %+v, threads %#v, %d files, %d segments", c.Process(), c.Threads(), len(c.Files()), len(c.Segments()))

@@ -120,7 +120,7 @@ func (s *stage) present(output string, functions int) {
 	names := s.objectNames(output)
 	for _, name := range names {
 		if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-			s.t.Errorf("%s: %v, %v", name, st, err)
+			s.t.Errorf("%s: got %v, %v; want no error, Mode().IsRegular(), Size() other than 0", name, st, err)
 		}
 	}
 	if functions > 0 && len(names) == 0 {

@@ -94,7 +94,7 @@ func TestStickyDirectory(t *testing.T) {
 	s.inject("-f").wants(allInjected, "1 object was there with other contents")
 	s.shows("out.data", 3)
 	if info, err := os.Stat(s.path(planted)); err != nil || owner(info) != 0 {
-		t.Errorf("%s: %v, %v", planted, info, err)
+		t.Errorf("%s: got %v, %v; want no error, owner(info) = 0", planted, info, err)
 	}
 }
 
@@ -114,14 +114,14 @@ func TestForeignObject(t *testing.T) {
 		s.inject(args...).wants(allInjected)
 		for _, name := range names {
 			if info, err := os.Stat(name); err != nil || owner(info) != 0 {
-				t.Errorf("%s: %v, %v", name, info, err)
+				t.Errorf("%s: got %v, %v; want no error, owner(info) = 0", name, info, err)
 			}
 			s.must(os.Chmod(name, 0o666))
 		}
 		s.inject(args...).wants(allInjected)
 		for _, name := range names {
 			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o644 {
-				t.Errorf("%s: %v, %v", name, info, err)
+				t.Errorf("%s: got %v, %v; want no error, info.Mode().Perm() = 0o644", name, info, err)
 			}
 		}
 		s.shows("out.data", 3)

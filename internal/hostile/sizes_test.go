@@ -102,7 +102,7 @@ func smallStage(t *testing.T) (s *stage, recording, dump []byte) {
 	s = &stage{t, testrec.Place(t, "toyjit")}
 	names, err := filepath.Glob(s.path("jit-*.dump"))
 	if s.must(err); len(names) != 1 {
-		t.Fatal(names)
+		t.Fatalf("got %+v; want 1 name", names)
 	}
 	recording = []byte(s.read("perf.data"))
 	dump = []byte(s.read(filepath.Base(names[0])))

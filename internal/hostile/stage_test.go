@@ -225,6 +225,10 @@ type result struct {
 // within is how long a run may take that has little to do, on a busy machine.
 const within = 30 * time.Second
 
+// patience limits how long a test repeats what depends on the right moment. Where the
+// machine is busy, most attempts miss it.
+const patience = 2 * time.Minute
+
 // run runs the command in the stage's directory. It is not to hang, to panic, or to
 // send anything to a terminal that is no text.
 func (s *stage) run(args ...string) *result {

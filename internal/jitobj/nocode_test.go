@@ -219,7 +219,7 @@ func TestNoCodeLong(t *testing.T) {
 		o := buildAt(t, targets()[0], jitobj.Options{}, fn, place)
 		f, err := elf.NewFile(bytes.NewReader(o.Bytes))
 		if err != nil || len(o.Bytes) > 70<<10 {
-			t.Fatal(len(o.Bytes), err)
+			t.Fatalf("got %v, %v; want no error, at most 70<<10 bytes", len(o.Bytes), err)
 		}
 		text, load := f.Section(".text"), f.Progs[0]
 		if text.Size != fn.Size || text.Type != elf.SHT_NOBITS || load.Memsz != jitobj.TextOffset+fn.Size || len(f.Progs) != 2 {

@@ -113,7 +113,7 @@ func TestNotices(t *testing.T) {
 			continue
 		}
 		if section != c.section || n.kind.spdx != c.id || strings.Join(n.copyright, ";") != c.whose {
-			t.Errorf("%s: %q, %s, %q", c.name, section, n.kind.spdx, n.copyright)
+			t.Errorf(`%s: got %q, %s, %q; want section = c.section, n.kind.spdx = %v, strings.Join(n.copyright, ";") = %v`, c.name, section, n.kind.spdx, n.copyright, c.id, c.whose)
 		}
 		if strings.Contains(n.text, "Copyright") || strings.Contains(n.text, "Files:") {
 			t.Errorf("%s: text is %q", c.name, n.text)
@@ -121,7 +121,7 @@ func TestNotices(t *testing.T) {
 	}
 	for _, text := range []string{"GNU GENERAL PUBLIC LICENSE\nVersion 2, June 1991\n", "", "All rights reserved.\n"} {
 		if _, err := parseNotice(text); !errors.Is(err, errUnknown) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got %v; want an error that is %v", text, err, errUnknown)
 		}
 	}
 }
@@ -142,6 +142,6 @@ func TestNoLicense(t *testing.T) {
 	}
 	file, subdir, err := licenseFile(p)
 	if err != nil || subdir != "a" || filepath.Base(file) != "COPYING" {
-		t.Errorf("%s, %s, %v", file, subdir, err)
+		t.Errorf(`got %s, %s, %v; want no error, subdir = "a", filepath.Base(file) = "COPYING"`, file, subdir, err)
 	}
 }

@@ -11,7 +11,7 @@ const page = "# prog(1): do a thing\n\nBefore `any` *heading*,\nin **two** lines
 func TestParse(t *testing.T) {
 	p := Parse(page)
 	if p.Name != "prog" || p.Section != "1" || p.Brief != "do a thing" || len(p.Sections) != 2 {
-		t.Fatalf("%+v", p)
+		t.Fatalf(`got %+v; want Name = "prog", Section = "1", Brief = "do a thing", 2 sections`, p)
 	}
 	want := []Block{
 		{Kind: Item, Text: "an item that goes on"}, {Kind: Item, Text: "another"},
@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	}
 	got := p.Sections[1].Blocks
 	if p.Sections[1].Title != "FIRST PART" || len(got) != len(want) {
-		t.Fatalf("%+v", p.Sections[1])
+		t.Fatalf(`got %+v; want p.Sections[1].Title = "FIRST PART", %d got`, p.Sections[1], len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {
@@ -36,7 +36,7 @@ func TestParseWithoutName(t *testing.T) {
 		}
 	}
 	if p := Parse("# topic: what it is\ntext"); p.Name != "topic" || p.Section != "" || p.Brief != "what it is" {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want Name = "topic", Section = "", Brief = "what it is"`, p)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestWithin(t *testing.T) {
 		rec.Touch(s)
 		refs, check, err := read(t, rec)
 		if err != nil || check != nil || refs.PID != 5 || refs.TID != 5 || refs.Time != 400 || !refs.Traced || !bytes.Equal(refs.Stack(), s.Stack) {
-			t.Fatalf("%v: %+v, %v, %v", order, refs, check, err)
+			t.Fatalf("for %v: got %+v, %v, %v; want no error, no check, refs.PID = 5, refs.TID = 5, refs.Time = 400, refs.Traced, refs.Stack() equal to % x", order, refs, check, err, s.Stack)
 		}
 		var all []uint64
 		for addr := uint64(0x101); addr <= 0x10c; addr++ {
@@ -120,7 +120,7 @@ func TestRead_Deferred(t *testing.T) {
 		rec.Deferred(7, 500, 0xc00c1e, perfdata.ContextUser, 0x1000, 0x2000)
 		refs, _, err := read(t, rec)
 		if got := within(&refs, 0, ^uint64(0)); err != nil || !slices.Equal(got, []uint64{0x1000, 0x2000}) || refs.PID != 7 || refs.Time != 500 || refs.Stack() != nil {
-			t.Errorf("%v: %#x, %+v, %v", order, got, refs, err)
+			t.Errorf("for %v: got %#x, %+v, %v; want no error, got equal to %+v, refs.PID = 7, refs.Time = 500, no refs.Stack()", order, got, refs, err, []uint64{0x1000, 0x2000})
 		}
 	}
 }

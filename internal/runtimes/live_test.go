@@ -84,7 +84,7 @@ func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 			for i := range verdicts {
 				v := &verdicts[i]
 				if v.Samples < least {
-					t.Errorf("%v", truth.Complaints(verdicts[i:i+1], least, false))
+					t.Errorf("got %v; want v.Samples >= least", truth.Complaints(verdicts[i:i+1], least, false))
 					continue
 				}
 				if !f.lines || exceptions[c.family][v.Mark.String()] != "" {

@@ -55,7 +55,7 @@ func TestStaleDirectories(t *testing.T) {
 			}
 			for name, content := range test.files {
 				if b, err := os.ReadFile(filepath.Join(stale, name)); !test.goes && string(b) != content {
-					t.Errorf("%s: %q, %v", name, b, err)
+					t.Errorf("%s: got %q, %v; want test.goes or string(b) = %v", name, b, err, content)
 				}
 			}
 		})

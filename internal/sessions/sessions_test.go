@@ -20,7 +20,7 @@ func built(t *testing.T) string {
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "jitinject"), "./cmd/jitinject")
 	cmd.Dir = top
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	if err := os.Symlink("jitinject", filepath.Join(dir, "perf-jitinject")); err != nil {
 		t.Fatal(err)
@@ -123,12 +123,12 @@ more
 func TestParse(t *testing.T) {
 	sessions, err := parse(sample)
 	if err != nil || len(sessions) != 1 {
-		t.Fatal(sessions, err)
+		t.Fatalf("got %+v, %v; want no error, 1 session", sessions, err)
 	}
 	s := sessions[0]
 	want := []step{{"hidden", true, "", 0}, {"echo a  b", false, "first 1", 0}, {"false", false, "", 1}}
 	if s.name != "one" || s.recording != "node-hot" || !slices.Equal(s.needs, []string{"perf", "node"}) || !s.records || !slices.Equal(s.steps, want) {
-		t.Errorf("%+v", s)
+		t.Errorf(`got %+v; want name = "one", recording = "node-hot", needs equal to %+v, records, steps equal to %+v`, s, []string{"perf", "node"}, want)
 	}
 	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") || !sameBut("in 1.5 s", "in 20 ms") || sameBut("in 1.5 s", "in 20 m") {
 		t.Errorf("it shows %q", s.shown)
@@ -174,7 +174,7 @@ func TestRunComplains(t *testing.T) {
 func TestRuntimesAreTried(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(top, "docs/runtimes/*.md"))
 	if err != nil || len(pages) < 10 {
-		t.Fatal(pages, err)
+		t.Fatalf("got %+v, %v; want no error, at least 10 pages", pages, err)
 	}
 	index, err := os.ReadFile(filepath.Join(top, "docs/runtimes/README.md"))
 	if err != nil {

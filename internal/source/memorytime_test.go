@@ -124,7 +124,7 @@ func TestTimeOfWorld(t *testing.T) {
 		}
 	}
 	if got := timeOf(mem, events, CodeWorld{}); got != (takenTime{1059, 1060}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want %+v", got, takenTime{1059, 1060})
 	}
 	always := func(uint64, uint64) bool { return true }
 	if got := timeOf(mem, events, CodeWorld{Mapped: always}); got != (takenTime{1059, ^uint64(0)}) {

@@ -92,7 +92,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 		t.Fatalf("%s has not ended %v after it was told to", p.args[0], endTime)
 	}
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(p.args, " "), err, said.String())
+		t.Fatalf("%s: unexpected error: %v\n%s", strings.Join(p.args, " "), err, said.String())
 	}
 	return w, pid
 }

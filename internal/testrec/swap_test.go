@@ -225,6 +225,6 @@ func TestSwapSample(t *testing.T) {
 	// mispredicted, in_tx, 5 cycles, type 3: fields of 1, 1, 1, 1, 16, 4 bits
 	little, big := sample(binary.LittleEndian, 1|1<<2|5<<4|3<<20), sample(binary.BigEndian, 1<<63|1<<61|5<<44|3<<40)
 	if got, err := testrec.Swap(little); err != nil || !bytes.Equal(got, big) {
-		t.Errorf("%v\n% x\n% x", err, got, big)
+		t.Errorf("got %v; want no error, got equal to big\n% x\n% x", err, got, big)
 	}
 }

@@ -99,7 +99,7 @@ func TestNames(t *testing.T) {
 	}
 	leaf := Symbol{Name: "leaf(int)", Link: "_Z4leafi", Size: 16}
 	if want := []Symbol{{}, leaf, {}, {}, leaf}; !slices.Equal(names, want) {
-		t.Errorf("%+v", names)
+		t.Errorf("got %+v; want one equal to %+v", names, want)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestReadOthers(t *testing.T) {
 		{"text", "bad magic number", []byte("#!/bin/sh\n" + strings.Repeat(" ", 100))},
 	} {
 		if _, err := Read(bytes.NewReader(test.file)); err == nil || !strings.Contains(err.Error(), test.error) {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v; want an error with %q", test.name, err, test.error)
 		}
 	}
 	if _, err := Read(bytes.NewReader(change("xray_instr_map", "xray_instr_mop"))); !errors.Is(err, ErrNoMap) {

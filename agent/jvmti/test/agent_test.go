@@ -91,7 +91,7 @@ func dumps(t *testing.T, dir string) []string {
 func (r run) good(t *testing.T) {
 	t.Helper()
 	if r.err != nil || !strings.HasPrefix(r.stdout, "done true") {
-		t.Fatalf("%v\n%s\n%s", r.err, r.stdout, r.stderr)
+		t.Fatalf("got %v; want no r.err, r.stdout that begins with \"done true\"\n%s\n%s", r.err, r.stdout, r.stderr)
 	}
 }
 
@@ -137,11 +137,11 @@ func TestDump(t *testing.T) {
 		switch {
 		case bytes.HasPrefix(d.Name, []byte("scopes.")):
 			if !d.debug || d.functions[0].file != "scopes/Scopes.java" || d.functions[0].flags != 1 {
-				t.Errorf("%s: %+v", d.Name, d.functions)
+				t.Errorf(`%s: got %+v; want d.debug, d.functions[0].file = "scopes/Scopes.java", d.functions[0].flags = 1`, d.Name, d.functions)
 			}
 		case bytes.HasPrefix(d.Name, []byte("java.")):
 			if !d.debug || d.functions[0].file != "java/lang/String.java" || d.functions[0].flags != 0 {
-				t.Errorf("%s: %+v", d.Name, d.functions)
+				t.Errorf(`%s: got %+v; want d.debug, d.functions[0].file = "java/lang/String.java", d.functions[0].flags = 0`, d.Name, d.functions)
 			}
 		case d.debug:
 			t.Errorf("%s has debug information", d.Name)

@@ -146,7 +146,7 @@ func (f *fakeJ9) run() ([]j9function, int) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &f.script, &stdout, &stderr
 	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), f.env...)
 	if err := cmd.Run(); err != nil || stderr.Len() != 0 {
-		f.t.Fatalf("%v\n%s", err, stderr.Bytes())
+		f.t.Fatalf("got %v; want no error, stderr.Len() = 0\n%s", err, stderr.Bytes())
 	}
 	classes, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
 	if err != nil {
@@ -302,6 +302,6 @@ func compileAgent(t *testing.T, to string, args ...string) {
 	}
 	args = append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", to}, args...)
 	if out, err := exec.Command(testrec.Tool(t, "gcc"), append(args, sources...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 }

@@ -54,7 +54,7 @@ func TestOptions(t *testing.T) {
 		t.Run(bad, func(t *testing.T) {
 			r := java(t, "-agentpath:"+so+"="+bad, "-cp", cp, "scopes.Scopes", "300")
 			if r.err == nil || !strings.Contains(r.stderr, "jitinject-jvmti: ") || len(r.dumps) != 0 {
-				t.Errorf("%v, %v\n%s", r.err, r.dumps, r.stderr)
+				t.Errorf("got %v, %v; want r.err not nil, r.stderr with \"jitinject-jvmti: \", no dumps\n%s", r.err, r.dumps, r.stderr)
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func TestStaleFile(t *testing.T) {
 	r.good(t)
 	r.one(t)
 	if b, err := os.ReadFile(victim); err != nil || string(b) != "keep me" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf(`got %q, %v; want no error, string(b) = "keep me"`, b, err)
 	}
 }
 
@@ -301,7 +301,7 @@ func TestAttach(t *testing.T) {
 		err = errors.New("the program does not end")
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+		t.Fatalf("unexpected error: %v\n%s", err, stderr.String())
 	}
 	if got := stderr.String(); strings.Count(got, "jitinject-jvmti: ") != 2 ||
 		!strings.Contains(got, "loaded already") || !strings.Contains(got, "no second dump") {
@@ -329,6 +329,6 @@ func TestPerf(t *testing.T) {
 	}
 	out, err := testrec.Command(t, dir, "perf", "report", "-i", "perf.jit.data", "--stdio", "--sort", "sym").Output()
 	if err != nil || !bytes.Contains(out, []byte("scopes.Scopes.main([Ljava/lang/String;)V")) {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, one with \"scopes.Scopes.main([Ljava/lang/String;)V\"\n%s", err, out)
 	}
 }

@@ -194,10 +194,10 @@ func TestCaptureCodeMissing(t *testing.T) {
 		}
 		c, err := ReadCapture(filepath.Join(dir, "X.bin"))
 		if err != nil || string(c.Code) != "\xc3" || c.ColdCode != nil || c.ColdCodePath != "" {
-			t.Fatalf("%s: %+v, %v", test.text, c, err)
+			t.Fatalf("%s: got %+v, %v; want no error, string(c.Code) = \"\\xc3\", no ColdCode, ColdCodePath = \"\"", test.text, c, err)
 		}
 		if len(c.CodeErrors) != 1 || c.CodeErrors[0].Error() != test.want {
-			t.Errorf("%s: %v", test.text, c.CodeErrors)
+			t.Errorf("%s: got %v; want 1 code error, c.CodeErrors[0].Error() = %v", test.text, c.CodeErrors, test.want)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestCaptureKeys(t *testing.T) {
 			continue
 		}
 		if c.Base != 1 || c.StartPC != 2 || c.PID != 3 || c.Layout.HeaderSize != 0 || len(c.Methods) != 1 || c.Methods[0].Name != "f" {
-			t.Errorf("%s: %+v", text, c)
+			t.Errorf(`%s: got %+v; want Base = 1, StartPC = 2, PID = 3, Layout.HeaderSize = 0, 1 method, Methods[0].Name = "f"`, text, c)
 		}
 		if !IsCapture(c.Path) {
 			t.Errorf("%s is no capture", text)
@@ -266,7 +266,7 @@ func TestProven(t *testing.T) {
 	}
 	c := &Capture{Metadata: make([]byte, 300), Layout: Layout{PointerSize: 3}}
 	if l := Proven(c.Metadata, 0, c.Layout); l != c.Layout {
-		t.Error(l)
+		t.Errorf("got %+v; want %v", l, c.Layout)
 	}
 }
 
@@ -317,7 +317,7 @@ func TestFindCaptures(t *testing.T) {
 func TestCaptureVectors(t *testing.T) {
 	paths, err := FindCaptures("testdata")
 	if err != nil || len(paths) < 6 {
-		t.Fatal(paths, err)
+		t.Fatalf("got %+v, %v; want no error, at least 6 paths", paths, err)
 	}
 	for _, path := range paths {
 		c, err := ReadCapture(path)
@@ -360,12 +360,12 @@ func TestCaptureParts(t *testing.T) {
 			put(6, 0x1100)
 			put(8, 0x1100)
 			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{}) {
-				t.Error(warm, cold, err)
+				t.Errorf("got %+v, %+v, %v; want no error, warm = %+v, cold = %+v", warm, cold, err, CodePart{0x1000, 0x1100}, CodePart{})
 			}
 			put(7, 0x5000)
 			put(8, 0x5020)
 			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{0x5000, 0x5020}) {
-				t.Error(warm, cold, err)
+				t.Errorf("got %+v, %+v, %v; want no error, warm = %+v, cold = %+v", warm, cold, err, CodePart{0x1000, 0x1100}, CodePart{0x5000, 0x5020})
 			}
 			put(8, 0x5000)
 			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endPC at offset") {

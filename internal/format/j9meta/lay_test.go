@@ -182,13 +182,13 @@ func TestLayManyPointers(t *testing.T) {
 		}
 		blob, err := encode(b)
 		if err != nil {
-			t.Fatal(arrays, err)
+			t.Fatalf("for %v: unexpected error: %v", arrays, err)
 		}
 		l := b.Layout
 		l.HeaderSize = 0
 		got, err := Decode(blob, b.Base, l)
 		if err != nil {
-			t.Fatal(arrays, err)
+			t.Fatalf("for %v: unexpected error: %v", arrays, err)
 		}
 		if !reflect.DeepEqual(got.InternalPointers, b.InternalPointers) || !reflect.DeepEqual(got.Sections, b.Sections) {
 			t.Errorf("%d arrays: %+v, expected %+v", arrays, got.InternalPointers, b.InternalPointers)

@@ -287,10 +287,10 @@ func TestSourceError(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	_, errs := all(t, io.MultiReader(bytes.NewReader(log[:len(log)-5]), iotest.ErrReader(broken)))
 	if len(errs) != 1 || !errors.Is(errs[0], broken) || errors.Is(errs[0], monolog.ErrCut) {
-		t.Errorf("%v", errs)
+		t.Errorf("got %v; want 1 err, errs[0] that is %v, errs[0] that is not ErrCut", errs, broken)
 	}
 	if _, err := monolog.NewReader(iotest.ErrReader(broken)); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v; want an error that is %v", err, broken)
 	}
 }
 
@@ -374,6 +374,6 @@ func TestGzipMembers(t *testing.T) {
 		}
 	}
 	if got, errs := all(t, &out); got != "0...1...2..." || errs != nil {
-		t.Errorf("%s, %v", got, errs)
+		t.Errorf(`got %s, %v; want got = "0...1...2...", no errs`, got, errs)
 	}
 }

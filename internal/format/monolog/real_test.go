@@ -162,7 +162,7 @@ func TestReadBufferAt(t *testing.T) {
 			e, err := r.Next()
 			e2, err2 := one.Next()
 			if err != err2 {
-				t.Fatal(err, err2)
+				t.Fatalf("got %v, %+v; want err = err2", err, err2)
 			}
 			if err != nil {
 				break
@@ -191,7 +191,7 @@ func TestFresh(t *testing.T) {
 		t.Helper()
 		out, err := exec.Command(name, args...).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+			t.Fatalf("%s %q: unexpected error: %v\n%s", name, args, err, out)
 		}
 		return out
 	}

@@ -121,7 +121,7 @@ func TestVersionsMprof(t *testing.T) {
 			}
 			out, err := exec.Command("mprof-report", "--debug", path).CombinedOutput()
 			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("unexpected error: %v\n%s", err, out)
 			}
 			text, _, _ := strings.Cut(string(out), "\nMono log profiler data")
 			fmt.Fprintf(&all, "%s%s\n", title, strings.TrimSpace(text))

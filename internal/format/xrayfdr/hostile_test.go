@@ -74,7 +74,7 @@ func TestShuffled(t *testing.T) {
 			}
 			_, got, repairs, problems := readAll(t, shuffled)
 			if len(problems) > 0 || repairs != want || len(got) != len(records) {
-				t.Fatalf("%s: %v, %v", name, problems, repairs)
+				t.Fatalf("%s: got %v, %v; want no problems, %v, %d got", name, problems, repairs, want, len(records))
 			}
 			for n, i := range order {
 				for j := range got[n] {
@@ -187,7 +187,7 @@ func TestHeader(t *testing.T) {
 		test.change(b)
 		_, err := NewReader(bytes.NewReader(b), int64(len(b)))
 		if err == nil || errors.Is(err, ErrNotXRay) != test.not || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v; want errors.Is(err, ErrNotXRay) = %v, an error with %q", test.name, err, test.not, test.want)
 		}
 	}
 }

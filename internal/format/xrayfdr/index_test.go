@@ -16,7 +16,7 @@ func TestSideBySide(t *testing.T) {
 		src := bytes.NewReader(file)
 		x, err := ReadIndex(src, src.Size())
 		if err != nil || len(x.Problems) > 0 || x.Repairs != (Repairs{}) {
-			t.Fatalf("%s: %v, %v, %v", name, x.Problems, x.Repairs, err)
+			t.Fatalf("%s: got %v, %v, %v; want no error, no problems, x.Repairs = %+v", name, x.Problems, x.Repairs, err, Repairs{})
 		}
 		threads := x.Threads()
 		got := make([][]Record, len(threads))

@@ -95,7 +95,7 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 	file, said := chatty(t, version, order, lose, n, func(int) []byte { return payload })
 	_, records, repairs, problems := readAll(t, file)
 	if len(problems) > 0 {
-		t.Fatalf("%s: %v", what, problems)
+		t.Fatalf("%s: got %v; want no problems", what, problems)
 	}
 	events, calls := 0, 0
 	for _, block := range records {

@@ -208,7 +208,7 @@ func TestDocumentsThreadID(t *testing.T) {
 	}
 	blocks, _, _, problems := readAll(t, file)
 	if len(problems) > 0 || len(blocks) != 3 || blocks[0].TID != 0x1234 {
-		t.Errorf("%+v, %v", blocks, problems)
+		t.Errorf("got %+v, %v; want no problems, 3 blocks, blocks[0].TID = 0x1234", blocks, problems)
 	}
 }
 

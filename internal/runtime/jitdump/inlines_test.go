@@ -96,7 +96,7 @@ func TestInlineTreeReaderReuse(t *testing.T) {
 		}
 		checkInlined(t, fn)
 		if fn, err := r.Function(2*i + 1); err != nil || len(fn.Inlines) > 0 || len(fn.Files) > 0 {
-			t.Errorf("%+v, %v", fn, err)
+			t.Errorf("got %+v, %v; want no error, no inlines, no files", fn, err)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestSources(t *testing.T) {
 		for i := range 4 {
 			fn, err := r.Function(i)
 			if err != nil || len(fn.Files) != 1 || len(fn.Texts) != 1 {
-				t.Fatalf("%+v, %v", fn, err)
+				t.Fatalf("got %+v, %v; want no error, 1 file, 1 text", fn, err)
 			}
 			got = append(got, fn.Files[0]+"="+fn.Texts[0])
 		}
@@ -230,7 +230,7 @@ func TestSources(t *testing.T) {
 		t.Errorf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != "other" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf(`got %q, %v; want no error, string(text) = "other"`, text, err)
 	}
 }
 
@@ -306,9 +306,9 @@ func TestLargeColumns(t *testing.T) {
 	r := b.scan().Reader()
 	fn, err := r.Function(0)
 	if err != nil || fn.Lines[1].Column != 0 || fn.Lines[3].Column != 65535 {
-		t.Errorf("%+v, %v", fn.Lines, err)
+		t.Errorf("got %+v, %v; want no error, fn.Lines[1].Column = 0, fn.Lines[3].Column = 65535", fn.Lines, err)
 	}
 	if fn, err = r.Function(1); err != nil || fn.Lines[0].Column != 0 || fn.Lines[1].Column != 65535 {
-		t.Errorf("%+v, %v", fn.Lines, err)
+		t.Errorf("got %+v, %v; want no error, fn.Lines[0].Column = 0, fn.Lines[1].Column = 65535", fn.Lines, err)
 	}
 }

@@ -176,7 +176,7 @@ func TestJ9OutOfOrder(t *testing.T) {
 	m[1].Low, m[3].Low = m[3].Low, m[1].Low
 	fn, problems, _ := oneJ9(t, j9Record(t, body, j9Methods(), 0x1000), 0x1000, 0x40)
 	if len(problems) > 0 {
-		t.Error(problems)
+		t.Errorf("got %+v; want no problems", problems)
 	}
 	for at := range uint32(0x40) {
 		if got, want := stackAt(fn, uint64(at)), wantJ9(body, j9Methods(), "method", at); !slices.Equal(got, want) {

@@ -90,12 +90,12 @@ func TestJ9LongNamesListed(t *testing.T) {
 		}
 		fn, problems, _ := oneJ9(t, j9Record(t, body, methods, 0x1000), 0x1000, 0x40)
 		if len(problems) > 0 {
-			t.Fatal(problems)
+			t.Fatalf("got %+v; want no problems", problems)
 		}
 		shown := make(map[string]bool)
 		for i, text := range fn.Texts {
 			if !utf8.ValidString(text) || strings.Contains(text, "\ufffd") {
-				t.Errorf("%s: %q", fn.Files[i], text)
+				t.Errorf("%s: got %q; want utf8.ValidString(text), one without \"\\ufffd\"", fn.Files[i], text)
 			}
 			if _, calls, ok := strings.Cut(text, "inlines "); ok {
 				for _, name := range strings.Split(strings.TrimSpace(strings.Split(calls, "\n")[0]), ", ") {
@@ -128,6 +128,6 @@ func TestJ9TooManyRanges(t *testing.T) {
 	}
 	text := problems[0].Text
 	if !strings.Contains(text, "maps at offset 0x") || !strings.Contains(text, "more than 1048576 ranges") || strings.Contains(text, jitdump.IDDebugInfo2.String()) {
-		t.Error(text)
+		t.Errorf(`got %+v; want one with "maps at offset 0x", one with "more than 1048576 ranges", one without %q`, text, jitdump.IDDebugInfo2.String())
 	}
 }

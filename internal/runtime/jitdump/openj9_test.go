@@ -292,7 +292,7 @@ func TestJ9Vectors(t *testing.T) {
 		r := b.scan().Reader()
 		fn, err := r.Function(0)
 		if err != nil || len(r.Problems) > 0 {
-			t.Fatalf("%s: %v, %v", name, err, r.Problems)
+			t.Fatalf("%s: got %v, %v; want no error, no problems", name, err, r.Problems)
 		}
 		text, err = os.ReadFile(stem + ".expected.txt")
 		if err != nil {
@@ -418,7 +418,7 @@ func TestJ9Lines(t *testing.T) {
 		t.Fatalf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != listing {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("got %q, %v; want no error, string(text) = %v", text, err, listing)
 	}
 	d.PlaceSource(1, "@1/inner")
 	if fn, err = d.Reader().Function(0); err != nil || !slices.Contains(fn.Files, "@1/inner") || fn.Texts[slices.Index(fn.Files, "@1/inner")] != listing {

@@ -222,6 +222,6 @@ func TestThumb(t *testing.T) {
 		t.Errorf("loaded at %#x", d.Events[0].Addr)
 	}
 	if fn, err := d.Reader().Function(0); err != nil || !fn.Thumb || fn.Addr != 0x1000 {
-		t.Errorf("%+v, %v", fn, err)
+		t.Errorf("got %+v, %v; want no error, Thumb, Addr = 0x1000", fn, err)
 	}
 }

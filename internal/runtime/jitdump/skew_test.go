@@ -154,7 +154,7 @@ func TestLineAddresses_ContradictoryTables(t *testing.T) {
 				t.Errorf("%s, %d functions with lines; want %s, %d", a.Decision, len(got), c.want, c.tables)
 			}
 			if a.AsWritten.Tables != c.asWritten || a.MovedBack.Tables != c.moved || a.Neither != c.nowhere || a.Either != 0 {
-				t.Errorf("%+v", a)
+				t.Errorf("got %+v; want AsWritten.Tables = %v, MovedBack.Tables = %v, Neither = %v, Either = 0", a, c.asWritten, c.moved, c.nowhere)
 			}
 			r := repairs(d)
 			lost := r["contradictory-lines"] + r["misplaced-lines"]
@@ -343,7 +343,7 @@ func TestLineAddresses_WithoutBaseline(t *testing.T) {
 		d := b.scan()
 		a, _ := d.LineAddresses()
 		if got := tables(t, d); len(got) != 1 || a.Tables != 1 || a.Rows != 4 || a.Decision != source.LinesMovedBack {
-			t.Errorf("%s: %v, %+v", kind, got, a)
+			t.Errorf("%s: got %v, %+v; want 1 got, Tables = 1, Rows = 4, Decision = LinesMovedBack", kind, got, a)
 		}
 		if r := repairs(d); r["bytecode-offsets"] != 40 {
 			t.Errorf("%s: repairs %v", kind, r)

@@ -96,7 +96,7 @@ func names(t testing.TB, d source.Dump) (names []string) {
 			t.Fatal(err)
 		}
 		if e := d.Scanned().Events[i]; fn.Addr != e.Addr || fn.Size != e.Size || fn.HasCode() || e.Function != i {
-			t.Errorf("%+v, %+v", fn, e)
+			t.Errorf("got %+v, %+v; want Addr = Addr, Size = Size, not HasCode(), Function = %v", fn, e, i)
 		}
 		names = append(names, string(fn.Name))
 	}
@@ -121,7 +121,7 @@ func TestMonoMerge(t *testing.T) {
 		t.Errorf("%q, %d merged", got, m.Merged)
 	}
 	if e := m.Events[5]; e.Time != logStart+4e6 {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want Time = %v", e, logStart+4e6)
 	}
 	for _, c := range []struct {
 		method, ms uint64
@@ -163,7 +163,7 @@ func TestMonoHelpers(t *testing.T) {
 	m := scanLog(t, bytes.NewReader(b.bytes()))
 	want := "App:Main ()|(trampoline vcall)|(trampoline generics)|(helper exception handling)"
 	if got := strings.Join(names(t, m), "|"); got != want {
-		t.Errorf("%q", got)
+		t.Errorf("got %q; want %v", got, want)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestMonoDamaged(t *testing.T) {
 			told++
 			for _, p := range m.Scanned().Problems {
 				if p.Offset < 0 || p.Offset > int64(len(whole)) {
-					t.Errorf("%+v", p)
+					t.Errorf("got %+v; want Offset >= 0, Offset <= %v", p, int64(len(whole)))
 				}
 			}
 		}
@@ -258,7 +258,7 @@ func TestMonoShortNames(t *testing.T) {
 		"App:.ctor":          "App:.ctor",
 	} {
 		if got := string(mono.ShortName([]byte(name))); got != want {
-			t.Errorf("%q: %q", name, got)
+			t.Errorf("%q: got %q; want %v", name, got, want)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func TestMonoMachine(t *testing.T) {
 		m := scanLog(t, bytes.NewReader(out.Bytes()))
 		m.SetMachine(source.Machine{Name: c.kernel, Order: binary.LittleEndian})
 		if got := m.Target().Machine; got != c.want {
-			t.Errorf("%+v: %d", c, got)
+			t.Errorf("for %+v: got machine %d; want %d", c, got, c.want)
 		}
 	}
 }
@@ -421,7 +421,7 @@ func FuzzMonoLog(f *testing.F) {
 			sum += e.Exclusive
 		}
 		if c := merger.Counts(); c.Traced != sum || len(merger.Errs()) > 0 {
-			t.Fatalf("%+v, %d, %v", c, sum, merger.Errs())
+			t.Fatalf("got %+v, %d, %v; want Traced = sum, len(merger.Errs()) <= 0", c, sum, merger.Errs())
 		}
 	})
 }

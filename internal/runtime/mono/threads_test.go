@@ -89,6 +89,6 @@ func TestThreadMatchCore(t *testing.T) {
 	m := newThreadMatch(d, threads, tasks)
 	m.useCore(map[uint64]uint32{0x10: 4, 0x20: 3, 0x30: 1})
 	if m.task[threads[2]] != tasks[3] || m.task[threads[1]] != tasks[2] || m.task[threads[0]] != nil {
-		t.Errorf("%v", m.task)
+		t.Errorf("got %v; want m.task[threads[2]] = %v, m.task[threads[1]] = %v, no m.task[threads[0]]", m.task, tasks[3], tasks[2])
 	}
 }

@@ -40,7 +40,7 @@ func (l *callLog) thread(self uint64, text string) {
 		var c byte
 		var n uint64
 		if _, err := fmt.Sscanf(word, "%d%c%d", &e.Time, &c, &n); err != nil {
-			l.t.Fatal(word)
+			l.t.Fatalf("%q: %v", word, err)
 		}
 		e.Time += 1e12
 		if e.Kind = kinds[c]; e.Kind == monolog.KindThread {

@@ -59,7 +59,7 @@ func TestJ9CaptureMachines(t *testing.T) {
 			methods := j9gen.Methods(rng, b)
 			c, err := openj9.OpenCapture(writeCapture(t, t.TempDir(), "X", b, methods, nil), uname, l.Order)
 			if err != nil {
-				t.Fatal(uname, err)
+				t.Fatalf("for %v: unexpected error: %v", uname, err)
 			}
 			d := openj9.NewCaptures([]*openj9.Capture{c}, uname)
 			parts := 1
@@ -67,13 +67,13 @@ func TestJ9CaptureMachines(t *testing.T) {
 				parts = 2
 			}
 			if d.NumFunctions() != parts || len(d.Events) != parts || d.Target().Machine != uint32(l.Machine) || d.Target().Order != l.Order || len(c.Problems) > 0 {
-				t.Fatalf("%s: %+v, %+v", uname, d, c.Problems)
+				t.Fatalf("%s: got %+v, %+v; want NumFunctions() = %v, %d events, Target().Machine = %v, Target().Order = %v, no problems", uname, d, c.Problems, parts, parts, uint32(l.Machine), l.Order)
 			}
 			r := d.Functions()
 			for i := range parts {
 				fn, err := r.Function(i)
 				if err != nil {
-					t.Fatal(uname, err)
+					t.Fatalf("for %v: unexpected error: %v", uname, err)
 				}
 				lo, hi := b.Header.Warm()
 				if i == 1 {
@@ -156,9 +156,9 @@ func TestJ9CaptureMachine(t *testing.T) {
 		got, err := openj9.OpenCapture(path, c.uname, c.order)
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path)):
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("for %+v: got %v; want an error with %q that begins with %q", c, err, c.want, path)
 		case c.want == "" && err != nil:
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("for %+v: got %v; want no error", c, err)
 		case c.want == "":
 			if d := openj9.NewCaptures([]*openj9.Capture{got}, c.uname); d.Target().Machine != uint32(c.got) {
 				t.Errorf("%+v: machine %d", c, d.Target().Machine)
@@ -238,7 +238,7 @@ func TestJ9CaptureAgain(t *testing.T) {
 	}
 	d.PlaceSource(0, "elsewhere")
 	if fn, err := d.Functions().Function(d.Sources()[0].Function); err != nil || !slices.Contains(fn.Files, "elsewhere") {
-		t.Errorf("%q, %v", fn.Files, err)
+		t.Errorf(`got %q, %v; want no error, fn.Files with "elsewhere"`, fn.Files, err)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestXRayRecorded(t *testing.T) {
 			t.Errorf("%s: %d notes, the first %q, the last %q", name, len(notes), notes[0], notes[len(notes)-1])
 		}
 		if p := trace.Problems(); len(p) != 0 {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("%s: got %+v; want len(p) = 0", name, p)
 		}
 		if x.HasCPU() != (name == "xray-tsc") || x.Clock.Emulated == x.HasCPU() {
 			t.Errorf("%s: CPUs %v, clock %+v", name, x.HasCPU(), x.Clock)
@@ -240,7 +240,7 @@ func knownCalls(t *testing.T, path string) *known {
 			_, err = fmt.Sscan(rest, &k.thrown)
 		}
 		if err != nil {
-			t.Fatalf("%s: %q: %v", path, line, err)
+			t.Fatalf("%s: got %q: %v; want no error", path, line, err)
 		}
 	}
 	return k
@@ -362,10 +362,10 @@ func TestXRaySteps(t *testing.T) {
 		}
 		got, trace := stepsOf(t, x.Processes[0], 3)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v:\n%s", order, strings.Join(got, "\n"))
+			t.Errorf("%v: want got equal to %+v; got\n%s", order, want, strings.Join(got, "\n"))
 		}
 		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 call of function 77, which the program does not have, is left out") {
-			t.Errorf("%+v", p)
+			t.Errorf(`got %+v; want len(p) = 1, p[0].Text with "1 call of function 77, which the program does not have, is left out"`, p)
 		}
 		if again, _ := stepsOf(t, x.Processes[0], 3); !slices.Equal(again, want) {
 			t.Errorf("the second time:\n%s", strings.Join(again, "\n"))
@@ -404,7 +404,7 @@ func TestXRayDamage(t *testing.T) {
 func TestReadXRayOthers(t *testing.T) {
 	for _, text := range []string{"", "PERFILE2", strings.Repeat("x", 1000)} {
 		if _, err := ReadLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
-			t.Errorf("%.10q: %v", text, err)
+			t.Errorf("%.10q: got %v; want an error, at most 100 text or an error that is ErrNotXRay", text, err)
 		}
 	}
 }
