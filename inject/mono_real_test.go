@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
