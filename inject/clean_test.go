@@ -205,13 +205,13 @@ func TestCleanRefuses(t *testing.T) {
 		t.Errorf("cancelled, it did %+v", sum)
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
+		testrec.Skip(t, "only root can give files away")
 	}
 	if err := os.Chown(out, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use -f") {
-		t.Errorf("someone else's: %v", err)
+	if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use `Options.Force`") {
+		t.Errorf("someone else's: got %v; want an error that names Options.Force", err)
 	}
 	if sum := clean(t, inject.CleanOptions{Input: out, Force: true}); sum.Removed != 44 {
 		t.Errorf("with force: %+v", sum)

@@ -53,7 +53,7 @@ func unshare(t *testing.T) string {
 	t.Helper()
 	path := testrec.Tool(t, "unshare")
 	if out, err := exec.Command(path, "--mount", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: no namespaces can be made here: %v\n%s", err, out)
+		testrec.Skip(t, "no namespaces can be made here: %v\n%s", err, out)
 	}
 	return path
 }
@@ -107,7 +107,7 @@ func TestLiveContainers(t *testing.T) {
 func tinyJIT(t *testing.T, dir string) string {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: the code that testdata/jit.c makes is for x86-64")
+		testrec.Skip(t, "the code that testdata/jit.c makes is for x86-64")
 	}
 	testrec.Run(t, dir, testrec.Tool(t, "gcc", "cc"), "-O1", "-o", "jit", testrec.Path("jit.c"))
 	return filepath.Join(dir, "jit")

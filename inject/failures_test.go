@@ -109,16 +109,16 @@ func TestInputs(t *testing.T) {
 
 func TestInputOfSomeoneElse(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
+		testrec.Skip(t, "only root can give files away")
 	}
 	w := ready(t)
 	if err := os.Chown(w.opts.Input, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	w.fails("belongs neither to you nor to root", "-f")
+	w.fails("belongs neither to you nor to root", "Options.Force")
 	w.opts.Force = true
 	if _, err := injectAgain(w); err != nil {
-		t.Errorf("with -f: %v", err)
+		t.Errorf("with Force: %v", err)
 	}
 }
 
@@ -397,11 +397,11 @@ func TestOneBadDirectory(t *testing.T) {
 	w.Marker(200, 1001, w.path("ro/jit-200.dump"))
 	w.dump("ro/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	if err := unix.Mount(other, other, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("SKIP: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(other, unix.MNT_DETACH) })
 	if err := unix.Mount("", other, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skipf("SKIP: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	sum, err := w.run()
 	if err != nil {

@@ -152,7 +152,7 @@ func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
 // is on another stack than the thread's, as OpenJ9's is. Those who read the objects show the same.
 func TestJ9Recorded(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: the code is for x86-64")
+		testrec.Skip(t, "the code is for x86-64")
 	}
 	testrec.CanRecord(t)
 	gcc, perf := testrec.Tool(t, "gcc", "cc"), testrec.Tool(t, "perf")

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Dumps in directories that cannot be written.
@@ -24,7 +25,7 @@ func (w *world) smallDisk(name string) {
 		w.t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
-		w.t.Skipf("SKIPPED: a small disk cannot be mounted here: %v", err)
+		testrec.Skip(w.t, "a small disk cannot be mounted here: %v", err)
 	}
 	w.t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	w.dump(name+"/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
@@ -109,11 +110,11 @@ func TestLeftOut_ReadOnly(t *testing.T) {
 	w.leftBeta("ro")
 	w.dump("ro/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("SKIPPED: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skipf("SKIPPED: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {

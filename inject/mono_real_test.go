@@ -177,7 +177,7 @@ func TestMonoFresh(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "app.mlpd")); err != nil {
-		t.Skipf("SKIPPED: this Mono has no log profiler: %v", err)
+		testrec.Missing(t, "Mono's log profiler (libmono-profiler): %v", err)
 	}
 	checkMono(t, dir, inject.Options{Input: filepath.Join(dir, "perf.data")}, 300, "App:IsPrime (int)", monoCallers...)
 }

@@ -199,7 +199,7 @@ func TestObjectsDir(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("SKIPPED: a small disk cannot be mounted here: %v", err)
+		testrec.Skip(t, "a small disk cannot be mounted here: %v", err)
 	}
 	defer syscall.Unmount(dir, 0)
 	w := newWorld(t)

@@ -175,7 +175,7 @@ func TestEmbeddedSources(t *testing.T) {
 func TestSourcesFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("jitinject", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("no file system of my own: %v", err)
+		testrec.Skip(t, "no file system of my own: %v", err)
 	}
 	defer unix.Unmount(dir, 0)
 	var files []string

@@ -336,7 +336,7 @@ func TestXRayContainer(t *testing.T) {
 	unshare := testrec.Tool(t, "unshare")
 	testrec.CanRecord(t)
 	if exec.Command(unshare, "--pid", "--fork", "--mount-proc", "true").Run() != nil {
-		t.Skip("SKIPPED: no pid namespaces here")
+		testrec.Skip(t, "no pid namespaces here")
 	}
 	dir := t.TempDir()
 	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("..", "cmd", "jitinject", "help", "recorder.cc")).CombinedOutput(); err != nil {

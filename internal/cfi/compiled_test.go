@@ -100,7 +100,7 @@ func (s score) String() string {
 func compareCompiled(t testing.TB, path string, target jitcode.Target, names map[string]uint8, sp, fpName string, shown *int) (whole, parts score) {
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	defer f.Close()
 	var text *elf.Section
@@ -237,7 +237,7 @@ func shapes(t *testing.T, gcc string, target jitcode.Target, names map[string]ui
 func TestShapes(t *testing.T) {
 	t.Run("amd64", func(t *testing.T) {
 		if runtime.GOARCH != "amd64" {
-			t.Skip("SKIPPED: gcc compiles for another machine")
+			testrec.Skip(t, "gcc compiles for another machine")
 		}
 		shapes(t, testrec.Tool(t, "gcc"), amd64, amd64Names, "rsp", "rbp")
 	})
@@ -272,7 +272,7 @@ func TestCompiled(t *testing.T) {
 		}
 	}
 	if !any {
-		t.Skip("SKIPPED: none of these programs is here")
+		testrec.Skip(t, "none of these programs is here")
 	}
 }
 
@@ -282,7 +282,7 @@ func TestDecodeCompiled(t *testing.T) {
 	const path = "/lib/x86_64-linux-gnu/libc.so.6"
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	defer f.Close()
 	text := f.Section(".text")

@@ -141,7 +141,7 @@ func TestEveryInstruction(t *testing.T) {
 	cmd := exec.Command(jit, "-f", "-n", t.TempDir(), "0", abs)
 	cmd.SysProcAttr = &unix.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); errors.Is(err, os.ErrPermission) {
-		t.Skipf("SKIPPED: ptrace is not allowed here: %v", err)
+		testrec.Skip(t, "ptrace is not allowed here: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func TestDataConvert(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		out, err := testrec.Command(t, r.dir, perf, "data", "convert", "--to-json", "out.json", "--force", "-i", "out.data").CombinedOutput()
 		if strings.Contains(string(out), "unknown option") || strings.Contains(string(out), "not compiled") {
-			t.Skipf("SKIPPED: this perf does not write JSON: %s", out)
+			testrec.Skip(t, "this perf does not write JSON: %s", out)
 		} else if err != nil {
 			t.Fatalf("unexpected error: %v\n%s", err, out)
 		}
@@ -250,7 +250,7 @@ func TestAnnotate(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		switch line, crashed := r.hottestLine(r.dir, perf); {
 		case crashed && perf != testrec.Tool(t, "perf"):
-			t.Skip("SKIPPED: this perf's annotate crashes")
+			testrec.Skip(t, "this perf's annotate crashes")
 		case line != "hot.js:13":
 			t.Errorf("the hottest line is %q, want hot.js:13", line)
 		}

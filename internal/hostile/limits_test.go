@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // What the machine does not give: room, permission, descriptors.
@@ -14,7 +16,7 @@ import (
 func (s *stage) mount(source, name, kind string, flags uintptr, data string) {
 	s.t.Helper()
 	if err := syscall.Mount(source, s.path(name), kind, flags, data); err != nil {
-		s.t.Skipf("SKIPPED: nothing can be mounted here: %v", err)
+		testrec.Skip(s.t, "nothing can be mounted here: %v", err)
 	}
 	s.t.Cleanup(func() { syscall.Unmount(s.path(name), syscall.MNT_DETACH) })
 }

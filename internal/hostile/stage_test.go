@@ -401,7 +401,7 @@ func (s *stage) inject(args ...string) *result {
 func root(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: this needs root")
+		testrec.Skip(t, "this needs root")
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 const root = "../.."
@@ -17,7 +19,7 @@ const root = "../.."
 func TestCopyrightIsUpToDate(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("SKIPPED: ", err) // a distribution's Go
+		testrec.Skip(t, "%v", err) // a distribution's Go
 	}
 	var now bytes.Buffer
 	if err := run(nil, &now); err != nil {
@@ -56,7 +58,7 @@ func TestCopyrightIsUpToDate(t *testing.T) {
 func TestSpecAgrees(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("SKIPPED: ", err)
+		testrec.Skip(t, "%v", err)
 	}
 	spec, err := os.ReadFile("packaging/rpm/jitinject.spec")
 	if err != nil {

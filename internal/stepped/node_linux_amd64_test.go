@@ -68,7 +68,7 @@ func TestNode(t *testing.T) {
 					w, _ = p.watch(t, usual())
 				}
 				if w == nil {
-					t.Skipf("SKIPPED: V8 did not map its builtins twice in %d starts", maxStarts)
+					testrec.Skip(t, "V8 did not map its builtins twice in %d starts", maxStarts)
 				}
 				d := openDump(t, dumpIn(t, p.dir), copiesOf(w.regions), nil)
 				judge(d, w, rbp).report(t, mode.want)

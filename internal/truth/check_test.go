@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 func TestParsePlaces_OfThreeTools(t *testing.T) {
@@ -53,12 +54,7 @@ int unmarked(int x) { return x; }
 	}
 	path = filepath.Join(dir, "jitted-1-1.so")
 	for _, tool := range []string{"gcc", "addr2line", "llvm-symbolizer", "eu-addr2line"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("JITINJECT_TOOLS") == "required" {
-				t.Fatalf("%s is not installed", tool)
-			}
-			t.Skipf("SKIPPED: %s is not installed", tool)
-		}
+		testrec.Tool(t, tool)
 	}
 	if out, err := exec.Command("gcc", "-O1", "-g", "-shared", "-fPIC", "-o", path, src).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)

@@ -155,7 +155,7 @@ func TestDump(t *testing.T) {
 // front of its pc, not behind it.
 func TestPlacesEndAtTheirPC(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: reads instructions of x86-64")
+		testrec.Skip(t, "reads instructions of x86-64")
 	}
 	so, cp := agent(t), classes(t, "Scopes.java")
 	owners := map[int64]frame{

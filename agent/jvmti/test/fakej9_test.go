@@ -77,7 +77,7 @@ func (b *j9build) compile(t *testing.T) {
 		probe := exec.Command(testrec.Tool(t, "gcc"), append(b.flags, "-include", "errno.h", "-x", "c", "-o", b.exe, "-")...)
 		probe.Stdin = strings.NewReader("int main(void) { return 0; }")
 		if out, err := probe.CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED: gcc makes no 32-bit programs; gcc-multilib, or libc6-dev-i386 and lib32gcc-12-dev, are missing: %s", out)
+			testrec.Skip(t, "gcc makes no 32-bit programs without gcc-multilib, or libc6-dev-i386 and lib32gcc-12-dev: %s", out)
 		}
 	}
 	compileWithAgent(t, b.exe, b.flags, "testdata/fakej9.c", "testdata/fakej9vm.c")

@@ -163,7 +163,7 @@ func tmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "none", dir).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: mounting is not allowed here: %v %s", err, out)
+		testrec.Skip(t, "mounting is not allowed here: %v %s", err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {

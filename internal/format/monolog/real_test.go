@@ -183,7 +183,7 @@ func TestReadBufferAt(t *testing.T) {
 // Fresh logs in all modes of the Mono that is installed.
 func TestFresh(t *testing.T) {
 	if os.Getenv("JITINJECT_ALL") == "" {
-		t.Skip("JITINJECT_ALL is not set")
+		testrec.Skip(t, "JITINJECT_ALL is not set")
 	}
 	mono, mcs, mprofReport := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs"), testrec.Tool(t, "mprof-report")
 	dir := t.TempDir()
