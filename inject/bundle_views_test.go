@@ -18,7 +18,7 @@ import (
 // inFile are the names of objects, and offsets in them.
 var inFile = regexp.MustCompile(`\S*jit(ted|bundle)-[-0-9a-f]+\.so|-{40,}|\b0{8}[0-9a-f]{8} <|\b[0-9a-f]+:|#\s+[0-9a-f]+ <.*|\b(call|j[a-z]+)q?\s+(0x)?[0-9a-f]+.*|\(%rip\).*`)
 
-func TestBundleViews(t *testing.T) {
+func TestBundle_EveryReader(t *testing.T) {
 	for _, c := range []struct{ recording, symbol string }{
 		{"node-hot", "JS:*hot /tmp/rec/node-hot/hot.js:9:13"},
 		{"lli-hot", "hot"},
@@ -73,7 +73,7 @@ func TestBundleViews(t *testing.T) {
 }
 
 // A hole in memory is one in the file.
-func TestBundleHoles(t *testing.T) {
+func TestBundle_HoleInMemory(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	var recs []timed

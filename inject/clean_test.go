@@ -39,7 +39,7 @@ func clean(t *testing.T, opts inject.CleanOptions) *inject.CleanSummary {
 
 // After cleaning, everything is as it was before the injection, but for the result;
 // of whatever form that is.
-func TestClean(t *testing.T) {
+func TestClean_AfterEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		recording, in, out string
 		opts               inject.Options
@@ -89,7 +89,7 @@ func TestClean(t *testing.T) {
 }
 
 // What perf inject made has its build ids in the table only.
-func TestCleanPerfInject(t *testing.T) {
+func TestClean_ResultOfPerfInject(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	before := len(namesIn(t, dir, ""))
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
@@ -104,7 +104,7 @@ func TestCleanPerfInject(t *testing.T) {
 }
 
 // What is not the object that was meant stays, and is reported.
-func TestCleanLeavesAlone(t *testing.T) {
+func TestClean_OtherFilesStay(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	objects := filepath.Join(dir, "objects")
 	out := filepath.Join(dir, "out.data")
@@ -157,7 +157,7 @@ func TestCleanLeavesAlone(t *testing.T) {
 
 // Files that a recording names without a build id, or without their directory, and
 // files with other names, are not its objects.
-func TestCleanUnknown(t *testing.T) {
+func TestClean_NotItsObjects(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestCleanUnknown(t *testing.T) {
 }
 
 // A recording of someone else's is refused without -f, and what is none is, always.
-func TestCleanRefuses(t *testing.T) {
+func TestClean_InputRefused(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
@@ -219,7 +219,7 @@ func TestCleanRefuses(t *testing.T) {
 }
 
 // A damaged recording removes nothing.
-func TestCleanDamaged(t *testing.T) {
+func TestClean_DamagedRecording(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {

@@ -41,7 +41,7 @@ const hotMethod = "App:Hot (int)"
 const monoProcess = 23331
 
 // Each object has the bytes that are in the core, or none.
-func TestCodeFromCore(t *testing.T) {
+func TestCodeFrom_CoreHasBytes(t *testing.T) {
 	for _, bundle := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bundle %v", bundle), func(t *testing.T) {
 			dir, opts := monoCore(t, "mono.core")
@@ -124,7 +124,7 @@ var instruction = regexp.MustCompile(`(?m)^\s+([0-9.]+)\s*:\s+[0-9a-f]+:\s+([a-z
 
 // perf annotate shows the instructions with their samples if there was a core, and none
 // at all otherwise.
-func TestCodeFromViews(t *testing.T) {
+func TestCodeFrom_AnnotateWithAndWithoutCore(t *testing.T) {
 	objdump := testrec.Tool(t, "objdump")
 	for _, bundle := range []bool{false, true} {
 		for _, core := range []bool{true, false} {
@@ -190,7 +190,7 @@ func TestCodeFromViews(t *testing.T) {
 
 // A core of which nothing shows that it is of the process is refused, and the result is as
 // without it.
-func TestCodeFromOthers(t *testing.T) {
+func TestCodeFrom_CoreOfAnotherProcess(t *testing.T) {
 	elsewhere := func(b []byte) []byte { // all files at other addresses
 		list := coreNote(t, b, 0x46494c45)
 		for i := range binary.LittleEndian.Uint64(list) {
@@ -253,7 +253,7 @@ func TestCodeFromOthers(t *testing.T) {
 }
 
 // A file that is no core dump is an error, for a pipe before anything was read.
-func TestCodeFromUnusable(t *testing.T) {
+func TestCodeFrom_NoCoreDump(t *testing.T) {
 	for want, content := range map[string]string{
 		"it is neither a core dump nor another ELF file; name a core dump of the process": "no core dump at all",
 		"it is compressed; unpack it with zstd -d":                                        "\x28\xb5\x2f\xfdand so on",
@@ -269,7 +269,7 @@ func TestCodeFromUnusable(t *testing.T) {
 
 // Without address space layout randomization, every run has its files at the same places:
 // then it is the number that tells.
-func TestCodeFromFixed(t *testing.T) {
+func TestCodeFrom_FixedAddresses(t *testing.T) {
 	for _, x := range []struct {
 		program, library uint64
 		pid              uint32
@@ -345,7 +345,7 @@ func tinyCore(pid uint32, addr uint64, memory []byte, files map[string]uint64) [
 }
 
 // Later cores fill what earlier ones lack.
-func TestCodeFromTwo(t *testing.T) {
+func TestCodeFrom_TwoCores(t *testing.T) {
 	dir, opts := monoCore(t, "empty.core", "mono.core")
 	b, err := os.ReadFile(filepath.Join(dir, "mono.core"))
 	if err != nil {
@@ -362,7 +362,7 @@ func TestCodeFromTwo(t *testing.T) {
 }
 
 // Code of methods in an image is that of the file, as far as it is the one that was recorded.
-func TestCodeFromImage(t *testing.T) {
+func TestCodeFrom_MethodInImage(t *testing.T) {
 	const image, code = 0x7f2200000000, 0x3000           // where the image is mapped, and a method in the file
 	content, err := os.ReadFile(testrec.Tool(t, "true")) // any ELF file
 	if err != nil || len(content) < code+64 {
@@ -455,7 +455,7 @@ func zeroed(b []byte) []byte {
 }
 
 // A core that was made too early has other code where methods were compiled after it.
-func TestCodeFromEarly(t *testing.T) {
+func TestCodeFrom_CoreMadeTooEarly(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	memory := make([]byte, 0x1000)

@@ -35,7 +35,7 @@ class App {
 
 // A program of Mono is recorded with its log, and gdb makes a core while it runs: the hot
 // method has its name, its instructions and its callers.
-func TestCodeFromFresh(t *testing.T) {
+func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
 	for _, tool := range []string{"mono", "mcs", "gcore"} { // of mono-runtime, mono-mcs, gdb
 		testrec.Tool(t, tool)
 	}

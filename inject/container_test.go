@@ -34,7 +34,7 @@ func samples(t *testing.T, dir, file, comm string) map[string]int {
 }
 
 // In a pid namespace of its own, a process is another number to itself.
-func TestRecordedNamespace(t *testing.T) {
+func TestNamespace_RecordedNode(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pidns")
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
@@ -60,7 +60,7 @@ func unshare(t *testing.T) string {
 
 // Two containers at once, whose processes have one number: in different
 // directories, and in the same directory, which is another one to each.
-func TestLiveContainers(t *testing.T) {
+func TestContainers_TwoFreshWithOnePID(t *testing.T) {
 	testrec.CanRecord(t)
 	node, unshare := testrec.Tool(t, "node", "nodejs"), unshare(t)
 	hot, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "node-hot"), "hot.js"))
@@ -146,7 +146,7 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 
 // perf record comes to a process and its child that are there already: what both
 // have from before the fork is known in both.
-func TestLiveAttach(t *testing.T) {
+func TestAttach_FreshProcessAndChild(t *testing.T) {
 	testrec.CanRecord(t)
 	for name, record := range map[string]func(pids []string) []string{
 		"-p": func(pids []string) []string { return []string{"-p", strings.Join(pids, ",")} },
@@ -193,7 +193,7 @@ func checkTiny(t *testing.T, dir string, pids []string) {
 
 // Containers that still run: their files are where only they see them, and one of
 // them is deleted.
-func TestLiveRunningContainers(t *testing.T) {
+func TestContainers_FreshAndStillRunning(t *testing.T) {
 	testrec.CanRecord(t)
 	unshare := unshare(t)
 	dir := t.TempDir()

@@ -50,7 +50,7 @@ var often = map[string]bool{"node-forks": true, "node-hot": true, "node-zstd": t
 
 // What the summary says of samples is what perf shows, of every recording, whole and with
 // the last eighth of its dumps missing, in every layout.
-func TestSamplesAreCounted(t *testing.T) {
+func TestSampleCount_AsPerfShows(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	all := append([]struct {
 		name            string
@@ -120,7 +120,7 @@ func TestSamplesAreCounted(t *testing.T) {
 
 // Samples at more addresses than a census holds, at addresses that are used again, and in
 // recordings without times: they are counted all the same.
-func TestCountsOfAllKinds(t *testing.T) {
+func TestSampleCount_UnusualRecordings(t *testing.T) {
 	const base = 0x7f1200000000
 	begin := func(timed bool) *world {
 		w := newWorld(t)

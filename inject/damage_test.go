@@ -74,7 +74,7 @@ func boundaries(b []byte) (at []uint64) {
 // The end is missing, at every record and elsewhere: as perf leaves a file when it
 // is killed (then the header says that there is no data), as copying leaves one
 // when the disk is full, and with a header that knows of the cut.
-func TestCutRecordings(t *testing.T) {
+func TestRecording_CutAnywhere(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	le := binary.LittleEndian
@@ -116,7 +116,7 @@ func TestCutRecordings(t *testing.T) {
 }
 
 // Bits flip anywhere.
-func TestFlippedBits(t *testing.T) {
+func TestRecording_BitsFlipped(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	swapped := swap(t, whole)
@@ -144,7 +144,7 @@ func TestFlippedBits(t *testing.T) {
 }
 
 // Features that are longer, shorter, elsewhere, on top of each other.
-func TestBadFeatures(t *testing.T) {
+func TestRecording_FeaturesMisplaced(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	le := binary.LittleEndian
@@ -207,7 +207,7 @@ func checkFeatures(t *testing.T, what string, in, out []byte) {
 }
 
 // Records out of their rounds, as a kernel with a broken clock writes them.
-func TestRoundsOutOfOrder(t *testing.T) {
+func TestRecording_RecordsOutOfRounds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for range 20 {
 		w := newWorld(t)

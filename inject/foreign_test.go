@@ -47,7 +47,7 @@ func swap(t *testing.T, content []byte) []byte {
 // What a big-endian machine recorded resolves as what a little-endian one did:
 // under every perf, with dumps in the recording's byte order, in the other one (a
 // JIT that writes them wrong, or runs under an emulator), and of other machines.
-func TestSwapped(t *testing.T) {
+func TestByteOrder_SwappedRecording(t *testing.T) {
 	variants := map[string]func(string, []byte) []byte{
 		"recording": func(path string, content []byte) []byte {
 			if strings.HasSuffix(path, ".dump") {
@@ -197,7 +197,7 @@ func objectsByContent(t *testing.T, dir string) map[string]string {
 }
 
 // Recordings made by hand, swapped: where ids and times lie differs.
-func TestSwappedWorld(t *testing.T) {
+func TestByteOrder_SwappedIDsAndTimes(t *testing.T) {
 	for _, sampleType := range []uint64{
 		testrec.IP | testrec.TID | testrec.Time | testrec.CPU,
 		testrec.Identifier | testrec.IP | testrec.TID | testrec.Time | testrec.ID | testrec.StreamID | testrec.CPU | testrec.Period,

@@ -63,7 +63,7 @@ func countSamples(t *testing.T, dir, input string) int {
 	return strings.Count(testrec.Run(t, dir, testrec.Tool(t, "perf"), "script", "-G", "-F", "ip", "-i", input), "\n")
 }
 
-func TestForms(t *testing.T) {
+func TestForm_EveryRecording(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			dir := testrec.Unpack(t, form.name)
@@ -108,7 +108,7 @@ func TestForms(t *testing.T) {
 }
 
 // Compressed results, as a file and as a pipe, are what they would be otherwise.
-func TestCompressedOutput(t *testing.T) {
+func TestForm_CompressedOutput(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	in, plain := filepath.Join(dir, "perf.data"), filepath.Join(dir, "plain.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: plain}); err != nil {
@@ -160,7 +160,7 @@ func TestCompressedOutput(t *testing.T) {
 }
 
 // A directory stays one if that is asked for.
-func TestDirectoryOutput(t *testing.T) {
+func TestForm_DirectoryOutput(t *testing.T) {
 	dir := testrec.Unpack(t, "node-threads")
 	in, out := filepath.Join(dir, "perf.data.dir"), filepath.Join(dir, "out.dir")
 	for range 2 { // the second time, what was there is kept
@@ -239,7 +239,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 
 // Real programs in the forms of perf record: each resolves as much as the same
 // program recorded into a file.
-func TestLiveForms(t *testing.T) {
+func TestForm_FreshRecordings(t *testing.T) {
 	testrec.CanRecord(t)
 	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
@@ -315,7 +315,7 @@ func removeAll(t *testing.T, dir string, patterns ...string) {
 }
 
 // What is missing of a directory costs what is missing.
-func TestDamagedDirectory(t *testing.T) {
+func TestForm_DamagedDirectory(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(in string) error
 		want   string
@@ -338,7 +338,7 @@ func TestDamagedDirectory(t *testing.T) {
 
 // The index of AUXTRACE records says where they are, whatever has been put in front
 // of them, and compressed.
-func TestAuxtraceIndex(t *testing.T) {
+func TestAuxtraceIndex_AfterInjection(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))

@@ -72,14 +72,14 @@ func toyLoads(t *testing.T, dir string) (loads []jitdump.Load) {
 
 // The addr2lines of three projects, gdb and every perf say of each instruction what
 // the JIT says of it.
-func TestLiveInlines(t *testing.T) {
+func TestInlines_FreshToyJIT(t *testing.T) {
 	t.Run("fp", func(t *testing.T) { checkInlines(t, recordToy(t, "fp"), false) })
 	// perf 6 shows inlined functions in call chains from stack copies only.
 	t.Run("dwarf", func(t *testing.T) { checkInlines(t, recordToy(t, "dwarf,1024"), true) })
 }
 
 // The same of recordings, for machines on which perf cannot record.
-func TestRecordedInlines(t *testing.T) {
+func TestInlines_RecordedToyJIT(t *testing.T) {
 	t.Run("fp", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit"), false) })
 	t.Run("dwarf", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit-dwarf"), true) })
 }
@@ -152,7 +152,7 @@ func checkInlineObject(t *testing.T, object string, addr uint64, truth []testrec
 
 // The same inline trees in code of other machines: 32 and 64 bit, both byte
 // orders, and from dumps in that order. Tools that know these are elfutils and LLVM.
-func TestInlinesOfOtherMachines(t *testing.T) {
+func TestInlines_OtherMachines(t *testing.T) {
 	dir := testrec.Unpack(t, "toyjit")
 	truth := testrec.ToyTruth(t, dir)
 	little := testrec.Dumps(t, dir)[0]

@@ -25,7 +25,7 @@ import (
 // those in jitted code are the C library's.
 var reportInlined = regexp.MustCompile(`(?m)^[ |]*(?:-{1,2}[\d.]+%--|---)?(\S.*) \(inlined\)$`)
 
-func TestJ9Inlines(t *testing.T) {
+func TestJ9_InlinesByEveryReader(t *testing.T) {
 	for _, c := range []struct {
 		recording    string
 		every        int // see j9Options
@@ -92,7 +92,7 @@ func TestJ9Inlines(t *testing.T) {
 
 // The same of other machines, whose metadata has other sizes, orders and habits. Tools
 // that know these are elfutils and LLVM.
-func TestJ9OfOtherMachines(t *testing.T) {
+func TestJ9_OtherMachines(t *testing.T) {
 	for _, l := range []j9meta.Layout{
 		{Machine: elf.EM_386, PointerSize: 4, Order: binary.LittleEndian},
 		{Machine: elf.EM_ARM, PointerSize: 4, Order: binary.LittleEndian},

@@ -150,7 +150,7 @@ func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
 // What ran is shown by every perf with its name and with the line that the metadata says, and with the
 // inlined methods where perf shows any: perf 6 does so only in stacks that it unwinds itself, and the code
 // is on another stack than the thread's, as OpenJ9's is. Those who read the objects show the same.
-func TestJ9Recorded(t *testing.T) {
+func TestJ9_RecordedByEveryPerf(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		testrec.Skip(t, "the code is for x86-64")
 	}

@@ -56,7 +56,7 @@ func (w *world) runJava(pid uint32, start, memory uint64) {
 }
 
 // Captures by either of their files and by their directory, warm and cold parts, with and without times.
-func TestJ9(t *testing.T) {
+func TestJ9_CapturesNamedOrInDirectory(t *testing.T) {
 	for _, names := range [][]string{{"caps/a.bin", "caps/b.json"}, {"caps"}, {"caps", "caps/b.bin", "caps/a.json"}} {
 		w := newWorld(t)
 		if err := os.Mkdir(w.path("caps"), 0o755); err != nil {
@@ -90,7 +90,7 @@ func TestJ9(t *testing.T) {
 }
 
 // Without a time, code is there from the start of the program on, whatever clock the recording has.
-func TestJ9NoTime(t *testing.T) {
+func TestJ9_NoTime(t *testing.T) {
 	for _, clock := range []int32{1, -1} {
 		for _, mode := range []string{"auto", "strict"} {
 			w := newWorld(t)
@@ -109,7 +109,7 @@ func TestJ9NoTime(t *testing.T) {
 
 // Times of captures count in CLOCK_MONOTONIC. Where those of the recording do not, an offset can be given;
 // otherwise code is there from the start, and what was in one place is left out.
-func TestJ9Clock(t *testing.T) {
+func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 	world := func(mode string) *world {
 		w := newWorld(t)
 		w.ClockID = -1
@@ -144,7 +144,7 @@ func TestJ9Clock(t *testing.T) {
 }
 
 // Whose captures are.
-func TestJ9Owner(t *testing.T) {
+func TestJ9_OwnerOfCaptures(t *testing.T) {
 	const other = j9Memory + 0x10000000
 	for _, c := range []struct {
 		name    string
@@ -209,7 +209,7 @@ func TestJ9Owner(t *testing.T) {
 }
 
 // Captures of several processes in one directory, one of them forked from the other.
-func TestJ9Processes(t *testing.T) {
+func TestJ9_ForkedProcessesInOneDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.Fork(200, 100, monoStart+10)
@@ -226,7 +226,7 @@ func TestJ9Processes(t *testing.T) {
 }
 
 // What is in one place without times is left out, but for copies of one body.
-func TestJ9Clashes(t *testing.T) {
+func TestJ9_OverlapWithoutTimes(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	other := vector(t, j9Memory+0x1100, 0x200, 0, 0)
@@ -251,7 +251,7 @@ func TestJ9Clashes(t *testing.T) {
 
 // What cannot be used of files that are named is said before anything is written; of those in a directory it
 // is a problem.
-func TestJ9Refused(t *testing.T) {
+func TestJ9_UnusableFiles(t *testing.T) {
 	good := vector(t, j9Memory+0x1000, 0x200, 0, 0)
 	big := slices.Clone(good)
 	copy(big[40:], []byte{0, 0, 0x20, 0, 0, 0, 0x10, 0})
@@ -304,7 +304,7 @@ func TestJ9Refused(t *testing.T) {
 }
 
 // Damage costs lines and inlined calls, and is said once; names and code stay.
-func TestJ9Damaged(t *testing.T) {
+func TestJ9_DamagedCapture(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	metadata := vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80)
@@ -336,7 +336,7 @@ func TestJ9Damaged(t *testing.T) {
 }
 
 // Who may not read one of the files may not read what comes of them.
-func TestJ9Modes(t *testing.T) {
+func TestJ9_UnreadableForOthers(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"b.json": 0o640, "a.code": 0o604, "": 0o644} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -366,7 +366,7 @@ func TestJ9Modes(t *testing.T) {
 }
 
 // The result does not take a capture's place.
-func TestJ9Output(t *testing.T) {
+func TestJ9_OutputIsCapture(t *testing.T) {
 	for _, name := range []string{"a.bin", "b.bin", "a.json", "b.json"} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -381,7 +381,7 @@ func TestJ9Output(t *testing.T) {
 }
 
 // Methods without lines get listings, which can be written like source files.
-func TestJ9Listings(t *testing.T) {
+func TestJ9_MethodsWithoutLines(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods)
@@ -405,7 +405,7 @@ func TestJ9Listings(t *testing.T) {
 }
 
 // In a stream, captures are read when all has come.
-func TestJ9Stream(t *testing.T) {
+func TestJ9_Stream(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
@@ -425,7 +425,7 @@ func TestJ9Stream(t *testing.T) {
 }
 
 // What captures do not have of their code, a core dump of the process has.
-func TestJ9CodeFromCore(t *testing.T) {
+func TestJ9_CodeFromCore(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods, `"code": "a.code"`)
@@ -453,7 +453,7 @@ func TestJ9CodeFromCore(t *testing.T) {
 }
 
 // Times that cannot be do no harm.
-func TestJ9OddTimes(t *testing.T) {
+func TestJ9_ImpossibleTimes(t *testing.T) {
 	for _, time := range []string{"0", "1", "18446744073709551615", "18446744073709551614"} {
 		for _, clock := range []int32{1, -1} {
 			w := newWorld(t)

@@ -14,7 +14,7 @@ import (
 
 // Each capture of a directory has its owner: those of another run do not take the others with them, and one
 // that could be of several processes is of that which most others are of.
-func TestJ9Strays(t *testing.T) {
+func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 	const other, nowhere = j9Memory + 0x10000000, j9Memory + 0x20000000
 	for _, c := range []struct {
 		name     string
@@ -82,7 +82,7 @@ func TestJ9Strays(t *testing.T) {
 }
 
 // A capture that is named with its process is of that, though its directory is named as well.
-func TestJ9NamedInDirectory(t *testing.T) {
+func TestJ9_NamedAndInNamedDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
@@ -96,7 +96,7 @@ func TestJ9NamedInDirectory(t *testing.T) {
 }
 
 // What is in a directory and cannot be used is told, file by file.
-func TestJ9Directory(t *testing.T) {
+func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	metadata := vector(t, j9Memory+0x1000, 0x200, 0, 0)
@@ -139,7 +139,7 @@ func TestJ9Directory(t *testing.T) {
 }
 
 // A process whose captures were all left out is not told to look for another runtime's dump.
-func TestJ9LeftOut(t *testing.T) {
+func TestJ9_AllCapturesLeftOut(t *testing.T) {
 	w := newWorld(t)
 	w.Machine = "x86_64"
 	w.Comm(100, monoStart, "main", true)
@@ -161,7 +161,7 @@ func TestJ9LeftOut(t *testing.T) {
 }
 
 // A file with code that is not there costs its bytes, and a core dump may have them.
-func TestJ9CodeMissing(t *testing.T) {
+func TestJ9_CodeFileMissing(t *testing.T) {
 	for _, core := range []bool{false, true} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -184,7 +184,7 @@ func TestJ9CodeMissing(t *testing.T) {
 }
 
 // A wrong size of the header costs nothing where the sections prove another.
-func TestJ9Epoch(t *testing.T) {
+func TestJ9_WrongHeaderSize(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
@@ -199,7 +199,7 @@ func TestJ9Epoch(t *testing.T) {
 }
 
 // A time before the program began is as good as none: perf forgets what was there before.
-func TestJ9EarlyTime(t *testing.T) {
+func TestJ9_TimeBeforeProgram(t *testing.T) {
 	for _, mode := range []string{"auto", "1000000"} {
 		for _, time := range []uint64{0, 1, monoStart - 1} {
 			w := newWorld(t)
@@ -225,7 +225,7 @@ func TestJ9EarlyTime(t *testing.T) {
 }
 
 // Of a capture of another machine, verify would find nothing wrong: it is not what is advised.
-func TestJ9OtherMachine(t *testing.T) {
+func TestJ9_CaptureOfOtherMachine(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	b := vector(t, j9Memory+0x1000, 0x200, 0, 0)

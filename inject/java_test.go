@@ -56,7 +56,7 @@ var inlinedMethod = regexp.MustCompile(`@ \d+\s+(\S+)::(\S+) \(\d+ bytes\).*(inl
 
 // perf shows the calls that the compiler says it has inlined, and no others, with
 // lines of Java; perf inject shows none.
-func TestJavaInlines(t *testing.T) {
+func TestInlines_HotSpot(t *testing.T) {
 	testrec.CanRecord(t)
 	dir, out := recordJava(t, "Hot")
 	inlined := make(map[string]bool)

@@ -150,7 +150,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 }
 
 // Samples in JIT memory, and none in a function of the dump that was found.
-func TestUnresolved(t *testing.T) {
+func TestReasons_NoSampleResolved(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		time  uint64

@@ -56,7 +56,7 @@ func program(t *testing.T, dir, name, content string) {
 	}
 }
 
-func TestLiveNode(t *testing.T) {
+func TestFresh_Node(t *testing.T) {
 	testrec.CanRecord(t)
 	node := testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestLiveNode(t *testing.T) {
 	}
 }
 
-func TestLiveLLVM(t *testing.T) {
+func TestFresh_LLVM(t *testing.T) {
 	testrec.CanRecord(t)
 	clang, lli := testrec.Tool(t, "clang-14", "clang"), testrec.Tool(t, "lli-14", "lli")
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestLiveLLVM(t *testing.T) {
 	}
 }
 
-func TestLiveErlang(t *testing.T) {
+func TestFresh_Erlang(t *testing.T) {
 	testrec.CanRecord(t)
 	erl, erlc := testrec.Tool(t, "erl"), testrec.Tool(t, "erlc")
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestLiveErlang(t *testing.T) {
 	checkNames(t, dir, injectLive(t, dir), "prog:")
 }
 
-func TestLivePHP(t *testing.T) {
+func TestFresh_PHP(t *testing.T) {
 	testrec.CanRecord(t)
 	php := testrec.Tool(t, "php")
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 // Finding Mono's logs, and what is said where there is none.
 
 // Logs are found by what perf record's command line says of them, beside the recording.
-func TestMonoFound(t *testing.T) {
+func TestMono_LogFoundByCommandLine(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		file string // "" for none
@@ -67,7 +67,7 @@ func TestMonoFound(t *testing.T) {
 
 // They are found in --dump-dir, too, and in the directories in it; beside a copy of the recording
 // that is elsewhere, by their path.
-func TestMonoDumpDir(t *testing.T) {
+func TestMono_LogInDumpDir(t *testing.T) {
 	for _, where := range []string{"logs", "logs/of-one"} {
 		w := newWorld(t)
 		w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=sub/app.mlpd", "App.exe"}
@@ -84,7 +84,7 @@ func TestMonoDumpDir(t *testing.T) {
 
 // A log that says it is of another process, and holds nothing that this one could have run, is not
 // believed whoever names it; objects that were there stay.
-func TestMonoNamedWrongly(t *testing.T) {
+func TestMono_LogOfAnotherProcessNamed(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		start, memory uint64
@@ -120,7 +120,7 @@ func TestMonoNamedWrongly(t *testing.T) {
 }
 
 // Below an error, nothing is said to be missing from nothing.
-func TestMonoNothingElse(t *testing.T) {
+func TestMono_ErrorAndNothingMissing(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, monoStart, "ls", true)
 	w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/bin/ls")
@@ -138,7 +138,7 @@ func TestMonoNothingElse(t *testing.T) {
 
 // Several logs in one directory: each process gets the one that says so, the right one of two
 // with its number. In a container numbers are others, and the beginning tells.
-func TestMonoUnnamed(t *testing.T) {
+func TestMono_SeveralLogsInOneDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-a", "-k", "mono"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -158,7 +158,7 @@ func TestMonoUnnamed(t *testing.T) {
 }
 
 // Mono goes on where its profiler is not installed.
-func TestMonoNoProfiler(t *testing.T) {
+func TestMono_NoProfilerInstalled(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		w := newWorld(t)
 		w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=app.mlpd", "App.exe"}
@@ -181,7 +181,7 @@ func TestMonoNoProfiler(t *testing.T) {
 }
 
 // What is found and is of another run is told of, and left alone.
-func TestMonoFoundStale(t *testing.T) {
+func TestMono_FoundLogOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=app.mlpd", "App.exe"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)

@@ -123,7 +123,7 @@ func topLine(report string) string {
 var monoCallers = []string{"App:CountPrimes (int)", "App/<Main>c__AnonStorey0:<>m__0 ()"}
 
 // Recorded data: the log is found by perf's command line.
-func TestMonoRecorded(t *testing.T) {
+func TestMono_RecordedProgram(t *testing.T) {
 	dir := testrec.Unpack(t, "mono")
 	sum := checkMono(t, dir, inject.Options{Input: filepath.Join(dir, "perf.data")}, 200, "App:IsPrime (int)", monoCallers...)
 	if d := sum.Dumps[0]; d.Merged < 30 || d.InImages < 200 || d.Nowhere != 0 || d.Functions < 1000 {
@@ -145,7 +145,7 @@ func TestMonoRecorded(t *testing.T) {
 }
 
 // A log of 2010: no pid, no machine.
-func TestMono2010(t *testing.T) {
+func TestMono_LogOf2010(t *testing.T) {
 	dir := testrec.Unpack(t, "mono-2010")
 	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "v1-core.mlpd")}}}
 	sum := checkMono(t, dir, opts, 90, "Demo:Leaf (int)")
@@ -159,7 +159,7 @@ func TestMono2010(t *testing.T) {
 }
 
 // A fresh recording.
-func TestMonoFresh(t *testing.T) {
+func TestMono_FreshRecording(t *testing.T) {
 	testrec.CanRecord(t)
 	mono, mcs := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs")
 	dir := t.TempDir()

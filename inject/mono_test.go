@@ -78,7 +78,7 @@ func hot(t testing.TB, version uint8, pid uint32, start, memory, image uint64) [
 }
 
 // A log that is named, plain or packed; methods in images stay these's, unless they are asked for.
-func TestMono(t *testing.T) {
+func TestMono_NamedLog(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -112,7 +112,7 @@ func TestMono(t *testing.T) {
 
 // Whose a log is: its header says so, unless its code is not there; then memory and times
 // tell, and what begins with the profiler of one process is not another's.
-func TestMonoOwner(t *testing.T) {
+func TestMono_OwnerOfLog(t *testing.T) {
 	type running struct {
 		pid           uint32
 		start         uint64
@@ -170,7 +170,7 @@ func TestMonoOwner(t *testing.T) {
 }
 
 // A log of another run is refused; named with its process, it is believed.
-func TestMonoOfAnotherRun(t *testing.T) {
+func TestMono_NamedLogOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x48000000, 0x7f3300000000))
@@ -200,7 +200,7 @@ func TestMonoOfAnotherRun(t *testing.T) {
 }
 
 // Several processes of several runtimes, each with its own.
-func TestMonoTogether(t *testing.T) {
+func TestMono_BesideOtherRuntimes(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-k", "mono", "sh", "-c", "mono --profile=log:jit,output=%p.mlpd a.exe & mono --profile=log:jit,output=%p.mlpd b.exe & node --perf-prof x.js"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -219,7 +219,7 @@ func TestMonoTogether(t *testing.T) {
 }
 
 // Without -k mono the difference is estimated, by when the profiler was loaded.
-func TestMonoClock(t *testing.T) {
+func TestMono_WithoutMonotonicClock(t *testing.T) {
 	const ahead = 3e9
 	w := newWorld(t)
 	w.ClockID = -1
@@ -251,7 +251,7 @@ func TestMonoClock(t *testing.T) {
 
 // Methods without an address, damage, and a log that is cut: what is good is used, and the rest
 // told of.
-func TestMonoDamage(t *testing.T) {
+func TestMono_DamagedLog(t *testing.T) {
 	make := func(log []byte) (*world, func() *inject.Summary) {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -288,7 +288,7 @@ func TestMonoDamage(t *testing.T) {
 }
 
 // A stream's logs are read in the end.
-func TestMonoStream(t *testing.T) {
+func TestMono_LogOfStream(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	w := newWorld(t)

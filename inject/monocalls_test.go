@@ -29,7 +29,7 @@ var monoCallCounts = map[string]int{
 }
 
 // What a recording with Mono's calls must show.
-func TestMonoCalls(t *testing.T) {
+func TestMono_CallsInRecording(t *testing.T) {
 	t.Run("recorded", func(t *testing.T) {
 		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(*inject.Options) {})
 	})
@@ -216,7 +216,7 @@ func tracedThreads(t *testing.T, path string) []uint64 {
 }
 
 // The methods that Mono loses are where no process has anything.
-func TestMonoUnplaced(t *testing.T) {
+func TestMono_MethodsWithoutPlace(t *testing.T) {
 	dir := testrec.Unpack(t, "mono-calls")
 	f, err := os.Open(filepath.Join(dir, "app.mlpd"))
 	if err != nil {
@@ -245,7 +245,7 @@ func TestMonoUnplaced(t *testing.T) {
 
 // Threads that cannot be told apart keep their calls for themselves, under numbers that
 // no thread has and the names that the log knows.
-func TestMonoUnknownThreads(t *testing.T) {
+func TestMono_ThreadsThatCannotBeMatched(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(tracePID, 1000, "mono", true)
 	w.Sample(tracePID, 1500, 0x400000)

@@ -13,7 +13,7 @@ import (
 
 // Recordings as perfs and kernels of all times wrote them, on machines of both
 // byte orders and widths. Every perf there is must read what becomes of them.
-func TestOldRecordings(t *testing.T) {
+func TestRecording_OldPerfsAndKernels(t *testing.T) {
 	forms := map[string]func(r *testrec.Recording){
 		"2.6.31": func(r *testrec.Recording) {
 			r.AttrSize, r.ShortHeader, r.NoTrailers, r.NoMmap2 = 64, true, true, true

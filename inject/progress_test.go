@@ -15,7 +15,7 @@ import (
 
 // What the engine says of itself while it runs: each phase comes to its end, and is told in
 // the unit that it says.
-func TestProgress(t *testing.T) {
+func TestProgress_EveryPhaseEnds(t *testing.T) {
 	for _, options := range []config.Options{{}, {Bundle: true, Sampled: true}} {
 		dir := testrec.Place(t, "erlang")
 		input := filepath.Join(dir, "perf.data")
@@ -59,7 +59,7 @@ func TestProgress(t *testing.T) {
 }
 
 // Where traces go into the result, they are part of what is to be done: mostly the larger one.
-func TestProgressTraces(t *testing.T) {
+func TestProgress_Traces(t *testing.T) {
 	for name, trace := range map[string]string{"mono-calls": "app.mlpd", "xray-tsc": "xray-log.calls"} {
 		dir := testrec.Place(t, name)
 		st, err := os.Stat(filepath.Join(dir, trace))
@@ -89,7 +89,7 @@ func TestProgressTraces(t *testing.T) {
 }
 
 // A stream has no end until it is there; a directory's files are walked side by side.
-func TestProgressForms(t *testing.T) {
+func TestProgress_StreamsAndDirectories(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -114,7 +114,7 @@ func TestProgressForms(t *testing.T) {
 }
 
 // Telling costs no memory, whether anyone wants to know or not.
-func TestProgressAllocates(t *testing.T) {
+func TestProgress_NoAllocation(t *testing.T) {
 	block := &perfdata.Block{Data: make([]byte, 100)}
 	for _, p := range []*report.Progress{nil, new(report.Progress)} {
 		walk := recording.Pass{Progress: p}
@@ -130,7 +130,7 @@ func TestProgressAllocates(t *testing.T) {
 	}
 }
 
-func TestPhaseNames(t *testing.T) {
+func TestPhase_EveryName(t *testing.T) {
 	seen := make(map[string]bool)
 	for p := report.PhaseOpen; p <= report.PhaseUndo; p++ {
 		if name := p.String(); name == "working" || seen[name] {

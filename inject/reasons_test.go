@@ -36,7 +36,7 @@ func (w *world) reasons() []inject.Reason {
 }
 
 // Runtimes are known by their names, or by their files, and each has something to type.
-func TestReasonRuntimes(t *testing.T) {
+func TestReasons_EveryRuntime(t *testing.T) {
 	for _, c := range []struct{ comm, program, advice string }{
 		{"node", "/usr/bin/node", "node --perf-prof"},
 		{"node-MainThread", "/opt/node-22/bin/node", "node --perf-prof"},
@@ -68,7 +68,7 @@ func TestReasonRuntimes(t *testing.T) {
 }
 
 // Each reason but that, with what is to be done.
-func TestReasons(t *testing.T) {
+func TestReasons_EveryKind(t *testing.T) {
 	const pid = 777_000_002
 	dump := fmt.Sprintf("jit-%d.dump", pid)
 	loaded := func(time uint64) timed { return load(time, pid, 0, 0x7f1200000000, "function", code(64, 1)) }
@@ -132,7 +132,7 @@ func TestReasons(t *testing.T) {
 
 // Of many processes the first are named; without -k mono that is said as well; and a
 // process of which nothing is known is none.
-func TestReasonsTogether(t *testing.T) {
+func TestReasons_ManyProcesses(t *testing.T) {
 	w := newWorld(t)
 	w.ClockID = -1
 	for i := range uint32(9) {
@@ -153,7 +153,7 @@ func TestReasonsTogether(t *testing.T) {
 
 // A real recording whose markers are gone: perf's command line says that the flag was
 // given. Its result, injected again, says what it is.
-func TestReasonsOfRecordings(t *testing.T) {
+func TestReasons_RealRecordings(t *testing.T) {
 	dir := testrec.Unpack(t, "node-fp")
 	input := filepath.Join(dir, "perf.data")
 	recording := read(t, input)
@@ -188,7 +188,7 @@ func TestReasonsOfRecordings(t *testing.T) {
 
 // Beside processes with a dump, those without are told of; not those whose dump is gone,
 // of which problems tell.
-func TestReasonsBesideDumps(t *testing.T) {
+func TestReasons_BesideDumps(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
@@ -212,7 +212,7 @@ func TestReasonsBesideDumps(t *testing.T) {
 }
 
 // A stream without markers.
-func TestReasonsOfStreams(t *testing.T) {
+func TestReasons_Stream(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	stream := []byte(strings.ReplaceAll(string(read(t, "perf.pipe.data")), "/jit-9960.dump\x00", "/jit-9960.dumb\x00"))
@@ -233,7 +233,7 @@ func TestReasonsOfStreams(t *testing.T) {
 }
 
 // A child of a process with a dump that runs a program of its own must be told by itself.
-func TestReasonsOfSpawned(t *testing.T) {
+func TestReasons_SpawnedProgram(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
@@ -258,7 +258,7 @@ func TestReasonsOfSpawned(t *testing.T) {
 
 // Records are in order within one CPU only: a process is called what it was called last,
 // and not what stands last.
-func TestNamesByTime(t *testing.T) {
+func TestComm_LatestByTime(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, 900, "last", true)
 	w.Comm(100, 800, "first", true)

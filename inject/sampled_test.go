@@ -21,7 +21,7 @@ import (
 // Of every recording there is, every perf prints the same with the objects of all
 // functions and with those that are touched. These are the same files; or, where stacks are
 // unwound and neighbours share objects, the same functions.
-func TestSampledShowsTheSame(t *testing.T) {
+func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 	type input struct{ recording, file string }
 	inputs := []input{
 		{"node-zstd", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"}, {"node-pidns", "perf.data"},
@@ -217,7 +217,7 @@ func (w *touching) objects() (names []string) {
 
 // Each way in which a record can touch a function, and functions that nothing
 // touches, with and without copies of stacks.
-func TestSampledTouches(t *testing.T) {
+func TestSampled_EveryKindOfReference(t *testing.T) {
 	const all = testrec.IP | testrec.TID | testrec.Time | testrec.Addr | testrec.Period | testrec.Callchain | testrec.Branches | testrec.RegsUser | testrec.RegsIntr
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for _, stacks := range []uint64{0, testrec.StackUser} {
@@ -268,7 +268,7 @@ func TestSampledTouches(t *testing.T) {
 
 // Functions of one address are all there if one of them is touched: which of them it
 // was is perf's to find out.
-func TestSampledReusedAddress(t *testing.T) {
+func TestSampled_AddressUsedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Sampled = true
 	w.mark(100, 1000, "jit-100.dump")
@@ -287,7 +287,7 @@ func TestSampledReusedAddress(t *testing.T) {
 
 // Samples of a child count for what its parent had when it was forked, and for what
 // the recording tells of the parent alone.
-func TestSampledChildren(t *testing.T) {
+func TestSampled_ForkedChildren(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Sampled = true
 	w.mark(100, 1000, "jit-100.dump")
@@ -305,7 +305,7 @@ func TestSampledChildren(t *testing.T) {
 }
 
 // Return addresses of arm64 may be signed, and pointers tagged, in their upper bits.
-func TestSampledSignedAddresses(t *testing.T) {
+func TestSampled_SignedAddresses(t *testing.T) {
 	w := newTouching(t)
 	w.SampleType = testrec.IP | testrec.TID | testrec.Time | testrec.RegsUser | testrec.StackUser
 	w.Registers = 1
@@ -327,7 +327,7 @@ func TestSampledSignedAddresses(t *testing.T) {
 
 // Where it cannot be told what is touched, all functions are there, and the summary
 // says why. Nothing is missing then.
-func TestSampledFallsBack(t *testing.T) {
+func TestSampled_ReferencesUnknown(t *testing.T) {
 	for why, prepare := range map[string]func(*touching){
 		"hardware trace, which": func(w *touching) {
 			w.Raw(71, 0, binary.LittleEndian.AppendUint64(nil, 16)) // AUXTRACE
@@ -357,7 +357,7 @@ func TestSampledFallsBack(t *testing.T) {
 }
 
 // A pipe is read once, and gives all functions; the same in a file does not.
-func TestSampledPipe(t *testing.T) {
+func TestSampled_Pipe(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	opts := inject.Options{Input: "-", Stdin: feed(t, read(t, "perf.pipe.data"), 5000), Output: "piped.data", Objects: "objects", Sampled: true}
@@ -373,7 +373,7 @@ func TestSampledPipe(t *testing.T) {
 }
 
 // Nothing touched, nothing made; and that is no failure.
-func TestSampledNothing(t *testing.T) {
+func TestSampled_NothingReferenced(t *testing.T) {
 	w := newTouching(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.load(100, "untouched")
@@ -388,7 +388,7 @@ func TestSampledNothing(t *testing.T) {
 }
 
 // A trace of a process without jitted code touches nothing, whoever else has some.
-func TestSampledTraceOfAnother(t *testing.T) {
+func TestSampled_TraceOfOtherProcess(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.pid = tracePID + 100
 	s.threads = map[uint32][]calls.Step{s.pid: steps("10+1 20+2 25-2 40-1")}

@@ -36,7 +36,7 @@ func feed(t *testing.T, b []byte, n int) *os.File {
 
 // A stream that is over when it comes gives the same as a file, and its rounds
 // stay. It may come in pieces of any size, and go to a pipe or to a file.
-func TestStream(t *testing.T) {
+func TestStream_OverWhenRead(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir) // where the dump of a stream is looked for
 	stream := read(t, "perf.pipe.data")
@@ -97,7 +97,7 @@ func TestStream(t *testing.T) {
 
 // A process is still at work while its stream is injected: what is there comes out
 // at once, and functions that it tells of late are found all the same.
-func TestLiveStream(t *testing.T) {
+func TestStream_ProcessStillRuns(t *testing.T) {
 	w := newWorld(t)
 	pid := uint32(os.Getpid()) // a process that is alive
 	w.mark(pid, 1000, "jit-1.dump")
@@ -227,7 +227,7 @@ func appendTo(t *testing.T, path string, b []byte) {
 }
 
 // A pipe that ends before it begins leaves what was there alone.
-func TestEmptyStream(t *testing.T) {
+func TestStream_Empty(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	stream := read(t, filepath.Join(dir, "perf.pipe.data"))
 	out := filepath.Join(dir, "out.data")
@@ -247,7 +247,7 @@ func TestEmptyStream(t *testing.T) {
 }
 
 // An event whose ids do not fit into a pipe is not cut silently.
-func TestManyIDs(t *testing.T) {
+func TestStream_MoreIDsThanFit(t *testing.T) {
 	w := ready(t)
 	f := openFile(t, w.opts.Input)
 	f.Attrs[0].IDs = make([]uint64, 9000)
@@ -257,7 +257,7 @@ func TestManyIDs(t *testing.T) {
 }
 
 // --clock strict refuses in a stream, too.
-func TestStrictStream(t *testing.T) {
+func TestStream_ClockStrict(t *testing.T) {
 	w := ready(t)
 	w.ClockID = -1
 	w.Write(t, w.opts.Input)
@@ -272,7 +272,7 @@ func TestStrictStream(t *testing.T) {
 
 // What a file has in its header and a pipe in records survives the way there and
 // back: tracepoints, build ids, and features of all kinds.
-func TestHeaderThroughPipe(t *testing.T) {
+func TestStream_HeaderThereAndBack(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	f := openFile(t, filepath.Join(dir, "perf.data"))
 	tracing := bytes.Repeat([]byte("tracing "), 40000) // larger than any record

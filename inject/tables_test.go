@@ -39,7 +39,7 @@ func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
 // CPython's trampolines lie 11 bytes apart, each with tables that would reach over the
 // next ones. None takes another's addresses, whether perf unwinds or not. If it does, all
 // share one object, whose tables are mapped once.
-func TestPackedFunctions(t *testing.T) {
+func TestUnwindTables_FunctionsElevenBytesApart(t *testing.T) {
 	for _, sampleType := range []uint64{testrec.IP | testrec.TID | testrec.Time | testrec.Period, testrec.IP | testrec.TID | testrec.Time | testrec.Period | testrec.StackUser} {
 		w := newWorld(t)
 		w.SampleType = sampleType
@@ -100,7 +100,7 @@ func rowsIn(t *testing.T, dir string) (n int) {
 
 // Tables mean the same wherever they are: what readelf says of the objects of a
 // producer that sends the header first and of one that sends it last is one thing.
-func TestSentTables(t *testing.T) {
+func TestUnwindTables_HeaderFirstOrLast(t *testing.T) {
 	readelf := testrec.Tool(t, "readelf")
 	var said []string
 	for _, headerFirst := range []bool{false, true} {
@@ -160,7 +160,7 @@ func checkFrameHeader(t *testing.T, path string) {
 
 // A producer that sends what no unwinder should see is told so, and the code tells
 // instead.
-func TestRefusedTables(t *testing.T) {
+func TestUnwindTables_Invalid(t *testing.T) {
 	code := append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3}, make([]byte, 24)...)
 	for want, spoil := range map[string]func([]byte){
 		"length":  func(b []byte) { binary.LittleEndian.PutUint32(b, 0xfffffff0) },
@@ -193,7 +193,7 @@ func TestRefusedTables(t *testing.T) {
 
 // Where tables seem to be, there is nothing else: no mapping of the recording, no code,
 // no other tables.
-func TestTablesAreAlone(t *testing.T) {
+func TestUnwindTables_NothingElseThere(t *testing.T) {
 	for _, name := range []string{"node-dwarf", "php-dwarf", "toyjit-dwarf"} {
 		dir := testrec.Place(t, name)
 		out := filepath.Join(dir, "out.data")
@@ -257,7 +257,7 @@ func inText(t *testing.T, object string, offset uint64) bool {
 // they are without. Where code was before, at its other place, and where it is put at last
 // are two regions; the first has images one after the other. Each image that is mapped has
 // its tables mapped once.
-func TestTablesOfMovedFunctions(t *testing.T) {
+func TestUnwindTables_MovedFunctions(t *testing.T) {
 	w := newWorld(t)
 	w.SampleType |= testrec.StackUser
 	w.mark(100, 10, "jit-100.dump")
@@ -295,7 +295,7 @@ func TestTablesOfMovedFunctions(t *testing.T) {
 // Processes that share memory share the places of tables; those that do not need not
 // keep apart; memory that is the runtime's will do if there is no other; and where there is
 // no place, there are tables without entries directly after the code, and the summary says so.
-func TestRoomForTables(t *testing.T) {
+func TestUnwindTables_PlacesInMemory(t *testing.T) {
 	heirs := newWorld(t)
 	heirs.SampleType |= testrec.StackUser
 	heirs.mark(100, 10, "jit-100.dump")

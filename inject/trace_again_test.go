@@ -12,7 +12,7 @@ import (
 )
 
 // A result has the calls once, however often it is injected.
-func TestTraceAgain(t *testing.T) {
+func TestTrace_InjectedAgain(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
 	inject.SetTraces(t, s)
@@ -41,7 +41,7 @@ func TestTraceAgain(t *testing.T) {
 
 // With --strict, the same: what is there already is no error, and what cannot be put in is
 // the error.
-func TestTraceAgainStrict(t *testing.T) {
+func TestTrace_InjectedAgainStrict(t *testing.T) {
 	w := newWorld(t)
 	w.Sample(tracePID, 1000, 0x1000)
 	w.Sample(tracePID, 1200, 0x1000)
@@ -65,7 +65,7 @@ func TestTraceAgainStrict(t *testing.T) {
 }
 
 // An event of the recording that has the name already is not that of the calls.
-func TestTraceName(t *testing.T) {
+func TestTrace_EventNameTaken(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.name = "cpu-clock"
 	w.fillTraced()
@@ -87,7 +87,7 @@ func TestTraceName(t *testing.T) {
 }
 
 // A trace that cannot be put in leaves the rest as it is, and it is said why.
-func TestTraceProblems(t *testing.T) {
+func TestTrace_CannotBePutIn(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(*world, *script)
@@ -125,7 +125,7 @@ func TestTraceProblems(t *testing.T) {
 	}
 }
 
-func TestTraceOfStream(t *testing.T) {
+func TestTrace_Stream(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
 	r, wr := pipe(t)
@@ -142,7 +142,7 @@ func TestTraceOfStream(t *testing.T) {
 
 // However deep calls are: what they took counts for the functions that called them, in all
 // perfs.
-func TestTraceDeep(t *testing.T) {
+func TestTrace_DeepCalls(t *testing.T) {
 	const deep = 400
 	var list []calls.Step
 	at := uint64(1000)
@@ -201,7 +201,7 @@ func TestTraceDeep(t *testing.T) {
 }
 
 // A process that was forked, and began no other program, is called as its parent is.
-func TestTraceOfFork(t *testing.T) {
+func TestTrace_ForkedProcess(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.pid = tracePID + 9
 	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}

@@ -157,7 +157,7 @@ func scripted(t *testing.T, perf, dir, path, event string) string {
 }
 
 // Calls appear with exact times, whatever the recording's samples look like.
-func TestTrace(t *testing.T) {
+func TestTrace_ExactTimes(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(*world, *script)
@@ -208,7 +208,7 @@ func TestTrace(t *testing.T) {
 
 // Beside a trace, everything else in a recording stays what it was, in all forms that
 // recordings have.
-func TestTraceForms(t *testing.T) {
+func TestTrace_EveryForm(t *testing.T) {
 	for _, form := range []struct{ name, input, output string }{
 		{"node-zstd", "perf.data", "out.data"},
 		{"node-threads", "perf.data.dir", "out.dir/"},
@@ -335,7 +335,7 @@ func firstLine(a, b string) string {
 
 // Notes are samples of a second event, calls that took no time are samples like others,
 // and callchains are as long as the kernel's.
-func TestTraceNotes(t *testing.T) {
+func TestTrace_NotesAndZeroTimes(t *testing.T) {
 	w, s := tracedWorld(t)
 	deep := ""
 	for i := range 200 {
@@ -368,7 +368,7 @@ func TestTraceNotes(t *testing.T) {
 
 // perf report adds up what the trace says, exactly: exclusive times, and inclusive ones of
 // the callers.
-func TestTraceReport(t *testing.T) {
+func TestTrace_PerfReportSums(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.threads = map[uint32][]calls.Step{}
 	self, total := map[string]uint64{}, map[string]uint64{}

@@ -74,7 +74,7 @@ func rewriteXRay(t *testing.T, path string, version uint16, change func(*xrayfdr
 
 // Traces of LLVM 5 and 6 do not say of which process they are: its threads tell. Nor does
 // it matter if the process had another number where it ran.
-func TestXRayProcess(t *testing.T) {
+func TestXRay_ProcessToldByThreads(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		version uint16
@@ -135,7 +135,7 @@ func TestXRayProcess(t *testing.T) {
 
 // The program is where it was recorded, beside the recording, or where an option says; and
 // it is the one that was recorded.
-func TestXRayProgram(t *testing.T) {
+func TestXRay_ProgramFound(t *testing.T) {
 	gone := func(t *testing.T, dir string) string {
 		if err := os.Mkdir(filepath.Join(dir, "moved"), 0o700); err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestXRayProgram(t *testing.T) {
 // Without a build id the file that was mapped is known by its inode, and any other may be
 // another build: it has to be named, has to fit what was mapped, and has to have the functions
 // of the trace.
-func TestXRayProgramWithoutBuildID(t *testing.T) {
+func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		id        uint32 // of the function in the trace
@@ -297,7 +297,7 @@ func replaceProgram(t *testing.T, program string, _ *inject.Options) {
 }
 
 // What cannot be followed ends the run, with what is wrong.
-func TestXRayOptions(t *testing.T) {
+func TestXRay_UnusableOptions(t *testing.T) {
 	dir := testrec.Place(t, "xray-emulated")
 	for _, test := range []struct {
 		xray, binary []string
@@ -331,7 +331,7 @@ func TestXRayOptions(t *testing.T) {
 }
 
 // A program in a pid namespace is told by its program, and its threads by their order.
-func TestXRayContainer(t *testing.T) {
+func TestXRay_PIDNamespace(t *testing.T) {
 	clang := testrec.Tool(t, "clang++-14", "clang++")
 	unshare := testrec.Tool(t, "unshare")
 	testrec.CanRecord(t)

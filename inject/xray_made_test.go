@@ -47,7 +47,7 @@ func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xraygen.Writer)) []
 
 // Recorded without -k mono, a recording may say what counts of the processor's clock are in
 // its own; then what the trace says of times does not matter.
-func TestXRayTimeConv(t *testing.T) {
+func TestXRay_TimeConvRecord(t *testing.T) {
 	w := newWorld(t)
 	w.ClockID = -1
 	conv := make([]byte, 24)
@@ -91,7 +91,7 @@ func TestXRayTimeConv(t *testing.T) {
 }
 
 // Damage in one thread's buffer is told with its offset, and costs the rest of that buffer.
-func TestXRayDamage(t *testing.T) {
+func TestXRay_DamagedBuffer(t *testing.T) {
 	w := newWorld(t)
 	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		for i := range uint64(2) {
@@ -125,7 +125,7 @@ func TestXRayDamage(t *testing.T) {
 
 // A program that has its trace written several times makes several files. They are one trace:
 // what was called when a file ended goes on in the next, whichever is named first.
-func TestXRayFiles(t *testing.T) {
+func TestXRay_SeveralFiles(t *testing.T) {
 	w := newWorld(t)
 	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
 	buffer := func(xw *xraygen.Writer, at uint64) {
@@ -163,7 +163,7 @@ func TestXRayFiles(t *testing.T) {
 
 // A runtime whose buffers are full takes the oldest ones again, and says so nowhere. What
 // the recording knows of the process tells.
-func TestXRayOverwritten(t *testing.T) {
+func TestXRay_BuffersOverwritten(t *testing.T) {
 	for _, test := range []struct {
 		at      uint64 // when the trace begins
 		first   xrayfdr.Kind
@@ -209,7 +209,7 @@ func TestXRayOverwritten(t *testing.T) {
 }
 
 // Who does not know of --xray is told, if there is a trace of a recorded program.
-func TestXRayHint(t *testing.T) {
+func TestXRay_TraceNotNamed(t *testing.T) {
 	for name, want := range map[string]int{"xray-log.calls.a1B2c3": 1, "xray-log.others.a1B2c3": 0} {
 		dir := testrec.Place(t, "xray-emulated")
 		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
@@ -224,7 +224,7 @@ func TestXRayHint(t *testing.T) {
 
 // A trace that was copied while it was written has what is there, and that something is
 // missing is said. Events of old runtimes have lost their data, which is put right.
-func TestXRayRepairs(t *testing.T) {
+func TestXRay_CopiedWhileWritten(t *testing.T) {
 	write := func(version uint16) func(*xraygen.Writer) {
 		return func(xw *xraygen.Writer) {
 			for i := range uint64(2) {

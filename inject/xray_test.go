@@ -288,14 +288,14 @@ func xrayNames(t *testing.T, path string) (names []string) {
 }
 
 // Recorded once: with the processor's clock and exceptions, and with an emulated clock.
-func TestXRay(t *testing.T) {
+func TestXRay_RecordedPrograms(t *testing.T) {
 	for _, name := range []string{"xray-tsc", "xray-emulated"} {
 		t.Run(name, func(t *testing.T) { checkXRay(t, testrec.Place(t, name)) })
 	}
 }
 
 // Built and recorded here, by the clang that is installed.
-func TestXRayFresh(t *testing.T) {
+func TestXRay_FreshBuild(t *testing.T) {
 	clang := testrec.Tool(t, "clang++-14", "clang++", "clang++-16", "clang++-19", "clang++-22")
 	llvmXray := testrec.Tool(t, "llvm-xray-14", "llvm-xray", "llvm-xray-16", "llvm-xray-19", "llvm-xray-22")
 	testrec.CanRecord(t)

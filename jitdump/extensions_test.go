@@ -26,7 +26,7 @@ func raw(t testing.TB, order binary.ByteOrder, rec jitdump.Record) jitdump.Raw {
 	return raw
 }
 
-func TestTierAndSource(t *testing.T) {
+func TestTierAndSource_ReadAgain(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, rec := range []jitdump.Record{
 			jitdump.NewTier(3, jitdump.LightBlue, "Baseline"),
@@ -85,7 +85,7 @@ func earlyInfo() *jitdump.EarlyDebugInfo {
 	}
 }
 
-func TestEarlyDebugInfo(t *testing.T) {
+func TestEarlyDebugInfo_OfSamply(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		r := raw(t, order, earlyInfo())
 		rec, err := r.Decode()
@@ -125,7 +125,7 @@ func TestEarlyDebugInfo(t *testing.T) {
 	}
 }
 
-func TestEarlyDebugInfoHostile(t *testing.T) {
+func TestEarlyDebugInfo_Hostile(t *testing.T) {
 	long := earlyInfo() // each position called by the next one
 	long.Positions = nil
 	for i := range int32(100000) {
@@ -197,7 +197,7 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 }
 
 // What could not be read again is not written.
-func TestUnwritable(t *testing.T) {
+func TestWriter_Unreadable(t *testing.T) {
 	for want, rec := range map[string]jitdump.Record{
 		`"a\x00b" has a NUL`: &jitdump.Load{Name: []byte("a\x00b")},
 		`"f\x00" has a NUL`:  &jitdump.DebugInfo2{Files: [][]byte{[]byte("f\x00")}},

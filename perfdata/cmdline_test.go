@@ -9,7 +9,7 @@ import (
 )
 
 // The command line of a recording made by hand, in both byte orders, and cut anywhere.
-func TestCmdline(t *testing.T) {
+func TestCmdline_CutAnywhere(t *testing.T) {
 	want := []string{"/usr/bin/perf", "record", "", "node", "--perf-prof"}
 	for _, order := range []interface {
 		binary.ByteOrder
@@ -39,7 +39,7 @@ func TestCmdline(t *testing.T) {
 }
 
 // A feature that is one string, in both byte orders, and cut anywhere.
-func TestText(t *testing.T) {
+func TestTextFeature_CutAnywhere(t *testing.T) {
 	for _, order := range []interface {
 		binary.ByteOrder
 		binary.AppendByteOrder

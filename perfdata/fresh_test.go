@@ -12,7 +12,7 @@ import (
 
 // What perf record's options put into recordings: made here and now, as they are
 // and swapped, they go through unchanged, and perf shows the same of both.
-func TestFreshRecordings(t *testing.T) {
+func TestRewrite_FreshRecordings(t *testing.T) {
 	testrec.CanRecord(t)
 	perf := testrec.Tool(t, "perf")
 	for _, options := range []string{

@@ -13,7 +13,7 @@ import (
 // Every combination of the fields that stand in sample ids, in both byte orders,
 // against recordings that another program built: times are found, names end where
 // the trailer begins, and a record written here is the record written there.
-func TestEverySampleType(t *testing.T) {
+func TestLayouts_EverySampleType(t *testing.T) {
 	fields := []uint64{testrec.IP, testrec.TID, testrec.Time, testrec.Addr, testrec.ID, testrec.CPU, testrec.Period, testrec.StreamID, testrec.Identifier}
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for set := range 1 << len(fields) {
@@ -84,7 +84,7 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 }
 
 // The build id takes the place of device and inode.
-func TestMmap2WithBuildID(t *testing.T) {
+func TestMmap2_WithBuildID(t *testing.T) {
 	f := open(t, oneMmap(testrec.NewRecording()))
 	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	if err != nil {
@@ -111,7 +111,7 @@ func oneMmap(r *testrec.Recording) []byte {
 }
 
 // The attr has grown over the years; what a shorter one lacks counts as not set.
-func TestAttrSizes(t *testing.T) {
+func TestAttrs_EverySize(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for _, size := range []int{64, 72, 80, 96, 104, 112, 120, 128, 136, 200} {
 			rec := testrec.NewRecording()
@@ -132,7 +132,7 @@ func TestAttrSizes(t *testing.T) {
 }
 
 // Two events with different fields are told apart by their ids.
-func TestSeveralEvents(t *testing.T) {
+func TestLayouts_SeveralEvents(t *testing.T) {
 	le := binary.LittleEndian
 	attr := func(sampleType uint64, id uint64) perfdata.Attr {
 		rec := testrec.NewRecording()
@@ -177,7 +177,7 @@ func TestSeveralEvents(t *testing.T) {
 
 // Records that perf synthesizes have time 0, those without a time all ones, its
 // own none at all.
-func TestNoTime(t *testing.T) {
+func TestLayouts_NoTime(t *testing.T) {
 	rec := testrec.NewRecording()
 	rec.Comm(5, 0, "prog", false)
 	rec.Comm(5, math.MaxUint64, "prog", false)
@@ -192,7 +192,7 @@ func TestNoTime(t *testing.T) {
 }
 
 // The example of linux/perf_event.h, and numbers that need all 128 bits.
-func TestTimeConv(t *testing.T) {
+func TestTimeConv_128Bits(t *testing.T) {
 	for _, c := range []struct {
 		conv        perfdata.TimeConv
 		count, want uint64

@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-func TestNamespaces(t *testing.T) {
+func TestNamespaces_Decoded(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec := testrec.NewRecording()
 		rec.Order = order

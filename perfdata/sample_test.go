@@ -75,7 +75,7 @@ func addrs(s *perfdata.Sample) (list []uint64) {
 
 // Every field alone and all of them together, with every form of counts and
 // branches: each address is found, and nothing else.
-func TestDecodeSample(t *testing.T) {
+func TestDecodeSample_EveryField(t *testing.T) {
 	const must = testrec.TID
 	all := uint64(1<<25 - 1)
 	var types []uint64
@@ -161,7 +161,7 @@ func checkPart(t *testing.T, part, whole *perfdata.Sample, want perfdata.SampleT
 	}
 }
 
-func TestDecodeDeferred(t *testing.T) {
+func TestDecodeDeferred_Callchain(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec := testrec.NewRecording()
 		rec.Order = order

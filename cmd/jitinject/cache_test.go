@@ -17,7 +17,7 @@ func unsetenv(t *testing.T, name string) {
 }
 
 // The cache is where perf says that it is, given the same configuration.
-func TestPerfsCache(t *testing.T) {
+func TestCache_LikePerf(t *testing.T) {
 	const home = "HOME"
 	for config, want := range map[string]string{
 		"":                        home + "/.debug",
@@ -82,7 +82,7 @@ func TestPerfsCache(t *testing.T) {
 
 // Real perf archive packs up what --buildid-cache has put into the cache that perf is
 // configured to use, and what is run as perf jitinject finds that of perf --buildid-dir.
-func TestConfiguredCache(t *testing.T) {
+func TestCache_PackedByPerfArchive(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	program, err := os.Executable()
 	if err != nil {

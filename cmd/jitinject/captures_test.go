@@ -37,7 +37,7 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // A directory of captures, and what a shell makes of a pattern for all its files, are each capture once.
-func TestCapturesNamed(t *testing.T) {
+func TestCaptures_DirectoryOrPattern(t *testing.T) {
 	dir := captureDir(t)
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(all) != 5 {

@@ -75,7 +75,7 @@ func offered(t *testing.T, line string, got []string, want string) {
 	}
 }
 
-func TestCompletionBash(t *testing.T) {
+func TestCompletion_Bash(t *testing.T) {
 	bash := testrec.Tool(t, "bash")
 	code, script, stderr := command(t, t.TempDir(), "completion", "bash")
 	if code != exitOK {
@@ -97,7 +97,7 @@ func TestCompletionBash(t *testing.T) {
 	}
 }
 
-func TestCompletionFish(t *testing.T) {
+func TestCompletion_Fish(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
 	dir, path := completionDir(t, "fish", fishCompletion())
 	for _, c := range append(completions, struct{ line, want string }{"jitinject --summary=j", "--summary=json"}, struct{ line, want string }{"jitinject --input=d/p", "--input=d/perf.data"}) {
@@ -119,7 +119,7 @@ func TestCompletionFish(t *testing.T) {
 }
 
 // Names are completed however they are written.
-func TestCompletionFishQuotes(t *testing.T) {
+func TestCompletion_FishQuotedNames(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
 	dir, path := completionDir(t, "fish", fishCompletion())
 	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "my d")); err != nil {
@@ -152,7 +152,7 @@ func TestCompletionFishQuotes(t *testing.T) {
 }
 
 // zsh is asked as a user does it: with the keys that list what may come.
-func TestCompletionZsh(t *testing.T) {
+func TestCompletion_Zsh(t *testing.T) {
 	zsh := testrec.Tool(t, "zsh")
 	for _, how := range []string{"source", "fpath"} {
 		t.Run(how, func(t *testing.T) {

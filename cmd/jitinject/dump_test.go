@@ -30,7 +30,7 @@ func dumped(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, string(b), stderr
 }
 
-func TestDumpCommand(t *testing.T) {
+func TestDumpCommand_EveryForm(t *testing.T) {
 	t.Chdir(testrec.Unpack(t, "lli-hot"))
 	dump, err := os.ReadFile("jit-585.dump")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestDumpCommand(t *testing.T) {
 }
 
 // Who reads may stop reading: the program ends, silently and at once.
-func TestDumpIntoClosedPipe(t *testing.T) {
+func TestDumpCommand_ClosedPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := (testrec.Made{Functions: 20000}).Write(dir); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestDumpIntoClosedPipe(t *testing.T) {
 }
 
 // On a terminal the output goes through a pager; errors come behind it.
-func TestPager(t *testing.T) {
+func TestDumpCommand_Pager(t *testing.T) {
 	dir := testrec.Unpack(t, "lli-hot")
 	large := t.TempDir()
 	if err := (testrec.Made{Functions: 20000}).Write(large); err != nil {

@@ -15,7 +15,7 @@ import (
 var overstrike = regexp.MustCompile(".\x08")
 
 // The manual is what man and mandoc like: neither has anything to say about it.
-func TestManualPages(t *testing.T) {
+func TestManual_ManAndMandocAccept(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, stderr := command(t, dir, "man", dir); code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
@@ -58,7 +58,7 @@ func TestManualPages(t *testing.T) {
 }
 
 // What stands in the footer leaves room for the date.
-func TestManualFooter(t *testing.T) {
+func TestManual_FooterHasRoomForDate(t *testing.T) {
 	for v, want := range map[string]string{
 		"0.1.0": "0.1.0", "1.22.333": "1.22.333", "unknown": "unknown", "0-0123456789ab": "0-0123456789ab", "0-0123456789ab+dirty": "0-0123456789ab",
 		"0.1.0~git20261122.012219.3ef897ea": "0.1.0", "0.1.0~git20261122.012219.3ef897ea.changed": "0.1.0",
@@ -82,7 +82,7 @@ func TestManualFooter(t *testing.T) {
 }
 
 // The same sources give the same pages.
-func TestManualDate(t *testing.T) {
+func TestManual_DateOfSources(t *testing.T) {
 	if got := dateOf("86400"); got != "1970-01-02" {
 		t.Errorf(`got %+v; want "1970-01-02"`, got)
 	}
@@ -98,7 +98,7 @@ func TestManualDate(t *testing.T) {
 	}
 }
 
-func TestManualCannotBeWritten(t *testing.T) {
+func TestManual_DirectoryUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "man1"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
 	return lines, raw
 }
 
-func TestBar(t *testing.T) {
+func TestBar_OnTerminal(t *testing.T) {
 	r := startSlow(t, nil, "-v")
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") && strings.Contains(raw, "B/s") })
@@ -123,7 +123,7 @@ func TestBar(t *testing.T) {
 }
 
 // Messages come before the bar, and whole.
-func TestMessagesBesideBar(t *testing.T) {
+func TestBar_MessagesBeforeIt(t *testing.T) {
 	tty := openTerminal(t)
 	t.Setenv("TERM", "xterm")
 	c := newConsole("jitinject", tty.slave)
@@ -149,7 +149,7 @@ func TestMessagesBesideBar(t *testing.T) {
 }
 
 // Where a bar would be in the way there is none.
-func TestNoBar(t *testing.T) {
+func TestBar_WhereUnwanted(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  []string
 		args []string
@@ -231,7 +231,7 @@ func TestNoBar(t *testing.T) {
 
 // A job of a shell shows a bar while the terminal is its own, and goes on without one
 // while it is not, be it that a terminal stops those who write there then.
-func TestBarOfJob(t *testing.T) {
+func TestBar_BackgroundJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		bar    bool
@@ -263,7 +263,7 @@ func TestBarOfJob(t *testing.T) {
 }
 
 // Where it is asked for and there is no terminal, there are lines.
-func TestProgressLines(t *testing.T) {
+func TestProgressLines_WithoutTerminal(t *testing.T) {
 	r := startSlow(t, []string{"TERM=dumb"}, "--progress", "always")
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "injecting: ") })
@@ -276,7 +276,7 @@ func TestProgressLines(t *testing.T) {
 }
 
 // A signal leaves no part of a bar behind.
-func TestInterruptedBar(t *testing.T) {
+func TestBar_Interrupted(t *testing.T) {
 	r := startSlow(t, nil)
 	r.feed(t, 0, someBytes)
 	r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
@@ -289,7 +289,7 @@ func TestInterruptedBar(t *testing.T) {
 	}
 }
 
-func TestGauge(t *testing.T) {
+func TestGauge_EveryShare(t *testing.T) {
 	var g gauge
 	start := time.Now()
 	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * 1e9)) }

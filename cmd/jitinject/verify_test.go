@@ -29,7 +29,7 @@ func verifyCommand(t *testing.T, dir string, args ...string) (code int, stdout, 
 }
 
 // The command says what is wrong, and its exit code whether anything is.
-func TestVerifyCommand(t *testing.T) {
+func TestVerifyCommand_ExitCode(t *testing.T) {
 	dir := testrec.Place(t, "lli-hot")
 	if code, _, stderr := command(t, dir); code != exitOK {
 		t.Fatal(stderr)
@@ -98,7 +98,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 // A dump beside its recording, and beside one that is not its own.
-func TestVerifyBeside(t *testing.T) {
+func TestVerifyCommand_DumpBesideRecording(t *testing.T) {
 	dir, other := testrec.Place(t, "toyjit"), testrec.Place(t, "php")
 	dump := filepath.Base(testrec.Dumps(t, dir)[0])
 	if code, stdout, _ := verifyCommand(t, dir, "perf.data", dump); code != exitOK || !strings.Contains(stdout, "13 functions: ") || strings.Contains(stdout, "warning: ") {
@@ -117,7 +117,7 @@ func TestVerifyBeside(t *testing.T) {
 
 // A recording of a process that has a log or trace is not said to have nothing to do with
 // JITs if that is named, too, or its calls were put in.
-func TestVerifyCalls(t *testing.T) {
+func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 	const rule = "[recording/no-jit]"
 	monoDir, xrayDir := testrec.Place(t, "mono-calls"), testrec.Place(t, "xray-emulated")
 	traces, err := filepath.Glob(filepath.Join(xrayDir, "xray-log.*"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestVersionOf(t *testing.T) {
+func TestVersion_FromBuildInfo(t *testing.T) {
 	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
 	}
@@ -32,7 +32,7 @@ func TestVersionOf(t *testing.T) {
 }
 
 // A build from an archive of the sources can be told its version.
-func TestBuildVersion(t *testing.T) {
+func TestVersion_ToldToBuild(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jitinject")
 	if out, err := exec.Command("go", "build", "-ldflags", "-X main.buildVersion=9.8.7", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("unexpected error: %v\n%s", err, out)

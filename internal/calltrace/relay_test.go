@@ -48,7 +48,7 @@ func words(o order, typ perfdata.RecordType, body ...uint64) perfdata.Record {
 }
 
 // Records get the id of their event, first in samples and last in others.
-func TestRelay(t *testing.T) {
+func TestRelay_EventID(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		const common = perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldTime
 		for _, test := range []struct {
@@ -93,7 +93,7 @@ func TestRelay(t *testing.T) {
 }
 
 // Where nothing has to change, nothing does; where it cannot be done, it is refused.
-func TestRelayAttrs(t *testing.T) {
+func TestRelay_AttrsChangedOrRefused(t *testing.T) {
 	o := order(binary.LittleEndian)
 	has, lacks := madeAttr(o, perfdata.FieldIdentifier|perfdata.FieldTime, true, 7), madeAttr(o, perfdata.FieldTime, true, 9)
 	r, err := newRelay(o, []perfdata.Attr{has})
@@ -126,7 +126,7 @@ func TestRelayAttrs(t *testing.T) {
 }
 
 // A record of 64 KiB has no room: its copy of the stack gets shorter, or it is refused.
-func TestRelayLong(t *testing.T) {
+func TestRelay_RecordOf64KiB(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		attr := madeAttr(o, perfdata.FieldIP|perfdata.FieldTID|perfdata.FieldTime|perfdata.FieldStackUser, true, 5)
 		r, err := newRelay(o, []perfdata.Attr{attr})

@@ -45,7 +45,7 @@ func unwindings(t testing.TB, dump []byte) (all []unwinding) {
 
 // What V8 sends is read as delve reads it, and its empty tables are none. Written
 // again elsewhere, delve reads the same.
-func TestCheckRecordings(t *testing.T) {
+func TestCheck_TablesOfV8(t *testing.T) {
 	for _, name := range []string{"node-fp", "node-dwarf"} {
 		empty, full := 0, 0
 		for _, path := range dumpsBelow(t, recording(t, name)) {
@@ -175,7 +175,7 @@ func (m *maker) fde(cieAt int, code, size uint64, augmented []byte, instructions
 }
 
 // Every kind of table that is accepted.
-func TestCheckAccepts(t *testing.T) {
+func TestCheck_ValidTables(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, size := range []int{4, 8} {
 			for name, make := range map[string]func(m *maker){
@@ -224,7 +224,7 @@ func TestCheckAccepts(t *testing.T) {
 }
 
 // What is wrong is refused, with a sentence.
-func TestCheckRefuses(t *testing.T) {
+func TestCheck_InvalidTables(t *testing.T) {
 	good := func(m *maker) { m.cie(1, "zR", 0x1b) }
 	for want, make := range map[string]func(m *maker){
 		"needs 60 bytes":                    func(m *maker) { m.U32(60); m.U32(0) },
@@ -288,7 +288,7 @@ func TestCheckRefuses(t *testing.T) {
 }
 
 // The header is found at either end.
-func TestSplit(t *testing.T) {
+func TestSplit_HeaderAtEitherEnd(t *testing.T) {
 	m := newMaker(binary.BigEndian, 8)
 	m.cie(1, "zR", 0x1b)
 	m.fde(0, 0x4000, 0x100, nil)

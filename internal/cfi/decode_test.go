@@ -165,7 +165,7 @@ func watchedReg(r x86asm.Reg) uint8 {
 
 // The decoder of this package sees what golang.org/x/arch sees, in all code of the
 // recordings.
-func TestDecodeX86(t *testing.T) {
+func TestDecode_X86LikeX86asm(t *testing.T) {
 	insns := 0
 	eachDump(t, func(t testing.TB, name string, codes [][]byte, names []string) {
 		for i, code := range codes {

@@ -108,7 +108,7 @@ func rowAt(rows []jitcode.FrameRow, off uint64) (row jitcode.FrameRow) {
 // At every instruction that the toy JIT's code executes, the rows lead to the true
 // CFA, return address and registers: a shadow stack knows them, which calls push to
 // and returns pop from.
-func TestEveryInstruction(t *testing.T) {
+func TestSynthesize_EveryInstructionOfToyJIT(t *testing.T) {
 	source := filepath.Join("testdata", "frames.toy")
 	abs, err := filepath.Abs(source)
 	if err != nil {

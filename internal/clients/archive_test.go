@@ -60,7 +60,7 @@ func (r *result) hottestLine(home, perf string) (line string, crashed bool) {
 
 // A recording is packed up with perf archive, unpacked on what could be another machine,
 // without the objects, and shows what it showed.
-func TestArchive(t *testing.T) {
+func TestPerfArchive_OnAnotherMachine(t *testing.T) {
 	archiver := testrec.Tool(t, "perf")
 	eachPerf(t, inject.Options{BuildIDCache: ".debug"}, func(t *testing.T, perf string, r *result) {
 		if r.summary.Cached != r.summary.Objects {
@@ -98,7 +98,7 @@ func TestArchive(t *testing.T) {
 
 // The layout is perf's: what perf buildid-cache --add makes of an object is what we have
 // made of it, but for an empty file of perf probe's.
-func TestCacheLayout(t *testing.T) {
+func TestBuildIDCache_LayoutOfPerf(t *testing.T) {
 	for version, perf := range testrec.Perfs(t) {
 		r := injected(t, "php", inject.Options{BuildIDCache: "cache"})
 		objects, err := filepath.Glob(r.path("objects/jitted-*.so"))
@@ -154,7 +154,7 @@ func tree(t *testing.T, dir string) map[string]string {
 
 // A run more changes nothing; what cannot be put into the cache is told, and the result
 // is there; clean leaves the cache to perf.
-func TestCacheAgain(t *testing.T) {
+func TestBuildIDCache_SecondRun(t *testing.T) {
 	r := injected(t, "php", inject.Options{BuildIDCache: "cache"})
 	before := tree(t, r.path("cache"))
 	opts := inject.Options{Input: r.path("perf.data"), Output: r.path("out.data"), Objects: r.path("objects"), BuildIDCache: r.path("cache"), Force: true}

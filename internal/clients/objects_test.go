@@ -42,7 +42,7 @@ func hotObject(t *testing.T, r *result) (path string, addr uint64) {
 	return "", 0
 }
 
-func TestObjects(t *testing.T) {
+func TestObjects_EveryReader(t *testing.T) {
 	for _, opts := range []inject.Options{{}, {DWARF: 4}, {Bundle: true}} {
 		r := injected(t, "node-hot", opts)
 		object, addr := hotObject(t, r)

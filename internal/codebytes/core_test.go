@@ -12,7 +12,7 @@ type zeroMemory struct{ jitcode.Memory }
 func (zeroMemory) ReadCode(uint64, []byte) error { return nil }
 
 // Data of a core is no code.
-func TestExecutableMemory(t *testing.T) {
+func TestMemory_DataIsNoCode(t *testing.T) {
 	m := executableMemory{zeroMemory{}, recording.ExactRanges([]recording.FileMap{{Lo: 0x3000, Hi: 0x4000}, {Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2000, Hi: 0x2800}, {Lo: 0x9000, Hi: 0x9000}}, func(*recording.FileMap) bool { return true })}
 	if len(m.executable) != 2 {
 		t.Errorf("got %#x; want 2 executable", m.executable)

@@ -12,7 +12,7 @@ import (
 
 // Lengths of instructions as objdump has them. The disassembler gets some of
 // them wrong, and what follows them would look like no instruction's start.
-func TestInstructionStarts(t *testing.T) {
+func TestInstructionStarts_LikeObjdump(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine
 		code    string // an instruction a word

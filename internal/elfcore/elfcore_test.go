@@ -92,7 +92,7 @@ func sample(i int) *madeCore {
 	return m
 }
 
-func TestMachines(t *testing.T) {
+func TestOpen_EveryMachine(t *testing.T) {
 	for i, x := range machines {
 		for _, extended := range []bool{false, true} {
 			t.Run(fmt.Sprint(x.machine, x.class, x.order, extended), func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestMachines(t *testing.T) {
 }
 
 // s390 has its thread pointer in two access registers.
-func TestS390(t *testing.T) {
+func TestOpen_S390ThreadPointer(t *testing.T) {
 	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
 		m := &madeCore{class: class, order: binary.BigEndian, machine: elf.EM_S390}
 		regs := m.words(0, 0x1234) // PSW
@@ -155,7 +155,7 @@ func TestS390(t *testing.T) {
 	}
 }
 
-func TestReadCode(t *testing.T) {
+func TestReadCode_PagesMissing(t *testing.T) {
 	c, err := Open(reader(sample(0).bytes()))
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestReadCode(t *testing.T) {
 	}
 }
 
-func TestNotCore(t *testing.T) {
+func TestOpen_NoCore(t *testing.T) {
 	m := sample(0)
 	whole := m.bytes()
 	shared := bytes.Clone(whole)
@@ -216,7 +216,7 @@ func TestNotCore(t *testing.T) {
 }
 
 // What is wrong with one part costs that part.
-func TestDamage(t *testing.T) {
+func TestOpen_DamagedPart(t *testing.T) {
 	for name, x := range map[string]struct {
 		change  func(m *madeCore)
 		problem string

@@ -51,7 +51,7 @@ var changes = map[string]func(s *stage, name string, rnd *rand.Rand){
 	},
 }
 
-func TestChanging(t *testing.T) {
+func TestFiles_ChangeDuringRun(t *testing.T) {
 	const functions = 300
 	good := newStage(t, functions)
 	start := time.Now()
@@ -129,7 +129,7 @@ func (s *stage) present(output string, functions int) {
 }
 
 // An object that was changed while or after it was made is made again by the next run.
-func TestChangedObjects(t *testing.T) {
+func TestFiles_ObjectChangedLater(t *testing.T) {
 	s := newStage(t, 1100)
 	s.inject().wants(allInjected)
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -145,7 +145,7 @@ func (k *killing) leftovers() (names []string) {
 	return names
 }
 
-func TestInterrupts(t *testing.T) {
+func TestSignals_Interrupted(t *testing.T) {
 	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		layouts := [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}}
 		k := newKilling(t, uint64(i), layouts[0]...)
@@ -177,7 +177,7 @@ func TestInterrupts(t *testing.T) {
 
 // clean takes away what is left of objects, but nothing that is being written, that is
 // another user's, or that only has such a name.
-func TestCleanLeftovers(t *testing.T) {
+func TestCleaning_LeftoversOfKilledRun(t *testing.T) {
 	s := newStage(t, 3)
 	s.inject().wants(allInjected)
 	victim := s.victim()
@@ -216,7 +216,7 @@ func TestCleanLeftovers(t *testing.T) {
 
 // What is left of a run that is killed has a name that says so; the next run works, and
 // takes it away.
-func TestKills(t *testing.T) {
+func TestSignals_Killed(t *testing.T) {
 	for i, args := range [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}} {
 		k := newKilling(t, uint64(i)+10, args...)
 		stopped, left, start := 0, 0, time.Now()

@@ -43,7 +43,7 @@ func (s *stage) regular(name string) {
 
 // In the place of the output or of what it replaces, the link goes, not what it
 // leads to.
-func TestLinkedOutput(t *testing.T) {
+func TestLinks_Output(t *testing.T) {
 	s := newStage(t, 3)
 	victim := s.victim()
 	s.link(victim, "out.data")
@@ -63,7 +63,7 @@ func TestLinkedOutput(t *testing.T) {
 
 // A link in the place of an object is replaced; so is one that leads nowhere, which
 // would have a file made elsewhere.
-func TestLinkedObjects(t *testing.T) {
+func TestLinks_Objects(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3)
 		victim := s.victim()
@@ -89,7 +89,7 @@ func (s *stage) objectsBecomeLinks(output string, targets ...string) {
 }
 
 // The names of temporary files can be foretold.
-func TestLinkedTemporaries(t *testing.T) {
+func TestLinks_TemporaryFiles(t *testing.T) {
 	s := newStage(t, 3)
 	victim := s.victim()
 	s.inject().wants(allInjected)
@@ -120,7 +120,7 @@ func TestLinkedTemporaries(t *testing.T) {
 
 // A directory on the way to the objects that somebody else has made a link: the
 // kernel tells of mapped files where they are, so links come later.
-func TestLinkedDirectories(t *testing.T) {
+func TestLinks_Directories(t *testing.T) {
 	root(t)
 	s := emptyStage(t)
 	s.must(os.Mkdir(s.path("dumps"), 0o777))
@@ -147,7 +147,7 @@ func TestLinkedDirectories(t *testing.T) {
 }
 
 // The directory of the objects gives way to another one while they are made.
-func TestSwappedDirectory(t *testing.T) {
+func TestLinks_DirectorySwappedDuringRun(t *testing.T) {
 	for start := time.Now(); time.Since(start) < patience; {
 		if swapDirectory(t) {
 			return

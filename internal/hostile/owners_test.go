@@ -17,7 +17,7 @@ func (s *stage) chown(uid int, names ...string) {
 
 // The recording steers what is read and made, so it must be the user's own. The dumps
 // are those of whatever process was recorded.
-func TestForeignRecording(t *testing.T) {
+func TestOwners_RecordingOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, "perf.data")
@@ -30,7 +30,7 @@ func TestForeignRecording(t *testing.T) {
 }
 
 // perf record -a of root records everybody's programs.
-func TestForeignDump(t *testing.T) {
+func TestOwners_DumpOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, dumpName)
@@ -40,7 +40,7 @@ func TestForeignDump(t *testing.T) {
 
 // A dump that only another user may read is a sentence, and no part of the recording
 // is lost.
-func TestUnreadableDump(t *testing.T) {
+func TestOwners_DumpUnreadable(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, ".", "perf.data")
@@ -51,7 +51,7 @@ func TestUnreadableDump(t *testing.T) {
 }
 
 // Who may not read a dump may not read its code in objects.
-func TestPrivateDump(t *testing.T) {
+func TestOwners_DumpPrivate(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3)
 		s.must(os.Chmod(s.path(dumpName), 0o600))
@@ -66,7 +66,7 @@ func TestPrivateDump(t *testing.T) {
 
 // In a directory like /tmp, where all may make files and none may remove another's,
 // files that somebody else has put there stay, and are not believed.
-func TestStickyDirectory(t *testing.T) {
+func TestPlanted_StickyDirectory(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	const other = nobody - 1
@@ -100,7 +100,7 @@ func TestStickyDirectory(t *testing.T) {
 
 // A file of another user is not believed even if it is right: that user may change it
 // afterwards. Nor is one that others may write to.
-func TestForeignObject(t *testing.T) {
+func TestPlanted_ObjectOfOther(t *testing.T) {
 	root(t)
 	const other = nobody - 1
 	for _, args := range [][]string{{}, {"--bundle"}} {

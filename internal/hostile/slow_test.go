@@ -65,7 +65,7 @@ func (r *slowRun) wait() *result {
 
 // nohup, and the shell for what runs in the background of a script, say which signals
 // are not to end a program: they ignore them before it starts.
-func TestIgnoredSignals(t *testing.T) {
+func TestSignals_IgnoredBeforeStart(t *testing.T) {
 	s := newStage(t, 1200)
 	for _, test := range []struct {
 		sig     syscall.Signal
@@ -120,7 +120,7 @@ func stop(t *testing.T, process *os.Process) {
 
 // However long it takes to remove what was made, an interrupted run does, and a second
 // interrupt does not keep it from that.
-func TestLongUndo(t *testing.T) {
+func TestSignals_SecondDuringUndo(t *testing.T) {
 	s := newStage(t, 20000)
 	amid, start := 0, time.Now()
 	for amid == 0 && time.Since(start) < patience {

@@ -42,7 +42,7 @@ func (s *stage) atOnce(outputs []string, sig os.Signal, after time.Duration, arg
 	return results
 }
 
-func TestAtOnce(t *testing.T) {
+func TestAtOnce_SameDirectory(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}, {"--sampled"}} {
 		s := newStage(t, 300)
 		for range 2 {
@@ -64,7 +64,7 @@ func TestAtOnce(t *testing.T) {
 
 // A run that is interrupted takes back what it has made, but not what another one
 // counts on.
-func TestAtOnceInterrupted(t *testing.T) {
+func TestAtOnce_OneInterrupted(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 300)
 		start := time.Now()
@@ -91,7 +91,7 @@ func TestAtOnceInterrupted(t *testing.T) {
 }
 
 // Runs over one directory that are all interrupted leave nothing.
-func TestAllInterrupted(t *testing.T) {
+func TestAtOnce_AllInterrupted(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3000)
 		interrupted := 0
@@ -126,7 +126,7 @@ func TestAllInterrupted(t *testing.T) {
 }
 
 // Who cannot wait for the others says what stays.
-func TestInterruptedBesideOther(t *testing.T) {
+func TestAtOnce_InterruptedBesideWaiting(t *testing.T) {
 	s := newStage(t, 1200)
 	first := s.startSlow()
 	second := exec.Command(program, "-q", "-i", "perf.data", "-o", "slow", "--objects", "objects")
@@ -149,7 +149,7 @@ func TestInterruptedBesideOther(t *testing.T) {
 }
 
 // Another user can lock the directory, but not what runs lock.
-func TestForeignLock(t *testing.T) {
+func TestAtOnce_LockOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 1200)
 	s.must(os.Mkdir(s.path("objects"), 0o777))
@@ -172,7 +172,7 @@ func TestForeignLock(t *testing.T) {
 }
 
 // Runs with different options make different objects, and the last one has them.
-func TestAtOnceDifferently(t *testing.T) {
+func TestAtOnce_DifferentOptions(t *testing.T) {
 	s := newStage(t, 300)
 	var wg sync.WaitGroup
 	for i, args := range [][]string{{"--dwarf", "4"}, {"--dwarf", "5"}, {"--bundle"}} {

@@ -16,7 +16,7 @@ import (
 const root = "../.."
 
 // What packages say about copyright is about what is linked now.
-func TestCopyrightIsUpToDate(t *testing.T) {
+func TestCopyright_IsUpToDate(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
 		testrec.Skip(t, "%v", err) // a distribution's Go
@@ -55,7 +55,7 @@ func TestCopyrightIsUpToDate(t *testing.T) {
 
 // The spec names all licenses, and the version that the changelog is about, which is
 // the one that the packages have.
-func TestSpecAgrees(t *testing.T) {
+func TestSpec_AgreesWithCopyright(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
 		testrec.Skip(t, "%v", err)
@@ -94,7 +94,7 @@ func TestSpecAgrees(t *testing.T) {
 	}
 }
 
-func TestNotices(t *testing.T) {
+func TestNotices_OfLicenses(t *testing.T) {
 	const mit = "Copyright (c) 2015 A. Author\n\nPermission is hereby granted, free of charge, to any\nperson … substantial portions of the Software.\n"
 	const bsd = "Copyright 2011 The Authors. All rights reserved.\n\nRedistribution and use in source and\nbinary forms … to endorse or promote products …\n"
 	parts := mit + "\n------------------\n\nFiles: a/*\nFiles: b/c/*\n\n" + bsd
@@ -129,7 +129,7 @@ func TestNotices(t *testing.T) {
 }
 
 // A module without a license must not get into a package unseen.
-func TestNoLicense(t *testing.T) {
+func TestModule_WithoutLicense(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(sub, 0o755); err != nil {

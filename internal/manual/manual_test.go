@@ -8,7 +8,7 @@ import (
 const page = "# prog(1): do a thing\n\nBefore `any` *heading*,\nin **two** lines.\n\n## FIRST PART\n\n* an item\n  that goes on\n* another\n\n" +
 	"    code -x\n\n      'more' ~ of ^it\n\n.dot and \\slash\n\n### Below\n\nlast\n"
 
-func TestParse(t *testing.T) {
+func TestParsePage_EveryElement(t *testing.T) {
 	p := Parse(page)
 	if p.Name != "prog" || p.Section != "1" || p.Brief != "do a thing" || len(p.Sections) != 2 {
 		t.Fatalf(`got %+v; want Name = "prog", Section = "1", Brief = "do a thing", 2 sections`, p)
@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseWithoutName(t *testing.T) {
+func TestParsePage_WithoutName(t *testing.T) {
 	for _, src := range []string{"", "text", "## ONLY\n", "# no brief\n"} {
 		if p := Parse(src); p.Name != "" {
 			t.Errorf("%q has the name %q", src, p.Name)
@@ -40,7 +40,7 @@ func TestParseWithoutName(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestText_OfPage(t *testing.T) {
 	const want = `  Before any heading, in two
   lines.
 
@@ -62,7 +62,7 @@ FIRST PART
 	}
 }
 
-func TestOption(t *testing.T) {
+func TestOption_Markup(t *testing.T) {
 	for _, c := range []struct {
 		o    Option
 		want string
@@ -81,7 +81,7 @@ func TestOption(t *testing.T) {
 	}
 }
 
-func TestRoff(t *testing.T) {
+func TestRoff_OfPage(t *testing.T) {
 	const want = `.TH PROG 1 2026-01-02 "prog 1\-x" "Manual of jitinject"
 .nh
 .ad l

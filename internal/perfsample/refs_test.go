@@ -57,7 +57,7 @@ func within(r *Refs, lo, hi uint64) (list []uint64) {
 	return list
 }
 
-func TestWithin(t *testing.T) {
+func TestWithin_Bounds(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec, s := everything(order, 1<<25-1)
 		rec.Touch(s)
@@ -80,7 +80,7 @@ func TestWithin(t *testing.T) {
 
 // Words of the stack are as long as the process's, and only those within the bounds
 // are of interest, the bounds among them.
-func TestStackWithin(t *testing.T) {
+func TestStackWithin_WordsOfProcess(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for abi, want := range map[uint64][]uint64{2: {0x201, 0x202}, 1: {0x300, 0x301}, 0: nil} {
 			rec, s := everything(order, testrec.TID|testrec.RegsUser|testrec.StackUser)

@@ -228,7 +228,7 @@ func TestRegions_CrowdedImages(t *testing.T) {
 }
 
 // A log of touches never misses one, and says no where nothing near is touched at a time near.
-func TestTouchLog(t *testing.T) {
+func TestTouchLog_NeverMisses(t *testing.T) {
 	l := &touchLog{begin: 1000, shift: 4, blocks: make(map[uint64]*[touchIntervals / 64]uint64)}
 	r := rand.New(rand.NewPCG(1, 1))
 	type touch struct{ addr, time uint64 }

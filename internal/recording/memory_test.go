@@ -10,7 +10,7 @@ import (
 
 // Every address that was added is held, whatever else was, and what lies far from
 // everything is not, until there are too many.
-func TestRanges(t *testing.T) {
+func TestRanges_HoldWhatWasAdded(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var rs Ranges

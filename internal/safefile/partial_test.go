@@ -10,7 +10,7 @@ import (
 
 // A directory that a killed run has left is taken away where another is to be made, but
 // only if it is that.
-func TestStaleDirectories(t *testing.T) {
+func TestDirectory_LeftByKilledRun(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		files map[string]string

@@ -43,7 +43,7 @@ func eachDocument(t *testing.T, f func(t *testing.T, path, text string)) {
 }
 
 // What documents show are the commands that are run, and names tell sessions apart.
-func TestSessionsAreShown(t *testing.T) {
+func TestSessions_AreShown(t *testing.T) {
 	seen := make(map[string]bool)
 	eachDocument(t, func(t *testing.T, _, text string) {
 		sessions, err := parse(text)
@@ -67,7 +67,7 @@ func TestSessionsAreShown(t *testing.T) {
 
 // Sessions on recorded data work as they are shown, and where they depend on nothing
 // but jitinject, print what is shown.
-func TestSessionsWork(t *testing.T) {
+func TestSessions_OnRecordedData(t *testing.T) {
 	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
 	if dir, err := os.MkdirTemp(r.work, "session-"); err != nil {
 		r.work = t.TempDir()
@@ -120,7 +120,7 @@ $ false
 more
 `
 
-func TestParse(t *testing.T) {
+func TestParseSession_EveryForm(t *testing.T) {
 	sessions, err := parse(sample)
 	if err != nil || len(sessions) != 1 {
 		t.Fatalf("got %+v, %v; want no error, 1 session", sessions, err)
@@ -154,7 +154,7 @@ func TestParse(t *testing.T) {
 
 // A command with another exit code than the document says fails the session, and so
 // does a tool that is not there, in another way.
-func TestRunComplains(t *testing.T) {
+func TestRun_OtherExitCode(t *testing.T) {
 	r := &runner{top: top, bin: t.TempDir(), work: t.TempDir()}
 	text, err := r.run(&session{name: "fine", steps: []step{{command: "printf 'a\\nb\\nc\\n' >&2", filter: "first 2"}, {command: "false", code: 1}, {command: "pwd"}}})
 	if want := "$ printf 'a\\nb\\nc\\n' >&2\na\nb\n...\n$ false\n$ pwd\n" + shownDir + "\n"; err != nil || text != want {
@@ -171,7 +171,7 @@ func TestRunComplains(t *testing.T) {
 
 // Each runtime's page shows that it was tried, or says that it was not; and the table of
 // runtimes has it.
-func TestRuntimesAreTried(t *testing.T) {
+func TestDocs_RuntimesAreTried(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(top, "docs/runtimes/*.md"))
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("got %+v, %v; want no error, at least 10 pages", pages, err)

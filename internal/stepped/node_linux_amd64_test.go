@@ -36,7 +36,7 @@ var nodeModes = []struct {
 }
 
 // Rows of V8's code, by all of its compilers.
-func TestNode(t *testing.T) {
+func TestUnwindRows_Node(t *testing.T) {
 	nodes := []string{testrec.Tool(t, "node")}
 	for _, path := range strings.Split(os.Getenv("JITINJECT_NODES"), ":") {
 		if path != "" {

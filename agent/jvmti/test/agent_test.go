@@ -116,7 +116,7 @@ func named(all []*dumped, expr string) []*dumped {
 	return found
 }
 
-func TestDump(t *testing.T) {
+func TestAgent_EveryRecordOfHotSpot(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "800")
 	r.good(t)
 	if r.stderr != "" {
@@ -149,11 +149,11 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestPlacesEndAtTheirPC shows which code a place of HotSpot's records stands
+// TestAgent_PlacesEndAtTheirPC shows which code a place of HotSpot's records stands
 // for. Methods are inlined that have a constant of which no other method can be
 // the source. The instructions with it say where the code of a place lies: in
 // front of its pc, not behind it.
-func TestPlacesEndAtTheirPC(t *testing.T) {
+func TestAgent_PlacesEndAtTheirPC(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		testrec.Skip(t, "reads instructions of x86-64")
 	}
@@ -244,9 +244,9 @@ func instructions(code []byte) []instruction {
 	return all
 }
 
-// TestPrintInlining compares the calls that a compiled method says were inlined
+// TestAgent_InlinesLikePrintInlining compares the calls that a compiled method says were inlined
 // with what the compiler says of it.
-func TestPrintInlining(t *testing.T) {
+func TestAgent_InlinesLikePrintInlining(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-XX:-TieredCompilation", "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintInlining",
 		"-XX:+PrintCompilation", "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "1500")
 	if r.err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 )
 
-// TestOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
+// TestAgent_PlayedOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
 // sanitizers: no OpenJ9 is at hand for tests.
-func TestOpenJ9(t *testing.T) {
+func TestAgent_PlayedOpenJ9(t *testing.T) {
 	for _, b := range j9builds {
 		t.Run(b.name, func(t *testing.T) {
 			b.compile(t)

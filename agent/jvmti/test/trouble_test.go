@@ -18,7 +18,7 @@ import (
 
 // What may go wrong, and what must not go wrong with it.
 
-func TestOptions(t *testing.T) {
+func TestAgent_EveryOption(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	t.Run("dir", func(t *testing.T) {
 		dir := t.TempDir()
@@ -60,8 +60,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestStubsOnly runs without compilers.
-func TestStubsOnly(t *testing.T) {
+// TestAgent_WithoutCompilers runs without compilers.
+func TestAgent_WithoutCompilers(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-Xint", "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "100")
 	r.good(t)
 	all := r.one(t)
@@ -70,9 +70,9 @@ func TestStubsOnly(t *testing.T) {
 	}
 }
 
-// TestNoPlace has no directory, no permission, or no executable mappings: the
+// TestAgent_DumpCannotBeMade has no directory, no permission, or no executable mappings: the
 // program runs, and one line says what is wrong.
-func TestNoPlace(t *testing.T) {
+func TestAgent_DumpCannotBeMade(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	check := func(t *testing.T, cmd *exec.Cmd, dir string) {
 		t.Helper()
@@ -173,8 +173,8 @@ func tmpfs(t *testing.T, options string) string {
 	return dir
 }
 
-// TestFull lets the dump's space run out: what was written until then is whole.
-func TestFull(t *testing.T) {
+// TestAgent_DiskFull lets the dump's space run out: what was written until then is whole.
+func TestAgent_DiskFull(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	check := func(t *testing.T, r run, limit int64) {
 		t.Helper()
@@ -206,8 +206,8 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestUnloading unloads classes while several compilers work on their methods.
-func TestUnloading(t *testing.T) {
+// TestAgent_ClassesUnloaded unloads classes while several compilers work on their methods.
+func TestAgent_ClassesUnloaded(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-XX:+UseParallelGC", "-XX:CICompilerCount=6", "-Xlog:class+unload:file=unload.log",
 		"-cp", classes(t, "Unload.java"), "Unload", "6000")
 	r.good(t)
@@ -224,8 +224,8 @@ func TestUnloading(t *testing.T) {
 	}
 }
 
-// TestExit ends the program in the middle of compilations.
-func TestExit(t *testing.T) {
+// TestAgent_ExitWhileCompiling ends the program in the middle of compilations.
+func TestAgent_ExitWhileCompiling(t *testing.T) {
 	so, cp := agent(t), classes(t, "Exit.java")
 	for i := range 5 {
 		r := java(t, "-agentpath:"+so, "-cp", cp, "Exit", fmt.Sprint(200*i+100))
@@ -236,9 +236,9 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestStaleFile finds something at the dump's place: it must not be written to,
+// TestAgent_FileInPlaceOfDump finds something at the dump's place: it must not be written to,
 // nor followed.
-func TestStaleFile(t *testing.T) {
+func TestAgent_FileInPlaceOfDump(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
@@ -255,9 +255,9 @@ func TestStaleFile(t *testing.T) {
 	}
 }
 
-// TestAttach loads the agent into a program that runs, three times: the second
+// TestAgent_AttachedThreeTimes loads the agent into a program that runs, three times: the second
 // and third, from a copy, must not make another dump.
-func TestAttach(t *testing.T) {
+func TestAgent_AttachedThreeTimes(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	jcmd := testrec.Tool(t, "jcmd")
 	dir := t.TempDir()
@@ -315,8 +315,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestPerf records a program and lets perf's own inject read the dump.
-func TestPerf(t *testing.T) {
+// TestAgent_DumpReadByPerfInject records a program and lets perf's own inject read the dump.
+func TestAgent_DumpReadByPerfInject(t *testing.T) {
 	testrec.CanRecord(t)
 	dir := t.TempDir()
 	for _, args := range [][]string{

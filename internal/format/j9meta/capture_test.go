@@ -38,7 +38,7 @@ func header(size int, order binary.ByteOrder) []byte {
 	return b
 }
 
-func TestReadCapture(t *testing.T) {
+func TestCapture_Read(t *testing.T) {
 	dir := captureFiles(t, header(8, binary.LittleEndian), `{
 		"base": "0x7e0000000000", "startPC": "0x12345678", "epoch": 224, "machine": "x86_64", "pid": 42, "time": 18446744073709551615,
 		"code": "X.code", "cold_code": "cold", "nsites": 3,
@@ -88,7 +88,7 @@ func TestReadCapture(t *testing.T) {
 }
 
 // A known startPC tells layouts apart.
-func TestCaptureLayout(t *testing.T) {
+func TestCapture_LayoutByStartPC(t *testing.T) {
 	const where = `"base": "0x1000", "startPC": "0x12345678"`
 	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
 	for _, test := range []struct {
@@ -119,7 +119,7 @@ func TestCaptureLayout(t *testing.T) {
 	}
 }
 
-func TestCaptureErrors(t *testing.T) {
+func TestCapture_Errors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"no base", `{"startPC": "0x1"}`, `X.json: it has no "base"`},
 		{"no startPC", `{"base": "0x1"}`, `X.json: it has no "startPC"`},
@@ -156,7 +156,7 @@ func TestCaptureErrors(t *testing.T) {
 	}
 }
 
-func TestCaptureFilesMissing(t *testing.T) {
+func TestCapture_FileMissing(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for _, test := range []struct{ remove, read, want string }{
 		{"", "X.dat", "it is no capture of OpenJ9's metadata, which is a file X.bin with X.json beside it"},
@@ -178,7 +178,7 @@ func TestCaptureFilesMissing(t *testing.T) {
 }
 
 // A file with code that cannot be read costs nothing but the code.
-func TestCaptureCodeMissing(t *testing.T) {
+func TestCapture_CodeUnreadable(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{`"cold_code": "gone"`, `its JSON names "gone" as cold_code: there is no such file`},
 		{`"cold_code": "link"`, `its JSON names "link" as cold_code: it is a symbolic link, which is not followed: anyone could have put it there`},
@@ -203,7 +203,7 @@ func TestCaptureCodeMissing(t *testing.T) {
 }
 
 // Keys are those that are listed, letter by letter; a byte order mark is none of the text.
-func TestCaptureKeys(t *testing.T) {
+func TestCapture_UnknownKeys(t *testing.T) {
 	for _, text := range []string{
 		`{"base": 1, "startPC": 2, "pid": 3, "Base": 7, "STARTPC": "0x7", "PID": 7, "\u0050ID": 7, "epocH": 216,
 			"methods": [{"method": 7, "name": "f", "Name": "g\": ", "NAME" : {"x": "y"}}], "Methods": 1}`,
@@ -232,7 +232,7 @@ func TestCaptureKeys(t *testing.T) {
 }
 
 // Where the sections begin proves the size of the header against one that is stated.
-func TestProven(t *testing.T) {
+func TestLayout_ProvenBySections(t *testing.T) {
 	paths, err := FindCaptures("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestProven(t *testing.T) {
 
 // Of the files in a directory, captures are those that have both files, whatever is in them: who
 // reads them finds out. Metadata alone is known, too.
-func TestFindCaptures(t *testing.T) {
+func TestFindCaptures_InDirectory(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for name, text := range map[string]string{
 		"A.bin": "", "A.json": `{"base": "0x1", "startPC": "0x2", "pid": "wrong"}`,
@@ -314,7 +314,7 @@ func TestFindCaptures(t *testing.T) {
 }
 
 // The vectors are captures.
-func TestCaptureVectors(t *testing.T) {
+func TestCapture_ReferenceVectors(t *testing.T) {
 	paths, err := FindCaptures("testdata")
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("got %+v, %v; want no error, at least 6 paths", paths, err)
@@ -344,7 +344,7 @@ func TestCaptureVectors(t *testing.T) {
 }
 
 // Of a body that is cut, or damaged behind its first fields, these are still known.
-func TestCaptureParts(t *testing.T) {
+func TestCapture_CutBody(t *testing.T) {
 	for _, size := range []int{4, 8} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			b := make([]byte, 9*size)
@@ -384,7 +384,7 @@ func TestCaptureParts(t *testing.T) {
 }
 
 // Whatever is in the files, there is an error or a capture, and no panic.
-func TestCaptureHostile(t *testing.T) {
+func TestCapture_AnyContents(t *testing.T) {
 	metadata, err := os.ReadFile("testdata/inline-216.bin")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 )
 
 // What was decoded is written as it was.
-func TestSamplesEncode(t *testing.T) {
+func TestEncode_DecodedSamples(t *testing.T) {
 	for _, v := range samples(t) {
 		b, err := Decode(v.blob, v.base, v.layout)
 		if err != nil {
@@ -24,7 +24,7 @@ func TestSamplesEncode(t *testing.T) {
 }
 
 // Nothing is laid in other places than OpenJ9's writer puts it.
-func TestSamplesLay(t *testing.T) {
+func TestLay_DecodedSamples(t *testing.T) {
 	for _, v := range samples(t) {
 		b, err := Decode(v.blob, v.base, v.layout)
 		if err != nil {

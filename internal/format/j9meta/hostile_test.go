@@ -99,9 +99,9 @@ func samples(t testing.TB) []vector {
 // sizeOffset is where a header has its size.
 func sizeOffset(l Layout) int { return l.exceptionCountOffset() + 2 }
 
-// TestTruncated cuts blobs at every byte. What was cut is an error, unless nothing
+// TestDecode_CutAtEveryByte cuts blobs at every byte. What was cut is an error, unless nothing
 // but bytes behind all sections was, and the size says so.
-func TestTruncated(t *testing.T) {
+func TestDecode_CutAtEveryByte(t *testing.T) {
 	for _, v := range samples(t) {
 		size := int(v.layout.Order.Uint32(v.blob[sizeOffset(v.layout):]))
 		if err := probe(t, v.blob, v.base, v.layout); err != nil {
@@ -131,8 +131,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestFlipped flips every bit of all blobs.
-func TestFlipped(t *testing.T) {
+// TestDecode_EveryBitFlipped flips every bit of all blobs.
+func TestDecode_EveryBitFlipped(t *testing.T) {
 	for _, v := range samples(t) {
 		inferred := v.layout
 		inferred.HeaderSize = 0
@@ -146,8 +146,8 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestPointers is about pointers that lead where no section can be.
-func TestPointers(t *testing.T) {
+// TestDecode_PointersElsewhere is about pointers that lead where no section can be.
+func TestDecode_PointersElsewhere(t *testing.T) {
 	var v vector
 	for _, v = range vectors(t) {
 		if v.name == "epoch-232" { // 232 bytes, sites, atlas, on-stack replacement
@@ -223,8 +223,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestLayouts is about layouts that are none.
-func TestLayouts(t *testing.T) {
+// TestDecode_ImpossibleLayouts is about layouts that are none.
+func TestDecode_ImpossibleLayouts(t *testing.T) {
 	v := vectors(t)[0]
 	for _, test := range []struct {
 		l    Layout
@@ -242,9 +242,9 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestCounts sets counts to the most there can be: memory is asked for only where
+// TestDecode_LargestCounts sets counts to the most there can be: memory is asked for only where
 // the bytes are there.
-func TestCounts(t *testing.T) {
+func TestDecode_LargestCounts(t *testing.T) {
 	for _, v := range vectors(t) {
 		b, err := Decode(v.blob, v.base, v.layout)
 		if err != nil {

@@ -101,7 +101,7 @@ func again(tb testing.TB, r *Reader) []byte {
 
 // Real logs of two versions, 14 years apart: every event is mprof-report's, to the last byte of
 // each buffer, and all of it written again gives the file.
-func TestReal(t *testing.T) {
+func TestReader_RealLogsOfTwoVersions(t *testing.T) {
 	for name, want := range map[string]map[Kind]int{
 		"v1-small":   {KindGCEvent: 12, KindGCResize: 1, KindGCMove: 2, KindClass: 506, KindImage: 2, KindJIT: 156, KindThrow: 2},
 		"v1-zip":     {KindGCEvent: 12, KindGCResize: 1, KindGCMove: 2, KindClass: 506, KindImage: 2, KindJIT: 156, KindThrow: 2},
@@ -135,7 +135,7 @@ func TestReal(t *testing.T) {
 }
 
 // Each buffer by itself gives what reading all gives.
-func TestReadBufferAt(t *testing.T) {
+func TestReadBufferAt_EachBuffer(t *testing.T) {
 	log := unzip(t, "testdata/v17-events.mlpd")
 	r, err := NewReader(bytes.NewReader(log))
 	if err != nil {
@@ -181,7 +181,7 @@ func TestReadBufferAt(t *testing.T) {
 }
 
 // Fresh logs in all modes of the Mono that is installed.
-func TestFresh(t *testing.T) {
+func TestReader_FreshLogs(t *testing.T) {
 	if os.Getenv("JITINJECT_ALL") == "" {
 		testrec.Skip(t, "JITINJECT_ALL is not set")
 	}

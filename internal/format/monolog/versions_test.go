@@ -40,7 +40,7 @@ func made(tb testing.TB, version, ptrSize uint8, events []Event) []byte {
 }
 
 // All kinds of events of all versions come back as they were written.
-func TestVersions(t *testing.T) {
+func TestWriter_EveryVersion(t *testing.T) {
 	kindsSeen := make(map[Kind]bool)
 	for version := uint8(MinVersion); version <= MaxVersion; version++ {
 		for _, ptrSize := range []uint8{4, 8} {
@@ -102,7 +102,7 @@ func TestVersions(t *testing.T) {
 var mprofUnsure = regexp.MustCompile(`(?m)^monitor .* for`)
 
 // mprof-report reads all versions, so it is asked about each.
-func TestVersionsMprof(t *testing.T) {
+func TestWriter_ReadByMprofReport(t *testing.T) {
 	stored, err := os.ReadFile("testdata/made.txt")
 	if err != nil {
 		t.Fatal(err)

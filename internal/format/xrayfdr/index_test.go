@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSideBySide reads the threads of real traces at once: together they have
+// TestReader_ThreadsSideBySide reads the threads of real traces at once: together they have
 // the records that the file has, and time runs forwards in each.
-func TestSideBySide(t *testing.T) {
+func TestReader_ThreadsSideBySide(t *testing.T) {
 	for _, name := range realTraces(t) {
 		file := unpacked(t, name+".xray")
 		_, sequential, _, _ := readAll(t, file)
@@ -53,9 +53,9 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestTwoBuffers: a thread that fills a buffer goes on in another, and the index
+// TestReader_ThreadInTwoBuffers: a thread that fills a buffer goes on in another, and the index
 // puts them in order.
-func TestTwoBuffers(t *testing.T) {
+func TestReader_ThreadInTwoBuffers(t *testing.T) {
 	file := unpacked(t, "v5-llvm14-small.xray")
 	src := bytes.NewReader(file)
 	x, err := ReadIndex(src, src.Size())

@@ -13,10 +13,10 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// TestWrittenForLLVM lets llvm-xray read what a Writer writes. It decodes typed
+// TestWriter_ReadByLLVM lets llvm-xray read what a Writer writes. It decodes typed
 // events of versions 3 and 4 as those of version 5 and reads no big-endian
 // traces, so those are left out.
-func TestWrittenForLLVM(t *testing.T) {
+func TestWriter_ReadByLLVM(t *testing.T) {
 	program := testrec.Tool(t, "llvm-xray-14", "llvm-xray")
 	for version := uint16(1); version <= MaxVersion; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // Methods of one name, overloads without their signatures or those of classes of several
 // loaders, have a listing each.
-func TestJ9ListingsOfOneName(t *testing.T) {
+func TestJ9Listing_MethodsOfOneName(t *testing.T) {
 	b := newDump(t, x86)
 	methods := []jitdump.JavaMethod{
 		{Method: 0x100, Class: []byte("p/A"), Name: []byte("f")},
@@ -38,7 +38,7 @@ func TestJ9ListingsOfOneName(t *testing.T) {
 
 // Unloaded methods cannot be told apart: their one listing says so. A body that is called as they
 // are is none of them.
-func TestJ9ListingOfUnloaded(t *testing.T) {
+func TestJ9Listing_UnloadedMethods(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(j9Record(t, j9Body(t), nil, 0x1000))
 	b.load("[unloaded]", 0x1000, 0x40)

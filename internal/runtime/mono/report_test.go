@@ -6,7 +6,7 @@ import (
 
 // Where a log was asked for methods and nothing else, methods without an address are not
 // for the user to put right.
-func TestOnlyMethods(t *testing.T) {
+func TestOnlyMethods_EveryProfile(t *testing.T) {
 	for args, want := range map[string]bool{
 		"log:nodefaults,jit,output=app.mlpd": true,
 		"log:jit,nodefaults":                 true,

@@ -133,7 +133,7 @@ func (l *callLog) told(m *mono.Log) (string, *mono.LogTrace, calls.Counts) {
 
 const jitEvents = "1J1 1J2 1J3 1J5 1J6"
 
-func TestMonoTrace(t *testing.T) {
+func TestMonoTrace_Calls(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x10, "0L0 10+1 20+5 30-5")
 	l.thread(0x20, "5L0 6N9 15+2 16+3 17x3 25x2")
@@ -157,7 +157,7 @@ func TestMonoTrace(t *testing.T) {
 }
 
 // Without calls, nothing is made up.
-func TestMonoTraceNone(t *testing.T) {
+func TestMonoTrace_WithoutCalls(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	if m := l.log(); m.HasCalls() || m.Made != 0 || m.NumFunctions() != 2 {
@@ -167,7 +167,7 @@ func TestMonoTraceNone(t *testing.T) {
 
 // Damage makes a gap in its thread; other threads know nothing of it. Methods that
 // nobody knows are left out, and it is said.
-func TestMonoTraceDamage(t *testing.T) {
+func TestMonoTrace_DamagedLog(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 30-5")
@@ -199,7 +199,7 @@ func TestMonoTraceDamage(t *testing.T) {
 
 // A log that is cut anywhere gives what is in front of the cut, and no end that is not
 // there.
-func TestMonoTraceCut(t *testing.T) {
+func TestMonoTrace_CutAnywhere(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 30-5 40+5 45-5 50-1")
@@ -224,7 +224,7 @@ func TestMonoTraceCut(t *testing.T) {
 }
 
 // A time that cannot be is damage, and not the time of all that follows.
-func TestMonoTraceTimes(t *testing.T) {
+func TestMonoTrace_ImpossibleTime(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 5000000000-5 5000000001-1")

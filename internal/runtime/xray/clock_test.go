@@ -27,7 +27,7 @@ func (m *madeClock) anchor(seconds, late float64) anchor {
 
 // Times are right to within the error that is reported, whatever the header says, with
 // anchors as late as real ones are, and some much later.
-func TestXRayClock(t *testing.T) {
+func TestXRayClock_WithinReportedError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	usual := func(i int) float64 {
 		switch {
@@ -96,7 +96,7 @@ func TestXRayClock(t *testing.T) {
 }
 
 // Without a frequency and with too few anchors nothing is made up.
-func TestXRayClockUnknown(t *testing.T) {
+func TestXRayClock_TooFewAnchors(t *testing.T) {
 	for _, anchors := range [][]anchor{nil, {{5, 1000}}, {{5, 1000}, {5, 2000}}} {
 		if c, err := newXRayClock(0, anchors); err == nil {
 			t.Errorf("%d anchors: a rate of %v", len(anchors), c.rate)
@@ -108,7 +108,7 @@ func TestXRayClockUnknown(t *testing.T) {
 }
 
 // Whatever the anchors are, times never go back while counts go on.
-func TestXRayClockAnything(t *testing.T) {
+func TestXRayClock_AnyAnchors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		anchors := make([]anchor, 1+rng.IntN(30))

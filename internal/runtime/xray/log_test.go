@@ -85,7 +85,7 @@ func eventsOf(t *testing.T, thread calls.Thread, each func(*calls.Event)) calls.
 
 // What a program of known calls logged: every call is counted, as often and as long as
 // llvm-xray says, and the time of all calls alone adds up to the time that was traced.
-func TestXRayRecorded(t *testing.T) {
+func TestXRayLog_RecordedPrograms(t *testing.T) {
 	for _, name := range []string{"xray-tsc", "xray-emulated"} {
 		dir := testrec.Unpack(t, name)
 		x := openXRay(t, filepath.Join(dir, "xray-log.calls"))
@@ -330,7 +330,7 @@ func stepsOf(t *testing.T, p *Process, functions int) (words []string, trace *Lo
 // Buffers lie in a file in the order in which they were used last. A thread's steps are in
 // the order of time all the same; arguments belong to the call before them, functions that
 // the program does not have are left out with their exits.
-func TestXRaySteps(t *testing.T) {
+func TestXRayLog_StepsInOrderOfTime(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		h := &xrayfdr.Header{Order: order.(binary.ByteOrder), Version: 5, CycleFrequency: 2_000_000_000, BufferSize: 4096}
 		x := madeXRay(t, h, func(w *xraygen.Writer) {
@@ -374,7 +374,7 @@ func TestXRaySteps(t *testing.T) {
 }
 
 // A buffer that breaks off leaves a gap in its thread, and the next one goes on.
-func TestXRayDamage(t *testing.T) {
+func TestXRayLog_DamagedBuffer(t *testing.T) {
 	h := &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
 	file := xrayBytes(t, h, func(w *xraygen.Writer) {
 		for i := range uint64(3) {
@@ -401,7 +401,7 @@ func TestXRayDamage(t *testing.T) {
 	}
 }
 
-func TestReadXRayOthers(t *testing.T) {
+func TestReadXRay_NoTrace(t *testing.T) {
 	for _, text := range []string{"", "PERFILE2", strings.Repeat("x", 1000)} {
 		if _, err := ReadLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
 			t.Errorf("%.10q: got %v; want an error, at most 100 text or an error that is ErrNotXRay", text, err)
