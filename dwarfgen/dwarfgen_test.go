@@ -180,7 +180,7 @@ func TestWrite_BadEncoding(t *testing.T) {
 	var b dwarfgen.Builder
 	for _, enc := range []dwarfgen.Encoding{{Version: 3, AddrSize: 8}, {Version: 6, AddrSize: 8}, {Version: 5, AddrSize: 2}} {
 		if b.Reset(enc) == nil {
-			t.Errorf("%+v was accepted", enc)
+			t.Errorf("got no error for %+v; want one", enc)
 		}
 	}
 }
@@ -218,6 +218,6 @@ func TestWrite_IntoUsedMemory(t *testing.T) {
 		}
 	}
 	if n := testing.AllocsPerRun(100, func() { write(&used, &unit) }); n > 8 {
-		t.Errorf("%v allocations for a unit", n)
+		t.Errorf("got %v allocations for a unit; want 8 at most", n)
 	}
 }

@@ -196,7 +196,7 @@ func TestClean_InputRefused(t *testing.T) {
 		"-":                                  "standard input",
 	} {
 		if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: path}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -295,7 +295,7 @@ func TestCodeFrom_FixedAddresses(t *testing.T) {
 			t.Fatalf("got %s, %v; want no error, Objects = 1", asJSON(sum), err)
 		}
 		if coded := sum.Dumps[0].Codeless == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
-			t.Errorf("%+v: code %v, problems %v", x, coded, sum.Problems)
+			t.Errorf("for %+v: got code %v, problems %v; want code or a problem with %q", x, coded, sum.Problems, x.want)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, _ := os.ReadFile(log)
-	t.Fatalf("%v is not up:\n%s", args, out)
+	t.Fatalf("got too few lines of %v; want them within 5 s; got\n%s", args, out)
 	return nil
 }
 

@@ -289,7 +289,7 @@ func TestJ9_UnusableFiles(t *testing.T) {
 			w.Sample(100, monoStart+100, j9Memory+0x1010)
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: c.pid, Path: w.path(c.path)}}
 			if _, err := w.run(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "`Options.SideFiles{Kind: openj9-captures, ") {
-				t.Errorf("%v, want %s", err, c.want)
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if _, err := os.Stat(w.opts.Output); err == nil {
 				t.Error("there is a result")

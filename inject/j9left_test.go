@@ -60,7 +60,7 @@ func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 			}
 			for _, want := range c.problems {
 				if p := sum.Problems[0]; p.File != w.dir || !strings.Contains(p.Text+" "+p.Advice, strings.ReplaceAll(want, "DIR", w.dir)) {
-					t.Errorf("%+v, not %s", p, want)
+					t.Errorf("got %+v, want %s", p, want)
 				}
 			}
 			captures := make(map[uint32]int)
@@ -74,7 +74,7 @@ func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 				captures[d.PID] = 0
 			}
 			if delete(captures, 0); captures[100]+captures[200] > 0 {
-				t.Errorf("%v have no dump", captures)
+				t.Errorf("got captures without a dump: %v; want a dump for each process", captures)
 			}
 			w.resolve(w.opts.Output)
 		})
@@ -194,7 +194,7 @@ func TestJ9_WrongHeaderSize(t *testing.T) {
 		t.Fatalf("got %s, %v; want no error, 1 problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
 	}
 	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which counts"; sum.Problems[0].Text != want {
-		t.Errorf("%+v, not %s", sum.Problems[0], want)
+		t.Errorf("got %+v, want %s", sum.Problems[0], want)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestProgress_EveryPhaseEnds(t *testing.T) {
 			t.Helper()
 			s, ok := seen[what]
 			if !ok || s.Phase != phase || s.Total != total || s.Done != total {
-				t.Errorf("%+v, %s: %+v, want %d of phase %d", options, what, s, total, phase)
+				t.Errorf("for %+v, %s: got %+v, want %d of phase %d", options, what, s, total, phase)
 			}
 		}
 		dump, err := os.Stat(sum.Dumps[0].Path)
@@ -109,7 +109,7 @@ func TestProgress_StreamsAndDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := p.State(); s.Phase != report.PhaseStream || s.Total != 0 || s.Done < int64(len(stream))*9/10 || s.Done > int64(len(stream)) {
-		t.Errorf("%+v of %d bytes", s, len(stream))
+		t.Errorf("got %+v; want PhaseStream, no total, most of %d bytes", s, len(stream))
 	}
 }
 
@@ -125,7 +125,7 @@ func TestProgress_NoAllocation(t *testing.T) {
 			p.ReadBeside(1, 2)
 			walk.Read(block)
 		}); n != 0 {
-			t.Errorf("%v allocations", n)
+			t.Errorf("got %v allocations; want none", n)
 		}
 	}
 }

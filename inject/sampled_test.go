@@ -257,7 +257,7 @@ func TestSampled_EveryKindOfReference(t *testing.T) {
 			w.load(100, "untouched3")
 			names, sum := w.made()
 			if !slices.Equal(names, w.want) {
-				t.Errorf("%v, stacks %v: made %q, want %q", order, stacks != 0, names, w.want)
+				t.Errorf("for %v, stacks %v: got objects %q, want %q", order, stacks != 0, names, w.want)
 			}
 			if d := sum.Dumps[0]; d.Untouched != len(w.loads)-len(w.want) || d.Functions != len(w.loads) || sum.Mappings != len(w.want) || len(sum.Notes) != 0 {
 				t.Errorf("got %s; want d.Untouched = %v, d.Functions = %v, Mappings = %v, no notes", asJSON(sum), len(w.loads)-len(w.want), len(w.loads), len(w.want))

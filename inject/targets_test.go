@@ -99,7 +99,7 @@ func TestSampled_ReferencedDataIsNoCode(t *testing.T) {
 			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", machine, asJSON(sum), err)
 		}
 		if names := w.objects(); !slices.Contains(names, "data") {
-			t.Errorf("%v: made %q", machine, names)
+			t.Errorf("for %v: got objects %q; want one called data", machine, names)
 		}
 	}
 }

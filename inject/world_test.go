@@ -290,7 +290,7 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 			}
 			if time, ok := ls.Time(rec); ok {
 				if time < flushed {
-					t.Errorf("%v of time %d, after a round that promised nothing before %d", rec.Type, time, flushed)
+					t.Errorf("got %v of time %d after a round that ended at %d; want nothing earlier", rec.Type, time, flushed)
 				}
 				newest = max(newest, time)
 			}

@@ -203,7 +203,7 @@ func TestXRay_BuffersOverwritten(t *testing.T) {
 			t.Errorf(`for %+v: got %s; want at most 1 problem, Complete() = test.problem == "", one with test.problem`, test, got)
 		}
 		if got := fmt.Sprint(sum.Notes); (len(sum.Notes) == 0) != (test.note == "") || !strings.Contains(got, test.note) {
-			t.Errorf("%+v: notes %s", test, got)
+			t.Errorf("for %+v: got notes %s; want %q", test, got, test.note)
 		}
 	}
 }

@@ -58,10 +58,10 @@ func TestTierAndSource_ReadAgain(t *testing.T) {
 			_, err = r.EmbeddedSource()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v; want %q", rec, err, want)
+			t.Errorf("for %+v: got %v; want %q", rec, err, want)
 		}
 		if got, err := r.Decode(); err != nil || reflect.TypeOf(got) != reflect.TypeFor[*jitdump.Unknown]() {
-			t.Errorf("%+v is decoded as %T, %v", rec, got, err)
+			t.Errorf("for %+v: got %T, %v; want *jitdump.Unknown, no error", rec, got, err)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestEarlyDebugInfo_Hostile(t *testing.T) {
 		}
 		lines, err := early.DebugInfo2(0x30)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
+			t.Errorf("got %v; want %q", err, want)
 		}
 		// The lines that can be believed are there all the same.
 		if lines == nil || len(lines.Calls) > 0 || len(lines.Lines) != len(early.Offsets) {
@@ -211,7 +211,7 @@ func TestWriter_Unreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := w.Write(1, rec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func TestOpenJ9Record_Hostile(t *testing.T) {
 		r := jitdump.Raw{ID: jitdump.IDOpenJ9, Body: tc.break_(bytes.Clone(whole)), Order: binary.LittleEndian, Offset: 40}
 		_, err := r.OpenJ9Metadata()
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%v; want %q", err, tc.want)
+			t.Errorf("got %v; want %q", err, tc.want)
 		}
 		if rec, err := r.Decode(); err == nil {
 			t.Errorf("%s: decoded as %+v", tc.want, rec)
@@ -210,7 +210,7 @@ func TestOpenJ9Record_Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := got.CheckTables(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
+			t.Errorf("got %v; want %q", err, want)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestOpenJ9Record_BehindDamage(t *testing.T) {
 				next, err = r.Next()
 			}
 			if err != nil || !next.IsOpenJ9Metadata() {
-				t.Errorf("%v: found %s, %v", order, next.ID, err)
+				t.Errorf("for %v: got %s, %v; want a record of OpenJ9's metadata", order, next.ID, err)
 			}
 		}
 	}

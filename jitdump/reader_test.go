@@ -193,7 +193,7 @@ func TestReader_PaddingBetweenRecords(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := names(r); strings.Join(got, " ") != want || !isEOF(err) {
-					t.Errorf("%v, %d zeros before %T: read %v and then %v, want %s", order, n, second, got, err, want)
+					t.Errorf("for %v, %d zeros before %T: got %v and then %v, want %s and then io.EOF", order, n, second, got, err, want)
 				}
 			}
 		}
@@ -252,7 +252,7 @@ func TestReader_HugeRecord(t *testing.T) {
 		}
 	})
 	if allocated > 100 {
-		t.Errorf("%v allocations", allocated)
+		t.Errorf("got %v allocations; want 100 at most", allocated)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestReader_SparseFile(t *testing.T) {
 		_, err = r.Next()
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%v, want %v", err, c.want)
+			t.Errorf("got %v, want %v", err, c.want)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 			t.Errorf("%d bytes of memory taken", got)

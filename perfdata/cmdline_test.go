@@ -28,7 +28,7 @@ func TestCmdline_CutAnywhere(t *testing.T) {
 		for n := range content {
 			got := perfdata.Cmdline(order, content[:n])
 			if len(got) >= len(want) || !slices.Equal(got, want[:len(got)]) {
-				t.Errorf("%v, %d bytes: %q", order, n, got)
+				t.Errorf("for %v, %d bytes: got %q; want the beginning of %q", order, n, got, want)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func TestTextFeature_CutAnywhere(t *testing.T) {
 		}
 		for n := range content {
 			if got := perfdata.Text(order, content[:n]); got != "" {
-				t.Errorf("%v, %d bytes: %q", order, n, got)
+				t.Errorf("for %v, %d bytes: got %q; want none", order, n, got)
 			}
 		}
 	}

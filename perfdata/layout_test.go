@@ -47,7 +47,7 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 	records(t, f, func(_ int64, r perfdata.Record) {
 		n++
 		if time, ok := ls.Time(r); ok != timed || ok && time != uint64(n)*100 {
-			t.Fatalf("%v, sample type %#x: %v has time %d, %v", rec.Order, rec.SampleType, r.Type, time, ok)
+			t.Fatalf("for %v, sample type %#x: got time %d, %v of %v; want %d, %v", rec.Order, rec.SampleType, time, ok, r.Type, n*100, timed)
 		}
 		switch r.Type {
 		case perfdata.RecordSample:
@@ -57,24 +57,24 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 				want.Time = perfdata.NoTime
 			}
 			if s, ok := ls.SampleHead(r); ok != (rec.SampleType&all == all) || ok && s != want {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, s, ok)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want %+v if the type has all fields", rec.Order, rec.SampleType, s, ok, want)
 			}
 		case perfdata.RecordComm:
 			if c, err := ls.Comm(r); err != nil || string(c.Name) != "prog" || c.PID != 5 || !c.Exec {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, c, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want prog of process 5, by exec", rec.Order, rec.SampleType, c, err)
 			}
 		case perfdata.RecordFork:
 			if f, err := ls.Task(r); err != nil || f.PID != 6 || f.ParentPID != 5 || f.Time != 300 {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, f, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want process 6, parent 5, time 300", rec.Order, rec.SampleType, f, err)
 			}
 		case perfdata.RecordMmap2:
 			m, err := ls.Mmap(r)
 			if err != nil || string(m.Filename) != name || m.PID != 5 || m.Addr != 0x400000 || m.Len != 0x1000 || m.PgOff != 0x80 || m.Prot != 5 || m.Flags != 2 {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, m, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want %s of process 5 at 0x400000, length 0x1000, offset 0x80, prot 5, flags 2", rec.Order, rec.SampleType, m, err, name)
 			}
 			trailer := perfdata.TrailerOf(&f.Attrs[0])
 			if b := perfdata.AppendMmap2(nil, f.Header.Order, &m, 200, &trailer); !bytes.Equal(b, r.Data) {
-				t.Fatalf("%v, sample type %#x: written as\n% x, it was\n% x", rec.Order, rec.SampleType, b, r.Data)
+				t.Fatalf("for %v, sample type %#x: got written\n% x; want\n% x", rec.Order, rec.SampleType, b, r.Data)
 			}
 		}
 	})
@@ -125,7 +125,7 @@ func TestAttrs_EverySize(t *testing.T) {
 				t.Errorf("attr of %d bytes: clock %d, %v", size, id, ok)
 			}
 			if !bytes.Equal(rewrite(t, f), b) {
-				t.Errorf("%v, attr of %d bytes: written again, the file differs", order, size)
+				t.Errorf("for %v, attr of %d bytes: got another file after rewriting; want the same", order, size)
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func TestLayouts_NoTime(t *testing.T) {
 	ls, _ := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	records(t, f, func(_ int64, r perfdata.Record) {
 		if time, ok := ls.Time(r); ok {
-			t.Errorf("%v has time %d", r.Type, time)
+			t.Errorf("got time %d of %v; want none", time, r.Type)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestTimeConv_128Bits(t *testing.T) {
 		{perfdata.TimeConv{Mult: 1, Cycles: 0x1_0000_0010, Mask: 0xffff_ffff, Short: true}, 0x0000_0005, 0x2_0000_0005},
 	} {
 		if got := c.conv.Time(c.count); got != c.want {
-			t.Errorf("%+v of %d is %d, want %d", c.conv, c.count, got, c.want)
+			t.Errorf("for %+v of %d: got %d, want %d", c.conv, c.count, got, c.want)
 		}
 	}
 }

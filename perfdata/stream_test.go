@@ -143,7 +143,7 @@ func TestDir_OrderOfTime(t *testing.T) {
 		for _, rec := range b.Records() {
 			if time, ok := ls.Time(rec); ok {
 				if time < last {
-					t.Fatalf("%v of time %d behind one of %d", rec.Type, time, last)
+					t.Fatalf("got %v of time %d; want times that rise, after %d", rec.Type, time, last)
 				}
 				last = time
 			}

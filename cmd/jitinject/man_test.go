@@ -77,7 +77,7 @@ func TestManual_FooterHasRoomForDate(t *testing.T) {
 	cmd.Env = append(cmd.Env, "MANWIDTH=80", "MANPAGER=cat")
 	out, err := cmd.Output()
 	if err != nil || !bytes.Contains(out, []byte("\njitinject 0.1.0  ")) || !bytes.Contains(out, []byte("  2026-11-22  ")) {
-		t.Errorf("%v: the footer is %q", err, out[max(0, len(out)-200):])
+		t.Errorf("got %v, footer %q; want version 0.1.0 and 2026-11-22", err, out[max(0, len(out)-200):])
 	}
 }
 

@@ -320,7 +320,7 @@ func TestGauge_EveryShare(t *testing.T) {
 	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 30 kB, 30 kB/s")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
 		if got := remaining(seconds); got != want {
-			t.Errorf("%v: %s, want %s", seconds, got, want)
+			t.Errorf("for %v seconds: got %s, want %s", seconds, got, want)
 		}
 	}
 }

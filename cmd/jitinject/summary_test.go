@@ -106,7 +106,7 @@ func TestShare_Rounding(t *testing.T) {
 		"": {}, "100 %": {InJIT: 3, Resolved: 3}, "0 %": {InJIT: 3}, "99.9 %": {InJIT: 1e9, Resolved: 1e9 - 1}, "0.1 %": {InJIT: 1e9, Resolved: 1}, "66.7 %": {InJIT: 3, Resolved: 2},
 	} {
 		if got := share(s); got != want {
-			t.Errorf("%+v is %q, want %q", s, got, want)
+			t.Errorf("for %+v: got %q, want %q", s, got, want)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestSummary_StacksTooSmall(t *testing.T) {
 		{engine.StackSummary{}, ""},
 	} {
 		if got := stackText(&c.s); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+			t.Errorf("for %+v: got %q, want %q", c.s, got, c.want)
 		}
 	}
 	if got := stackText(nil); got != "" {

@@ -460,7 +460,7 @@ func TestMerger_NoAllocation(t *testing.T) {
 			m.Next()
 		}
 	}); n != 0 {
-		t.Errorf("%v allocations for 100 events", n)
+		t.Errorf("got %v allocations for 100 events; want none", n)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestARM64_Rows(t *testing.T) {
 	}
 	want := "0 {31 0}:\n4 {31 32}: 29 at -32 30 at -24\n8 {29 32}: 29 at -32 30 at -24\n12 {29 32}: 19 at -16 29 at -32 30 at -24\n24 {31 0}:\n"
 	if got != want || !r.Returns || r.Jumps {
-		t.Errorf("%+v\n%swant\n%s", r, got, want)
+		t.Errorf("got %+v\n%swant\n%s", r, got, want)
 	}
 }
 

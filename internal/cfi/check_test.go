@@ -71,11 +71,11 @@ func TestCheck_TablesOfV8(t *testing.T) {
 				want := delve(t, frames, place.Frames, place.Code)
 				again := delve(t, rewrite(t, table, 0x7f0000000000, 0x7f0000400000), 0x7f0000400000, 0x7f0000000000)
 				if !slices.Equal(again, want) || len(table.FDEs) != len(want) {
-					t.Fatalf("%v, want %v", again, want)
+					t.Fatalf("got %v, want %v", again, want)
 				}
 				for i, f := range table.FDEs {
 					if f.Offset != want[i].begin || f.Size != want[i].end-want[i].begin {
-						t.Fatalf("%+v, want %v", f, want[i])
+						t.Fatalf("got %+v, want %v", f, want[i])
 					}
 				}
 			}
@@ -334,7 +334,7 @@ func FuzzCheck(f *testing.F) {
 				}
 				for _, d := range table.FDEs {
 					if d.CIE >= len(table.CIEs) || d.Size == 0 || d.Offset >= size || d.Size > size-d.Offset {
-						t.Fatalf("%+v of a function of %d bytes", d, size)
+						t.Fatalf("got %+v; want a CIE that exists, and code within %d bytes", d, size)
 					}
 				}
 			}

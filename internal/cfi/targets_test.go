@@ -55,7 +55,7 @@ func TestBranchTargets_LikeLLVM(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := targetsOf(c.machine, c.order, code); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %s leads to %#x, want %#x", c.machine, c.code, got, c.want)
+			t.Errorf("for %v: got that %s leads to %#x, want %#x", c.machine, c.code, got, c.want)
 		}
 	}
 }

@@ -186,7 +186,7 @@ func TestBuildIDCache_SecondRun(t *testing.T) {
 		t.Errorf(`got %v, %+v; want no error, 1 problem, Problems[0].Text with "could not be put into the build-id cache"`, err, sum)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
-		t.Errorf("%v was written outside of the cache, %v", entries, err)
+		t.Errorf("got %v outside of the cache, %v; want nothing", entries, err)
 	}
 	opts.BuildIDCache = r.path("perf.data")
 	sum, err = inject.Run(t.Context(), opts)

@@ -62,11 +62,11 @@ func TestObjects_EveryReader(t *testing.T) {
 			stdout, stderr := testrec.RunBoth(t, r.dir, testrec.Tool(t, c.args[0]), c.args[1:]...)
 			for _, want := range c.wants {
 				if !strings.Contains(stdout, want) {
-					t.Errorf("%+v: %v does not show %q:\n%s%s", opts, c.args, want, stdout, stderr)
+					t.Errorf("for %+v: want of %v %q; got\n%s%s", opts, c.args, want, stdout, stderr)
 				}
 			}
 			if strings.Contains(stderr, "DWARF Error") || strings.Contains(stderr, "invalid") {
-				t.Errorf("%+v: %v complains: %s", opts, c.args, stderr)
+				t.Errorf("for %+v: got of %v %s; want no complaints", opts, c.args, stderr)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestInstructionStarts_LikeObjdump(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%v: instructions start at %v, want %v", c.machine, got, want)
+			t.Errorf("for %v: got instruction starts %v, want %v", c.machine, got, want)
 		}
 	}
 }

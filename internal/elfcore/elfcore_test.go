@@ -150,7 +150,7 @@ func TestOpen_S390ThreadPointer(t *testing.T) {
 			want.ThreadPointer = 0x3ff
 		}
 		if len(c.Threads()) != 1 || c.Threads()[0] != want {
-			t.Errorf("%v: %+v, want %+v", class, c.Threads(), want)
+			t.Errorf("for %v: got %+v, want %+v", class, c.Threads(), want)
 		}
 	}
 }

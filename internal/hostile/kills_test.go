@@ -160,17 +160,17 @@ func TestSignals_Interrupted(t *testing.T) {
 			case code == notWritten && !written && strings.Contains(stderr, "interrupted; nothing was written"):
 				stopped++
 				if _, err := os.Lstat(k.path("objects")); err == nil {
-					t.Errorf("%v: objects are left", sig)
+					t.Errorf("for %v: got objects after an interrupt; want none", sig)
 				}
 			default:
-				t.Errorf("%v: exit code %d, written: %v\n%s", sig, code, written, stderr)
+				t.Errorf("for %v: got exit code %d, written: %v; want all written, or an interrupted run and nothing written\n%s", sig, code, written, stderr)
 			}
 			if names := k.leftovers(); len(names) > 0 {
-				t.Errorf("%v: %v are left", sig, names)
+				t.Errorf("for %v: got leftovers %v; want none", sig, names)
 			}
 		}
 		if stopped == 0 {
-			t.Errorf("%v: no run was interrupted within %v; want one", sig, patience)
+			t.Errorf("for %v: no run was interrupted within %v; want one", sig, patience)
 		}
 	}
 }

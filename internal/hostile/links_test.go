@@ -73,7 +73,7 @@ func TestLinks_Objects(t *testing.T) {
 		s.spared()
 		s.shows("out.data", 3)
 		if _, err := os.Lstat(s.path("elsewhere")); err == nil {
-			t.Errorf("%v: a link that leads nowhere was followed", args)
+			t.Errorf("for %v: got a file where a link led; want the link replaced", args)
 		}
 	}
 }

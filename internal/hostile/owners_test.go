@@ -133,7 +133,7 @@ func TestPlanted_ObjectOfOther(t *testing.T) {
 		s.must(os.Lchown(names[0], nobody, nobody))
 		r := s.as(other, append(args, "-i", "perf.data", "-o", "fewer.data")...)
 		if r.code == allInjected || !strings.Contains(r.stderr, fmt.Sprintf("belongs to user %d", nobody)) {
-			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
+			t.Errorf("for %v: got exit code %d; want another one, and the owner's number\n%s", args, r.code, r.stderr)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestSignals_IgnoredBeforeStart(t *testing.T) {
 	}{{syscall.SIGHUP, "HUP"}, {syscall.SIGINT, "INT"}} {
 		r := s.startSlow("sh", "-c", "trap '' "+test.ignored+`; exec "$0" "$@"`)
 		if !ignores(t, r.cmd.Process.Pid, test.sig) {
-			t.Errorf("%v: the run does not ignore it; want it ignored, as before the start", test.sig)
+			t.Errorf("for %v: the run does not ignore it; want it ignored, as before the start", test.sig)
 		}
 		r.cmd.Process.Signal(test.sig)
 		r.end().wants(allInjected)

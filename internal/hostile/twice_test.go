@@ -54,7 +54,7 @@ func TestAtOnce_SameDirectory(t *testing.T) {
 			s.shows("other.data", 300)
 			for name := range s.list() {
 				if partial.MatchString(filepath.Base(name)) {
-					t.Errorf("%v: %s is left", args, name)
+					t.Errorf("for %v: got leftover %s; want none", args, name)
 				}
 			}
 			s.must(os.RemoveAll(s.path("objects")))
@@ -81,11 +81,11 @@ func TestAtOnce_OneInterrupted(t *testing.T) {
 			results[1].wants(allInjected)
 			s.shows("second.data", 300)
 			if t.Failed() {
-				t.Fatalf("%v: failed at attempt %d", args, i)
+				t.Fatalf("for %v: failed at attempt %d", args, i)
 			}
 		}
 		if interrupted == 0 {
-			t.Errorf("%v: no run was interrupted within %v; want one", args, patience)
+			t.Errorf("for %v: no run was interrupted within %v; want one", args, patience)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestAtOnce_AllInterrupted(t *testing.T) {
 			if results[0].code == notWritten && results[1].code == notWritten {
 				interrupted++
 				if n := s.countObjects(); n > 0 {
-					t.Errorf("%v: %d files are left\n%s%s", args, n, results[0].stderr, results[1].stderr)
+					t.Errorf("for %v: got %d files after both were interrupted; want none\n%s%s", args, n, results[0].stderr, results[1].stderr)
 				}
 			}
 			s.must(os.RemoveAll(s.path("objects")))

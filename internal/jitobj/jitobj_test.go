@@ -140,7 +140,7 @@ func checkDWARF(t *testing.T, d *dwarf.Data, fn *jitcode.Function) {
 	}
 	for _, e := range []*dwarf.Entry{cu, sub} {
 		if ranges, err := d.Ranges(e); err != nil || len(ranges) != 1 || ranges[0] != [2]uint64{jitobj.TextOffset, jitobj.TextOffset + uint64(len(fn.Code))} {
-			t.Errorf("%v has ranges %x, %v", e.Tag, ranges, err)
+			t.Errorf("for %v: got ranges %x, %v; want one, of all code", e.Tag, ranges, err)
 		}
 	}
 	lr, err := d.LineReader(cu)
@@ -341,12 +341,12 @@ func TestBuild_ARMAttributes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, errs := testrec.RunBoth(t, ".", readelf, "-A", path); !strings.Contains(out, "Tag_CPU_arch: v8") || errs != "" {
-			t.Errorf("%v: readelf shows %s%s", order, out, errs)
+			t.Errorf("for %v: got of readelf %s%s; want the attributes of ARM, no warnings", order, out, errs)
 		}
 		out := testrec.Run(t, ".", objdump, "-d", path)
 		for _, want := range []string{"bx\tlr", "sdiv\tr0, r1, r1", "vadd.f32\td16, d17, d16"} {
 			if !strings.Contains(out, want) || strings.Contains(out, "<unknown>") {
-				t.Errorf("%v: llvm-objdump does not show %q:\n%s", order, want, out)
+				t.Errorf("for %v: want %q; got of llvm-objdump\n%s", order, want, out)
 			}
 		}
 	}
@@ -374,7 +374,7 @@ func TestBuild_InUsedMemory(t *testing.T) {
 	}
 	fn := function()
 	if n := testing.AllocsPerRun(100, func() { b.Build(fn, jitobj.Place{}) }); n > 20 {
-		t.Errorf("%v allocations for an object", n)
+		t.Errorf("got %v allocations for an object; want 20 at most", n)
 	}
 }
 
@@ -409,7 +409,7 @@ func TestBuild_FlagsOfProcessors(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out := testrec.Run(t, ".", testrec.Tool(t, "readelf"), "-h", path); !strings.Contains(out, "Flags:                             "+c.want+"\n") {
-			t.Errorf("%v, %v: want flags %s:\n%s", c.machine, c.order, c.want, out)
+			t.Errorf("for %v, %v: want flags %s; got\n%s", c.machine, c.order, c.want, out)
 		}
 	}
 }

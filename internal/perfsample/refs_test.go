@@ -69,11 +69,11 @@ func TestWithin_Bounds(t *testing.T) {
 		for addr := uint64(0x101); addr <= 0x10c; addr++ {
 			all = append(all, addr)
 			if got := within(&refs, addr, addr); !slices.Equal(got, []uint64{addr}) {
-				t.Errorf("%v: %#x at %#x", order, got, addr)
+				t.Errorf("for %v: got %#x at %#x, want that address", order, got, addr)
 			}
 		}
 		if got := within(&refs, 0, ^uint64(0)); !slices.Equal(got, all) {
-			t.Errorf("%v: %#x, want %#x", order, got, all)
+			t.Errorf("for %v: got %#x, want %#x", order, got, all)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestStackWithin_WordsOfProcess(t *testing.T) {
 			var words []uint64
 			refs.StackWithin(lo, hi, func(w uint64) { words = append(words, w) })
 			if !slices.Equal(words, want) {
-				t.Errorf("%v, ABI %d: words %#x, want %#x", order, abi, words, want)
+				t.Errorf("for %v, ABI %d: got words %#x, want %#x", order, abi, words, want)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestRead_Refused(t *testing.T) {
 		_, check, err := read(t, rec)
 		for _, err := range []error{check, err} {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
+				t.Errorf("got %v, want %q", err, want)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func TestRead_Allocations(t *testing.T) {
 			refs.StackWithin(0x200, 0x300, found)
 		})
 		if n > 0 {
-			t.Errorf("%v allocations for each sample", n)
+			t.Errorf("got %v allocations for each sample; want none", n)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 					continue
 				}
 				if want := len(truth.Tools) + perfs; len(v.Answers) < want {
-					t.Errorf("%v: %d tools have answered, want %d", v.Mark, len(v.Answers), want)
+					t.Errorf("for %v: %d tools have answered, want %d", v.Mark, len(v.Answers), want)
 				}
 				for _, complaint := range truth.Complaints(verdicts[i:i+1], least, true) {
 					t.Error(complaint)

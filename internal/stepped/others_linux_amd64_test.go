@@ -85,7 +85,7 @@ func TestUnwindRows_Java(t *testing.T) {
 			}
 			// The other subtests judge the compiled code.
 			if i := v.functions["Interpreter"]; i == nil || i.wrong > 0 || i.right < 300 {
-				t.Errorf("%v; the interpreter: got %+v, want 300 right rows at least and no wrong ones", v, i)
+				t.Errorf("for %v, the interpreter: got %+v, want 300 right rows at least and no wrong ones", v, i)
 			} else {
 				t.Logf("the interpreter: %v", i.count)
 			}

@@ -175,7 +175,7 @@ func TestLines_ToleratesATenth(t *testing.T) {
 	}{{10, 0, 0, true}, {9, 1, 0, true}, {9, 2, 0, false}, {1, 0, 50, true}, {0, 0, 5, false}, {0, 3, 0, false}} {
 		a := Answer{Right: c.right, Wrong: c.wrong, None: c.none}
 		if got := a.Lines(); got != c.want {
-			t.Errorf("%v: got %v, want %v", &a, got, c.want)
+			t.Errorf("for %v: got %v, want %v", &a, got, c.want)
 		}
 	}
 }

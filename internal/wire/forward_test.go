@@ -83,6 +83,6 @@ func TestForward_WriterFails(t *testing.T) {
 	f.Leave(5)
 	f.Bytes(make([]byte, forwardMax))
 	if err := f.Flush(); err == nil || s.calls != 1 {
-		t.Errorf("%v after %d calls", err, s.calls)
+		t.Errorf("got %v after %d calls; want an error after 1", err, s.calls)
 	}
 }

@@ -62,17 +62,17 @@ func TestBuffer_EveryNumber(t *testing.T) {
 		c := wire.NewCursor("fmt", "", b.Data, order, 0)
 		c.U32("pad")
 		if n := c.U32("length"); n != 4 {
-			t.Errorf("%v: length %d, want 4", order, n)
+			t.Errorf("for %v: got length %d, want 4", order, n)
 		}
 		if v := c.U16("v"); v != 0x1234 {
-			t.Errorf("%v: got %#x", order, v)
+			t.Errorf("for %v: got %#x, want 0x1234", order, v)
 		}
 		c.CString("s")
 		if v := c.U32("w"); v != 7 {
-			t.Errorf("%v: got %d", order, v)
+			t.Errorf("for %v: got %d, want 7", order, v)
 		}
 		if v := c.U64("w"); v != 9 || c.Len() != 0 || c.Err() != nil {
-			t.Errorf("%v: got %d, %d left, %v", order, v, c.Len(), c.Err())
+			t.Errorf("for %v: got %d, %d left, %v; want 9, 0 left, no error", order, v, c.Len(), c.Err())
 		}
 	}
 }

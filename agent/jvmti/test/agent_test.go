@@ -195,7 +195,7 @@ func TestAgent_PlacesEndAtTheirPC(t *testing.T) {
 			}
 			t.Logf("instructions %v: %d right, %d wrong; were pc a place's start, %d right", seen, right/2, wrong/2, ifStart)
 			if len(seen) != len(owners) || right < 8 || wrong*20 > right {
-				t.Errorf("%v: %d right, %d wrong", seen, right, wrong)
+				t.Errorf("got %v, %d right, %d wrong; want all owners, 8 right or more, at most one of 20 wrong", seen, right, wrong)
 			}
 			if ifStart*4 > right/2 {
 				t.Errorf("%d instructions would be right also if pc were a place's start: the test shows nothing", ifStart)

@@ -183,7 +183,7 @@ func TestDecode_PointersElsewhere(t *testing.T) {
 	blob[90]++
 	want := "numExcptionRanges at offset 0x5a: 4 entries have 32 bytes, there are 24 up to the next section"
 	if err := probe(t, blob, v.base, v.layout); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	// The size of the header cannot be found out.
@@ -193,13 +193,13 @@ func TestDecode_PointersElsewhere(t *testing.T) {
 	l.HeaderSize = 0
 	want = "numExcptionRanges at offset 0x5a: 3 entries of 8 bytes end where the first section begins, at offset 0x64; for the header that leaves 76, expected 216 to 512"
 	if err := probe(t, blob, v.base, l); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	binary.LittleEndian.PutUint64(blob[calls:], 0x1234)
 	want = "inlinedCalls at offset 0x78: 0x1234 is outside"
 	if err := probe(t, blob, v.base, l); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	// What nothing accounts for is kept.
@@ -237,7 +237,7 @@ func TestDecode_ImpossibleLayouts(t *testing.T) {
 		{Layout{Order: binary.BigEndian, PointerSize: 8}, "size at offset 0x5c"},
 	} {
 		if err := probe(t, v.blob, v.base, test.l); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v, expected %s", test.l, err, test.want)
+			t.Errorf("for %+v: got %v, want %s", test.l, err, test.want)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestDecode_SectionsByHand(t *testing.T) {
 				g.CUModules = []byte{} // to compare
 			}
 			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%+v, expected %+v", got, c.want)
+				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			for n := range data { // every part of it is too little, but for modules, which need not be
 				_, err := decodeSection(c.want, data[:n], c.layout)
@@ -189,7 +189,7 @@ func TestDecode_SectionsWithFalseCounts(t *testing.T) {
 				t.Errorf("%s\nexpected %s", got, c.want)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = decodeSection(c.kind, data, c.layout) }); n > 40 {
-				t.Errorf("%v allocations", n)
+				t.Errorf("got %v allocations; want 40 at most", n)
 			}
 		})
 	}

@@ -167,7 +167,7 @@ func TestReader_DamagedLog(t *testing.T) {
 						t.Errorf("%T has no place", err)
 					}
 					if cut := strings.HasPrefix(name, "cut"); errors.Is(err, monolog.ErrCut) != cut {
-						t.Errorf("%v: is it ErrCut? expected %v", err, cut)
+						t.Errorf("got %v; want that it is ErrCut: %v", err, cut)
 					}
 				}
 			}

@@ -59,7 +59,7 @@ func transcript(t *testing.T, src io.Reader, size int, w writer) (lines []string
 				clean = false
 			} else if w != nil {
 				if err := w.Event(e); err != nil {
-					t.Fatalf("%+v cannot be written: %v", e, err)
+					t.Fatalf("got for %+v: %v; want it written", e, err)
 				}
 			}
 		}

@@ -156,7 +156,7 @@ func TestReadBufferAt_EachBuffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b2, err := one.NextBuffer(); err != nil || *b2 != *b {
-			t.Fatalf("%+v, %v, expected %+v", b2, err, b)
+			t.Fatalf("got %+v, %v, want %+v", b2, err, b)
 		}
 		for {
 			e, err := r.Next()
@@ -168,7 +168,7 @@ func TestReadBufferAt_EachBuffer(t *testing.T) {
 				break
 			}
 			if fmt.Sprintf("%+v", e) != fmt.Sprintf("%+v", e2) {
-				t.Fatalf("%+v, expected %+v", e2, e)
+				t.Fatalf("got %+v, want %+v", e2, e)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func TestWriter_EveryVersion(t *testing.T) {
 				want := madeHeader(version, ptrSize)
 				want.Size = r.Header().Size
 				if !reflect.DeepEqual(r.Header(), want) {
-					t.Errorf("%+v, expected %+v", r.Header(), want)
+					t.Errorf("got %+v, want %+v", r.Header(), want)
 				}
 				b, err := r.NextBuffer()
 				if err != nil {

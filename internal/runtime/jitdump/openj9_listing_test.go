@@ -48,7 +48,7 @@ func TestJ9Listing_UnloadedMethods(t *testing.T) {
 	}
 	want := []frame{{"[unloaded]", "[unloaded].bytecode", 5}, {"[unloaded]", "[unloaded] 0x100.bytecode", 10}}
 	if got := stackAt(fn, 0x28); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	text := "    0:  (of all methods that were unloaded)\n\n\n\n    4: +0x28 to +0x30\n"
 	if i := slices.Index(fn.Files, "[unloaded].bytecode"); i < 0 || fn.Texts[i] != text {

@@ -94,7 +94,7 @@ func TestPairing_LoadLost(t *testing.T) {
 	d := scan(t, bytes.NewReader(dump))
 	wantTables(t, d)
 	if fn, err := d.Reader().Function(0); err != nil || string(fn.Name) != "next" || !fn.Unwind.Empty() || d.Events[0].Tables != 0 {
-		t.Errorf("%v, %q has tables of the lost function: %+v", err, fn.Name, d.Events[0])
+		t.Errorf("got %v, %q, %+v; want function next without the tables of the lost one", err, fn.Name, d.Events[0])
 	}
 }
 

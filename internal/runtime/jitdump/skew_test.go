@@ -195,7 +195,7 @@ func TestLineAddresses_NotFromASample(t *testing.T) {
 				}
 			}
 			if a, _ := b.scan().LineAddresses(); a.Decision != c.want || a.Tables != n {
-				t.Errorf("%+v; want %s", a, c.want)
+				t.Errorf("got %+v; want %s", a, c.want)
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestLineAddresses_WithoutEvidence(t *testing.T) {
 			d := b.scan()
 			a, ok := d.LineAddresses()
 			if !ok || a.Decision != c.want || a.Basis != c.basis || a.Tables != 1 || a.Rows != len(c.offsets) {
-				t.Errorf("%+v; want %s by %s", a, c.want, c.basis)
+				t.Errorf("got %+v; want %s by %s", a, c.want, c.basis)
 			}
 		})
 	}

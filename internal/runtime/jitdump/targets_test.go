@@ -21,7 +21,7 @@ func TestTargets_CallsOutOfFunctions(t *testing.T) {
 		b.code("caller", 0x2000, code)
 		var got []int64
 		if err := b.scan().Reader().Targets(1, func(to int64) { got = append(got, to) }); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: %#x, %v, want %#x", machine, got, err, want)
+			t.Errorf("for %v: got %#x, %v, want %#x", machine, got, err, want)
 		}
 	}
 }

@@ -415,7 +415,7 @@ func FuzzMonoLog(f *testing.F) {
 				break
 			}
 			if e.Time < last || e.Exclusive > e.Inclusive {
-				t.Fatalf("%+v, after %d", e, last)
+				t.Fatalf("got %+v; want a time of %d or later, and no more exclusive than inclusive time", e, last)
 			}
 			last = e.Time
 			sum += e.Exclusive

@@ -161,7 +161,7 @@ func TestMonoTrace_WithoutCalls(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	if m := l.log(); m.HasCalls() || m.Made != 0 || m.NumFunctions() != 2 {
-		t.Errorf("%v, %d, %d functions", m.HasCalls(), m.Made, m.NumFunctions())
+		t.Errorf("got calls: %v, %d made functions, %d functions; want no calls, 0, 2", m.HasCalls(), m.Made, m.NumFunctions())
 	}
 }
 

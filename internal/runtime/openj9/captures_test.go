@@ -161,7 +161,7 @@ func TestJ9Captures_OtherMachineThanRecording(t *testing.T) {
 			t.Errorf("for %+v: got %v; want no error", c, err)
 		case c.want == "":
 			if d := openj9.NewCaptures([]*openj9.Capture{got}, c.uname); d.Target().Machine != uint32(c.got) {
-				t.Errorf("%+v: machine %d", c, d.Target().Machine)
+				t.Errorf("for %+v: got machine %d, want %d", c, d.Target().Machine, c.got)
 			}
 		}
 	}

@@ -120,14 +120,14 @@ func TestXRayClock_AnyAnchors(t *testing.T) {
 			continue
 		}
 		if math.IsNaN(c.rate) || c.rate <= 0 || c.Error < 0 {
-			t.Fatalf("%v: rate %v, error %v", anchors, c.rate, c.Error)
+			t.Fatalf("for %v: got rate %v, error %v; want a rate above 0, an error of 0 or more", anchors, c.rate, c.Error)
 		}
 		count := c.count
 		last := c.Time(count)
 		for range 20 {
 			count += uint64(rng.IntN(1e9))
 			if now := c.Time(count); now < last {
-				t.Fatalf("%v: %d after %d", anchors, now, last)
+				t.Fatalf("for %v: got time %d; want %d or later", anchors, now, last)
 			} else {
 				last = now
 			}

@@ -362,7 +362,7 @@ func TestXRayLog_StepsInOrderOfTime(t *testing.T) {
 		}
 		got, trace := stepsOf(t, x.Processes[0], 3)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v: want got equal to %+v; got\n%s", order, want, strings.Join(got, "\n"))
+			t.Errorf("for %v: got\n%s\nwant\n%s", order, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 call of function 77, which the program does not have, is left out") {
 			t.Errorf(`got %+v; want len(p) = 1, p[0].Text with "1 call of function 77, which the program does not have, is left out"`, p)
@@ -397,7 +397,7 @@ func TestXRayLog_DamagedBuffer(t *testing.T) {
 		t.Errorf("%d steps:\n%s", n, strings.Join(words, "\n"))
 	}
 	if p := trace.Problems(); len(p) != 1 || p[0].Offset != at {
-		t.Errorf("%+v, damage at %d", p, at)
+		t.Errorf("got %+v; want one problem at offset %d", p, at)
 	}
 }
 
