@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,7 +133,7 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for range 500 {
+	for range 3000 {
 		out, _ := os.ReadFile(log)
 		if lines := strings.Fields(string(out)); len(lines) >= n {
 			return lines
@@ -140,7 +141,7 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, _ := os.ReadFile(log)
-	t.Fatalf("got too few lines of %v; want them within 5 s; got\n%s", args, out)
+	t.Fatalf("want %d lines of %v within 30 s; got\n%s", n, args, out)
 	return nil
 }
 
@@ -165,11 +166,18 @@ func TestAttach_FreshProcessAndChild(t *testing.T) {
 	}
 }
 
-// attach records what runs already.
+// attach records processes of jit.c that run already, for longer where the machine gives them
+// little time.
 func attach(t *testing.T, dir string, args ...string) {
 	t.Helper()
+	perf := testrec.Tool(t, "perf")
 	args = append([]string{"record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-o", "perf.data"}, args...)
-	testrec.Run(t, dir, testrec.Tool(t, "perf"), append(args, "sleep", "1")...)
+	for seconds := 1; ; seconds *= 2 {
+		testrec.Run(t, dir, perf, append(slices.Clone(args), "sleep", fmt.Sprint(seconds))...)
+		if n := strings.Count(testrec.Run(t, dir, perf, "script", "-G", "-F", "comm", "-i", "perf.data"), "jit"); n >= 200 || seconds == 4 {
+			return
+		}
+	}
 }
 
 // checkTiny wants both processes of jit.c to be in "before", one in "after", and

@@ -462,12 +462,18 @@ func TestInterrupt_PipelineAndFile(t *testing.T) {
 		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil && !os.IsExist(err) {
 			t.Fatal(err)
 		}
-		cmd, _, stderr := begin("-i", input, "-o", "given-up.data")
-		time.Sleep(300 * time.Millisecond)
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
+		var cmd *exec.Cmd
+		var stderr *bytes.Buffer
+		for wait := 300 * time.Millisecond; wait < 20*time.Second; wait *= 2 {
+			cmd, _, stderr = begin("-i", input, "-o", "given-up.data")
+			time.Sleep(wait)
+			cmd.Process.Signal(syscall.SIGTERM)
+			if cmd.Wait(); cmd.ProcessState.ExitCode() != -1 {
+				break // the signal came when the program listened to it
+			}
+		}
 		if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "interrupted; nothing was written") {
-			t.Errorf("%s: exit code %d\n%s", input, code, stderr)
+			t.Errorf("%s: got exit code %d; want %d, interrupted\n%s", input, code, exitFailed, stderr)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*given-up*")); len(left) > 0 {
 			t.Errorf("%s leaves %v", input, left)
