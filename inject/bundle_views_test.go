@@ -63,7 +63,7 @@ func TestBundle_EveryReader(t *testing.T) {
 				for i := range a {
 					if a[i] != b[i] && !strings.HasPrefix(a[i], "#") {
 						if differ++; differ < 5 {
-							t.Errorf("%s: want differ >= 5; got\n%s\n%s", name, a[i], b[i])
+							t.Errorf("%s: got\n%s\nwant\n%s", name, b[i], a[i])
 						}
 					}
 				}

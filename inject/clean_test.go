@@ -95,7 +95,7 @@ func TestClean_ResultOfPerfInject(t *testing.T) {
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
 	sum := clean(t, inject.CleanOptions{Input: filepath.Join(dir, "theirs.data")})
 	if sum.Removed+len(sum.Kept) != sum.Objects || sum.Objects < 40 {
-		t.Errorf("got %s; want Removed+len(sum.Kept) = Objects, Objects >= 40", asJSON(sum))
+		t.Errorf("got %s; want Removed+len(Kept) = Objects, Objects >= 40", asJSON(sum))
 	}
 	if left := len(namesIn(t, dir, "")); left != before+1+len(sum.Kept) {
 		t.Errorf("%d files, before perf inject there were %d, and %d stayed", left, before, len(sum.Kept))

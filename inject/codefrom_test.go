@@ -410,7 +410,7 @@ func TestCodeFrom_MethodInImage(t *testing.T) {
 			w.Write(t, w.opts.Input)
 			sum, err := inject.Run(context.Background(), w.opts)
 			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
-				t.Fatalf("got %s, %v; want no error, Objects = 1, Complete() = %v, (len(sum.Notes) > 0) = %v", asJSON(sum), err, x.want == "", x.note)
+				t.Fatalf("got %s, %v; want no error, Objects = 1, Complete() = %v, (len(Notes) > 0) = %v", asJSON(sum), err, x.want == "", x.note)
 			}
 			if x.want != "" && !strings.Contains(sum.Problems[0].Text, x.want) {
 				t.Errorf("problem %s", sum.Problems[0])

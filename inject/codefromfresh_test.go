@@ -70,7 +70,7 @@ func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
 	}
 	stdin.Close()
 	if waited := cmd.Wait(); waited != nil {
-		t.Fatalf("got %+v; want no waited", waited)
+		t.Fatalf("unexpected error: %v", waited)
 	}
 	core := filepath.Join(dir, fmt.Sprintf("core.%d", pid))
 	if _, missing := os.Stat(core); err != nil || missing != nil {

@@ -228,7 +228,7 @@ func TestContainers_FreshAndStillRunning(t *testing.T) {
 		}
 	}
 	if ours != 2 {
-		t.Fatalf("got %s; want ours = 2", asJSON(sum))
+		t.Fatalf("got %d dumps of running containers; want 2: %s", ours, asJSON(sum))
 	}
 	checkTiny(t, dir, pids)
 }

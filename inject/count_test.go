@@ -29,7 +29,7 @@ func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]inject.JitSa
 		}
 		at := strings.LastIndex(rest, " (")
 		if at < 0 {
-			t.Fatalf("got %q; want at >= 0", line)
+			t.Fatalf("got %q; want a line that ends with a file in parentheses", line)
 		}
 		sym, dso := strings.TrimSpace(rest[:at]), strings.TrimSuffix(rest[at+2:], ")")
 		s := shown[uint32(n)]
@@ -195,7 +195,7 @@ func TestSampleCount_UnusualRecordings(t *testing.T) {
 			}
 			sum, err := w.run()
 			if err != nil || sum.Samples.InJIT != 2 || sum.Samples.Resolved != int64(sum.Objects)+map[bool]int64{true: 1}[bundle] {
-				t.Errorf("got %s, %v; want no error, Samples.InJIT = 2, Samples.Resolved = int64(sum.Objects)+map[bool]int64{true: 1}[bundle]", asJSON(sum), err)
+				t.Errorf("got %s, %v; want no error, Samples.InJIT = 2, Samples.Resolved = int64(Objects)+map[bool]int64{true: 1}[bundle]", asJSON(sum), err)
 			}
 		}
 	})

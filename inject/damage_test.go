@@ -195,7 +195,7 @@ func checkFeatures(t *testing.T, what string, in, out []byte) {
 		was, err := a.Features[i].Bytes()
 		is, err2 := b.Features[i].Bytes()
 		if err != nil || err2 != nil {
-			t.Errorf("for %v: got %v, %+v; want no error, no err2", what, err, err2)
+			t.Errorf("for %v: got %v, %v; want no errors", what, err, err2)
 		}
 		if a.Features[i].ID == perfdata.FeatureBuildID {
 			is = is[:min(len(was), len(is))]

@@ -331,7 +331,7 @@ func TestJ9_DamagedCapture(t *testing.T) {
 	}
 	defer f.Close()
 	if text, err := f.Section(".text").Data(); err != nil || string(text) != string(code(0x200, 1)) {
-		t.Errorf("got % x, %v; want no error, string(text) = %v", text, err, string(code(0x200, 1)))
+		t.Errorf("got % x, %v; want no error, text = %v", text, err, string(code(0x200, 1)))
 	}
 }
 

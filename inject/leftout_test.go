@@ -118,7 +118,7 @@ func TestLeftOut_ReadOnly(t *testing.T) {
 	}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {
-		t.Fatalf("got %s, %v; want no error, 1 problem, Problems[0].String() with \"read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`\"", asJSON(sum), err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, Problems[0] with \"read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`\"", asJSON(sum), err)
 	}
 	w.keepsBeta()
 }

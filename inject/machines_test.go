@@ -77,7 +77,7 @@ func TestObjects_OfOtherMachines(t *testing.T) {
 
 			made, err := filepath.Glob(w.path("objects/*.so"))
 			if err != nil || len(made) != 1 {
-				t.Fatalf("got %+v, %v; want no error, 1 made", made, err)
+				t.Fatalf("got %+v, %v; want no error, 1 object", made, err)
 			}
 			so := made[0]
 			f, err := elf.Open(so)

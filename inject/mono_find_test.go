@@ -126,7 +126,7 @@ func TestMono_ErrorAndNothingMissing(t *testing.T) {
 	w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/bin/ls")
 	w.Sample(100, monoStart+300, 0x550000000110)
 	if r := w.reasons(); len(r) != 1 || !strings.Contains(r[0].Text, "nothing is missing") {
-		t.Fatalf(`got %+v; want len(r) = 1, r[0].Text with "nothing is missing"`, r)
+		t.Fatalf(`got %+v; want 1 reason, r[0].Text with "nothing is missing"`, r)
 	}
 	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.log")}}
@@ -175,7 +175,7 @@ func TestMono_NoProfilerInstalled(t *testing.T) {
 		}
 		r := w.reasons()
 		if len(r) != 1 || r[0].Kind != kind || !strings.Contains(r[0].Text, text) || !strings.Contains(r[0].Advice, advice) {
-			t.Errorf("got %+v; want len(r) = 1, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, kind, text, advice)
+			t.Errorf("got %+v; want 1 reason, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, kind, text, advice)
 		}
 	}
 }
@@ -191,6 +191,6 @@ func TestMono_FoundLogOfAnotherRun(t *testing.T) {
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart-1e9, 0x40000000, 0x7f2200000000))
 	r := w.reasons()
 	if len(r) != 1 || r[0].Kind != inject.ReasonNoDump || !strings.Contains(r[0].Text, "app.mlpd is not its log") || !strings.Contains(r[0].Text, "overwritten by another run") {
-		t.Errorf(`got %+v; want len(r) = 1, r[0].Kind = ReasonNoDump, r[0].Text with "app.mlpd is not its log", r[0].Text with "overwritten by another run"`, r)
+		t.Errorf(`got %+v; want 1 reason, r[0].Kind = ReasonNoDump, r[0].Text with "app.mlpd is not its log", r[0].Text with "overwritten by another run"`, r)
 	}
 }

@@ -154,7 +154,7 @@ func TestMono_OwnerOfLog(t *testing.T) {
 			sum, err := w.run()
 			if c.pid == 0 {
 				if err == nil && (len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), c.problem) || !strings.Contains(sum.Problems[0].Advice, "SideFiles{Kind: mono-log, PID: PID, ")) {
-					t.Errorf(`got %s, %v; want an error or 1 problem and Problems[0].String() with %q and Problems[0].Advice with "SideFiles{Kind: mono-log, PID: PID, "`, asJSON(sum), err, c.problem)
+					t.Errorf(`got %s, %v; want an error or 1 problem and Problems[0] with %q and Problems[0].Advice with "SideFiles{Kind: mono-log, PID: PID, "`, asJSON(sum), err, c.problem)
 				}
 				w.opts.PID = 100 // as one of them is told to
 				if sum, err = w.run(); err != nil {

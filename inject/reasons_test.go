@@ -118,7 +118,7 @@ func TestReasons_EveryKind(t *testing.T) {
 			c.make(w)
 			r := w.reasons()
 			if len(r) != 1 || r[0].Kind != c.kind || !strings.Contains(r[0].Text, c.text) || !strings.Contains(r[0].Advice, c.advice) {
-				t.Errorf("got %+v; want len(r) = 1, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, c.kind, c.text, c.advice)
+				t.Errorf("got %+v; want 1 reason, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, c.kind, c.text, c.advice)
 			}
 			if c.kind == inject.ReasonNoMarker { // what is said helps
 				w.opts.SideFiles = []inject.SideFile{{PID: pid, Path: mentioned(r[0].Advice)}}
@@ -143,7 +143,7 @@ func TestReasons_ManyProcesses(t *testing.T) {
 	}
 	r := w.reasons()
 	if len(r) != 7 || r[0].PID != 777_000_108 || r[4].PID != 777_000_104 || r[5].Kind != inject.ReasonMore || r[5].Samples != 30+31+32+33 || r[6].Kind != inject.ReasonClock || !strings.Contains(r[6].Advice, "-k mono") {
-		t.Errorf(`got %+v; want len(r) = 7, r[0].PID = 777_000_108, r[4].PID = 777_000_104, r[5].Kind = ReasonMore, r[5].Samples = 30+31+32+33, r[6].Kind = ReasonClock, r[6].Advice with "-k mono"`, r)
+		t.Errorf(`got %+v; want 7 reasons, r[0].PID = 777_000_108, r[4].PID = 777_000_104, r[5].Kind = ReasonMore, r[5].Samples = 30+31+32+33, r[6].Kind = ReasonClock, r[6].Advice with "-k mono"`, r)
 	}
 	w.opts.NoCount = true
 	if r := w.reasons(); len(r) != 7 || r[0].PID != 777_000_100 || r[0].Samples != 0 || r[0].Kind != inject.ReasonFlagMissing {
@@ -165,7 +165,7 @@ func TestReasons_RealRecordings(t *testing.T) {
 	opts := inject.Options{Input: input, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoMarker || !strings.HasSuffix(mentioned(sum.Reasons[0].Advice), "jit-9906.dump") || sum.Reasons[0].Samples < 250 {
-		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoMarker, mentioned(sum.Reasons[0].Advice) that ends with "jit-9906.dump", Reasons[0].Samples >= 250`, asJSON(sum), err)
+		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoMarker, mentioned(Reasons[0].Advice) that ends with "jit-9906.dump", Reasons[0].Samples >= 250`, asJSON(sum), err)
 	}
 	if err := os.Rename(filepath.Join(dir, "jit-9906.dump"), filepath.Join(dir, "it.dump")); err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestReasons_BesideDumps(t *testing.T) {
 		t.Fatalf("got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].PID = 777_000_001, Reasons[0].Kind = ReasonFlagMissing", asJSON(sum), err)
 	}
 	if s := sum.Samples; s.Total != 94 || s.InJIT != 2 || s.Resolved != 1 || s.WithoutDump != 91 || *sum.Dumps[0].Samples != s.JitSamples {
-		t.Errorf("got %+v; want Total = 94, InJIT = 2, Resolved = 1, WithoutDump = 91, *sum.Dumps[0].Samples = JitSamples", s)
+		t.Errorf("got %+v; want Total = 94, InJIT = 2, Resolved = 1, WithoutDump = 91, *Dumps[0].Samples = JitSamples", s)
 	}
 }
 

@@ -363,12 +363,12 @@ func TestSampled_Pipe(t *testing.T) {
 	opts := inject.Options{Input: "-", Stdin: feed(t, read(t, "perf.pipe.data"), 5000), Output: "piped.data", Objects: "objects", Sampled: true}
 	piped, err := inject.Run(t.Context(), opts)
 	if err != nil || !piped.Complete() || len(piped.Notes) != 1 || !strings.Contains(piped.Notes[0], "only once") || piped.Objects < 2000 {
-		t.Errorf(`got %+v, %v; want no error, piped.Complete(), 1 note, piped.Notes[0] with "only once", piped.Objects >= 2000`, piped, err)
+		t.Errorf(`got %+v, %v; want no error, nothing missing, 1 note, piped.Notes[0] with "only once", piped.Objects >= 2000`, piped, err)
 	}
 	opts.Input, opts.Output = "perf.pipe.data", "file.data"
 	file, err := inject.Run(t.Context(), opts)
 	if err != nil || !file.Complete() || len(file.Notes) != 0 || file.Objects >= piped.Objects/2 || file.Unchanged != file.Objects {
-		t.Errorf("got %+v, %v; want no error, file.Complete(), no notes, file.Objects < %v, file.Unchanged = file.Objects", file, err, piped.Objects/2)
+		t.Errorf("got %+v, %v; want no error, nothing missing, no notes, file.Objects < %v, file.Unchanged = file.Objects", file, err, piped.Objects/2)
 	}
 }
 

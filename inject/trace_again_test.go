@@ -35,7 +35,7 @@ func TestTrace_InjectedAgain(t *testing.T) {
 	inject.SetTraces(t, s, &other)
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
-		t.Fatalf(`got %s, %v; want no error, 1 note, 1 problem, Problems[0].String() with "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once"`, asJSON(sum), err)
+		t.Fatalf(`got %s, %v; want no error, 1 note, 1 problem, Problems[0] with "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once"`, asJSON(sum), err)
 	}
 }
 

@@ -70,7 +70,7 @@ func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bundle.data"), Objects: filepath.Join(dir, "bundles"), Bundle: true,
 	})
 	if err != nil || !bundles.Complete() {
-		t.Fatalf("got %+v, %v; want no error, bundles.Complete()", bundles, err)
+		t.Fatalf("got %+v, %v; want no error, nothing missing", bundles, err)
 	}
 	t.Logf("%d objects, %d in bundles", sum.Objects, bundles.Objects)
 	for i := range sum.Dumps {

@@ -112,7 +112,7 @@ func TestXRay_ProcessToldByThreads(t *testing.T) {
 		})
 		if test.problem != "" {
 			if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) {
-				t.Errorf("%s: got %v; want 1 problem, Problems[0].String() with %q", test.name, sum.Problems, test.problem)
+				t.Errorf("%s: got %v; want 1 problem, Problems[0] with %q", test.name, sum.Problems, test.problem)
 			}
 			continue
 		}
@@ -190,10 +190,10 @@ func TestXRay_ProgramFound(t *testing.T) {
 			switch {
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("got %v, %+v; want 1 problem, Problems[0].String() with %q, no traces", sum.Problems, sum.Traces, test.problem)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0] with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || int(sum.Traces[0].Calls) != all:
-				t.Errorf("got %v, %+v; want nothing missing, int(sum.Traces[0].Calls) = %v", sum.Problems, sum.Traces, all)
+				t.Errorf("got %v, %+v; want nothing missing, Traces[0].Calls = %v", sum.Problems, sum.Traces, all)
 			}
 		})
 	}
@@ -272,7 +272,7 @@ func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 				t.Fatal(err)
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("got %v, %+v; want 1 problem, Problems[0].String() with %q, no traces", sum.Problems, sum.Traces, test.problem)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0] with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 2 || sum.Traces[0].XRay.Unchecked != test.unchecked:
 				t.Errorf("got %v, %+v; want nothing missing, 1 trace, Traces[0].Calls = 2, Traces[0].XRay.Unchecked = %v", sum.Problems, sum.Traces, test.unchecked)
@@ -326,7 +326,7 @@ func TestXRay_UnusableOptions(t *testing.T) {
 		o.SideFiles = append(o.SideFiles, inject.SideFile{Kind: inject.KindXRay, Path: dir + "/xray-log.empty"})
 	})
 	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
-		t.Errorf(`got %v, %+v; want 1 trace, 1 problem, Problems[0].String() with "xray-log.empty: "`, sum.Problems, sum.Traces)
+		t.Errorf(`got %v, %+v; want 1 trace, 1 problem, Problems[0] with "xray-log.empty: "`, sum.Problems, sum.Traces)
 	}
 }
 
@@ -346,7 +346,7 @@ func TestXRay_PIDNamespace(t *testing.T) {
 	_, all, _ := xrayTruth(t, dir)
 	sum := xrayed(t, dir, nil)
 	if !sum.Complete() || len(sum.Traces) != 1 || int(sum.Traces[0].Calls) != all || sum.Traces[0].Command != "calls" || sum.Traces[0].PID < 10 {
-		t.Fatalf(`got %v, %+v; want nothing missing, 1 trace, int(sum.Traces[0].Calls) = %v, Traces[0].Command = "calls", Traces[0].PID >= 10`, sum.Problems, sum.Traces, all)
+		t.Fatalf(`got %v, %+v; want nothing missing, 1 trace, Traces[0].Calls = %v, Traces[0].Command = "calls", Traces[0].PID >= 10`, sum.Problems, sum.Traces, all)
 	}
 	tids := make(map[int]int)
 	for _, s := range shownCalls(t, testrec.Tool(t, "perf"), filepath.Join(dir, "out.data")) {

@@ -262,7 +262,7 @@ func TestInlineBuilder_GoldenRecord(t *testing.T) {
 		b.Reset()
 		misuse(b.Function("f", "a.toy", 1, 0, 0))
 		if d, err := b.Record(1 << 30); err == nil || d != nil {
-			t.Errorf("%s: got %v; want an error, no d", name, err)
+			t.Errorf("%s: got %+v, %v; want no record and an error", name, d, err)
 		}
 	}
 }

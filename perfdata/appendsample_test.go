@@ -69,7 +69,7 @@ func TestEventDesc_CutAnywhere(t *testing.T) {
 		content := AppendEventDesc(nil, o, events)
 		got, err := EventDesc(o, content)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(events) {
-			t.Errorf("got %v, %v; want no error, fmt.Sprint(got) = %v", got, err, fmt.Sprint(events))
+			t.Errorf("got %v, %v; want no error, %v", got, err, fmt.Sprint(events))
 		}
 		for n := range content {
 			if _, err := EventDesc(o, content[:n]); err == nil {

@@ -34,7 +34,7 @@ func TestCmdline_CutAnywhere(t *testing.T) {
 	}
 	many := binary.LittleEndian.AppendUint32(nil, 1<<32-1)
 	if got := perfdata.Cmdline(binary.LittleEndian, binary.LittleEndian.AppendUint32(many, 1<<32-1)); len(got) != 0 {
-		t.Errorf("got %q; want no got", got)
+		t.Errorf("got %q; want none", got)
 	}
 }
 

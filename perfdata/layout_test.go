@@ -100,7 +100,7 @@ func TestMmap2_WithBuildID(t *testing.T) {
 		}
 		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b})
 		if err != nil || !bytes.Equal(m.BuildID, id[:length]) || string(m.Filename) != "12345678" {
-			t.Errorf(`got %+v, %v; want no error, BuildID equal to % x, string(m.Filename) = "12345678"`, m, err, id[:length])
+			t.Errorf(`got %+v, %v; want no error, BuildID equal to % x, m.Filename = "12345678"`, m, err, id[:length])
 		}
 	}
 }

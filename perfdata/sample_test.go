@@ -361,8 +361,11 @@ func TestDecodeSample_AsPerfPrints(t *testing.T) {
 		}
 		f := open(t, b)
 		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
-		if err != nil || ls.CanDecode() != nil {
-			t.Fatalf("got %v, %+v; want no error, no ls.CanDecode()", err, ls.CanDecode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ls.CanDecode(); err != nil {
+			t.Fatal(err)
 		}
 		n := 0
 		var s perfdata.Sample

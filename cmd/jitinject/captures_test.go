@@ -41,7 +41,7 @@ func TestCaptures_DirectoryOrPattern(t *testing.T) {
 	dir := captureDir(t)
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(all) != 5 {
-		t.Fatalf("got %+v, %v; want no error, 5 all", all, err)
+		t.Fatalf("got %+v, %v; want no error, 5 files", all, err)
 	}
 	for _, files := range [][]string{{dir}, all, {dir, all[0], all[len(all)-1]}} {
 		code, stdout, stderr := verifyCommand(t, dir, files...)

@@ -121,7 +121,7 @@ func TestDumpCommand_ClosedPipe(t *testing.T) {
 	}
 	out.Close()
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
-		t.Errorf("got %v, %s; want no error, stderr.Len() <= 0", err, stderr.String())
+		t.Errorf("got %v, %s; want no error, nothing in stderr", err, stderr.String())
 	}
 }
 
@@ -170,7 +170,7 @@ func TestDumpCommand_Pager(t *testing.T) {
 			err := cmd.Run()
 			out := tty.close()
 			if err != nil || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
-				t.Errorf(`got %v, %s; want no error, stderr.String() with %q, c.stderr other than "" or stderr.Len() <= 0`, err, stderr.String(), c.stderr)
+				t.Errorf(`got %v, %s; want no error, stderr with %q, c.stderr other than "" or nothing in stderr`, err, stderr.String(), c.stderr)
 			}
 			if !strings.HasPrefix(out, c.stdout) || name == "less" && !strings.Contains(out, "elf_mach=62(x86-64)") {
 				t.Errorf(`got %.200q; want one that begins with %q, name other than "less" or one with "elf_mach=62(x86-64)"`, out, c.stdout)

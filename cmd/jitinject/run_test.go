@@ -391,7 +391,7 @@ func TestPerfJitinject_ByItsName(t *testing.T) {
 	cmd := testrec.Command(t, dir, perf, "jitinject", "version")
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jitinject version ") {
-		t.Errorf("got %v; want no error, string(out) that begins with \"jitinject version \"\n%s", err, out)
+		t.Errorf("got %v; want no error, out that begins with \"jitinject version \"\n%s", err, out)
 	}
 }
 
@@ -455,7 +455,7 @@ func TestInterrupt_PipelineAndFile(t *testing.T) {
 	w.Write(recording[70000:])
 	w.Close()
 	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "live.data: 2,208 mappings") {
-		t.Errorf("got %v; want no error, stderr.String() with \"live.data: 2,208 mappings\"\n%s", err, stderr)
+		t.Errorf("got %v; want no error, stderr with \"live.data: 2,208 mappings\"\n%s", err, stderr)
 	}
 
 	for _, input := range []string{"-", "fifo"} { // nothing comes, or nobody opens it

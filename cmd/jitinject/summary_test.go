@@ -63,7 +63,7 @@ func TestSummary_ReplacedObjects(t *testing.T) {
 		s.Replaced = n
 		writeSummary(&out, s, "", false)
 		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, "replaced") != (n > 0) {
-			t.Errorf(`%d: got %s; want one with %q, strings.Contains(text, "replaced") = n > 0`, n, text, want)
+			t.Errorf("%d replaced: got %s; want %q, and nothing of it without replaced objects", n, text, want)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func TestSummary_ManyDumps(t *testing.T) {
 			}
 			sum := n * (n - 1) / 2
 			if last := lines[len(lines)-1]; n > 1 && (!strings.HasPrefix(last, "all ") || !strings.Contains(last, " "+number(int64(10*sum))+" ") || !strings.Contains(last, " "+number(int64(100*sum))+" ") || !strings.Contains(last, "99.0 %")) {
-				t.Errorf(`%d: got %s; want n <= 1 or one that begins with "all " and one with " "+number(int64(10*sum))+" " and one with " "+number(int64(100*sum))+" " and one with "99.0 %%"`, n, last)
+				t.Errorf("%d dumps: got %s; want a line of all with %d functions, %d samples, 99.0 %%", n, last, 10*sum, 100*sum)
 			}
 			if n > 20 && !all && (!strings.HasPrefix(lines[1], fmt.Sprint(999+n)) || !strings.HasPrefix(lines[16], fmt.Sprintf("%d more", n-15))) {
-				t.Errorf("%d: want n <= 20 or all or lines[1] that begins with fmt.Sprint(999+n) and lines[16] that begins with fmt.Sprintf(\"%%d more\", n-15); got\n%s", n, text)
+				t.Errorf("%d dumps: want the first line to be of process %d, the 16th of %d more; got\n%s", n, 999+n, n-15, text)
 			}
 		}
 	}

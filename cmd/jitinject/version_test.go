@@ -39,6 +39,6 @@ func TestVersion_ToldToBuild(t *testing.T) {
 	}
 	out, err := exec.Command(program, "version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "jitinject version 9.8.7\n") {
-		t.Errorf("got %v; want no error, string(out) that begins with \"jitinject version 9.8.7\\n\"\n%s", err, out)
+		t.Errorf("got %v; want no error, out that begins with \"jitinject version 9.8.7\\n\"\n%s", err, out)
 	}
 }

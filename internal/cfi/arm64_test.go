@@ -112,7 +112,7 @@ func TestDecode_ARM64LikeArm64asm(t *testing.T) {
 			}
 		}
 		if !good {
-			t.Errorf("%08x %v: got %+v; want good", w, inst, ops)
+			t.Errorf("%08x: got %+v; want the effects of %v", w, ops, inst)
 		}
 	}
 	t.Logf("%d instructions", seen)

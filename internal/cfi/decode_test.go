@@ -78,7 +78,7 @@ func compareX86(t testing.TB, what string, code []byte) (insns int) {
 		} else if n != want {
 			t.Errorf("%s+%#x: % x: %d bytes, want %d: %v", what, at, code[at:min(at+15, len(code))], n, want, inst)
 		} else if !sameEffects(inst, ops) {
-			t.Errorf("%s+%#x: got %v: %+v; want sameEffects(inst, ops)", what, at, inst, ops)
+			t.Errorf("%s+%#x: got %+v; want the effects of %v", what, at, ops, inst)
 		}
 		at += want
 	}

@@ -20,7 +20,7 @@ func TestParsePage_EveryElement(t *testing.T) {
 	}
 	got := p.Sections[1].Blocks
 	if p.Sections[1].Title != "FIRST PART" || len(got) != len(want) {
-		t.Fatalf(`got %+v; want p.Sections[1].Title = "FIRST PART", %d got`, p.Sections[1], len(want))
+		t.Fatalf(`got %+v; want title "FIRST PART", %d blocks`, p.Sections[1], len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {

@@ -63,7 +63,7 @@ func TestWithin_Bounds(t *testing.T) {
 		rec.Touch(s)
 		refs, check, err := read(t, rec)
 		if err != nil || check != nil || refs.PID != 5 || refs.TID != 5 || refs.Time != 400 || !refs.Traced || !bytes.Equal(refs.Stack(), s.Stack) {
-			t.Fatalf("for %v: got %+v, %v, %v; want no error, no check, refs.PID = 5, refs.TID = 5, refs.Time = 400, refs.Traced, refs.Stack() equal to % x", order, refs, check, err, s.Stack)
+			t.Fatalf("for %v: got %+v, %v, %v; want no errors, PID 5, TID 5, time 400, traced, stack % x", order, refs, check, err, s.Stack)
 		}
 		var all []uint64
 		for addr := uint64(0x101); addr <= 0x10c; addr++ {

@@ -55,7 +55,7 @@ func TestDirectory_LeftByKilledRun(t *testing.T) {
 			}
 			for name, content := range test.files {
 				if b, err := os.ReadFile(filepath.Join(stale, name)); !test.goes && string(b) != content {
-					t.Errorf("%s: got %q, %v; want test.goes or string(b) = %v", name, b, err, content)
+					t.Errorf("%s: got %q, %v; want %q", name, b, err, content)
 				}
 			}
 		})

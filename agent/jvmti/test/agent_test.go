@@ -91,7 +91,7 @@ func dumps(t *testing.T, dir string) []string {
 func (r run) good(t *testing.T) {
 	t.Helper()
 	if r.err != nil || !strings.HasPrefix(r.stdout, "done true") {
-		t.Fatalf("got %v; want no r.err, r.stdout that begins with \"done true\"\n%s\n%s", r.err, r.stdout, r.stderr)
+		t.Fatalf("got %v; want no error, output that begins with \"done true\"\n%s\n%s", r.err, r.stdout, r.stderr)
 	}
 }
 

@@ -345,11 +345,11 @@ func testBeforeLive(t *testing.T, build *j9build) {
 	f.do("live")
 	functions, _ := f.run()
 	if len(functions) != 1 || string(functions[0].Name) != "p.K5.m0" || functions[0].meta == nil {
-		t.Fatalf(`got %+v; want 1 function, string(functions[0].Name) = "p.K5.m0", functions[0].meta not nil`, functions)
+		t.Fatalf(`got %+v; want 1 function, functions[0].Name = "p.K5.m0", functions[0].meta not nil`, functions)
 	}
 	// Class 6 is not prepared, so nothing can be said of its methods.
 	if m := functions[0].meta.Methods; len(m) != 1 || fmt.Sprintf("%s.%s%s", m[0].Class, m[0].Name, m[0].Signature) != "p/K5.m0" {
-		t.Errorf(`got %+v; want len(m) = 1, fmt.Sprintf("%%s.%%s%%s", m[0].Class, m[0].Name, m[0].Signature) = "p/K5.m0"`, m)
+		t.Errorf(`got %+v; want 1 method, fmt.Sprintf("%%s.%%s%%s", m[0].Class, m[0].Name, m[0].Signature) = "p/K5.m0"`, m)
 	}
 }
 

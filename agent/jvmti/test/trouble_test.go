@@ -251,7 +251,7 @@ func TestAgent_FileInPlaceOfDump(t *testing.T) {
 	r.good(t)
 	r.one(t)
 	if b, err := os.ReadFile(victim); err != nil || string(b) != "keep me" {
-		t.Errorf(`got %q, %v; want no error, string(b) = "keep me"`, b, err)
+		t.Errorf(`got %q, %v; want no error, b = "keep me"`, b, err)
 	}
 }
 

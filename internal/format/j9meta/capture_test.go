@@ -194,10 +194,10 @@ func TestCapture_CodeUnreadable(t *testing.T) {
 		}
 		c, err := ReadCapture(filepath.Join(dir, "X.bin"))
 		if err != nil || string(c.Code) != "\xc3" || c.ColdCode != nil || c.ColdCodePath != "" {
-			t.Fatalf("%s: got %+v, %v; want no error, string(c.Code) = \"\\xc3\", no ColdCode, ColdCodePath = \"\"", test.text, c, err)
+			t.Fatalf("%s: got %+v, %v; want no error, c.Code = \"\\xc3\", no ColdCode, ColdCodePath = \"\"", test.text, c, err)
 		}
 		if len(c.CodeErrors) != 1 || c.CodeErrors[0].Error() != test.want {
-			t.Errorf("%s: got %v; want 1 code error, c.CodeErrors[0].Error() = %v", test.text, c.CodeErrors, test.want)
+			t.Errorf("%s: got %v; want 1 code error, c.CodeErrors[0] = %v", test.text, c.CodeErrors, test.want)
 		}
 	}
 }

@@ -374,6 +374,6 @@ func TestReader_GzipMembers(t *testing.T) {
 		}
 	}
 	if got, errs := all(t, &out); got != "0...1...2..." || errs != nil {
-		t.Errorf(`got %s, %v; want got = "0...1...2...", no errs`, got, errs)
+		t.Errorf(`got %s, %v; want "0...1...2...", no errors`, got, errs)
 	}
 }

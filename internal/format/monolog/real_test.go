@@ -162,7 +162,7 @@ func TestReadBufferAt_EachBuffer(t *testing.T) {
 			e, err := r.Next()
 			e2, err2 := one.Next()
 			if err != err2 {
-				t.Fatalf("got %v, %+v; want err = err2", err, err2)
+				t.Fatalf("got %v, %v; want the same error twice", err, err2)
 			}
 			if err != nil {
 				break

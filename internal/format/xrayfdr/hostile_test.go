@@ -74,7 +74,7 @@ func TestReader_BlocksShuffled(t *testing.T) {
 			}
 			_, got, repairs, problems := readAll(t, shuffled)
 			if len(problems) > 0 || repairs != want || len(got) != len(records) {
-				t.Fatalf("%s: got %v, %v; want no problems, %v, %d got", name, problems, repairs, want, len(records))
+				t.Fatalf("%s: got problems %v, %+v, %d records; want no problems, %+v, %d records", name, problems, repairs, len(got), want, len(records))
 			}
 			for n, i := range order {
 				for j := range got[n] {

@@ -230,7 +230,7 @@ func TestSources_ForFunctionsBehind(t *testing.T) {
 		t.Errorf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != "other" {
-		t.Errorf(`got %q, %v; want no error, string(text) = "other"`, text, err)
+		t.Errorf(`got %q, %v; want no error, text = "other"`, text, err)
 	}
 }
 

@@ -418,7 +418,7 @@ func TestJ9Record_Lines(t *testing.T) {
 		t.Fatalf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != listing {
-		t.Errorf("got %q, %v; want no error, string(text) = %v", text, err, listing)
+		t.Errorf("got %q, %v; want no error, text = %v", text, err, listing)
 	}
 	d.PlaceSource(1, "@1/inner")
 	if fn, err = d.Reader().Function(0); err != nil || !slices.Contains(fn.Files, "@1/inner") || fn.Texts[slices.Index(fn.Files, "@1/inner")] != listing {

@@ -421,7 +421,7 @@ func FuzzMonoLog(f *testing.F) {
 			sum += e.Exclusive
 		}
 		if c := merger.Counts(); c.Traced != sum || len(merger.Errs()) > 0 {
-			t.Fatalf("got %+v, %d, %v; want Traced = sum, len(merger.Errs()) <= 0", c, sum, merger.Errs())
+			t.Fatalf("got %+v, %d, %v; want Traced = sum, no errors of the merger", c, sum, merger.Errs())
 		}
 	})
 }

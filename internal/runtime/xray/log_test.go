@@ -171,7 +171,7 @@ func TestXRayLog_RecordedPrograms(t *testing.T) {
 			t.Errorf("%s: %d notes, the first %q, the last %q", name, len(notes), notes[0], notes[len(notes)-1])
 		}
 		if p := trace.Problems(); len(p) != 0 {
-			t.Errorf("%s: got %+v; want len(p) = 0", name, p)
+			t.Errorf("%s: got %+v; want no problems", name, p)
 		}
 		if x.HasCPU() != (name == "xray-tsc") || x.Clock.Emulated == x.HasCPU() {
 			t.Errorf("%s: CPUs %v, clock %+v", name, x.HasCPU(), x.Clock)
@@ -365,7 +365,7 @@ func TestXRayLog_StepsInOrderOfTime(t *testing.T) {
 			t.Errorf("for %v: got\n%s\nwant\n%s", order, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 call of function 77, which the program does not have, is left out") {
-			t.Errorf(`got %+v; want len(p) = 1, p[0].Text with "1 call of function 77, which the program does not have, is left out"`, p)
+			t.Errorf(`got %+v; want 1 problem, p[0].Text with "1 call of function 77, which the program does not have, is left out"`, p)
 		}
 		if again, _ := stepsOf(t, x.Processes[0], 3); !slices.Equal(again, want) {
 			t.Errorf("the second time:\n%s", strings.Join(again, "\n"))
