@@ -54,7 +54,7 @@ func read(t testing.TB, b *dwarfgen.Builder) *dwarf.Data {
 
 // Two units with a tree of entries each: attributes of every kind, references,
 // shapes that are shared and shapes that are not.
-func TestEntries(t *testing.T) {
+func TestWrite_EntriesOfTwoUnits(t *testing.T) {
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		var b dwarfgen.Builder
 		var u dwarfgen.Unit
@@ -129,7 +129,7 @@ func TestEntries(t *testing.T) {
 }
 
 // More shapes than fit one byte: abbreviation codes are LEB128 numbers.
-func TestManyAbbreviations(t *testing.T) {
+func TestWrite_ManyAbbreviations(t *testing.T) {
 	var b dwarfgen.Builder
 	var u dwarfgen.Unit
 	if err := b.Reset(encodings()[0]); err != nil {
@@ -160,7 +160,7 @@ func TestManyAbbreviations(t *testing.T) {
 
 // A string with a NUL in it cannot be written: it ends there, and what follows
 // is not disturbed.
-func TestNULInStrings(t *testing.T) {
+func TestWrite_NULInStrings(t *testing.T) {
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		var b dwarfgen.Builder
 		var u dwarfgen.Unit
@@ -171,23 +171,23 @@ func TestNULInStrings(t *testing.T) {
 		b.Add(&u)
 		e, err := read(t, &b).Reader().Next()
 		if err != nil || e.Val(dwarf.AttrName) != "a" || e.Val(dwarf.AttrLinkageName) != "c" || e.Val(dwarf.AttrProducer) != "e" {
-			t.Errorf("%v, %v", e, err)
+			t.Errorf(`got %v, %v; want no error, Val(dwarf.AttrName) = "a", Val(dwarf.AttrLinkageName) = "c", Val(dwarf.AttrProducer) = "e"`, e, err)
 		}
 	})
 }
 
-func TestBadEncoding(t *testing.T) {
+func TestWrite_BadEncoding(t *testing.T) {
 	var b dwarfgen.Builder
 	for _, enc := range []dwarfgen.Encoding{{Version: 3, AddrSize: 8}, {Version: 6, AddrSize: 8}, {Version: 5, AddrSize: 2}} {
 		if b.Reset(enc) == nil {
-			t.Errorf("%+v was accepted", enc)
+			t.Errorf("got no error for %+v; want one", enc)
 		}
 	}
 }
 
 // Describing and writing in used memory gives what fresh memory gives, without
 // allocating.
-func TestReuse(t *testing.T) {
+func TestWrite_IntoUsedMemory(t *testing.T) {
 	ranges := []dwarfgen.Range{{Low: 0x82, High: 0x84}, {Low: 0x90, High: 0x91}}
 	write := func(b *dwarfgen.Builder, u *dwarfgen.Unit) {
 		b.Reset(encodings()[3])
@@ -218,6 +218,6 @@ func TestReuse(t *testing.T) {
 		}
 	}
 	if n := testing.AllocsPerRun(100, func() { write(&used, &unit) }); n > 8 {
-		t.Errorf("%v allocations for a unit", n)
+		t.Errorf("got %v allocations for a unit; want 8 at most", n)
 	}
 }

@@ -112,7 +112,7 @@ var frameNames = map[string]string{"rbp": "6", "rsp": "7", "esi": "6", "edi": "7
 var interpRow = regexp.MustCompile(`(?m)^([0-9a-f]{8,16}) +(\S+?)([+-]\d+) +(.*?) *$`)
 
 // readelf, which executes the instructions, sees the rows.
-func TestFrameRows(t *testing.T) {
+func TestFrame_RowsLikeReadelf(t *testing.T) {
 	readelf := testrec.Tool(t, "readelf")
 	forEachFrames(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		path, _, _, _ := frameObject(t, enc)
@@ -165,7 +165,7 @@ func TestFrameRows(t *testing.T) {
 }
 
 // Two more readers find nothing wrong.
-func TestFrameReaders(t *testing.T) {
+func TestFrame_ReadersAccept(t *testing.T) {
 	euReadelf, dump := testrec.Tool(t, "eu-readelf"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	forEachFrames(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		path, _, _, _ := frameObject(t, enc)
@@ -184,7 +184,7 @@ func TestFrameReaders(t *testing.T) {
 }
 
 // delve agrees at every row. Its DW_CFA_restore always gives "undefined".
-func TestFrameDelve(t *testing.T) {
+func TestFrame_RowsLikeDelve(t *testing.T) {
 	enc := dwarfgen.Encoding{AddrSize: 8, Order: binary.LittleEndian}
 	_, frames, _, at := frameObject(t, enc)
 	fdes, err := frame.Parse(frames, binary.LittleEndian, 0, 8, at)
@@ -214,7 +214,7 @@ func TestFrameDelve(t *testing.T) {
 }
 
 // The table is sorted, and points at the FDEs.
-func TestFrameHeader(t *testing.T) {
+func TestFrame_HeaderIsSorted(t *testing.T) {
 	forEachFrames(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		_, frames, header, framesAt := frameObject(t, enc)
 		headerAt := (framesAt + uint64(len(frames)) + 3) &^ 3
@@ -233,7 +233,7 @@ func TestFrameHeader(t *testing.T) {
 }
 
 // What cannot be written is refused.
-func TestFrameErrors(t *testing.T) {
+func TestFrame_CannotBeWritten(t *testing.T) {
 	for name, f := range map[string]func(w *dwarfgen.Frames){
 		"far away":  func(w *dwarfgen.Frames) { w.AddFDE(w.AddCIE(frameCIE), dwarfgen.FDE{Low: 1 << 40, High: 1<<40 + 1}) },
 		"too long":  func(w *dwarfgen.Frames) { w.AddFDE(w.AddCIE(frameCIE), dwarfgen.FDE{Low: 0, High: 1 << 40}) },

@@ -61,7 +61,7 @@ func sameRows(t testing.TB, got []dwarf.LineEntry, want []dwarfgen.Row, files []
 
 // Rows with all kinds of steps: small ones that fit a special opcode, large ones,
 // lines that go back, lines beyond 2^31, several sequences.
-func TestLineTable(t *testing.T) {
+func TestLines_EveryKindOfStep(t *testing.T) {
 	files := []string{"/abs/a.js", "/abs/b.js", "/other/dir/a.js", "rel/d.js", "node:internal/util"}
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		rnd := rand.New(rand.NewPCG(1, uint64(enc.Version)))
@@ -102,7 +102,7 @@ func TestLineTable(t *testing.T) {
 
 // A digest stands in the table if every file has one, a text if one file has it
 // and nothing in it is a NUL.
-func TestContentsLeftOut(t *testing.T) {
+func TestLines_ContentsIncomplete(t *testing.T) {
 	enc := dwarfgen.Encoding{Version: 5, AddrSize: 8, Order: binary.LittleEndian}
 	table := func(describe func(*dwarfgen.LineTable)) (line, str string) {
 		var b dwarfgen.Builder
@@ -149,7 +149,7 @@ func TestContentsLeftOut(t *testing.T) {
 }
 
 // Every special opcode, and the steps just outside of what they can say.
-func TestSpecialOpcodes(t *testing.T) {
+func TestLines_SpecialOpcodes(t *testing.T) {
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		var want []dwarfgen.Row
 		addr, line := uint64(0x1000), uint32(1000)

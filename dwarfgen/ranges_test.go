@@ -34,7 +34,7 @@ func ranges(t testing.TB, b *dwarfgen.Builder) (got [][][2]uint64) {
 
 // The same inlined calls at two places: lists of the second unit stand behind
 // those of the first, and are about its own addresses.
-func TestRanges(t *testing.T) {
+func TestRanges_TwoUnits(t *testing.T) {
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		var b dwarfgen.Builder
 		var u dwarfgen.Unit
@@ -61,7 +61,7 @@ func TestRanges(t *testing.T) {
 }
 
 // Empty ranges, ranges that leave the unit, and the ends of the address space.
-func TestOddRanges(t *testing.T) {
+func TestRanges_EmptyOrOutside(t *testing.T) {
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {
 		top := uint64(1)<<(8*enc.AddrSize-1)<<1 - 1
 		for _, c := range []struct {

@@ -45,7 +45,7 @@ func forEachObject(t *testing.T, test func(t *testing.T, enc dwarfgen.Encoding, 
 
 // llvm-dwarfdump finds nothing wrong, and readers that print everything do not
 // stumble.
-func TestVerify(t *testing.T) {
+func TestTools_FindNothingWrong(t *testing.T) {
 	verify, readelf, euReadelf := testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump"), testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-readelf")
 	forEachObject(t, func(t *testing.T, _ dwarfgen.Encoding, contents int, path string) {
 		if out := testrec.Run(t, ".", verify, "--verify", path); !strings.Contains(out, "No errors.") || strings.Contains(out, "error:") || strings.Contains(out, "warning:") {
@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 }
 
 // Three vendors' addr2line see the calls that were inlined, at every byte.
-func TestInlineStacks(t *testing.T) {
+func TestTools_InlineStacksLikeAddr2line(t *testing.T) {
 	gnu, elfutils, llvm := testrec.Tool(t, "addr2line"), testrec.Tool(t, "eu-addr2line"), testrec.Tool(t, "llvm-symbolizer-14", "llvm-symbolizer")
 	forEachObject(t, func(t *testing.T, enc dwarfgen.Encoding, contents int, path string) {
 		run := func(tool string, args ...string) string {
@@ -128,7 +128,7 @@ for pc in range(%d, %d):
     print(" < ".join(frames))
 `
 
-func TestGDB(t *testing.T) {
+func TestTools_GDB(t *testing.T) {
 	gdb := testrec.Tool(t, "gdb")
 	script := filepath.Join(t.TempDir(), "stacks.py")
 	if err := os.WriteFile(script, fmt.Appendf(nil, gdbScript, textAt, textAt+textSize), 0o600); err != nil {
@@ -152,7 +152,7 @@ func TestGDB(t *testing.T) {
 }
 
 // LLVM shows the digests and texts of files.
-func TestContents(t *testing.T) {
+func TestTools_FileContents(t *testing.T) {
 	dump := testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	forEachObject(t, func(t *testing.T, enc dwarfgen.Encoding, contents int, path string) {
 		var want []string

@@ -10,7 +10,7 @@ import (
 
 // A tree of 65,536 levels, with a stack of 256 KiB: inline calls nest as their
 // producer likes.
-func TestDeepTree(t *testing.T) {
+func TestWrite_DeepTree(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
 	const depth = 1 << 16
 	forEach(t, func(t *testing.T, enc dwarfgen.Encoding) {

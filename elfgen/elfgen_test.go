@@ -62,7 +62,7 @@ func build(t testing.TB, target elfgen.Target) []byte {
 	return out[len(front):]
 }
 
-func TestReadBack(t *testing.T) {
+func TestWrite_ReadByDebugElf(t *testing.T) {
 	for _, target := range targets() {
 		t.Run(fmt.Sprint(target.Machine, target.Class, target.Order), func(t *testing.T) {
 			b := build(t, target)
@@ -113,7 +113,7 @@ func TestReadBack(t *testing.T) {
 }
 
 // What binutils and elfutils say of the files.
-func TestTools(t *testing.T) {
+func TestWrite_BinutilsAndElfutils(t *testing.T) {
 	readelf, lint := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint")
 	dir := t.TempDir()
 	for i, target := range targets() {
@@ -134,14 +134,14 @@ func TestTools(t *testing.T) {
 }
 
 // Writing does not change what is written.
-func TestTwice(t *testing.T) {
+func TestWrite_Twice(t *testing.T) {
 	target := targets()[0]
 	if !bytes.Equal(build(t, target), build(t, target)) {
 		t.Error("the same description gives two files")
 	}
 }
 
-func TestLocalBehindGlobal(t *testing.T) {
+func TestSymbols_LocalAfterGlobal(t *testing.T) {
 	var f elfgen.File
 	f.Reset(targets()[0], elf.ET_DYN)
 	text := f.Add(elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Data: []byte{1}})

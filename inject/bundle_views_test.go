@@ -18,7 +18,7 @@ import (
 // inFile are the names of objects, and offsets in them.
 var inFile = regexp.MustCompile(`\S*jit(ted|bundle)-[-0-9a-f]+\.so|-{40,}|\b0{8}[0-9a-f]{8} <|\b[0-9a-f]+:|#\s+[0-9a-f]+ <.*|\b(call|j[a-z]+)q?\s+(0x)?[0-9a-f]+.*|\(%rip\).*`)
 
-func TestBundleViews(t *testing.T) {
+func TestBundle_EveryReader(t *testing.T) {
 	for _, c := range []struct{ recording, symbol string }{
 		{"node-hot", "JS:*hot /tmp/rec/node-hot/hot.js:9:13"},
 		{"lli-hot", "hot"},
@@ -33,7 +33,7 @@ func TestBundleViews(t *testing.T) {
 					Input: filepath.Join(dir, "perf.data"), Output: output, Objects: output + ".objects", Bundle: bundle,
 				})
 				if err != nil || !sum.Complete() {
-					t.Fatal(sum, err)
+					t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 				}
 			}
 			perf := testrec.Tool(t, "perf")
@@ -63,7 +63,7 @@ func TestBundleViews(t *testing.T) {
 				for i := range a {
 					if a[i] != b[i] && !strings.HasPrefix(a[i], "#") {
 						if differ++; differ < 5 {
-							t.Errorf("%s:\n%s\n%s", name, a[i], b[i])
+							t.Errorf("%s: got\n%s\nwant\n%s", name, b[i], a[i])
 						}
 					}
 				}
@@ -73,7 +73,7 @@ func TestBundleViews(t *testing.T) {
 }
 
 // A hole in memory is one in the file.
-func TestBundleHoles(t *testing.T) {
+func TestBundle_HoleInMemory(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	var recs []timed
@@ -88,12 +88,12 @@ func TestBundleHoles(t *testing.T) {
 	w.opts.Bundle, w.opts.Objects = true, w.path("bundles")
 	sum, err := injectAgain(w)
 	if err != nil || sum.Objects != 1 || sum.Mappings != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, Objects = 1, Mappings = 1", asJSON(sum), err)
 	}
 	var st syscall.Stat_t
 	names, _ := filepath.Glob(w.path("bundles/jitbundle-100-10000000-*.so"))
 	if len(names) != 1 {
-		t.Fatal(names)
+		t.Fatalf("got %+v; want 1 name", names)
 	}
 	if err := syscall.Stat(names[0], &st); err != nil || st.Size < 39*900_000 || st.Blocks*512 > 40*8192+65536 || sum.ObjectBytes > 65536 {
 		t.Errorf("%d bytes of space for a file of %d, %d counted, %v", st.Blocks*512, st.Size, sum.ObjectBytes, err)

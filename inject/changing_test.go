@@ -20,7 +20,7 @@ import (
 // Dumps that change while they are read: the producer still writes, or someone
 // cleans up. Whatever is said in the end is true: either an error, or an output
 // whose objects are all there, and whole.
-func TestChangingDumps(t *testing.T) {
+func TestDump_ChangesWhileRead(t *testing.T) {
 	var loads []timed
 	for i := range uint64(150) {
 		loads = append(loads, load(2000+i, 100, i, 0x10000+2048*i, fmt.Sprintf("function%d", i), code(2048, byte(i))))

@@ -39,7 +39,7 @@ func clean(t *testing.T, opts inject.CleanOptions) *inject.CleanSummary {
 
 // After cleaning, everything is as it was before the injection, but for the result;
 // of whatever form that is.
-func TestClean(t *testing.T) {
+func TestClean_AfterEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		recording, in, out string
 		opts               inject.Options
@@ -55,7 +55,7 @@ func TestClean(t *testing.T) {
 		c.opts.Input, c.opts.Output, c.opts.DumpDirs = filepath.Join(dir, c.in), filepath.Join(dir, c.out), []string{dir}
 		made, err := inject.Run(t.Context(), c.opts)
 		if err != nil || made.Objects == 0 {
-			t.Fatal(made, err)
+			t.Fatalf("got %+v, %v; want no error, made.Objects other than 0", made, err)
 		}
 		stranger := filepath.Join(dir, "jitted-1-1000000.so")
 		if err := os.WriteFile(stranger, []byte("not of this run"), 0o600); err != nil {
@@ -89,13 +89,13 @@ func TestClean(t *testing.T) {
 }
 
 // What perf inject made has its build ids in the table only.
-func TestCleanPerfInject(t *testing.T) {
+func TestClean_ResultOfPerfInject(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	before := len(namesIn(t, dir, ""))
 	testrec.Run(t, dir, testrec.Tool(t, "perf"), "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
 	sum := clean(t, inject.CleanOptions{Input: filepath.Join(dir, "theirs.data")})
 	if sum.Removed+len(sum.Kept) != sum.Objects || sum.Objects < 40 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Removed+len(Kept) = Objects, Objects >= 40", asJSON(sum))
 	}
 	if left := len(namesIn(t, dir, "")); left != before+1+len(sum.Kept) {
 		t.Errorf("%d files, before perf inject there were %d, and %d stayed", left, before, len(sum.Kept))
@@ -104,7 +104,7 @@ func TestCleanPerfInject(t *testing.T) {
 }
 
 // What is not the object that was meant stays, and is reported.
-func TestCleanLeavesAlone(t *testing.T) {
+func TestClean_OtherFilesStay(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	objects := filepath.Join(dir, "objects")
 	out := filepath.Join(dir, "out.data")
@@ -135,7 +135,7 @@ func TestCleanLeavesAlone(t *testing.T) {
 
 	sum := clean(t, inject.CleanOptions{Input: out})
 	if sum.Missing != 1 || len(sum.Kept) != 4 || sum.Removed != made.Objects-5 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Missing = 1, 4 kept, Removed = %v", asJSON(sum), made.Objects-5)
 	}
 	for i, want := range []string{"symbolic link", "not a regular file", "build id is not the one", "no ELF file"} {
 		if sum.Kept[i].File != paths[i] || !strings.Contains(sum.Kept[i].Text, want) {
@@ -157,7 +157,7 @@ func TestCleanLeavesAlone(t *testing.T) {
 
 // Files that a recording names without a build id, or without their directory, and
 // files with other names, are not its objects.
-func TestCleanUnknown(t *testing.T) {
+func TestClean_NotItsObjects(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data")}); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestCleanUnknown(t *testing.T) {
 	rec.Write(t, in)
 	sum := clean(t, inject.CleanOptions{Input: in})
 	if sum.Objects != 4 || sum.Missing != 2 || len(sum.Kept) != 2 || sum.Removed != 0 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 4, Missing = 2, 2 kept, Removed = 0", asJSON(sum))
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
@@ -183,7 +183,7 @@ func TestCleanUnknown(t *testing.T) {
 }
 
 // A recording of someone else's is refused without -f, and what is none is, always.
-func TestCleanRefuses(t *testing.T) {
+func TestClean_InputRefused(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
@@ -196,7 +196,7 @@ func TestCleanRefuses(t *testing.T) {
 		"-":                                  "standard input",
 	} {
 		if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: path}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -205,13 +205,13 @@ func TestCleanRefuses(t *testing.T) {
 		t.Errorf("cancelled, it did %+v", sum)
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
+		testrec.Skip(t, "only root can give files away")
 	}
 	if err := os.Chown(out, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use -f") {
-		t.Errorf("someone else's: %v", err)
+	if _, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil || !strings.Contains(err.Error(), "use `Options.Force`") {
+		t.Errorf("someone else's: got %v; want an error that names Options.Force", err)
 	}
 	if sum := clean(t, inject.CleanOptions{Input: out, Force: true}); sum.Removed != 44 {
 		t.Errorf("with force: %+v", sum)
@@ -219,7 +219,7 @@ func TestCleanRefuses(t *testing.T) {
 }
 
 // A damaged recording removes nothing.
-func TestCleanDamaged(t *testing.T) {
+func TestClean_DamagedRecording(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	out := filepath.Join(dir, "out.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out}); err != nil {
@@ -232,7 +232,7 @@ func TestCleanDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum, err := inject.Clean(t.Context(), inject.CleanOptions{Input: out}); err == nil {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want an error", asJSON(sum))
 	}
 	if n := len(namesIn(t, dir, "")); n < 45 {
 		t.Errorf("%d files are left", n)

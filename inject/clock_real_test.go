@@ -16,11 +16,11 @@ import (
 // mono.data. So the offset that is estimated for the one is known, by the times
 // that both give to the mapping of the dump.
 
-func TestClockReal(t *testing.T) {
+func TestClock_RecordedWithoutMono(t *testing.T) {
 	checkEstimate(t, testrec.Place(t, "node-noclock"))
 }
 
-func TestClockLive(t *testing.T) {
+func TestClock_FreshWithoutMono(t *testing.T) {
 	testrec.CanRecord(t)
 	node := testrec.Tool(t, "node", "nodejs")
 	prog, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "node-noclock"), "prog.js"))
@@ -78,7 +78,7 @@ func injectFile(t *testing.T, dir, in, out, clock string) *inject.Summary {
 		Input: filepath.Join(dir, in), Output: filepath.Join(dir, out), Objects: filepath.Join(dir, "objects"), Clock: clock,
 	})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 {
-		t.Fatalf("%s: %+v, %v", in, sum, err)
+		t.Fatalf("%s: got %s, %v; want no error, nothing missing, 1 dump", in, asJSON(sum), err)
 	}
 	return sum
 }

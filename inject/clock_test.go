@@ -63,7 +63,7 @@ var noClock = inject.Clock{Kind: inject.ClockNone, Error: -1}
 // 1 ms after it was loaded: functions come 5 ms early, which is known to be no
 // more than 6, and what clocks drift apart in 11 ms. An address that is used again
 // has its two names.
-func TestClockEstimated(t *testing.T) {
+func TestClock_FunctionsBoundTheOffset(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, in(at(7)), 0x10008, "alpha+0x8")
 	w.expect(100, in(at(11)), 0x20008, "beta+0x8")
@@ -81,7 +81,7 @@ func TestClockEstimated(t *testing.T) {
 
 // Without samples the end of the process is evidence; without that nothing says
 // how early functions are, but early they may be.
-func TestClockWithoutSamples(t *testing.T) {
+func TestClock_NoSamples(t *testing.T) {
 	for _, exits := range []bool{true, false} {
 		w := unclocked(t)
 		w.expect(100, in(at(10)), 0x90008, "")
@@ -98,7 +98,7 @@ func TestClockWithoutSamples(t *testing.T) {
 
 // Evidence that leaves the offset open by more than a second: an address that two
 // functions used has neither.
-func TestClockRoughly(t *testing.T) {
+func TestClock_OffsetOpenByASecond(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, in(at(2000)), 0x10008, "alpha+0x8")
 	w.expect(100, in(at(2001)), 0x30008, "")
@@ -114,7 +114,7 @@ func TestClockRoughly(t *testing.T) {
 
 // A sample long before its function: no offset can be right. What needs no time
 // is there all the same, moved functions at both places.
-func TestClockContradicted(t *testing.T) {
+func TestClock_NoOffsetFits(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, start+1*ms, 0x10008, "alpha+0x8")
 	w.expect(100, start+2*ms, 0x40008, "beta+0x8")
@@ -130,7 +130,7 @@ func TestClockContradicted(t *testing.T) {
 }
 
 // Some runtimes tell of a function when it has run for a moment.
-func TestClockAlmostAgreed(t *testing.T) {
+func TestClock_FunctionToldLate(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, in(at(50)), 0x10008, "")
 	for i := range uint64(150) {
@@ -144,7 +144,7 @@ func TestClockAlmostAgreed(t *testing.T) {
 
 // A dump that goes on for longer than its process, or that counts from another
 // start of a machine, is another run's.
-func TestClockOfAnotherRun(t *testing.T) {
+func TestClock_DumpOfAnotherRun(t *testing.T) {
 	w := unclocked(t)
 	w.expect(100, in(at(6)), 0x10008, "alpha+0x8")
 	w.Exit(100, 100, in(at(30)))
@@ -160,7 +160,7 @@ func TestClockOfAnotherRun(t *testing.T) {
 }
 
 // perf record was attached to a process that had mapped its dump long before.
-func TestClockAttached(t *testing.T) {
+func TestClock_PerfAttachedLater(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := newWorld(t)
 		w.ClockID = -1
@@ -184,7 +184,7 @@ func TestClockAttached(t *testing.T) {
 
 // The dump's clock is faster by 100 ppm: in 100 s that is 10 ms, and functions
 // that are sampled at once tell. Faster by 1 % no clock is.
-func TestClockDrift(t *testing.T) {
+func TestClock_DumpRunsFaster(t *testing.T) {
 	for _, ppm := range []uint64{100, 10_000} {
 		w := unclocked(t)
 		var recs []timed
@@ -204,7 +204,7 @@ func TestClockDrift(t *testing.T) {
 
 // With -k, clocks differ in what they count. Those that NTP corrects alike do not
 // drift apart; CLOCK_BOOTTIME is CLOCK_MONOTONIC where a machine never slept.
-func TestClockOther(t *testing.T) {
+func TestClock_OtherClockOfK(t *testing.T) {
 	for _, c := range []struct {
 		id   int32
 		off  uint64
@@ -228,7 +228,7 @@ func TestClockOther(t *testing.T) {
 }
 
 // Options.Clock may give the offset, whatever the recording's clock is.
-func TestClockGiven(t *testing.T) {
+func TestClock_OffsetGiven(t *testing.T) {
 	for id, given := range map[int32]int64{-1: offset, 1: -offset} {
 		w := newWorld(t)
 		w.ClockID = id
@@ -246,7 +246,7 @@ func TestClockGiven(t *testing.T) {
 
 // A child that writes into its parent's dump has its functions at its own time,
 // and an exec is the end of the program that the dump is about.
-func TestClockFamily(t *testing.T) {
+func TestClock_ForkedChildAndExec(t *testing.T) {
 	w := unclocked(t)
 	w.Fork(101, 100, in(at(20)))
 	w.expect(101, in(at(25)), 0x10008, "alpha+0x8")

@@ -19,20 +19,27 @@ const sinceBoot = 5_000_000 * ms
 // orcFlags are flags that LLVM's ORC left uninitialised: bytes of a path, and bit 0.
 const orcFlags jitdump.Flags = 0x2f7265706c650103
 
+// A number that no process of the machine can have: of a stream, the engine asks whether the
+// process still runs.
+const (
+	flaggedPID  = 777_000_001
+	flaggedDump = "jit-777000001.dump"
+)
+
 // flaggedWorld has a process with two functions at one place, one after the other. convert
 // makes times of the dump.
 func flaggedWorld(t *testing.T, flags jitdump.Flags, convert func(uint64) uint64) *world {
 	w := newWorld(t)
-	w.mark(100, sinceBoot, "jit-100.dump")
-	w.expect(100, sinceBoot+9*ms, 0x10008, "alpha+0x8")
-	w.expect(100, sinceBoot+30*ms, 0x10008, "beta+0x8")
-	w.expect(100, sinceBoot+40*ms, 0x90008, "")
-	w.Exit(100, 100, sinceBoot+50*ms)
-	h := x86(100)
+	w.mark(flaggedPID, sinceBoot, flaggedDump)
+	w.expect(flaggedPID, sinceBoot+9*ms, 0x10008, "alpha+0x8")
+	w.expect(flaggedPID, sinceBoot+30*ms, 0x10008, "beta+0x8")
+	w.expect(flaggedPID, sinceBoot+40*ms, 0x90008, "")
+	w.Exit(flaggedPID, flaggedPID, sinceBoot+50*ms)
+	h := x86(flaggedPID)
 	h.Flags, h.Pad = flags, 0x40
-	w.dump("jit-100.dump", h,
-		load(convert(sinceBoot+5*ms), 100, 1, 0x10000, "alpha", code(64, 1)),
-		load(convert(sinceBoot+20*ms), 100, 2, 0x10000, "beta", code(64, 2)))
+	w.dump(flaggedDump, h,
+		load(convert(sinceBoot+5*ms), flaggedPID, 1, 0x10000, "alpha", code(64, 1)),
+		load(convert(sinceBoot+20*ms), flaggedPID, 2, 0x10000, "beta", code(64, 2)))
 	return w
 }
 
@@ -79,7 +86,7 @@ func TestClockKind_UnknownFlagsAndTimeConv(t *testing.T) {
 		w.Raw(79, 0, conv)
 		sum, err := w.run()
 		if err != nil || !sum.Complete() {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing", c.name, asJSON(sum), err)
 		}
 		if got := sum.Dumps[0].Clock; got.Kind != c.want.Kind || got.Offset != c.want.Offset {
 			t.Errorf("%s: clock %+v, want %+v", c.name, got, c.want)
@@ -97,14 +104,14 @@ func TestClockKind_FalseFlag(t *testing.T) {
 	}
 	w = flaggedWorld(t, jitdump.ArchTimestamps, func(t uint64) uint64 { return 2 * t })
 	w.Write(t, w.opts.Input)
-	w.fails("jit-100.dump", "TIME_CONV", "record without -k")
+	w.fails(flaggedDump, "TIME_CONV", "record without -k")
 }
 
 // Unknown flags and times of no clock.
 func TestClockKind_Neither(t *testing.T) {
 	w := flaggedWorld(t, orcFlags, func(t uint64) uint64 { return 2 * t })
 	w.Write(t, w.opts.Input)
-	w.fails("jit-100.dump", "unknown flags", "first time, 10000.010000000 s", "from 5000.000000000 s to 5000.050000000 s")
+	w.fails(flaggedDump, "unknown flags", "first time, 10000.010000000 s", "from 5000.000000000 s to 5000.050000000 s")
 }
 
 const wallAhead = 1_795_000_000_000 * ms // of CLOCK_MONOTONIC
@@ -192,7 +199,7 @@ func TestClockKind_Stream(t *testing.T) {
 		w.Write(t, w.opts.Input)
 		sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, asPipe(t, w.opts.Input), 100), Output: w.opts.Output})
 		if err != nil || !sum.Complete() || sum.Dumps[0].Clock.Kind != c.want {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing, Dumps[0].Clock.Kind = %v", c.name, asJSON(sum), err, c.want)
 		}
 		w.resolve(w.opts.Output)
 	}
@@ -211,7 +218,7 @@ func TestMachine_OfTheRecording(t *testing.T) {
 		t.Errorf("repairs %+v, want no-machine", sum.Dumps[0].Fixes)
 	}
 	if out := testrec.Run(t, w.dir, testrec.Tool(t, "readelf"), "-h", w.path("jitted-100-1.so")); !strings.Contains(out, "X86-64") {
-		t.Errorf("%s", out)
+		t.Errorf(`got %s; want one with "X86-64"`, out)
 	}
 	w.Machine = ""
 	w.Write(t, w.opts.Input)

@@ -41,14 +41,14 @@ const hotMethod = "App:Hot (int)"
 const monoProcess = 23331
 
 // Each object has the bytes that are in the core, or none.
-func TestCodeFromCore(t *testing.T) {
+func TestCodeFrom_CoreHasBytes(t *testing.T) {
 	for _, bundle := range []bool{false, true} {
 		t.Run(fmt.Sprintf("bundle %v", bundle), func(t *testing.T) {
 			dir, opts := monoCore(t, "mono.core")
 			opts.Bundle = bundle
 			sum, err := inject.Run(context.Background(), opts)
 			if err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			if d := sum.Dumps[0]; d.PID != monoProcess || d.Unwind.Derived < 600 {
 				t.Errorf("dump %+v", d)
@@ -124,7 +124,7 @@ var instruction = regexp.MustCompile(`(?m)^\s+([0-9.]+)\s*:\s+[0-9a-f]+:\s+([a-z
 
 // perf annotate shows the instructions with their samples if there was a core, and none
 // at all otherwise.
-func TestCodeFromViews(t *testing.T) {
+func TestCodeFrom_AnnotateWithAndWithoutCore(t *testing.T) {
 	objdump := testrec.Tool(t, "objdump")
 	for _, bundle := range []bool{false, true} {
 		for _, core := range []bool{true, false} {
@@ -135,7 +135,7 @@ func TestCodeFromViews(t *testing.T) {
 			dir, opts := monoCore(t, cores...)
 			opts.Bundle = bundle
 			if sum, err := inject.Run(context.Background(), opts); err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			for version, perf := range testrec.Perfs(t) {
 				t.Run(fmt.Sprintf("%s, core %v, bundle %v", version, core, bundle), func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestCodeFromViews(t *testing.T) {
 
 // A core of which nothing shows that it is of the process is refused, and the result is as
 // without it.
-func TestCodeFromOthers(t *testing.T) {
+func TestCodeFrom_CoreOfAnotherProcess(t *testing.T) {
 	elsewhere := func(b []byte) []byte { // all files at other addresses
 		list := coreNote(t, b, 0x46494c45)
 		for i := range binary.LittleEndian.Uint64(list) {
@@ -253,7 +253,7 @@ func TestCodeFromOthers(t *testing.T) {
 }
 
 // A file that is no core dump is an error, for a pipe before anything was read.
-func TestCodeFromUnusable(t *testing.T) {
+func TestCodeFrom_NoCoreDump(t *testing.T) {
 	for want, content := range map[string]string{
 		"it is neither a core dump nor another ELF file; name a core dump of the process": "no core dump at all",
 		"it is compressed; unpack it with zstd -d":                                        "\x28\xb5\x2f\xfdand so on",
@@ -269,7 +269,7 @@ func TestCodeFromUnusable(t *testing.T) {
 
 // Without address space layout randomization, every run has its files at the same places:
 // then it is the number that tells.
-func TestCodeFromFixed(t *testing.T) {
+func TestCodeFrom_FixedAddresses(t *testing.T) {
 	for _, x := range []struct {
 		program, library uint64
 		pid              uint32
@@ -292,10 +292,10 @@ func TestCodeFromFixed(t *testing.T) {
 		w.Write(t, w.opts.Input)
 		sum, err := inject.Run(context.Background(), w.opts)
 		if err != nil || sum.Objects != 1 {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, Objects = 1", asJSON(sum), err)
 		}
 		if coded := sum.Dumps[0].WithoutCode == 0; coded != (x.want == "") || sum.Complete() != coded || !coded && !strings.Contains(sum.Problems[0].Text, x.want) {
-			t.Errorf("%+v: code %v, problems %v", x, coded, sum.Problems)
+			t.Errorf("for %+v: got code %v, problems %v; want code or a problem with %q", x, coded, sum.Problems, x.want)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func tinyCore(pid uint32, addr uint64, memory []byte, files map[string]uint64) [
 }
 
 // Later cores fill what earlier ones lack.
-func TestCodeFromTwo(t *testing.T) {
+func TestCodeFrom_TwoCores(t *testing.T) {
 	dir, opts := monoCore(t, "empty.core", "mono.core")
 	b, err := os.ReadFile(filepath.Join(dir, "mono.core"))
 	if err != nil {
@@ -357,16 +357,16 @@ func TestCodeFromTwo(t *testing.T) {
 	opts.Bundle = true
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].Unwind.Derived < 600 {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].Unwind.Derived >= 600", asJSON(sum), err)
 	}
 }
 
 // Code of methods in an image is that of the file, as far as it is the one that was recorded.
-func TestCodeFromImage(t *testing.T) {
+func TestCodeFrom_MethodInImage(t *testing.T) {
 	const image, code = 0x7f2200000000, 0x3000           // where the image is mapped, and a method in the file
 	content, err := os.ReadFile(testrec.Tool(t, "true")) // any ELF file
 	if err != nil || len(content) < code+64 {
-		t.Fatal(len(content), err)
+		t.Fatalf("got %v, %v; want no error, at least %d content", len(content), err, code+64)
 	}
 	for name, x := range map[string]struct {
 		inode bool     // the recording has it
@@ -410,7 +410,7 @@ func TestCodeFromImage(t *testing.T) {
 			w.Write(t, w.opts.Input)
 			sum, err := inject.Run(context.Background(), w.opts)
 			if err != nil || sum.Objects != 1 || sum.Complete() != (x.want == "") || (len(sum.Notes) > 0) != x.note {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, Objects = 1, Complete() = %v, (len(Notes) > 0) = %v", asJSON(sum), err, x.want == "", x.note)
 			}
 			if x.want != "" && !strings.Contains(sum.Problems[0].Text, x.want) {
 				t.Errorf("problem %s", sum.Problems[0])
@@ -455,7 +455,7 @@ func zeroed(b []byte) []byte {
 }
 
 // A core that was made too early has other code where methods were compiled after it.
-func TestCodeFromEarly(t *testing.T) {
+func TestCodeFrom_CoreMadeTooEarly(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	memory := make([]byte, 0x1000)

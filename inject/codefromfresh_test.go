@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,11 +35,9 @@ class App {
 
 // A program of Mono is recorded with its log, and gdb makes a core while it runs: the hot
 // method has its name, its instructions and its callers.
-func TestCodeFromFresh(t *testing.T) {
-	for _, tool := range []string{"mono", "mcs", "gcore"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: there is no %s (mono-runtime, mono-mcs, gdb)", tool)
-		}
+func TestCodeFrom_FreshMonoAndGcore(t *testing.T) {
+	for _, tool := range []string{"mono", "mcs", "gcore"} { // of mono-runtime, mono-mcs, gdb
+		testrec.Tool(t, tool)
 	}
 	testrec.CanRecord(t)
 	perf, objdump := testrec.Tool(t, "perf"), testrec.Tool(t, "objdump")
@@ -73,17 +70,17 @@ func TestCodeFromFresh(t *testing.T) {
 	}
 	stdin.Close()
 	if waited := cmd.Wait(); waited != nil {
-		t.Fatal(waited)
+		t.Fatalf("unexpected error: %v", waited)
 	}
 	core := filepath.Join(dir, fmt.Sprintf("core.%d", pid))
 	if _, missing := os.Stat(core); err != nil || missing != nil {
-		t.Skipf("SKIPPED: gcore makes no core here: %v\n%s", err, out)
+		testrec.Skip(t, "gcore makes no core here: %v\n%s", err, out)
 	}
 	opts := inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 		SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: filepath.Join(dir, "app.mlpd")}}, CodeFrom: []string{core}, Bundle: true}
 	sum, err := inject.Run(context.Background(), opts)
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != uint32(pid) {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = %v", asJSON(sum), err, uint32(pid))
 	}
 	if s := sum.Samples; s.InJIT < 100 || s.Resolved*100 < s.InJIT*95 {
 		t.Errorf("%d of %d samples in jitted code have a function", s.Resolved, s.InJIT)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,12 +35,12 @@ func samples(t *testing.T, dir, file, comm string) map[string]int {
 }
 
 // In a pid namespace of its own, a process is another number to itself.
-func TestRecordedNamespace(t *testing.T) {
+func TestNamespace_RecordedNode(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pidns")
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 	if err != nil || !sum.Complete() || sum.Dumps[0].PID != 10016 || sum.Dumps[0].Functions != 2208 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].PID = 10016, Dumps[0].Functions = 2208", asJSON(sum), err)
 	}
 	counts := samples(t, dir, out, "node")
 	if unknown := counts["10016 [unknown]"]; counts["10016"] < 100 || unknown > counts["10016"]/50 {
@@ -53,14 +54,14 @@ func unshare(t *testing.T) string {
 	t.Helper()
 	path := testrec.Tool(t, "unshare")
 	if out, err := exec.Command(path, "--mount", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: no namespaces can be made here: %v\n%s", err, out)
+		testrec.Skip(t, "no namespaces can be made here: %v\n%s", err, out)
 	}
 	return path
 }
 
 // Two containers at once, whose processes have one number: in different
 // directories, and in the same directory, which is another one to each.
-func TestLiveContainers(t *testing.T) {
+func TestContainers_TwoFreshWithOnePID(t *testing.T) {
 	testrec.CanRecord(t)
 	node, unshare := testrec.Tool(t, "node", "nodejs"), unshare(t)
 	hot, err := os.ReadFile(filepath.Join(testrec.Unpack(t, "node-hot"), "hot.js"))
@@ -90,7 +91,7 @@ func TestLiveContainers(t *testing.T) {
 			ours := filepath.Join(dir, "ours.data")
 			sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, DumpDirs: []string{filepath.Join(dir, "kept")}})
 			if err != nil || !sum.Complete() || len(sum.Dumps) != 2 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, 2 dumps", asJSON(sum), err)
 			}
 			counts := samples(t, dir, ours, "node")
 			for _, d := range sum.Dumps {
@@ -107,7 +108,7 @@ func TestLiveContainers(t *testing.T) {
 func tinyJIT(t *testing.T, dir string) string {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: the code that testdata/jit.c makes is for x86-64")
+		testrec.Skip(t, "the code that testdata/jit.c makes is for x86-64")
 	}
 	testrec.Run(t, dir, testrec.Tool(t, "gcc", "cc"), "-O1", "-o", "jit", testrec.Path("jit.c"))
 	return filepath.Join(dir, "jit")
@@ -132,7 +133,7 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for range 500 {
+	for range 3000 {
 		out, _ := os.ReadFile(log)
 		if lines := strings.Fields(string(out)); len(lines) >= n {
 			return lines
@@ -140,13 +141,13 @@ func startProcess(t *testing.T, dir string, n int, args ...string) []string {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, _ := os.ReadFile(log)
-	t.Fatalf("%v is not up:\n%s", args, out)
+	t.Fatalf("want %d lines of %v within 30 s; got\n%s", n, args, out)
 	return nil
 }
 
 // perf record comes to a process and its child that are there already: what both
 // have from before the fork is known in both.
-func TestLiveAttach(t *testing.T) {
+func TestAttach_FreshProcessAndChild(t *testing.T) {
 	testrec.CanRecord(t)
 	for name, record := range map[string]func(pids []string) []string{
 		"-p": func(pids []string) []string { return []string{"-p", strings.Join(pids, ",")} },
@@ -158,18 +159,25 @@ func TestLiveAttach(t *testing.T) {
 			attach(t, dir, record(pids)...)
 			sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 			if err != nil || len(sum.Dumps) == 0 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, some dumps", asJSON(sum), err)
 			}
 			checkTiny(t, dir, pids)
 		})
 	}
 }
 
-// attach records what runs already.
+// attach records processes of jit.c that run already, for longer where the machine gives them
+// little time.
 func attach(t *testing.T, dir string, args ...string) {
 	t.Helper()
+	perf := testrec.Tool(t, "perf")
 	args = append([]string{"record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-o", "perf.data"}, args...)
-	testrec.Run(t, dir, testrec.Tool(t, "perf"), append(args, "sleep", "1")...)
+	for seconds := 1; ; seconds *= 2 {
+		testrec.Run(t, dir, perf, append(slices.Clone(args), "sleep", fmt.Sprint(seconds))...)
+		if n := strings.Count(testrec.Run(t, dir, perf, "script", "-G", "-F", "comm", "-i", "perf.data"), "jit"); n >= 200 || seconds == 4 {
+			return
+		}
+	}
 }
 
 // checkTiny wants both processes of jit.c to be in "before", one in "after", and
@@ -187,13 +195,13 @@ func checkTiny(t *testing.T, dir string, pids []string) {
 		}
 	}
 	if counts["after"] == 0 || counts["child"] == 0 {
-		t.Errorf("%v", counts)
+		t.Errorf(`got %v; want counts["after"] other than 0, counts["child"] other than 0`, counts)
 	}
 }
 
 // Containers that still run: their files are where only they see them, and one of
 // them is deleted.
-func TestLiveRunningContainers(t *testing.T) {
+func TestContainers_FreshAndStillRunning(t *testing.T) {
 	testrec.CanRecord(t)
 	unshare := unshare(t)
 	dir := t.TempDir()
@@ -220,7 +228,7 @@ func TestLiveRunningContainers(t *testing.T) {
 		}
 	}
 	if ours != 2 {
-		t.Fatalf("%+v", sum)
+		t.Fatalf("got %d dumps of running containers; want 2: %s", ours, asJSON(sum))
 	}
 	checkTiny(t, dir, pids)
 }

@@ -29,7 +29,7 @@ func shownByPerf(t *testing.T, dir, perf, result string) map[uint32]inject.JitSa
 		}
 		at := strings.LastIndex(rest, " (")
 		if at < 0 {
-			t.Fatalf("%q", line)
+			t.Fatalf("got %q; want a line that ends with a file in parentheses", line)
 		}
 		sym, dso := strings.TrimSpace(rest[:at]), strings.TrimSuffix(rest[at+2:], ")")
 		s := shown[uint32(n)]
@@ -50,7 +50,7 @@ var often = map[string]bool{"node-forks": true, "node-hot": true, "node-zstd": t
 
 // What the summary says of samples is what perf shows, of every recording, whole and with
 // the last eighth of its dumps missing, in every layout.
-func TestSamplesAreCounted(t *testing.T) {
+func TestSampleCount_AsPerfShows(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	all := append([]struct {
 		name            string
@@ -67,7 +67,7 @@ func TestSamplesAreCounted(t *testing.T) {
 			dir := testrec.Unpack(t, in.recording)
 			dumps, err := filepath.Glob(filepath.Join(dir, "jit-*.dump"))
 			if err != nil || len(dumps) == 0 {
-				t.Fatal(dumps, err)
+				t.Fatalf("got %+v, %v; want no error, some dumps", dumps, err)
 			}
 			for _, cut := range []bool{false, true} {
 				for _, layout := range all {
@@ -120,7 +120,7 @@ func TestSamplesAreCounted(t *testing.T) {
 
 // Samples at more addresses than a census holds, at addresses that are used again, and in
 // recordings without times: they are counted all the same.
-func TestCountsOfAllKinds(t *testing.T) {
+func TestSampleCount_UnusualRecordings(t *testing.T) {
 	const base = 0x7f1200000000
 	begin := func(timed bool) *world {
 		w := newWorld(t)
@@ -138,7 +138,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 		}
 		sum, err := w.run()
 		if err != nil || sum.Samples.Total != 50_000 || sum.Samples.InJIT != 50_000 || sum.Samples.Resolved != 0x1000 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, Samples.Total = 50_000, Samples.InJIT = 50_000, Samples.Resolved = 0x1000", asJSON(sum), err)
 		}
 	})
 	t.Run("before and after", func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 		}
 		sum, err := w.run()
 		if err != nil || sum.Samples.InJIT != 100 || sum.Samples.Resolved != 50 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, Samples.InJIT = 100, Samples.Resolved = 50", asJSON(sum), err)
 		}
 	})
 	t.Run("a file comes in its place", func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 		}
 		sum, err := w.run()
 		if err != nil || sum.Samples.InJIT != 70 || sum.Samples.Resolved != 70 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, Samples.InJIT = 70, Samples.Resolved = 70", asJSON(sum), err)
 		}
 	})
 	t.Run("without times", func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 		w.Sample(100, 0, ^uint64(0)>>1)
 		sum, err := w.run()
 		if err != nil || sum.Samples.Total != 3 || sum.Samples.InJIT != 3 || sum.Samples.Resolved != 1 {
-			t.Errorf("%+v, %v", sum.Samples, err)
+			t.Errorf("got %+v, %v; want no error, Samples.Total = 3, Samples.InJIT = 3, Samples.Resolved = 1", sum.Samples, err)
 		}
 	})
 	t.Run("not counted", func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 		w.opts.NoCount = true
 		sum, err := w.run()
 		if err != nil || sum.Samples != nil || sum.Dumps[0].Samples != nil || len(sum.Reasons) != 0 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, no Samples, no Dumps[0].Samples, no reasons", asJSON(sum), err)
 		}
 	})
 	t.Run("a function without object", func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestCountsOfAllKinds(t *testing.T) {
 			}
 			sum, err := w.run()
 			if err != nil || sum.Samples.InJIT != 2 || sum.Samples.Resolved != int64(sum.Objects)+map[bool]int64{true: 1}[bundle] {
-				t.Errorf("%+v, %v", sum, err)
+				t.Errorf("got %s, %v; want no error, Samples.InJIT = 2, Samples.Resolved = int64(Objects)+map[bool]int64{true: 1}[bundle]", asJSON(sum), err)
 			}
 		}
 	})

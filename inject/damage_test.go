@@ -74,7 +74,7 @@ func boundaries(b []byte) (at []uint64) {
 // The end is missing, at every record and elsewhere: as perf leaves a file when it
 // is killed (then the header says that there is no data), as copying leaves one
 // when the disk is full, and with a header that knows of the cut.
-func TestCutRecordings(t *testing.T) {
+func TestRecording_CutAnywhere(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	le := binary.LittleEndian
@@ -116,7 +116,7 @@ func TestCutRecordings(t *testing.T) {
 }
 
 // Bits flip anywhere.
-func TestFlippedBits(t *testing.T) {
+func TestRecording_BitsFlipped(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	swapped := swap(t, whole)
@@ -144,7 +144,7 @@ func TestFlippedBits(t *testing.T) {
 }
 
 // Features that are longer, shorter, elsewhere, on top of each other.
-func TestBadFeatures(t *testing.T) {
+func TestRecording_FeaturesMisplaced(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	whole := read(t, filepath.Join(dir, "perf.data"))
 	le := binary.LittleEndian
@@ -185,7 +185,7 @@ func checkFeatures(t *testing.T, what string, in, out []byte) {
 	t.Helper()
 	a, err := perfdata.Open(bytes.NewReader(in), int64(len(in)))
 	if err != nil {
-		t.Fatal(what, err)
+		t.Fatalf("for %v: unexpected error: %v", what, err)
 	}
 	b, err := perfdata.Open(bytes.NewReader(out), int64(len(out)))
 	if err != nil || len(a.Features) != len(b.Features) {
@@ -195,7 +195,7 @@ func checkFeatures(t *testing.T, what string, in, out []byte) {
 		was, err := a.Features[i].Bytes()
 		is, err2 := b.Features[i].Bytes()
 		if err != nil || err2 != nil {
-			t.Error(what, err, err2)
+			t.Errorf("for %v: got %v, %v; want no errors", what, err, err2)
 		}
 		if a.Features[i].ID == perfdata.FeatureBuildID {
 			is = is[:min(len(was), len(is))]
@@ -207,7 +207,7 @@ func checkFeatures(t *testing.T, what string, in, out []byte) {
 }
 
 // Records out of their rounds, as a kernel with a broken clock writes them.
-func TestRoundsOutOfOrder(t *testing.T) {
+func TestRecording_RecordsOutOfRounds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for range 20 {
 		w := newWorld(t)
@@ -223,7 +223,7 @@ func TestRoundsOutOfOrder(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(3000, 100, 2, 0x10040, "beta", code(64, 2)))
 		sum, err := w.run()
 		if err != nil || !sum.Complete() || sum.Mappings != 2 {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing, Mappings = 2", asJSON(sum), err)
 		}
 		in, out := rawRecords(t, read(t, w.opts.Input)), rawRecords(t, read(t, w.opts.Output))
 		at := 0

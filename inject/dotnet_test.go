@@ -50,7 +50,7 @@ func TestDotnet_Stopped(t *testing.T) {
 	put(t, w.path("jit-100.dump"), whole[:len(whole)-0x4000])
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem", asJSON(sum), err)
 	}
 	for _, word := range []string{`in front of the code of "stub ReportStubBlock<StubPrecode>"`, "30 of 30 samples", "DOTNET_PerfMapStubGranularity=2"} {
 		if !strings.Contains(sum.Problems[0].String(), word) {

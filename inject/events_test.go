@@ -19,7 +19,7 @@ import (
 
 // Times in these tests are nanoseconds, some hundred apart.
 
-func TestLoads(t *testing.T) {
+func TestLoad_TwoFunctions(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		w := newWorld(t)
 		w.Order = order
@@ -42,7 +42,7 @@ func TestLoads(t *testing.T) {
 
 // The records between stay bit for bit; the marker is gone; a second injection
 // changes nothing.
-func TestSecondRun(t *testing.T) {
+func TestResult_InjectedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 2100, 0x10008, "alpha+0x8")
@@ -67,7 +67,7 @@ func TestSecondRun(t *testing.T) {
 
 // The order of the file: two CPUs' buffers one after the other in each round.
 // The records put in must not be late for any round.
-func TestRounds(t *testing.T) {
+func TestRounds_TwoBuffersInEach(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	var loads []timed
@@ -92,7 +92,7 @@ func TestRounds(t *testing.T) {
 }
 
 // Equal times: the mapping comes first.
-func TestSameTime(t *testing.T) {
+func TestLoad_SameTimeAsSample(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 2000, 0x10000, "beta+0x0")
@@ -101,7 +101,7 @@ func TestSameTime(t *testing.T) {
 }
 
 // Code loaded before the recording began, and after its last sample.
-func TestBeforeAndAfter(t *testing.T) {
+func TestLoad_BeforeAndAfterRecording(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, 4, "prog", true)
 	w.Marker(100, 1000, w.path("jit-100.dump"))
@@ -113,7 +113,7 @@ func TestBeforeAndAfter(t *testing.T) {
 }
 
 // A moved function takes its name along.
-func TestMove(t *testing.T) {
+func TestMove_NameGoesAlong(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 2100, 0x10008, "alpha+0x8")
@@ -133,7 +133,7 @@ func TestMove(t *testing.T) {
 
 // What was loaded where a moved function was stays, even if it came before the
 // record of the move.
-func TestMoveAway(t *testing.T) {
+func TestMove_PlaceLoadedBeforeMove(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 4000, 0x10008, "alpha+0x8")
@@ -150,7 +150,7 @@ func TestMoveAway(t *testing.T) {
 }
 
 // An address is used again: later code wins, earlier samples keep what they had.
-func TestReuse(t *testing.T) {
+func TestAddress_UsedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 2100, 0x10008, "old+0x8")
@@ -164,7 +164,7 @@ func TestReuse(t *testing.T) {
 }
 
 // perf lets the second function of a code_index overwrite the first one's object.
-func TestSameIndexTwice(t *testing.T) {
+func TestLoad_SameIndexTwice(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 3000, 0x10008, "first+0x8")
@@ -183,7 +183,7 @@ func TestSameIndexTwice(t *testing.T) {
 }
 
 // The same dump mapped twice is one dump.
-func TestMappedTwice(t *testing.T) {
+func TestMarker_SameDumpTwice(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Marker(100, 1001, w.path("jit-100.dump"))
@@ -195,7 +195,7 @@ func TestMappedTwice(t *testing.T) {
 }
 
 // Several processes, at the same addresses.
-func TestProcesses(t *testing.T) {
+func TestProcesses_SameAddresses(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.mark(200, 1000, "jit-200.dump")
@@ -207,7 +207,7 @@ func TestProcesses(t *testing.T) {
 }
 
 // A child keeps the code that its parent had, and may write into the same dump.
-func TestFork(t *testing.T) {
+func TestFork_ChildKeepsCode(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(101, 100, 2500)
@@ -223,7 +223,7 @@ func TestFork(t *testing.T) {
 }
 
 // A process in a pid namespace: the dump has the pid from inside.
-func TestNamespace(t *testing.T) {
+func TestNamespace_DumpHasInnerPID(t *testing.T) {
 	w := newWorld(t)
 	w.mark(4711, 1000, "jit-1.dump")
 	w.expect(4711, 3000, 0x10008, "alpha+0x8")
@@ -234,7 +234,7 @@ func TestNamespace(t *testing.T) {
 // Anonymous memory that is mapped or changes its protection later must not hide
 // code; a file that is mapped there must, and so must what comes before the
 // marker, after an exec, or in another process.
-func TestAnonymousMemory(t *testing.T) {
+func TestMmap_AnonymousOrFileOverCode(t *testing.T) {
 	for _, name := range []string{"//anon", "[anon:v8]", "[anon_shmem:jit]", "/memfd:jit (deleted)", "/dev/zero (deleted)", "/SYSV00000000 (deleted)", "/anon_hugepage (deleted)"} {
 		w := newWorld(t)
 		w.mark(100, 1000, "jit-100.dump")
@@ -247,7 +247,7 @@ func TestAnonymousMemory(t *testing.T) {
 	}
 }
 
-func TestOtherMemory(t *testing.T) {
+func TestMmap_OtherKindsOverCode(t *testing.T) {
 	w := newWorld(t)
 	w.Mmap2(100, 500, 0x900000, 0x1000, 0, "//anon")
 	w.mark(100, 1000, "jit-100.dump")
@@ -264,7 +264,7 @@ func TestOtherMemory(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2000, 100, 2, 0x20000, "beta", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if sum.Dropped != 2 {
 		t.Errorf("%d records left out, want the marker and the child's memory", sum.Dropped)
@@ -278,7 +278,7 @@ func TestOtherMemory(t *testing.T) {
 
 // Functions without code need nothing; names of thousands of characters, of
 // control characters and of nothing at all work.
-func TestOddFunctions(t *testing.T) {
+func TestLoad_NoCodeOrOddName(t *testing.T) {
 	long := strings.Repeat("LongName", 625)
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
@@ -295,7 +295,7 @@ func TestOddFunctions(t *testing.T) {
 }
 
 // Dumps that perf 6.1 reads wrongly or not at all.
-func TestOddDumps(t *testing.T) {
+func TestDump_PerfMisreads(t *testing.T) {
 	a, b := load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2001, 100, 2, 0x20000, "beta", code(64, 2))
 	version2 := x86(100)
 	version2.Version = 2
@@ -329,7 +329,7 @@ func TestOddDumps(t *testing.T) {
 }
 
 // The trailer has what the event asks for.
-func TestSampleTypes(t *testing.T) {
+func TestMappings_EverySampleType(t *testing.T) {
 	for _, extra := range []uint64{testrec.CPU, testrec.ID | testrec.StreamID, testrec.Identifier, testrec.Identifier | testrec.CPU | testrec.ID, testrec.Addr} {
 		w := newWorld(t)
 		w.SampleType |= extra
@@ -343,7 +343,7 @@ func TestSampleTypes(t *testing.T) {
 }
 
 // Dumps are looked for where they were, beside the recording, in given places.
-func TestPlacesOfDumps(t *testing.T) {
+func TestLocate_EveryPlace(t *testing.T) {
 	for _, place := range []string{"beside", "given"} {
 		w := newWorld(t)
 		w.mark(100, 1000, "gone/jit-100.dump")
@@ -368,7 +368,7 @@ func TestPlacesOfDumps(t *testing.T) {
 
 // Unwind tables in memory behind the code are part of the mapping, but not where
 // the next function is: CPython says 84 bytes for trampolines that lie 11 apart.
-func TestTablesInMemory(t *testing.T) {
+func TestUnwindTables_BehindCodeInMemory(t *testing.T) {
 	tables := func(time uint64) timed {
 		return timed{time, &jitdump.Unwinding{HeaderSize: 20, MappedSize: 32, Data: append([]byte{1, 0x1b, 3, 0x3b}, make([]byte, 16)...)}}
 	}
@@ -392,7 +392,7 @@ func TestTablesInMemory(t *testing.T) {
 }
 
 // Without times, everything goes to where the marker is.
-func TestWithoutTimes(t *testing.T) {
+func TestRecording_NoTimes(t *testing.T) {
 	w := newWorld(t)
 	w.SampleType = testrec.IP | testrec.TID
 	w.Sample(100, 0, 0x10008)
@@ -401,7 +401,7 @@ func TestWithoutTimes(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Mappings != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings = 1", asJSON(sum), err)
 	}
 	var types []perfdata.RecordType
 	eachRecord(t, w.opts.Output, func(_ *perfdata.Layouts, rec perfdata.Record) { types = append(types, rec.Type) })
@@ -413,7 +413,7 @@ func TestWithoutTimes(t *testing.T) {
 
 // What is copied unseen must be where it would be otherwise: every mapping in
 // front of the first record that is not older.
-func TestLongRecording(t *testing.T) {
+func TestRecording_LongUntouchedPart(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	if err := testrec.Repeat(dir, 30<<20); err != nil {
 		t.Fatal(err)
@@ -449,7 +449,7 @@ func TestLongRecording(t *testing.T) {
 	in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out})
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	var was, is []string
 	eachRecord(t, in, func(_ *perfdata.Layouts, rec perfdata.Record) {

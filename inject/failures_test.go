@@ -83,7 +83,7 @@ func put(t *testing.T, path string, content []byte) {
 	}
 }
 
-func TestInputs(t *testing.T) {
+func TestInput_Unusable(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		make  func(w *world)
@@ -107,24 +107,24 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-func TestInputOfSomeoneElse(t *testing.T) {
+func TestInput_OwnedByOther(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can give files away")
+		testrec.Skip(t, "only root can give files away")
 	}
 	w := ready(t)
 	if err := os.Chown(w.opts.Input, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	w.fails("belongs neither to you nor to root", "-f")
+	w.fails("belongs neither to you nor to root", "Options.Force")
 	w.opts.Force = true
 	if _, err := injectAgain(w); err != nil {
-		t.Errorf("with -f: %v", err)
+		t.Errorf("with Force: %v", err)
 	}
 }
 
 // Without a dump there is nothing to inject: perf inject leaves a stub and says
 // nothing, or copies the recording and says nothing.
-func TestDumps(t *testing.T) {
+func TestDump_MissingOrUnusable(t *testing.T) {
 	good := dumpBytes(t, x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	edit := func(at int, v byte) []byte {
 		b := bytes.Clone(good)
@@ -166,7 +166,7 @@ func TestDumps(t *testing.T) {
 }
 
 // With Clock strict, as perf inject always.
-func TestClocks(t *testing.T) {
+func TestClock_StrictRefuses(t *testing.T) {
 	for clock, words := range map[int32][]string{-1: {"recorded without -k mono"}, 4: {"CLOCK_MONOTONIC_RAW"}} {
 		w := ready(t)
 		w.ClockID = clock
@@ -193,7 +193,7 @@ func TestNamedDump_Unusable(t *testing.T) {
 }
 
 // Times in counts of the processor, with the record that says what they are.
-func TestTimeConv(t *testing.T) {
+func TestClock_TimeConvRecord(t *testing.T) {
 	w := newWorld(t)
 	w.ClockID = -1
 	conv := make([]byte, 24)
@@ -212,7 +212,7 @@ func TestTimeConv(t *testing.T) {
 
 // Damage in a dump costs what is damaged, and is told with its offset. A record
 // that the end of the file cuts is no damage.
-func TestDamagedDump(t *testing.T) {
+func TestDump_DamagedRecord(t *testing.T) {
 	w := ready(t)
 	dump := dumpBytes(t, x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
 	second := dumpBytes(t, x86(100), load(2000, 100, 2, 0x20000, "beta", code(64, 1)))[40:]
@@ -238,7 +238,7 @@ func TestDamagedDump(t *testing.T) {
 
 // One bad dump among several costs that dump; its marker stays, so that a later
 // run can do better.
-func TestOneBadDump(t *testing.T) {
+func TestDump_OneOfSeveralBad(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.mark(200, 1000, "jit-200.dump")
@@ -268,7 +268,7 @@ func TestOneBadDump(t *testing.T) {
 }
 
 // Strict: what would be missing is an error.
-func TestStrict(t *testing.T) {
+func TestStrict_SomethingMissing(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.mark(200, 1000, "jit-200.dump")
@@ -278,13 +278,13 @@ func TestStrict(t *testing.T) {
 	w.fails("jit-200.dump", "is gone", "Options.Strict")
 }
 
-func TestNoMarkers(t *testing.T) {
+func TestMarker_None(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, 1000, "prog", true)
 	w.expect(100, 3000, 0x10008, "")
 	sum, err := w.run()
 	if err != nil || sum.Markers != 0 || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, Markers = 0, nothing missing", asJSON(sum), err)
 	}
 	in, _ := os.ReadFile(w.opts.Input)
 	out, _ := os.ReadFile(w.opts.Output)
@@ -294,7 +294,7 @@ func TestNoMarkers(t *testing.T) {
 }
 
 // A run that is interrupted leaves nothing.
-func TestInterrupted(t *testing.T) {
+func TestRun_Interrupted(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	var loads []timed
@@ -319,7 +319,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 // A run that is over before it begins leaves nothing.
-func TestCancelled(t *testing.T) {
+func TestRun_CancelledBeforeStart(t *testing.T) {
 	w := ready(t)
 	before := files(t, w.dir)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -333,7 +333,7 @@ func TestCancelled(t *testing.T) {
 }
 
 // A run without a result puts nothing into the build-id cache.
-func TestNoCacheWithoutResult(t *testing.T) {
+func TestBuildIDCache_RunFails(t *testing.T) {
 	w := ready(t)
 	dump := read(t, w.path("jit-100.dump"))
 	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
@@ -345,12 +345,12 @@ func TestNoCacheWithoutResult(t *testing.T) {
 	}
 	w.opts.Strict = false
 	if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Cached != sum.Objects || sum.Cached == 0 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, Cached = Objects, Cached other than 0", asJSON(sum), err)
 	}
 }
 
 // With Strict, what a cut dump does not hold is missing.
-func TestStrictCut(t *testing.T) {
+func TestStrict_CutDump(t *testing.T) {
 	w := ready(t)
 	dump := read(t, w.path("jit-100.dump"))
 	put(t, w.path("jit-100.dump"), append(dump, 0, 0, 0, 0, 100, 0, 0, 0, 1))
@@ -358,12 +358,12 @@ func TestStrictCut(t *testing.T) {
 	w.fails("jit-100.dump: it ends inside a record, at offset", "Options.Strict")
 	w.opts.Strict = false
 	if sum, err := inject.Run(t.Context(), w.opts); err != nil || !sum.Complete() || sum.Dumps[0].Cut != int64(len(dump)) {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, nothing missing, Dumps[0].Cut = %v", asJSON(sum), err, int64(len(dump)))
 	}
 }
 
 // A thousand faults of one dump are not a thousand lines.
-func TestManyProblems(t *testing.T) {
+func TestProblems_ThousandOfOneDump(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	var recs []timed
@@ -383,7 +383,7 @@ func TestManyProblems(t *testing.T) {
 }
 
 // A directory that cannot be written costs its own dumps.
-func TestOneBadDirectory(t *testing.T) {
+func TestObjects_OneDirectoryUnwritable(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 3000, 0x10008, "alpha+0x8")
@@ -397,11 +397,11 @@ func TestOneBadDirectory(t *testing.T) {
 	w.Marker(200, 1001, w.path("ro/jit-200.dump"))
 	w.dump("ro/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	if err := unix.Mount(other, other, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("SKIP: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(other, unix.MNT_DETACH) })
 	if err := unix.Mount("", other, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skipf("SKIP: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	sum, err := w.run()
 	if err != nil {

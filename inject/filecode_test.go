@@ -19,7 +19,7 @@ __attribute__((aligned(64))) static __attribute__((used)) int hidden(int x) { re
 // Functions of a dump that are in a file are its own where its symbols tell of them,
 // and the dump's where they do not, at the file's second mapping, and in recordings
 // without stacks to unwind.
-func TestCodeInFiles(t *testing.T) {
+func TestFileCode_SymbolsOfTheFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		stacks   uint64
 		replaced bool // the file has been
@@ -72,7 +72,7 @@ func TestCodeInFiles(t *testing.T) {
 			w.newer = true // the model knows nothing of symbols of files
 			sum, err := w.run()
 			if err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			m := readMappings(t, w.opts.Output)
 			for _, s := range []want{
@@ -98,7 +98,7 @@ func TestCodeInFiles(t *testing.T) {
 
 // A file counts as long as nothing else is mapped there, and what a parent maps after a
 // fork is none of its child's.
-func TestFilesThatAreGone(t *testing.T) {
+func TestFileCode_FileMappedOver(t *testing.T) {
 	const at, elsewhere = 0x7f5500001000, 0x7f5500800000
 	lib := func(w *world, pid uint32, time, addr uint64) {
 		w.FileMmap2(pid, time, addr, 0x1000, 0x1000, w.path("lib.so"), 77)
@@ -138,7 +138,7 @@ func TestFilesThatAreGone(t *testing.T) {
 			w.expect(pid, 50, at+0x108, "jitted+0x8")
 			w.expect(pid, 60, elsewhere+0x108, "")
 			if sum := w.check(); sum.Mappings != 1 || sum.Tables != 1 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want Mappings = 1, Tables = 1", asJSON(sum))
 			}
 		})
 	}

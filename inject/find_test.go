@@ -47,7 +47,7 @@ func (w *world) beta(name string) {
 
 // Which jit-1.dump is whose is told by addresses, wherever they have been put, and
 // whether they had one path or two.
-func TestContainers(t *testing.T) {
+func TestContainers_ToldByAddresses(t *testing.T) {
 	for _, two := range []string{"gone/one/jit-1.dump", "gone/two/jit-1.dump"} {
 		w := containers(t, "gone/one/jit-1.dump", two)
 		w.dirs("dumps/a", "dumps/b")
@@ -59,7 +59,7 @@ func TestContainers(t *testing.T) {
 }
 
 // A file at the recorded path may be another container's.
-func TestRecordedPathIsAnothers(t *testing.T) {
+func TestContainers_PathOfAnother(t *testing.T) {
 	w := containers(t, "jit-1.dump", "jit-1.dump")
 	w.dirs("dumps")
 	w.opts.DumpDirs = []string{w.path("dumps")}
@@ -75,7 +75,7 @@ func TestRecordedPathIsAnothers(t *testing.T) {
 }
 
 // Of two containers only one's dump is there: the other one is missing.
-func TestOneOfTwoContainers(t *testing.T) {
+func TestContainers_OneDumpMissing(t *testing.T) {
 	w := containers(t, "one/jit-1.dump", "two/jit-1.dump")
 	w.wants[0].sym = ""
 	w.beta("jit-1.dump")
@@ -90,7 +90,7 @@ func TestOneOfTwoContainers(t *testing.T) {
 }
 
 // Where addresses say nothing, the one that lies where it was is believed.
-func TestRecordedPlaceWins(t *testing.T) {
+func TestLocate_RecordedPlaceWins(t *testing.T) {
 	w := newWorld(t)
 	w.dirs("one", "two")
 	w.mark(5000, 1000, "one/jit-1.dump")
@@ -107,7 +107,7 @@ func TestRecordedPlaceWins(t *testing.T) {
 
 // The dump of a later run has the right name, number and times, but not the
 // addresses. If the user knows better, that counts.
-func TestDumpOfALaterRun(t *testing.T) {
+func TestLocate_DumpOfLaterRun(t *testing.T) {
 	w := containers(t, "jit-1.dump", "gone/jit-1.dump")
 	w.dump("jit-1.dump", x86(1), load(2000, 1, 1, 0x50000000, "later", code(64, 1)))
 	w.expect(5000, 4000, 0x50000008, "later+0x8")
@@ -123,7 +123,7 @@ func TestDumpOfALaterRun(t *testing.T) {
 
 // A copy is no rival; another file that fits is, and the summary says which was
 // taken.
-func TestTwoFilesFit(t *testing.T) {
+func TestLocate_TwoFilesFit(t *testing.T) {
 	for _, copied := range []bool{true, false} {
 		w := newWorld(t)
 		w.dirs("dumps")
@@ -149,7 +149,7 @@ func TestTwoFilesFit(t *testing.T) {
 
 // A process without a marker has mapped the dump that the user names for it when
 // its program began.
-func TestNamedDumps(t *testing.T) {
+func TestLocate_NamedWithoutMarker(t *testing.T) {
 	w := newWorld(t)
 	w.dirs("odd")
 	w.Comm(100, 500, "shell", true)
@@ -176,7 +176,7 @@ func TestNamedDumps(t *testing.T) {
 }
 
 // V8 can delete its dump at once; someone may have kept it under its name.
-func TestDeletedDump(t *testing.T) {
+func TestLocate_DumpDeletedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, 999, "prog", true)
 	w.Marker(100, 1000, "/gone/jit-100.dump (deleted)")
@@ -186,7 +186,7 @@ func TestDeletedDump(t *testing.T) {
 }
 
 // The kernel says in which mount namespace a path counts.
-func TestMountNamespaces(t *testing.T) {
+func TestLocate_OtherMountNamespace(t *testing.T) {
 	w := newWorld(t)
 	w.dirs("dumps/a", "dumps/b")
 	w.opts.DumpDirs = []string{w.path("dumps")}
@@ -219,7 +219,7 @@ func attached(t *testing.T, fork bool) *world {
 
 // What a process had loaded before the recording began is in its child as well,
 // but not what it has loaded since the child is on its own.
-func TestAttached(t *testing.T) {
+func TestAttach_ChildForkedBefore(t *testing.T) {
 	for _, fork := range []bool{true, false} {
 		w := attached(t, fork)
 		for _, pid := range []uint32{100, 101} {
@@ -245,7 +245,7 @@ func TestAttached(t *testing.T) {
 }
 
 // Processes that have the dump at different addresses have not inherited it.
-func TestAttachedButUnrelated(t *testing.T) {
+func TestAttach_DumpAtDifferentAddresses(t *testing.T) {
 	w := newWorld(t)
 	for pid, addr := range map[uint32]uint64{100: 0x7f0000000000, 101: 0x7f1000000000} {
 		w.Comm(pid, 0, "prog", false)
@@ -259,7 +259,7 @@ func TestAttachedButUnrelated(t *testing.T) {
 }
 
 // Links in the directories that are searched lead nowhere.
-func TestSubdirectoriesOfDumpDirs(t *testing.T) {
+func TestLocate_LinkInDumpDir(t *testing.T) {
 	w := newWorld(t)
 	w.dirs("dumps", "elsewhere")
 	w.mark(100, 1000, "gone/jit-100.dump")
@@ -274,7 +274,7 @@ func TestSubdirectoriesOfDumpDirs(t *testing.T) {
 }
 
 // Where records were lost, the memory that the code lies in may have been in them.
-func TestLostRecords(t *testing.T) {
+func TestLocate_MmapRecordLost(t *testing.T) {
 	w := containers(t, "jit-1.dump", "gone/jit-1.dump")
 	w.wants = w.wants[:0]
 	w.Raw(2, 0, make([]byte, 32)) // LOST: id, number, and the trailer

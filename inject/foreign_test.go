@@ -30,7 +30,7 @@ func foreign(t *testing.T, name string, change func(path string, content []byte)
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Objects == 0 {
-		t.Fatalf("%s: %+v, %v", name, sum, err)
+		t.Fatalf("%s: got %s, %v; want no error, nothing missing, Objects other than 0", name, asJSON(sum), err)
 	}
 	return dir, sum
 }
@@ -47,7 +47,7 @@ func swap(t *testing.T, content []byte) []byte {
 // What a big-endian machine recorded resolves as what a little-endian one did:
 // under every perf, with dumps in the recording's byte order, in the other one (a
 // JIT that writes them wrong, or runs under an emulator), and of other machines.
-func TestSwapped(t *testing.T) {
+func TestByteOrder_SwappedRecording(t *testing.T) {
 	variants := map[string]func(string, []byte) []byte{
 		"recording": func(path string, content []byte) []byte {
 			if strings.HasSuffix(path, ".dump") {
@@ -197,7 +197,7 @@ func objectsByContent(t *testing.T, dir string) map[string]string {
 }
 
 // Recordings made by hand, swapped: where ids and times lie differs.
-func TestSwappedWorld(t *testing.T) {
+func TestByteOrder_SwappedIDsAndTimes(t *testing.T) {
 	for _, sampleType := range []uint64{
 		testrec.IP | testrec.TID | testrec.Time | testrec.CPU,
 		testrec.Identifier | testrec.IP | testrec.TID | testrec.Time | testrec.ID | testrec.StreamID | testrec.CPU | testrec.Period,
@@ -216,7 +216,7 @@ func TestSwappedWorld(t *testing.T) {
 			put(t, path, swap(t, read(t, path)))
 		}
 		if sum, err := injectAgain(w); err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		w.resolve(w.opts.Output)
 		if magic := string(read(t, w.opts.Output)[:8]); magic != "2ELIFREP" {

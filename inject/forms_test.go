@@ -63,7 +63,7 @@ func countSamples(t *testing.T, dir, input string) int {
 	return strings.Count(testrec.Run(t, dir, testrec.Tool(t, "perf"), "script", "-G", "-F", "ip", "-i", input), "\n")
 }
 
-func TestForms(t *testing.T) {
+func TestForm_EveryRecording(t *testing.T) {
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			dir := testrec.Unpack(t, form.name)
@@ -78,7 +78,7 @@ func TestForms(t *testing.T) {
 			out := filepath.Join(dir, "out.data")
 			sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, form.input), Output: out})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 			}
 			stream, w := pipe(t)
 			go func() {
@@ -108,7 +108,7 @@ func TestForms(t *testing.T) {
 }
 
 // Compressed results, as a file and as a pipe, are what they would be otherwise.
-func TestCompressedOutput(t *testing.T) {
+func TestForm_CompressedOutput(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	in, plain := filepath.Join(dir, "perf.data"), filepath.Join(dir, "plain.data")
 	if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: plain}); err != nil {
@@ -160,12 +160,12 @@ func TestCompressedOutput(t *testing.T) {
 }
 
 // A directory stays one if that is asked for.
-func TestDirectoryOutput(t *testing.T) {
+func TestForm_DirectoryOutput(t *testing.T) {
 	dir := testrec.Unpack(t, "node-threads")
 	in, out := filepath.Join(dir, "perf.data.dir"), filepath.Join(dir, "out.dir")
 	for range 2 { // the second time, what was there is kept
 		if sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: out + "/"}); err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}
 	names := func(dir string) string {
@@ -210,7 +210,7 @@ func TestDirectoryOutput(t *testing.T) {
 		}
 		before := files(t, dir)
 		if _, err := inject.Run(t.Context(), inject.Options{Input: in, Output: other + "/"}); err == nil || !strings.Contains(err.Error(), "would be replaced, but it") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: got %v; want an error with "would be replaced, but it"`, name, err)
 		}
 		if after := files(t, dir); after != before {
 			t.Errorf("%s: files before:\n%safter:\n%s", name, before, after)
@@ -222,7 +222,7 @@ func TestDirectoryOutput(t *testing.T) {
 		{filepath.Join(in, "data.0"), out, "not a perf.data file"},
 	} {
 		if _, err := inject.Run(t.Context(), inject.Options{Input: c.in, Output: c.out}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("-i %s -o %s: %v", c.in, c.out, err)
+			t.Errorf("-i %s -o %s: got %v; want an error with %q", c.in, c.out, err, c.want)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 
 // Real programs in the forms of perf record: each resolves as much as the same
 // program recorded into a file.
-func TestLiveForms(t *testing.T) {
+func TestForm_FreshRecordings(t *testing.T) {
 	testrec.CanRecord(t)
 	perf, node := testrec.Tool(t, "perf"), testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
@@ -254,11 +254,11 @@ func TestLiveForms(t *testing.T) {
 		out := filepath.Join(dir, "out.data")
 		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 		if err != nil || !sum.Complete() {
-			t.Fatalf("%s: %+v, %v", name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}
 		s := count(t, dir, perf, out, nil)
 		if s.jitted < 50 || s.unknown > s.jitted/50 {
-			t.Errorf("%s: %+v", name, s)
+			t.Errorf("%s: got %+v; want jitted >= 50, unknown <= jitted/50", name, s)
 		}
 		removeAll(t, dir, "*.so", "jit-*.dump")
 	}
@@ -293,7 +293,7 @@ func TestLiveForms(t *testing.T) {
 	go func() {
 		defer outW.Close()
 		if sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: inR, Output: "-", Stdout: outW}); err != nil || !sum.Complete() {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 	}()
 	if s := count(t, dir, perf, "-", outR); s.jitted < 50 || s.unknown > s.jitted/50 {
@@ -315,7 +315,7 @@ func removeAll(t *testing.T, dir string, patterns ...string) {
 }
 
 // What is missing of a directory costs what is missing.
-func TestDamagedDirectory(t *testing.T) {
+func TestForm_DamagedDirectory(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(in string) error
 		want   string
@@ -331,14 +331,14 @@ func TestDamagedDirectory(t *testing.T) {
 		}
 		sum, err := inject.Run(t.Context(), inject.Options{Input: in, Output: filepath.Join(dir, "out.data")})
 		if err != nil || sum.Mappings < 2000 || sum.Complete() != (c.want == "") || c.want != "" && !strings.Contains(sum.Problems[0].Text, c.want) {
-			t.Errorf("%s: %+v, %v", name, sum, err)
+			t.Errorf(`%s: got %s, %v; want no error, Mappings >= 2000, Complete() = %v, c.want = "" or Problems[0].Text with %q`, name, asJSON(sum), err, c.want == "", c.want)
 		}
 	}
 }
 
 // The index of AUXTRACE records says where they are, whatever has been put in front
 // of them, and compressed.
-func TestAuxtraceIndex(t *testing.T) {
+func TestAuxtraceIndex_AfterInjection(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(2000, 100, 1, 0x10000, "alpha", code(64, 1)))
@@ -375,13 +375,13 @@ func TestAuxtraceIndex(t *testing.T) {
 	for level := range 2 {
 		w.opts.Compress = level
 		if sum, err := inject.Run(t.Context(), w.opts); err != nil || sum.Mappings != 1 {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, Mappings = 1", asJSON(sum), err)
 		}
 		out := read(t, w.opts.Output)
 		f := openFile(t, w.opts.Output)
 		index, err := f.Feature(perfdata.FeatureAuxtrace).Bytes()
 		if err != nil || le.Uint64(index) != 2 {
-			t.Fatalf("% x, %v", index, err)
+			t.Fatalf("got % x, %v; want no error, le.Uint64(index) = 2", index, err)
 		}
 		for i := range 2 {
 			at := le.Uint64(index[8+16*i:])

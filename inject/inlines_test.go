@@ -39,7 +39,7 @@ func injectToy(t *testing.T, dir string, dwarf int) (out, objects string) {
 	out, objects = filepath.Join(dir, fmt.Sprintf("out%d.data", dwarf)), filepath.Join(dir, fmt.Sprint("objects", dwarf))
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: objects, DWARF: dwarf})
 	if err != nil || !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].Functions != 13 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 dump, Dumps[0].Functions = 13", asJSON(sum), err)
 	}
 	return out, objects
 }
@@ -72,14 +72,14 @@ func toyLoads(t *testing.T, dir string) (loads []jitdump.Load) {
 
 // The addr2lines of three projects, gdb and every perf say of each instruction what
 // the JIT says of it.
-func TestLiveInlines(t *testing.T) {
+func TestInlines_FreshToyJIT(t *testing.T) {
 	t.Run("fp", func(t *testing.T) { checkInlines(t, recordToy(t, "fp"), false) })
 	// perf 6 shows inlined functions in call chains from stack copies only.
 	t.Run("dwarf", func(t *testing.T) { checkInlines(t, recordToy(t, "dwarf,1024"), true) })
 }
 
 // The same of recordings, for machines on which perf cannot record.
-func TestRecordedInlines(t *testing.T) {
+func TestInlines_RecordedToyJIT(t *testing.T) {
 	t.Run("fp", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit"), false) })
 	t.Run("dwarf", func(t *testing.T) { checkInlines(t, testrec.Place(t, "toyjit-dwarf"), true) })
 }
@@ -152,7 +152,7 @@ func checkInlineObject(t *testing.T, object string, addr uint64, truth []testrec
 
 // The same inline trees in code of other machines: 32 and 64 bit, both byte
 // orders, and from dumps in that order. Tools that know these are elfutils and LLVM.
-func TestInlinesOfOtherMachines(t *testing.T) {
+func TestInlines_OtherMachines(t *testing.T) {
 	dir := testrec.Unpack(t, "toyjit")
 	truth := testrec.ToyTruth(t, dir)
 	little := testrec.Dumps(t, dir)[0]
@@ -183,7 +183,7 @@ func TestInlinesOfOtherMachines(t *testing.T) {
 					err = dump.Scan(t.Context())
 				}
 				if err != nil || len(dump.Events) != len(truth) {
-					t.Fatal(dump, err)
+					t.Fatalf("got %+v, %v; want no error, %d events", dump, err, len(truth))
 				}
 				r := dump.Reader()
 				dir := t.TempDir()

@@ -48,7 +48,7 @@ func (c *j9Code) find(t *testing.T, objects string) (names []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(objects, "*.so"))
 	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
+		t.Fatalf("got %+v, %v; want no error, some paths", paths, err)
 	}
 	c.places = make(map[*j9Function]j9Spot)
 	for _, path := range paths {
@@ -60,7 +60,7 @@ func (c *j9Code) find(t *testing.T, objects string) (names []string) {
 		symbols, err := o.Symbols()
 		o.Close()
 		if err != nil {
-			t.Fatal(path, err)
+			t.Fatalf("for %v: unexpected error: %v", path, err)
 		}
 		for _, s := range symbols {
 			for _, f := range c.byName[s.Name] {

@@ -69,7 +69,7 @@ func (f *j9Function) again() jitdump.Record {
 }
 
 // Metadata that is not to be believed costs lines and inlined calls, and nothing else.
-func TestJ9Damage(t *testing.T) {
+func TestJ9_DamagedMetadataInDump(t *testing.T) {
 	dir := testrec.Place(t, "toyjit-dwarf")
 	damage := make(map[string]string) // by function
 	functions := makeJ9(t, dir, j9Options{every: 1, spoil: func(i int, f *j9Function) jitdump.Record {

@@ -25,7 +25,7 @@ import (
 // those in jitted code are the C library's.
 var reportInlined = regexp.MustCompile(`(?m)^[ |]*(?:-{1,2}[\d.]+%--|---)?(\S.*) \(inlined\)$`)
 
-func TestJ9Inlines(t *testing.T) {
+func TestJ9_InlinesByEveryReader(t *testing.T) {
 	for _, c := range []struct {
 		recording    string
 		every        int // see j9Options
@@ -59,7 +59,7 @@ func TestJ9Inlines(t *testing.T) {
 			}
 			sum, err := inject.Run(t.Context(), o)
 			if err != nil || !sum.Complete() || len(sum.Problems) > 0 || len(sum.Dumps[0].Fixes) > 0 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, no problems, no repairs", asJSON(sum), err)
 			}
 			names := code.find(t, o.Objects)
 			if len(code.places) != len(functions) {
@@ -92,7 +92,7 @@ func TestJ9Inlines(t *testing.T) {
 
 // The same of other machines, whose metadata has other sizes, orders and habits. Tools
 // that know these are elfutils and LLVM.
-func TestJ9OfOtherMachines(t *testing.T) {
+func TestJ9_OtherMachines(t *testing.T) {
 	for _, l := range []j9meta.Layout{
 		{Machine: elf.EM_386, PointerSize: 4, Order: binary.LittleEndian},
 		{Machine: elf.EM_ARM, PointerSize: 4, Order: binary.LittleEndian},
@@ -115,7 +115,7 @@ func TestJ9OfOtherMachines(t *testing.T) {
 				err = dump.Scan(t.Context())
 			}
 			if err != nil || len(dump.Problems) > 0 {
-				t.Fatal(dump, err)
+				t.Fatalf("got %+v, %v; want no error, no problems", dump, err)
 			}
 			target := jitcode.Target{Machine: uint32(l.Machine), Order: l.Order, HighAddress: 1 << 31}
 			b, err := jitobj.NewBuilder(target, jitobj.Options{CompDir: "/"})
@@ -135,7 +135,7 @@ func TestJ9OfOtherMachines(t *testing.T) {
 				put(t, filepath.Join(dir, fmt.Sprint(i, ".so")), o.Bytes)
 			}
 			if len(r.Problems) > 0 {
-				t.Error(r.Problems)
+				t.Errorf("got %+v; want no problems", r.Problems)
 			}
 			code := newJ9Code(functions)
 			names := code.find(t, dir)

@@ -150,9 +150,9 @@ func lineOf(m *j9meta.CaptureMethod, index int) uint32 {
 // What ran is shown by every perf with its name and with the line that the metadata says, and with the
 // inlined methods where perf shows any: perf 6 does so only in stacks that it unwinds itself, and the code
 // is on another stack than the thread's, as OpenJ9's is. Those who read the objects show the same.
-func TestJ9Recorded(t *testing.T) {
+func TestJ9_RecordedByEveryPerf(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: the code is for x86-64")
+		testrec.Skip(t, "the code is for x86-64")
 	}
 	testrec.CanRecord(t)
 	gcc, perf := testrec.Tool(t, "gcc", "cc"), testrec.Tool(t, "perf")
@@ -178,10 +178,10 @@ func TestJ9Recorded(t *testing.T) {
 			SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: p.dir}}, Bundle: layout.bundle}
 		sum, err := inject.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		if d := sum.Dumps[0]; d.Captures != 6 || d.Functions != 8 || d.WithoutCode != 0 || d.WithLines != 8 || d.Inlining < 6 || d.Samples.InJIT < 100 || d.Samples.Resolved != d.Samples.InJIT {
-			t.Errorf("%+v, %+v", d, d.Samples)
+			t.Errorf("got %+v, %+v; want Captures = 6, Functions = 8, Codeless = 0, WithLines = 8, Inlining >= 6, Samples.InJIT >= 100, Samples.Resolved = Samples.InJIT", d, d.Samples)
 		}
 		spots := spotsOf(t, opts.Objects)
 		for version, perf := range testrec.Perfs(t) {

@@ -56,7 +56,7 @@ func (w *world) runJava(pid uint32, start, memory uint64) {
 }
 
 // Captures by either of their files and by their directory, warm and cold parts, with and without times.
-func TestJ9(t *testing.T) {
+func TestJ9_CapturesNamedOrInDirectory(t *testing.T) {
 	for _, names := range [][]string{{"caps/a.bin", "caps/b.json"}, {"caps"}, {"caps", "caps/b.bin", "caps/a.json"}} {
 		w := newWorld(t)
 		if err := os.Mkdir(w.path("caps"), 0o755); err != nil {
@@ -77,7 +77,7 @@ func TestJ9(t *testing.T) {
 		sum := w.check()
 		if d := sum.Dumps[0]; len(sum.Dumps) != 1 || d.Kind != inject.KindJ9 || d.Captures != 2 || d.Functions != 3 || d.WithoutCode != 3 || d.WithLines != 3 || d.Inlining != 2 ||
 			d.PID != 100 || d.Path != w.path("caps/a.bin") || d.Clock.Kind != inject.ClockMonotonic || sum.Markers != 1 || sum.Objects != 3 {
-			t.Errorf("%q: %+v", names, sum)
+			t.Errorf("%q: got %s; want 1 dump, d.Kind = KindJ9, d.Captures = 2, d.Functions = 3, d.WithoutCode = 3, d.WithLines = 3, d.Inlining = 2, d.PID = 100, d.Path = %v, d.Clock.Kind = ClockMonotonic, Markers = 1, Objects = 3", names, asJSON(sum), w.path("caps/a.bin"))
 		}
 		size := int64(0)
 		for _, name := range []string{"a.bin", "a.json", "b.bin", "b.json"} {
@@ -90,7 +90,7 @@ func TestJ9(t *testing.T) {
 }
 
 // Without a time, code is there from the start of the program on, whatever clock the recording has.
-func TestJ9NoTime(t *testing.T) {
+func TestJ9_NoTime(t *testing.T) {
 	for _, clock := range []int32{1, -1} {
 		for _, mode := range []string{"auto", "strict"} {
 			w := newWorld(t)
@@ -101,7 +101,7 @@ func TestJ9NoTime(t *testing.T) {
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: 100, Path: w.path("a.bin")}}
 			w.expect(100, monoStart+10, j9Memory+0x1010, "App.run(I)V+0x10")
 			if sum := w.check(); sum.Dumps[0].Clock != (inject.Clock{Kind: inject.ClockStart, Error: -1}) {
-				t.Errorf("%+v", sum.Dumps[0])
+				t.Errorf("got %+v; want Dumps[0].Clock = %+v", sum.Dumps[0], inject.Clock{Kind: inject.ClockStart, Error: -1})
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestJ9NoTime(t *testing.T) {
 
 // Times of captures count in CLOCK_MONOTONIC. Where those of the recording do not, an offset can be given;
 // otherwise code is there from the start, and what was in one place is left out.
-func TestJ9Clock(t *testing.T) {
+func TestJ9_OtherClockThanMonotonic(t *testing.T) {
 	world := func(mode string) *world {
 		w := newWorld(t)
 		w.ClockID = -1
@@ -144,7 +144,7 @@ func TestJ9Clock(t *testing.T) {
 }
 
 // Whose captures are.
-func TestJ9Owner(t *testing.T) {
+func TestJ9_OwnerOfCaptures(t *testing.T) {
 	const other = j9Memory + 0x10000000
 	for _, c := range []struct {
 		name    string
@@ -199,17 +199,17 @@ func TestJ9Owner(t *testing.T) {
 				t.Fatal(err)
 			case c.problem != "":
 				if len(sum.Dumps) != 0 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, c.problem) || !strings.HasPrefix(sum.Problems[0].Text, "2 captures: ") || sum.Problems[0].File != w.dir {
-					t.Errorf("%+v", sum)
+					t.Errorf(`got %s; want no dumps, 1 problem, Problems[0].Text with %q, Problems[0].Text that begins with "2 captures: ", Problems[0].File = %v`, asJSON(sum), c.problem, w.dir)
 				}
 			case !sum.Complete() || len(sum.Dumps) != 1 || sum.Dumps[0].PID != c.want || sum.Dumps[0].Captures != 2:
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want nothing missing, 1 dump, Dumps[0].PID = %v, Dumps[0].Captures = 2", asJSON(sum), c.want)
 			}
 		})
 	}
 }
 
 // Captures of several processes in one directory, one of them forked from the other.
-func TestJ9Processes(t *testing.T) {
+func TestJ9_ForkedProcessesInOneDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.Fork(200, 100, monoStart+10)
@@ -221,12 +221,12 @@ func TestJ9Processes(t *testing.T) {
 	w.expect(200, monoStart+102, j9Memory+0x2010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+103, j9Memory+0x2010, "")
 	if sum := w.check(); len(sum.Dumps) != 2 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want 2 dumps", asJSON(sum))
 	}
 }
 
 // What is in one place without times is left out, but for copies of one body.
-func TestJ9Clashes(t *testing.T) {
+func TestJ9_OverlapWithoutTimes(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	other := vector(t, j9Memory+0x1100, 0x200, 0, 0)
@@ -239,11 +239,11 @@ func TestJ9Clashes(t *testing.T) {
 	w.expect(100, monoStart+101, j9Memory+0x2010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Dumps[0].Merged != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 2 problems, 1 dump, Dumps[0].Captures = 1, Dumps[0].Merged = 1", asJSON(sum), err)
 	}
 	for i, p := range sum.Problems {
 		if p.File != w.path([]string{"a.bin", "b.bin"}[i]) || !strings.Contains(p.Text, "is where that of "+w.path([]string{"b.bin", "a.bin"}[i])+" is") || !strings.Contains(p.Advice, `"time"`) {
-			t.Errorf("%+v", p)
+			t.Errorf("got %+v; want File = %v, Text with %q, Advice with `\"time\"`", p, w.path([]string{"a.bin", "b.bin"}[i]), "is where that of "+w.path([]string{"b.bin", "a.bin"}[i])+" is")
 		}
 	}
 	w.resolve(w.opts.Output)
@@ -251,7 +251,7 @@ func TestJ9Clashes(t *testing.T) {
 
 // What cannot be used of files that are named is said before anything is written; of those in a directory it
 // is a problem.
-func TestJ9Refused(t *testing.T) {
+func TestJ9_UnusableFiles(t *testing.T) {
 	good := vector(t, j9Memory+0x1000, 0x200, 0, 0)
 	big := slices.Clone(good)
 	copy(big[40:], []byte{0, 0, 0x20, 0, 0, 0, 0x10, 0})
@@ -289,7 +289,7 @@ func TestJ9Refused(t *testing.T) {
 			w.Sample(100, monoStart+100, j9Memory+0x1010)
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, PID: c.pid, Path: w.path(c.path)}}
 			if _, err := w.run(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "`Options.SideFiles{Kind: openj9-captures, ") {
-				t.Errorf("%v, want %s", err, c.want)
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if _, err := os.Stat(w.opts.Output); err == nil {
 				t.Error("there is a result")
@@ -297,14 +297,14 @@ func TestJ9Refused(t *testing.T) {
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 6 || len(sum.Dumps) != 1 || sum.Dumps[0].Captures != 1 || sum.Samples.Resolved != 1 {
-				t.Errorf("%+v, %v", sum, err)
+				t.Errorf("got %s, %v; want no error, 6 problems, 1 dump, Dumps[0].Captures = 1, Samples.Resolved = 1", asJSON(sum), err)
 			}
 		})
 	}
 }
 
 // Damage costs lines and inlined calls, and is said once; names and code stay.
-func TestJ9Damaged(t *testing.T) {
+func TestJ9_DamagedCapture(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	metadata := vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80)
@@ -316,13 +316,13 @@ func TestJ9Damaged(t *testing.T) {
 	w.expect(100, monoStart+101, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || sum.Dumps[0].WithoutCode != 1 || sum.Dumps[0].WithLines != 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 2 problems, Dumps[0].WithoutCode = 1, Dumps[0].WithLines = 0", asJSON(sum), err)
 	}
 	if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, "has 64 bytes, and the metadata says that there are 128") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want File = %v, Text with "has 64 bytes, and the metadata says that there are 128"`, p, w.path("a.bin"))
 	}
 	if p := sum.Problems[1]; p.File != w.path("a.bin") || p.Offset != 92 || !strings.Contains(p.Text, "size at offset 0x5c") || !strings.Contains(p.Text, "without lines and inlined calls") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want File = %v, Offset = 92, Text with "size at offset 0x5c", Text with "without lines and inlined calls"`, p, w.path("a.bin"))
 	}
 	w.resolve(w.opts.Output)
 	f, err := elf.Open(w.path("jitted-100-0.so"))
@@ -331,12 +331,12 @@ func TestJ9Damaged(t *testing.T) {
 	}
 	defer f.Close()
 	if text, err := f.Section(".text").Data(); err != nil || string(text) != string(code(0x200, 1)) {
-		t.Errorf("% x, %v", text, err)
+		t.Errorf("got % x, %v; want no error, text = %v", text, err, string(code(0x200, 1)))
 	}
 }
 
 // Who may not read one of the files may not read what comes of them.
-func TestJ9Modes(t *testing.T) {
+func TestJ9_UnreadableForOthers(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"b.json": 0o640, "a.code": 0o604, "": 0o644} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -355,7 +355,7 @@ func TestJ9Modes(t *testing.T) {
 		}
 		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 		if sum, err := w.run(); err != nil || !sum.Complete() {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		for _, object := range []string{"jitted-100-0.so", "jitted-100-1.so"} {
 			if st, err := os.Stat(w.path(object)); err != nil || st.Mode().Perm() != mode {
@@ -366,7 +366,7 @@ func TestJ9Modes(t *testing.T) {
 }
 
 // The result does not take a capture's place.
-func TestJ9Output(t *testing.T) {
+func TestJ9_OutputIsCapture(t *testing.T) {
 	for _, name := range []string{"a.bin", "b.bin", "a.json", "b.json"} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -375,13 +375,13 @@ func TestJ9Output(t *testing.T) {
 		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 		w.opts.Output = w.path(name)
 		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "of process 100; name another output with -o") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf(`%s: got %v; want an error with "of process 100; name another output with -o"`, name, err)
 		}
 	}
 }
 
 // Methods without lines get listings, which can be written like source files.
-func TestJ9Listings(t *testing.T) {
+func TestJ9_MethodsWithoutLines(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods)
@@ -392,20 +392,20 @@ func TestJ9Listings(t *testing.T) {
 	sum := w.check()
 	files, _ := filepath.Glob(w.path("sources/*.bytecode"))
 	if sum.Dumps[0].Sources < 4 || len(files) == 0 {
-		t.Fatalf("%+v, %q", sum, files)
+		t.Fatalf("got %s, %q; want Dumps[0].Sources >= 4, some files", asJSON(sum), files)
 	}
 	text := string(read(t, w.path("sources/[method 0x500000].bytecode")))
 	if !strings.Contains(text, "46:") || !strings.Contains(text, "inlines [method 0x5000c0]") {
-		t.Errorf("%s", text)
+		t.Errorf(`got %s; want one with "46:", one with "inlines [method 0x5000c0]"`, text)
 	}
 	out := testrec.Run(t, w.dir, testrec.Tool(t, "readelf"), "--debug-dump=decodedline", w.path("jitted-100-2.so"))
 	if !strings.Contains(out, "[method 0x500000].bytecode") {
-		t.Errorf("%s", out)
+		t.Errorf(`got %s; want one with "[method 0x500000].bytecode"`, out)
 	}
 }
 
 // In a stream, captures are read when all has come.
-func TestJ9Stream(t *testing.T) {
+func TestJ9_Stream(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
@@ -415,17 +415,17 @@ func TestJ9Stream(t *testing.T) {
 	stream := asPipe(t, w.opts.Input)
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("a.json")}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].Captures != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
 	sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: w.opts.Output, SideFiles: []inject.SideFile{{Kind: inject.KindJ9, Path: w.path("gone.bin")}}})
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.bin") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "gone.bin"`, asJSON(sum), err)
 	}
 }
 
 // What captures do not have of their code, a core dump of the process has.
-func TestJ9CodeFromCore(t *testing.T) {
+func TestJ9_CodeFromCore(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, j9Memory+0x3000, 0x80), j9Methods, `"code": "a.code"`)
@@ -437,7 +437,7 @@ func TestJ9CodeFromCore(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x3010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Dumps[0].CodeFiles != 1 || sum.Dumps[0].WithoutCode != 1 || sum.Dumps[0].Unwind.Derived != 2 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].CodeFiles = 1, Dumps[0].WithoutCode = 1, Dumps[0].Unwind.Derived = 2", asJSON(sum), err)
 	}
 	for i, want := range [][]byte{code(0x200, 1), memory[0x3000:0x3080]} {
 		f, err := elf.Open(w.path(fmt.Sprintf("jitted-100-%d.so", i)))
@@ -453,7 +453,7 @@ func TestJ9CodeFromCore(t *testing.T) {
 }
 
 // Times that cannot be do no harm.
-func TestJ9OddTimes(t *testing.T) {
+func TestJ9_ImpossibleTimes(t *testing.T) {
 	for _, time := range []string{"0", "1", "18446744073709551615", "18446744073709551614"} {
 		for _, clock := range []int32{1, -1} {
 			w := newWorld(t)

@@ -14,7 +14,7 @@ import (
 
 // Each capture of a directory has its owner: those of another run do not take the others with them, and one
 // that could be of several processes is of that which most others are of.
-func TestJ9Strays(t *testing.T) {
+func TestJ9_CapturesOfAnotherRun(t *testing.T) {
 	const other, nowhere = j9Memory + 0x10000000, j9Memory + 0x20000000
 	for _, c := range []struct {
 		name     string
@@ -56,11 +56,11 @@ func TestJ9Strays(t *testing.T) {
 			w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != min(len(c.problems), 1) {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, %d problems", asJSON(sum), err, min(len(c.problems), 1))
 			}
 			for _, want := range c.problems {
 				if p := sum.Problems[0]; p.File != w.dir || !strings.Contains(p.Text+" "+p.Advice, strings.ReplaceAll(want, "DIR", w.dir)) {
-					t.Errorf("%+v, not %s", p, want)
+					t.Errorf("got %+v, want %s", p, want)
 				}
 			}
 			captures := make(map[uint32]int)
@@ -74,7 +74,7 @@ func TestJ9Strays(t *testing.T) {
 				captures[d.PID] = 0
 			}
 			if delete(captures, 0); captures[100]+captures[200] > 0 {
-				t.Errorf("%v have no dump", captures)
+				t.Errorf("got captures without a dump: %v; want a dump for each process", captures)
 			}
 			w.resolve(w.opts.Output)
 		})
@@ -82,7 +82,7 @@ func TestJ9Strays(t *testing.T) {
 }
 
 // A capture that is named with its process is of that, though its directory is named as well.
-func TestJ9NamedInDirectory(t *testing.T) {
+func TestJ9_NamedAndInNamedDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods)
@@ -91,12 +91,12 @@ func TestJ9NamedInDirectory(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	w.expect(100, monoStart+101, j9Memory+0x100010, "App.run(I)V+0x10")
 	if sum := w.check(); sum.Dumps[0].Captures != 2 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Dumps[0].Captures = 2", asJSON(sum))
 	}
 }
 
 // What is in a directory and cannot be used is told, file by file.
-func TestJ9Directory(t *testing.T) {
+func TestJ9_UnusableFilesInDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	metadata := vector(t, j9Memory+0x1000, 0x200, 0, 0)
@@ -115,7 +115,7 @@ func TestJ9Directory(t *testing.T) {
 	w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 5 || sum.Complete() || sum.Dumps[0].Captures != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 5 problems, something missing, Dumps[0].Captures = 1", asJSON(sum), err)
 	}
 	for i, want := range []string{
 		": 6 files are left out, as there is no JSON beside them that would make them captures: x1.bin, x2.bin, x3.bin, x4.bin, x5.bin and 1 more",
@@ -139,7 +139,7 @@ func TestJ9Directory(t *testing.T) {
 }
 
 // A process whose captures were all left out is not told to look for another runtime's dump.
-func TestJ9LeftOut(t *testing.T) {
+func TestJ9_AllCapturesLeftOut(t *testing.T) {
 	w := newWorld(t)
 	w.Machine = "x86_64"
 	w.Comm(100, monoStart, "main", true)
@@ -153,15 +153,15 @@ func TestJ9LeftOut(t *testing.T) {
 	put(t, w.path("a.json"), []byte(`{"base": 1, "startPC": 2}`))
 	sum, err := w.run()
 	if err != nil || len(sum.Reasons) != 1 || len(sum.Problems) != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 reason, 1 problem", asJSON(sum), err)
 	}
 	if r := sum.Reasons[0]; r.Kind != inject.ReasonUnknownRuntime || !strings.Contains(r.Text, "captures that were left out (1) may be of that code") || r.Advice != "" {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want Kind = ReasonUnknownRuntime, Text with "captures that were left out (1) may be of that code", Advice = ""`, r)
 	}
 }
 
 // A file with code that is not there costs its bytes, and a core dump may have them.
-func TestJ9CodeMissing(t *testing.T) {
+func TestJ9_CodeFileMissing(t *testing.T) {
 	for _, core := range []bool{false, true} {
 		w := newWorld(t)
 		w.runJava(100, monoStart, j9Memory)
@@ -174,32 +174,32 @@ func TestJ9CodeMissing(t *testing.T) {
 		w.expect(100, monoStart+100, j9Memory+0x1010, "App.run(I)V+0x10")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Dumps[0].WithLines != 1 || (sum.Dumps[0].WithoutCode == 0) != core {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("got %s, %v; want no error, 1 problem, Dumps[0].WithLines = 1, (Dumps[0].WithoutCode == 0) = %v", asJSON(sum), err, core)
 		}
 		if p := sum.Problems[0]; p.File != w.path("a.bin") || !strings.Contains(p.Text, `its JSON names "gone.code" as code: there is no such file; that code is without instructions`) || !strings.Contains(p.Advice, "Options.CodeFrom") {
-			t.Errorf("%+v", p)
+			t.Errorf("got %+v; want File = %v, Text with `its JSON names \"gone.code\" as code: there is no such file; that code is without instructions`, Advice with \"Options.CodeFrom\"", p, w.path("a.bin"))
 		}
 		w.resolve(w.opts.Output)
 	}
 }
 
 // A wrong size of the header costs nothing where the sections prove another.
-func TestJ9Epoch(t *testing.T) {
+func TestJ9_WrongHeaderSize(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	w.capture("a", vector(t, j9Memory+0x1000, 0x200, 0, 0), j9Methods, `"epoch": 224`)
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 1 || sum.Dumps[0].WithLines != 1 || sum.Dumps[0].Inlining != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, 1 dump, Dumps[0].WithLines = 1, Dumps[0].Inlining = 1", asJSON(sum), err)
 	}
 	if want := "its JSON says that the struct has 224 bytes (epoch), and its sections say 216, which counts"; sum.Problems[0].Text != want {
-		t.Errorf("%+v, not %s", sum.Problems[0], want)
+		t.Errorf("got %+v, want %s", sum.Problems[0], want)
 	}
 }
 
 // A time before the program began is as good as none: perf forgets what was there before.
-func TestJ9EarlyTime(t *testing.T) {
+func TestJ9_TimeBeforeProgram(t *testing.T) {
 	for _, mode := range []string{"auto", "1000000"} {
 		for _, time := range []uint64{0, 1, monoStart - 1} {
 			w := newWorld(t)
@@ -218,14 +218,14 @@ func TestJ9EarlyTime(t *testing.T) {
 				w.expect(100, monoStart+250, j9Memory+0x2010, "App.run(I)V+0x10")
 			}
 			if sum := w.check(); sum.Dumps[0].Captures != 2 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want Dumps[0].Captures = 2", asJSON(sum))
 			}
 		}
 	}
 }
 
 // Of a capture of another machine, verify would find nothing wrong: it is not what is advised.
-func TestJ9OtherMachine(t *testing.T) {
+func TestJ9_CaptureOfOtherMachine(t *testing.T) {
 	w := newWorld(t)
 	w.runJava(100, monoStart, j9Memory)
 	b := vector(t, j9Memory+0x1000, 0x200, 0, 0)
@@ -236,6 +236,6 @@ func TestJ9OtherMachine(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "another byte order (big) than the recording; its functions are missing") || strings.Contains(sum.Problems[0].Advice, "verify") {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "another byte order (big) than the recording; its functions are missing", Problems[0].Advice without "verify"`, asJSON(sum), err)
 	}
 }

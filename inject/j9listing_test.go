@@ -40,7 +40,7 @@ func j9Listed(t testing.TB, addr uint64, name string) *jitdump.OpenJ9Metadata {
 
 // The listing of a method without lines is shown as a source file that a dump brings
 // along is. Two bodies of one method each have their own.
-func TestJ9ListingForTools(t *testing.T) {
+func TestJ9_ListingShownByTools(t *testing.T) {
 	objdump, addr2line := testrec.Tool(t, "objdump"), testrec.Tool(t, "addr2line")
 	w := newWorld(t)
 	w.mark(100, 10, "jit-100.dump")

@@ -56,7 +56,7 @@ var inlinedMethod = regexp.MustCompile(`@ \d+\s+(\S+)::(\S+) \(\d+ bytes\).*(inl
 
 // perf shows the calls that the compiler says it has inlined, and no others, with
 // lines of Java; perf inject shows none.
-func TestJavaInlines(t *testing.T) {
+func TestInlines_HotSpot(t *testing.T) {
 	testrec.CanRecord(t)
 	dir, out := recordJava(t, "Hot")
 	inlined := make(map[string]bool)
@@ -67,7 +67,7 @@ func TestJavaInlines(t *testing.T) {
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() || sum.Dumps[0].Inlining < 5 || len(sum.Dumps[0].Fixes) > 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Dumps[0].Inlining >= 5, no repairs", asJSON(sum), err)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		shown := make(map[string]int)

@@ -25,11 +25,11 @@ var layouts = []struct {
 	bundle, sampled bool
 }{{"bundle", true, false}, {"sampled", false, true}, {"both", true, true}}
 
-// TestLayoutsAgree makes processes that load, move and fork at random in little memory, so
+// TestLayouts_RandomProcesses makes processes that load, move and fork at random in little memory, so
 // that addresses are used again and again. Where perf unwinds, neighbours share objects;
 // names are those of the same processes without copies of stacks, where each function has
 // an object of its own.
-func TestLayoutsAgree(t *testing.T) {
+func TestLayouts_RandomProcesses(t *testing.T) {
 	seeds := make([]uint64, 150)
 	if testing.Short() {
 		seeds = seeds[:20]
@@ -236,7 +236,7 @@ func sameScripts(t *testing.T, dir, a, b string) {
 
 // On real recordings, every sample and every entry of its callchain has the same symbol
 // and offset, inlined calls included, whatever the layout.
-func TestLayoutsOfRecordings(t *testing.T) {
+func TestLayouts_EveryRecording(t *testing.T) {
 	for _, name := range testrec.Names {
 		t.Run(name, func(t *testing.T) {
 			dir := testrec.Place(t, name)
@@ -260,7 +260,7 @@ func TestLayoutsOfRecordings(t *testing.T) {
 }
 
 // Bundles are the same whoever makes them, and a second run leaves them alone.
-func TestBundlesAreTheSame(t *testing.T) {
+func TestBundle_AnyNumberOfWorkers(t *testing.T) {
 	dir := testrec.Place(t, "erlang")
 	read := func(objects string) (all []byte) {
 		names, err := filepath.Glob(filepath.Join(objects, "*"))
@@ -284,7 +284,7 @@ func TestBundlesAreTheSame(t *testing.T) {
 		}
 		sum, err := inject.Run(t.Context(), opts)
 		if err != nil || !sum.Complete() {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		all := read(opts.Objects)
 		if first == nil {
@@ -301,7 +301,7 @@ func TestBundlesAreTheSame(t *testing.T) {
 }
 
 // All layouts can share a directory: no result takes another's objects away.
-func TestLayoutsShareDirectory(t *testing.T) {
+func TestLayouts_OneDirectory(t *testing.T) {
 	for _, name := range []string{"node-dwarf", "node-fp"} {
 		dir := testrec.Place(t, name)
 		all := append(slices.Clone(layouts), layouts[0])

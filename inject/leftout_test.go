@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Dumps in directories that cannot be written.
@@ -24,7 +25,7 @@ func (w *world) smallDisk(name string) {
 		w.t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
-		w.t.Skipf("SKIPPED: a small disk cannot be mounted here: %v", err)
+		testrec.Skip(w.t, "a small disk cannot be mounted here: %v", err)
 	}
 	w.t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	w.dump(name+"/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
@@ -89,7 +90,7 @@ func TestLeftOut_OnlyDump(t *testing.T) {
 	w.leftBeta("full")
 	sum, err := w.run()
 	if err != nil || sum.Complete() || sum.Mappings != 0 || sum.Dropped != 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, something missing, Mappings = 0, Dropped = 0", asJSON(sum), err)
 	}
 	w.keepsBeta()
 	w.opts.Objects = w.path("full")
@@ -109,15 +110,15 @@ func TestLeftOut_ReadOnly(t *testing.T) {
 	w.leftBeta("ro")
 	w.dump("ro/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("SKIPPED: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		t.Skipf("SKIPPED: no mounting here: %v", err)
+		testrec.Skip(t, "no mounting here: %v", err)
 	}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, Problems[0] with \"read-only file system; the functions of process 200 are left out; name a directory for the objects with `Options.Objects = DIR`\"", asJSON(sum), err)
 	}
 	w.keepsBeta()
 }
@@ -139,7 +140,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 	w.dump(dir+"/jit-200.dump", x86(200), load(2000, 200, 1, 0x20000, "beta", code(64, 1)))
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "file name too long; the functions of process 200 are left out") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "file name too long; the functions of process 200 are left out"`, asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
 	w.opts.Objects = filepath.Join(w.path(dir), "x")
@@ -149,7 +150,7 @@ func TestLeftOut_LongPath(t *testing.T) {
 }
 
 // Samples in JIT memory, and none in a function of the dump that was found.
-func TestUnresolved(t *testing.T) {
+func TestReasons_NoSampleResolved(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		time  uint64
@@ -167,7 +168,7 @@ func TestUnresolved(t *testing.T) {
 		w.dump("jit-100.dump", x86(100), load(c.time, 100, 1, c.addr, "alpha", code(64, 1)))
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || sum.Complete() {
-			t.Fatalf("%s: %+v, %v", c.name, sum, err)
+			t.Fatalf("%s: got %s, %v; want no error, 1 problem, something missing", c.name, asJSON(sum), err)
 		}
 		text := sum.Problems[0].String()
 		for _, word := range append(c.words, "jitinject verify "+w.opts.Input+" "+w.path("jit-100.dump")) {

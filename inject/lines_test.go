@@ -100,7 +100,7 @@ func TestLineAddresses_OfAStream(t *testing.T) {
 	inR, inW := pipe(t)
 	go func() {
 		inW.Write(stream[:len(stream)-rest])
-		for range 500 { // until the first functions have been made
+		for range 3000 { // until the first functions have been made
 			if found, _ := os.ReadDir(w.dir); len(found) > 4 {
 				break
 			}

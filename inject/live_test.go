@@ -20,7 +20,7 @@ func record(t *testing.T, dir string, env []string, args ...string) {
 	cmd := testrec.Command(t, dir, testrec.Tool(t, "perf"), append([]string{"record", "-q", "-e", "cpu-clock", "-F", "999", "-k", "mono", "-g", "-o", "perf.data"}, args...)...)
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 }
 
@@ -30,7 +30,7 @@ func injectLive(t *testing.T, dir string) string {
 	ours := filepath.Join(dir, "ours.data")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: ours, Objects: filepath.Join(dir, "objects")})
 	if err != nil || !sum.Complete() || sum.Mappings == 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings other than 0", asJSON(sum), err)
 	}
 	perf := testrec.Tool(t, "perf")
 	testrec.Run(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "theirs.data")
@@ -56,7 +56,7 @@ func program(t *testing.T, dir, name, content string) {
 	}
 }
 
-func TestLiveNode(t *testing.T) {
+func TestFresh_Node(t *testing.T) {
 	testrec.CanRecord(t)
 	node := testrec.Tool(t, "node", "nodejs")
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestLiveNode(t *testing.T) {
 	}
 }
 
-func TestLiveLLVM(t *testing.T) {
+func TestFresh_LLVM(t *testing.T) {
 	testrec.CanRecord(t)
 	clang, lli := testrec.Tool(t, "clang-14", "clang"), testrec.Tool(t, "lli-14", "lli")
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestLiveLLVM(t *testing.T) {
 	}
 }
 
-func TestLiveErlang(t *testing.T) {
+func TestFresh_Erlang(t *testing.T) {
 	testrec.CanRecord(t)
 	erl, erlc := testrec.Tool(t, "erl"), testrec.Tool(t, "erlc")
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestLiveErlang(t *testing.T) {
 	checkNames(t, dir, injectLive(t, dir), "prog:")
 }
 
-func TestLivePHP(t *testing.T) {
+func TestFresh_PHP(t *testing.T) {
 	testrec.CanRecord(t)
 	php := testrec.Tool(t, "php")
 	dir := t.TempDir()

@@ -53,7 +53,7 @@ var machines = []struct {
 // What other machines recorded gives objects of those machines: tools of all
 // vendors find nothing to complain about, the disassembler finds the instructions,
 // addr2line the lines, and perf on this machine the names.
-func TestMachines(t *testing.T) {
+func TestObjects_OfOtherMachines(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	objdump := testrec.Tool(t, "llvm-objdump-14", "llvm-objdump")
 	for _, m := range machines {
@@ -77,7 +77,7 @@ func TestMachines(t *testing.T) {
 
 			made, err := filepath.Glob(w.path("objects/*.so"))
 			if err != nil || len(made) != 1 {
-				t.Fatal(made, err)
+				t.Fatalf("got %+v, %v; want no error, 1 object", made, err)
 			}
 			so := made[0]
 			f, err := elf.Open(so)

@@ -12,7 +12,7 @@ import (
 // Finding Mono's logs, and what is said where there is none.
 
 // Logs are found by what perf record's command line says of them, beside the recording.
-func TestMonoFound(t *testing.T) {
+func TestMono_LogFoundByCommandLine(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		file string // "" for none
@@ -56,18 +56,18 @@ func TestMonoFound(t *testing.T) {
 		sum, err := w.run()
 		switch {
 		case err != nil || !sum.Complete():
-			t.Errorf("%q: %+v, %v", c.args, sum, err)
+			t.Errorf("%q: got %s, %v; want no error, nothing missing", c.args, asJSON(sum), err)
 		case c.file != "" && (sum.Samples.Resolved != 40 || sum.Dumps[0].Path != w.path(c.file)):
-			t.Errorf("%q: %+v", c.args, sum)
+			t.Errorf(`%q: got %s; want c.file = "" or Samples.Resolved = 40 and Dumps[0].Path = %v`, c.args, asJSON(sum), w.path(c.file))
 		case c.file == "" && (len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, c.text) || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`")):
-			t.Errorf("%q: %+v", c.args, sum.Reasons)
+			t.Errorf("%q: got %+v; want c.file other than \"\" or 1 reason and Reasons[0].Kind = ReasonNoDump and Reasons[0].Text with %q and Reasons[0].Advice with \"`again with Options.SideFiles{Kind: mono-log, PID: 100, Path: FILE}`\"", c.args, sum.Reasons, c.text)
 		}
 	}
 }
 
 // They are found in --dump-dir, too, and in the directories in it; beside a copy of the recording
 // that is elsewhere, by their path.
-func TestMonoDumpDir(t *testing.T) {
+func TestMono_LogInDumpDir(t *testing.T) {
 	for _, where := range []string{"logs", "logs/of-one"} {
 		w := newWorld(t)
 		w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=sub/app.mlpd", "App.exe"}
@@ -84,7 +84,7 @@ func TestMonoDumpDir(t *testing.T) {
 
 // A log that says it is of another process, and holds nothing that this one could have run, is not
 // believed whoever names it; objects that were there stay.
-func TestMonoNamedWrongly(t *testing.T) {
+func TestMono_LogOfAnotherProcessNamed(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		start, memory uint64
@@ -102,10 +102,10 @@ func TestMonoNamedWrongly(t *testing.T) {
 			w.opts.SideFiles, w.opts.PID = []inject.SideFile{{Kind: inject.KindMono, PID: pid, Path: w.path("app.mlpd")}}, 100
 			sum, err := w.run()
 			if err != nil || len(sum.Problems) != 1 || len(sum.Dumps) != 0 {
-				t.Fatalf("%s: %+v, %v", c.name, sum, err)
+				t.Fatalf("%s: got %s, %v; want no error, 1 problem, no dumps", c.name, asJSON(sum), err)
 			}
 			if p := sum.Problems[0]; !strings.Contains(p.Text, "of process 99, which is not in the recording") || !strings.Contains(p.Text, c.text) || !strings.Contains(p.Advice, "record again") {
-				t.Errorf("%s: %+v", c.name, p)
+				t.Errorf(`%s: got %+v; want Text with "of process 99, which is not in the recording", Text with %q, Advice with "record again"`, c.name, p, c.text)
 			}
 			if string(read(t, w.path("jitted-100-1.so"))) != "an object" {
 				t.Errorf("%s: the object was replaced", c.name)
@@ -114,31 +114,31 @@ func TestMonoNamedWrongly(t *testing.T) {
 		w.opts.PID, w.opts.SideFiles[0].PID = 0, 0
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "of process 99, which is not in the recording") || !strings.Contains(sum.Problems[0].Advice, "record again") {
-			t.Errorf("%s: %+v, %v", c.name, sum, err)
+			t.Errorf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "of process 99, which is not in the recording", Problems[0].Advice with "record again"`, c.name, asJSON(sum), err)
 		}
 	}
 }
 
 // Below an error, nothing is said to be missing from nothing.
-func TestMonoNothingElse(t *testing.T) {
+func TestMono_ErrorAndNothingMissing(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, monoStart, "ls", true)
 	w.Mmap2(100, monoStart+1, 0x550000000000, 0x300000, 0, "/bin/ls")
 	w.Sample(100, monoStart+300, 0x550000000110)
 	if r := w.reasons(); len(r) != 1 || !strings.Contains(r[0].Text, "nothing is missing") {
-		t.Fatalf("%+v", r)
+		t.Fatalf(`got %+v; want 1 reason, r[0].Text with "nothing is missing"`, r)
 	}
 	put(t, w.path("app.log"), hot(t, 17, 99, monoStart, 0x40000000, 0x7f2200000000))
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.log")}}
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || strings.Contains(sum.Reasons[0].Text, "nothing is missing") {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].Text without "nothing is missing"`, asJSON(sum), err)
 	}
 }
 
 // Several logs in one directory: each process gets the one that says so, the right one of two
 // with its number. In a container numbers are others, and the beginning tells.
-func TestMonoUnnamed(t *testing.T) {
+func TestMono_SeveralLogsInOneDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-a", "-k", "mono"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -153,12 +153,12 @@ func TestMonoUnnamed(t *testing.T) {
 	w.expect(200, monoStart+3e9+300, 0x41000110, "App:IsPrime (int)+0x10")
 	w.expect(300, monoStart+6e9+300, 0x42000110, "App:IsPrime (int)+0x10")
 	if sum := w.check(); len(sum.Dumps) != 3 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want 3 dumps", asJSON(sum))
 	}
 }
 
 // Mono goes on where its profiler is not installed.
-func TestMonoNoProfiler(t *testing.T) {
+func TestMono_NoProfilerInstalled(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		w := newWorld(t)
 		w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=app.mlpd", "App.exe"}
@@ -175,13 +175,13 @@ func TestMonoNoProfiler(t *testing.T) {
 		}
 		r := w.reasons()
 		if len(r) != 1 || r[0].Kind != kind || !strings.Contains(r[0].Text, text) || !strings.Contains(r[0].Advice, advice) {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v; want 1 reason, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, kind, text, advice)
 		}
 	}
 }
 
 // What is found and is of another run is told of, and left alone.
-func TestMonoFoundStale(t *testing.T) {
+func TestMono_FoundLogOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-k", "mono", "mono", "--profile=log:output=app.mlpd", "App.exe"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -191,6 +191,6 @@ func TestMonoFoundStale(t *testing.T) {
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart-1e9, 0x40000000, 0x7f2200000000))
 	r := w.reasons()
 	if len(r) != 1 || r[0].Kind != inject.ReasonNoDump || !strings.Contains(r[0].Text, "app.mlpd is not its log") || !strings.Contains(r[0].Text, "overwritten by another run") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want 1 reason, r[0].Kind = ReasonNoDump, r[0].Text with "app.mlpd is not its log", r[0].Text with "overwritten by another run"`, r)
 	}
 }

@@ -78,7 +78,7 @@ func hot(t testing.TB, version uint8, pid uint32, start, memory, image uint64) [
 }
 
 // A log that is named, plain or packed; methods in images stay these's, unless they are asked for.
-func TestMono(t *testing.T) {
+func TestMono_NamedLog(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -97,7 +97,7 @@ func TestMono(t *testing.T) {
 		w.expect(100, monoStart+320, 0x7f2200000110, "")
 		sum := w.check()
 		if d := sum.Dumps[0]; d.Kind != inject.KindMono || d.Functions != 2 || d.InImages != 1 || d.PID != 100 || d.Command != "mono" || d.Samples.InJIT != 2 || sum.Markers != 1 || sum.Objects != 1 {
-			t.Errorf("%+v", sum)
+			t.Errorf(`got %s; want d.Kind = KindMono, d.Functions = 2, d.InImages = 1, d.PID = 100, d.Command = "mono", d.Samples.InJIT = 2, Markers = 1, Objects = 1`, asJSON(sum))
 		}
 	}
 	w := newWorld(t)
@@ -106,13 +106,13 @@ func TestMono(t *testing.T) {
 	w.opts.SideFiles, w.opts.Precompiled = []inject.SideFile{{Kind: inject.KindMono, Path: w.path("app.mlpd")}}, true
 	w.expect(100, monoStart+320, 0x7f2200000110, "System.String:Concat (string,string)+0x10")
 	if sum := w.check(); sum.Objects != 2 || sum.Dumps[0].InImages != 0 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 2, Dumps[0].InImages = 0", asJSON(sum))
 	}
 }
 
 // Whose a log is: its header says so, unless its code is not there; then memory and times
 // tell, and what begins with the profiler of one process is not another's.
-func TestMonoOwner(t *testing.T) {
+func TestMono_OwnerOfLog(t *testing.T) {
 	type running struct {
 		pid           uint32
 		start         uint64
@@ -154,7 +154,7 @@ func TestMonoOwner(t *testing.T) {
 			sum, err := w.run()
 			if c.pid == 0 {
 				if err == nil && (len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), c.problem) || !strings.Contains(sum.Problems[0].Advice, "SideFiles{Kind: mono-log, PID: PID, ")) {
-					t.Errorf("%+v, %v", sum, err)
+					t.Errorf(`got %s, %v; want an error or 1 problem and Problems[0] with %q and Problems[0].Advice with "SideFiles{Kind: mono-log, PID: PID, "`, asJSON(sum), err, c.problem)
 				}
 				w.opts.PID = 100 // as one of them is told to
 				if sum, err = w.run(); err != nil {
@@ -163,14 +163,14 @@ func TestMonoOwner(t *testing.T) {
 				c.pid = 100
 			}
 			if err != nil || !sum.Complete() || sum.Dumps[0].PID != c.pid || sum.Samples.Resolved != 1 {
-				t.Errorf("%+v, %v", sum, err)
+				t.Errorf("got %s, %v; want no error, nothing missing, Dumps[0].PID = %v, Samples.Resolved = 1", asJSON(sum), err, c.pid)
 			}
 		})
 	}
 }
 
 // A log of another run is refused; named with its process, it is believed.
-func TestMonoOfAnotherRun(t *testing.T) {
+func TestMono_NamedLogOfAnotherRun(t *testing.T) {
 	w := newWorld(t)
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
 	put(t, w.path("app.mlpd"), hot(t, 17, 100, monoStart, 0x48000000, 0x7f3300000000))
@@ -178,11 +178,11 @@ func TestMonoOfAnotherRun(t *testing.T) {
 	w.Sample(100, monoStart+300, 0x48000110)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "overwritten by another run") || !strings.Contains(sum.Problems[0].Advice, fmt.Sprintf("PID: PID, Path: %q}", w.path("app.mlpd"))) || sum.Mappings != 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "overwritten by another run", Problems[0].Advice with %q, Mappings = 0`, asJSON(sum), err, fmt.Sprintf("PID: PID, Path: %q}", w.path("app.mlpd")))
 	}
 	w.opts.SideFiles[0].PID = 100
 	if sum, err = w.run(); err != nil || !sum.Complete() || sum.Samples.Resolved != 1 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1", asJSON(sum), err)
 	}
 	w.opts.SideFiles[0].PID = 101
 	if _, err = w.run(); err == nil || !strings.Contains(err.Error(), "there is no process 101") {
@@ -200,7 +200,7 @@ func TestMonoOfAnotherRun(t *testing.T) {
 }
 
 // Several processes of several runtimes, each with its own.
-func TestMonoTogether(t *testing.T) {
+func TestMono_BesideOtherRuntimes(t *testing.T) {
 	w := newWorld(t)
 	w.Cmdline = []string{"perf", "record", "-k", "mono", "sh", "-c", "mono --profile=log:jit,output=%p.mlpd a.exe & mono --profile=log:jit,output=%p.mlpd b.exe & node --perf-prof x.js"}
 	w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -214,12 +214,12 @@ func TestMonoTogether(t *testing.T) {
 	w.expect(300, monoStart+2000, 0x40000110, "JS:alpha+0x10")
 	w.expect(200, monoStart+2000, 0x40000110, "")
 	if sum := w.check(); len(sum.Dumps) != 3 || sum.Markers != 3 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want 3 dumps, Markers = 3", asJSON(sum))
 	}
 }
 
 // Without -k mono the difference is estimated, by when the profiler was loaded.
-func TestMonoClock(t *testing.T) {
+func TestMono_WithoutMonotonicClock(t *testing.T) {
 	const ahead = 3e9
 	w := newWorld(t)
 	w.ClockID = -1
@@ -232,10 +232,10 @@ func TestMonoClock(t *testing.T) {
 	w.expect(100, monoStart+ahead+51e6, 0x40000110, "App:Second ()+0x10")
 	sum, err := w.run()
 	if err != nil || sum.Dumps[0].Clock.Kind != inject.ClockEstimated {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, Dumps[0].Clock.Kind = ClockEstimated", asJSON(sum), err)
 	}
 	if c := sum.Dumps[0].Clock; c.Offset != ahead-8 { // the profiler was loaded 2 ns after the start, and its log begun 10 ns after that
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v; want Offset = %v", c, ahead-8)
 	}
 
 	w = newWorld(t)
@@ -251,7 +251,7 @@ func TestMonoClock(t *testing.T) {
 
 // Methods without an address, damage, and a log that is cut: what is good is used, and the rest
 // told of.
-func TestMonoDamage(t *testing.T) {
+func TestMono_DamagedLog(t *testing.T) {
 	make := func(log []byte) (*world, func() *inject.Summary) {
 		w := newWorld(t)
 		w.runMono(100, monoStart, 0x40000000, 0x7f2200000000)
@@ -272,23 +272,23 @@ func TestMonoDamage(t *testing.T) {
 	_, run := make(log)
 	sum := run()
 	if sum.Samples.Resolved != 1 || sum.Dumps[0].Nowhere != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Advice, "nodefaults,jit") {
-		t.Errorf("%+v", sum)
+		t.Errorf(`got %s; want Samples.Resolved = 1, Dumps[0].Nowhere = 1, 1 problem, Problems[0].Advice with "nodefaults,jit"`, asJSON(sum))
 	}
 	_, run = make(log[:len(log)-5])
 	if sum = run(); sum.Samples.Resolved != 1 || sum.Dumps[0].Cut < 0 || sum.Dumps[0].Nowhere != 0 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Samples.Resolved = 1, Dumps[0].Cut >= 0, Dumps[0].Nowhere = 0", asJSON(sum))
 	}
 	second := hot(t, 17, 100, monoStart, 0x40000000, 0x7f2200000000)
 	second = second[bytes.Index(second, []byte{1, 'L', 'P', 'M'}):]
 	damaged := append(bytes.Clone(log), "something else that is of no format"...)
 	_, run = make(append(damaged, second...))
 	if sum = run(); sum.Samples.Resolved != 1 || sum.Dumps[0].Functions != 2 || len(sum.Problems) != 2 || sum.Problems[0].Offset != int64(len(log)) || !strings.Contains(sum.Problems[0].Text, "35 bytes are left out") {
-		t.Errorf("%+v", sum)
+		t.Errorf(`got %s; want Samples.Resolved = 1, Dumps[0].Functions = 2, 2 problems, Problems[0].Offset = %v, Problems[0].Text with "35 bytes are left out"`, asJSON(sum), int64(len(log)))
 	}
 }
 
 // A stream's logs are read in the end.
-func TestMonoStream(t *testing.T) {
+func TestMono_LogOfStream(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	w := newWorld(t)
@@ -301,14 +301,14 @@ func TestMonoStream(t *testing.T) {
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: "app.mlpd"}}})
 	if err != nil || !sum.Complete() || sum.Samples.Resolved != 1 || sum.Dumps[0].InImages != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Samples.Resolved = 1, Dumps[0].InImages = 1", asJSON(sum), err)
 	}
 	result, err := os.ReadFile(out)
 	if err != nil || !bytes.Contains(result, []byte("jitted-100-1.so")) {
 		t.Error("the function is not in the result")
 	}
 	if sum, err = inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 100), Output: out, SideFiles: []inject.SideFile{{Kind: inject.KindMono, Path: "gone.mlpd"}}}); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "gone.mlpd") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 problem, Problems[0].Text with "gone.mlpd"`, asJSON(sum), err)
 	}
 }
 

@@ -30,7 +30,7 @@ var monoCallCounts = map[string]int{
 }
 
 // What a recording with Mono's calls must show.
-func TestMonoCalls(t *testing.T) {
+func TestMono_CallsInRecording(t *testing.T) {
 	t.Run("recorded", func(t *testing.T) {
 		checkMonoCalls(t, testrec.Unpack(t, "mono-calls"), func(*inject.Options) {})
 	})
@@ -68,7 +68,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 	}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace", asJSON(sum), err)
 	}
 	want := tracedThreads(t, log)
 	c := sum.Traces[0]
@@ -83,7 +83,7 @@ func checkMonoCalls(t *testing.T, dir string, set func(*inject.Options)) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 5) // thread, time, event, period, stack
 			period, err := strconv.ParseUint(f[3], 10, 64)
 			if err != nil {
-				t.Fatal(line)
+				t.Fatalf("%q: %v", line, err)
 			}
 			name, _, _ := strings.Cut(f[4], "<")
 			if strings.HasPrefix(f[4], "(wrapper runtime-invoke) <Module>:") { // a name with a < in it
@@ -217,7 +217,7 @@ func tracedThreads(t *testing.T, path string) []uint64 {
 }
 
 // The methods that Mono loses are where no process has anything.
-func TestMonoUnplaced(t *testing.T) {
+func TestMono_MethodsWithoutPlace(t *testing.T) {
 	dir := testrec.Unpack(t, "mono-calls")
 	f, err := os.Open(filepath.Join(dir, "app.mlpd"))
 	if err != nil {
@@ -246,7 +246,7 @@ func TestMonoUnplaced(t *testing.T) {
 
 // Threads that cannot be told apart keep their calls for themselves, under numbers that
 // no thread has and the names that the log knows.
-func TestMonoUnknownThreads(t *testing.T) {
+func TestMono_ThreadsThatCannotBeMatched(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(tracePID, 1000, "mono", true)
 	w.Sample(tracePID, 1500, 0x400000)
@@ -284,7 +284,7 @@ func TestMonoUnknownThreads(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindMono, PID: tracePID, Path: w.path("app.mlpd")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Unknown != 2 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace, Traces[0].Unknown = 2", asJSON(sum), err)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		out := testrec.Run(t, w.dir, perf, "script", "-G", "--ns", "-F", "comm,pid,tid,time,event,ip,sym", "-i", w.opts.Output)

@@ -10,7 +10,7 @@ import (
 
 // When AppDomains are unloaded, Mono tells of code that is none: nothing of the heap gets
 // the name of a method. Where the recording does not know all memory, nothing is left out.
-func TestMonoStrays(t *testing.T) {
+func TestMono_UnloadedAppDomains(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		change func(w *world, methods []jitted) []jitted

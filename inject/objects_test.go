@@ -38,7 +38,7 @@ func objects(t *testing.T, recording string, dwarf int) (dir string, names []str
 	dir = filepath.Join(in, "objects")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(in, "perf.data"), Output: filepath.Join(in, "out.data"), Objects: dir, DWARF: dwarf})
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	paths := objectPaths(t, dir)
 	if len(paths) != sum.Objects || len(paths) == 0 {
@@ -73,7 +73,7 @@ func lintObjects(t *testing.T, dir, lint string, names []string) {
 	}
 }
 
-func TestObjectsAreClean(t *testing.T) {
+func TestObjects_ToolsFindNothingWrong(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	for _, recording := range testrec.Names {
 		for _, dwarf := range []int{4, 5} {
@@ -96,7 +96,7 @@ func TestObjectsAreClean(t *testing.T) {
 
 // GNU, elfutils and LLVM addr2line agree with the dump about the first and the
 // last byte of every row, and about what lies in front of the first one.
-func TestAddr2lines(t *testing.T) {
+func TestObjects_EveryAddr2line(t *testing.T) {
 	gnu, elfutils, llvm := testrec.Tool(t, "addr2line"), testrec.Tool(t, "eu-addr2line"), testrec.Tool(t, "llvm-symbolizer-14", "llvm-symbolizer")
 	for _, recording := range testrec.Names {
 		for _, dwarf := range []int{4, 5} {
@@ -268,7 +268,7 @@ func splitLine(s string) (file string, line, column uint32) {
 }
 
 // gdb loads an object and knows its lines and instructions.
-func TestGDB(t *testing.T) {
+func TestObjects_InGDB(t *testing.T) {
 	gdb := testrec.Tool(t, "gdb")
 	dir, _ := objects(t, "lli-hot", 5)
 	out, errs := testrec.RunBoth(t, dir, gdb, "-nx", "-batch", "jitted-585-1.so", "-ex", "info line *0x9a", "-ex", "info symbol 0x9a", "-ex", "disassemble 0x80,0x90")

@@ -13,7 +13,7 @@ import (
 
 // Recordings as perfs and kernels of all times wrote them, on machines of both
 // byte orders and widths. Every perf there is must read what becomes of them.
-func TestOldRecordings(t *testing.T) {
+func TestRecording_OldPerfsAndKernels(t *testing.T) {
 	forms := map[string]func(r *testrec.Recording){
 		"2.6.31": func(r *testrec.Recording) {
 			r.AttrSize, r.ShortHeader, r.NoTrailers, r.NoMmap2 = 64, true, true, true
@@ -59,7 +59,7 @@ func TestOldRecordings(t *testing.T) {
 				w.dump("jit-100.dump", h, load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(3000, 100, 2, 0x20000, "beta", code(64, 2)))
 				sum, err := w.run()
 				if err != nil {
-					t.Fatalf("%+v, %v", sum, err)
+					t.Fatalf("got %s, %v; want no error", asJSON(sum), err)
 				}
 				w.resolve(w.opts.Output)
 				checkKept(t, w, read(t, w.opts.Input), read(t, w.opts.Output))

@@ -25,7 +25,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // An output that exists is kept as .old, as perf does; the one before that goes.
-func TestOldOutput(t *testing.T) {
+func TestOutput_ExistsAlready(t *testing.T) {
 	w := ready(t)
 	put(t, w.opts.Output, []byte("precious"))
 	put(t, w.opts.Output+".old", []byte("older"))
@@ -42,7 +42,7 @@ func TestOldOutput(t *testing.T) {
 	}
 }
 
-func TestOutputIsInput(t *testing.T) {
+func TestOutput_IsInput(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.opts.Input
 	w.fails("perf.data is the input;", "-o")
@@ -69,7 +69,7 @@ func TestOutputIsInput(t *testing.T) {
 	w.fails("would be replaced", "-o")
 }
 
-func TestBadOutputs(t *testing.T) {
+func TestOutput_Unusable(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.path("no/such/dir/out.data")
 	w.fails("no/such/dir", "no such file")
@@ -90,7 +90,7 @@ func TestBadOutputs(t *testing.T) {
 }
 
 // Nothing is written through a link: not the output, not an object.
-func TestPlantedLinks(t *testing.T) {
+func TestOutput_PlantedLinks(t *testing.T) {
 	w := ready(t)
 	victim := w.path("victim")
 	put(t, victim, []byte("precious"))
@@ -115,7 +115,7 @@ func TestPlantedLinks(t *testing.T) {
 
 // An object that is as it should be is left alone; another is replaced as a
 // whole, so that whoever has the old one open keeps it.
-func TestObjectsThatExist(t *testing.T) {
+func TestObjects_ExistAlready(t *testing.T) {
 	w := ready(t)
 	if _, err := injectAgain(w); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestObjectsThatExist(t *testing.T) {
 
 // A folder for objects is made if need be. One that cannot be used is told in
 // one sentence, not in one for each function.
-func TestObjectsDir(t *testing.T) {
+func TestObjects_DirectoryMissingOrUnusable(t *testing.T) {
 	w := ready(t)
 	w.opts.Objects = w.path("new/objects")
 	if _, err := injectAgain(w); err != nil {
@@ -196,10 +196,10 @@ func TestObjectsDir(t *testing.T) {
 
 // A disk that fills up while objects are made: what there was room for is used,
 // and one sentence counts the rest.
-func TestFullDisk(t *testing.T) {
+func TestObjects_DiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("SKIPPED: a small disk cannot be mounted here: %v", err)
+		testrec.Skip(t, "a small disk cannot be mounted here: %v", err)
 	}
 	defer syscall.Unmount(dir, 0)
 	w := newWorld(t)
@@ -231,7 +231,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // The same bytes for any number of workers.
-func TestDeterminism(t *testing.T) {
+func TestOutput_AnyNumberOfWorkers(t *testing.T) {
 	var first []byte
 	var objects map[string]string
 	for _, jobs := range []int{1, 2, 7, 32} {
@@ -249,7 +249,7 @@ func TestDeterminism(t *testing.T) {
 		}
 		w.dump("jit-100.dump", x86(100), loads...)
 		if sum, err := w.run(); err != nil || !sum.Complete() {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		out := read(t, w.opts.Output)
 		made := make(map[string]string)
@@ -278,7 +278,7 @@ func TestDeterminism(t *testing.T) {
 }
 
 // A link to a device is the device; links in /dev are not to be replaced.
-func TestLinksToDevices(t *testing.T) {
+func TestOutput_LinkToDevice(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.path("null")
 	if err := os.Symlink("/dev/null", w.opts.Output); err != nil {
@@ -302,7 +302,7 @@ func TestLinksToDevices(t *testing.T) {
 }
 
 // A dump is not to be overwritten either.
-func TestOutputIsDump(t *testing.T) {
+func TestOutput_IsDump(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.path("jit-100.dump")
 	w.fails("jit-100.dump is the dump of process 100")
@@ -310,12 +310,12 @@ func TestOutputIsDump(t *testing.T) {
 
 // Every object has what made it in its debugging information, and every mapped
 // object its build id in the recording's table, if that has one.
-func TestProducerAndBuildIDs(t *testing.T) {
+func TestObjects_ProducerAndBuildIDs(t *testing.T) {
 	dir := testrec.Place(t, "lli-hot")
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out})
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	before := testrec.Run(t, dir, "perf", "buildid-list", "-i", "perf.data")
 	after := testrec.Run(t, dir, "perf", "buildid-list", "-i", out)
@@ -335,7 +335,7 @@ func TestProducerAndBuildIDs(t *testing.T) {
 			t.Errorf("%s does not have the build id %s:\n%s", path, id, notes)
 		}
 		if info := testrec.Run(t, dir, "readelf", "--debug-dump=info", path); strings.Contains(info, "DW_AT_producer") && !strings.Contains(info, "jitinject") {
-			t.Errorf("%s:\n%s", path, info)
+			t.Errorf("%s: want one without \"DW_AT_producer\" or one with \"jitinject\"; got\n%s", path, info)
 		}
 	}
 	if added != sum.Objects {

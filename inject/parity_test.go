@@ -16,7 +16,7 @@ import (
 //
 // Differences are allowed where perf inject is wrong, and counted here. On these
 // recordings there are none in symbols: what perf inject gets wrong in them is
-// lines (TestHotLine).
+// lines (TestLines_HottestLine).
 var knownDifferences = map[string]int{}
 
 // side is a recording injected by perf and by us.
@@ -32,12 +32,12 @@ func sideBySide(t *testing.T, name string) side {
 		Input: filepath.Join(dir, "perf.data"), Output: s.ours, Objects: filepath.Join(dir, "objects"),
 	})
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	return s
 }
 
-func TestParity(t *testing.T) {
+func TestParity_EveryRecording(t *testing.T) {
 	for _, name := range []string{"node-fp", "node-forks", "node-hot", "erlang", "php", "lli-hot"} {
 		t.Run(name, func(t *testing.T) {
 			s := sideBySide(t, name)
@@ -74,7 +74,7 @@ func TestParity(t *testing.T) {
 // The header of the result says what that of the recording says, but for the
 // time of the file and the places of things in it; perf inject puts in its own
 // command line.
-func TestHeaderParity(t *testing.T) {
+func TestParity_Header(t *testing.T) {
 	s := sideBySide(t, "node-fp")
 	for version, perf := range testrec.Perfs(t) {
 		header := func(file string) map[string]string {
@@ -108,13 +108,13 @@ func TestHeaderParity(t *testing.T) {
 }
 
 // Every record that is not about code goes through bit for bit, in its place.
-func TestRecordsUnchanged(t *testing.T) {
+func TestResult_OtherRecordsUnchanged(t *testing.T) {
 	for _, name := range testrec.Names {
 		dir := testrec.Place(t, name)
 		in, out := filepath.Join(dir, "perf.data"), filepath.Join(dir, "out.data")
 		sum, err := inject.Run(context.Background(), inject.Options{Input: in, Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
-			t.Fatal(name, sum, err)
+			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", name, asJSON(sum), err)
 		}
 		before, after := recordBytes(t, in), recordBytes(t, out)
 		at, added, dropped := 0, 0, 0
@@ -148,7 +148,7 @@ func isObjectRecord(rec string) bool {
 
 // The hottest line is the hottest line. perf inject moves lines by 0x40 bytes:
 // with its output, it is another one or none.
-func TestHotLine(t *testing.T) {
+func TestLines_HottestLine(t *testing.T) {
 	for _, c := range []struct{ recording, function, line string }{
 		{"node-hot", "hot /tmp/rec/node-hot/hot.js", "hot.js:13"},
 		{"lli-hot", "hot", "hot.c:5"},

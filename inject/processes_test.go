@@ -11,7 +11,7 @@ import (
 
 // Processes that write into one dump number their functions each for itself; a
 // move is of its own process's function.
-func TestMoveAmongProcesses(t *testing.T) {
+func TestMove_ProcessesShareDump(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(101, 100, 1500)
@@ -27,7 +27,7 @@ func TestMoveAmongProcesses(t *testing.T) {
 }
 
 // A child moves what it was born with: its own copy, and not its parent's.
-func TestChildMoves(t *testing.T) {
+func TestMove_ChildMovesInherited(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(101, 100, 2500)
@@ -47,7 +47,7 @@ func TestChildMoves(t *testing.T) {
 }
 
 // Records of a dump may be a little out of order: threads write them.
-func TestMoveWrittenEarly(t *testing.T) {
+func TestMove_RecordTooEarly(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.expect(100, 5500, 0x10008, "between+0x8")
@@ -62,7 +62,7 @@ func TestMoveWrittenEarly(t *testing.T) {
 
 // The forks of a family may stand in any order in a round. All of its members'
 // anonymous memory is jitted code's.
-func TestFamily(t *testing.T) {
+func TestFork_RecordsInAnyOrder(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(102, 101, 2600)
@@ -78,7 +78,7 @@ func TestFamily(t *testing.T) {
 // What perf record says of processes that were there before it is who their
 // parents are, and not that they still have their parents' memory: perf report
 // may know names in such a process's anonymous memory by other means.
-func TestEarlierChildren(t *testing.T) {
+func TestFork_BeforeTheRecording(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Fork(101, 100, 0)
@@ -91,7 +91,7 @@ func TestEarlierChildren(t *testing.T) {
 }
 
 // A process that has another's number now has nothing to do with it.
-func TestNumberUsedAgain(t *testing.T) {
+func TestProcesses_NumberUsedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.Comm(7, 900, "shell", true)
@@ -105,7 +105,7 @@ func TestNumberUsedAgain(t *testing.T) {
 }
 
 // A dump must not name code in a process that it has nothing to do with.
-func TestAlienProcess(t *testing.T) {
+func TestProcesses_UnrelatedToDump(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(200, 900, "victim", true)
 	w.mark(100, 1000, "jit-100.dump")
@@ -127,7 +127,7 @@ func TestAlienProcess(t *testing.T) {
 
 // In a pid namespace a child's number says little. If there is only one that it
 // can be, its functions go there, and otherwise nowhere: least of all to the parent.
-func TestNamespaceChild(t *testing.T) {
+func TestNamespace_ChildToldByElimination(t *testing.T) {
 	for children := range uint32(3) {
 		w := newWorld(t)
 		w.mark(5000, 1000, "jit-1.dump")
@@ -153,7 +153,7 @@ func TestNamespaceChild(t *testing.T) {
 }
 
 // perf report takes objects of one name for one object, in whatever directories.
-func TestNamesOfObjects(t *testing.T) {
+func TestObjects_UniqueNames(t *testing.T) {
 	w := newWorld(t)
 	for _, dir := range []string{"one", "two"} {
 		if err := os.Mkdir(w.path(dir), 0o755); err != nil {
@@ -178,7 +178,7 @@ func TestNamesOfObjects(t *testing.T) {
 }
 
 // A file that was written by another run of the program is not what it was.
-func TestDumpOfAnotherRun(t *testing.T) {
+func TestLocate_DumpOfAnotherRun(t *testing.T) {
 	for name, write := range map[string]func(w *world){
 		"says that it is of process 777": func(w *world) {
 			w.dump("jit-100.dump", x86(777), load(2000, 777, 1, 0x10000, "alien", code(64, 1)))
@@ -197,7 +197,7 @@ func TestDumpOfAnotherRun(t *testing.T) {
 }
 
 // One file in the places of two: nobody knows whose it is.
-func TestOneDumpForTwo(t *testing.T) {
+func TestLocate_OneFileForTwoMarkers(t *testing.T) {
 	w := newWorld(t)
 	w.mark(5000, 1000, "one/jit-1.dump")
 	w.mark(6000, 1000, "two/jit-1.dump")
@@ -208,7 +208,7 @@ func TestOneDumpForTwo(t *testing.T) {
 }
 
 // A shell that forks a hundred thousand times costs no more than reading that.
-func TestManyForks(t *testing.T) {
+func TestFork_HundredThousand(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	for i := range uint32(50000) {
@@ -229,7 +229,7 @@ func TestManyForks(t *testing.T) {
 }
 
 // The markers of a family may come in any order.
-func TestChildsMarkerFirst(t *testing.T) {
+func TestFork_ChildsMarkerFirst(t *testing.T) {
 	w := newWorld(t)
 	w.mark(101, 1000, "jit-100.dump")
 	w.mark(100, 1001, "jit-100.dump")

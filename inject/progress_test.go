@@ -15,7 +15,7 @@ import (
 
 // What the engine says of itself while it runs: each phase comes to its end, and is told in
 // the unit that it says.
-func TestProgress(t *testing.T) {
+func TestProgress_EveryPhaseEnds(t *testing.T) {
 	for _, options := range []config.Options{{}, {Bundle: true, Sampled: true}} {
 		dir := testrec.Place(t, "erlang")
 		input := filepath.Join(dir, "perf.data")
@@ -39,7 +39,7 @@ func TestProgress(t *testing.T) {
 			t.Helper()
 			s, ok := seen[what]
 			if !ok || s.Phase != phase || s.Total != total || s.Done != total {
-				t.Errorf("%+v, %s: %+v, want %d of phase %d", options, what, s, total, phase)
+				t.Errorf("for %+v, %s: got %+v, want %d of phase %d", options, what, s, total, phase)
 			}
 		}
 		dump, err := os.Stat(sum.Dumps[0].Path)
@@ -59,7 +59,7 @@ func TestProgress(t *testing.T) {
 }
 
 // Where traces go into the result, they are part of what is to be done: mostly the larger one.
-func TestProgressTraces(t *testing.T) {
+func TestProgress_Traces(t *testing.T) {
 	for name, trace := range map[string]string{"mono-calls": "app.mlpd", "xray-tsc": "xray-log.calls"} {
 		dir := testrec.Place(t, name)
 		st, err := os.Stat(filepath.Join(dir, trace))
@@ -79,7 +79,7 @@ func TestProgressTraces(t *testing.T) {
 		}
 		sum, err := Run(t.Context(), opts)
 		if err != nil || len(sum.Traces) != 1 {
-			t.Fatalf("%v, %+v", err, sum)
+			t.Fatalf("got %v, %+v; want no error, 1 trace", err, sum)
 		}
 		of := end.Total - int64(recordsEnd(t, opts.Input))
 		if end.Phase != report.PhaseWrite || end.Done != end.Total || of < st.Size()/2 || of > st.Size() {
@@ -89,7 +89,7 @@ func TestProgressTraces(t *testing.T) {
 }
 
 // A stream has no end until it is there; a directory's files are walked side by side.
-func TestProgressForms(t *testing.T) {
+func TestProgress_StreamsAndDirectories(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -109,12 +109,12 @@ func TestProgressForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := p.State(); s.Phase != report.PhaseStream || s.Total != 0 || s.Done < int64(len(stream))*9/10 || s.Done > int64(len(stream)) {
-		t.Errorf("%+v of %d bytes", s, len(stream))
+		t.Errorf("got %+v; want PhaseStream, no total, most of %d bytes", s, len(stream))
 	}
 }
 
 // Telling costs no memory, whether anyone wants to know or not.
-func TestProgressAllocates(t *testing.T) {
+func TestProgress_NoAllocation(t *testing.T) {
 	block := &perfdata.Block{Data: make([]byte, 100)}
 	for _, p := range []*report.Progress{nil, new(report.Progress)} {
 		walk := recording.Pass{Progress: p}
@@ -125,12 +125,12 @@ func TestProgressAllocates(t *testing.T) {
 			p.ReadBeside(1, 2)
 			walk.Read(block)
 		}); n != 0 {
-			t.Errorf("%v allocations", n)
+			t.Errorf("got %v allocations; want none", n)
 		}
 	}
 }
 
-func TestPhaseNames(t *testing.T) {
+func TestPhase_EveryName(t *testing.T) {
 	seen := make(map[string]bool)
 	for p := report.PhaseOpen; p <= report.PhaseUndo; p++ {
 		if name := p.String(); name == "working" || seen[name] {

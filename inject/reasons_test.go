@@ -27,7 +27,7 @@ func (w *world) reasons() []inject.Reason {
 	w.t.Helper()
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Markers != 0 || sum.Mappings != 0 || len(sum.Reasons) == 0 {
-		w.t.Fatalf("%+v, %v", sum, err)
+		w.t.Fatalf("got %s, %v; want no error, nothing missing, Markers = 0, Mappings = 0, some reasons", asJSON(sum), err)
 	}
 	if st, err := os.Stat(w.opts.Output); err != nil || st.Size() != sum.BytesWritten {
 		w.t.Errorf("the output has %d bytes, not %d; %v", st.Size(), sum.BytesWritten, err)
@@ -36,7 +36,7 @@ func (w *world) reasons() []inject.Reason {
 }
 
 // Runtimes are known by their names, or by their files, and each has something to type.
-func TestReasonRuntimes(t *testing.T) {
+func TestReasons_EveryRuntime(t *testing.T) {
 	for _, c := range []struct{ comm, program, advice string }{
 		{"node", "/usr/bin/node", "node --perf-prof"},
 		{"node-MainThread", "/opt/node-22/bin/node", "node --perf-prof"},
@@ -62,13 +62,13 @@ func TestReasonRuntimes(t *testing.T) {
 		r := w.reasons()[0]
 		if r.Kind != inject.ReasonFlagMissing || r.PID != 777_000_001 || r.Command != c.comm || r.Samples != 30 || !strings.HasPrefix(r.Advice, "perf record -k mono -g ") || !strings.Contains(r.Advice, c.advice) ||
 			!strings.Contains(r.Text, "process 777000001 ("+c.comm+") has 30 samples in code that it made") {
-			t.Errorf("%s: %+v", c.comm, r)
+			t.Errorf(`%s: got %+v; want Kind = ReasonFlagMissing, PID = 777_000_001, Command = c.comm, Samples = 30, Advice that begins with "perf record -k mono -g ", Advice with %q, Text with "process 777000001 ("+c.comm+") has 30 samples in code that it made"`, c.comm, r, c.advice)
 		}
 	}
 }
 
 // Each reason but that, with what is to be done.
-func TestReasons(t *testing.T) {
+func TestReasons_EveryKind(t *testing.T) {
 	const pid = 777_000_002
 	dump := fmt.Sprintf("jit-%d.dump", pid)
 	loaded := func(time uint64) timed { return load(time, pid, 0, 0x7f1200000000, "function", code(64, 1)) }
@@ -118,12 +118,12 @@ func TestReasons(t *testing.T) {
 			c.make(w)
 			r := w.reasons()
 			if len(r) != 1 || r[0].Kind != c.kind || !strings.Contains(r[0].Text, c.text) || !strings.Contains(r[0].Advice, c.advice) {
-				t.Errorf("%+v", r)
+				t.Errorf("got %+v; want 1 reason, r[0].Kind = %v, r[0].Text with %q, r[0].Advice with %q", r, c.kind, c.text, c.advice)
 			}
 			if c.kind == inject.ReasonNoMarker { // what is said helps
 				w.opts.SideFiles = []inject.SideFile{{PID: pid, Path: mentioned(r[0].Advice)}}
 				if sum, err := w.run(); err != nil || sum.Samples.Resolved != 30 {
-					t.Errorf("%+v, %v", sum, err)
+					t.Errorf("got %s, %v; want no error, Samples.Resolved = 30", asJSON(sum), err)
 				}
 			}
 		})
@@ -132,7 +132,7 @@ func TestReasons(t *testing.T) {
 
 // Of many processes the first are named; without -k mono that is said as well; and a
 // process of which nothing is known is none.
-func TestReasonsTogether(t *testing.T) {
+func TestReasons_ManyProcesses(t *testing.T) {
 	w := newWorld(t)
 	w.ClockID = -1
 	for i := range uint32(9) {
@@ -143,7 +143,7 @@ func TestReasonsTogether(t *testing.T) {
 	}
 	r := w.reasons()
 	if len(r) != 7 || r[0].PID != 777_000_108 || r[4].PID != 777_000_104 || r[5].Kind != inject.ReasonMore || r[5].Samples != 30+31+32+33 || r[6].Kind != inject.ReasonClock || !strings.Contains(r[6].Advice, "-k mono") {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want 7 reasons, r[0].PID = 777_000_108, r[4].PID = 777_000_104, r[5].Kind = ReasonMore, r[5].Samples = 30+31+32+33, r[6].Kind = ReasonClock, r[6].Advice with "-k mono"`, r)
 	}
 	w.opts.NoCount = true
 	if r := w.reasons(); len(r) != 7 || r[0].PID != 777_000_100 || r[0].Samples != 0 || r[0].Kind != inject.ReasonFlagMissing {
@@ -153,7 +153,7 @@ func TestReasonsTogether(t *testing.T) {
 
 // A real recording whose markers are gone: perf's command line says that the flag was
 // given. Its result, injected again, says what it is.
-func TestReasonsOfRecordings(t *testing.T) {
+func TestReasons_RealRecordings(t *testing.T) {
 	dir := testrec.Unpack(t, "node-fp")
 	input := filepath.Join(dir, "perf.data")
 	recording := read(t, input)
@@ -165,14 +165,14 @@ func TestReasonsOfRecordings(t *testing.T) {
 	opts := inject.Options{Input: input, Output: filepath.Join(dir, "out.data"), Objects: filepath.Join(dir, "objects")}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoMarker || !strings.HasSuffix(mentioned(sum.Reasons[0].Advice), "jit-9906.dump") || sum.Reasons[0].Samples < 250 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoMarker, mentioned(Reasons[0].Advice) that ends with "jit-9906.dump", Reasons[0].Samples >= 250`, asJSON(sum), err)
 	}
 	if err := os.Rename(filepath.Join(dir, "jit-9906.dump"), filepath.Join(dir, "it.dump")); err != nil {
 		t.Fatal(err)
 	}
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonNoDump || !strings.Contains(sum.Reasons[0].Text, "started with --perf-prof") || !strings.Contains(sum.Reasons[0].Advice, "`again with Options.SideFiles{PID: 9906, Path: FILE}`") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 reason, Reasons[0].Kind = ReasonNoDump, Reasons[0].Text with \"started with --perf-prof\", Reasons[0].Advice with \"`again with Options.SideFiles{PID: 9906, Path: FILE}`\"", asJSON(sum), err)
 	}
 
 	dir = testrec.Unpack(t, "php")
@@ -182,13 +182,13 @@ func TestReasonsOfRecordings(t *testing.T) {
 	}
 	opts.Input, opts.Output = opts.Output, filepath.Join(dir, "again.data")
 	if sum, err = inject.Run(t.Context(), opts); err != nil || sum.AlreadyInjected != 44 || len(sum.Reasons) != 1 || sum.Reasons[0].Kind != inject.ReasonInjected {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, AlreadyInjected = 44, 1 reason, Reasons[0].Kind = ReasonInjected", asJSON(sum), err)
 	}
 }
 
 // Beside processes with a dump, those without are told of; not those whose dump is gone,
 // of which problems tell.
-func TestReasonsBesideDumps(t *testing.T) {
+func TestReasons_BesideDumps(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
@@ -204,15 +204,15 @@ func TestReasonsBesideDumps(t *testing.T) {
 	w.jitting(777_000_001, "java", "/usr/lib/jvm/java-17/bin/java", 40)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != inject.ReasonFlagMissing {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, 1 problem, 1 reason, Reasons[0].PID = 777_000_001, Reasons[0].Kind = ReasonFlagMissing", asJSON(sum), err)
 	}
 	if s := sum.Samples; s.Total != 94 || s.InJIT != 2 || s.Resolved != 1 || s.WithoutDump != 91 || *sum.Dumps[0].Samples != s.JitSamples {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want Total = 94, InJIT = 2, Resolved = 1, WithoutDump = 91, *Dumps[0].Samples = JitSamples", s)
 	}
 }
 
 // A stream without markers.
-func TestReasonsOfStreams(t *testing.T) {
+func TestReasons_Stream(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	stream := []byte(strings.ReplaceAll(string(read(t, "perf.pipe.data")), "/jit-9960.dump\x00", "/jit-9960.dumb\x00"))
@@ -233,7 +233,7 @@ func TestReasonsOfStreams(t *testing.T) {
 }
 
 // A child of a process with a dump that runs a program of its own must be told by itself.
-func TestReasonsOfSpawned(t *testing.T) {
+func TestReasons_SpawnedProgram(t *testing.T) {
 	w := newWorld(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x7f1200000000, "function", code(64, 1)))
@@ -249,16 +249,16 @@ func TestReasonsOfSpawned(t *testing.T) {
 	}
 	sum, err := w.run()
 	if err != nil || len(sum.Reasons) != 1 || sum.Reasons[0].PID != 777_000_001 || sum.Reasons[0].Kind != inject.ReasonFlagMissing || !strings.Contains(sum.Reasons[0].Advice, "node --perf-prof") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 reason, Reasons[0].PID = 777_000_001, Reasons[0].Kind = ReasonFlagMissing, Reasons[0].Advice with "node --perf-prof"`, asJSON(sum), err)
 	}
 	if s := sum.Samples; s.Resolved != 40 || s.WithoutDump != 40 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v; want Resolved = 40, WithoutDump = 40", s)
 	}
 }
 
 // Records are in order within one CPU only: a process is called what it was called last,
 // and not what stands last.
-func TestNamesByTime(t *testing.T) {
+func TestComm_LatestByTime(t *testing.T) {
 	w := newWorld(t)
 	w.Comm(100, 900, "last", true)
 	w.Comm(100, 800, "first", true)
@@ -266,7 +266,7 @@ func TestNamesByTime(t *testing.T) {
 	w.dump("jit-100.dump", x86(100), load(1500, 100, 0, 0x10000, "function", code(64, 1)))
 	w.expect(100, 2000, 0x10004, "function+0x4")
 	if sum, err := w.run(); err != nil || len(sum.Dumps) != 1 || sum.Dumps[0].Command != "last" {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want no error, 1 dump, Dumps[0].Command = "last"`, asJSON(sum), err)
 	}
 }
 

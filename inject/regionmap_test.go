@@ -89,7 +89,7 @@ func TestRegionMap_ExecForgets(t *testing.T) {
 			}
 			sum, err := w.run()
 			if err != nil || !sum.Complete() {
-				t.Fatal(sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 			}
 			// perf keeps mappings beyond an exec until others come, so the model is asked alone.
 			m := readMappings(t, w.opts.Output)

@@ -21,7 +21,7 @@ import (
 // Of every recording there is, every perf prints the same with the objects of all
 // functions and with those that are touched. These are the same files; or, where stacks are
 // unwound and neighbours share objects, the same functions.
-func TestSampledShowsTheSame(t *testing.T) {
+func TestSampled_EveryRecordingShowsTheSame(t *testing.T) {
 	type input struct{ recording, file string }
 	inputs := []input{
 		{"node-zstd", "perf.data"}, {"node-threads", "perf.data.dir"}, {"node-pipe", "perf.pipe.data"}, {"node-pidns", "perf.data"},
@@ -57,7 +57,7 @@ func TestSampledShowsTheSame(t *testing.T) {
 			opts.Output, opts.Sampled = filepath.Join(dir, "sampled.data"), true
 			sampled, err := inject.Run(t.Context(), opts)
 			if err != nil || len(sampled.Notes) > 0 {
-				t.Fatal(sampled, err)
+				t.Fatalf("got %+v, %v; want no error, no notes", sampled, err)
 			}
 			t.Logf("%d of %d objects", sampled.Objects, all.Objects)
 			stacks := strings.Contains(in.recording, "dwarf")
@@ -185,7 +185,7 @@ func (w *touching) made() (names []string, sum *inject.Summary) {
 	w.dump("jit-100.dump", x86(100), w.loads...)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		w.t.Fatal(sum, err)
+		w.t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	return w.objects(), sum
 }
@@ -217,7 +217,7 @@ func (w *touching) objects() (names []string) {
 
 // Each way in which a record can touch a function, and functions that nothing
 // touches, with and without copies of stacks.
-func TestSampledTouches(t *testing.T) {
+func TestSampled_EveryKindOfReference(t *testing.T) {
 	const all = testrec.IP | testrec.TID | testrec.Time | testrec.Addr | testrec.Period | testrec.Callchain | testrec.Branches | testrec.RegsUser | testrec.RegsIntr
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for _, stacks := range []uint64{0, testrec.StackUser} {
@@ -257,10 +257,10 @@ func TestSampledTouches(t *testing.T) {
 			w.load(100, "untouched3")
 			names, sum := w.made()
 			if !slices.Equal(names, w.want) {
-				t.Errorf("%v, stacks %v: made %q, want %q", order, stacks != 0, names, w.want)
+				t.Errorf("for %v, stacks %v: got objects %q, want %q", order, stacks != 0, names, w.want)
 			}
 			if d := sum.Dumps[0]; d.Unreferenced != len(w.loads)-len(w.want) || d.Functions != len(w.loads) || sum.Mappings != len(w.want) || len(sum.Notes) != 0 {
-				t.Errorf("%+v", sum)
+				t.Errorf("got %s; want d.Unreferenced = %v, d.Functions = %v, Mappings = %v, no notes", asJSON(sum), len(w.loads)-len(w.want), len(w.loads), len(w.want))
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func TestSampledTouches(t *testing.T) {
 
 // Functions of one address are all there if one of them is touched: which of them it
 // was is perf's to find out.
-func TestSampledReusedAddress(t *testing.T) {
+func TestSampled_AddressUsedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Sampled = true
 	w.mark(100, 1000, "jit-100.dump")
@@ -281,13 +281,13 @@ func TestSampledReusedAddress(t *testing.T) {
 		load(3300, 100, 3, 0x20000, "moved", code(64, 3)), move(4000, 100, 3, 0x20000, 0x30000, 64),
 		load(3300, 100, 4, 0x40000, "untouched", code(64, 3)), move(4000, 100, 4, 0x40000, 0x50000, 64))
 	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Unreferenced != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 3, Dumps[0].Unreferenced = 1", asJSON(sum))
 	}
 }
 
 // Samples of a child count for what its parent had when it was forked, and for what
 // the recording tells of the parent alone.
-func TestSampledChildren(t *testing.T) {
+func TestSampled_ForkedChildren(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Sampled = true
 	w.mark(100, 1000, "jit-100.dump")
@@ -300,12 +300,12 @@ func TestSampledChildren(t *testing.T) {
 		load(2000, 100, 1, 0x10000, "alpha", code(64, 1)), load(2100, 100, 2, 0x20000, "beta", code(64, 2)),
 		load(2200, 100, 3, 0x30000, "untouched", code(64, 3)), load(3000, 200, 4, 0x40000, "own", code(64, 4)))
 	if sum := w.check(); sum.Objects != 3 || sum.Dumps[0].Unreferenced != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want Objects = 3, Dumps[0].Unreferenced = 1", asJSON(sum))
 	}
 }
 
 // Return addresses of arm64 may be signed, and pointers tagged, in their upper bits.
-func TestSampledSignedAddresses(t *testing.T) {
+func TestSampled_SignedAddresses(t *testing.T) {
 	w := newTouching(t)
 	w.SampleType = testrec.IP | testrec.TID | testrec.Time | testrec.RegsUser | testrec.StackUser
 	w.Registers = 1
@@ -318,7 +318,7 @@ func TestSampledSignedAddresses(t *testing.T) {
 	h.Machine = uint32(elf.EM_AARCH64)
 	w.dump("jit-100.dump", h, w.loads...)
 	if sum, err := w.run(); err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if names := w.objects(); !slices.Equal(names, w.want) {
 		t.Errorf("made %q, want %q", names, w.want)
@@ -327,7 +327,7 @@ func TestSampledSignedAddresses(t *testing.T) {
 
 // Where it cannot be told what is touched, all functions are there, and the summary
 // says why. Nothing is missing then.
-func TestSampledFallsBack(t *testing.T) {
+func TestSampled_ReferencesUnknown(t *testing.T) {
 	for why, prepare := range map[string]func(*touching){
 		"hardware trace, which": func(w *touching) {
 			w.Raw(71, 0, binary.LittleEndian.AppendUint64(nil, 16)) // AUXTRACE
@@ -351,36 +351,36 @@ func TestSampledFallsBack(t *testing.T) {
 		prepare(w)
 		names, sum := w.made()
 		if len(names) != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], why) || sum.Dumps[0].Unreferenced != 0 {
-			t.Errorf("%s: %q, %+v", why, names, sum)
+			t.Errorf("%s: got %q, %s; want 1 name, 1 note, Notes[0] with why, Dumps[0].Unreferenced = 0", why, names, asJSON(sum))
 		}
 	}
 }
 
 // A pipe is read once, and gives all functions; the same in a file does not.
-func TestSampledPipe(t *testing.T) {
+func TestSampled_Pipe(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir)
 	opts := inject.Options{Input: "-", Stdin: feed(t, read(t, "perf.pipe.data"), 5000), Output: "piped.data", Objects: "objects", Sampled: true}
 	piped, err := inject.Run(t.Context(), opts)
 	if err != nil || !piped.Complete() || len(piped.Notes) != 1 || !strings.Contains(piped.Notes[0], "only once") || piped.Objects < 2000 {
-		t.Errorf("%+v, %v", piped, err)
+		t.Errorf(`got %+v, %v; want no error, nothing missing, 1 note, piped.Notes[0] with "only once", piped.Objects >= 2000`, piped, err)
 	}
 	opts.Input, opts.Output = "perf.pipe.data", "file.data"
 	file, err := inject.Run(t.Context(), opts)
 	if err != nil || !file.Complete() || len(file.Notes) != 0 || file.Objects >= piped.Objects/2 || file.Unchanged != file.Objects {
-		t.Errorf("%+v, %v", file, err)
+		t.Errorf("got %+v, %v; want no error, nothing missing, no notes, file.Objects < %v, file.Unchanged = file.Objects", file, err, piped.Objects/2)
 	}
 }
 
 // Nothing touched, nothing made; and that is no failure.
-func TestSampledNothing(t *testing.T) {
+func TestSampled_NothingReferenced(t *testing.T) {
 	w := newTouching(t)
 	w.mark(100, 1000, "jit-100.dump")
 	w.load(100, "untouched")
 	w.Sample(100, 2000, 0x1234)
 	names, sum := w.made()
 	if len(names) != 0 || sum.Mappings != 0 || sum.Dumps[0].Unreferenced != 1 {
-		t.Errorf("%q, %+v", names, sum)
+		t.Errorf("got %q, %s; want no names, Mappings = 0, Dumps[0].Unreferenced = 1", names, asJSON(sum))
 	}
 	if out := read(t, w.opts.Output); regexp.MustCompile(`jitted-|jit-100`).Match(out) {
 		t.Error("the result has mappings of jitted code")
@@ -388,7 +388,7 @@ func TestSampledNothing(t *testing.T) {
 }
 
 // A trace of a process without jitted code touches nothing, whoever else has some.
-func TestSampledTraceOfAnother(t *testing.T) {
+func TestSampled_TraceOfOtherProcess(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.pid = tracePID + 100
 	s.threads = map[uint32][]calls.Step{s.pid: steps("10+1 20+2 25-2 40-1")}
@@ -397,6 +397,6 @@ func TestSampledTraceOfAnother(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2 || sum.Objects != 3 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2, Objects = 3", asJSON(sum), err)
 	}
 }

@@ -64,7 +64,7 @@ func tree(t testing.TB, dir string) (files []string) {
 }
 
 // Sources are written where the objects say, and tools show them.
-func TestSourcesForTools(t *testing.T) {
+func TestSources_ShownByTools(t *testing.T) {
 	objdump, addr2line := testrec.Tool(t, "objdump"), testrec.Tool(t, "addr2line")
 	w := sourceWorld(t, "/src/app/a.toy", "lib/b.toy")
 	w.opts.Sources = w.path("sources")
@@ -91,7 +91,7 @@ func TestSourcesForTools(t *testing.T) {
 }
 
 // Whatever a file is called, it stays inside, and nothing that is there changes.
-func TestHostileSourceNames(t *testing.T) {
+func TestSources_HostileNames(t *testing.T) {
 	w := sourceWorld(t, "../../etc/x", "/../../../y", "a/../../../z", "dir/", "..", "file", "file/below", "there", "link/out", strings.Repeat("n", 300), strings.Repeat("d/", 5000)+"deep", "sp ace\\n")
 	w.opts.Sources = w.path("in/sources")
 	if err := os.MkdirAll(w.opts.Sources, 0o755); err != nil {
@@ -136,7 +136,7 @@ func TestHostileSourceNames(t *testing.T) {
 }
 
 // A run that fails leaves no sources behind.
-func TestSourcesUndone(t *testing.T) {
+func TestSources_RunFails(t *testing.T) {
 	w := sourceWorld(t, "d/a.toy")
 	w.opts.Sources = w.path("new/sources")
 	w.dump("jit-200.dump", x86(200), timed{1, &jitdump.Move{PID: 200, CodeIndex: 5}})
@@ -150,7 +150,7 @@ func TestSourcesUndone(t *testing.T) {
 	}
 }
 
-func TestEmbeddedSources(t *testing.T) {
+func TestSources_EmbeddedInObjects(t *testing.T) {
 	dwarfdump := testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	w := sourceWorld(t, "a.toy")
 	line := func() string {
@@ -172,10 +172,10 @@ func TestEmbeddedSources(t *testing.T) {
 }
 
 // A disk that is full is told of once.
-func TestSourcesFullDisk(t *testing.T) {
+func TestSources_DiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("jitinject", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skipf("no file system of my own: %v", err)
+		testrec.Skip(t, "no file system of my own: %v", err)
 	}
 	defer unix.Unmount(dir, 0)
 	var files []string
@@ -186,13 +186,13 @@ func TestSourcesFullDisk(t *testing.T) {
 	w.opts.Sources = filepath.Join(dir, "sources")
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || !strings.Contains(sum.Problems[0].Advice, "make room") || !strings.Contains(sum.Problems[1].Text, "more of its source files") {
-		t.Fatalf("%v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 2 problems, Problems[0].Advice with "make room", Problems[1].Text with "more of its source files"`, asJSON(sum), err)
 	}
 	w.resolve(w.opts.Output)
 }
 
 // Who may not read a dump may not read its code either.
-func TestModes(t *testing.T) {
+func TestObjects_DumpUnreadableForOthers(t *testing.T) {
 	for dump, want := range map[os.FileMode]os.FileMode{0o600: 0o600, 0o640: 0o640, 0o644: 0o644, 0o777: 0o644} {
 		w := sourceWorld(t, "a.toy")
 		w.opts.Sources = w.path("sources")

@@ -36,7 +36,7 @@ func feed(t *testing.T, b []byte, n int) *os.File {
 
 // A stream that is over when it comes gives the same as a file, and its rounds
 // stay. It may come in pieces of any size, and go to a pipe or to a file.
-func TestStream(t *testing.T) {
+func TestStream_OverWhenRead(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	t.Chdir(dir) // where the dump of a stream is looked for
 	stream := read(t, "perf.pipe.data")
@@ -48,7 +48,7 @@ func TestStream(t *testing.T) {
 			defer w.Close()
 			sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, size), Output: "-", Stdout: w})
 			if err != nil || !sum.Complete() || sum.Mappings < 2000 || sum.Markers != 1 {
-				t.Errorf("%+v, %v", sum, err)
+				t.Errorf("got %s, %v; want no error, nothing missing, Mappings >= 2000, Markers = 1", asJSON(sum), err)
 			}
 		}()
 		piped, err := io.ReadAll(r)
@@ -97,7 +97,7 @@ func TestStream(t *testing.T) {
 
 // A process is still at work while its stream is injected: what is there comes out
 // at once, and functions that it tells of late are found all the same.
-func TestLiveStream(t *testing.T) {
+func TestStream_ProcessStillRuns(t *testing.T) {
 	w := newWorld(t)
 	pid := uint32(os.Getpid()) // a process that is alive
 	w.mark(pid, 1000, "jit-1.dump")
@@ -181,7 +181,7 @@ func TestLiveStream(t *testing.T) {
 	}
 	sum := <-done
 	if sum == nil || !sum.Complete() || sum.Mappings != 3 || sum.Markers != 1 || sum.Samples.Resolved != int64(len(w.wants)) {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %s; want sum not nil, nothing missing, Mappings = 3, Markers = 1, Samples.Resolved = %v", asJSON(sum), int64(len(w.wants)))
 	}
 	if bytes.Contains(result, []byte{68, 0, 0, 0, 0, 0, 8, 0}) {
 		t.Error("a round is promised to be over, but functions of it came later")
@@ -227,7 +227,7 @@ func appendTo(t *testing.T, path string, b []byte) {
 }
 
 // A pipe that ends before it begins leaves what was there alone.
-func TestEmptyStream(t *testing.T) {
+func TestStream_Empty(t *testing.T) {
 	dir := testrec.Unpack(t, "node-pipe")
 	stream := read(t, filepath.Join(dir, "perf.pipe.data"))
 	out := filepath.Join(dir, "out.data")
@@ -247,7 +247,7 @@ func TestEmptyStream(t *testing.T) {
 }
 
 // An event whose ids do not fit into a pipe is not cut silently.
-func TestManyIDs(t *testing.T) {
+func TestStream_MoreIDsThanFit(t *testing.T) {
 	w := ready(t)
 	f := openFile(t, w.opts.Input)
 	f.Attrs[0].IDs = make([]uint64, 9000)
@@ -257,7 +257,7 @@ func TestManyIDs(t *testing.T) {
 }
 
 // --clock strict refuses in a stream, too.
-func TestStrictStream(t *testing.T) {
+func TestStream_ClockStrict(t *testing.T) {
 	w := ready(t)
 	w.ClockID = -1
 	w.Write(t, w.opts.Input)
@@ -272,7 +272,7 @@ func TestStrictStream(t *testing.T) {
 
 // What a file has in its header and a pipe in records survives the way there and
 // back: tracepoints, build ids, and features of all kinds.
-func TestHeaderThroughPipe(t *testing.T) {
+func TestStream_HeaderThereAndBack(t *testing.T) {
 	dir := testrec.Place(t, "node-fp")
 	f := openFile(t, filepath.Join(dir, "perf.data"))
 	tracing := bytes.Repeat([]byte("tracing "), 40000) // larger than any record
@@ -286,7 +286,7 @@ func TestHeaderThroughPipe(t *testing.T) {
 	out := filepath.Join(dir, "out.data")
 	sum, err := inject.Run(t.Context(), inject.Options{Input: "-", Stdin: feed(t, stream, 3000), Output: out})
 	if err != nil || !sum.Complete() || sum.Mappings < 2000 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Mappings >= 2000", asJSON(sum), err)
 	}
 	got := openFile(t, out)
 	for i := range f.Features {

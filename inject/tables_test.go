@@ -39,7 +39,7 @@ func unwinding(size int, headerFirst bool) *jitdump.Unwinding {
 // CPython's trampolines lie 11 bytes apart, each with tables that would reach over the
 // next ones. None takes another's addresses, whether perf unwinds or not. If it does, all
 // share one object, whose tables are mapped once.
-func TestPackedFunctions(t *testing.T) {
+func TestUnwindTables_FunctionsElevenBytesApart(t *testing.T) {
 	for _, sampleType := range []uint64{testrec.IP | testrec.TID | testrec.Time | testrec.Period, testrec.IP | testrec.TID | testrec.Time | testrec.Period | testrec.StackUser} {
 		w := newWorld(t)
 		w.SampleType = sampleType
@@ -81,7 +81,7 @@ func checkPackedStream(t *testing.T, w *world) {
 	opts.Input, opts.Stdin, opts.Output, opts.Objects = "-", feed(t, stream, 5000), w.path("piped.data"), w.path("piped")
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() {
-		t.Fatal(sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if sum.Objects != 200 || sum.Tables != 200 || !strings.Contains(sum.Dumps[0].Frames, "put the recording into a file") {
 		t.Errorf("from a pipe: %d objects, %d mappings of tables, %q; want 200, 200, advice to use a file", sum.Objects, sum.Tables, sum.Dumps[0].Frames)
@@ -100,7 +100,7 @@ func rowsIn(t *testing.T, dir string) (n int) {
 
 // Tables mean the same wherever they are: what readelf says of the objects of a
 // producer that sends the header first and of one that sends it last is one thing.
-func TestSentTables(t *testing.T) {
+func TestUnwindTables_HeaderFirstOrLast(t *testing.T) {
 	readelf := testrec.Tool(t, "readelf")
 	var said []string
 	for _, headerFirst := range []bool{false, true} {
@@ -160,7 +160,7 @@ func checkFrameHeader(t *testing.T, path string) {
 
 // A producer that sends what no unwinder should see is told so, and the code tells
 // instead.
-func TestRefusedTables(t *testing.T) {
+func TestUnwindTables_Invalid(t *testing.T) {
 	code := append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3}, make([]byte, 24)...)
 	for want, spoil := range map[string]func([]byte){
 		"length":  func(b []byte) { binary.LittleEndian.PutUint32(b, 0xfffffff0) },
@@ -177,10 +177,10 @@ func TestRefusedTables(t *testing.T) {
 		w.expect(100, 100, 0x10004, "function+0x4")
 		sum, err := w.run()
 		if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "what the code shows is used instead") {
-			t.Fatalf("%s: %+v, %v", want, sum, err)
+			t.Fatalf(`%s: got %s, %v; want no error, 1 problem, Problems[0].Text with "what the code shows is used instead"`, want, asJSON(sum), err)
 		}
 		if sum.Dumps[0].Unwind.Derived != 1 || sum.Dumps[0].Unwind.Sent != 0 {
-			t.Errorf("%s: %+v", want, sum.Dumps[0].Unwind)
+			t.Errorf("%s: got %+v; want Dumps[0].Unwind.Derived = 1, Dumps[0].Unwind.Sent = 0", want, sum.Dumps[0].Unwind)
 		}
 		t.Logf("%s: %s", want, sum.Problems[0].Text)
 		w.resolve(w.opts.Output)
@@ -193,13 +193,13 @@ func TestRefusedTables(t *testing.T) {
 
 // Where tables seem to be, there is nothing else: no mapping of the recording, no code,
 // no other tables.
-func TestTablesAreAlone(t *testing.T) {
+func TestUnwindTables_NothingElseThere(t *testing.T) {
 	for _, name := range []string{"node-dwarf", "php-dwarf", "toyjit-dwarf"} {
 		dir := testrec.Place(t, name)
 		out := filepath.Join(dir, "out.data")
 		sum, err := inject.Run(t.Context(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: out, Objects: filepath.Join(dir, "objects")})
 		if err != nil || !sum.Complete() {
-			t.Fatal(sum, err)
+			t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 		}
 		type span struct{ lo, hi uint64 }
 		var tables, others []span
@@ -257,7 +257,7 @@ func inText(t *testing.T, object string, offset uint64) bool {
 // they are without. Where code was before, at its other place, and where it is put at last
 // are two regions; the first has images one after the other. Each image that is mapped has
 // its tables mapped once.
-func TestTablesOfMovedFunctions(t *testing.T) {
+func TestUnwindTables_MovedFunctions(t *testing.T) {
 	w := newWorld(t)
 	w.SampleType |= testrec.StackUser
 	w.mark(100, 10, "jit-100.dump")
@@ -295,7 +295,7 @@ func TestTablesOfMovedFunctions(t *testing.T) {
 // Processes that share memory share the places of tables; those that do not need not
 // keep apart; memory that is the runtime's will do if there is no other; and where there is
 // no place, there are tables without entries directly after the code, and the summary says so.
-func TestRoomForTables(t *testing.T) {
+func TestUnwindTables_PlacesInMemory(t *testing.T) {
 	heirs := newWorld(t)
 	heirs.SampleType |= testrec.StackUser
 	heirs.mark(100, 10, "jit-100.dump")

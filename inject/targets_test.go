@@ -30,7 +30,7 @@ func branch(from, to uint64) []byte {
 // Functions that a touched one branches to are there, but not those that these branch
 // to, nor the neighbours of either; and so it is in children that load them, and where
 // code has moved.
-func TestSampledTargets(t *testing.T) {
+func TestSampled_BranchTargets(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Sampled = true
 	w.mark(100, 1000, "jit-100.dump")
@@ -79,7 +79,7 @@ func eachSymbol(t *testing.T, dir string, f func(name string)) {
 }
 
 // Touched code may be no code at all: nothing comes of it, whatever machine it is for.
-func TestSampledTargetsOfData(t *testing.T) {
+func TestSampled_ReferencedDataIsNoCode(t *testing.T) {
 	for _, machine := range []elf.Machine{elf.EM_X86_64, elf.EM_386, elf.EM_AARCH64, elf.EM_ARM, elf.EM_PPC64, elf.EM_RISCV, elf.EM_S390, elf.EM_LOONGARCH, elf.EM_MIPS} {
 		w := newTouching(t)
 		w.mark(100, 1000, "jit-100.dump")
@@ -96,10 +96,10 @@ func TestSampledTargetsOfData(t *testing.T) {
 		h.Machine = uint32(machine)
 		w.dump("jit-100.dump", h, w.loads...)
 		if sum, err := w.run(); err != nil || !sum.Complete() {
-			t.Fatal(machine, sum, err)
+			t.Fatalf("for %v: got %s, %v; want no error, nothing missing", machine, asJSON(sum), err)
 		}
 		if names := w.objects(); !slices.Contains(names, "data") {
-			t.Errorf("%v: made %q", machine, names)
+			t.Errorf("for %v: got objects %q; want one called data", machine, names)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestSampledTargetsOfData(t *testing.T) {
 // with those that are touched, in objects of their own and in bundles: addresses in
 // objects are different, names of what branches lead to are not. Only where two functions
 // are in one bundle that were in two, there may be a name where none was.
-func TestSampledAnnotates(t *testing.T) {
+func TestSampled_AnnotateShowsTheSame(t *testing.T) {
 	objdump := testrec.Tool(t, "objdump")
 	for _, name := range []string{"erlang", "php", "lli-hot", "toyjit"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // A result has the calls once, however often it is injected.
-func TestTraceAgain(t *testing.T) {
+func TestTrace_InjectedAgain(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
 	inject.SetTraces(t, s)
@@ -23,7 +23,7 @@ func TestTraceAgain(t *testing.T) {
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], "event mono already") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, nothing missing, 1 note, Notes[0] with "event mono already"`, asJSON(sum), err)
 	}
 	if !bytes.Equal(read(t, opts.Input), read(t, opts.Output)) {
 		t.Error("injecting the result again changes it")
@@ -35,13 +35,13 @@ func TestTraceAgain(t *testing.T) {
 	inject.SetTraces(t, s, &other)
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Notes) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once") {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, 1 note, 1 problem, Problems[0] with "calls of other processes in event mono already, from an earlier run; those of process 4712 are left out; give all traces at once"`, asJSON(sum), err)
 	}
 }
 
 // With --strict, the same: what is there already is no error, and what cannot be put in is
 // the error.
-func TestTraceAgainStrict(t *testing.T) {
+func TestTrace_InjectedAgainStrict(t *testing.T) {
 	w := newWorld(t)
 	w.Sample(tracePID, 1000, 0x1000)
 	w.Sample(tracePID, 1200, 0x1000)
@@ -54,25 +54,25 @@ func TestTraceAgainStrict(t *testing.T) {
 	opts := w.opts
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
 	if sum, err := inject.Run(t.Context(), opts); err != nil || len(sum.Notes) != 1 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, 1 note", asJSON(sum), err)
 	}
 	other := *s
 	other.pid++
 	inject.SetTraces(t, &other)
 	if sum, err := inject.Run(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "from an earlier run") {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf(`got %s, %v; want an error with "from an earlier run"`, asJSON(sum), err)
 	}
 }
 
 // An event of the recording that has the name already is not that of the calls.
-func TestTraceName(t *testing.T) {
+func TestTrace_EventNameTaken(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.name = "cpu-clock"
 	w.fillTraced()
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Notes) != 0 || sum.Traces[0].Event != "cpu-clock-2" || sum.Traces[0].Calls != 6 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, nothing missing, no notes, Traces[0].Event = "cpu-clock-2", Traces[0].Calls = 6`, asJSON(sum), err)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		if got := strings.ReplaceAll(scripted(t, perf, w.dir, w.opts.Output, "cpu-clock-2"), " cpu-clock-2 ", " mono "); got != wantCalls {
@@ -82,12 +82,12 @@ func TestTraceName(t *testing.T) {
 	opts := w.opts
 	opts.Input, opts.Output = w.opts.Output, w.path("again.data")
 	if sum, err = inject.Run(t.Context(), opts); err != nil || !sum.Complete() || len(sum.Notes) != 1 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("got %s, %v; want no error, nothing missing, 1 note", asJSON(sum), err)
 	}
 }
 
 // A trace that cannot be put in leaves the rest as it is, and it is said why.
-func TestTraceProblems(t *testing.T) {
+func TestTrace_CannotBePutIn(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(*world, *script)
@@ -112,7 +112,7 @@ func TestTraceProblems(t *testing.T) {
 			inject.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || sum.Complete() {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, something missing", asJSON(sum), err)
 			}
 			said := false
 			for _, p := range sum.Problems {
@@ -125,7 +125,7 @@ func TestTraceProblems(t *testing.T) {
 	}
 }
 
-func TestTraceOfStream(t *testing.T) {
+func TestTrace_Stream(t *testing.T) {
 	w, s := tracedWorld(t)
 	w.fillTraced()
 	r, wr := pipe(t)
@@ -136,13 +136,13 @@ func TestTraceOfStream(t *testing.T) {
 	w.opts.Input, w.opts.Stdin = "-", r
 	inject.SetTraces(t, s)
 	if _, err := inject.Run(t.Context(), w.opts); err == nil || !strings.Contains(err.Error(), "record into a file") {
-		t.Errorf("%v", err)
+		t.Errorf(`got %v; want an error with "record into a file"`, err)
 	}
 }
 
 // However deep calls are: what they took counts for the functions that called them, in all
 // perfs.
-func TestTraceDeep(t *testing.T) {
+func TestTrace_DeepCalls(t *testing.T) {
 	const deep = 400
 	var list []calls.Step
 	at := uint64(1000)
@@ -167,10 +167,10 @@ func TestTraceDeep(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if c := sum.Traces[0]; c.Calls != deep+1 || c.Cut != deep-126 || c.CutNotes != 0 || c.Inferred != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v; want Calls = %v, Cut = %v, CutNotes = 0, Inferred = 0", c, deep+1, deep-126)
 	}
 	for version, perf := range testrec.Perfs(t) {
 		report := testrec.Run(t, w.dir, perf, "report", "--stdio", "--children", "-g", "none", "-F", "overhead_children,sym", "-i", w.opts.Output)
@@ -201,7 +201,7 @@ func TestTraceDeep(t *testing.T) {
 }
 
 // A process that was forked, and began no other program, is called as its parent is.
-func TestTraceOfFork(t *testing.T) {
+func TestTrace_ForkedProcess(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.pid = tracePID + 9
 	s.threads = map[uint32][]calls.Step{s.pid: steps("20+1 30-1")}
@@ -210,6 +210,6 @@ func TestTraceOfFork(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || sum.Traces[0].Command == "" || sum.Traces[0].Command != sum.Dumps[0].Command {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf(`got %s, %v; want no error, Traces[0].Command other than "", Traces[0].Command = Dumps[0].Command`, asJSON(sum), err)
 	}
 }

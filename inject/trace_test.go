@@ -158,7 +158,7 @@ func scripted(t *testing.T, perf, dir, path, event string) string {
 }
 
 // Calls appear with exact times, whatever the recording's samples look like.
-func TestTrace(t *testing.T) {
+func TestTrace_ExactTimes(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		set  func(*world, *script)
@@ -183,7 +183,7 @@ func TestTrace(t *testing.T) {
 			inject.SetTraces(t, s)
 			sum, err := w.run()
 			if err != nil || !sum.Complete() || len(sum.Traces) != 1 {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, 1 trace", asJSON(sum), err)
 			}
 			if c := sum.Traces[0]; c.Calls != 6 || c.Threads != 2 || c.Inferred != 0 || c.Traced != 130 || c.Early != 0 || c.Late > 1 {
 				t.Errorf("summary %+v", c)
@@ -209,7 +209,7 @@ func TestTrace(t *testing.T) {
 
 // Beside a trace, everything else in a recording stays what it was, in all forms that
 // recordings have.
-func TestTraceForms(t *testing.T) {
+func TestTrace_EveryForm(t *testing.T) {
 	for _, form := range []struct{ name, input, output string }{
 		{"node-zstd", "perf.data", "out.data"},
 		{"node-threads", "perf.data.dir", "out.dir/"},
@@ -252,7 +252,7 @@ func TestTraceForms(t *testing.T) {
 			}
 			sum, err := inject.Run(t.Context(), opts)
 			if err != nil || !sum.Complete() || sum.Traces[0].Calls != threads*each {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = %v", asJSON(sum), err, threads*each)
 			}
 			for version, perf := range testrec.Perfs(t) {
 				before, _ := shown(t, dir, perf, plain)
@@ -336,7 +336,7 @@ func firstLine(a, b string) string {
 
 // Notes are samples of a second event, calls that took no time are samples like others,
 // and callchains are as long as the kernel's.
-func TestTraceNotes(t *testing.T) {
+func TestTrace_NotesAndZeroTimes(t *testing.T) {
 	w, s := tracedWorld(t)
 	deep := ""
 	for i := range 200 {
@@ -347,7 +347,7 @@ func TestTraceNotes(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	if c := sum.Traces[0]; c.Calls != 202 || c.Notes != 1 || c.Inferred != 200 || c.Cut != 200-126 || c.Traced != 50 {
 		t.Errorf("summary %+v", c)
@@ -369,7 +369,7 @@ func TestTraceNotes(t *testing.T) {
 
 // perf report adds up what the trace says, exactly: exclusive times, and inclusive ones of
 // the callers.
-func TestTraceReport(t *testing.T) {
+func TestTrace_PerfReportSums(t *testing.T) {
 	w, s := tracedWorld(t)
 	s.threads = map[uint32][]calls.Step{}
 	self, total := map[string]uint64{}, map[string]uint64{}
@@ -393,7 +393,7 @@ func TestTraceReport(t *testing.T) {
 	inject.SetTraces(t, s)
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 2700 || sum.Traces[0].Traced != total["One"] {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing, Traces[0].Calls = 2700, Traces[0].Traced = %v", asJSON(sum), err, total["One"])
 	}
 	for version, perf := range testrec.Perfs(t) {
 		flat := testrec.Run(t, w.dir, perf, "report", "--stdio", "--no-children", "-g", "none", "-F", "period,sample,sym", "-i", w.opts.Output)

@@ -51,7 +51,7 @@ func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *
 	cmd := exec.Command(testrec.Tool(t, "perf"), append([]string{"record", "-q", "-o", "perf.data", "-F", "199", "-k", "mono", "--call-graph", "dwarf,32768", "--"}, args...)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out[:min(len(out), 1000)])
+		t.Fatalf("unexpected error: %v: %s", err, out[:min(len(out), 1000)])
 	}
 	// perf 7 takes functions that are close together for one another's, unless the
 	// objects are called /tmp/jitted-*.
@@ -64,13 +64,13 @@ func recordStacks(t *testing.T, env []string, args ...string) (dir string, sum *
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "out.data"), Objects: objects,
 	})
 	if err != nil || !sum.Complete() {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("got %s, %v; want no error, nothing missing", asJSON(sum), err)
 	}
 	bundles, err := inject.Run(t.Context(), inject.Options{
 		Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "bundle.data"), Objects: filepath.Join(dir, "bundles"), Bundle: true,
 	})
 	if err != nil || !bundles.Complete() {
-		t.Fatalf("%+v, %v", bundles, err)
+		t.Fatalf("got %+v, %v; want no error, nothing missing", bundles, err)
 	}
 	t.Logf("%d objects, %d in bundles", sum.Objects, bundles.Objects)
 	for i := range sum.Dumps {
@@ -102,7 +102,7 @@ int main(void) { volatile int s = 0; for (int i = 0; i < 3000000; i++) s += midd
 `
 
 // Of stacks with jitted functions, nearly all are whole.
-func TestStacksAreWhole(t *testing.T) {
+func TestStacks_FreshAreWhole(t *testing.T) {
 	write := func(t *testing.T, name, text string) string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), name)

@@ -25,7 +25,7 @@ func withAndWithoutStacks(t *testing.T, test func(w *world)) {
 }
 
 // A child with a dump of its own keeps what it has from its parent, between its own.
-func TestInheritedBesideOwn(t *testing.T) {
+func TestBundle_InheritedBesideOwn(t *testing.T) {
 	withAndWithoutStacks(t, func(w *world) {
 		w.mark(100, 1000, "jit-100.dump")
 		w.dump("jit-100.dump", x86(100),
@@ -46,7 +46,7 @@ func TestInheritedBesideOwn(t *testing.T) {
 }
 
 // A file that is mapped over a bundle later, and code that is loaded there even later.
-func TestFileBetweenLoads(t *testing.T) {
+func TestBundle_FileMappedBetweenLoads(t *testing.T) {
 	for _, name := range []string{"/dev/shm/code-cache (deleted)", "/dev/shm/code-cache"} {
 		withAndWithoutStacks(t, func(w *world) {
 			w.mark(100, 1000, "jit-100.dump")
@@ -64,7 +64,7 @@ func TestFileBetweenLoads(t *testing.T) {
 }
 
 // Functions of two dumps between each other, and over each other.
-func TestInterleavedDumps(t *testing.T) {
+func TestBundle_InterleavedDumps(t *testing.T) {
 	withAndWithoutStacks(t, func(w *world) {
 		w.mark(100, 1000, "jit-100.dump")
 		w.Mmap2(100, 1002, 0x7f0000010000, 0x1000, 0, w.path("jit-101.dump"))
@@ -82,7 +82,7 @@ func TestInterleavedDumps(t *testing.T) {
 }
 
 // Where nobody knows what is touched, no function is to be seen before its time.
-func TestBundlesOfUnknown(t *testing.T) {
+func TestBundle_ReferencesUnknown(t *testing.T) {
 	for what, spoil := range map[string]func(w *world){
 		"trace": func(w *world) {
 			w.Raw(70, 0, append([]byte{1}, make([]byte, 15+8*20)...)) // AUXTRACE_INFO
@@ -102,14 +102,14 @@ func TestBundlesOfUnknown(t *testing.T) {
 		w.opts.Bundle = true
 		sum, err := w.run()
 		if err != nil || len(sum.Notes) != 1 || sum.Objects != 1 || sum.Mappings != 2 {
-			t.Errorf("%s: %+v, %v", what, sum, err)
+			t.Errorf("%s: got %s, %v; want no error, 1 note, Objects = 1, Mappings = 2", what, asJSON(sum), err)
 		}
 		w.resolve(w.opts.Output)
 	}
 }
 
 // What a process had before an exec does not come back with the next dump.
-func TestBundlesAfterExec(t *testing.T) {
+func TestBundle_AfterExec(t *testing.T) {
 	withAndWithoutStacks(t, func(w *world) {
 		w.mark(100, 1000, "jit-100.dump")
 		w.dump("jit-100.dump", x86(100),
@@ -131,7 +131,7 @@ func TestBundlesAfterExec(t *testing.T) {
 
 // A child that runs a program of its own has no memory of its parent's functions: they
 // tear no holes into its bundles.
-func TestBundlesOfSpawned(t *testing.T) {
+func TestBundle_SpawnedProgram(t *testing.T) {
 	withAndWithoutStacks(t, func(w *world) {
 		for i, pid := range []uint32{100, 101} {
 			if i > 0 {
@@ -151,7 +151,7 @@ func TestBundlesOfSpawned(t *testing.T) {
 		w.check()
 		w.opts.Bundle = true
 		if sum, err := w.run(); err != nil || sum.Objects != 2 {
-			t.Errorf("%+v, %v", sum, err)
+			t.Errorf("got %s, %v; want no error, Objects = 2", asJSON(sum), err)
 		}
 	})
 }

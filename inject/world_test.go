@@ -167,7 +167,7 @@ func (w *world) checkLayouts() {
 		opts.Bundle, opts.Sampled, opts.Output, opts.Objects = layout.bundle, layout.sampled, filepath.Join(dir, layout.name+".data"), filepath.Join(dir, layout.name)
 		sum, err := inject.Run(context.Background(), opts)
 		if err != nil {
-			w.t.Fatal(layout.name, err)
+			w.t.Fatalf("for %v: unexpected error: %v", layout.name, err)
 		}
 		if !sum.Complete() {
 			w.t.Errorf("%s: problems: %v", layout.name, sum.Problems)
@@ -290,7 +290,7 @@ func eachRecord(t testing.TB, path string, f func(*perfdata.Layouts, perfdata.Re
 			}
 			if time, ok := ls.Time(rec); ok {
 				if time < flushed {
-					t.Errorf("%v of time %d, after a round that promised nothing before %d", rec.Type, time, flushed)
+					t.Errorf("got %v of time %d after a round that ended at %d; want nothing earlier", rec.Type, time, flushed)
 				}
 				newest = max(newest, time)
 			}

@@ -74,7 +74,7 @@ func rewriteXRay(t *testing.T, path string, version uint16, change func(*xrayfdr
 
 // Traces of LLVM 5 and 6 do not say of which process they are: its threads tell. Nor does
 // it matter if the process had another number where it ran.
-func TestXRayProcess(t *testing.T) {
+func TestXRay_ProcessToldByThreads(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		version uint16
@@ -112,7 +112,7 @@ func TestXRayProcess(t *testing.T) {
 		})
 		if test.problem != "" {
 			if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) {
-				t.Errorf("%s: %v", test.name, sum.Problems)
+				t.Errorf("%s: got %v; want 1 problem, Problems[0] with %q", test.name, sum.Problems, test.problem)
 			}
 			continue
 		}
@@ -135,7 +135,7 @@ func TestXRayProcess(t *testing.T) {
 
 // The program is where it was recorded, beside the recording, or where an option says; and
 // it is the one that was recorded.
-func TestXRayProgram(t *testing.T) {
+func TestXRay_ProgramFound(t *testing.T) {
 	gone := func(t *testing.T, dir string) string {
 		if err := os.Mkdir(filepath.Join(dir, "moved"), 0o700); err != nil {
 			t.Fatal(err)
@@ -190,10 +190,10 @@ func TestXRayProgram(t *testing.T) {
 			switch {
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0] with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || int(sum.Traces[0].Calls) != all:
-				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				t.Errorf("got %v, %+v; want nothing missing, Traces[0].Calls = %v", sum.Problems, sum.Traces, all)
 			}
 		})
 	}
@@ -202,7 +202,7 @@ func TestXRayProgram(t *testing.T) {
 // Without a build id the file that was mapped is known by its inode, and any other may be
 // another build: it has to be named, has to fit what was mapped, and has to have the functions
 // of the trace.
-func TestXRayProgramWithoutBuildID(t *testing.T) {
+func TestXRay_ProgramWithoutBuildID(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		id        uint32 // of the function in the trace
@@ -272,10 +272,10 @@ func TestXRayProgramWithoutBuildID(t *testing.T) {
 				t.Fatal(err)
 			case test.problem != "":
 				if len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), test.problem) || len(sum.Traces) != 0 {
-					t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+					t.Errorf("got %v, %+v; want 1 problem, Problems[0] with %q, no traces", sum.Problems, sum.Traces, test.problem)
 				}
 			case !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 2 || sum.Traces[0].XRay.Unchecked != test.unchecked:
-				t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+				t.Errorf("got %v, %+v; want nothing missing, 1 trace, Traces[0].Calls = 2, Traces[0].XRay.Unchecked = %v", sum.Problems, sum.Traces, test.unchecked)
 			}
 		})
 	}
@@ -297,7 +297,7 @@ func replaceProgram(t *testing.T, program string, _ *inject.Options) {
 }
 
 // What cannot be followed ends the run, with what is wrong.
-func TestXRayOptions(t *testing.T) {
+func TestXRay_UnusableOptions(t *testing.T) {
 	dir := testrec.Place(t, "xray-emulated")
 	for _, test := range []struct {
 		xray, binary []string
@@ -312,7 +312,7 @@ func TestXRayOptions(t *testing.T) {
 	} {
 		_, err := inject.Run(context.Background(), inject.Options{Input: dir + "/perf.data", Output: dir + "/out.data", SideFiles: traces(test.xray), Programs: test.binary})
 		if err == nil || !strings.Contains(err.Error(), test.error) {
-			t.Errorf("%v, %v: %v", test.xray, test.binary, err)
+			t.Errorf("for %v, %v: got %v; want an error with %q", test.xray, test.binary, err, test.error)
 		}
 		if _, err := os.Stat(dir + "/out.data"); err == nil {
 			t.Error("there is a result")
@@ -326,27 +326,27 @@ func TestXRayOptions(t *testing.T) {
 		o.SideFiles = append(o.SideFiles, inject.SideFile{Kind: inject.KindXRay, Path: dir + "/xray-log.empty"})
 	})
 	if len(sum.Traces) != 1 || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "xray-log.empty: ") {
-		t.Errorf("%v, %+v", sum.Problems, sum.Traces)
+		t.Errorf(`got %v, %+v; want 1 trace, 1 problem, Problems[0] with "xray-log.empty: "`, sum.Problems, sum.Traces)
 	}
 }
 
 // A program in a pid namespace is told by its program, and its threads by their order.
-func TestXRayContainer(t *testing.T) {
+func TestXRay_PIDNamespace(t *testing.T) {
 	clang := testrec.Tool(t, "clang++-14", "clang++")
 	unshare := testrec.Tool(t, "unshare")
 	testrec.CanRecord(t)
 	if exec.Command(unshare, "--pid", "--fork", "--mount-proc", "true").Run() != nil {
-		t.Skip("SKIPPED: no pid namespaces here")
+		testrec.Skip(t, "no pid namespaces here")
 	}
 	dir := t.TempDir()
 	if out, err := testrec.Command(t, dir, clang, "-O1", "-fxray-instrument", "-pthread", "-o", "calls", testrec.Path("xray", "calls.cc"), testrec.Path("..", "cmd", "jitinject", "help", "recorder.cc")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	recordXRay(t, dir, "XRAY_FDR_OPTIONS=func_duration_threshold_us=0 buffer_max=100", unshare, "--pid", "--fork", "--mount-proc", "./calls", "20", "1000", "0")
 	_, all, _ := xrayTruth(t, dir)
 	sum := xrayed(t, dir, nil)
 	if !sum.Complete() || len(sum.Traces) != 1 || int(sum.Traces[0].Calls) != all || sum.Traces[0].Command != "calls" || sum.Traces[0].PID < 10 {
-		t.Fatalf("%v, %+v", sum.Problems, sum.Traces)
+		t.Fatalf(`got %v, %+v; want nothing missing, 1 trace, Traces[0].Calls = %v, Traces[0].Command = "calls", Traces[0].PID >= 10`, sum.Problems, sum.Traces, all)
 	}
 	tids := make(map[int]int)
 	for _, s := range shownCalls(t, testrec.Tool(t, "perf"), filepath.Join(dir, "out.data")) {

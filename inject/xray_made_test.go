@@ -47,7 +47,7 @@ func xrayOf(t *testing.T, header xrayfdr.Header, write func(*xraygen.Writer)) []
 
 // Recorded without -k mono, a recording may say what counts of the processor's clock are in
 // its own; then what the trace says of times does not matter.
-func TestXRayTimeConv(t *testing.T) {
+func TestXRay_TimeConvRecord(t *testing.T) {
 	w := newWorld(t)
 	w.ClockID = -1
 	conv := make([]byte, 24)
@@ -64,7 +64,7 @@ func TestXRayTimeConv(t *testing.T) {
 	})
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Clock.Kind != inject.ClockTSC {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Clock.Kind = ClockTSC", err, asJSON(sum))
 	}
 	for _, perf := range testrec.Perfs(t) {
 		var calls []string
@@ -74,7 +74,7 @@ func TestXRayTimeConv(t *testing.T) {
 			}
 		}
 		if got := strings.Join(calls, ", "); got != "1510 100 leaf branch, 1810 500 branch" {
-			t.Errorf("%s: %s", perf, got)
+			t.Errorf(`%s: got %s; want "1510 100 leaf branch, 1810 500 branch"`, perf, got)
 		}
 	}
 	// Nanoseconds of CLOCK_REALTIME are no counts of the processor.
@@ -86,12 +86,12 @@ func TestXRayTimeConv(t *testing.T) {
 		xw.Function(xrayfdr.Enter, 2, 600)
 	})
 	if sum, err = w.run(); err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "-k mono") {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0] with "-k mono"`, err, asJSON(sum))
 	}
 }
 
 // Damage in one thread's buffer is told with its offset, and costs the rest of that buffer.
-func TestXRayDamage(t *testing.T) {
+func TestXRay_DamagedBuffer(t *testing.T) {
 	w := newWorld(t)
 	madeXRay(t, w, xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}, func(xw *xraygen.Writer) {
 		for i := range uint64(2) {
@@ -113,19 +113,19 @@ func TestXRayDamage(t *testing.T) {
 	put(t, path, file)
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 2 || sum.Traces[0].Calls != 5 || sum.Traces[0].Gaps != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, 2 problems, Traces[0].Calls = 5, Traces[0].Gaps = 1", err, asJSON(sum))
 	}
 	if p := sum.Problems[0]; p.Offset != at || !strings.Contains(p.Advice, "jitinject verify") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want Offset = %v, Advice with "jitinject verify"`, p, at)
 	}
 	if p := sum.Problems[1]; !strings.Contains(p.String(), "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out") {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want text with "1 calls of functions in shared objects (numbers 0x1000001 to 0x1000001) are left out"`, p)
 	}
 }
 
 // A program that has its trace written several times makes several files. They are one trace:
 // what was called when a file ended goes on in the next, whichever is named first.
-func TestXRayFiles(t *testing.T) {
+func TestXRay_SeveralFiles(t *testing.T) {
 	w := newWorld(t)
 	h := xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
 	buffer := func(xw *xraygen.Writer, at uint64) {
@@ -146,7 +146,7 @@ func TestXRayFiles(t *testing.T) {
 	w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindXRay, Path: w.path("second.log")}, {Kind: inject.KindXRay, Path: w.path("xray.log")}}
 	sum, err := w.run()
 	if err != nil || !sum.Complete() || len(sum.Traces) != 1 || sum.Traces[0].Calls != 3 || sum.Traces[0].Unmatched+sum.Traces[0].Inferred != 0 || sum.Traces[0].XRay.More != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, 1 trace, Traces[0].Calls = 3, Traces[0].Unmatched+Traces[0].Inferred = 0, Traces[0].XRay.More = 1", err, asJSON(sum))
 	}
 	for _, perf := range testrec.Perfs(t) {
 		var chains []string
@@ -156,14 +156,14 @@ func TestXRayFiles(t *testing.T) {
 			}
 		}
 		if got := strings.Join(chains, ", "); got != "leaf branch, leaf branch, branch" {
-			t.Errorf("%s: %s", perf, got)
+			t.Errorf(`%s: got %s; want "leaf branch, leaf branch, branch"`, perf, got)
 		}
 	}
 }
 
 // A runtime whose buffers are full takes the oldest ones again, and says so nowhere. What
 // the recording knows of the process tells.
-func TestXRayOverwritten(t *testing.T) {
+func TestXRay_BuffersOverwritten(t *testing.T) {
 	for _, test := range []struct {
 		at      uint64 // when the trace begins
 		first   xrayfdr.Kind
@@ -200,16 +200,16 @@ func TestXRayOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(sum.Problems); len(sum.Problems) > 1 || sum.Complete() != (test.problem == "") || !strings.Contains(got, test.problem) {
-			t.Errorf("%+v: %s", test, got)
+			t.Errorf(`for %+v: got %s; want at most 1 problem, Complete() = test.problem == "", one with test.problem`, test, got)
 		}
 		if got := fmt.Sprint(sum.Notes); (len(sum.Notes) == 0) != (test.note == "") || !strings.Contains(got, test.note) {
-			t.Errorf("%+v: notes %s", test, got)
+			t.Errorf("for %+v: got notes %s; want %q", test, got, test.note)
 		}
 	}
 }
 
 // Who does not know of --xray is told, if there is a trace of a recorded program.
-func TestXRayHint(t *testing.T) {
+func TestXRay_TraceNotNamed(t *testing.T) {
 	for name, want := range map[string]int{"xray-log.calls.a1B2c3": 1, "xray-log.others.a1B2c3": 0} {
 		dir := testrec.Place(t, "xray-emulated")
 		if err := os.Rename(filepath.Join(dir, "xray-log.calls"), filepath.Join(dir, name)); err != nil {
@@ -217,14 +217,14 @@ func TestXRayHint(t *testing.T) {
 		}
 		sum := xrayed(t, dir, func(o *inject.Options) { o.SideFiles = nil })
 		if len(sum.Notes) != want || want > 0 && !strings.Contains(sum.Notes[0], fmt.Sprintf("Kind: xray, Path: %q}", filepath.Join(dir, name))) {
-			t.Errorf("%s: %v", name, sum.Notes)
+			t.Errorf("%s: got notes %q; want %d, of which the first names the file", name, sum.Notes, want)
 		}
 	}
 }
 
 // A trace that was copied while it was written has what is there, and that something is
 // missing is said. Events of old runtimes have lost their data, which is put right.
-func TestXRayRepairs(t *testing.T) {
+func TestXRay_CopiedWhileWritten(t *testing.T) {
 	write := func(version uint16) func(*xraygen.Writer) {
 		return func(xw *xraygen.Writer) {
 			for i := range uint64(2) {
@@ -246,7 +246,7 @@ func TestXRayRepairs(t *testing.T) {
 	put(t, path, file[:len(file)-4])
 	sum, err := w.run()
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].String(), "it ends inside a buffer; what was behind is missing; let the program end") || sum.Traces[0].Calls != 6 || sum.Traces[0].Inferred != 1 {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %s; want no error, 1 problem, Problems[0] with "it ends inside a buffer; what was behind is missing; let the program end", Traces[0].Calls = 6, Traces[0].Inferred = 1`, err, asJSON(sum))
 	}
 
 	w = newWorld(t)
@@ -268,9 +268,9 @@ func TestXRayRepairs(t *testing.T) {
 	put(t, path, bytes.Replace(file, []byte("0123456"), nil, 1))
 	sum, err = w.run()
 	if err != nil || !sum.Complete() || sum.Traces[0].Calls != 26 || sum.Traces[0].Notes != 1 {
-		t.Fatalf("%v, %+v", err, sum)
+		t.Fatalf("got %v, %s; want no error, nothing missing, Traces[0].Calls = 26, Traces[0].Notes = 1", err, asJSON(sum))
 	}
 	if r := sum.Traces[0].XRay.Fixes; len(r) == 0 || r[0].Name != "overwritten-events" || r[0].Count != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want some quirks, r[0].Name = "overwritten-events", r[0].Count = 1`, r)
 	}
 }

@@ -129,7 +129,7 @@ func checkXRay(t *testing.T, dir string) {
 		t.Errorf("%d calls, %d exceptions, %d notes: %+v", all, thrown, count["telling"], s)
 	}
 	if s.Event != "xray" || s.Clock.Kind != inject.ClockMonotonic || s.XRay == nil || filepath.Base(s.XRay.Program) != "calls" || s.XRay.Functions != len(count) {
-		t.Errorf("%+v, %+v", s, s.XRay)
+		t.Errorf(`got %+v, %+v; want Event = "xray", Clock.Kind = ClockMonotonic, XRay not nil, filepath.Base(s.XRay.Program) = "calls", XRay.Functions = %v`, s, s.XRay, len(count))
 	}
 	account := accountOf(t, dir)
 	out := filepath.Join(dir, "out.data")
@@ -288,14 +288,14 @@ func xrayNames(t *testing.T, path string) (names []string) {
 }
 
 // Recorded once: with the processor's clock and exceptions, and with an emulated clock.
-func TestXRay(t *testing.T) {
+func TestXRay_RecordedPrograms(t *testing.T) {
 	for _, name := range []string{"xray-tsc", "xray-emulated"} {
 		t.Run(name, func(t *testing.T) { checkXRay(t, testrec.Place(t, name)) })
 	}
 }
 
 // Built and recorded here, by the clang that is installed.
-func TestXRayFresh(t *testing.T) {
+func TestXRay_FreshBuild(t *testing.T) {
 	clang := testrec.Tool(t, "clang++-14", "clang++", "clang++-16", "clang++-19", "clang++-22")
 	llvmXray := testrec.Tool(t, "llvm-xray-14", "llvm-xray", "llvm-xray-16", "llvm-xray-19", "llvm-xray-22")
 	testrec.CanRecord(t)
@@ -312,10 +312,10 @@ func TestXRayFresh(t *testing.T) {
 				compile = append([]string{"-fPIE"}, compile...)
 			}
 			if out, err := testrec.Command(t, dir, clang, append([]string{test.link}, compile...)...).CombinedOutput(); err != nil {
-				if bytes.Contains(out, []byte("clang_rt.xray")) && os.Getenv("JITINJECT_TOOLS") != "required" {
-					t.Skipf("SKIPPED: XRay's runtime (libclang-rt-14-dev) is not installed:\n%s", out)
+				if bytes.Contains(out, []byte("clang_rt.xray")) {
+					testrec.Missing(t, "libclang-rt-14-dev, XRay's runtime:\n%s", out)
 				}
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("unexpected error: %v\n%s", err, out)
 			}
 			// llvm-xray gives up where threads' records are not in the order that it wants.
 			for tries := 1; ; tries++ {

@@ -42,7 +42,7 @@ func same(a, b *jitdump.DebugInfo2) bool {
 		slices.Equal(a.Calls, b.Calls) && slices.Equal(a.Ranges, b.Ranges) && slices.Equal(a.Lines, b.Lines) && bytes.Equal(a.Extra, b.Extra)
 }
 
-func TestDebugInfo2Golden(t *testing.T) {
+func TestDebugInfo2_Golden(t *testing.T) {
 	dump := testrec.Hex(t, "testdata/debuginfo2.hex")
 	h, recs, times := readAll(t, dump)
 	info, ok := recs[0].(*jitdump.DebugInfo2)
@@ -65,7 +65,7 @@ func TestDebugInfo2Golden(t *testing.T) {
 }
 
 // Each rule, broken, has its own complaint, which names the field and its offset.
-func TestDebugInfo2Rules(t *testing.T) {
+func TestDebugInfo2_EachRuleBroken(t *testing.T) {
 	const lists = 40 + 16 + 32 + 12 + 20 // offset of the functions in the golden dump
 	calls, ranges := lists+60, lists+120
 	for _, test := range []struct {
@@ -144,7 +144,7 @@ func TestDebugInfo2Rules(t *testing.T) {
 }
 
 // Counts and lists that do not add up are noticed before anything is allocated.
-func TestDebugInfo2Layout(t *testing.T) {
+func TestDebugInfo2_CountsThatDoNotAddUp(t *testing.T) {
 	whole := testrec.Hex(t, "testdata/debuginfo2.hex")[40:]
 	for _, test := range []struct {
 		name string
@@ -187,7 +187,7 @@ func TestDebugInfo2Layout(t *testing.T) {
 }
 
 // The builder gives the golden record from what a compiler says as it goes.
-func TestInlineBuilder(t *testing.T) {
+func TestInlineBuilder_GoldenRecord(t *testing.T) {
 	var b jitdump.InlineBuilder
 	build := func() *jitdump.DebugInfo2 {
 		outer := b.Function("outer", "a.toy", 1, 0, jitdump.UserFunction|jitdump.TierFlags(2))
@@ -262,7 +262,7 @@ func TestInlineBuilder(t *testing.T) {
 		b.Reset()
 		misuse(b.Function("f", "a.toy", 1, 0, 0))
 		if d, err := b.Record(1 << 30); err == nil || d != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %+v, %v; want no record and an error", name, d, err)
 		}
 	}
 }

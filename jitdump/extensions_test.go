@@ -26,7 +26,7 @@ func raw(t testing.TB, order binary.ByteOrder, rec jitdump.Record) jitdump.Raw {
 	return raw
 }
 
-func TestTierAndSource(t *testing.T) {
+func TestTierAndSource_ReadAgain(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, rec := range []jitdump.Record{
 			jitdump.NewTier(3, jitdump.LightBlue, "Baseline"),
@@ -58,10 +58,10 @@ func TestTierAndSource(t *testing.T) {
 			_, err = r.EmbeddedSource()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v; want %q", rec, err, want)
+			t.Errorf("for %+v: got %v; want %q", rec, err, want)
 		}
 		if got, err := r.Decode(); err != nil || reflect.TypeOf(got) != reflect.TypeFor[*jitdump.Unknown]() {
-			t.Errorf("%+v is decoded as %T, %v", rec, got, err)
+			t.Errorf("for %+v: got %T, %v; want *jitdump.Unknown, no error", rec, got, err)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func earlyInfo() *jitdump.EarlyDebugInfo {
 	}
 }
 
-func TestEarlyDebugInfo(t *testing.T) {
+func TestEarlyDebugInfo_OfSamply(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		r := raw(t, order, earlyInfo())
 		rec, err := r.Decode()
@@ -125,7 +125,7 @@ func TestEarlyDebugInfo(t *testing.T) {
 	}
 }
 
-func TestEarlyDebugInfoHostile(t *testing.T) {
+func TestEarlyDebugInfo_Hostile(t *testing.T) {
 	long := earlyInfo() // each position called by the next one
 	long.Positions = nil
 	for i := range int32(100000) {
@@ -162,11 +162,11 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 		}
 		lines, err := early.DebugInfo2(0x30)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
+			t.Errorf("got %v; want %q", err, want)
 		}
 		// The lines that can be believed are there all the same.
 		if lines == nil || len(lines.Calls) > 0 || len(lines.Lines) != len(early.Offsets) {
-			t.Errorf("%s: %+v", want, lines)
+			t.Errorf("%s: got %+v; want lines not nil, no calls, %d lines", want, lines, len(early.Offsets))
 		}
 	}
 	// Each line has its own position's file, and the outer function one that is known.
@@ -197,7 +197,7 @@ func TestEarlyDebugInfoHostile(t *testing.T) {
 }
 
 // What could not be read again is not written.
-func TestUnwritable(t *testing.T) {
+func TestWriter_Unreadable(t *testing.T) {
 	for want, rec := range map[string]jitdump.Record{
 		`"a\x00b" has a NUL`: &jitdump.Load{Name: []byte("a\x00b")},
 		`"f\x00" has a NUL`:  &jitdump.DebugInfo2{Files: [][]byte{[]byte("f\x00")}},
@@ -211,7 +211,7 @@ func TestUnwritable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := w.Write(1, rec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

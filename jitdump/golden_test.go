@@ -53,7 +53,7 @@ func writeAll(t testing.TB, h *jitdump.Header, recs []jitdump.Record, times []ui
 	return out.Bytes()
 }
 
-func TestGolden(t *testing.T) {
+func TestReader_Golden(t *testing.T) {
 	dump := testrec.Hex(t, "testdata/spec.hex")
 	h, recs, times := readAll(t, dump)
 	if want := (&jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: 62, PID: 12345, Timestamp: 123456789}); !reflect.DeepEqual(h, want) {
@@ -108,7 +108,7 @@ func checkGolden(t *testing.T, recs []jitdump.Record) {
 // The same records written big endian and read again are the same records. The
 // bytes of a big-endian LOAD are spelled out: reading what the writer wrote would
 // not show that both are wrong.
-func TestBigEndian(t *testing.T) {
+func TestReader_BigEndian(t *testing.T) {
 	h, recs, times := readAll(t, testrec.Hex(t, "testdata/spec.hex"))
 	h.Order = binary.BigEndian
 	info := recs[0].(*jitdump.DebugInfo)

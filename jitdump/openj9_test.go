@@ -42,7 +42,7 @@ func sameJ9(a, b *jitdump.OpenJ9Metadata) bool {
 	return plain(a) == plain(b)
 }
 
-func TestOpenJ9Golden(t *testing.T) {
+func TestOpenJ9Record_Golden(t *testing.T) {
 	dump := testrec.Hex(t, "testdata/openj9.hex")
 	h, recs, times := readAll(t, dump)
 	m, ok := recs[0].(*jitdump.OpenJ9Metadata)
@@ -70,7 +70,7 @@ func TestOpenJ9Golden(t *testing.T) {
 }
 
 // Records of all shapes are read as they were written, in both byte orders.
-func TestOpenJ9RoundTrip(t *testing.T) {
+func TestOpenJ9Record_ReadAgain(t *testing.T) {
 	rng := rand.New(rand.NewSource(int64(testrec.Seed(t))))
 	words := []string{"", "a", "java/lang/String", "equals", "(Ljava/lang/Object;)Z", "String.java", strings.Repeat("x", 65535)}
 	for i := range 2000 {
@@ -102,7 +102,7 @@ func TestOpenJ9RoundTrip(t *testing.T) {
 
 // A string that several methods share need not be there once, and the order is free:
 // what another writer wrote comes out as it was.
-func TestOpenJ9OtherStrings(t *testing.T) {
+func TestOpenJ9Record_StringsOfOtherWriter(t *testing.T) {
 	r := raw(t, binary.LittleEndian, goldenJ9())
 	at := len(r.Body) - 24 // of the strings: "", a/B, run, ()V, a/B.java, C
 	body := append(bytes.Clone(r.Body[:at]), "\x00C\x00run\x00run\x00()V\x00a/B\x00a/B.java\x00\x00\x00\x00\x00"...)
@@ -123,7 +123,7 @@ func TestOpenJ9OtherStrings(t *testing.T) {
 	}
 }
 
-func TestOpenJ9Hostile(t *testing.T) {
+func TestOpenJ9Record_Hostile(t *testing.T) {
 	whole := raw(t, binary.LittleEndian, goldenJ9()).Body
 	at := func(off int, v uint32) func([]byte) []byte {
 		return func(b []byte) []byte { binary.LittleEndian.PutUint32(b[off:], v); return b }
@@ -154,7 +154,7 @@ func TestOpenJ9Hostile(t *testing.T) {
 		r := jitdump.Raw{ID: jitdump.IDOpenJ9, Body: tc.break_(bytes.Clone(whole)), Order: binary.LittleEndian, Offset: 40}
 		_, err := r.OpenJ9Metadata()
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%v; want %q", err, tc.want)
+			t.Errorf("got %v; want %q", err, tc.want)
 		}
 		if rec, err := r.Decode(); err == nil {
 			t.Errorf("%s: decoded as %+v", tc.want, rec)
@@ -176,7 +176,7 @@ func TestOpenJ9Hostile(t *testing.T) {
 }
 
 // Sixty thousand methods that all have the longest of names cost no more than one.
-func TestOpenJ9SharedNames(t *testing.T) {
+func TestOpenJ9Record_SharedNames(t *testing.T) {
 	m := &jitdump.OpenJ9Metadata{PointerSize: 8}
 	long := []byte(strings.Repeat("n", 65535))
 	for i := range uint64(60000) {
@@ -193,7 +193,7 @@ func TestOpenJ9SharedNames(t *testing.T) {
 	}
 }
 
-func TestOpenJ9Tables(t *testing.T) {
+func TestOpenJ9Record_Tables(t *testing.T) {
 	for want, break_ := range map[string]func(*jitdump.OpenJ9Metadata){
 		"method at offset 0x68: is 0":                                   func(m *jitdump.OpenJ9Metadata) { m.Methods[0].Method = 0 },
 		"method at offset 0x88: is 0x7f0000800010, as that of method 0": func(m *jitdump.OpenJ9Metadata) { m.Methods[1].Method = m.Methods[0].Method },
@@ -210,13 +210,13 @@ func TestOpenJ9Tables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := got.CheckTables(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
+			t.Errorf("got %v; want %q", err, want)
 		}
 	}
 }
 
 // Behind damage, and behind zeros, a record is found again as others are.
-func TestOpenJ9Resync(t *testing.T) {
+func TestOpenJ9Record_BehindDamage(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		first := dumpOf(t, order, load("a"))
 		rest := dumpOf(t, order, goldenJ9(), load("b"))[40:]
@@ -236,7 +236,7 @@ func TestOpenJ9Resync(t *testing.T) {
 				next, err = r.Next()
 			}
 			if err != nil || !next.IsOpenJ9Metadata() {
-				t.Errorf("%v: found %s, %v", order, next.ID, err)
+				t.Errorf("for %v: got %s, %v; want a record of OpenJ9's metadata", order, next.ID, err)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, ji
 
 // What real runtimes wrote, counted by another program (a Python script that
 // walks the records), and read and written again to the last byte.
-func TestRealDumps(t *testing.T) {
+func TestReader_RealDumps(t *testing.T) {
 	for _, c := range []struct {
 		recording, dump      string
 		loads, debugs, other int
@@ -117,11 +117,11 @@ func wantNames(t *testing.T, dump []byte, want string) {
 	}
 }
 
-func TestRecordsAfterClose(t *testing.T) {
+func TestReader_RecordsAfterClose(t *testing.T) {
 	wantNames(t, dumpOf(t, binary.LittleEndian, load("a"), &jitdump.Close{}, &jitdump.Unknown{ID: 1000}, load("b")), "a b")
 }
 
-func TestVersionsAndLongHeaders(t *testing.T) {
+func TestReader_VersionsAndLongHeaders(t *testing.T) {
 	for version := range uint32(3) {
 		for _, extra := range []int{0, 1, 24, 80, 4056, 300 << 10} {
 			h := &jitdump.Header{Version: version, Machine: 62, Extra: bytes.Repeat([]byte{0xee}, extra)}
@@ -134,13 +134,13 @@ func TestVersionsAndLongHeaders(t *testing.T) {
 	}
 }
 
-func TestShortHeaderSize(t *testing.T) {
+func TestReader_ShortHeaderSize(t *testing.T) {
 	dump := dumpOf(t, binary.LittleEndian, load("a"))
 	binary.LittleEndian.PutUint32(dump[8:], 0) // total_size, as perf takes it
 	wantNames(t, dump, "a")
 }
 
-func TestHeaderErrors(t *testing.T) {
+func TestReader_HeaderInvalid(t *testing.T) {
 	good := dumpOf(t, binary.LittleEndian)
 	edit := func(at int, v uint32) []byte {
 		b := bytes.Clone(good)
@@ -172,7 +172,7 @@ func TestHeaderErrors(t *testing.T) {
 
 // Zero bytes of any number between records are padding, in both byte orders, and
 // for records whose own first bytes are zeros.
-func TestPadding(t *testing.T) {
+func TestReader_PaddingBetweenRecords(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		big := load("b")
 		big.Code = make([]byte, 65536-16-40-2) // total_size 0x10000: five to six zero bytes in front
@@ -193,14 +193,14 @@ func TestPadding(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, err := names(r); strings.Join(got, " ") != want || !isEOF(err) {
-					t.Errorf("%v, %d zeros before %T: read %v and then %v, want %s", order, n, second, got, err, want)
+					t.Errorf("for %v, %d zeros before %T: got %v and then %v, want %s and then io.EOF", order, n, second, got, err, want)
 				}
 			}
 		}
 	}
 }
 
-func TestPaddingAtEnd(t *testing.T) {
+func TestReader_PaddingAtEnd(t *testing.T) {
 	for _, n := range []int{1, 7, 15, 16, 17, 4096, 300_000} {
 		wantNames(t, append(dumpOf(t, binary.LittleEndian, load("a")), make([]byte, n)...), "a")
 	}
@@ -215,7 +215,7 @@ func (g *growing) ReadAt(p []byte, off int64) (int, error) {
 
 // A dump that is cut anywhere gives the records before the cut, and the cut one
 // as soon as the file has grown. That holds for zero padding, too.
-func TestGrowingDump(t *testing.T) {
+func TestReader_GrowingDump(t *testing.T) {
 	whole := dumpOf(t, binary.LittleEndian, load("a"), load("b"))
 	whole = append(append(whole, make([]byte, 24)...), dumpOf(t, binary.LittleEndian, load("c"), &jitdump.Close{})[40:]...)
 	for cut := 40; cut <= len(whole); cut++ {
@@ -237,7 +237,7 @@ func TestGrowingDump(t *testing.T) {
 }
 
 // A record that says that it has gigabytes is not a reason to ask for them.
-func TestHugeRecord(t *testing.T) {
+func TestReader_HugeRecord(t *testing.T) {
 	dump := dumpOf(t, binary.LittleEndian, load("a"))
 	dump = binary.LittleEndian.AppendUint32(dump, 0)
 	dump = binary.LittleEndian.AppendUint32(dump, 0xffffffff)
@@ -252,12 +252,12 @@ func TestHugeRecord(t *testing.T) {
 		}
 	})
 	if allocated > 100 {
-		t.Errorf("%v allocations", allocated)
+		t.Errorf("got %v allocations; want 100 at most", allocated)
 	}
 }
 
 // Counts inside a record are checked against the record.
-func TestBadBodies(t *testing.T) {
+func TestReader_BadBodies(t *testing.T) {
 	le := binary.LittleEndian
 	edit := func(rec jitdump.Record, at int, v uint64) []byte {
 		b := dumpOf(t, le, rec)
@@ -300,7 +300,7 @@ func TestBadBodies(t *testing.T) {
 }
 
 // Behind damage, Resync finds the next record that adds up.
-func TestResync(t *testing.T) {
+func TestReader_ResyncBehindDamage(t *testing.T) {
 	first := dumpOf(t, binary.LittleEndian, load("a"))
 	rest := dumpOf(t, binary.LittleEndian, load("b"), load("c"))[40:]
 	for _, damage := range [][]byte{
@@ -355,7 +355,7 @@ func (s *sparse) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // A file that claims to hold gigabytes costs nothing to make.
-func TestSparseFile(t *testing.T) {
+func TestReader_SparseFile(t *testing.T) {
 	dump := dumpOf(t, binary.LittleEndian, load("a"), &jitdump.Unknown{ID: 1000, Body: make([]byte, 8)})
 	at := len(dump) - 24
 	binary.LittleEndian.PutUint32(dump[at+4:], 3<<30)
@@ -375,7 +375,7 @@ func TestSparseFile(t *testing.T) {
 		_, err = r.Next()
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, c.want) {
-			t.Errorf("%v, want %v", err, c.want)
+			t.Errorf("got %v, want %v", err, c.want)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 			t.Errorf("%d bytes of memory taken", got)

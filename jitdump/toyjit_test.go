@@ -27,7 +27,7 @@ const (
 	toySource     = 827346261
 )
 
-func TestToyJIT(t *testing.T) {
+func TestReader_ToyJIT(t *testing.T) {
 	jit := testrec.ToyJIT(t, t.TempDir())
 	for name, flags := range map[string][]string{"plain": nil, "frames": {"-f"}, "lines": {"-d"}, "nothing inlined": {"-n"}} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func words(o order, typ RecordType, body ...uint64) Record {
 }
 
 // What is written is read again, in both byte orders.
-func TestAppendSample(t *testing.T) {
+func TestAppendSample_ReadAgain(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		like := madeAttr(o, FieldTime, true, 1)
 		const fields = FieldIdentifier | FieldIP | FieldTID | FieldTime | FieldAddr | FieldCPU | FieldPeriod | FieldCallchain | FieldRaw
@@ -63,13 +63,13 @@ func TestAppendSample(t *testing.T) {
 	}
 }
 
-func TestEventDesc(t *testing.T) {
+func TestEventDesc_CutAnywhere(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		events := []NamedEvent{{madeAttr(o, FieldTime, true, 1, 2), "cpu-clock"}, {madeAttr(o, FieldIP, true, 3), string(bytes.Repeat([]byte("x"), 64))}, {madeAttr(o, 0, false), ""}}
 		content := AppendEventDesc(nil, o, events)
 		got, err := EventDesc(o, content)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(events) {
-			t.Errorf("%v, %v", got, err)
+			t.Errorf("got %v, %v; want no error, %v", got, err, fmt.Sprint(events))
 		}
 		for n := range content {
 			if _, err := EventDesc(o, content[:n]); err == nil {

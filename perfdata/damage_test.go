@@ -12,7 +12,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-func TestNotARecording(t *testing.T) {
+func TestOpen_NotARecording(t *testing.T) {
 	good := oneMmap(testrec.NewRecording())
 	edit := func(at int, v uint64) []byte {
 		b := bytes.Clone(good)
@@ -49,7 +49,7 @@ func TestNotARecording(t *testing.T) {
 
 // perf record was killed: the header says that there is no data, and yet there
 // is, up to a record that is cut.
-func TestUnfinished(t *testing.T) {
+func TestOpen_PerfWasKilled(t *testing.T) {
 	rec := testrec.NewRecording()
 	rec.Comm(1, 100, "a", false)
 	rec.Comm(1, 200, "b", false)
@@ -78,7 +78,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-func TestBadRecords(t *testing.T) {
+func TestBlocks_BadRecords(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		typ        uint32
@@ -105,7 +105,7 @@ func TestBadRecords(t *testing.T) {
 
 // A payload behind an AUXTRACE record is passed through and never taken for
 // records, wherever the blocks end.
-func TestAuxtracePayload(t *testing.T) {
+func TestBlocks_AuxtracePayload(t *testing.T) {
 	for _, size := range []int{0, 8, 100_000, 256 << 10, 1 << 20} {
 		rec := testrec.NewRecording()
 		rec.Comm(1, 100, "a", false)
@@ -141,7 +141,7 @@ func TestAuxtracePayload(t *testing.T) {
 	}
 }
 
-func TestAuxtraceIndex(t *testing.T) {
+func TestAuxtraceIndex_Moved(t *testing.T) {
 	le := binary.LittleEndian
 	var index []byte
 	for _, v := range []uint64{2, 1000, 50, 2000, 60} {
@@ -163,7 +163,7 @@ func TestAuxtraceIndex(t *testing.T) {
 }
 
 // Blocks hold whole records, however large those are and wherever a block ends.
-func TestBlockBoundaries(t *testing.T) {
+func TestBlocks_Boundaries(t *testing.T) {
 	rec := testrec.NewRecording()
 	const n = 2000
 	for i := range n {
@@ -184,7 +184,7 @@ func TestBlockBoundaries(t *testing.T) {
 	}
 }
 
-func TestBuildIDs(t *testing.T) {
+func TestBuildIDs_OfTable(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		b := perfdata.AppendBuildID(nil, order, []byte("/a"), bytes.Repeat([]byte{1}, 20))
 		b = perfdata.AppendBuildID(b, order, bytes.Repeat([]byte{'x'}, 64), []byte{2, 3})
@@ -201,7 +201,7 @@ func TestBuildIDs(t *testing.T) {
 			}
 		}
 		if len(names) != 2 || names[0] != "/a" || names[1] != strings.Repeat("x", 64) || !bytes.Equal(ids[1], []byte{2, 3}) {
-			t.Errorf("%q, % x", names, ids)
+			t.Errorf(`got %q, % x; want 2 names, names[0] = "/a", names[1] = %v, ids[1] equal to % x`, names, ids, strings.Repeat("x", 64), []byte{2, 3})
 		}
 		for cut := 1; cut < len(b); cut++ {
 			for _, err := range perfdata.BuildIDs(order, b[:cut]) {

@@ -14,7 +14,7 @@ import (
 
 // Recordings of big-endian machines read as those of little-endian ones do, and
 // go through unchanged.
-func TestSwappedRecordings(t *testing.T) {
+func TestOpen_SwappedRecordings(t *testing.T) {
 	for _, name := range testrec.Names {
 		in := readRecording(t, name)
 		swapped, err := testrec.Swap(in)
@@ -155,7 +155,7 @@ func withFeature(order binary.ByteOrder, file []byte, id int, content []byte) []
 
 // Features and records that nobody has heard of yet go through bit for bit, and
 // perf reads the file as before.
-func TestUnknown(t *testing.T) {
+func TestRewrite_UnknownFeaturesAndRecords(t *testing.T) {
 	content := []byte("what perf 9 will want to know")
 	for _, id := range []int{32, 63, 64, 200, 255} {
 		for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {

@@ -12,7 +12,7 @@ import (
 
 // What perf record's options put into recordings: made here and now, as they are
 // and swapped, they go through unchanged, and perf shows the same of both.
-func TestFreshRecordings(t *testing.T) {
+func TestRewrite_FreshRecordings(t *testing.T) {
 	testrec.CanRecord(t)
 	perf := testrec.Tool(t, "perf")
 	for _, options := range []string{
@@ -30,7 +30,7 @@ func TestFreshRecordings(t *testing.T) {
 			args := append([]string{"record", "-q", "-k", "mono", "-o", "perf.data"}, strings.Fields(options)...)
 			args = append(args, "--", "sh", "-c", "for i in 1 2 3 4 5 6; do ls / >/dev/null; done")
 			if out, err := testrec.Command(t, dir, perf, args...).CombinedOutput(); err != nil {
-				t.Skipf("SKIPPED: perf record does not do that here: %v\n%s", err, out)
+				testrec.Skip(t, "perf record does not do that here: %v\n%s", err, out)
 			}
 			little, err := os.ReadFile(filepath.Join(dir, "perf.data"))
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 // Every combination of the fields that stand in sample ids, in both byte orders,
 // against recordings that another program built: times are found, names end where
 // the trailer begins, and a record written here is the record written there.
-func TestEverySampleType(t *testing.T) {
+func TestLayouts_EverySampleType(t *testing.T) {
 	fields := []uint64{testrec.IP, testrec.TID, testrec.Time, testrec.Addr, testrec.ID, testrec.CPU, testrec.Period, testrec.StreamID, testrec.Identifier}
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for set := range 1 << len(fields) {
@@ -47,7 +47,7 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 	records(t, f, func(_ int64, r perfdata.Record) {
 		n++
 		if time, ok := ls.Time(r); ok != timed || ok && time != uint64(n)*100 {
-			t.Fatalf("%v, sample type %#x: %v has time %d, %v", rec.Order, rec.SampleType, r.Type, time, ok)
+			t.Fatalf("for %v, sample type %#x: got time %d, %v of %v; want %d, %v", rec.Order, rec.SampleType, time, ok, r.Type, n*100, timed)
 		}
 		switch r.Type {
 		case perfdata.RecordSample:
@@ -57,24 +57,24 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 				want.Time = perfdata.NoTime
 			}
 			if s, ok := ls.SampleHead(r); ok != (rec.SampleType&all == all) || ok && s != want {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, s, ok)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want %+v if the type has all fields", rec.Order, rec.SampleType, s, ok, want)
 			}
 		case perfdata.RecordComm:
 			if c, err := ls.Comm(r); err != nil || string(c.Name) != "prog" || c.PID != 5 || !c.Exec {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, c, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want prog of process 5, by exec", rec.Order, rec.SampleType, c, err)
 			}
 		case perfdata.RecordFork:
 			if f, err := ls.Task(r); err != nil || f.PID != 6 || f.ParentPID != 5 || f.Time != 300 {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, f, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want process 6, parent 5, time 300", rec.Order, rec.SampleType, f, err)
 			}
 		case perfdata.RecordMmap2:
 			m, err := ls.Mmap(r)
 			if err != nil || string(m.Filename) != name || m.PID != 5 || m.Addr != 0x400000 || m.Len != 0x1000 || m.PgOff != 0x80 || m.Prot != 5 || m.Flags != 2 {
-				t.Fatalf("%v, sample type %#x: %+v, %v", rec.Order, rec.SampleType, m, err)
+				t.Fatalf("for %v, sample type %#x: got %+v, %v; want %s of process 5 at 0x400000, length 0x1000, offset 0x80, prot 5, flags 2", rec.Order, rec.SampleType, m, err, name)
 			}
 			trailer := perfdata.TrailerOf(&f.Attrs[0])
 			if b := perfdata.AppendMmap2(nil, f.Header.Order, &m, 200, &trailer); !bytes.Equal(b, r.Data) {
-				t.Fatalf("%v, sample type %#x: written as\n% x, it was\n% x", rec.Order, rec.SampleType, b, r.Data)
+				t.Fatalf("for %v, sample type %#x: got written\n% x; want\n% x", rec.Order, rec.SampleType, b, r.Data)
 			}
 		}
 	})
@@ -84,7 +84,7 @@ func checkLayout(t *testing.T, rec *testrec.Recording, name string) {
 }
 
 // The build id takes the place of device and inode.
-func TestMmap2WithBuildID(t *testing.T) {
+func TestMmap2_WithBuildID(t *testing.T) {
 	f := open(t, oneMmap(testrec.NewRecording()))
 	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestMmap2WithBuildID(t *testing.T) {
 		}
 		m, err := ls.Mmap(perfdata.Record{Type: perfdata.RecordMmap2, Misc: 0x4002, Data: b})
 		if err != nil || !bytes.Equal(m.BuildID, id[:length]) || string(m.Filename) != "12345678" {
-			t.Errorf("%+v, %v", m, err)
+			t.Errorf(`got %+v, %v; want no error, BuildID equal to % x, m.Filename = "12345678"`, m, err, id[:length])
 		}
 	}
 }
@@ -111,7 +111,7 @@ func oneMmap(r *testrec.Recording) []byte {
 }
 
 // The attr has grown over the years; what a shorter one lacks counts as not set.
-func TestAttrSizes(t *testing.T) {
+func TestAttrs_EverySize(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for _, size := range []int{64, 72, 80, 96, 104, 112, 120, 128, 136, 200} {
 			rec := testrec.NewRecording()
@@ -125,14 +125,14 @@ func TestAttrSizes(t *testing.T) {
 				t.Errorf("attr of %d bytes: clock %d, %v", size, id, ok)
 			}
 			if !bytes.Equal(rewrite(t, f), b) {
-				t.Errorf("%v, attr of %d bytes: written again, the file differs", order, size)
+				t.Errorf("for %v, attr of %d bytes: got another file after rewriting; want the same", order, size)
 			}
 		}
 	}
 }
 
 // Two events with different fields are told apart by their ids.
-func TestSeveralEvents(t *testing.T) {
+func TestLayouts_SeveralEvents(t *testing.T) {
 	le := binary.LittleEndian
 	attr := func(sampleType uint64, id uint64) perfdata.Attr {
 		rec := testrec.NewRecording()
@@ -177,7 +177,7 @@ func TestSeveralEvents(t *testing.T) {
 
 // Records that perf synthesizes have time 0, those without a time all ones, its
 // own none at all.
-func TestNoTime(t *testing.T) {
+func TestLayouts_NoTime(t *testing.T) {
 	rec := testrec.NewRecording()
 	rec.Comm(5, 0, "prog", false)
 	rec.Comm(5, math.MaxUint64, "prog", false)
@@ -186,13 +186,13 @@ func TestNoTime(t *testing.T) {
 	ls, _ := perfdata.NewLayouts(f.Header.Order, f.Attrs)
 	records(t, f, func(_ int64, r perfdata.Record) {
 		if time, ok := ls.Time(r); ok {
-			t.Errorf("%v has time %d", r.Type, time)
+			t.Errorf("got time %d of %v; want none", time, r.Type)
 		}
 	})
 }
 
 // The example of linux/perf_event.h, and numbers that need all 128 bits.
-func TestTimeConv(t *testing.T) {
+func TestTimeConv_128Bits(t *testing.T) {
 	for _, c := range []struct {
 		conv        perfdata.TimeConv
 		count, want uint64
@@ -204,7 +204,7 @@ func TestTimeConv(t *testing.T) {
 		{perfdata.TimeConv{Mult: 1, Cycles: 0x1_0000_0010, Mask: 0xffff_ffff, Short: true}, 0x0000_0005, 0x2_0000_0005},
 	} {
 		if got := c.conv.Time(c.count); got != c.want {
-			t.Errorf("%+v of %d is %d, want %d", c.conv, c.count, got, c.want)
+			t.Errorf("for %+v of %d: got %d, want %d", c.conv, c.count, got, c.want)
 		}
 	}
 }

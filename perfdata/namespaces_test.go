@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-func TestNamespaces(t *testing.T) {
+func TestNamespaces_Decoded(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec := testrec.NewRecording()
 		rec.Order = order
@@ -26,15 +26,15 @@ func TestNamespaces(t *testing.T) {
 			switch n.PID {
 			case 5:
 				if err != nil || n.Of(perfdata.NamespacePID).Inode != 44 || n.Of(perfdata.NamespaceMount).Inode != 66 || n.Of(9) != (perfdata.Namespace{}) {
-					t.Errorf("%v: %+v, %v", order, n, err)
+					t.Errorf("for %v: got %+v, %v; want no error, Of(perfdata.NamespacePID).Inode = 44, Of(perfdata.NamespaceMount).Inode = 66, Of(9) = %+v", order, n, err, perfdata.Namespace{})
 				}
 			case 6: // of a kernel that knows fewer
 				if err != nil || n.Of(perfdata.NamespaceMount) != (perfdata.Namespace{}) {
-					t.Errorf("%v: %+v, %v", order, n, err)
+					t.Errorf("for %v: got %+v, %v; want no error, Of(perfdata.NamespaceMount) = %+v", order, n, err, perfdata.Namespace{})
 				}
 			default:
 				if err == nil || !strings.Contains(err.Error(), "room for 1") {
-					t.Errorf("%v: %+v, %v", order, n, err)
+					t.Errorf(`for %v: got %+v, %v; want an error with "room for 1"`, order, n, err)
 				}
 			}
 		})

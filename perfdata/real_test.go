@@ -49,7 +49,7 @@ func records(t testing.TB, f *perfdata.File, each func(offset int64, rec perfdat
 }
 
 // What perf recorded, counted by perf report --stats.
-func TestRealRecordings(t *testing.T) {
+func TestOpen_CountsLikePerf(t *testing.T) {
 	for _, c := range []struct {
 		name                             string
 		total, sample, mmap2, comm, fork int
@@ -157,7 +157,7 @@ func rewrite(t testing.TB, f *perfdata.File) []byte {
 }
 
 // A file of perf's that is read and written without changes is the same file.
-func TestRewriteIsIdentity(t *testing.T) {
+func TestRewrite_IsIdentity(t *testing.T) {
 	for _, name := range testrec.Names {
 		in := readRecording(t, name)
 		if out := rewrite(t, open(t, in)); !bytes.Equal(out, in) {
@@ -167,7 +167,7 @@ func TestRewriteIsIdentity(t *testing.T) {
 }
 
 // The build-id table of a real recording, as perf buildid-list prints it.
-func TestRealBuildIDs(t *testing.T) {
+func TestBuildIDs_LikePerf(t *testing.T) {
 	f := open(t, readRecording(t, "node-fp"))
 	table, err := f.Feature(perfdata.FeatureBuildID).Bytes()
 	if err != nil {

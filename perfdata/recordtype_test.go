@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-func TestRecordTypeString(t *testing.T) {
+func TestRecordType_String(t *testing.T) {
 	for typ, want := range map[perfdata.RecordType]string{
 		0: "type 0", 1: "MMAP", 9: "SAMPLE", 21: "AUX_OUTPUT_HW_ID", 22: "CALLCHAIN_DEFERRED", 23: "type 23", 63: "type 63",
 		64: "HEADER_ATTR", 69: "ID_INDEX", 84: "BPF_METADATA", 85: "type 85", 1<<32 - 1: "type 4294967295",

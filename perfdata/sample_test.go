@@ -75,7 +75,7 @@ func addrs(s *perfdata.Sample) (list []uint64) {
 
 // Every field alone and all of them together, with every form of counts and
 // branches: each address is found, and nothing else.
-func TestDecodeSample(t *testing.T) {
+func TestDecodeSample_EveryField(t *testing.T) {
 	const must = testrec.TID
 	all := uint64(1<<25 - 1)
 	var types []uint64
@@ -104,16 +104,16 @@ func TestDecodeSample(t *testing.T) {
 				}
 				got, err := decode(t, rec, perfdata.AllFields)
 				if err != nil || !slices.Equal(addrs(&got), want) || got.PID != 5 || got.TID != 5 || uint64(got.Fields) != sampleType {
-					t.Fatalf("%v, sample type %#x, form %d: %+v, %v", order, sampleType, form, got, err)
+					t.Fatalf("for %v, sample type %#x, form %d: got %+v, %v; want no error, addresses %#x, PID and TID 5, these fields", order, sampleType, form, got, err, want)
 				}
 				if has(testrec.Time) != (got.Time == 400) || has(testrec.StackUser) != bytes.Equal(got.UserStack.Data, s.Stack) ||
 					has(testrec.Aux) != bytes.Equal(got.Aux, s.Aux) || has(testrec.Raw) != bytes.HasPrefix(got.Raw, s.Raw) {
-					t.Fatalf("%v, sample type %#x, form %d: %+v", order, sampleType, form, got)
+					t.Fatalf("for %v, sample type %#x, form %d: got %+v; want Time, UserStack, Aux and Raw of %+v where the type has them", order, sampleType, form, got, s)
 				}
 				for bit := range 25 {
 					part, err := decode(t, rec, 1<<bit)
 					if err != nil {
-						t.Fatalf("%v, sample type %#x, form %d, field %d: %v", order, sampleType, form, bit, err)
+						t.Fatalf("for %v, sample type %#x, form %d, field %d: unexpected error: %v", order, sampleType, form, bit, err)
 					}
 					if bit%8 == 5 || form == 31 {
 						checkPart(t, &part, &got, 1<<bit)
@@ -161,7 +161,7 @@ func checkPart(t *testing.T, part, whole *perfdata.Sample, want perfdata.SampleT
 	}
 }
 
-func TestDecodeDeferred(t *testing.T) {
+func TestDecodeDeferred_Callchain(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec := testrec.NewRecording()
 		rec.Order = order
@@ -175,14 +175,14 @@ func TestDecodeDeferred(t *testing.T) {
 			var got perfdata.DeferredCallchain
 			err := ls.DecodeDeferred(r, &got)
 			if err != nil || got.Cookie != 0xc00c1e || !slices.Equal(got.Callchain, []uint64{markUser, 0x1000, 0x2000}) {
-				t.Errorf("%v: %+v, %v", order, got, err)
+				t.Errorf("for %v: got %+v, %v; want no error, Cookie = 0xc00c1e, Callchain equal to %+v", order, got, err, []uint64{markUser, 0x1000, 0x2000})
 			}
 			if id, ok := ls.SampleID(r); !ok || id.PID != 7 || id.Time != 500 {
-				t.Errorf("%v: its id is %+v, %v", order, id, ok)
+				t.Errorf("for %v: got id %+v, %v; want PID 7, time 500", order, id, ok)
 			}
 			for n := 8; n < len(r.Data); n++ {
 				if err := ls.DecodeDeferred(perfdata.Record{Type: r.Type, Data: r.Data[:n]}, &got); err == nil {
-					t.Errorf("%v: %d of %d bytes are enough", order, n, len(r.Data))
+					t.Errorf("for %v: got no error with %d of %d bytes; want one", order, n, len(r.Data))
 				}
 			}
 		})
@@ -205,13 +205,13 @@ func TestDecodeSample_Refused(t *testing.T) {
 	} {
 		got, err := decode(t, rec, perfdata.AllFields)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("got %v, want %q", err, want)
 		}
 		if at := (*perfdata.Error)(nil); errors.As(err, &at) == errors.Is(err, perfdata.ErrUnknownFields) {
-			t.Errorf("%v is none of the errors that are promised", err)
+			t.Errorf("got %v; want either an Error or ErrUnknownFields", err)
 		}
 		if got.PID != 5 || got.IP != 0x101 {
-			t.Errorf("%v: the fields before it are %+v", err, got)
+			t.Errorf("got %+v before %v; want PID 5, IP 0x101", got, err)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestDecodeSample_Allocations(t *testing.T) {
 			ls.DecodeSample(r, perfdata.AllFields, &got)
 		})
 		if n > 0 {
-			t.Errorf("%v allocations for each sample", n)
+			t.Errorf("got %v allocations for each sample; want none", n)
 		}
 	})
 }
@@ -361,8 +361,11 @@ func TestDecodeSample_AsPerfPrints(t *testing.T) {
 		}
 		f := open(t, b)
 		ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
-		if err != nil || ls.CanDecode() != nil {
-			t.Fatal(err, ls.CanDecode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ls.CanDecode(); err != nil {
+			t.Fatal(err)
 		}
 		n := 0
 		var s perfdata.Sample
@@ -376,11 +379,11 @@ func TestDecodeSample_AsPerfPrints(t *testing.T) {
 			}
 			text := fmt.Sprintf("%d %#x %d", s.PID, addrs(&s), len(s.UserStack.Data))
 			if want := printed[off]; text != want {
-				t.Fatalf("%v: sample at %#x:\n%s\nperf prints\n%s", options, off, text, want)
+				t.Fatalf("for %v: got sample at %#x:\n%s\nwant what perf prints:\n%s", options, off, text, want)
 			}
 		})
 		if n < 10 || n != len(printed) {
-			t.Errorf("%v: %d samples, perf prints %d", options, n, len(printed))
+			t.Errorf("for %v: got %d samples; want 10 or more, as many as perf prints: %d", options, n, len(printed))
 		}
 	}
 }

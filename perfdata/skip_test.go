@@ -13,7 +13,7 @@ import (
 
 // Whatever is left out, what is read is what stands there: records lie across the ends
 // of what is read at once.
-func TestSkipTo(t *testing.T) {
+func TestBlocks_SkipTo(t *testing.T) {
 	dir := testrec.Unpack(t, "node-fp")
 	if err := testrec.Repeat(dir, 3<<20); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func perfCounts(t *testing.T, dir, input string) map[string]int {
 	return counts
 }
 
-func TestCountsOfForms(t *testing.T) {
+func TestOpen_CountsOfForms(t *testing.T) {
 	names := map[perfdata.RecordType]string{
 		perfdata.RecordSample: "SAMPLE", perfdata.RecordMmap2: "MMAP2", perfdata.RecordComm: "COMM", perfdata.RecordFork: "FORK", perfdata.RecordExit: "EXIT",
 	}
@@ -112,7 +112,7 @@ func openDir(t testing.TB, path string) perfdata.Stream {
 }
 
 // The files of a directory come out in the order of time.
-func TestDirOrder(t *testing.T) {
+func TestDir_OrderOfTime(t *testing.T) {
 	path := filepath.Join(testrec.Unpack(t, "node-threads"), "perf.data.dir")
 	d, err := perfdata.OpenDir(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestDirOrder(t *testing.T) {
 		for _, rec := range b.Records() {
 			if time, ok := ls.Time(rec); ok {
 				if time < last {
-					t.Fatalf("%v of time %d behind one of %d", rec.Type, time, last)
+					t.Fatalf("got %v of time %d; want times that rise, after %d", rec.Type, time, last)
 				}
 				last = time
 			}
@@ -156,7 +156,7 @@ func TestDirOrder(t *testing.T) {
 
 // What is compressed and then unpacked is the same; perf's own records stand
 // where they stood.
-func TestPacker(t *testing.T) {
+func TestPacker_ReadAgain(t *testing.T) {
 	file := open(t, readRecording(t, "node-fp"))
 	var want []string
 	var packed bytes.Buffer
@@ -222,7 +222,7 @@ func TestPacker(t *testing.T) {
 }
 
 // COMPRESSED2 says how much of it is data.
-func TestCompressed2(t *testing.T) {
+func TestCompressed2_DataSize(t *testing.T) {
 	var packed bytes.Buffer
 	p, err := perfdata.NewPacker(&packed, binary.LittleEndian, 1, nil)
 	if err != nil {

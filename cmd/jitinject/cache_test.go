@@ -17,7 +17,7 @@ func unsetenv(t *testing.T, name string) {
 }
 
 // The cache is where perf says that it is, given the same configuration.
-func TestPerfsCache(t *testing.T) {
+func TestCache_LikePerf(t *testing.T) {
 	const home = "HOME"
 	for config, want := range map[string]string{
 		"":                        home + "/.debug",
@@ -60,29 +60,29 @@ func TestPerfsCache(t *testing.T) {
 		return o.cache
 	}
 	if got := find(perfsCache); got != "/other" {
-		t.Error(got)
+		t.Errorf(`got %+v; want "/other"`, got)
 	}
 	t.Setenv("PERF_BUILDID_DIR", "/told")
 	if got := find(perfsCache); got != "/told" {
-		t.Error(got)
+		t.Errorf(`got %+v; want "/told"`, got)
 	}
 	t.Setenv("HOME", "/home/x")
 	for cache, want := range map[string]string{"": "", "~": "/home/x", "~/y": "/home/x/y", "~z": "~z", "/q": "/q"} {
 		if got := find(cache); got != want {
-			t.Errorf("%q: %q", cache, got)
+			t.Errorf("%q: got %q; want %v", cache, got, want)
 		}
 	}
 	t.Setenv("PERF_BUILDID_DIR", "")
 	unsetenv(t, "PERF_CONFIG")
 	t.Setenv("HOME", "")
 	if got := find(perfsCache); got != string(noHome) {
-		t.Error(got)
+		t.Errorf("got %+v; want %v", got, string(noHome))
 	}
 }
 
 // Real perf archive packs up what --buildid-cache has put into the cache that perf is
 // configured to use, and what is run as perf jitinject finds that of perf --buildid-dir.
-func TestConfiguredCache(t *testing.T) {
+func TestCache_PackedByPerfArchive(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	program, err := os.Executable()
 	if err != nil {
@@ -113,7 +113,7 @@ func TestConfiguredCache(t *testing.T) {
 					cmd.Env = append(cmd.Env, "PERF_EXEC_PATH="+bin)
 				}
 				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Fatalf("%v: %v\n%s", args, err, out)
+					t.Fatalf("for %v: unexpected error: %v\n%s", args, err, out)
 				}
 			}
 			list := testrec.Run(t, dir, testrec.Tool(t, "tar"), "tf", "out.data.tar.bz2")

@@ -37,11 +37,11 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // A directory of captures, and what a shell makes of a pattern for all its files, are each capture once.
-func TestCapturesNamed(t *testing.T) {
+func TestCaptures_DirectoryOrPattern(t *testing.T) {
 	dir := captureDir(t)
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(all) != 5 {
-		t.Fatal(all, err)
+		t.Fatalf("got %+v, %v; want no error, 5 files", all, err)
 	}
 	for _, files := range [][]string{{dir}, all, {dir, all[0], all[len(all)-1]}} {
 		code, stdout, stderr := verifyCommand(t, dir, files...)

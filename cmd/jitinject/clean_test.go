@@ -10,7 +10,7 @@ import (
 )
 
 // The command says what it removed, and its exit code whether something stayed.
-func TestCleanCommand(t *testing.T) {
+func TestCleanCommand_SaysWhatWasRemoved(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	if code, _, stderr := command(t, dir); code != exitOK {
 		t.Fatal(stderr)
@@ -34,7 +34,7 @@ func TestCleanCommand(t *testing.T) {
 	step("clean -n perf.jit.data", exitOK, "perf.jit.data: 44 of 44 objects would be removed", "would be freed")
 	objects, err := filepath.Glob(filepath.Join(dir, "jitted-*.so"))
 	if err != nil || len(objects) != 44 {
-		t.Fatal(len(objects), err)
+		t.Fatalf("got %v, %v; want no error, 44 objects", len(objects), err)
 	}
 	if err := os.WriteFile(objects[0], nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -47,14 +47,14 @@ func TestCleanCommand(t *testing.T) {
 	step("clean -q perf.jit.data nowhere.data", exitFailed)
 }
 
-func TestCleanHelp(t *testing.T) {
+func TestCleanCommand_Help(t *testing.T) {
 	if code, stdout, _ := command(t, t.TempDir(), "clean", "--help"); code != exitOK || !strings.Contains(stdout, "usage: jitinject clean") || !strings.Contains(stdout, "--dry-run") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 }
 
 // The summary says how many functions were left out, or why none were.
-func TestSampledCommand(t *testing.T) {
+func TestSampledOption_SaysWhatWasLeftOut(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	code, _, stderr := command(t, dir, "--sampled")
 	if code != exitOK || !strings.Contains(stderr, "10085 php         44        39      151     100 %  ") || !strings.Contains(stderr, "5 mappings") {

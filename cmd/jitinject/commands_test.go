@@ -13,7 +13,7 @@ import (
 )
 
 // What was typed is quoted, and what looks like it is suggested.
-func TestNearMisses(t *testing.T) {
+func TestOption_NearMiss(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "recording"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestNearMisses(t *testing.T) {
 }
 
 // Every command reads options as perf does.
-func TestSharedSpelling(t *testing.T) {
+func TestOption_SpelledAsInPerf(t *testing.T) {
 	for _, args := range []string{"clean --dry --no-dry-run --no-for nowhere", "clean --verb --verb -q nowhere"} {
 		if code, _, stderr := command(t, t.TempDir(), strings.Fields(args)...); code != exitFailed || !strings.Contains(stderr, "there is no such file") {
 			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
@@ -78,7 +78,7 @@ func TestSharedSpelling(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
+func TestDistance_OfTypos(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
@@ -97,7 +97,7 @@ func TestDistance(t *testing.T) {
 
 // All that is said about an option comes from its description: it is in the help, the
 // manual page and the completions, and so are the words that it takes.
-func TestOptionsEverywhere(t *testing.T) {
+func TestOption_InHelpManualAndCompletions(t *testing.T) {
 	bash, zsh, fish := bashCompletion(), zshCompletion(), fishCompletion()
 	dir := t.TempDir()
 	if err := writeManual(dir, manualDate); err != nil {
@@ -152,19 +152,19 @@ func TestOptionsEverywhere(t *testing.T) {
 }
 
 // What an option takes stands behind its name, and its text does not list it again.
-func TestOptionsSayValuesOnce(t *testing.T) {
+func TestOption_ValuesListedOnce(t *testing.T) {
 	for _, c := range commands() {
 		for _, f := range visible(c.options()) {
 			o := optionOf(f)
 			if strings.ContainsAny(o.Value, "|=") && strings.Contains(o.Text, o.Value) || o.Text == "" {
-				t.Errorf("%s: %q", f.Name, o.Text)
+				t.Errorf(`%s: got %q; want not strings.ContainsAny(o.Value, "|=") or o.Text without %q, o.Text other than ""`, f.Name, o.Text, o.Value)
 			}
 		}
 	}
 }
 
 // What help files say about options is true in so far as there are such options.
-func TestHelpNamesRealOptions(t *testing.T) {
+func TestHelp_NamesRealOptions(t *testing.T) {
 	known := make(map[string]bool)
 	for _, c := range commands() {
 		c.options().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
@@ -189,7 +189,7 @@ func TestHelpNamesRealOptions(t *testing.T) {
 }
 
 // Every topic has a line that says what it is, and a text that fits a terminal.
-func TestTopics(t *testing.T) {
+func TestHelp_EveryTopic(t *testing.T) {
 	if len(topics()) < 5 {
 		t.Fatal(topics())
 	}
@@ -208,7 +208,7 @@ func TestTopics(t *testing.T) {
 }
 
 // Text fits a narrow terminal, and is not drawn out on a wide one.
-func TestWidth(t *testing.T) {
+func TestHelp_FitsWidth(t *testing.T) {
 	tty := openTerminal(t)
 	for cols, want := range map[uint16]int{0: 80, 20: 40, 50: 50, 80: 80, 200: 80} {
 		if err := unix.IoctlSetWinsize(int(tty.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}); err != nil {
@@ -219,7 +219,7 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	if got := widthOf(nil); got != 80 {
-		t.Error(got)
+		t.Errorf("got %+v; want 80", got)
 	}
 	for _, c := range commands() {
 		for line := range strings.Lines(commandHelp(&c, "jitinject", 50)) {
@@ -231,7 +231,7 @@ func TestWidth(t *testing.T) {
 }
 
 // As a command of perf it calls itself one, and perf finds it in PATH.
-func TestPerfJitinject(t *testing.T) {
+func TestPerfJitinject_InPath(t *testing.T) {
 	var errs strings.Builder
 	if code := run([]string{"/usr/bin/perf-jitinject", "--sumary"}, nil, nil, &errs); code != exitUsage ||
 		errs.String() != "perf jitinject: there is no option --sumary; did you mean --summary? see perf jitinject help inject\n" {

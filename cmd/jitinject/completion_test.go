@@ -75,7 +75,7 @@ func offered(t *testing.T, line string, got []string, want string) {
 	}
 }
 
-func TestCompletionBash(t *testing.T) {
+func TestCompletion_Bash(t *testing.T) {
 	bash := testrec.Tool(t, "bash")
 	code, script, stderr := command(t, t.TempDir(), "completion", "bash")
 	if code != exitOK {
@@ -97,14 +97,14 @@ func TestCompletionBash(t *testing.T) {
 	}
 }
 
-func TestCompletionFish(t *testing.T) {
+func TestCompletion_Fish(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
 	dir, path := completionDir(t, "fish", fishCompletion())
 	for _, c := range append(completions, struct{ line, want string }{"jitinject --summary=j", "--summary=json"}, struct{ line, want string }{"jitinject --input=d/p", "--input=d/perf.data"}) {
 		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, c.line)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", c.line, err, out)
+			t.Fatalf("%q: unexpected error: %v\n%s", c.line, err, out)
 		}
 		var got []string
 		for line := range strings.Lines(string(out)) {
@@ -119,7 +119,7 @@ func TestCompletionFish(t *testing.T) {
 }
 
 // Names are completed however they are written.
-func TestCompletionFishQuotes(t *testing.T) {
+func TestCompletion_FishQuotedNames(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
 	dir, path := completionDir(t, "fish", fishCompletion())
 	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "my d")); err != nil {
@@ -138,7 +138,7 @@ func TestCompletionFishQuotes(t *testing.T) {
 		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, line)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", line, err, out)
+			t.Fatalf("%q: unexpected error: %v\n%s", line, err, out)
 		}
 		var got []string
 		for line := range strings.Lines(string(out)) {
@@ -152,7 +152,7 @@ func TestCompletionFishQuotes(t *testing.T) {
 }
 
 // zsh is asked as a user does it: with the keys that list what may come.
-func TestCompletionZsh(t *testing.T) {
+func TestCompletion_Zsh(t *testing.T) {
 	zsh := testrec.Tool(t, "zsh")
 	for _, how := range []string{"source", "fpath"} {
 		t.Run(how, func(t *testing.T) {
@@ -213,11 +213,11 @@ func TestCompletionZsh(t *testing.T) {
 					}
 				}
 				if strings.Contains(hits, "notes.txt") || strings.Contains(hits, ".so") && !strings.Contains(line, "--xray-binary") {
-					t.Errorf("%q: %q", line, hits)
+					t.Errorf(`%q: got %q; want one without "notes.txt", one without ".so" or line with "--xray-binary"`, line, hits)
 				}
 			}
 			if out, err := exec.Command(zsh, "-n", "-c", zshCompletion()).CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+				t.Errorf("unexpected error: %v\n%s", err, out)
 			}
 		})
 	}

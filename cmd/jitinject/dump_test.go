@@ -30,7 +30,7 @@ func dumped(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, string(b), stderr
 }
 
-func TestDumpCommand(t *testing.T) {
+func TestDumpCommand_EveryForm(t *testing.T) {
 	t.Chdir(testrec.Unpack(t, "lli-hot"))
 	dump, err := os.ReadFile("jit-585.dump")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestDumpCommand(t *testing.T) {
 }
 
 // Who reads may stop reading: the program ends, silently and at once.
-func TestDumpIntoClosedPipe(t *testing.T) {
+func TestDumpCommand_ClosedPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := (testrec.Made{Functions: 20000}).Write(dir); err != nil {
 		t.Fatal(err)
@@ -117,16 +117,16 @@ func TestDumpIntoClosedPipe(t *testing.T) {
 	}
 	first := make([]byte, 100)
 	if _, err := io.ReadFull(out, first); err != nil || !bytes.HasPrefix(first, []byte("file name=")) {
-		t.Errorf("%q, %v", first, err)
+		t.Errorf(`got %q, %v; want no error, first that begins with "file name="`, first, err)
 	}
 	out.Close()
 	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
-		t.Errorf("%v: %s", err, stderr.String())
+		t.Errorf("got %v, %s; want no error, nothing in stderr", err, stderr.String())
 	}
 }
 
 // On a terminal the output goes through a pager; errors come behind it.
-func TestPager(t *testing.T) {
+func TestDumpCommand_Pager(t *testing.T) {
 	dir := testrec.Unpack(t, "lli-hot")
 	large := t.TempDir()
 	if err := (testrec.Made{Functions: 20000}).Write(large); err != nil {
@@ -170,10 +170,10 @@ func TestPager(t *testing.T) {
 			err := cmd.Run()
 			out := tty.close()
 			if err != nil || !strings.Contains(stderr.String(), c.stderr) || c.stderr == "" && stderr.Len() > 0 {
-				t.Errorf("%v: %s", err, stderr.String())
+				t.Errorf(`got %v, %s; want no error, stderr with %q, c.stderr other than "" or nothing in stderr`, err, stderr.String(), c.stderr)
 			}
 			if !strings.HasPrefix(out, c.stdout) || name == "less" && !strings.Contains(out, "elf_mach=62(x86-64)") {
-				t.Errorf("%.200q", out)
+				t.Errorf(`got %.200q; want one that begins with %q, name other than "less" or one with "elf_mach=62(x86-64)"`, out, c.stdout)
 			}
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("it took %v", took)

@@ -32,7 +32,7 @@ func codeOf(p *manual.Page) (blocks []string) {
 
 // What stands on a page as a command can be typed as it stands there: lines that go on
 // say so, and none is too long for a terminal.
-func TestHelpCanBeTyped(t *testing.T) {
+func TestHelp_CommandsCanBeTyped(t *testing.T) {
 	bash := testrec.Tool(t, "bash")
 	commands := 0
 	for _, name := range helpWords() {
@@ -65,7 +65,7 @@ func TestHelpCanBeTyped(t *testing.T) {
 				t.Errorf("%s: nothing follows\n%s", name, block)
 			}
 			if out, err := testrec.Command(t, t.TempDir(), bash, "-n", "-c", block).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s\n%s", name, err, out, block)
+				t.Errorf("%s: unexpected error: %v\n%s\n%s", name, err, out, block)
 			}
 			if shown := manual.Text([]manual.Section{{Blocks: []manual.Block{{Kind: manual.Code, Text: block}}}}, 40); strings.Count(shown, "\n") != strings.Count(block, "\n")+1 {
 				t.Errorf("%s: shown as\n%s", name, shown)
@@ -78,7 +78,7 @@ func TestHelpCanBeTyped(t *testing.T) {
 }
 
 // The commands that record calls are the same in the help and in the documents.
-func TestHelpAgreesWithDocs(t *testing.T) {
+func TestHelp_AgreesWithDocs(t *testing.T) {
 	b, err := os.ReadFile("../../docs/xray.md")
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestHelpAgreesWithDocs(t *testing.T) {
 }
 
 // Who has no sources gets what programs are linked with.
-func TestHelpRecorder(t *testing.T) {
+func TestHelp_Recorder(t *testing.T) {
 	code, stdout, stderr := command(t, t.TempDir(), "help", "recorder")
 	if code != exitOK || stderr != "" || !strings.Contains(stdout, "__xray_log_init_mode") || stdout != recorder {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)

@@ -14,7 +14,7 @@ import (
 )
 
 // Logs, traces and core dumps may stand alone: shells put several where a pattern was.
-func TestFilesByKind(t *testing.T) {
+func TestArguments_FilesByKind(t *testing.T) {
 	for _, c := range []struct {
 		recording, args string
 		dumps, traces   int
@@ -64,7 +64,7 @@ func packed(t *testing.T, b []byte) []byte {
 }
 
 // Captures may stand alone, or the directory that has them.
-func TestCaptureFiles(t *testing.T) {
+func TestArguments_Captures(t *testing.T) {
 	vectors := testrec.Path("..", "internal", "format", "j9meta", "testdata")
 	for _, args := range []string{
 		"caps/a.bin", "caps/a.json", "caps/a.bin caps/b.bin", "caps", "caps/a.bin caps", "--j9 caps/a.bin caps/b.json", "--j9 caps", "--j9 %=caps", "inject --j9 %=caps/a.json",
@@ -105,7 +105,7 @@ func TestCaptureFiles(t *testing.T) {
 }
 
 // What is known to be something else than an option takes is refused by name.
-func TestWrongKinds(t *testing.T) {
+func TestArguments_WrongKind(t *testing.T) {
 	dir := testrec.Place(t, "mono-core")
 	for name, text := range map[string]string{
 		"xray-log.x": "\x05\x00\x01\x00\x03\x00\x00\x00", "jit-1.dump": "DTiJ....", "swapped.dump": "JiTD....", "other.data": "2ELIFREP", "text.txt": "1 2 3",
@@ -177,7 +177,7 @@ func TestWrongKinds(t *testing.T) {
 }
 
 // A recording may be the only argument, in all its forms; standard input is not read then.
-func TestRecordingByKind(t *testing.T) {
+func TestArguments_RecordingInEveryForm(t *testing.T) {
 	for _, c := range []struct{ recording, args string }{
 		{"node-hot", "perf.data"},
 		{"node-hot", "inject perf.data"},

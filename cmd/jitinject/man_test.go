@@ -15,7 +15,7 @@ import (
 var overstrike = regexp.MustCompile(".\x08")
 
 // The manual is what man and mandoc like: neither has anything to say about it.
-func TestManualPages(t *testing.T) {
+func TestManual_ManAndMandocAccept(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, stderr := command(t, dir, "man", dir); code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d\n%s", code, stderr)
@@ -25,11 +25,11 @@ func TestManualPages(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	if to, err := os.Readlink(filepath.Join(dir, "man1", "perf-jitinject.1")); to != "jitinject.1" {
-		t.Error(to, err)
+		t.Errorf(`got %+v, %v; want to = "jitinject.1"`, to, err)
 	}
 	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*.?"))
 	if err != nil || len(pages) < 4 {
-		t.Fatal(pages, err)
+		t.Fatalf("got %+v, %v; want no error, at least 4 pages", pages, err)
 	}
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestManualPages(t *testing.T) {
 					t.Errorf("%s renders\n%s", tool[0], text)
 				}
 				if err != nil || said != "" {
-					t.Errorf("%s: %v\n%s", strings.Join(tool, " "), err, said)
+					t.Errorf("%s: got %v; want no error, \"\"\n%s", strings.Join(tool, " "), err, said)
 				}
 			}
 		})
@@ -58,7 +58,7 @@ func TestManualPages(t *testing.T) {
 }
 
 // What stands in the footer leaves room for the date.
-func TestManualFooter(t *testing.T) {
+func TestManual_FooterHasRoomForDate(t *testing.T) {
 	for v, want := range map[string]string{
 		"0.1.0": "0.1.0", "1.22.333": "1.22.333", "unknown": "unknown", "0-0123456789ab": "0-0123456789ab", "0-0123456789ab+dirty": "0-0123456789ab",
 		"0.1.0~git20261122.012219.3ef897ea": "0.1.0", "0.1.0~git20261122.012219.3ef897ea.changed": "0.1.0",
@@ -77,28 +77,28 @@ func TestManualFooter(t *testing.T) {
 	cmd.Env = append(cmd.Env, "MANWIDTH=80", "MANPAGER=cat")
 	out, err := cmd.Output()
 	if err != nil || !bytes.Contains(out, []byte("\njitinject 0.1.0  ")) || !bytes.Contains(out, []byte("  2026-11-22  ")) {
-		t.Errorf("%v: the footer is %q", err, out[max(0, len(out)-200):])
+		t.Errorf("got %v, footer %q; want version 0.1.0 and 2026-11-22", err, out[max(0, len(out)-200):])
 	}
 }
 
 // The same sources give the same pages.
-func TestManualDate(t *testing.T) {
+func TestManual_DateOfSources(t *testing.T) {
 	if got := dateOf("86400"); got != "1970-01-02" {
-		t.Error(got)
+		t.Errorf(`got %+v; want "1970-01-02"`, got)
 	}
 	for _, epoch := range []string{"", "soon"} {
 		if got := dateOf(epoch); got != manualDate {
-			t.Error(got)
+			t.Errorf("got %+v; want %v", got, manualDate)
 		}
 	}
 	for _, p := range manualPages() {
 		if text := p.Roff(dateOf(""), "x"); !strings.HasPrefix(text, ".TH ") || !strings.Contains(text, manualDate) {
-			t.Errorf("%.60s", text)
+			t.Errorf(`got %.60s; want one that begins with ".TH ", one with %q`, text, manualDate)
 		}
 	}
 }
 
-func TestManualCannotBeWritten(t *testing.T) {
+func TestManual_DirectoryUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "man1"), nil, 0o600); err != nil {
 		t.Fatal(err)

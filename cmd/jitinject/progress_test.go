@@ -83,7 +83,7 @@ func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
 	r.feed(t, someBytes, len(r.recording))
 	r.fifo.Close()
 	if err := r.cmd.Wait(); err != nil {
-		t.Errorf("%v\n%q", err, r.raw())
+		t.Errorf("unexpected error: %v\n%q", err, r.raw())
 	}
 	raw = r.close()
 	lines, x := screenOf(t, raw)
@@ -93,7 +93,7 @@ func (r *slowRun) finish(t *testing.T) (lines []string, raw string) {
 	return lines, raw
 }
 
-func TestBar(t *testing.T) {
+func TestBar_OnTerminal(t *testing.T) {
 	r := startSlow(t, nil, "-v")
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") && strings.Contains(raw, "B/s") })
@@ -123,7 +123,7 @@ func TestBar(t *testing.T) {
 }
 
 // Messages come before the bar, and whole.
-func TestMessagesBesideBar(t *testing.T) {
+func TestBar_MessagesBeforeIt(t *testing.T) {
 	tty := openTerminal(t)
 	t.Setenv("TERM", "xterm")
 	c := newConsole("jitinject", tty.slave)
@@ -149,7 +149,7 @@ func TestMessagesBesideBar(t *testing.T) {
 }
 
 // Where a bar would be in the way there is none.
-func TestNoBar(t *testing.T) {
+func TestBar_WhereUnwanted(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  []string
 		args []string
@@ -164,7 +164,7 @@ func TestNoBar(t *testing.T) {
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") {
-				t.Errorf("%q", raw)
+				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\"", raw)
 			}
 		})
 	}
@@ -194,7 +194,7 @@ func TestNoBar(t *testing.T) {
 		time.Sleep(barDelay + 5*barTick)
 		r.finish(t)
 		if b, err := os.ReadFile(messages); err != nil || bytes.Contains(b, []byte("injecting")) || !bytes.Contains(b, []byte("2,208 mappings")) {
-			t.Errorf("%q, %v", b, err)
+			t.Errorf(`got %q, %v; want no error, b without "injecting", b with "2,208 mappings"`, b, err)
 		}
 	})
 	// Others of a pipeline write to the terminal, too.
@@ -223,7 +223,7 @@ func TestNoBar(t *testing.T) {
 			r.feed(t, 0, someBytes)
 			time.Sleep(barDelay + 5*barTick)
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") || strings.Contains(raw, "\x1b") || !strings.Contains(raw, "2,208 mappings") {
-				t.Errorf("%q", raw)
+				t.Errorf("got %q; want one without \"injecting\", one without \"\\x1b\", one with \"2,208 mappings\"", raw)
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestNoBar(t *testing.T) {
 
 // A job of a shell shows a bar while the terminal is its own, and goes on without one
 // while it is not, be it that a terminal stops those who write there then.
-func TestBarOfJob(t *testing.T) {
+func TestBar_BackgroundJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		bar    bool
@@ -256,27 +256,27 @@ func TestBarOfJob(t *testing.T) {
 			over := time.AfterFunc(20*time.Second, func() { syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
 			defer over.Stop()
 			if _, raw := r.finish(t); strings.Contains(raw, "injecting") != c.bar {
-				t.Errorf("%q", raw)
+				t.Errorf(`got %q; want strings.Contains(raw, "injecting") = %v`, raw, c.bar)
 			}
 		})
 	}
 }
 
 // Where it is asked for and there is no terminal, there are lines.
-func TestProgressLines(t *testing.T) {
+func TestProgressLines_WithoutTerminal(t *testing.T) {
 	r := startSlow(t, []string{"TERM=dumb"}, "--progress", "always")
 	r.feed(t, 0, someBytes)
 	raw := r.wait(t, "a line", func(raw string) bool { return strings.Contains(raw, "injecting: ") })
 	if strings.Contains(raw, "\x1b") {
-		t.Errorf("%q", raw)
+		t.Errorf("got %q; want one without \"\\x1b\"", raw)
 	}
 	if lines, _ := r.finish(t); !strings.Contains(strings.Join(lines, "\n"), "out.data: 2,208 mappings") {
-		t.Errorf("%q", lines)
+		t.Errorf("got %q; want strings.Join(lines, \"\\n\") with \"out.data: 2,208 mappings\"", lines)
 	}
 }
 
 // A signal leaves no part of a bar behind.
-func TestInterruptedBar(t *testing.T) {
+func TestBar_Interrupted(t *testing.T) {
 	r := startSlow(t, nil)
 	r.feed(t, 0, someBytes)
 	r.wait(t, "a bar", func(raw string) bool { return strings.Contains(raw, "injecting") })
@@ -285,11 +285,11 @@ func TestInterruptedBar(t *testing.T) {
 	r.cmd.Wait()
 	raw := r.close()
 	if lines, x := screenOf(t, raw); strings.Join(lines, "\n") != "jitinject: interrupted; nothing was written\n" || x != 0 || strings.Contains(raw, "\x1b[?25") {
-		t.Errorf("%q\n%q", lines, raw)
+		t.Errorf("got %q; want strings.Join(lines, \"\\n\") = \"jitinject: interrupted; nothing was written\\n\", x = 0, one without \"\\x1b[?25\"\n%q", lines, raw)
 	}
 }
 
-func TestGauge(t *testing.T) {
+func TestGauge_EveryShare(t *testing.T) {
 	var g gauge
 	start := time.Now()
 	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * 1e9)) }
@@ -320,7 +320,7 @@ func TestGauge(t *testing.T) {
 	step(106, engine.ProgressState{Phase: engine.PhaseStream, Done: 30000}, "injecting: 30 kB, 30 kB/s")
 	for seconds, want := range map[float64]string{0: "0 s", 0.1: "1 s", 99: "99 s", 100: "2 min", 121: "3 min", 6000: "2 h", 7200: "2 h", 1e9: "days"} {
 		if got := remaining(seconds); got != want {
-			t.Errorf("%v: %s, want %s", seconds, got, want)
+			t.Errorf("for %v seconds: got %s, want %s", seconds, got, want)
 		}
 	}
 }

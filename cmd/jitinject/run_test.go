@@ -52,7 +52,7 @@ func command(t *testing.T, dir string, args ...string) (code int, stdout, stderr
 }
 
 // perf's spelling: short options together, abbreviations, --no-.
-func TestSpelling(t *testing.T) {
+func TestSpelling_ShortAndAbbreviated(t *testing.T) {
 	for _, args := range []string{
 		"",
 		"inject",
@@ -84,7 +84,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-func TestUsageErrors(t *testing.T) {
+func TestUsage_Errors(t *testing.T) {
 	for args, want := range map[string]string{
 		"--frobnicate":             "jitinject: there is no option --frobnicate; see jitinject help inject\n",
 		"-Z":                       "there is no option -Z",
@@ -139,7 +139,7 @@ func start(stdin, stdout *os.File, args ...string) (code int, stderr string) {
 }
 
 // What a bare command reads and writes depends on what it is started from.
-func TestRedirected(t *testing.T) {
+func TestDefaults_Redirected(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func piped(t *testing.T, content []byte, all bool) *os.File {
 
 // Started by a script, a bare command has pipes that are nobody's recordings. What a loop
 // goes through stays for the loop.
-func TestBareInScripts(t *testing.T) {
+func TestDefaults_InScripts(t *testing.T) {
 	t.Chdir(testrec.Place(t, "php"))
 	list := piped(t, []byte("one\ntwo\n"), true)
 	out, w, err := os.Pipe()
@@ -267,7 +267,7 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
-func TestHelp(t *testing.T) {
+func TestHelp_EveryWayToAsk(t *testing.T) {
 	for _, args := range []string{"help", "-h", "--help", "inject --help"} {
 		if code, stdout, stderr := command(t, t.TempDir(), strings.Fields(args)...); code != exitOK || !strings.HasPrefix(stdout, "usage: jitinject") || stderr != "" {
 			t.Errorf("%s: exit code %d, %q", args, code, stderr)
@@ -275,7 +275,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestExitCodes(t *testing.T) {
+func TestExitCode_EveryOutcome(t *testing.T) {
 	dir := testrec.Place(t, "node-forks")
 	code, _, stderr := command(t, dir)
 	if code != exitOK {
@@ -301,14 +301,14 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestQuiet(t *testing.T) {
+func TestQuiet_OnlyErrors(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	if code, _, stderr := command(t, dir, "-q"); code != exitOK || stderr != "" {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
 
-func TestNothingToInject(t *testing.T) {
+func TestExitCode_NothingToInject(t *testing.T) {
 	dir := t.TempDir()
 	rec := testrec.NewRecording()
 	rec.Comm(1, 1000, "prog", true)
@@ -320,7 +320,7 @@ func TestNothingToInject(t *testing.T) {
 }
 
 // Names from files go to terminals, and must not steer them.
-func TestEscapeSequences(t *testing.T) {
+func TestOutput_EscapeSequencesInNames(t *testing.T) {
 	dir := t.TempDir()
 	rec := testrec.NewRecording()
 	rec.Marker(1, 1000, "/no\x1b[2J\n/jit-1.dump")
@@ -331,7 +331,7 @@ func TestEscapeSequences(t *testing.T) {
 	}
 }
 
-func TestJSON(t *testing.T) {
+func TestSummary_JSON(t *testing.T) {
 	dir := testrec.Place(t, "erlang")
 	code, stdout, stderr := command(t, dir, "--summary", "json", "-o", "out.data")
 	var sum engine.Summary
@@ -344,7 +344,7 @@ func TestJSON(t *testing.T) {
 }
 
 // A recording without -k mono: estimated, given, refused.
-func TestClock(t *testing.T) {
+func TestClockOption_EstimatedGivenRefused(t *testing.T) {
 	dir := testrec.Place(t, "node-noclock")
 	for args, want := range map[string]string{
 		"":                     "its times are estimated to be -0.016730 s off; functions may be there up to 7.9 ms too early",
@@ -364,11 +364,11 @@ func TestClock(t *testing.T) {
 	_, stdout, _ := command(t, dir, "--summary", "json")
 	var sum engine.Summary
 	if err := json.Unmarshal([]byte(stdout), &sum); err != nil || sum.Dumps[0].Clock != (engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}) {
-		t.Errorf("%v\n%s", err, stdout)
+		t.Errorf("got %v; want no error, Dumps[0].Clock = %+v\n%s", err, engine.Clock{Kind: "estimated", Offset: -16729696, Error: 7885121}, stdout)
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersion_Printed(t *testing.T) {
 	for _, args := range []string{"version", "--version"} {
 		code, stdout, _ := command(t, t.TempDir(), args)
 		if code != exitOK || !strings.HasPrefix(stdout, "jitinject version ") {
@@ -381,17 +381,17 @@ func TestVersion(t *testing.T) {
 }
 
 // Installed under the name perf-jitinject, it is a command of perf.
-func TestPerfSubcommand(t *testing.T) {
+func TestPerfJitinject_ByItsName(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "perf-jitinject"), ".")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	cmd := testrec.Command(t, dir, perf, "jitinject", "version")
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "jitinject version ") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, out that begins with \"jitinject version \"\n%s", err, out)
 	}
 }
 
@@ -403,7 +403,7 @@ func TestMain(m *testing.M) {
 		os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	heed(os.Interrupt, syscall.SIGHUP)
-	os.Exit(m.Run())
+	testrec.Main(m)
 }
 
 // heed has programs that tests start obey signals, where the tests themselves were
@@ -418,7 +418,7 @@ func heed(signals ...os.Signal) {
 
 // An interrupt from the keyboard goes to all of a pipeline: what perf record has
 // written until then is injected. A recording in a file is given up.
-func TestInterrupt(t *testing.T) {
+func TestInterrupt_PipelineAndFile(t *testing.T) {
 	program, err := os.Executable() // which is the program if it is told so
 	if err != nil {
 		t.Fatal(err)
@@ -455,19 +455,25 @@ func TestInterrupt(t *testing.T) {
 	w.Write(recording[70000:])
 	w.Close()
 	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "live.data: 2,208 mappings") {
-		t.Errorf("%v\n%s", err, stderr)
+		t.Errorf("got %v; want no error, stderr with \"live.data: 2,208 mappings\"\n%s", err, stderr)
 	}
 
 	for _, input := range []string{"-", "fifo"} { // nothing comes, or nobody opens it
 		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil && !os.IsExist(err) {
 			t.Fatal(err)
 		}
-		cmd, _, stderr := begin("-i", input, "-o", "given-up.data")
-		time.Sleep(300 * time.Millisecond)
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
+		var cmd *exec.Cmd
+		var stderr *bytes.Buffer
+		for wait := 300 * time.Millisecond; wait < 20*time.Second; wait *= 2 {
+			cmd, _, stderr = begin("-i", input, "-o", "given-up.data")
+			time.Sleep(wait)
+			cmd.Process.Signal(syscall.SIGTERM)
+			if cmd.Wait(); cmd.ProcessState.ExitCode() != -1 {
+				break // the signal came when the program listened to it
+			}
+		}
 		if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "interrupted; nothing was written") {
-			t.Errorf("%s: exit code %d\n%s", input, code, stderr)
+			t.Errorf("%s: got exit code %d; want %d, interrupted\n%s", input, code, exitFailed, stderr)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*given-up*")); len(left) > 0 {
 			t.Errorf("%s leaves %v", input, left)

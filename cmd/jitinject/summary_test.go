@@ -15,7 +15,7 @@ import (
 )
 
 // The whole text of plain runs, but for the time that they take.
-func TestSummaryText(t *testing.T) {
+func TestSummary_WholeText(t *testing.T) {
 	dir := testrec.Place(t, "php")
 	code, _, stderr := command(t, dir)
 	head, tail, _ := strings.Cut(stderr, "wrote ")
@@ -56,21 +56,21 @@ func dumps(n int) *engine.Summary {
 
 // Objects that were replaced are told of without alarm: mostly they are of the same recording,
 // which was injected before in another way.
-func TestReplacedText(t *testing.T) {
+func TestSummary_ReplacedObjects(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "1 object was there with other contents, and replaced; an earlier result", 1234: "1,234 objects were there with other contents, and replaced; an earlier result"} {
 		var out bytes.Buffer
 		s := dumps(1)
 		s.Replaced = n
 		writeSummary(&out, s, "", false)
 		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, "replaced") != (n > 0) {
-			t.Errorf("%d: %s", n, text)
+			t.Errorf("%d replaced: got %s; want %q, and nothing of it without replaced objects", n, text, want)
 		}
 	}
 }
 
 // Many dumps are summed up behind the largest; the columns are straight, and what is in
 // names does no harm.
-func TestManyDumps(t *testing.T) {
+func TestSummary_ManyDumps(t *testing.T) {
 	for n, rows := range map[int]int{1: 1, 2: 3, 20: 21, 21: 17, 3000: 17} {
 		for _, all := range []bool{false, true} {
 			if all && n > 20 {
@@ -92,21 +92,21 @@ func TestManyDumps(t *testing.T) {
 			}
 			sum := n * (n - 1) / 2
 			if last := lines[len(lines)-1]; n > 1 && (!strings.HasPrefix(last, "all ") || !strings.Contains(last, " "+number(int64(10*sum))+" ") || !strings.Contains(last, " "+number(int64(100*sum))+" ") || !strings.Contains(last, "99.0 %")) {
-				t.Errorf("%d: %s", n, last)
+				t.Errorf("%d dumps: got %s; want a line of all with %d functions, %d samples, 99.0 %%", n, last, 10*sum, 100*sum)
 			}
 			if n > 20 && !all && (!strings.HasPrefix(lines[1], fmt.Sprint(999+n)) || !strings.HasPrefix(lines[16], fmt.Sprintf("%d more", n-15))) {
-				t.Errorf("%d:\n%s", n, text)
+				t.Errorf("%d dumps: want the first line to be of process %d, the 16th of %d more; got\n%s", n, 999+n, n-15, text)
 			}
 		}
 	}
 }
 
-func TestShare(t *testing.T) {
+func TestShare_Rounding(t *testing.T) {
 	for want, s := range map[string]engine.JitSamples{
 		"": {}, "100 %": {InJIT: 3, Resolved: 3}, "0 %": {InJIT: 3}, "99.9 %": {InJIT: 1e9, Resolved: 1e9 - 1}, "0.1 %": {InJIT: 1e9, Resolved: 1}, "66.7 %": {InJIT: 3, Resolved: 2},
 	} {
 		if got := share(s); got != want {
-			t.Errorf("%+v is %q, want %q", s, got, want)
+			t.Errorf("for %+v: got %q, want %q", s, got, want)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func fields(t reflect.Type, names map[string]bool) {
 
 // Every field of the JSON form is explained, and every kind of reason; and every field is
 // there, whatever was done.
-func TestSummaryIsExplained(t *testing.T) {
+func TestSummary_EveryFieldExplained(t *testing.T) {
 	text, err := helpFiles.ReadFile("help/summary.md")
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestSummaryIsExplained(t *testing.T) {
 }
 
 // Where code is missing, it is said once, and not that a core is needed where there was one.
-func TestCodelessText(t *testing.T) {
+func TestSummary_CodeMissing(t *testing.T) {
 	for _, x := range []struct {
 		change func(d *engine.DumpSummary)
 		want   string
@@ -198,7 +198,7 @@ func TestCodelessText(t *testing.T) {
 }
 
 // If most copies of stacks are full, they are too small: the summary names a larger size.
-func TestStackHint(t *testing.T) {
+func TestSummary_StacksTooSmall(t *testing.T) {
 	for _, c := range []struct {
 		s    engine.StackSummary
 		want string
@@ -211,7 +211,7 @@ func TestStackHint(t *testing.T) {
 		{engine.StackSummary{}, ""},
 	} {
 		if got := stackText(&c.s); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+			t.Errorf("for %+v: got %q, want %q", c.s, got, c.want)
 		}
 	}
 	if got := stackText(nil); got != "" {

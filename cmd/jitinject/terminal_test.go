@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // A terminal is the other side of one that programs write to.
@@ -27,7 +29,7 @@ func openTerminal(t *testing.T) *terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("SKIPPED: no terminals here: %v", err)
+		testrec.Skip(t, "no terminals here: %v", err)
 	}
 	fd := int(master.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)

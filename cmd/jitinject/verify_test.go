@@ -29,7 +29,7 @@ func verifyCommand(t *testing.T, dir string, args ...string) (code int, stdout, 
 }
 
 // The command says what is wrong, and its exit code whether anything is.
-func TestVerifyCommand(t *testing.T) {
+func TestVerifyCommand_ExitCode(t *testing.T) {
 	dir := testrec.Place(t, "lli-hot")
 	if code, _, stderr := command(t, dir); code != exitOK {
 		t.Fatal(stderr)
@@ -58,7 +58,7 @@ func TestVerifyCommand(t *testing.T) {
 	for line := range strings.Lines(step("--rules --json", exitOK, `"rule":"dump/magic"`)) {
 		var rule map[string]string
 		if err := json.Unmarshal([]byte(line), &rule); err != nil || rule["severity"] == "" || rule["advice"] == "" {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf(`%s: got %v; want no error, rule["severity"] other than "", rule["advice"] other than ""`, line, err)
 		}
 	}
 	step("--rules", exitOK, "dump/magic", "recording/order", "object/frame-header")
@@ -82,7 +82,7 @@ func TestVerifyCommand(t *testing.T) {
 			Offset                             *int64
 		}
 		if err := json.Unmarshal([]byte(line), &c); err != nil || c.File != "jit-585.dump" || c.Rule == "" || c.Text == "" || c.Advice == "" || c.Offset == nil || !slices.Contains([]string{"error", "warning", "note"}, c.Severity) {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf(`%s: got %v; want no error, c.File = "jit-585.dump", c.Rule other than "", c.Text other than "", c.Advice other than "", c.Offset not nil, []string{"error", "warning", "note"} with %v`, line, err, c.Severity)
 		}
 	}
 	odd := "jit-\u009b31m<.dump"
@@ -98,7 +98,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 // A dump beside its recording, and beside one that is not its own.
-func TestVerifyBeside(t *testing.T) {
+func TestVerifyCommand_DumpBesideRecording(t *testing.T) {
 	dir, other := testrec.Place(t, "toyjit"), testrec.Place(t, "php")
 	dump := filepath.Base(testrec.Dumps(t, dir)[0])
 	if code, stdout, _ := verifyCommand(t, dir, "perf.data", dump); code != exitOK || !strings.Contains(stdout, "13 functions: ") || strings.Contains(stdout, "warning: ") {
@@ -117,12 +117,12 @@ func TestVerifyBeside(t *testing.T) {
 
 // A recording of a process that has a log or trace is not said to have nothing to do with
 // JITs if that is named, too, or its calls were put in.
-func TestVerifyCalls(t *testing.T) {
+func TestVerifyCommand_RecordingWithCalls(t *testing.T) {
 	const rule = "[recording/no-jit]"
 	monoDir, xrayDir := testrec.Place(t, "mono-calls"), testrec.Place(t, "xray-emulated")
 	traces, err := filepath.Glob(filepath.Join(xrayDir, "xray-log.*"))
 	if err != nil || len(traces) != 1 {
-		t.Fatal(traces, err)
+		t.Fatalf("got %+v, %v; want no error, 1 trace", traces, err)
 	}
 	for _, c := range []struct{ dir, log, option, other string }{
 		{monoDir, filepath.Join(monoDir, "app.mlpd"), "--mono", traces[0]},
@@ -136,7 +136,7 @@ func TestVerifyCalls(t *testing.T) {
 		}
 		for _, files := range [][]string{{"perf.data", c.log}, {c.log, c.other, "perf.data"}} {
 			if _, stdout, stderr := verifyCommand(t, c.dir, files...); strings.Contains(stdout, rule) || strings.Count(stdout, ": perf.data, ") != 1 {
-				t.Errorf("%q:\n%s%s", files, stdout, stderr)
+				t.Errorf("%q: want stdout without %q, strings.Count(stdout, \": perf.data, \") = 1; got\n%s%s", files, rule, stdout, stderr)
 			}
 		}
 		if code, _, stderr := command(t, c.dir, c.option, c.log); code != exitOK {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestVersionOf(t *testing.T) {
+func TestVersion_FromBuildInfo(t *testing.T) {
 	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
 	}
@@ -32,13 +32,13 @@ func TestVersionOf(t *testing.T) {
 }
 
 // A build from an archive of the sources can be told its version.
-func TestBuildVersion(t *testing.T) {
+func TestVersion_ToldToBuild(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jitinject")
 	if out, err := exec.Command("go", "build", "-ldflags", "-X main.buildVersion=9.8.7", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	out, err := exec.Command(program, "version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "jitinject version 9.8.7\n") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, out that begins with \"jitinject version 9.8.7\\n\"\n%s", err, out)
 	}
 }

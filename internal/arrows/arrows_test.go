@@ -131,7 +131,7 @@ var allowed = map[string][]string{
 	"internal/stepped":                {}, // tests only
 }
 
-func TestImports(t *testing.T) {
+func TestImports_AllowedByTable(t *testing.T) {
 	root := filepath.Join("..", "..")
 	seen := make(map[string]bool)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ func contestOf(results map[string]result) *contest {
 	return c
 }
 
-func TestRequirements(t *testing.T) {
+func TestRequirements_Compared(t *testing.T) {
 	b := book{"erlang": contestOf(map[string]result{
 		byDefault:    {wall: time.Second, peak: 1 << 20},
 		withoutCache: {wall: 6 * time.Second},
@@ -40,7 +40,7 @@ func TestRequirements(t *testing.T) {
 }
 
 // A run of many minutes must not end with a table that there is no place for.
-func TestDocumentHasPlaces(t *testing.T) {
+func TestDocument_HasPlaces(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/benchmarks.md")
 	if err != nil {
 		t.Fatal(err)

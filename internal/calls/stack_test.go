@@ -94,7 +94,7 @@ func events(t *testing.T, s *Stack) string {
 	}
 }
 
-func TestStack(t *testing.T) {
+func TestStack_Calls(t *testing.T) {
 	for _, test := range []struct{ name, steps, want string }{
 		{"nested", "10+1 20+2 25-2 40-1", "25:1.2=5/5 40:1=30/25"},
 		{"recursion", "10+1 20+1 30+1 40-1 50-1 60-1", "40:1.1.1=10/10 50:1.1=30/20 60:1=50/20"},
@@ -116,7 +116,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-func TestStackArgs(t *testing.T) {
+func TestStack_Arguments(t *testing.T) {
 	s := steps("10+1 20+2 25-2 30+3 35-3 40-1")
 	s[0].Args, s[1].Args = []uint64{11, 12}, []uint64{21}
 	var e Event
@@ -130,7 +130,7 @@ func TestStackArgs(t *testing.T) {
 
 // Whatever a log says: exclusive times add up to the traced time, inclusive ones to
 // those of what was called, nothing is negative, and nothing is lost.
-func TestStackProperties(t *testing.T) {
+func TestStack_RandomLogs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 3000 {
 		n := rng.IntN(200)
@@ -229,7 +229,7 @@ func traced(list []Step) (sum uint64) {
 }
 
 // A log without exits neither fills the memory nor takes for ever.
-func TestStackTooDeep(t *testing.T) {
+func TestStack_NoExits(t *testing.T) {
 	const n = 3*MaxDepth + 10
 	list := make([]Step, 0, 2*n)
 	for i := range uint64(n) {
@@ -253,7 +253,7 @@ func TestStackTooDeep(t *testing.T) {
 
 // A stack that is folded keeps both of its ends: the outermost calls last as long as they
 // do, and exits of folded calls end no others.
-func TestStackFolds(t *testing.T) {
+func TestStack_Folded(t *testing.T) {
 	const deep = 200_000
 	recursion, time := steps("1+1 2+2"), uint64(2)
 	for range deep {
@@ -308,14 +308,14 @@ func TestStackFolds(t *testing.T) {
 				t.Errorf("exclusive times are %d, %+v", sum, c)
 			}
 			if test.inferred != 0 && c.Inferred != test.inferred {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v; want test.inferred = 0 or Inferred = %v", c, test.inferred)
 			}
 		})
 	}
 }
 
 // When the stacks of all threads have too many frames, each keeps some all the same.
-func TestStackWithoutRoom(t *testing.T) {
+func TestStack_AllThreadsTooDeep(t *testing.T) {
 	const n = 10_000
 	list := steps("1+1")
 	for i := range uint64(n) {
@@ -340,7 +340,7 @@ func TestStackWithoutRoom(t *testing.T) {
 	}
 }
 
-func TestMerger(t *testing.T) {
+func TestMerger_Threads(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	m := NewMerger([]Thread{
 		&script{tid: 1, steps: steps("10+1 20+2 30-2 50-1")},
@@ -368,7 +368,7 @@ func TestMerger(t *testing.T) {
 }
 
 // Many threads come out in order, and the order is the same each time.
-func TestMergerOrder(t *testing.T) {
+func TestMerger_ManyThreads(t *testing.T) {
 	run := func() (got []string) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		var threads []Thread
@@ -401,7 +401,7 @@ func TestMergerOrder(t *testing.T) {
 }
 
 // Threads that live one after the other are read one after the other.
-func TestMergerSleepers(t *testing.T) {
+func TestMerger_OneThreadAfterTheOther(t *testing.T) {
 	open := 0
 	var threads []Thread
 	for i := range uint64(100) {
@@ -449,7 +449,7 @@ func (b *busy) Next(s *Step) error {
 	return nil
 }
 
-func TestMergerAllocatesNothing(t *testing.T) {
+func TestMerger_NoAllocation(t *testing.T) {
 	threads := []Thread{&busy{left: 1 << 20}, &busy{left: 1 << 20, time: 5}, &busy{left: 1 << 20, time: 9}}
 	m := NewMerger(threads)
 	for range 1000 {
@@ -460,7 +460,7 @@ func TestMergerAllocatesNothing(t *testing.T) {
 			m.Next()
 		}
 	}); n != 0 {
-		t.Errorf("%v allocations for 100 events", n)
+		t.Errorf("got %v allocations for 100 events; want none", n)
 	}
 }
 

@@ -48,7 +48,7 @@ func words(o order, typ perfdata.RecordType, body ...uint64) perfdata.Record {
 }
 
 // Records get the id of their event, first in samples and last in others.
-func TestRelay(t *testing.T) {
+func TestRelay_EventID(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		const common = perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldTime
 		for _, test := range []struct {
@@ -93,7 +93,7 @@ func TestRelay(t *testing.T) {
 }
 
 // Where nothing has to change, nothing does; where it cannot be done, it is refused.
-func TestRelayAttrs(t *testing.T) {
+func TestRelay_AttrsChangedOrRefused(t *testing.T) {
 	o := order(binary.LittleEndian)
 	has, lacks := madeAttr(o, perfdata.FieldIdentifier|perfdata.FieldTime, true, 7), madeAttr(o, perfdata.FieldTime, true, 9)
 	r, err := newRelay(o, []perfdata.Attr{has})
@@ -102,7 +102,7 @@ func TestRelayAttrs(t *testing.T) {
 	}
 	rec := words(o, perfdata.RecordSample, 7, 100)
 	if got, err := r.append(nil, rec); err != nil || !bytes.Equal(got, rec.Data) {
-		t.Errorf("% x, %v", got, err)
+		t.Errorf("got % x, %v; want no error, got equal to % x", got, err, rec.Data)
 	}
 	if _, err := newRelay(o, []perfdata.Attr{has, lacks}); err == nil {
 		t.Error("events with and without identifiers are taken")
@@ -121,12 +121,12 @@ func TestRelayAttrs(t *testing.T) {
 	}
 	comm := words(o, perfdata.RecordComm, 1, 2)
 	if got, _ := r.append(nil, comm); !bytes.Equal(got, comm.Data) {
-		t.Errorf("% x", got)
+		t.Errorf("got % x; want one equal to % x", got, comm.Data)
 	}
 }
 
 // A record of 64 KiB has no room: its copy of the stack gets shorter, or it is refused.
-func TestRelayLong(t *testing.T) {
+func TestRelay_RecordOf64KiB(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
 		attr := madeAttr(o, perfdata.FieldIP|perfdata.FieldTID|perfdata.FieldTime|perfdata.FieldStackUser, true, 5)
 		r, err := newRelay(o, []perfdata.Attr{attr})
@@ -163,7 +163,7 @@ func TestRelayLong(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 		if _, err := r.append(nil, words(o, perfdata.RecordMmap2, make([]uint64, 8190)...)); !errors.Is(err, errTooLong) {
-			t.Errorf("%v", err)
+			t.Errorf("got %v; want an error that is %v", err, errTooLong)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func words(ws ...uint32) (b []byte) {
 	return b
 }
 
-func TestARM64Rows(t *testing.T) {
+func TestARM64_Rows(t *testing.T) {
 	var s Synthesizer
 	r := s.Synthesize(arm64, arm64Sample, nil)
 	var got string
@@ -38,13 +38,13 @@ func TestARM64Rows(t *testing.T) {
 	}
 	want := "0 {31 0}:\n4 {31 32}: 29 at -32 30 at -24\n8 {29 32}: 29 at -32 30 at -24\n12 {29 32}: 19 at -16 29 at -32 30 at -24\n24 {31 0}:\n"
 	if got != want || !r.Returns || r.Jumps {
-		t.Errorf("%+v\n%swant\n%s", r, got, want)
+		t.Errorf("got %+v\n%swant\n%s", r, got, want)
 	}
 }
 
 // While the return address is signed, there are only rows for frame pointers: paciasp,
 // sub sp, sp, #16, add sp, sp, #16, autiasp, ret; and the sample in between.
-func TestARM64Signed(t *testing.T) {
+func TestARM64_SignedReturnAddress(t *testing.T) {
 	for want, code := range map[string][]byte{
 		"[0 true][4 false][16 true]": words(0xd503233f, 0xd10043ff, 0x910043ff, 0xd50323bf, 0xd65f03c0),
 		"[0 true][4 false][12 true]": words(0xd503233f, 0xa9be7bfd, 0x910003fd, 0x94000100, 0xd65f0bff),
@@ -62,7 +62,7 @@ func TestARM64Signed(t *testing.T) {
 
 // arm64asm agrees about which instructions end a block, call, and write registers
 // that are watched.
-func TestDecodeARM64(t *testing.T) {
+func TestDecode_ARM64LikeArm64asm(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := 0
 	for range 3_000_000 {
@@ -112,7 +112,7 @@ func TestDecodeARM64(t *testing.T) {
 			}
 		}
 		if !good {
-			t.Errorf("%08x %v: %+v", w, inst, ops)
+			t.Errorf("%08x: got %+v; want the effects of %v", w, ops, inst)
 		}
 	}
 	t.Logf("%d instructions", seen)

@@ -100,7 +100,7 @@ func (s score) String() string {
 func compareCompiled(t testing.TB, path string, target jitcode.Target, names map[string]uint8, sp, fpName string, shown *int) (whole, parts score) {
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	defer f.Close()
 	var text *elf.Section
@@ -234,10 +234,10 @@ func shapes(t *testing.T, gcc string, target jitcode.Target, names map[string]ui
 	}
 }
 
-func TestShapes(t *testing.T) {
+func TestSynthesize_FunctionsOfGCC(t *testing.T) {
 	t.Run("amd64", func(t *testing.T) {
 		if runtime.GOARCH != "amd64" {
-			t.Skip("SKIPPED: gcc compiles for another machine")
+			testrec.Skip(t, "gcc compiles for another machine")
 		}
 		shapes(t, testrec.Tool(t, "gcc"), amd64, amd64Names, "rsp", "rbp")
 	})
@@ -249,7 +249,7 @@ func TestShapes(t *testing.T) {
 // Compilers' own tables, at every instruction of real programs. What is wrong there
 // is code behind calls that do not return, which nothing but another part of the
 // function leads to, and assembly whose author told the unwinder nothing.
-func TestCompiled(t *testing.T) {
+func TestSynthesize_LikeCompilersTables(t *testing.T) {
 	paths := []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/php8.2", "/usr/aarch64-linux-gnu/lib/libc.so.6"}
 	if extra := os.Getenv("CFI_COMPILED"); extra != "" {
 		paths = strings.Split(extra, ":")
@@ -272,17 +272,17 @@ func TestCompiled(t *testing.T) {
 		}
 	}
 	if !any {
-		t.Skip("SKIPPED: none of these programs is here")
+		testrec.Skip(t, "none of these programs is here")
 	}
 }
 
 // Vector code of all kinds, which no recording has: the decoder agrees with
 // golang.org/x/arch about it.
-func TestDecodeCompiled(t *testing.T) {
+func TestDecode_VectorCodeOfLibc(t *testing.T) {
 	const path = "/lib/x86_64-linux-gnu/libc.so.6"
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	defer f.Close()
 	text := f.Section(".text")

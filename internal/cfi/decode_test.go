@@ -78,7 +78,7 @@ func compareX86(t testing.TB, what string, code []byte) (insns int) {
 		} else if n != want {
 			t.Errorf("%s+%#x: % x: %d bytes, want %d: %v", what, at, code[at:min(at+15, len(code))], n, want, inst)
 		} else if !sameEffects(inst, ops) {
-			t.Errorf("%s+%#x: %v: %+v", what, at, inst, ops)
+			t.Errorf("%s+%#x: got %+v; want the effects of %v", what, at, ops, inst)
 		}
 		at += want
 	}
@@ -165,7 +165,7 @@ func watchedReg(r x86asm.Reg) uint8 {
 
 // The decoder of this package sees what golang.org/x/arch sees, in all code of the
 // recordings.
-func TestDecodeX86(t *testing.T) {
+func TestDecode_X86LikeX86asm(t *testing.T) {
 	insns := 0
 	eachDump(t, func(t testing.TB, name string, codes [][]byte, names []string) {
 		for i, code := range codes {

@@ -29,7 +29,7 @@ func tellRow(r jitcode.FrameRow) string {
 
 // What is no code, and what does not return as it should, makes no row that is wrong:
 // the frame pointer's, or none.
-func TestDoubts(t *testing.T) {
+func TestSynthesize_NoCodeOrNoReturn(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
 		want       []string

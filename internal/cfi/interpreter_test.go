@@ -32,7 +32,7 @@ var (
 )
 
 // All of the interpreter has its frame, but for where sender_sp is not pushed yet.
-func TestInterpreterRows(t *testing.T) {
+func TestInterpreterRows_HotSpot(t *testing.T) {
 	code := slices.Concat(interpreterEntry, []byte{0x90, 0x90}, interpreterEntry, interpreterExit)
 	second := uint64(len(interpreterEntry) + 2)
 	frame := " rbp+16 or [rbp-8] rbp"

@@ -16,7 +16,7 @@ func jumpTo(code []byte, n int) []byte {
 
 // Code that is made so that states flow the wrong way does not take longer than its
 // length allows.
-func TestTimeIsLinear(t *testing.T) {
+func TestSynthesize_TimeIsLinear(t *testing.T) {
 	const n = 100_000
 	back := slices.Concat([]byte{0xc3}, slices.Repeat([]byte{0xeb, 0xfd}, 1), slices.Repeat([]byte{0xeb, 0xfc}, n))
 	traps := []byte{0xc3}
@@ -44,7 +44,7 @@ func TestTimeIsLinear(t *testing.T) {
 }
 
 // Functions that would take too much memory get no rows.
-func TestTooLarge(t *testing.T) {
+func TestSynthesize_TooLarge(t *testing.T) {
 	nops := append(slices.Repeat([]byte{0x90}, maxCode-1), 0xc3)
 	var s Synthesizer
 	if r := s.Synthesize(amd64, nops, nil); len(r.Rows) != 1 {
@@ -61,7 +61,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-func TestBitset(t *testing.T) {
+func TestBitset_Operations(t *testing.T) {
 	var b bitset
 	for _, n := range []int{300_000, 1, 64, 65, 5000} {
 		b.reset(n)

@@ -89,7 +89,7 @@ func TestSynthesize_PushesReturnAddressAndJumps(t *testing.T) {
 }
 
 // Cut keeps the rows outside of spans.
-func TestCut(t *testing.T) {
+func TestCut_KeepsRowsOutside(t *testing.T) {
 	place := ehframe.DefaultPlace(amd64.Order, 8, 0x1000, 300)
 	cie := jitcode.FrameCIE{CodeAlign: 1, DataAlign: -8, ReturnReg: 16, Instructions: []byte{0x0c, 7, 8, 0x90, 1}}
 	// 0 rsp+8, 1 rsp+16, 4 rbp+16, 100 rsp+8, 290 rbp+16

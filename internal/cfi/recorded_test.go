@@ -65,7 +65,7 @@ func behindCall(code []byte, at uint64) bool {
 
 // Rows unwind the stacks of a real recording: from jitted code on, each return address
 // in jitted code is behind a call.
-func TestRecordedStacks(t *testing.T) {
+func TestSynthesize_RecordedStacks(t *testing.T) {
 	dir := recording(t, "node-dwarf")
 	path := dumpsBelow(t, dir)[0]
 	codes, names := loads(t, read(t, path))

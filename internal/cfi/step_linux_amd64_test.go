@@ -108,7 +108,7 @@ func rowAt(rows []jitcode.FrameRow, off uint64) (row jitcode.FrameRow) {
 // At every instruction that the toy JIT's code executes, the rows lead to the true
 // CFA, return address and registers: a shadow stack knows them, which calls push to
 // and returns pop from.
-func TestEveryInstruction(t *testing.T) {
+func TestSynthesize_EveryInstructionOfToyJIT(t *testing.T) {
 	source := filepath.Join("testdata", "frames.toy")
 	abs, err := filepath.Abs(source)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestEveryInstruction(t *testing.T) {
 	cmd := exec.Command(jit, "-f", "-n", t.TempDir(), "0", abs)
 	cmd.SysProcAttr = &unix.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); errors.Is(err, os.ErrPermission) {
-		t.Skipf("SKIPPED: ptrace is not allowed here: %v", err)
+		testrec.Skip(t, "ptrace is not allowed here: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}

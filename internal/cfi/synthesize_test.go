@@ -14,7 +14,7 @@ import (
 var amd64 = jitcode.Target{Machine: uint32(elf.EM_X86_64), Order: binary.LittleEndian}
 
 // What share of the code of the recordings has rows that know something.
-func TestRecordings(t *testing.T) {
+func TestSynthesize_ShareOfRecordings(t *testing.T) {
 	var s Synthesizer
 	eachDump(t, func(t testing.TB, name string, codes [][]byte, names []string) {
 		var known, all, functions, returns, jumps, popped, rows, none uint64
@@ -74,7 +74,7 @@ func BenchmarkErlang(b *testing.B) {
 // bytes below the CFA, and four registers are saved. (The number depends on the build of
 // PHP. It is what unwinds fresh recordings down to _start.) Functions that are called
 // show that they are, and the one that is entered with 8 bytes more, that it is not.
-func TestSharedFrame(t *testing.T) {
+func TestSynthesize_PHPFrame(t *testing.T) {
 	saved := []jitcode.SavedReg{{Reg: 3, Offset: -40}, {Reg: 6, Offset: -32}, {Reg: 12, Offset: -24}, {Reg: 13, Offset: -16}, {Reg: 16, Offset: -8}}
 	entry := func(cfa int64) *Entry {
 		return &Entry{Row: jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: 7, Offset: cfa}, Saved: saved}, Shared: true}
@@ -103,7 +103,7 @@ func TestSharedFrame(t *testing.T) {
 				}
 				r := s.Synthesize(amd64, code, entry(160))
 				if len(r.Rows) != 1 || !r.Rows[0].Known || r.Rows[0].CFA.Offset != 160 || !slices.Equal(r.Rows[0].Saved, saved) {
-					t.Errorf("%s: %+v", name, r)
+					t.Errorf("%s: got %+v; want 1 row, Rows[0].Known, Rows[0].CFA.Offset = 160, Rows[0].Saved equal to %+v", name, r, saved)
 				}
 				continue
 			}
@@ -113,7 +113,7 @@ func TestSharedFrame(t *testing.T) {
 			}
 			for _, row := range r.Rows {
 				if !row.Known {
-					t.Errorf("%s: %+v", names[i], row)
+					t.Errorf("%s: got %+v; want Known", names[i], row)
 				}
 			}
 		}
@@ -122,18 +122,18 @@ func TestSharedFrame(t *testing.T) {
 
 // Where code ends in something that is none, nobody knows anything of what is behind
 // it: OpenJDK's interpreter begins with data, a jump in which leads behind itself.
-func TestBehindUndecodable(t *testing.T) {
+func TestSynthesize_BehindUndecodable(t *testing.T) {
 	var s Synthesizer
 	code := append([]byte{0x68, 0x02, 0x64, 0x5c, 0x50, 0x7f, 0x00, 0x00, 0xe0, 0x01, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff}, make([]byte, 100)...)
 	r := s.Synthesize(amd64, code, nil)
 	if last := r.Rows[len(r.Rows)-1]; last.Known || last.Offset > 13 {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want not last.Known, last.Offset <= 13", r.Rows)
 	}
 }
 
 // A function whose prologue is in what it calls first: V8's baseline compiler makes
 // such code. It pushes what it never pops, and leaves by a jump.
-func TestPrologueElsewhere(t *testing.T) {
+func TestSynthesize_PrologueInCallee(t *testing.T) {
 	code := []byte{
 		0xbb, 0xa0, 0, 0, 0, // mov ebx, 0xa0
 		0xe8, 0, 1, 0, 0, // call prologue
@@ -148,11 +148,11 @@ func TestPrologueElsewhere(t *testing.T) {
 		{Offset: 6, Known: true, CFA: jitcode.CFA{Reg: 6, Offset: 16}, Saved: []jitcode.SavedReg{{Reg: 6, Offset: -16}, {Reg: 16, Offset: -8}}},
 	}
 	if r := s.Synthesize(amd64, code, nil); !reflect.DeepEqual(r.Rows, want) {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want r.Rows equal to %+v", r.Rows, want)
 	}
 	// With a frame of its own, the same code has rows of its own.
 	own := append([]byte{0x55, 0x48, 0x89, 0xe5}, code...)
 	if r := s.Synthesize(amd64, own, nil); r.Rows[2].CFA.Reg != 6 || r.Rows[2].Offset != 4 {
-		t.Errorf("%+v", r.Rows)
+		t.Errorf("got %+v; want r.Rows[2].CFA.Reg = 6, r.Rows[2].Offset = 4", r.Rows)
 	}
 }

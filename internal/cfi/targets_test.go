@@ -24,7 +24,7 @@ func targetsOf(m elf.Machine, order binary.ByteOrder, code []byte) (to []int64) 
 
 // What LLVM's assembler made, and its disassembler says of it. Branches within the code
 // are none that lead out.
-func TestTargets(t *testing.T) {
+func TestBranchTargets_LikeLLVM(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine
 		order   binary.ByteOrder
@@ -55,14 +55,14 @@ func TestTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := targetsOf(c.machine, c.order, code); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %s leads to %#x, want %#x", c.machine, c.code, got, c.want)
+			t.Errorf("for %v: got that %s leads to %#x, want %#x", c.machine, c.code, got, c.want)
 		}
 	}
 }
 
 // The same targets as golang.org/x/arch finds, in all code of x86-64 that there is, except
 // for Erlang's data, of which nobody can say what instructions it is.
-func TestTargetsOfRecordings(t *testing.T) {
+func TestBranchTargets_RecordingsLikeX86asm(t *testing.T) {
 	found := 0
 	eachDump(t, func(t testing.TB, name string, codes [][]byte, names []string) {
 		for i, code := range codes {
@@ -95,7 +95,7 @@ func TestTargetsOfRecordings(t *testing.T) {
 }
 
 // The same of any word as golang.org/x/arch.
-func TestTargetsOfWords(t *testing.T) {
+func TestBranchTargets_AnyWord(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200000 {
 		w := random.Uint32()

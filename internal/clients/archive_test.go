@@ -60,7 +60,7 @@ func (r *result) hottestLine(home, perf string) (line string, crashed bool) {
 
 // A recording is packed up with perf archive, unpacked on what could be another machine,
 // without the objects, and shows what it showed.
-func TestArchive(t *testing.T) {
+func TestPerfArchive_OnAnotherMachine(t *testing.T) {
 	archiver := testrec.Tool(t, "perf")
 	eachPerf(t, inject.Options{BuildIDCache: ".debug"}, func(t *testing.T, perf string, r *result) {
 		if r.summary.Cached != r.summary.Objects {
@@ -98,12 +98,12 @@ func TestArchive(t *testing.T) {
 
 // The layout is perf's: what perf buildid-cache --add makes of an object is what we have
 // made of it, but for an empty file of perf probe's.
-func TestCacheLayout(t *testing.T) {
+func TestBuildIDCache_LayoutOfPerf(t *testing.T) {
 	for version, perf := range testrec.Perfs(t) {
 		r := injected(t, "php", inject.Options{BuildIDCache: "cache"})
 		objects, err := filepath.Glob(r.path("objects/jitted-*.so"))
 		if err != nil || len(objects) != r.summary.Objects {
-			t.Fatal(len(objects), err)
+			t.Fatalf("got %v, %v; want no error, %d objects", len(objects), err, r.summary.Objects)
 		}
 		r.run(perf, "buildid-cache", "--add", strings.Join(objects, ","))
 		ours, theirs := tree(t, r.path("cache")), tree(t, r.path(".debug"))
@@ -154,13 +154,13 @@ func tree(t *testing.T, dir string) map[string]string {
 
 // A run more changes nothing; what cannot be put into the cache is told, and the result
 // is there; clean leaves the cache to perf.
-func TestCacheAgain(t *testing.T) {
+func TestBuildIDCache_SecondRun(t *testing.T) {
 	r := injected(t, "php", inject.Options{BuildIDCache: "cache"})
 	before := tree(t, r.path("cache"))
 	opts := inject.Options{Input: r.path("perf.data"), Output: r.path("out.data"), Objects: r.path("objects"), BuildIDCache: r.path("cache"), Force: true}
 	sum, err := inject.Run(t.Context(), opts)
 	if err != nil || !sum.Complete() || sum.Cached != sum.Objects {
-		t.Fatal(err, sum)
+		t.Fatalf("got %v, %+v; want no error, nothing missing, Cached = Objects", err, sum)
 	}
 	if after := tree(t, r.path("cache")); len(after) != len(before) {
 		t.Errorf("%d files, before %d", len(after), len(before))
@@ -183,14 +183,14 @@ func TestCacheAgain(t *testing.T) {
 	}
 	sum, err = inject.Run(t.Context(), opts)
 	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "could not be put into the build-id cache") {
-		t.Errorf("%v, %+v", err, sum)
+		t.Errorf(`got %v, %+v; want no error, 1 problem, Problems[0].Text with "could not be put into the build-id cache"`, err, sum)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
-		t.Errorf("%v was written outside of the cache, %v", entries, err)
+		t.Errorf("got %v outside of the cache, %v; want nothing", entries, err)
 	}
 	opts.BuildIDCache = r.path("perf.data")
 	sum, err = inject.Run(t.Context(), opts)
-	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "--buildid-cache=DIR") {
-		t.Errorf("%v, %+v", err, sum)
+	if err != nil || len(sum.Problems) != 1 || !strings.Contains(sum.Problems[0].Text, "Options.BuildIDCache = DIR") {
+		t.Errorf(`got %v, %+v; want no error, 1 problem, Problems[0].Text with "Options.BuildIDCache = DIR"`, err, sum)
 	}
 }

@@ -91,7 +91,7 @@ func perfSymbols(t *testing.T, r *result) (symbols []string) {
 // objects in /tmp/jitted-*: it lets an object begin a header's length in front of its
 // code and leaves out those that overlap so. Where it also unwinds copied stacks, it may
 // then, in 1.3, use debugging information of which nothing is left, and crash.
-func TestHotspot(t *testing.T) {
+func TestHotspot_NamesAndInlines(t *testing.T) {
 	parser := perfparser(t)
 	for _, c := range []struct {
 		recording string

@@ -42,7 +42,7 @@ func hotObject(t *testing.T, r *result) (path string, addr uint64) {
 	return "", 0
 }
 
-func TestObjects(t *testing.T) {
+func TestObjects_EveryReader(t *testing.T) {
 	for _, opts := range []inject.Options{{}, {DWARF: 4}, {Bundle: true}} {
 		r := injected(t, "node-hot", opts)
 		object, addr := hotObject(t, r)
@@ -62,11 +62,11 @@ func TestObjects(t *testing.T) {
 			stdout, stderr := testrec.RunBoth(t, r.dir, testrec.Tool(t, c.args[0]), c.args[1:]...)
 			for _, want := range c.wants {
 				if !strings.Contains(stdout, want) {
-					t.Errorf("%+v: %v does not show %q:\n%s%s", opts, c.args, want, stdout, stderr)
+					t.Errorf("for %+v: want of %v %q; got\n%s%s", opts, c.args, want, stdout, stderr)
 				}
 			}
 			if strings.Contains(stderr, "DWARF Error") || strings.Contains(stderr, "invalid") {
-				t.Errorf("%+v: %v complains: %s", opts, c.args, stderr)
+				t.Errorf("for %+v: got of %v %s; want no complaints", opts, c.args, stderr)
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func eachPerf(t *testing.T, opts inject.Options, test func(t *testing.T, perf st
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestPerfReport_EverySortKey(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		if before, after := r.report(perf, "perf.data"), r.report(perf, "out.data"); before != 0 || after != hotSamples {
 			t.Errorf("before %d, after %d samples in %s, want %d", before, after, hotFunction, hotSamples)
@@ -97,7 +97,7 @@ func TestReport(t *testing.T) {
 
 // Two results of the same recording: nothing differs, though they have objects of their
 // own.
-func TestDiff(t *testing.T) {
+func TestPerfDiff_TwoResults(t *testing.T) {
 	for version, perf := range testrec.Perfs(t) {
 		r := injected(t, "node-hot", inject.Options{})
 		opts := inject.Options{Input: r.path("perf.data"), Output: r.path("second.data"), Objects: r.path("second"), Force: true}
@@ -120,7 +120,7 @@ func TestDiff(t *testing.T) {
 }
 
 // The ids that perf lists are those of the objects.
-func TestBuildIDList(t *testing.T) {
+func TestPerfBuildIDList_OfObjects(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		lines, ids := strings.Split(r.run(perf, "buildid-list", "-f", "-i", "out.data"), "\n"), 0
 		for _, line := range lines {
@@ -142,7 +142,7 @@ func TestBuildIDList(t *testing.T) {
 }
 
 // perf inject does its other jobs on what we wrote.
-func TestInjectAfterwards(t *testing.T) {
+func TestPerfInject_Afterwards(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		for _, job := range []string{"-b", "-s", "--buildid-all"} {
 			r.run(perf, "inject", job, "-f", "-i", "out.data", "-o", "after.data")
@@ -154,13 +154,13 @@ func TestInjectAfterwards(t *testing.T) {
 }
 
 // A JSON file of all samples.
-func TestDataConvert(t *testing.T) {
+func TestPerfData_ConvertToJSON(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		out, err := testrec.Command(t, r.dir, perf, "data", "convert", "--to-json", "out.json", "--force", "-i", "out.data").CombinedOutput()
 		if strings.Contains(string(out), "unknown option") || strings.Contains(string(out), "not compiled") {
-			t.Skipf("SKIPPED: this perf does not write JSON: %s", out)
+			testrec.Skip(t, "this perf does not write JSON: %s", out)
 		} else if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+			t.Fatalf("unexpected error: %v\n%s", err, out)
 		}
 		var file struct {
 			Samples []struct {
@@ -221,7 +221,7 @@ func collapse(script string) map[string]int {
 }
 
 // Every jitted frame of a flame graph has a name.
-func TestFlameGraph(t *testing.T) {
+func TestFlameGraph_EveryFrameNamed(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		before := collapse(r.run(perf, "script", "-f", "-i", "perf.data"))
 		after := collapse(r.run(perf, "script", "-f", "-i", "out.data"))
@@ -246,11 +246,11 @@ func TestFlameGraph(t *testing.T) {
 }
 
 // perf annotate puts the samples on the one line of hot.js that is hot.
-func TestAnnotate(t *testing.T) {
+func TestPerfAnnotate_HottestLine(t *testing.T) {
 	eachPerf(t, inject.Options{}, func(t *testing.T, perf string, r *result) {
 		switch line, crashed := r.hottestLine(r.dir, perf); {
 		case crashed && perf != testrec.Tool(t, "perf"):
-			t.Skip("SKIPPED: this perf's annotate crashes")
+			testrec.Skip(t, "this perf's annotate crashes")
 		case line != "hot.js:13":
 			t.Errorf("the hottest line is %q, want hot.js:13", line)
 		}

@@ -12,7 +12,7 @@ import (
 
 // Lengths of instructions as objdump has them. The disassembler gets some of
 // them wrong, and what follows them would look like no instruction's start.
-func TestInstructionStarts(t *testing.T) {
+func TestInstructionStarts_LikeObjdump(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine
 		code    string // an instruction a word
@@ -41,7 +41,7 @@ func TestInstructionStarts(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%v: instructions start at %v, want %v", c.machine, got, want)
+			t.Errorf("for %v: got instruction starts %v, want %v", c.machine, got, want)
 		}
 	}
 }

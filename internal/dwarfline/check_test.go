@@ -61,7 +61,7 @@ func TestCheckHeader_Counts(t *testing.T) {
 			} {
 				err := dwarfline.CheckHeader(order.(binary.ByteOrder), header(order, wide, c.dirs, c.files), 0)
 				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-					t.Errorf("%v, 64 bit %v, counts %x and %x: got %v, want an error with %q", order, wide, c.dirs, c.files, err, c.want)
+					t.Errorf("for %v, 64 bit %v, counts %x and %x: got %v, want an error with %q", order, wide, c.dirs, c.files, err, c.want)
 				}
 				if _, ok := err.(*wire.Error); err != nil && !ok {
 					t.Errorf("%T is no *wire.Error", err)

@@ -47,7 +47,7 @@ func unwindings(t testing.TB, dump []byte) (all []unwinding) {
 
 // What V8 sends is read as delve reads it, and its empty tables are none. Written
 // again elsewhere, delve reads the same.
-func TestCheckRecordings(t *testing.T) {
+func TestCheck_TablesOfV8(t *testing.T) {
 	for _, name := range []string{"node-fp", "node-dwarf"} {
 		empty, full := 0, 0
 		for _, path := range testrec.Dumps(t, testrec.Unpack(t, name)) {
@@ -67,17 +67,17 @@ func TestCheckRecordings(t *testing.T) {
 				place.Machine = elf.EM_X86_64
 				table, err := Check(place, frames)
 				if err != nil || len(table.FDEs) == 0 {
-					t.Fatalf("%+v, %v", table, err)
+					t.Fatalf("got %+v, %v; want no error, some fdes", table, err)
 				}
 				full++
 				want := delve(t, frames, place.Frames, place.Code)
 				again := delve(t, rewrite(t, table, 0x7f0000000000, 0x7f0000400000), 0x7f0000400000, 0x7f0000000000)
 				if !slices.Equal(again, want) || len(table.FDEs) != len(want) {
-					t.Fatalf("%v, want %v", again, want)
+					t.Fatalf("got %v, want %v", again, want)
 				}
 				for i, f := range table.FDEs {
 					if f.Offset != want[i].begin || f.Size != want[i].end-want[i].begin {
-						t.Fatalf("%+v, want %v", f, want[i])
+						t.Fatalf("got %+v, want %v", f, want[i])
 					}
 				}
 			}
@@ -177,7 +177,7 @@ func (m *maker) fde(cieAt int, code, size uint64, augmented []byte, instructions
 }
 
 // Every kind of table that is accepted.
-func TestCheckAccepts(t *testing.T) {
+func TestCheck_ValidTables(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, size := range []int{4, 8} {
 			for name, make := range map[string]func(m *maker){
@@ -213,7 +213,7 @@ func TestCheckAccepts(t *testing.T) {
 				make(m)
 				table, err := Check(m.place, m.Data)
 				if err != nil || len(table.FDEs) != 1 || table.FDEs[0].Offset != 0 || table.FDEs[0].Size != 0x100 || !bytes.Equal(table.FDEs[0].Instructions, []byte{0x41, 0x0e, 16}) || table.CIEs[0].Signal != (name == "zRS") {
-					t.Errorf("%s, %v, %d: %+v, %v", name, order, size, table, err)
+					t.Errorf(`%s, %v, %d: got %+v, %v; want no error, 1 fde, table.FDEs[0].Offset = 0, table.FDEs[0].Size = 0x100, table.FDEs[0].Instructions equal to % x, table.CIEs[0].Signal = name == "zRS"`, name, order, size, table, err, []byte{0x41, 0x0e, 16})
 				}
 			}
 		}
@@ -226,7 +226,7 @@ func TestCheckAccepts(t *testing.T) {
 }
 
 // What is wrong is refused, with a sentence.
-func TestCheckRefuses(t *testing.T) {
+func TestCheck_InvalidTables(t *testing.T) {
 	good := func(m *maker) { m.cie(1, "zR", 0x1b) }
 	for want, make := range map[string]func(m *maker){
 		"needs 60 bytes":                    func(m *maker) { m.U32(60); m.U32(0) },
@@ -284,13 +284,13 @@ func TestCheckRefuses(t *testing.T) {
 		m := newMaker(binary.LittleEndian, 8)
 		make(m)
 		if table, err := Check(m.place, m.Data); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), ".eh_frame") {
-			t.Errorf("%s: %+v, %v", want, table, err)
+			t.Errorf(`got %+v, %v; want an error with %q that begins with ".eh_frame"`, table, err, want)
 		}
 	}
 }
 
 // The header is found at either end.
-func TestSplit(t *testing.T) {
+func TestSplit_HeaderAtEitherEnd(t *testing.T) {
 	m := newMaker(binary.BigEndian, 8)
 	m.cie(1, "zR", 0x1b)
 	m.fde(0, 0x4000, 0x100, nil)
@@ -336,7 +336,7 @@ func FuzzCheck(f *testing.F) {
 				}
 				for _, d := range table.FDEs {
 					if d.CIE >= len(table.CIEs) || d.Size == 0 || d.Offset >= size || d.Size > size-d.Offset {
-						t.Fatalf("%+v of a function of %d bytes", d, size)
+						t.Fatalf("got %+v; want a CIE that exists, and code within %d bytes", d, size)
 					}
 				}
 			}

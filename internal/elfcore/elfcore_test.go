@@ -92,7 +92,7 @@ func sample(i int) *madeCore {
 	return m
 }
 
-func TestMachines(t *testing.T) {
+func TestOpen_EveryMachine(t *testing.T) {
 	for i, x := range machines {
 		for _, extended := range []bool{false, true} {
 			t.Run(fmt.Sprint(x.machine, x.class, x.order, extended), func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestMachines(t *testing.T) {
 				m.extended = extended
 				c, err := Open(reader(m.bytes()))
 				if err != nil || len(c.Problems) > 0 {
-					t.Fatal(err, c.Problems)
+					t.Fatalf("got %v, %+v; want no error, no problems", err, c.Problems)
 				}
 				if c.PID() != 100 || *c.Process() != (Process{100, 50, "mono", "mono App.exe"}) {
 					t.Errorf("process %+v", c.Process())
@@ -131,7 +131,7 @@ func TestMachines(t *testing.T) {
 }
 
 // s390 has its thread pointer in two access registers.
-func TestS390(t *testing.T) {
+func TestOpen_S390ThreadPointer(t *testing.T) {
 	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
 		m := &madeCore{class: class, order: binary.BigEndian, machine: elf.EM_S390}
 		regs := m.words(0, 0x1234) // PSW
@@ -150,12 +150,12 @@ func TestS390(t *testing.T) {
 			want.ThreadPointer = 0x3ff
 		}
 		if len(c.Threads()) != 1 || c.Threads()[0] != want {
-			t.Errorf("%v: %+v, want %+v", class, c.Threads(), want)
+			t.Errorf("for %v: got %+v, want %+v", class, c.Threads(), want)
 		}
 	}
 }
 
-func TestReadCode(t *testing.T) {
+func TestReadCode_PagesMissing(t *testing.T) {
 	c, err := Open(reader(sample(0).bytes()))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestReadCode(t *testing.T) {
 		return string(b), err
 	}
 	if s, err := read(0x40000002, 8); err != nil || s != "decodeco" {
-		t.Errorf("%q, %v", s, err)
+		t.Errorf(`got %q, %v; want no error, s = "decodeco"`, s, err)
 	}
 	var missing *MissingError
 	for _, x := range []struct {
@@ -183,7 +183,7 @@ func TestReadCode(t *testing.T) {
 		{1<<64 - 2, 8, 1<<64 - 2, false},
 	} {
 		if _, err := read(x.addr, x.n); !errors.As(err, &missing) || missing.Addr != x.at || missing.LeftOut != x.leftOut {
-			t.Errorf("%#x: %v", x.addr, err)
+			t.Errorf("%#x: got %v; want errors.As(err, &missing), missing.Addr = %v, missing.LeftOut = %v", x.addr, err, x.at, x.leftOut)
 		}
 	}
 	m := sample(0)
@@ -203,20 +203,20 @@ func TestReadCode(t *testing.T) {
 	}
 }
 
-func TestNotCore(t *testing.T) {
+func TestOpen_NoCore(t *testing.T) {
 	m := sample(0)
 	whole := m.bytes()
 	shared := bytes.Clone(whole)
 	shared[16] = byte(elf.ET_DYN)
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("no core dump, but a text of some length"), "shared object": shared, "class": append([]byte("\x7fELF\x03\x01\x01"), whole[7:]...)} {
 		if _, err := Open(reader(b)); !errors.Is(err, ErrNotCore) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v; want an error that is %v", name, err, ErrNotCore)
 		}
 	}
 }
 
 // What is wrong with one part costs that part.
-func TestDamage(t *testing.T) {
+func TestOpen_DamagedPart(t *testing.T) {
 	for name, x := range map[string]struct {
 		change  func(m *madeCore)
 		problem string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestMatchThreads(t *testing.T) {
+func TestMatchThreads_ByNumber(t *testing.T) {
 	c := &Core{Machine: elf.EM_X86_64, threads: []Thread{{TID: 10, ThreadPointer: 0x7f001000}, {TID: 11, ThreadPointer: 0x7e002000}, {TID: 12, ThreadPointer: 0x7d004000}, {TID: 13}}}
 	for name, x := range map[string]struct {
 		ids  []uint64

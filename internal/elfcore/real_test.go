@@ -11,7 +11,7 @@ import (
 // Real core dumps, by the kernel, gdb and qemu. Where they stopped is what objdump says of
 // the instruction that stores to address 0; what pthread_self() returned, the program has
 // printed.
-func TestReal(t *testing.T) {
+func TestOpen_CoresOfKernelGDBAndQEMU(t *testing.T) {
 	for name, want := range map[string]struct {
 		process  Process
 		threads  []Thread
@@ -37,7 +37,7 @@ func TestReal(t *testing.T) {
 			}
 			c, err := Open(reader(b))
 			if err != nil || len(c.Problems) > 0 {
-				t.Fatal(err, c.Problems)
+				t.Fatalf("got %v, %+v; want no error, no problems", err, c.Problems)
 			}
 			if *c.Process() != want.process || !slices.Equal(c.Threads(), want.threads) || len(c.Files()) != want.files || len(c.Segments()) != want.segments {
 				t.Errorf("process %+v, threads %#v, %d files, %d segments", c.Process(), c.Threads(), len(c.Files()), len(c.Segments()))
@@ -47,7 +47,7 @@ func TestReal(t *testing.T) {
 }
 
 // gcore counts the offsets of mapped files in bytes, the kernel in pages.
-func TestMappedFiles(t *testing.T) {
+func TestMappedFiles_BytesOrPages(t *testing.T) {
 	for name, want := range map[string]File{
 		"gcore-mono":    {0x565119d34000, 0x56511a051000, 0x2a000, "/usr/bin/mono-sgen"},
 		"kernel-x86_64": {0x7f6b3256b000, 0x7f6b326c1000, 0x26000, "/usr/lib/x86_64-linux-gnu/libc.so.6"},

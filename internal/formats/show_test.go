@@ -44,7 +44,7 @@ func TestShown_Messages(t *testing.T) {
 			t.Errorf("got the error %v, want %s", err, c.want)
 		}
 		if isUnknown := errors.Is(err, show.ErrUnknown); isUnknown != strings.HasPrefix(c.want, "it is no ") {
-			t.Errorf("%v: is ErrUnknown: %v", err, isUnknown)
+			t.Errorf("got error %v, which is ErrUnknown: %v; want the opposite", err, isUnknown)
 		}
 	}
 }

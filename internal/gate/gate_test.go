@@ -21,8 +21,8 @@ var modes = []struct {
 // shown is the number of losses of a kind that are listed.
 const shown = 10
 
-// TestNeverWorseThanPerf compares all recordings.
-func TestNeverWorseThanPerf(t *testing.T) {
+// TestResult_NeverWorseThanPerf compares all recordings.
+func TestResult_NeverWorseThanPerf(t *testing.T) {
 	perfs := testrec.Perfs(t)
 	for _, name := range recordings() {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ var changes = map[string]func(s *stage, name string, rnd *rand.Rand){
 	},
 }
 
-func TestChanging(t *testing.T) {
+func TestFiles_ChangeDuringRun(t *testing.T) {
 	const functions = 300
 	good := newStage(t, functions)
 	start := time.Now()
@@ -120,7 +120,7 @@ func (s *stage) present(output string, functions int) {
 	names := s.objectNames(output)
 	for _, name := range names {
 		if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-			s.t.Errorf("%s: %v, %v", name, st, err)
+			s.t.Errorf("%s: got %v, %v; want no error, Mode().IsRegular(), Size() other than 0", name, st, err)
 		}
 	}
 	if functions > 0 && len(names) == 0 {
@@ -129,7 +129,7 @@ func (s *stage) present(output string, functions int) {
 }
 
 // An object that was changed while or after it was made is made again by the next run.
-func TestChangedObjects(t *testing.T) {
+func TestFiles_ObjectChangedLater(t *testing.T) {
 	s := newStage(t, 1100)
 	s.inject().wants(allInjected)
 	rnd := rand.New(rand.NewPCG(5, 6))

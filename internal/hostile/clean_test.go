@@ -8,7 +8,7 @@ import (
 
 // A run that makes objects may need those which an older result refers to: clean leaves
 // them to it.
-func TestCleanBesideInject(t *testing.T) {
+func TestCleaning_BesideInject(t *testing.T) {
 	s := newStage(t, 1200)
 	s.inject("--objects", "objects").wants(allInjected)
 	s.put("old.data", s.read("out.data"))

@@ -145,12 +145,12 @@ func (k *killing) leftovers() (names []string) {
 	return names
 }
 
-func TestInterrupts(t *testing.T) {
+func TestSignals_Interrupted(t *testing.T) {
 	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		layouts := [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}}
 		k := newKilling(t, uint64(i), layouts[0]...)
-		stopped := 0
-		for i := 0; i < times(8) || stopped == 0 && i < 30*times(8); i++ {
+		stopped, start := 0, time.Now()
+		for i := 0; i < times(8) || stopped == 0 && time.Since(start) < patience; i++ {
 			k.reset()
 			code, stderr := k.kill(sig, layouts[0]...)
 			written := k.intact(sig.String())
@@ -160,24 +160,24 @@ func TestInterrupts(t *testing.T) {
 			case code == notWritten && !written && strings.Contains(stderr, "interrupted; nothing was written"):
 				stopped++
 				if _, err := os.Lstat(k.path("objects")); err == nil {
-					t.Errorf("%v: objects are left", sig)
+					t.Errorf("for %v: got objects after an interrupt; want none", sig)
 				}
 			default:
-				t.Errorf("%v: exit code %d, written: %v\n%s", sig, code, written, stderr)
+				t.Errorf("for %v: got exit code %d, written: %v; want all written, or an interrupted run and nothing written\n%s", sig, code, written, stderr)
 			}
 			if names := k.leftovers(); len(names) > 0 {
-				t.Errorf("%v: %v are left", sig, names)
+				t.Errorf("for %v: got leftovers %v; want none", sig, names)
 			}
 		}
 		if stopped == 0 {
-			t.Errorf("%v: of no run it came in the middle", sig)
+			t.Errorf("for %v: no run was interrupted within %v; want one", sig, patience)
 		}
 	}
 }
 
 // clean takes away what is left of objects, but nothing that is being written, that is
 // another user's, or that only has such a name.
-func TestCleanLeftovers(t *testing.T) {
+func TestCleaning_LeftoversOfKilledRun(t *testing.T) {
 	s := newStage(t, 3)
 	s.inject().wants(allInjected)
 	victim := s.victim()
@@ -216,11 +216,11 @@ func TestCleanLeftovers(t *testing.T) {
 
 // What is left of a run that is killed has a name that says so; the next run works, and
 // takes it away.
-func TestKills(t *testing.T) {
+func TestSignals_Killed(t *testing.T) {
 	for i, args := range [][]string{{"--objects", "objects"}, {"--objects", "objects", "--bundle"}} {
 		k := newKilling(t, uint64(i)+10, args...)
-		stopped, left := 0, 0
-		for i := 0; i < times(14) || (stopped == 0 || left == 0) && i < 30*times(14); i++ {
+		stopped, left, start := 0, 0, time.Now()
+		for i := 0; i < times(14) || (stopped == 0 || left == 0) && time.Since(start) < patience; i++ {
 			k.reset()
 			code, _ := k.kill(syscall.SIGKILL, args...)
 			if written := k.intact("SIGKILL"); code == allInjected && !written {
@@ -241,7 +241,7 @@ func TestKills(t *testing.T) {
 		}
 		k.shows("out.data", 200)
 		if stopped == 0 || left == 0 {
-			t.Errorf("%d runs were killed, and left %d files: the moments are not well chosen", stopped, left)
+			t.Errorf("got %d killed runs that left %d files within %v; want some of both", stopped, left, patience)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (s *stage) become(kind, name string) {
 	s.must(kinds[kind](s, name))
 }
 
-func TestKindsOfDumps(t *testing.T) {
+func TestKinds_Dump(t *testing.T) {
 	for kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := newStage(t, 3)
@@ -58,7 +58,7 @@ func TestKindsOfDumps(t *testing.T) {
 	}
 }
 
-func TestKindsOfRecordings(t *testing.T) {
+func TestKinds_Recording(t *testing.T) {
 	for kind := range kinds {
 		if kind == "fifo" { // is a recording that comes by, for which one waits
 			continue
@@ -75,7 +75,7 @@ func TestKindsOfRecordings(t *testing.T) {
 }
 
 // Objects are replaced; only a directory stays, and is told of.
-func TestKindsOfObjects(t *testing.T) {
+func TestKinds_Objects(t *testing.T) {
 	for kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := newStage(t, 3)
@@ -100,7 +100,7 @@ func TestKindsOfObjects(t *testing.T) {
 }
 
 // Directories for objects and sources.
-func TestKindsOfDirectories(t *testing.T) {
+func TestKinds_Directories(t *testing.T) {
 	for kind := range kinds {
 		if kind == "directory" {
 			continue
@@ -119,7 +119,7 @@ func TestKindsOfDirectories(t *testing.T) {
 }
 
 // Outputs: a link is replaced, a device is written to as it is.
-func TestKindsOfOutputs(t *testing.T) {
+func TestKinds_Output(t *testing.T) {
 	for kind, word := range map[string]string{"directory": "is a directory", "socket": "is a socket", "loop": "too many levels of symbolic links"} {
 		s := newStage(t, 3)
 		s.become(kind, "out.data")

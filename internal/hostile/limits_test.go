@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // What the machine does not give: room, permission, descriptors.
@@ -14,7 +16,7 @@ import (
 func (s *stage) mount(source, name, kind string, flags uintptr, data string) {
 	s.t.Helper()
 	if err := syscall.Mount(source, s.path(name), kind, flags, data); err != nil {
-		s.t.Skipf("SKIPPED: nothing can be mounted here: %v", err)
+		testrec.Skip(s.t, "nothing can be mounted here: %v", err)
 	}
 	s.t.Cleanup(func() { syscall.Unmount(s.path(name), syscall.MNT_DETACH) })
 }
@@ -28,7 +30,7 @@ func (s *stage) small(name, size string) {
 
 // No room for the output: the one of before stays, and there are no objects that
 // nothing refers to.
-func TestFullDiskForOutput(t *testing.T) {
+func TestLimits_DiskFullForOutput(t *testing.T) {
 	s := newStage(t, 200)
 	s.small("disk", "12k")
 	s.put("disk/out.data", precious)
@@ -41,7 +43,7 @@ func TestFullDiskForOutput(t *testing.T) {
 
 // No room for some of the objects: the others are used, and one sentence counts those
 // that are missing. With room, the next run makes them.
-func TestFullDiskForObjects(t *testing.T) {
+func TestLimits_DiskFullForObjects(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 1200)
 		s.small("disk", "64k")
@@ -63,7 +65,7 @@ func TestFullDiskForObjects(t *testing.T) {
 	}
 }
 
-func TestFullDevice(t *testing.T) {
+func TestLimits_DevFull(t *testing.T) {
 	s := newStage(t, 3)
 	before := s.list()
 	s.run("-i", "perf.data", "-o", "/dev/full").wants(notWritten, "/dev/full", "no space left on device")
@@ -79,7 +81,7 @@ func TestFullDevice(t *testing.T) {
 }
 
 // A limit of the size of files is an error of writing, and no signal that ends us.
-func TestFileSizeLimit(t *testing.T) {
+func TestLimits_FileSize(t *testing.T) {
 	s := newStage(t, 200)
 	s.put("out.data", precious)
 	before := s.list()
@@ -89,7 +91,7 @@ func TestFileSizeLimit(t *testing.T) {
 }
 
 // A folder that may only be read, also by root.
-func TestReadOnlyFolder(t *testing.T) {
+func TestLimits_ReadOnlyFolder(t *testing.T) {
 	s := newStage(t, 3)
 	s.must(os.Mkdir(s.path("ro"), 0o755))
 	inside := &stage{t, s.path("ro")}
@@ -112,7 +114,7 @@ func TestReadOnlyFolder(t *testing.T) {
 }
 
 // A folder of somebody else.
-func TestForbiddenFolder(t *testing.T) {
+func TestLimits_FolderOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.must(os.Mkdir(s.path("mine"), 0o777))
@@ -133,7 +135,7 @@ func TestForbiddenFolder(t *testing.T) {
 
 // With so few descriptors that something cannot be opened: whatever it is, there is a
 // sentence, or the whole result.
-func TestDescriptors(t *testing.T) {
+func TestLimits_FewDescriptors(t *testing.T) {
 	s := newStage(t, 200)
 	failed, worked := 0, 0
 	for n := 4; n < 24; n++ {

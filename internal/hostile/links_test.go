@@ -1,8 +1,11 @@
 package hostile
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -40,7 +43,7 @@ func (s *stage) regular(name string) {
 
 // In the place of the output or of what it replaces, the link goes, not what it
 // leads to.
-func TestLinkedOutput(t *testing.T) {
+func TestLinks_Output(t *testing.T) {
 	s := newStage(t, 3)
 	victim := s.victim()
 	s.link(victim, "out.data")
@@ -60,7 +63,7 @@ func TestLinkedOutput(t *testing.T) {
 
 // A link in the place of an object is replaced; so is one that leads nowhere, which
 // would have a file made elsewhere.
-func TestLinkedObjects(t *testing.T) {
+func TestLinks_Objects(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3)
 		victim := s.victim()
@@ -70,7 +73,7 @@ func TestLinkedObjects(t *testing.T) {
 		s.spared()
 		s.shows("out.data", 3)
 		if _, err := os.Lstat(s.path("elsewhere")); err == nil {
-			t.Errorf("%v: a link that leads nowhere was followed", args)
+			t.Errorf("for %v: got a file where a link led; want the link replaced", args)
 		}
 	}
 }
@@ -86,7 +89,7 @@ func (s *stage) objectsBecomeLinks(output string, targets ...string) {
 }
 
 // The names of temporary files can be foretold.
-func TestLinkedTemporaries(t *testing.T) {
+func TestLinks_TemporaryFiles(t *testing.T) {
 	s := newStage(t, 3)
 	victim := s.victim()
 	s.inject().wants(allInjected)
@@ -117,7 +120,7 @@ func TestLinkedTemporaries(t *testing.T) {
 
 // A directory on the way to the objects that somebody else has made a link: the
 // kernel tells of mapped files where they are, so links come later.
-func TestLinkedDirectories(t *testing.T) {
+func TestLinks_Directories(t *testing.T) {
 	root(t)
 	s := emptyStage(t)
 	s.must(os.Mkdir(s.path("dumps"), 0o777))
@@ -144,30 +147,50 @@ func TestLinkedDirectories(t *testing.T) {
 }
 
 // The directory of the objects gives way to another one while they are made.
-func TestSwappedDirectory(t *testing.T) {
-	s := newStage(t, 3000)
+func TestLinks_DirectorySwappedDuringRun(t *testing.T) {
+	for start := time.Now(); time.Since(start) < patience; {
+		if swapDirectory(t) {
+			return
+		}
+	}
+	t.Fatalf("no run was stopped while it made objects within %v; want one", patience)
+}
+
+// swapDirectory stops a run while it makes objects, and puts a link into the place of their
+// directory. It returns false if the run was too fast for that.
+func swapDirectory(t *testing.T) bool {
+	const functions = 3000
+	s := newStage(t, functions)
 	s.must(os.Mkdir(s.path("away"), 0o755))
 	s.put("away/precious", precious)
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		for range 3000 {
-			if entries, _ := os.ReadDir(s.path("objects")); len(entries) > 50 {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		os.Rename(s.path("objects"), s.path("moved"))
-		os.Symlink("away", s.path("objects"))
-	}()
-	r := s.inject("--objects", "objects")
-	<-done
+	cmd := exec.Command(program, "-i", "perf.data", "-o", "out.data", "--objects", "objects")
+	cmd.Dir = s.dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	s.must(cmd.Start())
+	late := time.AfterFunc(within, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	count := func() int {
+		entries, _ := os.ReadDir(s.path("objects"))
+		return len(entries)
+	}
+	for end := time.Now().Add(within); count() < 50 && time.Now().Before(end); {
+	}
+	stop(t, cmd.Process)
+	if count() > functions*9/10 {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return false
+	}
+	s.must(os.Rename(s.path("objects"), s.path("moved")))
+	s.must(os.Symlink("away", s.path("objects")))
+	cmd.Process.Signal(syscall.SIGCONT)
+	cmd.Wait()
+	r := &result{t, cmd.String(), cmd.ProcessState.ExitCode(), "", stderr.String()}
+	r.wants(incomplete, "objects", "was moved or replaced while", "inject again")
 	entries, err := os.ReadDir(s.path("away"))
 	if s.must(err); len(entries) != 1 || s.read("away/precious") != precious {
-		t.Errorf("objects were written where the link leads: %d files", len(entries))
+		t.Errorf("got %d files where the link leads; want only the one that was there", len(entries))
 	}
-	if _, err := os.Lstat(s.path("moved")); err != nil {
-		t.Skip("the run was too fast for the swap")
-	}
-	r.wants(incomplete, "objects", "was moved or replaced while", "inject again")
+	return true
 }

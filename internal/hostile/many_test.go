@@ -37,7 +37,7 @@ func (s *stage) measured(args ...string) (r *result, peak int64, took time.Durat
 
 // Millions of records of 16 bytes, which is as small as they get, and of the smallest
 // that say anything. All of them are of no use: memory does not grow with them.
-func TestManyTinyRecords(t *testing.T) {
+func TestMany_TinyRecords(t *testing.T) {
 	n := 2_000_000
 	if os.Getenv("JITINJECT_ALL") != "" {
 		n = 10_000_000
@@ -96,7 +96,7 @@ func stray() []byte {
 }
 
 // Functions of no length, all at one place: they need no object, and are counted.
-func TestManyEmptyFunctions(t *testing.T) {
+func TestMany_EmptyFunctions(t *testing.T) {
 	n := 200_000
 	if os.Getenv("JITINJECT_ALL") != "" {
 		n = 10_000_000
@@ -128,7 +128,7 @@ func TestManyEmptyFunctions(t *testing.T) {
 
 // Records that claim to be each other's: one index and one address for all, one for
 // every two, moves in circles and onto each other, other processes' numbers.
-func TestTangledRecords(t *testing.T) {
+func TestMany_TangledRecords(t *testing.T) {
 	const n = 300
 	for _, args := range [][]string{{}, {"--bundle"}, {"--sampled"}} {
 		s := newStage(t, n)
@@ -165,7 +165,7 @@ func TestTangledRecords(t *testing.T) {
 }
 
 // Trees of inlined calls that are no trees, or higher than any stack.
-func TestEndlessInlining(t *testing.T) {
+func TestMany_InlineTreesWithoutEnd(t *testing.T) {
 	for what, level := range map[string]func(i int) uint32{
 		"deep":     func(i int) uint32 { return uint32(min(i, math.MaxUint32)) },
 		"skipping": func(i int) uint32 { return uint32(i) * 2 },

@@ -53,7 +53,7 @@ func isJSON(t *testing.T, text string) {
 }
 
 // Functions, source files and programs with such names.
-func TestNamesInside(t *testing.T) {
+func TestNames_InFiles(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := emptyStage(t)
 		s.must(os.Mkdir(s.path("in"), 0o755))
@@ -102,7 +102,7 @@ func TestNamesInside(t *testing.T) {
 }
 
 // Directories and files on the command line and in the recording with such names.
-func TestNamesOfPaths(t *testing.T) {
+func TestNames_OfPaths(t *testing.T) {
 	for _, name := range evil {
 		if strings.Trim(name, "./") == "" || strings.ContainsAny(name, "/") || len(name) > 200 {
 			continue

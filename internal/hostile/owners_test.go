@@ -17,7 +17,7 @@ func (s *stage) chown(uid int, names ...string) {
 
 // The recording steers what is read and made, so it must be the user's own. The dumps
 // are those of whatever process was recorded.
-func TestForeignRecording(t *testing.T) {
+func TestOwners_RecordingOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, "perf.data")
@@ -30,7 +30,7 @@ func TestForeignRecording(t *testing.T) {
 }
 
 // perf record -a of root records everybody's programs.
-func TestForeignDump(t *testing.T) {
+func TestOwners_DumpOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, dumpName)
@@ -40,7 +40,7 @@ func TestForeignDump(t *testing.T) {
 
 // A dump that only another user may read is a sentence, and no part of the recording
 // is lost.
-func TestUnreadableDump(t *testing.T) {
+func TestOwners_DumpUnreadable(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	s.chown(nobody, ".", "perf.data")
@@ -51,7 +51,7 @@ func TestUnreadableDump(t *testing.T) {
 }
 
 // Who may not read a dump may not read its code in objects.
-func TestPrivateDump(t *testing.T) {
+func TestOwners_DumpPrivate(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3)
 		s.must(os.Chmod(s.path(dumpName), 0o600))
@@ -66,7 +66,7 @@ func TestPrivateDump(t *testing.T) {
 
 // In a directory like /tmp, where all may make files and none may remove another's,
 // files that somebody else has put there stay, and are not believed.
-func TestStickyDirectory(t *testing.T) {
+func TestPlanted_StickyDirectory(t *testing.T) {
 	root(t)
 	s := newStage(t, 3)
 	const other = nobody - 1
@@ -94,13 +94,13 @@ func TestStickyDirectory(t *testing.T) {
 	s.inject("-f").wants(allInjected, "1 object was there with other contents")
 	s.shows("out.data", 3)
 	if info, err := os.Stat(s.path(planted)); err != nil || owner(info) != 0 {
-		t.Errorf("%s: %v, %v", planted, info, err)
+		t.Errorf("%s: got %v, %v; want no error, owner(info) = 0", planted, info, err)
 	}
 }
 
 // A file of another user is not believed even if it is right: that user may change it
 // afterwards. Nor is one that others may write to.
-func TestForeignObject(t *testing.T) {
+func TestPlanted_ObjectOfOther(t *testing.T) {
 	root(t)
 	const other = nobody - 1
 	for _, args := range [][]string{{}, {"--bundle"}} {
@@ -114,14 +114,14 @@ func TestForeignObject(t *testing.T) {
 		s.inject(args...).wants(allInjected)
 		for _, name := range names {
 			if info, err := os.Stat(name); err != nil || owner(info) != 0 {
-				t.Errorf("%s: %v, %v", name, info, err)
+				t.Errorf("%s: got %v, %v; want no error, owner(info) = 0", name, info, err)
 			}
 			s.must(os.Chmod(name, 0o666))
 		}
 		s.inject(args...).wants(allInjected)
 		for _, name := range names {
 			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o644 {
-				t.Errorf("%s: %v, %v", name, info, err)
+				t.Errorf("%s: got %v, %v; want no error, info.Mode().Perm() = 0o644", name, info, err)
 			}
 		}
 		s.shows("out.data", 3)
@@ -133,7 +133,7 @@ func TestForeignObject(t *testing.T) {
 		s.must(os.Lchown(names[0], nobody, nobody))
 		r := s.as(other, append(args, "-i", "perf.data", "-o", "fewer.data")...)
 		if r.code == allInjected || !strings.Contains(r.stderr, fmt.Sprintf("belongs to user %d", nobody)) {
-			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
+			t.Errorf("for %v: got exit code %d; want another one, and the owner's number\n%s", args, r.code, r.stderr)
 		}
 	}
 }

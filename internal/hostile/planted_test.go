@@ -9,7 +9,7 @@ import (
 
 // Who owns a directory can rename what others have in it. A directory that gets the name
 // of what a killed run leaves is not taken for that.
-func TestPlantedDirectory(t *testing.T) {
+func TestPlanted_Directory(t *testing.T) {
 	s := newStage(t, 3)
 	s.inject().wants(allInjected)
 	plant := func(name string) {

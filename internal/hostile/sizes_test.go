@@ -102,7 +102,7 @@ func smallStage(t *testing.T) (s *stage, recording, dump []byte) {
 	s = &stage{t, testrec.Place(t, "toyjit")}
 	names, err := filepath.Glob(s.path("jit-*.dump"))
 	if s.must(err); len(names) != 1 {
-		t.Fatal(names)
+		t.Fatalf("got %+v; want 1 name", names)
 	}
 	recording = []byte(s.read("perf.data"))
 	dump = []byte(s.read(filepath.Base(names[0])))
@@ -110,7 +110,7 @@ func smallStage(t *testing.T) (s *stage, recording, dump []byte) {
 	return s, recording, dump[:min(len(dump), 6000)]
 }
 
-func TestNumbersInDumps(t *testing.T) {
+func TestNumbers_InDumps(t *testing.T) {
 	s, _, dump := smallStage(t)
 	pid := binary.LittleEndian.Uint32(dump[20:])
 	for _, bundle := range []bool{false, true} {
@@ -126,7 +126,7 @@ func TestNumbersInDumps(t *testing.T) {
 }
 
 // Header, attr, ids, the first records, and the features behind all of them.
-func TestNumbersInRecordings(t *testing.T) {
+func TestNumbers_InRecordings(t *testing.T) {
 	s, recording, dump := smallStage(t)
 	s.must(os.WriteFile(s.path("dump"), dump, 0o644))
 	le := binary.LittleEndian
@@ -146,7 +146,7 @@ func TestNumbersInRecordings(t *testing.T) {
 
 // Objects that are there already, and their index, are read to see whether they are as
 // they should be; clean reads them, too.
-func TestNumbersInObjects(t *testing.T) {
+func TestNumbers_InObjects(t *testing.T) {
 	s := newStage(t, 1)
 	s.inject().wants(allInjected)
 	name := s.objectNames("out.data")[0]

@@ -2,9 +2,12 @@ package hostile
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,15 +65,17 @@ func (r *slowRun) wait() *result {
 
 // nohup, and the shell for what runs in the background of a script, say which signals
 // are not to end a program: they ignore them before it starts.
-func TestIgnoredSignals(t *testing.T) {
+func TestSignals_IgnoredBeforeStart(t *testing.T) {
 	s := newStage(t, 1200)
 	for _, test := range []struct {
 		sig     syscall.Signal
 		ignored string
 	}{{syscall.SIGHUP, "HUP"}, {syscall.SIGINT, "INT"}} {
 		r := s.startSlow("sh", "-c", "trap '' "+test.ignored+`; exec "$0" "$@"`)
+		if !ignores(t, r.cmd.Process.Pid, test.sig) {
+			t.Errorf("for %v: the run does not ignore it; want it ignored, as before the start", test.sig)
+		}
 		r.cmd.Process.Signal(test.sig)
-		time.Sleep(100 * time.Millisecond)
 		r.end().wants(allInjected)
 
 		r = s.startSlow("sh", "-c", `exec "$0" "$@"`)
@@ -79,32 +84,66 @@ func TestIgnoredSignals(t *testing.T) {
 	}
 }
 
+// ignores reports whether a process ignores a signal.
+func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(status), "\nSigIgn:")
+	if !found {
+		t.Fatalf("got a status without SigIgn:\n%s", status)
+	}
+	mask, err := strconv.ParseUint(strings.Fields(rest)[0], 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mask>>(sig-1)&1 != 0
+}
+
+// stop stops a process and waits until it stands still.
+func stop(t *testing.T, process *os.Process) {
+	t.Helper()
+	process.Signal(syscall.SIGSTOP)
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state := string(stat[bytes.LastIndexByte(stat, ')')+2]); state == "T" || state == "Z" {
+			return
+		}
+	}
+	t.Fatalf("process %d runs for %v after SIGSTOP; want it stopped", process.Pid, within)
+}
+
 // However long it takes to remove what was made, an interrupted run does, and a second
 // interrupt does not keep it from that.
-func TestLongUndo(t *testing.T) {
+func TestSignals_SecondDuringUndo(t *testing.T) {
 	s := newStage(t, 20000)
-	amid := 0
-	for try := 0; try < 5 && amid == 0; try++ {
+	amid, start := 0, time.Now()
+	for amid == 0 && time.Since(start) < patience {
 		r := s.startSlow()
 		all := s.countObjects()
 		r.cmd.Process.Signal(syscall.SIGINT)
 		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
 		}
-		r.cmd.Process.Signal(syscall.SIGSTOP)
+		stop(t, r.cmd.Process)
 		r.cmd.Process.Signal(syscall.SIGINT)
 		if s.countObjects() > 0 {
 			amid++
-			time.Sleep(4 * time.Second)
+			time.Sleep(4 * time.Second) // longer than an undo may take without a message
 		}
 		r.cmd.Process.Signal(syscall.SIGCONT)
 		if result := r.wait(); amid > 0 {
 			result.wants(notWritten, "being taken back", "interrupted; nothing was written")
 		}
 		if n := s.countObjects(); n > 0 {
-			t.Errorf("%d objects are left", n)
+			t.Errorf("got %d objects after the undo; want none", n)
 		}
 	}
 	if amid == 0 {
-		t.Error("it was never stopped in the middle")
+		t.Errorf("no run was stopped while it removed objects within %v; want one", patience)
 	}
 }

@@ -30,6 +30,7 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	testrec.PrivateTmp()
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		if signal.Ignored(sig) { // programs that are started would do so, too
 			signal.Notify(make(chan os.Signal, 1), sig)
@@ -224,6 +225,10 @@ type result struct {
 // within is how long a run may take that has little to do, on a busy machine.
 const within = 30 * time.Second
 
+// patience limits how long a test repeats what depends on the right moment. Where the
+// machine is busy, most attempts miss it.
+const patience = 2 * time.Minute
+
 // run runs the command in the stage's directory. It is not to hang, to panic, or to
 // send anything to a terminal that is no text.
 func (s *stage) run(args ...string) *result {
@@ -396,7 +401,7 @@ func (s *stage) inject(args ...string) *result {
 func root(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: this needs root")
+		testrec.Skip(t, "this needs root")
 	}
 }
 

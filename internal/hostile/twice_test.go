@@ -42,7 +42,7 @@ func (s *stage) atOnce(outputs []string, sig os.Signal, after time.Duration, arg
 	return results
 }
 
-func TestAtOnce(t *testing.T) {
+func TestAtOnce_SameDirectory(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}, {"--sampled"}} {
 		s := newStage(t, 300)
 		for range 2 {
@@ -54,7 +54,7 @@ func TestAtOnce(t *testing.T) {
 			s.shows("other.data", 300)
 			for name := range s.list() {
 				if partial.MatchString(filepath.Base(name)) {
-					t.Errorf("%v: %s is left", args, name)
+					t.Errorf("for %v: got leftover %s; want none", args, name)
 				}
 			}
 			s.must(os.RemoveAll(s.path("objects")))
@@ -64,16 +64,16 @@ func TestAtOnce(t *testing.T) {
 
 // A run that is interrupted takes back what it has made, but not what another one
 // counts on.
-func TestAtOnceInterrupted(t *testing.T) {
+func TestAtOnce_OneInterrupted(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 300)
 		start := time.Now()
 		s.inject(append(args, "--objects", "objects")...).wants(allInjected)
 		takes := time.Since(start)
 		interrupted := 0
-		for i := 0; i < 10 || interrupted == 0 && i < 60; i++ {
+		for i := 0; i < 10 || interrupted == 0 && time.Since(start) < patience; i++ {
 			s.must(os.RemoveAll(s.path("objects")))
-			results := s.atOnce([]string{"first.data", "second.data"}, syscall.SIGINT, takes*time.Duration(i%12+1)/12, args...)
+			results := s.atOnce([]string{"first.data", "second.data"}, syscall.SIGINT, takes*time.Duration(i%12+1)/12>>(i/12%5), args...)
 			if code := results[0].code; code != allInjected && code != -1 { // -1: before it could say that it wants to know of signals
 				results[0].wants(notWritten, "interrupted")
 				interrupted++
@@ -81,17 +81,17 @@ func TestAtOnceInterrupted(t *testing.T) {
 			results[1].wants(allInjected)
 			s.shows("second.data", 300)
 			if t.Failed() {
-				t.Fatalf("%v, interrupted at %d/12 of its time", args, i%12+1)
+				t.Fatalf("for %v: failed at attempt %d", args, i)
 			}
 		}
 		if interrupted == 0 {
-			t.Errorf("%v: no run was interrupted", args)
+			t.Errorf("for %v: no run was interrupted within %v; want one", args, patience)
 		}
 	}
 }
 
 // Runs over one directory that are all interrupted leave nothing.
-func TestAllInterrupted(t *testing.T) {
+func TestAtOnce_AllInterrupted(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3000)
 		interrupted := 0
@@ -116,7 +116,7 @@ func TestAllInterrupted(t *testing.T) {
 			if results[0].code == notWritten && results[1].code == notWritten {
 				interrupted++
 				if n := s.countObjects(); n > 0 {
-					t.Errorf("%v: %d files are left\n%s%s", args, n, results[0].stderr, results[1].stderr)
+					t.Errorf("for %v: got %d files after both were interrupted; want none\n%s%s", args, n, results[0].stderr, results[1].stderr)
 				}
 			}
 			s.must(os.RemoveAll(s.path("objects")))
@@ -126,7 +126,7 @@ func TestAllInterrupted(t *testing.T) {
 }
 
 // Who cannot wait for the others says what stays.
-func TestInterruptedBesideOther(t *testing.T) {
+func TestAtOnce_InterruptedBesideWaiting(t *testing.T) {
 	s := newStage(t, 1200)
 	first := s.startSlow()
 	second := exec.Command(program, "-q", "-i", "perf.data", "-o", "slow", "--objects", "objects")
@@ -149,7 +149,7 @@ func TestInterruptedBesideOther(t *testing.T) {
 }
 
 // Another user can lock the directory, but not what runs lock.
-func TestForeignLock(t *testing.T) {
+func TestAtOnce_LockOfOther(t *testing.T) {
 	root(t)
 	s := newStage(t, 1200)
 	s.must(os.Mkdir(s.path("objects"), 0o777))
@@ -172,7 +172,7 @@ func TestForeignLock(t *testing.T) {
 }
 
 // Runs with different options make different objects, and the last one has them.
-func TestAtOnceDifferently(t *testing.T) {
+func TestAtOnce_DifferentOptions(t *testing.T) {
 	s := newStage(t, 300)
 	var wg sync.WaitGroup
 	for i, args := range [][]string{{"--dwarf", "4"}, {"--dwarf", "5"}, {"--bundle"}} {

@@ -104,7 +104,7 @@ func bundle(t testing.TB, target jitcode.Target, opts jitobj.Options, place jito
 }
 
 // What readelf, eu-elflint and llvm-dwarfdump say of bundles for every target.
-func TestBundleTools(t *testing.T) {
+func TestBundleObject_ToolsOfEveryTarget(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	dir := t.TempDir()
 	var names []string
@@ -148,7 +148,7 @@ func TestBundleTools(t *testing.T) {
 
 // At every byte of every function, debuggers say the same of a bundle as of the object
 // that the function has by itself.
-func TestBundleStacks(t *testing.T) {
+func TestBundleObject_StacksAtEveryByte(t *testing.T) {
 	dir := t.TempDir()
 	for _, version := range []int{4, 5} {
 		opts := jitobj.Options{DWARF: version, Producer: "test"}
@@ -183,7 +183,7 @@ func TestBundleStacks(t *testing.T) {
 }
 
 // The code lies as it lay in memory, symbols say where, and each string is there once.
-func TestBundleContent(t *testing.T) {
+func TestBundleObject_CodeSymbolsStrings(t *testing.T) {
 	list := neighbours()
 	data, o, region := bundle(t, targets()[0], jitobj.Options{Producer: "test"}, jitobj.Place{}, list, 3)
 	f, err := elf.NewFile(bytes.NewReader(data))
@@ -253,7 +253,7 @@ func TestBundleContent(t *testing.T) {
 }
 
 // The smallest bundle has its code, too: headers go around it.
-func TestSmallBundle(t *testing.T) {
+func TestBundleObject_Smallest(t *testing.T) {
 	list := neighbours()[:2]
 	data, _, region := bundle(t, targets()[0], jitobj.Options{}, jitobj.Place{}, list, 1)
 	for _, p := range list {
@@ -266,7 +266,7 @@ func TestSmallBundle(t *testing.T) {
 
 // However a bundle is divided among parts, it has the same code and symbols; and its id
 // says when it is another.
-func TestBundleIDs(t *testing.T) {
+func TestBundleObject_BuildIDs(t *testing.T) {
 	x86, opts := targets()[0], jitobj.Options{Producer: "test"}
 	_, base, _ := bundle(t, x86, opts, jitobj.Place{}, neighbours(), 3)
 	seen := map[[jitobj.BuildIDSize]byte]string{base.BuildID: "the bundle itself"}
@@ -293,7 +293,7 @@ func TestBundleIDs(t *testing.T) {
 }
 
 // A function outside of the stretch is refused.
-func TestBundleOutside(t *testing.T) {
+func TestBundleObject_FunctionOutside(t *testing.T) {
 	b, err := jitobj.NewBuilder(targets()[0], jitobj.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func buildAt(t testing.TB, target jitcode.Target, opts jitobj.Options, fn *jitco
 	return o
 }
 
-func TestReadBack(t *testing.T) {
+func TestBuild_ReadByDebugElf(t *testing.T) {
 	for _, target := range targets() {
 		for _, version := range []int{4, 5} {
 			t.Run(fmt.Sprint(elf.Machine(target.Machine), target.Order, version), func(t *testing.T) {
@@ -140,7 +140,7 @@ func checkDWARF(t *testing.T, d *dwarf.Data, fn *jitcode.Function) {
 	}
 	for _, e := range []*dwarf.Entry{cu, sub} {
 		if ranges, err := d.Ranges(e); err != nil || len(ranges) != 1 || ranges[0] != [2]uint64{jitobj.TextOffset, jitobj.TextOffset + uint64(len(fn.Code))} {
-			t.Errorf("%v has ranges %x, %v", e.Tag, ranges, err)
+			t.Errorf("for %v: got ranges %x, %v; want one, of all code", e.Tag, ranges, err)
 		}
 	}
 	lr, err := d.LineReader(cu)
@@ -178,7 +178,7 @@ const tablesApart = "executable/DSO with .eh_frame_hdr section does not have a P
 
 // What readelf, eu-elflint and llvm-dwarfdump say of objects for every target,
 // with and without lines and unwind tables, tight and not.
-func TestTools(t *testing.T) {
+func TestBuild_ToolsOfEveryTarget(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	dir := t.TempDir()
 	var names []string
@@ -223,7 +223,7 @@ func TestTools(t *testing.T) {
 }
 
 // Whatever makes an object different makes its build id different.
-func TestBuildID(t *testing.T) {
+func TestBuild_BuildIDOfEveryDifference(t *testing.T) {
 	x86 := targets()[0]
 	base := func() (*jitcode.Function, jitcode.Target, jitobj.Options) {
 		return function(), x86, jitobj.Options{Producer: "test"}
@@ -275,7 +275,7 @@ func TestBuildID(t *testing.T) {
 }
 
 // Mangled names: the symbol keeps them, DWARF has both.
-func TestMangledName(t *testing.T) {
+func TestBuild_MangledName(t *testing.T) {
 	for mangled, plain := range map[string]string{
 		"_ZN3foo3barEi":             "foo::bar(int)",
 		"_RNvC7mycrate3foo":         "mycrate::foo",
@@ -308,7 +308,7 @@ func TestMangledName(t *testing.T) {
 }
 
 // T32 code is marked as the ARM ABI wants it, and disassembles as such.
-func TestThumb(t *testing.T) {
+func TestBuild_ThumbCode(t *testing.T) {
 	fn := function()
 	fn.Thumb = true
 	fn.Size, fn.Code = 4, []byte{0x70, 0x47, 0x00, 0xbf} // bx lr; nop
@@ -324,7 +324,7 @@ func TestThumb(t *testing.T) {
 }
 
 // Code for ARM says what it may use; without that LLVM knows ARMv4 only.
-func TestARMAttributes(t *testing.T) {
+func TestBuild_ARMAttributes(t *testing.T) {
 	readelf, objdump := testrec.Tool(t, "readelf"), testrec.Tool(t, "llvm-objdump-14", "llvm-objdump")
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		fn := function()
@@ -341,19 +341,19 @@ func TestARMAttributes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, errs := testrec.RunBoth(t, ".", readelf, "-A", path); !strings.Contains(out, "Tag_CPU_arch: v8") || errs != "" {
-			t.Errorf("%v: readelf shows %s%s", order, out, errs)
+			t.Errorf("for %v: got of readelf %s%s; want the attributes of ARM, no warnings", order, out, errs)
 		}
 		out := testrec.Run(t, ".", objdump, "-d", path)
 		for _, want := range []string{"bx\tlr", "sdiv\tr0, r1, r1", "vadd.f32\td16, d17, d16"} {
 			if !strings.Contains(out, want) || strings.Contains(out, "<unknown>") {
-				t.Errorf("%v: llvm-objdump does not show %q:\n%s", order, want, out)
+				t.Errorf("for %v: want %q; got of llvm-objdump\n%s", order, want, out)
 			}
 		}
 	}
 }
 
 // A builder makes objects one after the other in the same memory.
-func TestReuse(t *testing.T) {
+func TestBuild_InUsedMemory(t *testing.T) {
 	b, err := jitobj.NewBuilder(targets()[0], jitobj.Options{Producer: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestReuse(t *testing.T) {
 	}
 	fn := function()
 	if n := testing.AllocsPerRun(100, func() { b.Build(fn, jitobj.Place{}) }); n > 20 {
-		t.Errorf("%v allocations for an object", n)
+		t.Errorf("got %v allocations for an object; want 20 at most", n)
 	}
 }
 
@@ -387,7 +387,7 @@ func lineEntry(t testing.TB, lr *dwarf.LineReader) (e dwarf.LineEntry) {
 }
 
 // Flags of processors that tools look at; the numbers are those of compilers.
-func TestFlags(t *testing.T) {
+func TestBuild_FlagsOfProcessors(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine
 		order   binary.ByteOrder
@@ -409,13 +409,13 @@ func TestFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out := testrec.Run(t, ".", testrec.Tool(t, "readelf"), "-h", path); !strings.Contains(out, "Flags:                             "+c.want+"\n") {
-			t.Errorf("%v, %v: want flags %s:\n%s", c.machine, c.order, c.want, out)
+			t.Errorf("for %v, %v: want flags %s; got\n%s", c.machine, c.order, c.want, out)
 		}
 	}
 }
 
 // A name that would need a stack of gigabytes to be demangled stays as it is.
-func TestDeepName(t *testing.T) {
+func TestBuild_NameTooDeepToDemangle(t *testing.T) {
 	fn := function()
 	fn.Name = []byte("_Z1f" + strings.Repeat("P", 1<<20) + "i")
 	o := build(t, targets()[0], jitobj.Options{}, fn)

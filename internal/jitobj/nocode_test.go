@@ -61,7 +61,7 @@ func bundleWithoutCode(t testing.TB, target jitcode.Target, opts jitobj.Options,
 // What readelf, eu-elflint and llvm-dwarfdump say of them, for every target, with and
 // without lines and unwind tables, tight and not, alone and in bundles. A .text without
 // bytes is all that eu-elflint has to complain of.
-func TestNoCodeTools(t *testing.T) {
+func TestNoCode_ToolsOfEveryTarget(t *testing.T) {
 	readelf, lint, verify := testrec.Tool(t, "readelf"), testrec.Tool(t, "eu-elflint"), testrec.Tool(t, "llvm-dwarfdump-14", "llvm-dwarfdump")
 	dir := t.TempDir()
 	var names []string
@@ -112,7 +112,7 @@ func TestNoCodeTools(t *testing.T) {
 }
 
 // The section has a size and no bytes; what is said of the function is the same.
-func TestNoCode(t *testing.T) {
+func TestNoCode_SectionWithoutBytes(t *testing.T) {
 	for _, target := range targets() {
 		for _, unwind := range []bool{false, true} {
 			t.Run(fmt.Sprint(elf.Machine(target.Machine), target.Order, unwind), func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestNoCode(t *testing.T) {
 }
 
 // Debuggers say the same of a function whether its bytes are there or not.
-func TestNoCodeStacks(t *testing.T) {
+func TestNoCode_StacksLikeWithBytes(t *testing.T) {
 	dir := t.TempDir()
 	for _, target := range []jitcode.Target{targets()[0], {Machine: uint32(elf.EM_386), Order: binary.LittleEndian, HighAddress: 1 << 31}} {
 		for _, version := range []int{4, 5} {
@@ -212,14 +212,14 @@ func TestNoCodeStacks(t *testing.T) {
 }
 
 // A function that only a damaged log can tell of takes little of the disk.
-func TestNoCodeLong(t *testing.T) {
+func TestNoCode_HugeFunction(t *testing.T) {
 	for _, place := range []jitobj.Place{{}, {Away: 0x10000000, Room: 1000}} {
 		fn := withoutCode(function())
 		fn.Size, fn.Unwind = 200<<20, derived()
 		o := buildAt(t, targets()[0], jitobj.Options{}, fn, place)
 		f, err := elf.NewFile(bytes.NewReader(o.Bytes))
 		if err != nil || len(o.Bytes) > 70<<10 {
-			t.Fatal(len(o.Bytes), err)
+			t.Fatalf("got %v, %v; want no error, at most 70<<10 bytes", len(o.Bytes), err)
 		}
 		text, load := f.Section(".text"), f.Progs[0]
 		if text.Size != fn.Size || text.Type != elf.SHT_NOBITS || load.Memsz != jitobj.TextOffset+fn.Size || len(f.Progs) != 2 {
@@ -231,7 +231,7 @@ func TestNoCodeLong(t *testing.T) {
 	}
 }
 
-func TestNoCodeIDs(t *testing.T) {
+func TestNoCode_BuildIDs(t *testing.T) {
 	x86, opts := targets()[0], jitobj.Options{}
 	seen := make(map[[jitobj.BuildIDSize]byte]string)
 	add := func(what string, id [jitobj.BuildIDSize]byte) {
@@ -261,7 +261,7 @@ func TestNoCodeIDs(t *testing.T) {
 }
 
 // A bundle with bytes takes no function without: there would be zeros in its place.
-func TestMixedBundle(t *testing.T) {
+func TestBundleObject_FunctionWithoutBytes(t *testing.T) {
 	b, err := jitobj.NewBuilder(targets()[0], jitobj.Options{})
 	if err != nil {
 		t.Fatal(err)

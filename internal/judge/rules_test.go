@@ -24,7 +24,7 @@ func TestV8Builtins_SameCode(t *testing.T) {
 	} {
 		losses := Compare(at(stack("a b _start"), 1, c.theirs), at(stack("a b _start"), 1, c.ours), Stated...)
 		if len(losses) != 1 || (losses[0].Rule == V8Builtins.Name) != c.excused {
-			t.Errorf("%v beside %v: got %v, want excused %v", &c.theirs, &c.ours, losses, c.excused)
+			t.Errorf("for %v beside %v: got %v, want excused %v", &c.theirs, &c.ours, losses, c.excused)
 		}
 	}
 }

@@ -9,15 +9,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 const root = "../.."
 
 // What packages say about copyright is about what is linked now.
-func TestCopyrightIsUpToDate(t *testing.T) {
+func TestCopyright_IsUpToDate(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("SKIPPED: ", err) // a distribution's Go
+		testrec.Skip(t, "%v", err) // a distribution's Go
 	}
 	var now bytes.Buffer
 	if err := run(nil, &now); err != nil {
@@ -53,10 +55,10 @@ func TestCopyrightIsUpToDate(t *testing.T) {
 
 // The spec names all licenses, and the version that the changelog is about, which is
 // the one that the packages have.
-func TestSpecAgrees(t *testing.T) {
+func TestSpec_AgreesWithCopyright(t *testing.T) {
 	t.Chdir(root)
 	if _, err := goLicense(); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("SKIPPED: ", err)
+		testrec.Skip(t, "%v", err)
 	}
 	spec, err := os.ReadFile("packaging/rpm/jitinject.spec")
 	if err != nil {
@@ -92,7 +94,7 @@ func TestSpecAgrees(t *testing.T) {
 	}
 }
 
-func TestNotices(t *testing.T) {
+func TestNotices_OfLicenses(t *testing.T) {
 	const mit = "Copyright (c) 2015 A. Author\n\nPermission is hereby granted, free of charge, to any\nperson … substantial portions of the Software.\n"
 	const bsd = "Copyright 2011 The Authors. All rights reserved.\n\nRedistribution and use in source and\nbinary forms … to endorse or promote products …\n"
 	parts := mit + "\n------------------\n\nFiles: a/*\nFiles: b/c/*\n\n" + bsd
@@ -113,7 +115,7 @@ func TestNotices(t *testing.T) {
 			continue
 		}
 		if section != c.section || n.kind.spdx != c.id || strings.Join(n.copyright, ";") != c.whose {
-			t.Errorf("%s: %q, %s, %q", c.name, section, n.kind.spdx, n.copyright)
+			t.Errorf(`%s: got %q, %s, %q; want section = c.section, n.kind.spdx = %v, strings.Join(n.copyright, ";") = %v`, c.name, section, n.kind.spdx, n.copyright, c.id, c.whose)
 		}
 		if strings.Contains(n.text, "Copyright") || strings.Contains(n.text, "Files:") {
 			t.Errorf("%s: text is %q", c.name, n.text)
@@ -121,13 +123,13 @@ func TestNotices(t *testing.T) {
 	}
 	for _, text := range []string{"GNU GENERAL PUBLIC LICENSE\nVersion 2, June 1991\n", "", "All rights reserved.\n"} {
 		if _, err := parseNotice(text); !errors.Is(err, errUnknown) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got %v; want an error that is %v", text, err, errUnknown)
 		}
 	}
 }
 
 // A module without a license must not get into a package unseen.
-func TestNoLicense(t *testing.T) {
+func TestModule_WithoutLicense(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(sub, 0o755); err != nil {
@@ -142,6 +144,6 @@ func TestNoLicense(t *testing.T) {
 	}
 	file, subdir, err := licenseFile(p)
 	if err != nil || subdir != "a" || filepath.Base(file) != "COPYING" {
-		t.Errorf("%s, %s, %v", file, subdir, err)
+		t.Errorf(`got %s, %s, %v; want no error, subdir = "a", filepath.Base(file) = "COPYING"`, file, subdir, err)
 	}
 }

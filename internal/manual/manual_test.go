@@ -8,10 +8,10 @@ import (
 const page = "# prog(1): do a thing\n\nBefore `any` *heading*,\nin **two** lines.\n\n## FIRST PART\n\n* an item\n  that goes on\n* another\n\n" +
 	"    code -x\n\n      'more' ~ of ^it\n\n.dot and \\slash\n\n### Below\n\nlast\n"
 
-func TestParse(t *testing.T) {
+func TestParsePage_EveryElement(t *testing.T) {
 	p := Parse(page)
 	if p.Name != "prog" || p.Section != "1" || p.Brief != "do a thing" || len(p.Sections) != 2 {
-		t.Fatalf("%+v", p)
+		t.Fatalf(`got %+v; want Name = "prog", Section = "1", Brief = "do a thing", 2 sections`, p)
 	}
 	want := []Block{
 		{Kind: Item, Text: "an item that goes on"}, {Kind: Item, Text: "another"},
@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	}
 	got := p.Sections[1].Blocks
 	if p.Sections[1].Title != "FIRST PART" || len(got) != len(want) {
-		t.Fatalf("%+v", p.Sections[1])
+		t.Fatalf(`got %+v; want title "FIRST PART", %d blocks`, p.Sections[1], len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {
@@ -29,18 +29,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseWithoutName(t *testing.T) {
+func TestParsePage_WithoutName(t *testing.T) {
 	for _, src := range []string{"", "text", "## ONLY\n", "# no brief\n"} {
 		if p := Parse(src); p.Name != "" {
 			t.Errorf("%q has the name %q", src, p.Name)
 		}
 	}
 	if p := Parse("# topic: what it is\ntext"); p.Name != "topic" || p.Section != "" || p.Brief != "what it is" {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want Name = "topic", Section = "", Brief = "what it is"`, p)
 	}
 }
 
-func TestText(t *testing.T) {
+func TestText_OfPage(t *testing.T) {
 	const want = `  Before any heading, in two
   lines.
 
@@ -62,7 +62,7 @@ FIRST PART
 	}
 }
 
-func TestOption(t *testing.T) {
+func TestOption_Markup(t *testing.T) {
 	for _, c := range []struct {
 		o    Option
 		want string
@@ -81,7 +81,7 @@ func TestOption(t *testing.T) {
 	}
 }
 
-func TestRoff(t *testing.T) {
+func TestRoff_OfPage(t *testing.T) {
 	const want = `.TH PROG 1 2026-01-02 "prog 1\-x" "Manual of jitinject"
 .nh
 .ad l

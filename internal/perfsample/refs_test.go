@@ -57,30 +57,30 @@ func within(r *Refs, lo, hi uint64) (list []uint64) {
 	return list
 }
 
-func TestWithin(t *testing.T) {
+func TestWithin_Bounds(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		rec, s := everything(order, 1<<25-1)
 		rec.Touch(s)
 		refs, check, err := read(t, rec)
 		if err != nil || check != nil || refs.PID != 5 || refs.TID != 5 || refs.Time != 400 || !refs.Traced || !bytes.Equal(refs.Stack(), s.Stack) {
-			t.Fatalf("%v: %+v, %v, %v", order, refs, check, err)
+			t.Fatalf("for %v: got %+v, %v, %v; want no errors, PID 5, TID 5, time 400, traced, stack % x", order, refs, check, err, s.Stack)
 		}
 		var all []uint64
 		for addr := uint64(0x101); addr <= 0x10c; addr++ {
 			all = append(all, addr)
 			if got := within(&refs, addr, addr); !slices.Equal(got, []uint64{addr}) {
-				t.Errorf("%v: %#x at %#x", order, got, addr)
+				t.Errorf("for %v: got %#x at %#x, want that address", order, got, addr)
 			}
 		}
 		if got := within(&refs, 0, ^uint64(0)); !slices.Equal(got, all) {
-			t.Errorf("%v: %#x, want %#x", order, got, all)
+			t.Errorf("for %v: got %#x, want %#x", order, got, all)
 		}
 	}
 }
 
 // Words of the stack are as long as the process's, and only those within the bounds
 // are of interest, the bounds among them.
-func TestStackWithin(t *testing.T) {
+func TestStackWithin_WordsOfProcess(t *testing.T) {
 	for _, order := range []testrec.Order{binary.LittleEndian, binary.BigEndian} {
 		for abi, want := range map[uint64][]uint64{2: {0x201, 0x202}, 1: {0x300, 0x301}, 0: nil} {
 			rec, s := everything(order, testrec.TID|testrec.RegsUser|testrec.StackUser)
@@ -106,7 +106,7 @@ func TestStackWithin(t *testing.T) {
 			var words []uint64
 			refs.StackWithin(lo, hi, func(w uint64) { words = append(words, w) })
 			if !slices.Equal(words, want) {
-				t.Errorf("%v, ABI %d: words %#x, want %#x", order, abi, words, want)
+				t.Errorf("for %v, ABI %d: got words %#x, want %#x", order, abi, words, want)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func TestRead_Deferred(t *testing.T) {
 		rec.Deferred(7, 500, 0xc00c1e, perfdata.ContextUser, 0x1000, 0x2000)
 		refs, _, err := read(t, rec)
 		if got := within(&refs, 0, ^uint64(0)); err != nil || !slices.Equal(got, []uint64{0x1000, 0x2000}) || refs.PID != 7 || refs.Time != 500 || refs.Stack() != nil {
-			t.Errorf("%v: %#x, %+v, %v", order, got, refs, err)
+			t.Errorf("for %v: got %#x, %+v, %v; want no error, got equal to %+v, refs.PID = 7, refs.Time = 500, no refs.Stack()", order, got, refs, err, []uint64{0x1000, 0x2000})
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestRead_Refused(t *testing.T) {
 		_, check, err := read(t, rec)
 		for _, err := range []error{check, err} {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
+				t.Errorf("got %v, want %q", err, want)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func TestRead_Allocations(t *testing.T) {
 			refs.StackWithin(0x200, 0x300, found)
 		})
 		if n > 0 {
-			t.Errorf("%v allocations for each sample", n)
+			t.Errorf("got %v allocations for each sample; want none", n)
 		}
 	}
 }

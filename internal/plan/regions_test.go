@@ -101,7 +101,7 @@ func TestRegions_Random(t *testing.T) {
 			if !ok {
 				long++
 				if region.images != nil {
-					t.Fatalf("seed %d: %d images, want none before it is known what is touched", seed, len(region.images))
+					t.Fatalf("seed %d: %d images, want none before it is known what is referenced", seed, len(region.images))
 				}
 				region.images, _ = b.crowdedImages(region.placedFunctions, maxRepeated*len(region.placedFunctions), nil)
 			} else if len(exact) != len(region.images) {
@@ -171,11 +171,11 @@ func TestRegions_LongImages(t *testing.T) {
 		t.Fatalf("%d regions, want 1", len(regions))
 	}
 	if regions[0].images != nil {
-		t.Errorf("%d images, want none before it is known what is touched", len(regions[0].images))
+		t.Errorf("%d images, want none before it is known what is referenced", len(regions[0].images))
 	}
 	var ok bool
 	if regions[0].images, ok = b.crowdedImages(list, maxCrowded*len(list), madeReferences{b, func(lo, hi, from, to uint64) bool { return true }}); ok {
-		t.Errorf("%d images where all is touched, want none", len(regions[0].images))
+		t.Errorf("%d images where all is referenced, want none", len(regions[0].images))
 	}
 	regions[0].images, _ = b.crowdedImages(list, maxRepeated*len(list), nil)
 	members := 0
@@ -204,7 +204,7 @@ func (m madeReferences) each(from, to uint64, f func(lo, hi uint64)) {
 	}
 }
 
-// Functions that are touched before they are replaced have images that show them then;
+// Functions that are referenced before they are replaced have images that show them then;
 // others need none.
 func TestRegions_CrowdedImages(t *testing.T) {
 	b, list := bundlerOf([]placed{at(0x1000, 1), at(0x1040, 2), at(0x1040, 3), at(0x1000, 4), at(0x1040, 5)})
@@ -222,13 +222,13 @@ func TestRegions_CrowdedImages(t *testing.T) {
 			got = append(got, m.placedFunctions)
 		}
 		if !ok || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s is touched: images %v, want %v", c.name, got, c.want)
+			t.Errorf("%s is referenced: images %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
-// A log of touches never misses one, and says no where nothing near is touched at a time near.
-func TestTouchLog(t *testing.T) {
+// A log of touches never misses one, and says no where nothing near is referenced at a time near.
+func TestTouchLog_NeverMisses(t *testing.T) {
 	l := &referenceLog{begin: 1000, shift: 4, blocks: make(map[uint64]*[referenceIntervals / 64]uint64)}
 	r := rand.New(rand.NewPCG(1, 1))
 	type reference struct{ addr, time uint64 }
@@ -254,9 +254,9 @@ func TestTouchLog(t *testing.T) {
 		}
 		switch {
 		case !got && within(0, 0) && to < 1000+16*referenceIntervals && from > 1000:
-			t.Fatalf("[%#x, %#x) in [%d, %d]: nothing is touched, want something", lo, hi, from, to)
+			t.Fatalf("[%#x, %#x) in [%d, %d]: nothing is referenced, want something", lo, hi, from, to)
 		case got && !within(referenceBlock, 1<<16) && from > 1000:
-			t.Fatalf("[%#x, %#x) in [%d, %d]: something is touched, want nothing", lo, hi, from, to)
+			t.Fatalf("[%#x, %#x) in [%d, %d]: something is referenced, want nothing", lo, hi, from, to)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Every address that was added is held, whatever else was, and what lies far from
 // everything is not, until there are too many.
-func TestRanges(t *testing.T) {
+func TestRanges_HoldWhatWasAdded(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var rs Ranges
@@ -46,6 +46,6 @@ func TestRanges(t *testing.T) {
 	rs.Add(math.MaxUint64-10, math.MaxUint64)
 	rs.Add(0, 10)
 	if !rs.Hold(0) || !rs.Hold(math.MaxUint64-1) || rs.Hold(1<<40) {
-		t.Errorf("%x", rs)
+		t.Errorf("got %x; want Hold(0), Hold(math.MaxUint64-1), not Hold(1<<40)", rs)
 	}
 }

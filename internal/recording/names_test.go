@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestMarkerNames(t *testing.T) {
+func TestMarker_EveryName(t *testing.T) {
 	for path, want := range map[string]int64{
 		"/tmp/jit-1.dump":                           1,
 		"/jit-4294967295.dump":                      4294967295,

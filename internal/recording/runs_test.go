@@ -8,7 +8,7 @@ import (
 
 // What is copied unseen is copied in pieces, between which a run can be interrupted and
 // says how far it is; none is left out.
-func TestUntouchedInPieces(t *testing.T) {
+func TestUntouched_InPieces(t *testing.T) {
 	const size = 10 << 20 // of a stretch
 	var s runs
 	for i := range 40 {

@@ -84,14 +84,14 @@ func TestTruth_RuntimesOfThisMachine(t *testing.T) {
 			for i := range verdicts {
 				v := &verdicts[i]
 				if v.Samples < least {
-					t.Errorf("%v", truth.Failures(verdicts[i:i+1], least, false))
+					t.Errorf("got %v; want v.Samples >= least", truth.Failures(verdicts[i:i+1], least, false))
 					continue
 				}
 				if !f.lines || exceptions[c.family][v.Mark.String()] != "" {
 					continue
 				}
 				if want := len(truth.Tools) + perfs; len(v.Answers) < want {
-					t.Errorf("%v: %d tools have answered, want %d", v.Mark, len(v.Answers), want)
+					t.Errorf("for %v: %d tools have answered, want %d", v.Mark, len(v.Answers), want)
 				}
 				for _, complaint := range truth.Failures(verdicts[i:i+1], least, true) {
 					t.Error(complaint)

@@ -166,7 +166,7 @@ func TestReason_WithoutTheCommand(t *testing.T) {
 		{errors.New("no such file"), "no such file"},
 	} {
 		if got := reason(c.err); got != c.want {
-			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
+			t.Errorf("for %v: got %q, want %q", c.err, got, c.want)
 		}
 	}
 }

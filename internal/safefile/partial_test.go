@@ -10,7 +10,7 @@ import (
 
 // A directory that a killed run has left is taken away where another is to be made, but
 // only if it is that.
-func TestStaleDirectories(t *testing.T) {
+func TestDirectory_LeftByKilledRun(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		files map[string]string
@@ -55,7 +55,7 @@ func TestStaleDirectories(t *testing.T) {
 			}
 			for name, content := range test.files {
 				if b, err := os.ReadFile(filepath.Join(stale, name)); !test.goes && string(b) != content {
-					t.Errorf("%s: %q, %v", name, b, err)
+					t.Errorf("%s: got %q, %v; want %q", name, b, err, content)
 				}
 			}
 		})

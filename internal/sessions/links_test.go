@@ -49,7 +49,7 @@ func anchors(text string) map[string]bool {
 }
 
 // Links lead somewhere: to files that are there, and headings that are in them.
-func TestLinks(t *testing.T) {
+func TestDocs_LinksLeadSomewhere(t *testing.T) {
 	links := 0
 	for _, path := range markdown(t) {
 		text, err := os.ReadFile(path)
@@ -84,7 +84,7 @@ func TestLinks(t *testing.T) {
 }
 
 // Whoever begins at the README finds every page, picture and program in docs.
-func TestDocsAreReachable(t *testing.T) {
+func TestDocs_ReachableFromREADME(t *testing.T) {
 	reached := make(map[string]bool)
 	queue := []string{filepath.Join(top, "README.md")}
 	for len(queue) > 0 {

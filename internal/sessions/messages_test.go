@@ -14,7 +14,7 @@ import (
 )
 
 // The messages that troubleshooting.md explains are those that the program has.
-func TestMessagesExist(t *testing.T) {
+func TestDocs_MessagesExist(t *testing.T) {
 	var texts []string
 	for _, dir := range []string{"inject", "internal", "jitdump", "cmd/jitinject"} {
 		err := filepath.WalkDir(filepath.Join(top, dir), func(path string, _ fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ func stringsIn(t *testing.T, path string) (texts []string) {
 }
 
 // All repairs that the summary may count are explained.
-func TestRepairsAreExplained(t *testing.T) {
+func TestDocs_QuirksAreExplained(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join(top, "docs/usage.md"))
 	if err != nil {
 		t.Fatal(err)

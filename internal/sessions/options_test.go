@@ -47,7 +47,7 @@ func optionsOf(t *testing.T) map[string]bool {
 }
 
 // Every option that documents give to jitinject is one that it has.
-func TestOptionsExist(t *testing.T) {
+func TestDocs_OptionsExist(t *testing.T) {
 	known := optionsOf(t)
 	checked := 0
 	check := func(path, option, where string) {

@@ -20,7 +20,7 @@ func built(t *testing.T) string {
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "jitinject"), "./cmd/jitinject")
 	cmd.Dir = top
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 	if err := os.Symlink("jitinject", filepath.Join(dir, "perf-jitinject")); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func eachDocument(t *testing.T, f func(t *testing.T, path, text string)) {
 }
 
 // What documents show are the commands that are run, and names tell sessions apart.
-func TestSessionsAreShown(t *testing.T) {
+func TestSessions_AreShown(t *testing.T) {
 	seen := make(map[string]bool)
 	eachDocument(t, func(t *testing.T, _, text string) {
 		sessions, err := parse(text)
@@ -67,7 +67,7 @@ func TestSessionsAreShown(t *testing.T) {
 
 // Sessions on recorded data work as they are shown, and where they depend on nothing
 // but jitinject, print what is shown.
-func TestSessionsWork(t *testing.T) {
+func TestSessions_OnRecordedData(t *testing.T) {
 	r := &runner{top: top, bin: built(t), work: "/dev/shm"} // for speed
 	if dir, err := os.MkdirTemp(r.work, "session-"); err != nil {
 		r.work = t.TempDir()
@@ -120,15 +120,15 @@ $ false
 more
 `
 
-func TestParse(t *testing.T) {
+func TestParseSession_EveryForm(t *testing.T) {
 	sessions, err := parse(sample)
 	if err != nil || len(sessions) != 1 {
-		t.Fatal(sessions, err)
+		t.Fatalf("got %+v, %v; want no error, 1 session", sessions, err)
 	}
 	s := sessions[0]
 	want := []step{{"hidden", true, "", 0}, {"echo a  b", false, "first 1", 0}, {"false", false, "", 1}}
 	if s.name != "one" || s.recording != "node-hot" || !slices.Equal(s.needs, []string{"perf", "node"}) || !s.records || !slices.Equal(s.steps, want) {
-		t.Errorf("%+v", s)
+		t.Errorf(`got %+v; want name = "one", recording = "node-hot", needs equal to %+v, records, steps equal to %+v`, s, []string{"perf", "node"}, want)
 	}
 	if s.shown != "$ echo a  b\na 12 b\n$ false\n" || !sameBut(s.shown, "$ echo a b\na 7 b\n$ false\n") || sameBut(s.shown, "$ echo a b\na b\n$ false\n") || !sameBut("in 1.5 s", "in 20 ms") || sameBut("in 1.5 s", "in 20 m") {
 		t.Errorf("it shows %q", s.shown)
@@ -154,7 +154,7 @@ func TestParse(t *testing.T) {
 
 // A command with another exit code than the document says fails the session, and so
 // does a tool that is not there, in another way.
-func TestRunComplains(t *testing.T) {
+func TestRun_OtherExitCode(t *testing.T) {
 	r := &runner{top: top, bin: t.TempDir(), work: t.TempDir()}
 	text, err := r.run(&session{name: "fine", steps: []step{{command: "printf 'a\\nb\\nc\\n' >&2", filter: "first 2"}, {command: "false", code: 1}, {command: "pwd"}}})
 	if want := "$ printf 'a\\nb\\nc\\n' >&2\na\nb\n...\n$ false\n$ pwd\n" + shownDir + "\n"; err != nil || text != want {
@@ -171,10 +171,10 @@ func TestRunComplains(t *testing.T) {
 
 // Each runtime's page shows that it was tried, or says that it was not; and the table of
 // runtimes has it.
-func TestRuntimesAreTried(t *testing.T) {
+func TestDocs_RuntimesAreTried(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(top, "docs/runtimes/*.md"))
 	if err != nil || len(pages) < 10 {
-		t.Fatal(pages, err)
+		t.Fatalf("got %+v, %v; want no error, at least 10 pages", pages, err)
 	}
 	index, err := os.ReadFile(filepath.Join(top, "docs/runtimes/README.md"))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// TestReplaced compares with going through all pairs, for functions that seldom share
+// TestReplaced_LikeAllPairs compares with going through all pairs, for functions that seldom share
 // addresses and for such that all do.
-func TestReplaced(t *testing.T) {
+func TestReplaced_LikeAllPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, room := range []uint64{40, 400, 40000} {
 		for range 200 {
@@ -75,7 +75,7 @@ func (m testMemory) ReadCode(addr uint64, p []byte) error {
 	return errors.New("not there")
 }
 
-func TestCodeMemory(t *testing.T) {
+func TestCodeMemory_OfFunctions(t *testing.T) {
 	events := []jitcode.Event{
 		{Function: 0, Time: 1, Addr: 0x1000, Size: 32},
 		{Function: 1, Time: 2, Addr: 0x2000, Size: 32},

@@ -41,7 +41,7 @@ func (e testError) Error() string { return string(e) }
 
 // A program that has its code in pieces of memory, frees those of a domain and uses them
 // again, is looked at at some time: no function gets the bytes of another.
-func TestCodeOfATime(t *testing.T) {
+func TestCodeMemory_AtSomeTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for run := range 60 {
 		reuses := run%3 > 0
@@ -113,7 +113,7 @@ func TestCodeOfATime(t *testing.T) {
 }
 
 // Zeros are no sign where memory has been mapped again, nor is code where a file is.
-func TestTimeOfWorld(t *testing.T) {
+func TestCodeMemory_MappedAgain(t *testing.T) {
 	mem := pagedMemory{}
 	var events []jitcode.Event
 	for i := range 100 {
@@ -124,7 +124,7 @@ func TestTimeOfWorld(t *testing.T) {
 		}
 	}
 	if got := timeOf(mem, events, CodeWorld{}); got != (takenTime{1059, 1060}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want %+v", got, takenTime{1059, 1060})
 	}
 	always := func(uint64, uint64) bool { return true }
 	if got := timeOf(mem, events, CodeWorld{Mapped: always}); got != (takenTime{1059, ^uint64(0)}) {

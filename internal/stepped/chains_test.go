@@ -243,7 +243,7 @@ func checkChains(t *testing.T, dir string, keepsFP bool, host func(source.Tracer
 
 // Rows unwind recorded stacks like the chain of frame pointers, to return addresses that
 // follow calls.
-func TestChains(t *testing.T) {
+func TestUnwindRows_RecordedStacks(t *testing.T) {
 	// The frame of execute_ex in the program that was recorded.
 	php := jitcode.FrameRow{Known: true, CFA: jitcode.CFA{Reg: rsp, Offset: 160}, Saved: []jitcode.SavedReg{{Reg: 3, Offset: -40}, {Reg: rbp, Offset: -32}, {Reg: 12, Offset: -24}, {Reg: 13, Offset: -16}, {Reg: 16, Offset: -8}}}
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ var nodeModes = []struct {
 }
 
 // Rows of V8's code, by all of its compilers.
-func TestNode(t *testing.T) {
+func TestUnwindRows_Node(t *testing.T) {
 	nodes := []string{testrec.Tool(t, "node")}
 	for _, path := range strings.Split(os.Getenv("JITINJECT_NODES"), ":") {
 		if path != "" {
@@ -68,7 +68,7 @@ func TestNode(t *testing.T) {
 					w, _ = p.watch(t, usual())
 				}
 				if w == nil {
-					t.Skipf("SKIPPED: V8 did not map its builtins twice in %d starts", maxStarts)
+					testrec.Skip(t, "V8 did not map its builtins twice in %d starts", maxStarts)
 				}
 				d := openDump(t, dumpIn(t, p.dir), copiesOf(w.regions), nil)
 				judge(d, w, rbp).report(t, mode.want)

@@ -29,7 +29,7 @@ func absolute(t *testing.T, name string) string {
 // Rows of PHP's traces, which run in the frame of its interpreter, execute_ex. Its own
 // tables lack the caller's r14 and r15, which hold global variables (ZEND_VM_FP_GLOBAL_REG
 // and ZEND_VM_IP_GLOBAL_REG of zend_execute.c).
-func TestPHP(t *testing.T) {
+func TestUnwindRows_PHP(t *testing.T) {
 	php := testrec.Tool(t, "php")
 	p := program{dir: t.TempDir(), args: []string{php, "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0",
 		"-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=0x20", absolute(t, "program.php"), "stop"}}
@@ -43,7 +43,7 @@ func TestPHP(t *testing.T) {
 }
 
 // Rows of LLVM's code, at two levels of optimization.
-func TestLLI(t *testing.T) {
+func TestUnwindRows_LLI(t *testing.T) {
 	lli, clang := testrec.Tool(t, "lli-14", "lli"), testrec.Tool(t, "clang++-14", "clang++")
 	for _, level := range []string{"-O0", "-O2"} {
 		t.Run(level, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestLLI(t *testing.T) {
 }
 
 // Rows of HotSpot's code, with and without frame pointers, and of its interpreter.
-func TestJava(t *testing.T) {
+func TestUnwindRows_Java(t *testing.T) {
 	java, javac := testrec.Tool(t, "java"), testrec.Tool(t, "javac")
 	testrec.Tool(t, "gcc", "cc")
 	bin := t.TempDir()
@@ -85,7 +85,7 @@ func TestJava(t *testing.T) {
 			}
 			// The other subtests judge the compiled code.
 			if i := v.functions["Interpreter"]; i == nil || i.wrong > 0 || i.right < 300 {
-				t.Errorf("%v; the interpreter: got %+v, want 300 right rows at least and no wrong ones", v, i)
+				t.Errorf("for %v, the interpreter: got %+v, want 300 right rows at least and no wrong ones", v, i)
 			} else {
 				t.Logf("the interpreter: %v", i.count)
 			}

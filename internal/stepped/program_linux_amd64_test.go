@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // A program is a process to watch. It must run until the file "stop" exists in dir, and
@@ -75,7 +77,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 	begin := time.Now()
 	w, err := watchThread(pid, tid, how)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
-		t.Skipf("SKIPPED: ptrace is not allowed here: %v", err)
+		testrec.Skip(t, "ptrace is not allowed here: %v", err)
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", strings.Join(p.args, " "), err)
@@ -92,7 +94,7 @@ func (p *program) watch(t *testing.T, how plan) (*watch, int) {
 		t.Fatalf("%s has not ended %v after it was told to", p.args[0], endTime)
 	}
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(p.args, " "), err, said.String())
+		t.Fatalf("%s: unexpected error: %v\n%s", strings.Join(p.args, " "), err, said.String())
 	}
 	return w, pid
 }

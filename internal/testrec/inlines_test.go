@@ -32,7 +32,7 @@ int main(void) { return hot(10) & 1; }
 // each prints is understood. elfutils 0.188 takes the calls around the start of an
 // address's line row for those around the address; this program, with no two calls
 // on a line, gives it no chance to.
-func TestSymbolizers(t *testing.T) {
+func TestSymbolizers_InlinesOfGCC(t *testing.T) {
 	dir := t.TempDir()
 	source, object := filepath.Join(dir, "a.c"), filepath.Join(dir, "a")
 	if err := os.WriteFile(source, []byte(inlined), 0o600); err != nil {

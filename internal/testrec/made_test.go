@@ -10,7 +10,7 @@ import (
 
 // A made-up recording is one that perf injects all functions of, and finds all
 // samples in.
-func TestMade(t *testing.T) {
+func TestMadeRecording_PerfInjects(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	for name, m := range map[string]testrec.Made{
 		"real sizes": {Functions: 300},

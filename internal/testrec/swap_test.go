@@ -29,7 +29,7 @@ func swapped(t *testing.T, path string) []byte {
 }
 
 // Every perf prints the same of a swapped recording: headers, records, samples.
-func TestPerfReadsSwapped(t *testing.T) {
+func TestSwap_ReadByEveryPerf(t *testing.T) {
 	for _, name := range testrec.Names {
 		dir := testrec.Unpack(t, name)
 		big := swapped(t, filepath.Join(dir, "perf.data"))
@@ -82,7 +82,7 @@ func firstDifference(a, b string) (string, string) {
 }
 
 // Records that the recordings do not have, written in both byte orders.
-func TestSwapRecords(t *testing.T) {
+func TestSwap_OtherRecords(t *testing.T) {
 	for _, sampleType := range []uint64{
 		testrec.IP | testrec.TID | testrec.Time | testrec.Period,
 		testrec.TID | testrec.Time | testrec.ID | testrec.CPU,
@@ -186,7 +186,7 @@ func everyRecord(o testrec.Order, sampleType uint64) []byte {
 }
 
 // Samples with every field, and the fields in front of them.
-func TestSwapSample(t *testing.T) {
+func TestSwap_SampleWithEveryField(t *testing.T) {
 	const all = 1<<25 - 1
 	sample := func(o testrec.Order, flags uint64) []byte {
 		r := testrec.NewRecording()
@@ -225,6 +225,6 @@ func TestSwapSample(t *testing.T) {
 	// mispredicted, in_tx, 5 cycles, type 3: fields of 1, 1, 1, 1, 16, 4 bits
 	little, big := sample(binary.LittleEndian, 1|1<<2|5<<4|3<<20), sample(binary.BigEndian, 1<<63|1<<61|5<<44|3<<40)
 	if got, err := testrec.Swap(little); err != nil || !bytes.Equal(got, big) {
-		t.Errorf("%v\n% x\n% x", err, got, big)
+		t.Errorf("got %v; want no error, got equal to big\n% x\n% x", err, got, big)
 	}
 }

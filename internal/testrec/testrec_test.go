@@ -9,7 +9,7 @@ import (
 )
 
 // What is built by hand must be what perf takes for a recording.
-func TestPerfReadsBuiltRecording(t *testing.T) {
+func TestBuiltRecording_ReadByPerf(t *testing.T) {
 	dir := t.TempDir()
 	rec := testrec.NewRecording()
 	rec.Comm(100, 1_000_000_000, "prog", true)
@@ -28,7 +28,7 @@ func TestPerfReadsBuiltRecording(t *testing.T) {
 }
 
 // A recording whose dumps were moved works with perf inject.
-func TestRelocate(t *testing.T) {
+func TestRelocate_PerfInjectWorks(t *testing.T) {
 	perf := testrec.Tool(t, "perf")
 	dir := testrec.Place(t, "php")
 	testrec.Run(t, dir, perf, "--buildid-dir", "/dev/null", "inject", "--jit", "-i", "perf.data", "-o", "out.data")

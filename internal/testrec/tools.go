@@ -8,9 +8,25 @@ import (
 	"testing"
 )
 
-// Tool returns the path of the first of the given programs that is installed.
-// Where none is, the test is skipped, loudly; with JITINJECT_TOOLS=required, as
-// in make check, it fails.
+// Skip skips a test that says nothing on this machine: another processor, another user, a
+// kernel that forbids it. All skips begin with one word, by which go test -v is counted.
+func Skip(t testing.TB, format string, args ...any) {
+	t.Helper()
+	t.Skipf("SKIPPED: "+format, args...)
+}
+
+// Missing skips a test that needs something that can be installed. With
+// JITINJECT_TOOLS=required, as in make check, the test fails.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("JITINJECT_TOOLS") == "required" {
+		t.Fatalf("missing: "+format, args...)
+	}
+	Skip(t, "missing: "+format, args...)
+}
+
+// Tool returns the path of the first of the given programs that is installed. Where none
+// is, the test is skipped as Missing says.
 func Tool(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -18,10 +34,7 @@ func Tool(t testing.TB, names ...string) string {
 			return path
 		}
 	}
-	if os.Getenv("JITINJECT_TOOLS") == "required" {
-		t.Fatalf("%s is not installed", strings.Join(names, " or "))
-	}
-	t.Skipf("SKIPPED: %s is not installed", strings.Join(names, " or "))
+	Missing(t, "%s", strings.Join(names, " or "))
 	return ""
 }
 
@@ -44,12 +57,12 @@ func Perfs(t testing.TB) map[string]string {
 	return perfs
 }
 
-// CanRecord skips the test, loudly, where the kernel does not let perf record.
+// CanRecord skips the test where the kernel does not let perf record.
 func CanRecord(t testing.TB) {
 	t.Helper()
 	out, err := Command(t, t.TempDir(), Tool(t, "perf"), "record", "-q", "-e", "cpu-clock", "-k", "mono", "-o", "perf.data", "true").CombinedOutput()
 	if err != nil {
-		t.Skipf("SKIPPED: perf record is not allowed here: %v\n%s", err, out)
+		Skip(t, "perf record is not allowed here: %v\n%s", err, out)
 	}
 }
 

@@ -32,7 +32,7 @@ func ToySources() []string {
 func ToyJIT(t testing.TB, dir string) string {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: the code that testdata/toyjit makes is for x86-64")
+		Skip(t, "the code that testdata/toyjit makes is for x86-64")
 	}
 	sources, err := filepath.Glob(Path("toyjit", "*.c"))
 	if err != nil || len(sources) == 0 {

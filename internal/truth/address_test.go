@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // twice compiles an object with two functions called twin, at different lines of two files.
@@ -28,12 +29,7 @@ func twice(t *testing.T) (path string, marks []Mark, twins []uint64) {
 		}
 	}
 	for _, tool := range []string{"gcc", "addr2line"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("JITINJECT_TOOLS") == "required" {
-				t.Fatalf("%s is not installed", tool)
-			}
-			t.Skipf("SKIPPED: %s is not installed", tool)
-		}
+		testrec.Tool(t, tool)
 	}
 	path = filepath.Join(dir, "jitbundle-1.so")
 	if out, err := exec.Command("gcc", append([]string{"-O1", "-g", "-shared", "-fPIC", "-o", path}, sources...)...).CombinedOutput(); err != nil {

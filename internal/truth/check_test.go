@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/judge"
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 func TestParsePlaces_OfThreeTools(t *testing.T) {
@@ -53,12 +54,7 @@ int unmarked(int x) { return x; }
 	}
 	path = filepath.Join(dir, "jitted-1-1.so")
 	for _, tool := range []string{"gcc", "addr2line", "llvm-symbolizer", "eu-addr2line"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("JITINJECT_TOOLS") == "required" {
-				t.Fatalf("%s is not installed", tool)
-			}
-			t.Skipf("SKIPPED: %s is not installed", tool)
-		}
+		testrec.Tool(t, tool)
 	}
 	if out, err := exec.Command("gcc", "-O1", "-g", "-shared", "-fPIC", "-o", path, src).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
@@ -179,7 +175,7 @@ func TestLines_ToleratesATenth(t *testing.T) {
 	}{{10, 0, 0, true}, {9, 1, 0, true}, {9, 2, 0, false}, {1, 0, 50, true}, {0, 0, 5, false}, {0, 3, 0, false}} {
 		a := Answer{Right: c.right, Wrong: c.wrong, None: c.none}
 		if got := a.Lines(); got != c.want {
-			t.Errorf("%v: got %v, want %v", &a, got, c.want)
+			t.Errorf("for %v: got %v, want %v", &a, got, c.want)
 		}
 	}
 }

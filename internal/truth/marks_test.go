@@ -108,7 +108,7 @@ func TestMarks_OfThePrograms(t *testing.T) {
 		}
 		marks, err := Marks(paths...)
 		if err != nil || len(marks) < 20 {
-			t.Errorf("%v: got %d marks, %v, want 20 or more", program, len(marks), err)
+			t.Errorf("for %v: got %d marks, %v, want 20 or more", program, len(marks), err)
 		}
 	}
 }

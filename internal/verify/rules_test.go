@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\.Broken\((.*?),`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`\.Violation\((.*?),`).FindAllSubmatch(text, -1) {
 			name := strings.Trim(string(m[1]), `"`)
 			if name != "rule string" && name != "e" && name != "nil" {
 				used[name] = true

@@ -28,7 +28,7 @@ func (s *sparse) WriteAt(p []byte, off int64) (int, error) {
 
 // Whatever is written, skipped and left, everything is where it belongs: small gaps are
 // zeros, large ones holes, and what is left is never touched.
-func TestForward(t *testing.T) {
+func TestForward_GapsAndHoles(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		const size = 4 << 20
@@ -66,7 +66,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-func TestForwardBack(t *testing.T) {
+func TestForward_Backwards(t *testing.T) {
 	s := &sparse{}
 	f := NewForward(s, 100)
 	f.SkipTo(50)
@@ -76,13 +76,13 @@ func TestForwardBack(t *testing.T) {
 	}
 }
 
-func TestForwardError(t *testing.T) {
+func TestForward_WriterFails(t *testing.T) {
 	s := &sparse{err: errors.New("full")}
 	f := NewForward(s, 0)
 	f.Bytes(make([]byte, 10))
 	f.Leave(5)
 	f.Bytes(make([]byte, forwardMax))
 	if err := f.Flush(); err == nil || s.calls != 1 {
-		t.Errorf("%v after %d calls", err, s.calls)
+		t.Errorf("got %v after %d calls; want an error after 1", err, s.calls)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-func TestCursorFirstErrorSticks(t *testing.T) {
+func TestCursor_FirstErrorSticks(t *testing.T) {
 	c := wire.NewCursor("fmt", "REC", []byte{1, 0, 2, 0, 0}, binary.LittleEndian, 0x100)
 	if got := c.U16("a"); got != 1 {
 		t.Fatalf("a = %d, want 1", got)
@@ -31,14 +31,14 @@ func TestCursorFirstErrorSticks(t *testing.T) {
 	}
 }
 
-func TestCursorHugeCount(t *testing.T) {
+func TestCursor_HugeCount(t *testing.T) {
 	c := wire.NewCursor("fmt", "REC", make([]byte, 8), binary.BigEndian, 0)
 	if b := c.Bytes("code", 1<<63); b != nil || c.Err() == nil {
 		t.Errorf("2^63 bytes of 8: got %v, %v", b, c.Err())
 	}
 }
 
-func TestCString(t *testing.T) {
+func TestCString_WithoutEnd(t *testing.T) {
 	c := wire.NewCursor("fmt", "REC", []byte("one\x00\x00two"), binary.BigEndian, 0)
 	if s := c.CString("s"); string(s) != "one" {
 		t.Errorf("got %q", s)
@@ -51,7 +51,7 @@ func TestCString(t *testing.T) {
 	}
 }
 
-func TestBuffer(t *testing.T) {
+func TestBuffer_EveryNumber(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		b := wire.NewBuffer(order)
 		b.U8(1)
@@ -62,23 +62,23 @@ func TestBuffer(t *testing.T) {
 		c := wire.NewCursor("fmt", "", b.Data, order, 0)
 		c.U32("pad")
 		if n := c.U32("length"); n != 4 {
-			t.Errorf("%v: length %d, want 4", order, n)
+			t.Errorf("for %v: got length %d, want 4", order, n)
 		}
 		if v := c.U16("v"); v != 0x1234 {
-			t.Errorf("%v: got %#x", order, v)
+			t.Errorf("for %v: got %#x, want 0x1234", order, v)
 		}
 		c.CString("s")
 		if v := c.U32("w"); v != 7 {
-			t.Errorf("%v: got %d", order, v)
+			t.Errorf("for %v: got %d, want 7", order, v)
 		}
 		if v := c.U64("w"); v != 9 || c.Len() != 0 || c.Err() != nil {
-			t.Errorf("%v: got %d, %d left, %v", order, v, c.Len(), c.Err())
+			t.Errorf("for %v: got %d, %d left, %v; want 9, 0 left, no error", order, v, c.Len(), c.Err())
 		}
 	}
 }
 
 // A number that has no end, or too much of it, is an error.
-func TestLEB128Limits(t *testing.T) {
+func TestLEB128_TooLong(t *testing.T) {
 	for _, b := range [][]byte{{}, {0x80}, bytes.Repeat([]byte{0x80}, 20), append(bytes.Repeat([]byte{0xff}, 10), 1)} {
 		u := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
 		s := wire.NewCursor("test", "record", b, binary.LittleEndian, 0)
@@ -92,7 +92,7 @@ func TestLEB128Limits(t *testing.T) {
 }
 
 // The numbers are the examples of DWARF 5, tables 7.3 and 7.4.
-func TestLEB128(t *testing.T) {
+func TestLEB128_ExamplesOfDWARF(t *testing.T) {
 	unsigned := map[uint64][]byte{2: {2}, 127: {127}, 128: {0x80, 1}, 129: {0x81, 1}, 12857: {0xb9, 0x64}}
 	for v, want := range unsigned {
 		var b wire.Buffer

@@ -22,7 +22,7 @@ var (
 
 // Every version of the tables says the same of the same functions, on machines of both
 // sizes and byte orders, wherever the program may be loaded.
-func TestRead(t *testing.T) {
+func TestReadMap_EveryVersion(t *testing.T) {
 	const a, b, c = madeText + madeAway, madeText + madeAway + 0x40, madeText + madeAway + 0x100
 	sleds := []uint64{a, a, b, b, b, c, c, a, a}
 	for _, target := range []elfgen.Target{amd64, arm, ppc64, s390x} {
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestAddress(t *testing.T) {
+func TestReadMap_Addresses(t *testing.T) {
 	const a = madeText + madeAway
 	m, err := Read(bytes.NewReader((&made{target: amd64, kind: elf.ET_DYN, version: 2, functions: []uint64{a, a + 16, a + 16}, index: 2, spans: [][2]int{{0, 1}, {1, 1}, {1, 3}}}).bytes(t)))
 	if err != nil {
@@ -80,7 +80,7 @@ func TestAddress(t *testing.T) {
 }
 
 // Several symbols may stand for one function, and perf shows the global one.
-func TestNames(t *testing.T) {
+func TestReadMap_SeveralSymbols(t *testing.T) {
 	const a = madeText + madeAway
 	p := made{target: amd64, kind: elf.ET_DYN, version: 2, functions: []uint64{a, a + 16, a + 32, a}, symbols: []elfgen.Symbol{
 		{Name: []byte("local"), Bind: elf.STB_LOCAL, Type: elf.STT_FUNC, Value: 0, Size: 16},
@@ -99,12 +99,12 @@ func TestNames(t *testing.T) {
 	}
 	leaf := Symbol{Name: "leaf(int)", Link: "_Z4leafi", Size: 16}
 	if want := []Symbol{{}, leaf, {}, {}, leaf}; !slices.Equal(names, want) {
-		t.Errorf("%+v", names)
+		t.Errorf("got %+v; want one equal to %+v", names, want)
 	}
 }
 
 // What is no instrumented program is said to be none.
-func TestReadOthers(t *testing.T) {
+func TestReadMap_NotInstrumented(t *testing.T) {
 	file := (&made{target: amd64, kind: elf.ET_EXEC, version: 2, functions: []uint64{madeText}}).bytes(t)
 	change := func(old, new string) []byte { return bytes.Replace(slices.Clone(file), []byte(old), []byte(new), 1) }
 	for _, test := range []struct {
@@ -116,7 +116,7 @@ func TestReadOthers(t *testing.T) {
 		{"text", "bad magic number", []byte("#!/bin/sh\n" + strings.Repeat(" ", 100))},
 	} {
 		if _, err := Read(bytes.NewReader(test.file)); err == nil || !strings.Contains(err.Error(), test.error) {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v; want an error with %q", test.name, err, test.error)
 		}
 	}
 	if _, err := Read(bytes.NewReader(change("xray_instr_map", "xray_instr_mop"))); !errors.Is(err, ErrNoMap) {

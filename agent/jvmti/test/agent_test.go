@@ -91,7 +91,7 @@ func dumps(t *testing.T, dir string) []string {
 func (r run) good(t *testing.T) {
 	t.Helper()
 	if r.err != nil || !strings.HasPrefix(r.stdout, "done true") {
-		t.Fatalf("%v\n%s\n%s", r.err, r.stdout, r.stderr)
+		t.Fatalf("got %v; want no error, output that begins with \"done true\"\n%s\n%s", r.err, r.stdout, r.stderr)
 	}
 }
 
@@ -116,7 +116,7 @@ func named(all []*dumped, expr string) []*dumped {
 	return found
 }
 
-func TestDump(t *testing.T) {
+func TestAgent_EveryRecordOfHotSpot(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "800")
 	r.good(t)
 	if r.stderr != "" {
@@ -137,11 +137,11 @@ func TestDump(t *testing.T) {
 		switch {
 		case bytes.HasPrefix(d.Name, []byte("scopes.")):
 			if !d.debug || d.functions[0].file != "scopes/Scopes.java" || d.functions[0].flags != 1 {
-				t.Errorf("%s: %+v", d.Name, d.functions)
+				t.Errorf(`%s: got %+v; want d.debug, d.functions[0].file = "scopes/Scopes.java", d.functions[0].flags = 1`, d.Name, d.functions)
 			}
 		case bytes.HasPrefix(d.Name, []byte("java.")):
 			if !d.debug || d.functions[0].file != "java/lang/String.java" || d.functions[0].flags != 0 {
-				t.Errorf("%s: %+v", d.Name, d.functions)
+				t.Errorf(`%s: got %+v; want d.debug, d.functions[0].file = "java/lang/String.java", d.functions[0].flags = 0`, d.Name, d.functions)
 			}
 		case d.debug:
 			t.Errorf("%s has debug information", d.Name)
@@ -149,13 +149,13 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestPlacesEndAtTheirPC shows which code a place of HotSpot's records stands
+// TestAgent_PlacesEndAtTheirPC shows which code a place of HotSpot's records stands
 // for. Methods are inlined that have a constant of which no other method can be
 // the source. The instructions with it say where the code of a place lies: in
 // front of its pc, not behind it.
-func TestPlacesEndAtTheirPC(t *testing.T) {
+func TestAgent_PlacesEndAtTheirPC(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: reads instructions of x86-64")
+		testrec.Skip(t, "reads instructions of x86-64")
 	}
 	so, cp := agent(t), classes(t, "Scopes.java")
 	owners := map[int64]frame{
@@ -195,7 +195,7 @@ func TestPlacesEndAtTheirPC(t *testing.T) {
 			}
 			t.Logf("instructions %v: %d right, %d wrong; were pc a place's start, %d right", seen, right/2, wrong/2, ifStart)
 			if len(seen) != len(owners) || right < 8 || wrong*20 > right {
-				t.Errorf("%v: %d right, %d wrong", seen, right, wrong)
+				t.Errorf("got %v, %d right, %d wrong; want all owners, 8 right or more, at most one of 20 wrong", seen, right, wrong)
 			}
 			if ifStart*4 > right/2 {
 				t.Errorf("%d instructions would be right also if pc were a place's start: the test shows nothing", ifStart)
@@ -244,9 +244,9 @@ func instructions(code []byte) []instruction {
 	return all
 }
 
-// TestPrintInlining compares the calls that a compiled method says were inlined
+// TestAgent_InlinesLikePrintInlining compares the calls that a compiled method says were inlined
 // with what the compiler says of it.
-func TestPrintInlining(t *testing.T) {
+func TestAgent_InlinesLikePrintInlining(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-XX:-TieredCompilation", "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintInlining",
 		"-XX:+PrintCompilation", "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "1500")
 	if r.err != nil {

@@ -78,7 +78,7 @@ func (b *j9build) compile(t *testing.T) {
 		probe := exec.Command(testrec.Tool(t, "gcc"), append(b.flags, "-include", "errno.h", "-x", "c", "-o", b.exe, "-")...)
 		probe.Stdin = strings.NewReader("int main(void) { return 0; }")
 		if out, err := probe.CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED: gcc makes no 32-bit programs; gcc-multilib, or libc6-dev-i386 and lib32gcc-12-dev, are missing: %s", out)
+			testrec.Skip(t, "gcc makes no 32-bit programs without gcc-multilib, or libc6-dev-i386 and lib32gcc-12-dev: %s", out)
 		}
 	}
 	compileWithAgent(t, b.exe, b.flags, "testdata/fakej9.c", "testdata/fakej9vm.c")
@@ -147,7 +147,7 @@ func (f *fakeJ9) run() ([]j9function, int) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &f.script, &stdout, &stderr
 	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), f.env...)
 	if err := cmd.Run(); err != nil || stderr.Len() != 0 {
-		f.t.Fatalf("%v\n%s", err, stderr.Bytes())
+		f.t.Fatalf("got %v; want no error, nothing in stderr\n%s", err, stderr.Bytes())
 	}
 	classes, err := strconv.Atoi(strings.TrimSpace(stdout.String()))
 	if err != nil {
@@ -303,6 +303,6 @@ func compileAgent(t *testing.T, to string, args ...string) {
 	}
 	args = append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", to}, args...)
 	if out, err := exec.Command(testrec.Tool(t, "gcc"), append(args, sources...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("unexpected error: %v\n%s", err, out)
 	}
 }

@@ -152,9 +152,9 @@ func runFakeVM(t *testing.T, exe, dir string, seed int, env ...string) (map[uint
 	return readPosted(t, out), readDump(t, fmt.Sprintf("%s/jit-%d.dump", dir, cmd.Process.Pid))
 }
 
-// TestRandomPlaces posts random inline trees from a VM of our own, under the
+// TestAgent_RandomInlineTrees posts random inline trees from a VM of our own, under the
 // compiler's sanitizers, and looks at both ends of every place.
-func TestRandomPlaces(t *testing.T) {
+func TestAgent_RandomInlineTrees(t *testing.T) {
 	for _, sanitizer := range []string{"address,undefined", "thread"} {
 		t.Run(strings.ReplaceAll(sanitizer, ",", "-"), func(t *testing.T) {
 			dir := t.TempDir()
@@ -187,9 +187,9 @@ func TestRandomPlaces(t *testing.T) {
 	}
 }
 
-// TestOtherVM has a VM that is neither HotSpot nor OpenJ9: what compile_info points to must not
+// TestAgent_NeitherHotSpotNorOpenJ9 has a VM that is neither HotSpot nor OpenJ9: what compile_info points to must not
 // be read, and there are lines of the compiled method only.
-func TestOtherVM(t *testing.T) {
+func TestAgent_NeitherHotSpotNorOpenJ9(t *testing.T) {
 	dir := t.TempDir()
 	exe := buildFakeVM(t, dir, "address,undefined")
 	all, functions := runFakeVM(t, exe, dir, 1, "FAKEVM=Some Other VM")

@@ -19,9 +19,9 @@ typedef signed char jbyte;
 typedef long long jlong;
 `
 
-// TestHeaders compiles the agent as the Makefile does, with the headers that OpenJ9's own
+// TestAgent_BuiltWithOpenJ9Headers compiles the agent as the Makefile does, with the headers that OpenJ9's own
 // sources have: jni.h and jvmti.h, and no jvmticmlr.h.
-func TestHeaders(t *testing.T) {
+func TestAgent_BuiltWithOpenJ9Headers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"jni.h", "jvmti.h"} {
 		copyFile(t, filepath.Join(jdkHome(t), "include", name), filepath.Join(dir, name))

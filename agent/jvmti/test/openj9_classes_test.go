@@ -118,7 +118,7 @@ func testRedefined(t *testing.T, build *j9build) {
 		t.Fatalf("%d functions", len(functions))
 	}
 	if string(functions[0].Name) != "p.K5.m0(I)V" || string(functions[1].Name) != "p.Old.f()V" || string(functions[2].Name) != "[unloaded]" {
-		t.Errorf("%s, %s, %s", functions[0].Name, functions[1].Name, functions[2].Name)
+		t.Errorf(`got %s, %s, %s; want functions[0].Name = "p.K5.m0(I)V", functions[1].Name = "p.Old.f()V", functions[2].Name = "[unloaded]"`, functions[0].Name, functions[1].Name, functions[2].Name)
 	}
 	wantMethods(t, functions[0].meta, known(now, map[int]uint64{5: 0x600000}, 4))
 	wantMethods(t, functions[1].meta, nil)

@@ -14,9 +14,9 @@ import (
 	"github.com/jitinject/jitinject/internal/format/j9meta/j9gen"
 )
 
-// TestOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
+// TestAgent_PlayedOpenJ9 has the agent in a program that plays OpenJ9, under the compiler's
 // sanitizers: no OpenJ9 is at hand for tests.
-func TestOpenJ9(t *testing.T) {
+func TestAgent_PlayedOpenJ9(t *testing.T) {
 	for _, b := range j9builds {
 		t.Run(b.name, func(t *testing.T) {
 			b.compile(t)
@@ -106,7 +106,7 @@ func testVectors(t *testing.T, build *j9build) {
 	}
 	paths, err := filepath.Glob("../../../internal/format/j9meta/testdata/*.bin")
 	if err != nil || len(paths) < 6 {
-		t.Fatalf("%v: %v", paths, err)
+		t.Fatalf("got %v, %v; want no error, at least 6 paths", paths, err)
 	}
 	f := newFakeJ9(t, build)
 	classes := map[int]uint64{5: 0x500000}
@@ -345,11 +345,11 @@ func testBeforeLive(t *testing.T, build *j9build) {
 	f.do("live")
 	functions, _ := f.run()
 	if len(functions) != 1 || string(functions[0].Name) != "p.K5.m0" || functions[0].meta == nil {
-		t.Fatalf("%+v", functions)
+		t.Fatalf(`got %+v; want 1 function, functions[0].Name = "p.K5.m0", functions[0].meta not nil`, functions)
 	}
 	// Class 6 is not prepared, so nothing can be said of its methods.
 	if m := functions[0].meta.Methods; len(m) != 1 || fmt.Sprintf("%s.%s%s", m[0].Class, m[0].Name, m[0].Signature) != "p/K5.m0" {
-		t.Errorf("%+v", m)
+		t.Errorf(`got %+v; want 1 method, fmt.Sprintf("%%s.%%s%%s", m[0].Class, m[0].Name, m[0].Signature) = "p/K5.m0"`, m)
 	}
 }
 

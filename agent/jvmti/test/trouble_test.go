@@ -18,7 +18,7 @@ import (
 
 // What may go wrong, and what must not go wrong with it.
 
-func TestOptions(t *testing.T) {
+func TestAgent_EveryOption(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	t.Run("dir", func(t *testing.T) {
 		dir := t.TempDir()
@@ -54,14 +54,14 @@ func TestOptions(t *testing.T) {
 		t.Run(bad, func(t *testing.T) {
 			r := java(t, "-agentpath:"+so+"="+bad, "-cp", cp, "scopes.Scopes", "300")
 			if r.err == nil || !strings.Contains(r.stderr, "jitinject-jvmti: ") || len(r.dumps) != 0 {
-				t.Errorf("%v, %v\n%s", r.err, r.dumps, r.stderr)
+				t.Errorf("got %v, %v; want r.err not nil, r.stderr with \"jitinject-jvmti: \", no dumps\n%s", r.err, r.dumps, r.stderr)
 			}
 		})
 	}
 }
 
-// TestStubsOnly runs without compilers.
-func TestStubsOnly(t *testing.T) {
+// TestAgent_WithoutCompilers runs without compilers.
+func TestAgent_WithoutCompilers(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-Xint", "-cp", classes(t, "Scopes.java"), "scopes.Scopes", "100")
 	r.good(t)
 	all := r.one(t)
@@ -70,9 +70,9 @@ func TestStubsOnly(t *testing.T) {
 	}
 }
 
-// TestNoPlace has no directory, no permission, or no executable mappings: the
+// TestAgent_DumpCannotBeMade has no directory, no permission, or no executable mappings: the
 // program runs, and one line says what is wrong.
-func TestNoPlace(t *testing.T) {
+func TestAgent_DumpCannotBeMade(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	check := func(t *testing.T, cmd *exec.Cmd, dir string) {
 		t.Helper()
@@ -163,7 +163,7 @@ func tmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "none", dir).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: mounting is not allowed here: %v %s", err, out)
+		testrec.Skip(t, "mounting is not allowed here: %v %s", err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
@@ -173,8 +173,8 @@ func tmpfs(t *testing.T, options string) string {
 	return dir
 }
 
-// TestFull lets the dump's space run out: what was written until then is whole.
-func TestFull(t *testing.T) {
+// TestAgent_DiskFull lets the dump's space run out: what was written until then is whole.
+func TestAgent_DiskFull(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	check := func(t *testing.T, r run, limit int64) {
 		t.Helper()
@@ -206,8 +206,8 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestUnloading unloads classes while several compilers work on their methods.
-func TestUnloading(t *testing.T) {
+// TestAgent_ClassesUnloaded unloads classes while several compilers work on their methods.
+func TestAgent_ClassesUnloaded(t *testing.T) {
 	r := java(t, "-agentpath:"+agent(t), "-XX:+UseParallelGC", "-XX:CICompilerCount=6", "-Xlog:class+unload:file=unload.log",
 		"-cp", classes(t, "Unload.java"), "Unload", "6000")
 	r.good(t)
@@ -224,8 +224,8 @@ func TestUnloading(t *testing.T) {
 	}
 }
 
-// TestExit ends the program in the middle of compilations.
-func TestExit(t *testing.T) {
+// TestAgent_ExitWhileCompiling ends the program in the middle of compilations.
+func TestAgent_ExitWhileCompiling(t *testing.T) {
 	so, cp := agent(t), classes(t, "Exit.java")
 	for i := range 5 {
 		r := java(t, "-agentpath:"+so, "-cp", cp, "Exit", fmt.Sprint(200*i+100))
@@ -236,9 +236,9 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestStaleFile finds something at the dump's place: it must not be written to,
+// TestAgent_FileInPlaceOfDump finds something at the dump's place: it must not be written to,
 // nor followed.
-func TestStaleFile(t *testing.T) {
+func TestAgent_FileInPlaceOfDump(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
@@ -251,13 +251,13 @@ func TestStaleFile(t *testing.T) {
 	r.good(t)
 	r.one(t)
 	if b, err := os.ReadFile(victim); err != nil || string(b) != "keep me" {
-		t.Errorf("%q, %v", b, err)
+		t.Errorf(`got %q, %v; want no error, b = "keep me"`, b, err)
 	}
 }
 
-// TestAttach loads the agent into a program that runs, three times: the second
+// TestAgent_AttachedThreeTimes loads the agent into a program that runs, three times: the second
 // and third, from a copy, must not make another dump.
-func TestAttach(t *testing.T) {
+func TestAgent_AttachedThreeTimes(t *testing.T) {
 	so, cp := agent(t), classes(t, "Scopes.java")
 	jcmd := testrec.Tool(t, "jcmd")
 	dir := t.TempDir()
@@ -301,7 +301,7 @@ func TestAttach(t *testing.T) {
 		err = errors.New("the program does not end")
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+		t.Fatalf("unexpected error: %v\n%s", err, stderr.String())
 	}
 	if got := stderr.String(); strings.Count(got, "jitinject-jvmti: ") != 2 ||
 		!strings.Contains(got, "loaded already") || !strings.Contains(got, "no second dump") {
@@ -315,8 +315,8 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestPerf records a program and lets perf's own inject read the dump.
-func TestPerf(t *testing.T) {
+// TestAgent_DumpReadByPerfInject records a program and lets perf's own inject read the dump.
+func TestAgent_DumpReadByPerfInject(t *testing.T) {
 	testrec.CanRecord(t)
 	dir := t.TempDir()
 	for _, args := range [][]string{
@@ -329,6 +329,6 @@ func TestPerf(t *testing.T) {
 	}
 	out, err := testrec.Command(t, dir, "perf", "report", "-i", "perf.jit.data", "--stdio", "--sort", "sym").Output()
 	if err != nil || !bytes.Contains(out, []byte("scopes.Scopes.main([Ljava/lang/String;)V")) {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("got %v; want no error, one with \"scopes.Scopes.main([Ljava/lang/String;)V\"\n%s", err, out)
 	}
 }

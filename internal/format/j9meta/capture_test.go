@@ -38,7 +38,7 @@ func header(size int, order binary.ByteOrder) []byte {
 	return b
 }
 
-func TestReadCapture(t *testing.T) {
+func TestCapture_Read(t *testing.T) {
 	dir := captureFiles(t, header(8, binary.LittleEndian), `{
 		"base": "0x7e0000000000", "startPC": "0x12345678", "epoch": 224, "machine": "x86_64", "pid": 42, "time": 18446744073709551615,
 		"code": "X.code", "cold_code": "cold", "nsites": 3,
@@ -88,7 +88,7 @@ func TestReadCapture(t *testing.T) {
 }
 
 // A known startPC tells layouts apart.
-func TestCaptureLayout(t *testing.T) {
+func TestCapture_LayoutByStartPC(t *testing.T) {
 	const where = `"base": "0x1000", "startPC": "0x12345678"`
 	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
 	for _, test := range []struct {
@@ -119,7 +119,7 @@ func TestCaptureLayout(t *testing.T) {
 	}
 }
 
-func TestCaptureErrors(t *testing.T) {
+func TestCapture_Errors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"no base", `{"startPC": "0x1"}`, `X.json: it has no "base"`},
 		{"no startPC", `{"base": "0x1"}`, `X.json: it has no "startPC"`},
@@ -156,7 +156,7 @@ func TestCaptureErrors(t *testing.T) {
 	}
 }
 
-func TestCaptureFilesMissing(t *testing.T) {
+func TestCapture_FileMissing(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for _, test := range []struct{ remove, read, want string }{
 		{"", "X.dat", "it is no capture of OpenJ9's metadata, which is a file X.bin with X.json beside it"},
@@ -178,7 +178,7 @@ func TestCaptureFilesMissing(t *testing.T) {
 }
 
 // A file with code that cannot be read costs nothing but the code.
-func TestCaptureCodeMissing(t *testing.T) {
+func TestCapture_CodeUnreadable(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{`"cold_code": "gone"`, `its JSON names "gone" as cold_code: there is no such file`},
 		{`"cold_code": "link"`, `its JSON names "link" as cold_code: it is a symbolic link, which is not followed: anyone could have put it there`},
@@ -194,16 +194,16 @@ func TestCaptureCodeMissing(t *testing.T) {
 		}
 		c, err := ReadCapture(filepath.Join(dir, "X.bin"))
 		if err != nil || string(c.Code) != "\xc3" || c.ColdCode != nil || c.ColdCodePath != "" {
-			t.Fatalf("%s: %+v, %v", test.text, c, err)
+			t.Fatalf("%s: got %+v, %v; want no error, c.Code = \"\\xc3\", no ColdCode, ColdCodePath = \"\"", test.text, c, err)
 		}
 		if len(c.CodeErrors) != 1 || c.CodeErrors[0].Error() != test.want {
-			t.Errorf("%s: %v", test.text, c.CodeErrors)
+			t.Errorf("%s: got %v; want 1 code error, c.CodeErrors[0] = %v", test.text, c.CodeErrors, test.want)
 		}
 	}
 }
 
 // Keys are those that are listed, letter by letter; a byte order mark is none of the text.
-func TestCaptureKeys(t *testing.T) {
+func TestCapture_UnknownKeys(t *testing.T) {
 	for _, text := range []string{
 		`{"base": 1, "startPC": 2, "pid": 3, "Base": 7, "STARTPC": "0x7", "PID": 7, "\u0050ID": 7, "epocH": 216,
 			"methods": [{"method": 7, "name": "f", "Name": "g\": ", "NAME" : {"x": "y"}}], "Methods": 1}`,
@@ -216,7 +216,7 @@ func TestCaptureKeys(t *testing.T) {
 			continue
 		}
 		if c.Base != 1 || c.StartPC != 2 || c.PID != 3 || c.Layout.HeaderSize != 0 || len(c.Methods) != 1 || c.Methods[0].Name != "f" {
-			t.Errorf("%s: %+v", text, c)
+			t.Errorf(`%s: got %+v; want Base = 1, StartPC = 2, PID = 3, Layout.HeaderSize = 0, 1 method, Methods[0].Name = "f"`, text, c)
 		}
 		if !IsCapture(c.Path) {
 			t.Errorf("%s is no capture", text)
@@ -232,7 +232,7 @@ func TestCaptureKeys(t *testing.T) {
 }
 
 // Where the sections begin proves the size of the header against one that is stated.
-func TestProven(t *testing.T) {
+func TestLayout_ProvenBySections(t *testing.T) {
 	paths, err := FindCaptures("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -266,13 +266,13 @@ func TestProven(t *testing.T) {
 	}
 	c := &Capture{Metadata: make([]byte, 300), Layout: Layout{PointerSize: 3}}
 	if l := Proven(c.Metadata, 0, c.Layout); l != c.Layout {
-		t.Error(l)
+		t.Errorf("got %+v; want %v", l, c.Layout)
 	}
 }
 
 // Of the files in a directory, captures are those that have both files, whatever is in them: who
 // reads them finds out. Metadata alone is known, too.
-func TestFindCaptures(t *testing.T) {
+func TestFindCaptures_InDirectory(t *testing.T) {
 	dir := captureFiles(t, nil, `{"base": 1, "startPC": 1}`)
 	for name, text := range map[string]string{
 		"A.bin": "", "A.json": `{"base": "0x1", "startPC": "0x2", "pid": "wrong"}`,
@@ -314,10 +314,10 @@ func TestFindCaptures(t *testing.T) {
 }
 
 // The vectors are captures.
-func TestCaptureVectors(t *testing.T) {
+func TestCapture_ReferenceVectors(t *testing.T) {
 	paths, err := FindCaptures("testdata")
 	if err != nil || len(paths) < 6 {
-		t.Fatal(paths, err)
+		t.Fatalf("got %+v, %v; want no error, at least 6 paths", paths, err)
 	}
 	for _, path := range paths {
 		c, err := ReadCapture(path)
@@ -344,7 +344,7 @@ func TestCaptureVectors(t *testing.T) {
 }
 
 // Of a body that is cut, or damaged behind its first fields, these are still known.
-func TestCaptureParts(t *testing.T) {
+func TestCapture_CutBody(t *testing.T) {
 	for _, size := range []int{4, 8} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			b := make([]byte, 9*size)
@@ -360,12 +360,12 @@ func TestCaptureParts(t *testing.T) {
 			put(6, 0x1100)
 			put(8, 0x1100)
 			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{}) {
-				t.Error(warm, cold, err)
+				t.Errorf("got %+v, %+v, %v; want no error, warm = %+v, cold = %+v", warm, cold, err, CodePart{0x1000, 0x1100}, CodePart{})
 			}
 			put(7, 0x5000)
 			put(8, 0x5020)
 			if warm, cold, err := c.Parts(); err != nil || warm != (CodePart{0x1000, 0x1100}) || cold != (CodePart{0x5000, 0x5020}) {
-				t.Error(warm, cold, err)
+				t.Errorf("got %+v, %+v, %v; want no error, warm = %+v, cold = %+v", warm, cold, err, CodePart{0x1000, 0x1100}, CodePart{0x5000, 0x5020})
 			}
 			put(8, 0x5000)
 			if _, _, err := c.Parts(); err == nil || !strings.Contains(err.Error(), "endPC at offset") {
@@ -384,7 +384,7 @@ func TestCaptureParts(t *testing.T) {
 }
 
 // Whatever is in the files, there is an error or a capture, and no panic.
-func TestCaptureHostile(t *testing.T) {
+func TestCapture_AnyContents(t *testing.T) {
 	metadata, err := os.ReadFile("testdata/inline-216.bin")
 	if err != nil {
 		t.Fatal(err)

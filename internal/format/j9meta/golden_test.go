@@ -30,7 +30,7 @@ func equal(t *testing.T, what string, got, want any) {
 	}
 }
 
-func TestARM(t *testing.T) {
+func TestDecode_ARM(t *testing.T) {
 	l := Layout{Order: binary.LittleEndian, PointerSize: 4, Machine: elf.EM_ARM}
 	b := decodeHex(t, "arm-116", 0x70000000, l)
 	l.HeaderSize = 116
@@ -70,7 +70,7 @@ func TestARM(t *testing.T) {
 	})
 }
 
-func TestPOWER(t *testing.T) {
+func TestDecode_POWER(t *testing.T) {
 	l := Layout{Order: binary.BigEndian, PointerSize: 8, Machine: elf.EM_PPC64}
 	b := decodeHex(t, "power-224", 0x7e0000000000, l)
 	l.HeaderSize = 224
@@ -123,7 +123,7 @@ func TestPOWER(t *testing.T) {
 	})
 }
 
-func TestS390(t *testing.T) {
+func TestDecode_S390(t *testing.T) {
 	l := Layout{Order: binary.BigEndian, PointerSize: 8, Machine: elf.EM_S390}
 	b := decodeHex(t, "s390-216", 0x7e0000000000, l)
 	l.HeaderSize, l.HighWords = 216, true
@@ -137,8 +137,8 @@ func TestS390(t *testing.T) {
 	equal(t, "last section", b.Sections[len(b.Sections)-1], Section{Kind: Gap, Offset: 0x132, Size: 6, Bytes: make([]byte, 6)})
 }
 
-// TestStub is about what is left of a body that was reclaimed.
-func TestStub(t *testing.T) {
+// TestDecode_ReclaimedBody is about what is left of a body that was reclaimed.
+func TestDecode_ReclaimedBody(t *testing.T) {
 	for _, size := range []int{216, 224, 232} {
 		v := vectors(t)[0]
 		blob := append([]byte(nil), v.blob[:size]...)

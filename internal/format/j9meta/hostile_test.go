@@ -99,9 +99,9 @@ func samples(t testing.TB) []vector {
 // sizeOffset is where a header has its size.
 func sizeOffset(l Layout) int { return l.exceptionCountOffset() + 2 }
 
-// TestTruncated cuts blobs at every byte. What was cut is an error, unless nothing
+// TestDecode_CutAtEveryByte cuts blobs at every byte. What was cut is an error, unless nothing
 // but bytes behind all sections was, and the size says so.
-func TestTruncated(t *testing.T) {
+func TestDecode_CutAtEveryByte(t *testing.T) {
 	for _, v := range samples(t) {
 		size := int(v.layout.Order.Uint32(v.blob[sizeOffset(v.layout):]))
 		if err := probe(t, v.blob, v.base, v.layout); err != nil {
@@ -131,8 +131,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestFlipped flips every bit of all blobs.
-func TestFlipped(t *testing.T) {
+// TestDecode_EveryBitFlipped flips every bit of all blobs.
+func TestDecode_EveryBitFlipped(t *testing.T) {
 	for _, v := range samples(t) {
 		inferred := v.layout
 		inferred.HeaderSize = 0
@@ -146,8 +146,8 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestPointers is about pointers that lead where no section can be.
-func TestPointers(t *testing.T) {
+// TestDecode_PointersElsewhere is about pointers that lead where no section can be.
+func TestDecode_PointersElsewhere(t *testing.T) {
 	var v vector
 	for _, v = range vectors(t) {
 		if v.name == "epoch-232" { // 232 bytes, sites, atlas, on-stack replacement
@@ -183,7 +183,7 @@ func TestPointers(t *testing.T) {
 	blob[90]++
 	want := "numExcptionRanges at offset 0x5a: 4 entries have 32 bytes, there are 24 up to the next section"
 	if err := probe(t, blob, v.base, v.layout); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	// The size of the header cannot be found out.
@@ -193,13 +193,13 @@ func TestPointers(t *testing.T) {
 	l.HeaderSize = 0
 	want = "numExcptionRanges at offset 0x5a: 3 entries of 8 bytes end where the first section begins, at offset 0x64; for the header that leaves 76, expected 216 to 512"
 	if err := probe(t, blob, v.base, l); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	binary.LittleEndian.PutUint64(blob[calls:], 0x1234)
 	want = "inlinedCalls at offset 0x78: 0x1234 is outside"
 	if err := probe(t, blob, v.base, l); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %s", err, want)
+		t.Errorf("got %v, want %s", err, want)
 	}
 
 	// What nothing accounts for is kept.
@@ -223,8 +223,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestLayouts is about layouts that are none.
-func TestLayouts(t *testing.T) {
+// TestDecode_ImpossibleLayouts is about layouts that are none.
+func TestDecode_ImpossibleLayouts(t *testing.T) {
 	v := vectors(t)[0]
 	for _, test := range []struct {
 		l    Layout
@@ -237,14 +237,14 @@ func TestLayouts(t *testing.T) {
 		{Layout{Order: binary.BigEndian, PointerSize: 8}, "size at offset 0x5c"},
 	} {
 		if err := probe(t, v.blob, v.base, test.l); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v, expected %s", test.l, err, test.want)
+			t.Errorf("for %+v: got %v, want %s", test.l, err, test.want)
 		}
 	}
 }
 
-// TestCounts sets counts to the most there can be: memory is asked for only where
+// TestDecode_LargestCounts sets counts to the most there can be: memory is asked for only where
 // the bytes are there.
-func TestCounts(t *testing.T) {
+func TestDecode_LargestCounts(t *testing.T) {
 	for _, v := range vectors(t) {
 		b, err := Decode(v.blob, v.base, v.layout)
 		if err != nil {

@@ -32,7 +32,7 @@ func handmade() *Body {
 }
 
 // Lay sets what says how much there is, how wide, and where.
-func TestLay(t *testing.T) {
+func TestLay_SizesAndPlaces(t *testing.T) {
 	b := handmade()
 	b.InternalPointers.Extra = []byte{9} // which no writer leaves
 	b.Atlas.Maps[1].Pointers.Extra = []byte{9}
@@ -93,7 +93,7 @@ func TestLay(t *testing.T) {
 }
 
 // Entries become wide where the compiler makes them wide, and where they must be.
-func TestLayWide(t *testing.T) {
+func TestLay_WideEntries(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		change                func(b *Body)
@@ -124,7 +124,7 @@ func TestLayWide(t *testing.T) {
 }
 
 // The header is as large as its fields need.
-func TestLayHeader(t *testing.T) {
+func TestLay_HeaderOfItsFields(t *testing.T) {
 	for _, c := range []struct {
 		change func(b *Body)
 		want   int
@@ -142,7 +142,7 @@ func TestLayHeader(t *testing.T) {
 }
 
 // 32-bit ARM aligns maps, and the last section to four bytes.
-func TestLayARM(t *testing.T) {
+func TestLay_ARMAlignment(t *testing.T) {
 	b := handmade()
 	b.Layout.PointerSize, b.Layout.Machine = 4, elf.EM_ARM
 	for grow := range 8 {
@@ -169,7 +169,7 @@ func TestLayARM(t *testing.T) {
 }
 
 // The size of an internal pointer map overflows, as the compiler lets it.
-func TestLayManyPointers(t *testing.T) {
+func TestLay_PointerMapOverflows(t *testing.T) {
 	for _, arrays := range []int{84, 85, 86, 127, 254, 255} {
 		b := handmade()
 		b.InternalPointers.Arrays = nil
@@ -182,13 +182,13 @@ func TestLayManyPointers(t *testing.T) {
 		}
 		blob, err := encode(b)
 		if err != nil {
-			t.Fatal(arrays, err)
+			t.Fatalf("for %v: unexpected error: %v", arrays, err)
 		}
 		l := b.Layout
 		l.HeaderSize = 0
 		got, err := Decode(blob, b.Base, l)
 		if err != nil {
-			t.Fatal(arrays, err)
+			t.Fatalf("for %v: unexpected error: %v", arrays, err)
 		}
 		if !reflect.DeepEqual(got.InternalPointers, b.InternalPointers) || !reflect.DeepEqual(got.Sections, b.Sections) {
 			t.Errorf("%d arrays: %+v, expected %+v", arrays, got.InternalPointers, b.InternalPointers)
@@ -200,7 +200,7 @@ func TestLayManyPointers(t *testing.T) {
 }
 
 // A body that was changed after Lay is not written.
-func TestEncodeNeedsLay(t *testing.T) {
+func TestEncode_ChangedAfterLay(t *testing.T) {
 	for _, change := range []func(b *Body){
 		func(b *Body) { b.OSR.CatchBlocks = append(b.OSR.CatchBlocks, 1) },
 		func(b *Body) { b.Sections[3].Offset++ },

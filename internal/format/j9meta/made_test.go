@@ -33,7 +33,7 @@ func made(t testing.TB, seed uint64) (*j9meta.Body, []byte) {
 
 // What was laid out and encoded is decoded as it was, with and without the size
 // of the header, and then encoded to the same bytes.
-func TestMade(t *testing.T) {
+func TestDecode_GeneratedBodies(t *testing.T) {
 	unclear := 0
 	for seed := range uint64(madeBodies) {
 		b, blob := made(t, seed)
@@ -71,7 +71,7 @@ func TestMade(t *testing.T) {
 
 // Damage is an error that says where it is, or what is decoded is encoded as it
 // was: bits that are flipped, and a size that says that there is less.
-func TestMadeDamaged(t *testing.T) {
+func TestDecode_GeneratedAndDamaged(t *testing.T) {
 	decoded, all := 0, 0
 	try := func(blob []byte, b *j9meta.Body) {
 		t.Helper()
@@ -100,7 +100,7 @@ func TestMadeDamaged(t *testing.T) {
 }
 
 // A header of more fields than are known keeps what it has.
-func TestMadeLaterHeaders(t *testing.T) {
+func TestDecode_LaterHeader(t *testing.T) {
 	for seed := range uint64(100) {
 		o := j9gen.Options{Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232 + 8*int(1+seed%30)}}
 		b := j9gen.Random(rand.New(rand.NewPCG(seed, 4)), o)
@@ -157,7 +157,7 @@ func difference(where string, got, want reflect.Value) string {
 }
 
 // A blob that ends early is an error that says where, whichever byte is the last.
-func TestMadeTruncated(t *testing.T) {
+func TestDecode_GeneratedAndCut(t *testing.T) {
 	for seed := uint64(0); seed < madeBodies; seed += 50 {
 		b, blob := made(t, seed)
 		for n := range len(blob) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Of what a pattern names in a directory with captures, each capture comes once, and code with it.
-func TestNamed(t *testing.T) {
+func TestNamed_PatternAndDirectory(t *testing.T) {
 	vector, err := os.ReadFile("testdata/plain-216.bin")
 	if err != nil {
 		t.Fatal(err)

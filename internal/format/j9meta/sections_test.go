@@ -40,7 +40,7 @@ var (
 
 // Sections written down by hand, as C compilers lay out OpenJ9's structures:
 // they decode to what they say.
-func TestSections(t *testing.T) {
+func TestDecode_SectionsByHand(t *testing.T) {
 	osr := &OSRInfo{Offset: sectionOffset, MaxScratchSize: 0x40,
 		Mappings:    []OSRMapping{{PC: 0x10, Slots: []OSRSlot{{Site: -1, BufferOffset: 8, ScratchOffset: 16, Size: 4}}}, {PC: 0x22}},
 		CatchBlocks: []uint32{0x90, 0}}
@@ -107,7 +107,7 @@ func TestSections(t *testing.T) {
 				g.CUModules = []byte{} // to compare
 			}
 			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%+v, expected %+v", got, c.want)
+				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			for n := range data { // every part of it is too little, but for modules, which need not be
 				_, err := decodeSection(c.want, data[:n], c.layout)
@@ -143,7 +143,7 @@ func decodeSection(want any, data []byte, l Layout) (got any, err error) {
 
 // Counts and sizes that are not true are errors where they are, and nothing is
 // allocated for them.
-func TestSectionsHostile(t *testing.T) {
+func TestDecode_SectionsWithFalseCounts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		kind   any
@@ -189,7 +189,7 @@ func TestSectionsHostile(t *testing.T) {
 				t.Errorf("%s\nexpected %s", got, c.want)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = decodeSection(c.kind, data, c.layout) }); n > 40 {
-				t.Errorf("%v allocations", n)
+				t.Errorf("got %v allocations; want 40 at most", n)
 			}
 		})
 	}

@@ -19,10 +19,10 @@ func bodyOf(sites ...InlinedSite) *Body {
 
 const gone = 1<<64 - 1
 
-// TestUnloaded: the indexes of the VM's stacks are those that its functions
+// TestStack_UnloadedMethods: the indexes of the VM's stacks are those that its functions
 // jitGetInlinerMapFromPC, getFirstInlinedCallSite and
 // getCurrentByteCodeIndexAndIsSameReceiver answer.
-func TestUnloaded(t *testing.T) {
+func TestStack_UnloadedMethods(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		methods [3]uint64 // of the sites: 0 is in the method, 1 in 0, 2 in 1
@@ -76,9 +76,9 @@ func TestStack_SitesInDisorder(t *testing.T) {
 	}
 }
 
-// TestRangesRandom compares with what the words of Ranges say, offset by offset:
+// TestRanges_RandomMaps compares with what the words of Ranges say, offset by offset:
 // the first map whose range it is in, in the arithmetic of the VM's iterator.
-func TestRangesRandom(t *testing.T) {
+func TestRanges_RandomMaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		const size = 64
@@ -127,7 +127,7 @@ func TestRangesRandom(t *testing.T) {
 	}
 }
 
-func TestByteCodeInfo(t *testing.T) {
+func TestByteCodeInfo_Fields(t *testing.T) {
 	// The masks of C compilers for the structure.
 	for _, test := range []struct {
 		b           ByteCodeInfo
@@ -144,7 +144,7 @@ func TestByteCodeInfo(t *testing.T) {
 	}
 }
 
-func TestFlags(t *testing.T) {
+func TestFlags_OfMaps(t *testing.T) {
 	equal(t, "none", Flags(0).String(), "0")
 	equal(t, "some", (IsStub | 0x8000).String(), "IS_STUB|0x8000")
 	equal(t, "all", Flags(0x1ff).String(), "FLAGS_USED_FOR_SIZE|GC_MAP_32_BIT_OFFSETS|IS_STUB|NOT_INITIALIZED|IS_REMOTE_COMP|IS_DESERIALIZED_COMP|IS_PRECHECKPOINT_COMP|IS_FSD_COMP|USES_VECTORS")

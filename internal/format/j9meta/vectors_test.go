@@ -57,9 +57,9 @@ func readFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// TestVectors compares what every offset of the code is with what OpenJ9's own
+// TestStack_LikeOpenJ9AtEveryOffset compares what every offset of the code is with what OpenJ9's own
 // functions say.
-func TestVectors(t *testing.T) {
+func TestStack_LikeOpenJ9AtEveryOffset(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			inferred := v.layout

@@ -91,10 +91,10 @@ func all(tb testing.TB, src io.Reader) (string, []error) {
 	}
 }
 
-// place is what stands in TestDamage for an offset from the start of a buffer.
+// place is what stands in TestReader_DamagedLog for an offset from the start of a buffer.
 var place = regexp.MustCompile(`@\d\+\d+`)
 
-func TestDamage(t *testing.T) {
+func TestReader_DamagedLog(t *testing.T) {
 	len0 := func(n uint32) func([]byte, [3]int) []byte {
 		return func(log []byte, at [3]int) []byte {
 			binary.LittleEndian.PutUint32(log[at[0]+4:], n)
@@ -167,7 +167,7 @@ func TestDamage(t *testing.T) {
 						t.Errorf("%T has no place", err)
 					}
 					if cut := strings.HasPrefix(name, "cut"); errors.Is(err, monolog.ErrCut) != cut {
-						t.Errorf("%v: is it ErrCut? expected %v", err, cut)
+						t.Errorf("got %v; want that it is ErrCut: %v", err, cut)
 					}
 				}
 			}
@@ -176,7 +176,7 @@ func TestDamage(t *testing.T) {
 }
 
 // Going from buffer to buffer without reading finds the same damage.
-func TestSkipping(t *testing.T) {
+func TestReader_BuffersSkipped(t *testing.T) {
 	for n, want := range map[uint32]string{0: "0!12", 8: "0!12", 9: "012", 11: "012", 100: "012", 1 << 31: "012"} {
 		log, at := threeBuffers(t)
 		binary.LittleEndian.PutUint32(log[at[0]+4:], n)
@@ -219,7 +219,7 @@ func TestSkipping(t *testing.T) {
 }
 
 // Wherever a log ends, what is before is read, and the end is told once.
-func TestCut(t *testing.T) {
+func TestReader_CutAnywhere(t *testing.T) {
 	whole, at := threeBuffers(t)
 	for n := range whole {
 		r, err := monolog.NewReader(bytes.NewReader(whole[:n]))
@@ -251,7 +251,7 @@ func TestCut(t *testing.T) {
 }
 
 // A packed log that is cut gives what was packed before, nearly all of it.
-func TestCutGzip(t *testing.T) {
+func TestReader_CutGzip(t *testing.T) {
 	packed, err := os.ReadFile("testdata/v17-zip.mlpd")
 	if err != nil {
 		t.Fatal(err)
@@ -282,19 +282,19 @@ func TestCutGzip(t *testing.T) {
 }
 
 // An error of the source is told as it is.
-func TestSourceError(t *testing.T) {
+func TestReader_SourceFails(t *testing.T) {
 	log, _ := threeBuffers(t)
 	broken := errors.New("the disk is on fire")
 	_, errs := all(t, io.MultiReader(bytes.NewReader(log[:len(log)-5]), iotest.ErrReader(broken)))
 	if len(errs) != 1 || !errors.Is(errs[0], broken) || errors.Is(errs[0], monolog.ErrCut) {
-		t.Errorf("%v", errs)
+		t.Errorf("got %v; want 1 err, errs[0] that is %v, errs[0] that is not ErrCut", errs, broken)
 	}
 	if _, err := monolog.NewReader(iotest.ErrReader(broken)); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v; want an error that is %v", err, broken)
 	}
 }
 
-func TestHeaderErrors(t *testing.T) {
+func TestReader_BadHeader(t *testing.T) {
 	var out bytes.Buffer
 	if _, err := monogen.NewWriter(&out, &monolog.Header{Major: 3, Version: 17, PtrSize: 8, Args: "log"}); err != nil {
 		t.Fatal(err)
@@ -332,7 +332,7 @@ func TestHeaderErrors(t *testing.T) {
 }
 
 // What a version does not have is not written.
-func TestWriterRefuses(t *testing.T) {
+func TestWriter_NotInVersion(t *testing.T) {
 	var out bytes.Buffer
 	w, err := monogen.NewWriter(&out, &monolog.Header{Version: 4, PtrSize: 8})
 	if err != nil {
@@ -361,7 +361,7 @@ func TestWriterRefuses(t *testing.T) {
 }
 
 // A gzip stream in members, as append makes them, is one log.
-func TestGzipMembers(t *testing.T) {
+func TestReader_GzipMembers(t *testing.T) {
 	log, at := threeBuffers(t)
 	var out bytes.Buffer
 	for _, part := range [][]byte{log[:at[1]], log[at[1]:]} {
@@ -374,6 +374,6 @@ func TestGzipMembers(t *testing.T) {
 		}
 	}
 	if got, errs := all(t, &out); got != "0...1...2..." || errs != nil {
-		t.Errorf("%s, %v", got, errs)
+		t.Errorf(`got %s, %v; want "0...1...2...", no errors`, got, errs)
 	}
 }

@@ -59,7 +59,7 @@ func transcript(t *testing.T, src io.Reader, size int, w writer) (lines []string
 				clean = false
 			} else if w != nil {
 				if err := w.Event(e); err != nil {
-					t.Fatalf("%+v cannot be written: %v", e, err)
+					t.Fatalf("got for %+v: %v; want it written", e, err)
 				}
 			}
 		}
@@ -124,7 +124,7 @@ func FuzzReader(f *testing.F) {
 			_, err1 := r1.NextBuffer()
 			_, err2 := r2.NextBuffer()
 			if err1 != err2 {
-				t.Fatal(err1, err2)
+				t.Fatalf("got %v, %v; want the same error twice", err1, err2)
 			}
 			if err1 != nil {
 				return
@@ -133,7 +133,7 @@ func FuzzReader(f *testing.F) {
 				e1, err1 := r1.Next()
 				e2, err2 := r2.Next()
 				if err1 != err2 {
-					t.Fatal(err1, err2)
+					t.Fatalf("got %v, %v; want the same error twice", err1, err2)
 				}
 				if err1 != nil {
 					break

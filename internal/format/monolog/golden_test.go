@@ -12,7 +12,7 @@ import (
 )
 
 // Logs by hand, read, and written again.
-func TestGolden(t *testing.T) {
+func TestReader_LogsByHand(t *testing.T) {
 	const (
 		start  = 1000000000000
 		object = 0x30000000

@@ -33,7 +33,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 
 // However long a log is, and whatever a buffer claims to be, reading takes the same little
 // memory, and none for an event.
-func TestMemory(t *testing.T) {
+func TestReader_BoundedMemory(t *testing.T) {
 	log := callsLog(t, 100_000)
 	r, err := monolog.NewReader(bytes.NewReader(log))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestMemory(t *testing.T) {
 }
 
 // An event that claims to have endless parts takes a bounded amount of memory.
-func TestEndlessEvents(t *testing.T) {
+func TestReader_EndlessEvent(t *testing.T) {
 	var head bytes.Buffer
 	w, err := monogen.NewWriter(&head, &monolog.Header{Major: 3, Version: 17, PtrSize: 8})
 	if err != nil {

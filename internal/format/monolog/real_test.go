@@ -101,7 +101,7 @@ func again(tb testing.TB, r *Reader) []byte {
 
 // Real logs of two versions, 14 years apart: every event is mprof-report's, to the last byte of
 // each buffer, and all of it written again gives the file.
-func TestReal(t *testing.T) {
+func TestReader_RealLogsOfTwoVersions(t *testing.T) {
 	for name, want := range map[string]map[Kind]int{
 		"v1-small":   {KindGCEvent: 12, KindGCResize: 1, KindGCMove: 2, KindClass: 506, KindImage: 2, KindJIT: 156, KindThrow: 2},
 		"v1-zip":     {KindGCEvent: 12, KindGCResize: 1, KindGCMove: 2, KindClass: 506, KindImage: 2, KindJIT: 156, KindThrow: 2},
@@ -135,7 +135,7 @@ func TestReal(t *testing.T) {
 }
 
 // Each buffer by itself gives what reading all gives.
-func TestReadBufferAt(t *testing.T) {
+func TestReadBufferAt_EachBuffer(t *testing.T) {
 	log := unzip(t, "testdata/v17-events.mlpd")
 	r, err := NewReader(bytes.NewReader(log))
 	if err != nil {
@@ -156,19 +156,19 @@ func TestReadBufferAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b2, err := one.NextBuffer(); err != nil || *b2 != *b {
-			t.Fatalf("%+v, %v, expected %+v", b2, err, b)
+			t.Fatalf("got %+v, %v, want %+v", b2, err, b)
 		}
 		for {
 			e, err := r.Next()
 			e2, err2 := one.Next()
 			if err != err2 {
-				t.Fatal(err, err2)
+				t.Fatalf("got %v, %v; want the same error twice", err, err2)
 			}
 			if err != nil {
 				break
 			}
 			if fmt.Sprintf("%+v", e) != fmt.Sprintf("%+v", e2) {
-				t.Fatalf("%+v, expected %+v", e2, e)
+				t.Fatalf("got %+v, want %+v", e2, e)
 			}
 		}
 	}
@@ -181,9 +181,9 @@ func TestReadBufferAt(t *testing.T) {
 }
 
 // Fresh logs in all modes of the Mono that is installed.
-func TestFresh(t *testing.T) {
+func TestReader_FreshLogs(t *testing.T) {
 	if os.Getenv("JITINJECT_ALL") == "" {
-		t.Skip("JITINJECT_ALL is not set")
+		testrec.Skip(t, "JITINJECT_ALL is not set")
 	}
 	mono, mcs, mprofReport := testrec.Tool(t, "mono"), testrec.Tool(t, "mcs"), testrec.Tool(t, "mprof-report")
 	dir := t.TempDir()
@@ -191,7 +191,7 @@ func TestFresh(t *testing.T) {
 		t.Helper()
 		out, err := exec.Command(name, args...).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+			t.Fatalf("%s %q: unexpected error: %v\n%s", name, args, err, out)
 		}
 		return out
 	}

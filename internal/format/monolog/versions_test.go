@@ -40,7 +40,7 @@ func made(tb testing.TB, version, ptrSize uint8, events []Event) []byte {
 }
 
 // All kinds of events of all versions come back as they were written.
-func TestVersions(t *testing.T) {
+func TestWriter_EveryVersion(t *testing.T) {
 	kindsSeen := make(map[Kind]bool)
 	for version := uint8(MinVersion); version <= MaxVersion; version++ {
 		for _, ptrSize := range []uint8{4, 8} {
@@ -54,7 +54,7 @@ func TestVersions(t *testing.T) {
 				want := madeHeader(version, ptrSize)
 				want.Size = r.Header().Size
 				if !reflect.DeepEqual(r.Header(), want) {
-					t.Errorf("%+v, expected %+v", r.Header(), want)
+					t.Errorf("got %+v, want %+v", r.Header(), want)
 				}
 				b, err := r.NextBuffer()
 				if err != nil {
@@ -102,7 +102,7 @@ func TestVersions(t *testing.T) {
 var mprofUnsure = regexp.MustCompile(`(?m)^monitor .* for`)
 
 // mprof-report reads all versions, so it is asked about each.
-func TestVersionsMprof(t *testing.T) {
+func TestWriter_ReadByMprofReport(t *testing.T) {
 	stored, err := os.ReadFile("testdata/made.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestVersionsMprof(t *testing.T) {
 			}
 			out, err := exec.Command("mprof-report", "--debug", path).CombinedOutput()
 			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("unexpected error: %v\n%s", err, out)
 			}
 			text, _, _ := strings.Cut(string(out), "\nMono log profiler data")
 			fmt.Fprintf(&all, "%s%s\n", title, strings.TrimSpace(text))

@@ -112,7 +112,7 @@ func checkBlock(t *testing.T, r, alone *Reader, b Block, w writer) {
 		}
 		at = rec.Offset + recordLen(rec)
 		if rec.Payload != nil && len(rec.Payload) != int(rec.PayloadSize) {
-			t.Fatalf("%+v", rec)
+			t.Fatalf("got %+v; want no Payload or rec.PayloadSize payload", rec)
 		}
 		if rec.Kind == EndOfBuffer {
 			continue

@@ -7,9 +7,9 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-// TestSpec decodes the golden traces of the document, in both byte orders, and
+// TestReader_GoldenTraces decodes the golden traces of the document, in both byte orders, and
 // writes them again.
-func TestSpec(t *testing.T) {
+func TestReader_GoldenTraces(t *testing.T) {
 	want := []Record{
 		{Offset: 32, Kind: NewBuffer, TID: 12345},
 		{Offset: 48, Kind: WallTime, Seconds: 123456789, Microseconds: 123456},
@@ -41,8 +41,8 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// TestEventVersions decodes the records that no document has.
-func TestEventVersions(t *testing.T) {
+// TestReader_EventsOfEveryVersion decodes the records that no document has.
+func TestReader_EventsOfEveryVersion(t *testing.T) {
 	for version := uint16(3); version <= 5; version++ {
 		name := "testdata/events-v" + string(rune('0'+version)) + ".hex"
 		cpu, last := uint16(1), uint64(1007)

@@ -20,9 +20,9 @@ func same(a, b Record) bool {
 	return reflect.DeepEqual(a, b) && bytes.Equal(p, q)
 }
 
-// TestTruncated cuts traces at every byte: what is read is the beginning of what
+// TestReader_CutAtEveryByte cuts traces at every byte: what is read is the beginning of what
 // the whole trace holds.
-func TestTruncated(t *testing.T) {
+func TestReader_CutAtEveryByte(t *testing.T) {
 	traces := map[string][]byte{}
 	for _, name := range []string{"v2-llvm6", "v5-events", "llvm-arg1", "llvm-version-1"} {
 		traces[name] = unpacked(t, name+".xray")
@@ -61,8 +61,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestShuffled puts blocks into other orders: each reads as before.
-func TestShuffled(t *testing.T) {
+// TestReader_BlocksShuffled puts blocks into other orders: each reads as before.
+func TestReader_BlocksShuffled(t *testing.T) {
 	for _, name := range []string{"v1-llvm5-threads", "v5-llvm14-small", "v2-llvm6", "v1-llvm5-events"} {
 		file := unpacked(t, name+".xray")
 		blocks, records, want, _ := readAll(t, file)
@@ -72,9 +72,9 @@ func TestShuffled(t *testing.T) {
 			for _, i := range order {
 				shuffled = append(shuffled, file[blocks[i].Offset:blocks[i].Offset+blocks[i].Size]...)
 			}
-			_, got, fixes, problems := readAll(t, shuffled)
-			if len(problems) > 0 || fixes != want || len(got) != len(records) {
-				t.Fatalf("%s: %v, %v", name, problems, fixes)
+			_, got, repairs, problems := readAll(t, shuffled)
+			if len(problems) > 0 || repairs != want || len(got) != len(records) {
+				t.Fatalf("%s: got problems %v, %+v, %d records; want no problems, %+v, %d records", name, problems, repairs, len(got), want, len(records))
 			}
 			for n, i := range order {
 				for j := range got[n] {
@@ -89,8 +89,8 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
-// TestHole takes a piece out of a trace: the blocks behind it are found again.
-func TestHole(t *testing.T) {
+// TestReader_PieceMissing takes a piece out of a trace: the blocks behind it are found again.
+func TestReader_PieceMissing(t *testing.T) {
 	for version := uint16(1); version <= MaxVersion; version++ {
 		for _, order := range orders() {
 			file := everything(t, version, order)
@@ -104,8 +104,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestMemory: what a file claims costs nothing.
-func TestMemory(t *testing.T) {
+// TestReader_FalseSizes: what a file claims costs nothing.
+func TestReader_FalseSizes(t *testing.T) {
 	file := everything(t, 5, binary.LittleEndian)
 	binary.LittleEndian.PutUint64(file[16:], 1<<39)
 	binary.LittleEndian.PutUint64(file[33:], 1<<39)
@@ -125,8 +125,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestNoAllocation: reading costs no allocation per record.
-func TestNoAllocation(t *testing.T) {
+// TestReader_NoAllocation: reading costs no allocation per record.
+func TestReader_NoAllocation(t *testing.T) {
 	var out bytes.Buffer
 	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 5})
 	if err != nil {
@@ -167,9 +167,9 @@ func countRecords(r *Reader) (n int, err error) {
 	}
 }
 
-// TestHeader: what is no trace is said to be none, and other logs of XRay are
+// TestReader_NoTrace: what is no trace is said to be none, and other logs of XRay are
 // named.
-func TestHeader(t *testing.T) {
+func TestReader_NoTrace(t *testing.T) {
 	file := everything(t, 5, binary.LittleEndian)
 	for _, test := range []struct {
 		name   string
@@ -187,7 +187,7 @@ func TestHeader(t *testing.T) {
 		test.change(b)
 		_, err := NewReader(bytes.NewReader(b), int64(len(b)))
 		if err == nil || errors.Is(err, ErrNotXRay) != test.not || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v; want errors.Is(err, ErrNotXRay) = %v, an error with %q", test.name, err, test.not, test.want)
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// TestSideBySide reads the threads of real traces at once: together they have
+// TestReader_ThreadsSideBySide reads the threads of real traces at once: together they have
 // the records that the file has, and time runs forwards in each.
-func TestSideBySide(t *testing.T) {
+func TestReader_ThreadsSideBySide(t *testing.T) {
 	for _, name := range realTraces(t) {
 		file := unpacked(t, name+".xray")
 		_, sequential, _, _ := readAll(t, file)
 		src := bytes.NewReader(file)
 		x, err := ReadIndex(src, src.Size())
 		if err != nil || len(x.Problems) > 0 || x.Fixes != (Fixes{}) {
-			t.Fatalf("%s: %v, %v, %v", name, x.Problems, x.Fixes, err)
+			t.Fatalf("%s: got %v, %v, %v; want no error, no problems, x.Fixes = %+v", name, x.Problems, x.Fixes, err, Fixes{})
 		}
 		threads := x.Threads()
 		got := make([][]Record, len(threads))
@@ -53,9 +53,9 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestTwoBuffers: a thread that fills a buffer goes on in another, and the index
+// TestReader_ThreadInTwoBuffers: a thread that fills a buffer goes on in another, and the index
 // puts them in order.
-func TestTwoBuffers(t *testing.T) {
+func TestReader_ThreadInTwoBuffers(t *testing.T) {
 	file := unpacked(t, "v5-llvm14-small.xray")
 	src := bytes.NewReader(file)
 	x, err := ReadIndex(src, src.Size())

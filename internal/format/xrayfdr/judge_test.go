@@ -60,9 +60,9 @@ func chatty(t testing.TB, version uint16, order binary.ByteOrder, lose bool, n i
 	return out.Bytes(), said
 }
 
-// TestPayloads reads events of all sizes, kept and overwritten, without being
+// TestReader_PayloadsOfEverySize reads events of all sizes, kept and overwritten, without being
 // told which: multiples of eight keep a wrong reading in step with the records.
-func TestPayloads(t *testing.T) {
+func TestReader_PayloadsOfEverySize(t *testing.T) {
 	fill := map[string]func(i int) byte{
 		"text":  func(i int) byte { return "the program said this. "[i%23] },
 		"zeros": func(int) byte { return 0 },
@@ -95,7 +95,7 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 	file, said := chatty(t, version, order, lose, n, func(int) []byte { return payload })
 	_, records, fixes, problems := readAll(t, file)
 	if len(problems) > 0 {
-		t.Fatalf("%s: %v", what, problems)
+		t.Fatalf("%s: got %v; want no problems", what, problems)
 	}
 	events, calls := 0, 0
 	for _, block := range records {
@@ -123,8 +123,8 @@ func checkPayloads(t *testing.T, what string, version uint16, order binary.ByteO
 	}
 }
 
-// TestLastPayload: behind the last event of a block its data is still there.
-func TestLastPayload(t *testing.T) {
+// TestReader_PayloadAtEndOfBlock: behind the last event of a block its data is still there.
+func TestReader_PayloadAtEndOfBlock(t *testing.T) {
 	var out bytes.Buffer
 	w, err := newWriter(&out, &Header{Order: binary.LittleEndian, Version: 2, BufferSize: 4096})
 	if err != nil {
@@ -152,10 +152,10 @@ func TestLastPayload(t *testing.T) {
 	}
 }
 
-// TestRecovered shows what is in a trace of LLVM 5 that llvm-xray refuses: the
+// TestReader_TraceThatLLVMRefuses shows what is in a trace of LLVM 5 that llvm-xray refuses: the
 // program called these functions so often, said four times something, and threw
 // one exception in each thread.
-func TestRecovered(t *testing.T) {
+func TestReader_TraceThatLLVMRefuses(t *testing.T) {
 	if unpacked(t, "v1-llvm5-events.yaml") != nil {
 		t.Fatal("llvm-xray reads the trace")
 	}
@@ -206,9 +206,9 @@ func TestRecovered(t *testing.T) {
 	}
 }
 
-// TestEventTooLarge: a size that the block cannot have is an error with its
+// TestReader_EventTooLarge: a size that the block cannot have is an error with its
 // place.
-func TestEventTooLarge(t *testing.T) {
+func TestReader_EventTooLarge(t *testing.T) {
 	file := everything(t, 5, binary.LittleEndian)
 	at := bytes.Index(file, []byte("custom")) - metadataSize
 	binary.LittleEndian.PutUint32(file[at+1:], 5000)

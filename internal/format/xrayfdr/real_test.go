@@ -115,8 +115,8 @@ func dumpLine(rec *Record) string {
 	return fmt.Sprintf("<%v>", rec.Kind)
 }
 
-// TestDumpLikeLLVM compares record for record with llvm-xray fdr-dump.
-func TestDumpLikeLLVM(t *testing.T) {
+// TestReader_RecordsLikeLLVM compares record for record with llvm-xray fdr-dump.
+func TestReader_RecordsLikeLLVM(t *testing.T) {
 	for _, name := range realTraces(t) {
 		t.Run(name, func(t *testing.T) {
 			blocks, records, _, problems := readAll(t, unpacked(t, name+".xray"))
@@ -235,9 +235,9 @@ func ourCalls(h *Header, blocks []Block, records [][]Record) []call {
 	return calls
 }
 
-// TestTimesLikeLLVM compares every call and event, with times, CPUs and
+// TestReader_TimesLikeLLVM compares every call and event, with times, CPUs and
 // arguments, with llvm-xray convert.
-func TestTimesLikeLLVM(t *testing.T) {
+func TestReader_TimesLikeLLVM(t *testing.T) {
 	compared := 0
 	for _, name := range realTraces(t) {
 		yaml := unpacked(t, name+".yaml")

@@ -25,9 +25,9 @@ func trace(t testing.TB, version uint16, f func(w writer)) []byte {
 	return out.Bytes()
 }
 
-// TestCarriedTSC: blocks without NewCPUId go on where their thread's block
+// TestReader_BlockWithoutNewCPUID: blocks without NewCPUId go on where their thread's block
 // before ended, by the time of the clock and not by their order in the file.
-func TestCarriedTSC(t *testing.T) {
+func TestReader_BlockWithoutNewCPUID(t *testing.T) {
 	file := trace(t, 1, func(w writer) {
 		w.Begin(&Block{TID: 8, Seconds: 5, Base: CarriedBase}) // nothing before
 		w.Function(Enter, 1, 3)
@@ -115,7 +115,7 @@ func one(t *testing.T, file []byte) (calls []string, fixes Fixes) {
 	return calls, fixes
 }
 
-func TestRepairs(t *testing.T) {
+func TestReader_QuirksOfOldRuntimes(t *testing.T) {
 	two := func(w writer) {
 		for tid := uint32(1); tid < 3; tid++ {
 			w.Begin(&Block{TID: tid, PID: 9, TSC: 100})
@@ -199,21 +199,21 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// TestDocumentsThreadID: a big-endian file that keeps to the document has the
+// TestReader_ThreadIDAsDocumented: a big-endian file that keeps to the document has the
 // thread's id in two bytes.
-func TestDocumentsThreadID(t *testing.T) {
+func TestReader_ThreadIDAsDocumented(t *testing.T) {
 	file := everything(t, 1, binary.BigEndian)
 	for i := range 3 {
 		copy(file[32+512*i+1:], []byte{0x12, 0x34, 0, 0})
 	}
 	blocks, _, _, problems := readAll(t, file)
 	if len(problems) > 0 || len(blocks) != 3 || blocks[0].TID != 0x1234 {
-		t.Errorf("%+v, %v", blocks, problems)
+		t.Errorf("got %+v, %v; want no problems, 3 blocks, blocks[0].TID = 0x1234", blocks, problems)
 	}
 }
 
-// TestGrammar: a violation is an error with its place, and the next block goes on.
-func TestGrammar(t *testing.T) {
+// TestReader_GrammarViolated: a violation is an error with its place, and the next block goes on.
+func TestReader_GrammarViolated(t *testing.T) {
 	const body = 48 + 64 // the first record behind NewCPUId
 	for _, test := range []struct {
 		name, want string
@@ -260,9 +260,9 @@ func TestGrammar(t *testing.T) {
 	})
 }
 
-// TestTypedExtents: LLVM 14 counts a typed event without its marker, so that a
+// TestReader_TypedEventsUncounted: LLVM 14 counts a typed event without its marker, so that a
 // block lacks 16 bytes at its end for each; llvm-xray refuses the trace.
-func TestTypedExtents(t *testing.T) {
+func TestReader_TypedEventsUncounted(t *testing.T) {
 	if unpacked(t, "v5-llvm14-typed.yaml") != nil {
 		t.Fatal("llvm-xray reads the trace")
 	}

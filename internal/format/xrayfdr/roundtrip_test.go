@@ -79,7 +79,7 @@ func copyTrace(t testing.TB, file []byte, seen func(*Record)) ([]byte, Fixes) {
 	return out.Bytes(), r.Fixes()
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestWriter_ReadAgain(t *testing.T) {
 	for version := uint16(1); version <= MaxVersion; version++ {
 		for _, order := range orders() {
 			t.Run(fmt.Sprintf("v%d %v", version, order), func(t *testing.T) {

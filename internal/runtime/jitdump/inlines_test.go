@@ -60,7 +60,7 @@ func checkInlined(t *testing.T, fn *jitcode.Function) {
 }
 
 // The record describes the load behind it, and one without is counted.
-func TestInlineTree(t *testing.T) {
+func TestInlineTree_LoadBehindIt(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(inlined(t))
 	b.load("outer", 0x1000, 0x30)
@@ -81,7 +81,7 @@ func TestInlineTree(t *testing.T) {
 }
 
 // A reader keeps nothing of a function for the next one.
-func TestInlineTreeReaderReuse(t *testing.T) {
+func TestInlineTree_ReaderReused(t *testing.T) {
 	b := newDump(t, x86)
 	for i := range uint64(3) {
 		b.add(inlined(t))
@@ -96,14 +96,14 @@ func TestInlineTreeReaderReuse(t *testing.T) {
 		}
 		checkInlined(t, fn)
 		if fn, err := r.Function(2*i + 1); err != nil || len(fn.Inlines) > 0 || len(fn.Files) > 0 {
-			t.Errorf("%+v, %v", fn, err)
+			t.Errorf("got %+v, %v; want no error, no inlines, no files", fn, err)
 		}
 	}
 }
 
 // A broken tree costs the tree. Its lines count if the lists can be told apart,
 // else those of a plain debug record do.
-func TestBrokenTrees(t *testing.T) {
+func TestInlineTree_Broken(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		rec   func() jitdump.Record
@@ -155,7 +155,7 @@ func earlyTree(addr uint64) *jitdump.EarlyDebugInfo {
 }
 
 // samply's early record finds its load by the address.
-func TestEarlyTree(t *testing.T) {
+func TestInlineTree_EarlyRecordOfSamply(t *testing.T) {
 	early := earlyTree
 	b := newDump(t, x86)
 	b.add(early(0x2000))
@@ -192,7 +192,7 @@ func TestEarlyTree(t *testing.T) {
 }
 
 // A source file holds for the functions behind it, up to the next of its name.
-func TestSources(t *testing.T) {
+func TestSources_ForFunctionsBehind(t *testing.T) {
 	b := newDump(t, x86)
 	fn := func() {
 		b.debug(0x1000, "file:///dir/a.js", 0)
@@ -211,7 +211,7 @@ func TestSources(t *testing.T) {
 		for i := range 4 {
 			fn, err := r.Function(i)
 			if err != nil || len(fn.Files) != 1 || len(fn.Sources) != 1 {
-				t.Fatalf("%+v, %v", fn, err)
+				t.Fatalf("got %+v, %v; want no error, 1 file, 1 text", fn, err)
 			}
 			got = append(got, fn.Files[0]+"="+fn.Sources[0])
 		}
@@ -230,12 +230,12 @@ func TestSources(t *testing.T) {
 		t.Errorf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != "other" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf(`got %q, %v; want no error, text = "other"`, text, err)
 	}
 }
 
 // Threads that write into each other's records are told apart by names.
-func TestInterleavedTrees(t *testing.T) {
+func TestInlineTree_InterleavedThreads(t *testing.T) {
 	named := func(name string) *jitdump.DebugInfo2 {
 		i := inlined(t)
 		i.Names[0] = []byte(name)
@@ -276,7 +276,7 @@ func TestInterleavedTrees(t *testing.T) {
 }
 
 // A move, a tier or a source file between a tree and its load changes nothing.
-func TestBetweenTreeAndLoad(t *testing.T) {
+func TestInlineTree_RecordsBetweenItAndLoad(t *testing.T) {
 	for _, rec := range []jitdump.Record{
 		&jitdump.Unknown{ID: jitdump.IDTier, Body: []byte{1, 2, 3}}, &jitdump.Unknown{ID: jitdump.IDEmbeddedSource, Body: []byte{1}},
 		&jitdump.EmbeddedSource{Name: []byte("a\nb")}, &jitdump.Unknown{ID: jitdump.IDMove, Body: []byte{1}}, &jitdump.Unknown{ID: 77},
@@ -294,7 +294,7 @@ func TestBetweenTreeAndLoad(t *testing.T) {
 }
 
 // Columns that tools cannot tell are none.
-func TestLargeColumns(t *testing.T) {
+func TestInlineTree_LargeColumns(t *testing.T) {
 	info := inlined(t)
 	info.Lines[1].Column = 65535
 	info.Lines[3].Column = 65534
@@ -306,9 +306,9 @@ func TestLargeColumns(t *testing.T) {
 	r := b.scan().Reader()
 	fn, err := r.Function(0)
 	if err != nil || fn.Lines[1].Column != 0 || fn.Lines[3].Column != 65535 {
-		t.Errorf("%+v, %v", fn.Lines, err)
+		t.Errorf("got %+v, %v; want no error, fn.Lines[1].Column = 0, fn.Lines[3].Column = 65535", fn.Lines, err)
 	}
 	if fn, err = r.Function(1); err != nil || fn.Lines[0].Column != 0 || fn.Lines[1].Column != 65535 {
-		t.Errorf("%+v, %v", fn.Lines, err)
+		t.Errorf("got %+v, %v; want no error, fn.Lines[0].Column = 0, fn.Lines[1].Column = 65535", fn.Lines, err)
 	}
 }

@@ -42,7 +42,7 @@ func oneJ9(t *testing.T, rec jitdump.Record, addr uint64, size int) (*jitcode.Fu
 }
 
 // Damage costs lines and inlined calls and says where it is.
-func TestJ9Broken(t *testing.T) {
+func TestJ9Record_DamagedContents(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		break_  func(*j9meta.Body)
@@ -120,7 +120,7 @@ func recordSize(t *testing.T, rec jitdump.Record) int {
 }
 
 // A record whose head does not add up costs itself, and nothing of what is around it.
-func TestJ9BrokenRecord(t *testing.T) {
+func TestJ9Record_DamagedHead(t *testing.T) {
 	whole := j9Record(t, j9Body(t), j9Methods(), 0x1000)
 	var out bytes.Buffer
 	w, err := jitdump.NewWriter(&out, &x86)
@@ -148,7 +148,7 @@ func TestJ9BrokenRecord(t *testing.T) {
 }
 
 // Calls deeper than readers accept are shown in the ones around them.
-func TestJ9Deep(t *testing.T) {
+func TestJ9Record_DeepCalls(t *testing.T) {
 	body := j9Body(t)
 	body.Sites = nil
 	const deep = 300
@@ -170,13 +170,13 @@ func TestJ9Deep(t *testing.T) {
 }
 
 // Maps out of order answer as OpenJ9's own search does.
-func TestJ9OutOfOrder(t *testing.T) {
+func TestJ9Record_MapsOutOfOrder(t *testing.T) {
 	body := j9Body(t)
 	m := body.Atlas.Maps
 	m[1].Low, m[3].Low = m[3].Low, m[1].Low
 	fn, problems, _ := oneJ9(t, j9Record(t, body, j9Methods(), 0x1000), 0x1000, 0x40)
 	if len(problems) > 0 {
-		t.Error(problems)
+		t.Errorf("got %+v; want no problems", problems)
 	}
 	for at := range uint32(0x40) {
 		if got, want := stackAt(fn, uint64(at)), wantJ9(body, j9Methods(), "method", at); !slices.Equal(got, want) {
@@ -187,7 +187,7 @@ func TestJ9OutOfOrder(t *testing.T) {
 
 // Whichever bits of a record are wrong, the name and the code are there, and what is
 // said of the rest keeps its promises.
-func TestJ9BitFlips(t *testing.T) {
+func TestJ9Record_BitsFlipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testrec.Seed(t), 1))
 	broken := 0
 	for range 30 {
@@ -213,7 +213,7 @@ func TestJ9BitFlips(t *testing.T) {
 
 // What a small record makes us do is bounded: a listing of every method at the last
 // of all indexes, and the deepest calls at every map.
-func TestJ9Costs(t *testing.T) {
+func TestJ9Record_CostsAreBounded(t *testing.T) {
 	body := j9Body(t)
 	body.Header.EndWarmPC, body.Header.EndPC = 0x1000+60000, 0x1000+60000
 	body.Sites, body.Atlas.Maps = nil, nil
@@ -232,7 +232,7 @@ func TestJ9Costs(t *testing.T) {
 	}
 	t.Logf("%v, %d texts of %d bytes, %d calls, %d sources, problems %v", time.Since(start), len(fn.Sources), total, len(fn.Inlines), len(d.Sources()), problems)
 	if took := time.Since(start); took > 20*time.Second || total > 1<<20 {
-		t.Errorf("%v, %d bytes of text", took, total)
+		t.Errorf("got %d bytes of text after %v; want 1 MiB within 20 s at most", total, took)
 	}
 }
 

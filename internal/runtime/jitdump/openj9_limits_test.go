@@ -32,7 +32,7 @@ func j9Many(t *testing.T, n int, pad string, lines []jitdump.JavaLine) (*j9meta.
 }
 
 // Names are much longer than the strings that they are made of, and still told apart.
-func TestJ9LongNames(t *testing.T) {
+func TestJ9Record_LongNames(t *testing.T) {
 	for _, lines := range [][]jitdump.JavaLine{nil, {{ByteCodeIndex: 0, Line: 7}}} {
 		body, methods := j9Many(t, j9meta.MaxCallerIndex, strings.Repeat("ä", 32000), lines)
 		rec := j9Record(t, body, methods, 0x1000)
@@ -75,7 +75,7 @@ func TestJ9LongNames(t *testing.T) {
 }
 
 // Overloads whose names differ late are told apart in a listing, and no character is cut.
-func TestJ9LongNamesListed(t *testing.T) {
+func TestJ9Listing_LongNames(t *testing.T) {
 	for size := 480; size < 490; size++ {
 		body := j9Body(t)
 		for i := range body.Sites {
@@ -90,12 +90,12 @@ func TestJ9LongNamesListed(t *testing.T) {
 		}
 		fn, problems, _ := oneJ9(t, j9Record(t, body, methods, 0x1000), 0x1000, 0x40)
 		if len(problems) > 0 {
-			t.Fatal(problems)
+			t.Fatalf("got %+v; want no problems", problems)
 		}
 		shown := make(map[string]bool)
 		for i, text := range fn.Sources {
 			if !utf8.ValidString(text) || strings.Contains(text, "\ufffd") {
-				t.Errorf("%s: %q", fn.Files[i], text)
+				t.Errorf("%s: got %q; want utf8.ValidString(text), one without \"\\ufffd\"", fn.Files[i], text)
 			}
 			if _, calls, ok := strings.Cut(text, "inlines "); ok {
 				for _, name := range strings.Split(strings.TrimSpace(strings.Split(calls, "\n")[0]), ", ") {
@@ -110,7 +110,7 @@ func TestJ9LongNamesListed(t *testing.T) {
 }
 
 // Calls in more pieces than any record has are left out; the lines stay.
-func TestJ9TooManyRanges(t *testing.T) {
+func TestJ9Record_TooManyRanges(t *testing.T) {
 	body := j9Body(t)
 	body.Header.EndWarmPC, body.Header.EndPC = 0x1000+0x8000, 0x1000+0x8000
 	body.Sites, body.Atlas.Maps = nil, nil
@@ -128,6 +128,6 @@ func TestJ9TooManyRanges(t *testing.T) {
 	}
 	text := problems[0].Text
 	if !strings.Contains(text, "maps at offset 0x") || !strings.Contains(text, "more than 1048576 ranges") || strings.Contains(text, jitdump.IDDebugInfo2.String()) {
-		t.Error(text)
+		t.Errorf(`got %+v; want one with "maps at offset 0x", one with "more than 1048576 ranges", one without %q`, text, jitdump.IDDebugInfo2.String())
 	}
 }

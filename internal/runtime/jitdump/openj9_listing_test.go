@@ -9,7 +9,7 @@ import (
 
 // Methods of one name, overloads without their signatures or those of classes of several
 // loaders, have a listing each.
-func TestJ9ListingsOfOneName(t *testing.T) {
+func TestJ9Listing_MethodsOfOneName(t *testing.T) {
 	b := newDump(t, x86)
 	methods := []jitdump.JavaMethod{
 		{Method: 0x100, Class: []byte("p/A"), Name: []byte("f")},
@@ -38,7 +38,7 @@ func TestJ9ListingsOfOneName(t *testing.T) {
 
 // Unloaded methods cannot be told apart: their one listing says so. A body that is called as they
 // are is none of them.
-func TestJ9ListingOfUnloaded(t *testing.T) {
+func TestJ9Listing_UnloadedMethods(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(j9Record(t, j9Body(t), nil, 0x1000))
 	b.load("[unloaded]", 0x1000, 0x40)
@@ -48,7 +48,7 @@ func TestJ9ListingOfUnloaded(t *testing.T) {
 	}
 	want := []frame{{"[unloaded]", "[unloaded].bytecode", 5}, {"[unloaded]", "[unloaded] 0x100.bytecode", 10}}
 	if got := stackAt(fn, 0x28); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	text := "    0:  (of all methods that were unloaded)\n\n\n\n    4: +0x28 to +0x30\n"
 	if i := slices.Index(fn.Files, "[unloaded].bytecode"); i < 0 || fn.Sources[i] != text {

@@ -19,7 +19,7 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Listings of a function are made together, not all of them for each.
-func TestJ9ListingsOnce(t *testing.T) {
+func TestJ9Listing_MadeTogether(t *testing.T) {
 	b := newDump(t, x86)
 	const methods = 1000
 	for i := range 3 {

@@ -17,7 +17,7 @@ func j9At(t *testing.T, addr uint64) *jitdump.OpenJ9Metadata {
 }
 
 // Records find their loads by address, whatever is between; what finds none is counted.
-func TestJ9Pairing(t *testing.T) {
+func TestJ9Record_PairedByAddress(t *testing.T) {
 	at := func(addr uint64) *jitdump.OpenJ9Metadata { return j9At(t, addr) }
 	b := newDump(t, x86)
 	b.add(at(0x1000))
@@ -66,7 +66,7 @@ func TestJ9Pairing(t *testing.T) {
 }
 
 // Metadata whose load was lost is not that of what comes to lie at its address later.
-func TestJ9LostLoad(t *testing.T) {
+func TestJ9Record_LoadLost(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		between int

@@ -166,7 +166,7 @@ func interesting(rng *rand.Rand, b *j9meta.Body, size uint32) (list []uint32) {
 
 // Whatever a body's shape, its warm and its cold part show at each offset the stack
 // that the metadata says, with names and lines of the tables.
-func TestJ9Random(t *testing.T) {
+func TestJ9Record_RandomBodies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testrec.Seed(t), 9))
 	bodies := 600
 	if testing.Short() {
@@ -264,7 +264,7 @@ func checkListings(t *testing.T, fn *jitcode.Function) {
 
 // The stacks of the reference vectors are those of their expected files, which
 // OpenJ9's own functions made.
-func TestJ9Vectors(t *testing.T) {
+func TestJ9Record_ReferenceVectors(t *testing.T) {
 	dir := testrec.Path("..", "internal", "format", "j9meta", "testdata")
 	names, err := filepath.Glob(filepath.Join(dir, "*.bin"))
 	if err != nil || len(names) < 6 {
@@ -292,7 +292,7 @@ func TestJ9Vectors(t *testing.T) {
 		r := b.scan().Reader()
 		fn, err := r.Function(0)
 		if err != nil || len(r.Problems) > 0 {
-			t.Fatalf("%s: %v, %v", name, err, r.Problems)
+			t.Fatalf("%s: got %v, %v; want no error, no problems", name, err, r.Problems)
 		}
 		text, err = os.ReadFile(stem + ".expected.txt")
 		if err != nil {
@@ -383,7 +383,7 @@ func j9Methods() []jitdump.JavaMethod {
 	}
 }
 
-func TestJ9Lines(t *testing.T) {
+func TestJ9Record_Lines(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(j9Record(t, j9Body(t), j9Methods(), 0x1000))
 	b.load("p.A.outer()V", 0x1000, 0x40)
@@ -418,7 +418,7 @@ func TestJ9Lines(t *testing.T) {
 		t.Fatalf("sources %+v", all)
 	}
 	if text, err := d.SourceText(1); err != nil || string(text) != listing {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("got %q, %v; want no error, text = %v", text, err, listing)
 	}
 	d.PlaceSource(1, "@1/inner")
 	if fn, err = d.Reader().Function(0); err != nil || !slices.Contains(fn.Files, "@1/inner") || fn.Sources[slices.Index(fn.Files, "@1/inner")] != listing {
@@ -427,7 +427,7 @@ func TestJ9Lines(t *testing.T) {
 }
 
 // A method without lines calls what it inlines by the byte code, and names it.
-func TestJ9ListingOfCaller(t *testing.T) {
+func TestJ9Listing_CallerNamesInlined(t *testing.T) {
 	b := newDump(t, x86)
 	methods := j9Methods()
 	methods[0].Lines, methods[0].File = nil, nil
@@ -447,7 +447,7 @@ func TestJ9ListingOfCaller(t *testing.T) {
 }
 
 // What a producer says itself goes before what follows from the metadata.
-func TestJ9BesideDebugInfo2(t *testing.T) {
+func TestJ9Record_BesideDebugInfo2(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(j9Record(t, j9Body(t), j9Methods(), 0x1000))
 	b.add(inlined(t))

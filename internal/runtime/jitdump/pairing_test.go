@@ -21,7 +21,7 @@ func wantTables(t *testing.T, d *jitdumps.Dump, want ...string) {
 }
 
 // LLVM's ORC writes all debug records of a module and then all its loads.
-func TestBatch(t *testing.T) {
+func TestPairing_DebugRecordsBeforeAllLoads(t *testing.T) {
 	b := newDump(t, x86)
 	b.debug(0x1000, "a.c", 0, 4)
 	b.debug(0x2000, "b.c", 0, 5)
@@ -38,7 +38,7 @@ func TestBatch(t *testing.T) {
 }
 
 // perf gives a load whatever debug record came before it.
-func TestNotTheNextLoad(t *testing.T) {
+func TestPairing_RecordOfAnotherFunction(t *testing.T) {
 	b := newDump(t, x86)
 	b.debug(0x2000, "b.c", 0)
 	b.load("a", 0x1000, 16)
@@ -48,7 +48,7 @@ func TestNotTheNextLoad(t *testing.T) {
 
 // A record that names no function, or a wrong one, is for the next load if its
 // entries are about that; otherwise it is for none.
-func TestByEntries(t *testing.T) {
+func TestPairing_ByEntries(t *testing.T) {
 	for _, named := range []uint64{0, 0xdead} {
 		b := newDump(t, x86)
 		at := jitdump.DebugEntry{Addr: 0x1004, Line: 7, Name: []byte("a.c")}
@@ -66,7 +66,7 @@ func TestByEntries(t *testing.T) {
 }
 
 // The address is used again: each load has the lines that came before it.
-func TestSameAddressAgain(t *testing.T) {
+func TestPairing_AddressUsedAgain(t *testing.T) {
 	b := newDump(t, x86)
 	b.debug(0x1000, "old.c", 0)
 	b.load("old", 0x1000, 16)
@@ -82,7 +82,7 @@ func TestSameAddressAgain(t *testing.T) {
 }
 
 // What belongs to a load that is lost must not go to another.
-func TestLostLoad(t *testing.T) {
+func TestPairing_LoadLost(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(&jitdump.Unwinding{HeaderSize: 12, MappedSize: 12, Data: []byte{1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0, 0, 0, 0}})
 	b.entries(0, entry(0x2000, 1, "lost.c"))
@@ -94,13 +94,13 @@ func TestLostLoad(t *testing.T) {
 	d := scan(t, bytes.NewReader(dump))
 	wantTables(t, d)
 	if fn, err := d.Reader().Function(0); err != nil || string(fn.Name) != "next" || !fn.Unwind.Empty() || d.Events[0].Tables != 0 {
-		t.Errorf("%v, %q has tables of the lost function: %+v", err, fn.Name, d.Events[0])
+		t.Errorf("got %v, %q, %+v; want function next without the tables of the lost one", err, fn.Name, d.Events[0])
 	}
 }
 
 // A debug record that waits for long has lost its load: what comes to lie at its
 // address much later has nothing to do with it.
-func TestStaleDebugRecord(t *testing.T) {
+func TestPairing_LoadLostLongAgo(t *testing.T) {
 	b := newDump(t, x86)
 	b.debug(0x1000, "lost.c", 0)
 	for i := range uint64(3) {
@@ -116,7 +116,7 @@ func TestStaleDebugRecord(t *testing.T) {
 }
 
 // The end of a function may be marked, also in a record that does not name it.
-func TestEndMark(t *testing.T) {
+func TestPairing_EndMark(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0, entry(0x1000, 5, "p.c"), entry(0x1008, 6, "p.c"), entry(0x1010, 0, "p.c"))
 	b.load("f", 0x1000, 16)
@@ -125,7 +125,7 @@ func TestEndMark(t *testing.T) {
 
 // Processes that write into one dump number their functions each for itself. A
 // child may move what it was born with.
-func TestMovesOfProcesses(t *testing.T) {
+func TestEvents_MovesOfProcesses(t *testing.T) {
 	load := func(pid uint32, index, addr uint64) *jitdump.Load {
 		return &jitdump.Load{PID: pid, TID: pid, CodeAddr: addr, CodeIndex: index, Name: []byte("f"), Code: []byte{0x90, 0xc3}}
 	}
@@ -154,7 +154,7 @@ func TestMovesOfProcesses(t *testing.T) {
 }
 
 // A dump may be scanned while it is being written.
-func TestGrowingDump(t *testing.T) {
+func TestScan_GrowingDump(t *testing.T) {
 	b := newDump(t, x86)
 	for i := range 20 {
 		b.debug(uint64(0x1000*i), "a.c", 0, 4)
@@ -181,7 +181,7 @@ func TestGrowingDump(t *testing.T) {
 	wantTables(t, d, tables(t, whole)...)
 }
 
-func TestEvents(t *testing.T) {
+func TestEvents_OfEveryRecord(t *testing.T) {
 	b := newDump(t, x86)
 	b.add(&jitdump.Load{PID: 100, TID: 101, CodeAddr: 0x1000, CodeIndex: 7, Name: []byte("a"), Code: []byte{0x90, 0xc3}})
 	b.add(&jitdump.Move{PID: 100, TID: 102, OldCodeAddr: 0x1000, NewCodeAddr: 0x2000, CodeSize: 2, CodeIndex: 7})
@@ -209,7 +209,7 @@ func TestEvents(t *testing.T) {
 }
 
 // A bad record costs that record.
-func TestDamage(t *testing.T) {
+func TestScan_DamagedRecord(t *testing.T) {
 	b := newDump(t, x86)
 	b.load("a", 0x1000, 16)
 	bad := b.out.Len()
@@ -230,7 +230,7 @@ func TestDamage(t *testing.T) {
 
 // A file that shrinks between scanning and reading is an error of the functions
 // that are gone, and no more.
-func TestShrunkFile(t *testing.T) {
+func TestScan_FileShrinks(t *testing.T) {
 	b := newDump(t, x86)
 	b.load("a", 0x1000, 16)
 	half := b.out.Len()

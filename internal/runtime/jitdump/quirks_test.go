@@ -16,7 +16,7 @@ func entry(addr uint64, line uint32, file string) jitdump.DebugEntry {
 }
 
 // A repeated name is the one before; as the very first one it is none.
-func TestRepeatedName(t *testing.T) {
+func TestLines_RepeatedName(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0x1000, 1, "\xff"), entry(0x1002, 2, "a.c"), entry(0x1004, 3, "\xff"), entry(0x1006, 4, "b.c"), entry(0x1008, 5, "\xff"))
 	b.load("f", 0x1000, 16)
@@ -24,7 +24,7 @@ func TestRepeatedName(t *testing.T) {
 }
 
 // V8 gives modules by their URLs; tools that show sources want paths.
-func TestFileURLs(t *testing.T) {
+func TestLines_FileURLs(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0x1000, 1, "file:///src/my%20app/m.mjs"), entry(0x1001, 2, "/src/my app/m.mjs"), entry(0x1002, 3, "file:///bad%zz"),
 		entry(0x1003, 4, "file://host/x"), entry(0x1004, 5, "node:fs"), entry(0x1005, 6, "file:///a%0ab"))
@@ -34,7 +34,7 @@ func TestFileURLs(t *testing.T) {
 
 // The last entry in front of a function holds for its first bytes, one behind it
 // for nothing; line 0 at the end is a mark, in the middle it is code of no line.
-func TestEntriesOutside(t *testing.T) {
+func TestLines_EntriesOutsideFunction(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0xff0, 1, "a.c"), entry(0xff8, 2, "a.c"), entry(0x1004, 3, "a.c"), entry(0x1006, 0, ""), entry(0x1008, 5, "a.c"), entry(0x100f, 6, "a.c"), entry(0x1010, 7, "a.c"))
 	b.load("f", 0x1000, 16)
@@ -54,7 +54,7 @@ func TestEntriesOutside(t *testing.T) {
 }
 
 // File names may be in any encoding. Control characters are in none.
-func TestEncodings(t *testing.T) {
+func TestLines_FileNamesInAnyEncoding(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0x1000, 1, "caf\xe9.c"), entry(0x1001, 2, "a\tb.c"), entry(0x1002, 3, "a\x1b[2J.c"))
 	b.load("f", 0x1000, 16)
@@ -63,7 +63,7 @@ func TestEncodings(t *testing.T) {
 	wantTables(t, b.scan(), "f: 0 caf\xe9.c:1:0 1 a\tb.c:2:0 2 -", "JS:*f /f.js:1:1: 1 /café.js:2:0")
 }
 
-func TestOrderOfEntries(t *testing.T) {
+func TestLines_OrderOfEntries(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0x1008, 3, "a.c"), entry(0x1000, 1, "a.c"), entry(0x1004, 9, "a.c"), entry(0x1004, 2, "a.c"), entry(0x100a, 3, "a.c"))
 	b.load("f", 0x1000, 16)
@@ -74,7 +74,7 @@ func TestOrderOfEntries(t *testing.T) {
 	}
 }
 
-func TestAbsurdLines(t *testing.T) {
+func TestLines_AbsurdNumbers(t *testing.T) {
 	b := newDump(t, x86)
 	b.entries(0x1000, entry(0x1000, 1, "a.c"), entry(0x1004, 0xec65df45, "a.c"), entry(0x1008, 2, "\x38\xc6\x02"), entry(0x100c, 4, "a.c"))
 	b.load("f", 0x1000, 16)
@@ -98,7 +98,7 @@ func skewed(b *dumpBuilder, n int, skew int64, offsets ...int64) {
 	b.code(fmt.Sprintf("f%d", n), addr, append(bytes.Repeat([]byte{0x90}, 12), code...))
 }
 
-func TestSkew(t *testing.T) {
+func TestQuirk_SkewedLines(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		machine elf.Machine
@@ -140,7 +140,7 @@ func TestSkew(t *testing.T) {
 }
 
 // Baseline functions of V8 lose their lines only if those are not about code.
-func TestBytecodeOffsets(t *testing.T) {
+func TestQuirk_BytecodeOffsets(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		offsets []int64
@@ -177,7 +177,7 @@ func freed(addr uint64, name, garbage string, lines ...uint32) *jitdump.DebugInf
 	return info
 }
 
-func TestFreedNames(t *testing.T) {
+func TestQuirk_FreedNames(t *testing.T) {
 	const file = "/home/me/src/program.js"
 	withNULs := "\x38\xc6\x02\x00\x00\x00\x00\x00\x11\x22\x33\x44\x55\x66\x77\x88"
 	without := "ABCDEF\xc3HIJKLMNOP"
@@ -212,7 +212,7 @@ func TestFreedNames(t *testing.T) {
 }
 
 // On ARM the lowest bit of an address says that code is T32.
-func TestThumb(t *testing.T) {
+func TestEvents_ThumbAddresses(t *testing.T) {
 	b := newDump(t, jitdump.Header{Order: binary.LittleEndian, Version: 1, Machine: uint32(elf.EM_ARM), PID: 100})
 	b.entries(0x1001, entry(0x1000, 1, "a.c"), entry(0x1002, 2, "a.c"))
 	b.code("f", 0x1001, []byte{0x00, 0xbf, 0x70, 0x47})
@@ -222,6 +222,6 @@ func TestThumb(t *testing.T) {
 		t.Errorf("loaded at %#x", d.Events[0].Addr)
 	}
 	if fn, err := d.Reader().Function(0); err != nil || !fn.Thumb || fn.Addr != 0x1000 {
-		t.Errorf("%+v, %v", fn, err)
+		t.Errorf("got %+v, %v; want no error, Thumb, Addr = 0x1000", fn, err)
 	}
 }

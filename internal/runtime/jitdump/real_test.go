@@ -72,7 +72,7 @@ func fixes(d *jitdumps.Dump) map[string]int64 {
 }
 
 // V8: addresses 0x40 too high, names in freed memory, bytecode offsets.
-func TestV8(t *testing.T) {
+func TestRecorded_V8(t *testing.T) {
 	d := scanReal(t, "node-fp", "jit-9906.dump")
 	got := tables(t, d)
 	if want := map[string]int64{"skewed-lines": 6, "bytecode-offsets": 20, "freed-file-names": 6}; !reflect.DeepEqual(fixes(d), want) {
@@ -100,7 +100,7 @@ func TestV8(t *testing.T) {
 
 // BeamAsm: entries before and behind the function, line 0 at the end, thread ids
 // that are pointers.
-func TestErlang(t *testing.T) {
+func TestRecorded_Erlang(t *testing.T) {
 	d := scanReal(t, "erlang", "jit-10050.dump")
 	got := tables(t, d)
 	if len(got) != 6098 {
@@ -120,7 +120,7 @@ func TestErlang(t *testing.T) {
 }
 
 // LLVM: the lines are those of the same code compiled ahead of time.
-func TestLLVM(t *testing.T) {
+func TestRecorded_LLVM(t *testing.T) {
 	d := scanReal(t, "lli-hot", "jit-585.dump")
 	got := tables(t, d)
 	if len(got) != 2 {
@@ -168,7 +168,7 @@ func readAOT(t *testing.T, path string) map[uint64]int {
 }
 
 // Every node recording is skewed; PHP and BeamAsm are not.
-func TestSkewOfAll(t *testing.T) {
+func TestRecorded_SkewOfEveryRuntime(t *testing.T) {
 	for _, name := range testrec.Names {
 		for _, path := range testrec.Dumps(t, testrec.Unpack(t, name)) {
 			d := scanReal(t, name, filepath.Base(path))

@@ -74,11 +74,11 @@ func TestSame_OneDifference(t *testing.T) {
 			same := d.Same()
 			for _, pair := range [][2]int{{0, 1}, {1, 0}} {
 				if got := same(pair[0], pair[1]); got != c.want {
-					t.Errorf("%v, another %s: functions %v are the same: %v, want %v", order, c.what, pair, got, c.want)
+					t.Errorf("for %v, another %s: got that functions %v are the same: %v, want %v", order, c.what, pair, got, c.want)
 				}
 			}
 			if !same(0, 0) || !same(1, 1) {
-				t.Errorf("%v, another %s: a function is not the same as itself", order, c.what)
+				t.Errorf("for %v, another %s: got a function other than itself; want the same", order, c.what)
 			}
 		}
 	}

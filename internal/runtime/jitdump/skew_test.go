@@ -154,7 +154,7 @@ func TestLineAddresses_ContradictoryTables(t *testing.T) {
 				t.Errorf("%s, %d functions with lines; want %s, %d", a.Decision, len(got), c.want, c.tables)
 			}
 			if a.AsWritten.Tables != c.asWritten || a.MovedBack.Tables != c.moved || a.Neither != c.nowhere || a.Either != 0 {
-				t.Errorf("%+v", a)
+				t.Errorf("got %+v; want AsWritten.Tables = %v, MovedBack.Tables = %v, Neither = %v, Either = 0", a, c.asWritten, c.moved, c.nowhere)
 			}
 			r := fixes(d)
 			lost := r["contradictory-lines"] + r["misplaced-lines"]
@@ -195,7 +195,7 @@ func TestLineAddresses_NotFromASample(t *testing.T) {
 				}
 			}
 			if a, _ := b.scan().LineAddresses(); a.Decision != c.want || a.Tables != n {
-				t.Errorf("%+v; want %s", a, c.want)
+				t.Errorf("got %+v; want %s", a, c.want)
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestLineAddresses_WithoutEvidence(t *testing.T) {
 			d := b.scan()
 			a, ok := d.LineAddresses()
 			if !ok || a.Decision != c.want || a.Basis != c.basis || a.Tables != 1 || a.Rows != len(c.offsets) {
-				t.Errorf("%+v; want %s by %s", a, c.want, c.basis)
+				t.Errorf("got %+v; want %s by %s", a, c.want, c.basis)
 			}
 		})
 	}
@@ -343,7 +343,7 @@ func TestLineAddresses_WithoutBaseline(t *testing.T) {
 		d := b.scan()
 		a, _ := d.LineAddresses()
 		if got := tables(t, d); len(got) != 1 || a.Tables != 1 || a.Rows != 4 || a.Decision != source.LinesMovedBack {
-			t.Errorf("%s: %v, %+v", kind, got, a)
+			t.Errorf("%s: got %v, %+v; want 1 got, Tables = 1, Rows = 4, Decision = LinesMovedBack", kind, got, a)
 		}
 		if r := fixes(d); r["bytecode-offsets"] != 40 {
 			t.Errorf("%s: repairs %v", kind, r)

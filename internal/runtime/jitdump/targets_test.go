@@ -11,7 +11,7 @@ import (
 
 // Calls that lead out of functions, by offsets: on machines that package cfi decodes, and
 // on the one that this package does.
-func TestTargets(t *testing.T) {
+func TestTargets_CallsOutOfFunctions(t *testing.T) {
 	code := []byte{0xe8, 0x00, 0x01, 0, 0, 0x75, 0xfe, 0x40, 0xe9, 0xf2, 0xff, 0xff, 0xff, 0xff, 0xd0, 0xe8}
 	for machine, want := range map[elf.Machine][]int64{
 		elf.EM_X86_64: {0x105, 13 - 14}, elf.EM_386: {0x105, 13 - 14}, elf.EM_SPARCV9: nil,
@@ -21,7 +21,7 @@ func TestTargets(t *testing.T) {
 		b.code("caller", 0x2000, code)
 		var got []int64
 		if err := b.scan().Reader().Targets(1, func(to int64) { got = append(got, to) }); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: %#x, %v, want %#x", machine, got, err, want)
+			t.Errorf("for %v: got %#x, %v, want %#x", machine, got, err, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func changed(b []byte, at int, to byte) []byte {
 
 // Unwind tables are taken over in either order; where none can be followed, what the
 // code shows is used, if that is wanted.
-func TestUnwind(t *testing.T) {
+func TestUnwind_TablesInEitherOrder(t *testing.T) {
 	code := append([]byte{0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3}, 0x90, 0x90, 0x90, 0x90, 0x90) // push rbp; mov rbp,rsp; call; pop rbp; ret
 	for _, c := range []struct {
 		name    string

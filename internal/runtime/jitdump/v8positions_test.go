@@ -92,7 +92,7 @@ func TestV8Files_AsV8LogsThem(t *testing.T) {
 			}
 			for _, name := range []string{"foreign-lines", "late-file-names", "missized-records", "unchecked-lines", "garbled-file-names"} {
 				if n := fixes(d)[name]; n > 0 != slices.Contains(c.fixes, name) {
-					t.Errorf("%d %s", n, name)
+					t.Errorf("got %d %s; want (n > 0) = slices.Contains(c.fixes, name)", n, name)
 				}
 			}
 		})
@@ -196,7 +196,7 @@ func TestV8Files_ForeignLines(t *testing.T) {
 			}
 			for _, name := range []string{"foreign-lines", "unplaced-lines", "unchecked-lines", "late-file-names"} {
 				if n := fixes(d)[name]; n > 0 != (name == c.repair) && !(name == "unchecked-lines" && n == 1 && strings.Contains(c.name, "Sparkplug")) {
-					t.Errorf("%d %s", n, name)
+					t.Errorf("%s: got %d tables with quirk %s; want some only for %q", c.name, n, name, c.repair)
 				}
 			}
 		})

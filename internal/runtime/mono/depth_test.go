@@ -9,7 +9,7 @@ import (
 )
 
 // Mono logs no calls below a depth, and says nothing of it.
-func TestMonoCallDepth(t *testing.T) {
+func TestMonoLog_CallDepth(t *testing.T) {
 	for _, test := range []struct {
 		args    string
 		deepest int64

@@ -5,7 +5,7 @@ import (
 )
 
 // One method under two names is one function; code in the place of other code is another.
-func TestKin(t *testing.T) {
+func TestMonoLog_MethodUnderTwoNames(t *testing.T) {
 	for _, x := range []struct {
 		a, b string
 		want bool

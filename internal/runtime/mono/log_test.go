@@ -96,7 +96,7 @@ func names(t testing.TB, d source.Dump) (names []string) {
 			t.Fatal(err)
 		}
 		if e := d.Scanned().Events[i]; fn.Addr != e.Addr || fn.Size != e.Size || fn.HasCode() || e.Function != i {
-			t.Errorf("%+v, %+v", fn, e)
+			t.Errorf("got %+v, %+v; want Addr = Addr, Size = Size, not HasCode(), Function = %v", fn, e, i)
 		}
 		names = append(names, string(fn.Name))
 	}
@@ -105,7 +105,7 @@ func names(t testing.TB, d source.Dump) (names []string) {
 
 // Two names of one piece of code become the second, which Mono's own map has; a method that
 // takes the place of another does not.
-func TestMonoMerge(t *testing.T) {
+func TestMonoLog_TwoNamesOfOneCode(t *testing.T) {
 	b := newLog(t)
 	b.jit(1, 0x1000, 0x40000100, 64, "App:Fill<string> (string)")
 	b.jit(1, 0x1010, 0x40000100, 64, "App:Fill<T_REF> (T_REF)")
@@ -121,7 +121,7 @@ func TestMonoMerge(t *testing.T) {
 		t.Errorf("%q, %d merged", got, m.Merged)
 	}
 	if e := m.Events[5]; e.Time != logStart+4e6 {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want Time = %v", e, logStart+4e6)
 	}
 	for _, c := range []struct {
 		method, ms uint64
@@ -135,7 +135,7 @@ func TestMonoMerge(t *testing.T) {
 }
 
 // A method's record in memory may become another's, and one without an address is none.
-func TestMonoMethodAt(t *testing.T) {
+func TestMonoLog_MethodAtReusedAddress(t *testing.T) {
 	b := newLog(t)
 	b.jit(10, 0x1000, 0x40000100, 64, "App:One ()")
 	b.jit(20, 0x1000, 0x40000200, 64, "App:Two ()")
@@ -152,7 +152,7 @@ func TestMonoMethodAt(t *testing.T) {
 }
 
 // What Mono makes for itself is called by what it is; methods come once.
-func TestMonoHelpers(t *testing.T) {
+func TestMonoLog_HelpersOfMono(t *testing.T) {
 	b := newLog(t)
 	b.jit(1, 0x1000, 0x40000100, 64, "App:Main ()")
 	b.helper(monolog.HelperMethod, 0x40000100, 64, "")
@@ -163,13 +163,13 @@ func TestMonoHelpers(t *testing.T) {
 	m := scanLog(t, bytes.NewReader(b.bytes()))
 	want := "App:Main ()|(trampoline vcall)|(trampoline generics)|(helper exception handling)"
 	if got := strings.Join(names(t, m), "|"); got != want {
-		t.Errorf("%q", got)
+		t.Errorf("got %q; want %v", got, want)
 	}
 }
 
 // Logs that end anywhere, and logs with any byte changed, give functions of the whole one or
 // none, and a word about it; packed ones as well.
-func TestMonoDamaged(t *testing.T) {
+func TestMonoLog_CutOrChanged(t *testing.T) {
 	b := newLog(t)
 	for i := range uint64(20) {
 		if i%5 == 0 {
@@ -206,7 +206,7 @@ func TestMonoDamaged(t *testing.T) {
 			told++
 			for _, p := range m.Scanned().Problems {
 				if p.Offset < 0 || p.Offset > int64(len(whole)) {
-					t.Errorf("%+v", p)
+					t.Errorf("got %+v; want Offset >= 0, Offset <= %v", p, int64(len(whole)))
 				}
 			}
 		}
@@ -234,7 +234,7 @@ func TestMonoDamaged(t *testing.T) {
 }
 
 // A function that cannot be is left out.
-func TestMonoAbsurd(t *testing.T) {
+func TestMonoLog_ImpossibleFunction(t *testing.T) {
 	b := newLog(t)
 	b.jit(1, 0x1000, 0x40000100, 1<<40, "App:Huge ()")
 	b.jit(1, 0x1000, ^uint64(0)-5, 64, "App:Beyond ()")
@@ -248,7 +248,7 @@ func TestMonoAbsurd(t *testing.T) {
 }
 
 // Short names are those without parameters.
-func TestMonoShortNames(t *testing.T) {
+func TestMonoLog_ShortNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"App:IsPrime (int)": "App:IsPrime",
 		"(wrapper runtime-invoke) object:runtime_invoke_void (object,intptr)":          "(wrapper runtime-invoke) object:runtime_invoke_void",
@@ -258,13 +258,13 @@ func TestMonoShortNames(t *testing.T) {
 		"App:.ctor":          "App:.ctor",
 	} {
 		if got := string(mono.ShortName([]byte(name))); got != want {
-			t.Errorf("%q: %q", name, got)
+			t.Errorf("%q: got %q; want %v", name, got, want)
 		}
 	}
 }
 
 // What a real log has, its map has, too; mprof-report's text of the same log was counted.
-func TestMonoReal(t *testing.T) {
+func TestMonoLog_RealLog(t *testing.T) {
 	dir := testrec.Unpack(t, "mono")
 	f, err := os.Open(filepath.Join(dir, "app.mlpd"))
 	if err != nil {
@@ -305,7 +305,7 @@ func (r *repeater) ReadAt(p []byte, off int64) (n int, err error) {
 
 // A log of calls is read in little memory, however long it is: JITINJECT_MONO_BYTES says how
 // long.
-func TestMonoMemory(t *testing.T) {
+func TestMonoLog_BoundedMemory(t *testing.T) {
 	b := newLog(t)
 	b.jit(1, 0x1000, 0x40000100, 64, "App:Main ()")
 	head := bytes.Clone(b.bytes())
@@ -332,7 +332,7 @@ func TestMonoMemory(t *testing.T) {
 }
 
 // A log with more functions than anybody has is cut there.
-func TestMonoLimit(t *testing.T) {
+func TestMonoLog_TooManyFunctions(t *testing.T) {
 	defer mono.LimitMonoFunctions(mono.LimitMonoFunctions(10))
 	b := newLog(t)
 	for i := range uint64(30) {
@@ -347,7 +347,7 @@ func TestMonoLimit(t *testing.T) {
 }
 
 // Machines, by Mono's name or the kernel's.
-func TestMonoMachine(t *testing.T) {
+func TestMonoLog_MachineByName(t *testing.T) {
 	for _, c := range []struct {
 		arch, kernel string
 		ptr          uint8
@@ -364,7 +364,7 @@ func TestMonoMachine(t *testing.T) {
 		m := scanLog(t, bytes.NewReader(out.Bytes()))
 		m.SetMachine(source.Machine{Name: c.kernel, Order: binary.LittleEndian})
 		if got := m.Target().Machine; got != c.want {
-			t.Errorf("%+v: %d", c, got)
+			t.Errorf("for %+v: got machine %d; want %d", c, got, c.want)
 		}
 	}
 }
@@ -415,13 +415,13 @@ func FuzzMonoLog(f *testing.F) {
 				break
 			}
 			if e.Time < last || e.Exclusive > e.Inclusive {
-				t.Fatalf("%+v, after %d", e, last)
+				t.Fatalf("got %+v; want a time of %d or later, and no more exclusive than inclusive time", e, last)
 			}
 			last = e.Time
 			sum += e.Exclusive
 		}
 		if c := merger.Counts(); c.Traced != sum || len(merger.Errs()) > 0 {
-			t.Fatalf("%+v, %d, %v", c, sum, merger.Errs())
+			t.Fatalf("got %+v, %d, %v; want Traced = sum, no errors of the merger", c, sum, merger.Errs())
 		}
 	})
 }

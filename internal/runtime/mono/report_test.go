@@ -6,7 +6,7 @@ import (
 
 // Where a log was asked for methods and nothing else, methods without an address are not
 // for the user to put right.
-func TestOnlyMethods(t *testing.T) {
+func TestOnlyMethods_EveryProfile(t *testing.T) {
 	for args, want := range map[string]bool{
 		"log:nodefaults,jit,output=app.mlpd": true,
 		"log:jit,nodefaults":                 true,
@@ -19,10 +19,10 @@ func TestOnlyMethods(t *testing.T) {
 		"":                                   false,
 	} {
 		if onlyMethods(args) != want {
-			t.Errorf("%q: %v", args, !want)
+			t.Errorf("onlyMethods(%q): got %v; want %v", args, !want, want)
 		}
 	}
 	if text := haveMethods(1) + haveMethods(2); text != "1 method has2 methods have" {
-		t.Error(text)
+		t.Errorf(`got %+v; want "1 method has2 methods have"`, text)
 	}
 }

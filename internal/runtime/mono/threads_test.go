@@ -14,7 +14,7 @@ import (
 // Threads of a log and of a recording, by what both tell of them. A log's is
 // "from-to name@time", a recording's is "tid:from-to name@time"; what the program called
 // itself is the first of the latter. Times are in microseconds.
-func TestThreadMatch(t *testing.T) {
+func TestThreads_MatchedByBoth(t *testing.T) {
 	for _, test := range []struct {
 		name, log, recording string
 		lost                 bool // the recording may not have all threads
@@ -82,13 +82,13 @@ func TestThreadMatch(t *testing.T) {
 }
 
 // A core dump knows better, of the last thread that had an address.
-func TestThreadMatchCore(t *testing.T) {
+func TestThreads_MatchedByCore(t *testing.T) {
 	d := &model.Dump{Clock: clock.Shifted(0), Match: report.Clock{Kind: report.ClockMonotonic}}
 	threads := []*LogThread{{Self: 0x10, First: 500, Last: 600}, {Self: 0x20, First: 500, Last: 700}, {Self: 0x10, First: 800, Last: 900}}
 	tasks := []*taskLife{{tid: 1, died: math.MaxUint64}, {tid: 2, born: 490, died: 610}, {tid: 3, born: 490, died: math.MaxUint64}, {tid: 4, born: 790, died: math.MaxUint64}}
 	m := newThreadMatch(d, threads, tasks)
 	m.useCore(map[uint64]uint32{0x10: 4, 0x20: 3, 0x30: 1})
 	if m.task[threads[2]] != tasks[3] || m.task[threads[1]] != tasks[2] || m.task[threads[0]] != nil {
-		t.Errorf("%v", m.task)
+		t.Errorf("got %v; want m.task[threads[2]] = %v, m.task[threads[1]] = %v, no m.task[threads[0]]", m.task, tasks[3], tasks[2])
 	}
 }

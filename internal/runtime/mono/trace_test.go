@@ -40,7 +40,7 @@ func (l *callLog) thread(self uint64, text string) {
 		var c byte
 		var n uint64
 		if _, err := fmt.Sscanf(word, "%d%c%d", &e.Time, &c, &n); err != nil {
-			l.t.Fatal(word)
+			l.t.Fatalf("%q: %v", word, err)
 		}
 		e.Time += 1e12
 		if e.Kind = kinds[c]; e.Kind == monolog.KindThread {
@@ -133,7 +133,7 @@ func (l *callLog) told(m *mono.Log) (string, *mono.LogTrace, calls.Counts) {
 
 const jitEvents = "1J1 1J2 1J3 1J5 1J6"
 
-func TestMonoTrace(t *testing.T) {
+func TestMonoTrace_Calls(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x10, "0L0 10+1 20+5 30-5")
 	l.thread(0x20, "5L0 6N9 15+2 16+3 17x3 25x2")
@@ -157,17 +157,17 @@ func TestMonoTrace(t *testing.T) {
 }
 
 // Without calls, nothing is made up.
-func TestMonoTraceNone(t *testing.T) {
+func TestMonoTrace_WithoutCalls(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	if m := l.log(); m.HasCalls() || m.Made != 0 || m.NumFunctions() != 2 {
-		t.Errorf("%v, %d, %d functions", m.HasCalls(), m.Made, m.NumFunctions())
+		t.Errorf("got calls: %v, %d made functions, %d functions; want no calls, 0, 2", m.HasCalls(), m.Made, m.NumFunctions())
 	}
 }
 
 // Damage makes a gap in its thread; other threads know nothing of it. Methods that
 // nobody knows are left out, and it is said.
-func TestMonoTraceDamage(t *testing.T) {
+func TestMonoTrace_DamagedLog(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 30-5")
@@ -199,7 +199,7 @@ func TestMonoTraceDamage(t *testing.T) {
 
 // A log that is cut anywhere gives what is in front of the cut, and no end that is not
 // there.
-func TestMonoTraceCut(t *testing.T) {
+func TestMonoTrace_CutAnywhere(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 30-5 40+5 45-5 50-1")
@@ -224,7 +224,7 @@ func TestMonoTraceCut(t *testing.T) {
 }
 
 // A time that cannot be is damage, and not the time of all that follows.
-func TestMonoTraceTimes(t *testing.T) {
+func TestMonoTrace_ImpossibleTime(t *testing.T) {
 	l := newCallLog(t)
 	l.thread(0x99, jitEvents)
 	l.thread(0x10, "10+1 20+5 5000000000-5 5000000001-1")

@@ -42,7 +42,7 @@ func writeCapture(t *testing.T, dir, name string, b *j9meta.Body, methods []j9me
 
 // Captures of all machines: pointer size and byte order are found out, and what is said of the
 // code is what J9Code says, part by part.
-func TestJ9CaptureMachines(t *testing.T) {
+func TestJ9Captures_EveryMachine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for uname, l := range map[string]j9meta.Layout{
 		"x86_64":  {Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian},
@@ -59,7 +59,7 @@ func TestJ9CaptureMachines(t *testing.T) {
 			methods := j9gen.Methods(rng, b)
 			c, err := openj9.OpenCapture(writeCapture(t, t.TempDir(), "X", b, methods, nil), uname, l.Order)
 			if err != nil {
-				t.Fatal(uname, err)
+				t.Fatalf("for %v: unexpected error: %v", uname, err)
 			}
 			d := openj9.NewCaptures([]*openj9.Capture{c}, uname)
 			parts := 1
@@ -67,13 +67,13 @@ func TestJ9CaptureMachines(t *testing.T) {
 				parts = 2
 			}
 			if d.NumFunctions() != parts || len(d.Events) != parts || d.Target().Machine != uint32(l.Machine) || d.Target().Order != l.Order || len(c.Problems) > 0 {
-				t.Fatalf("%s: %+v, %+v", uname, d, c.Problems)
+				t.Fatalf("%s: got %+v, %+v; want NumFunctions() = %v, %d events, Target().Machine = %v, Target().Order = %v, no problems", uname, d, c.Problems, parts, parts, uint32(l.Machine), l.Order)
 			}
 			r := d.Functions()
 			for i := range parts {
 				fn, err := r.Function(i)
 				if err != nil {
-					t.Fatal(uname, err)
+					t.Fatalf("for %v: unexpected error: %v", uname, err)
 				}
 				lo, hi := b.Header.Warm()
 				if i == 1 {
@@ -130,7 +130,7 @@ func checkJ9Stacks(t *testing.T, what string, fn *jitcode.Function, b *j9meta.Bo
 
 // What is of another machine than the recording is refused; where the recording does not say, what is
 // said of it counts.
-func TestJ9CaptureMachine(t *testing.T) {
+func TestJ9Captures_OtherMachineThanRecording(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	b := j9gen.Random(rng, j9gen.Options{Layout: l})
@@ -156,19 +156,19 @@ func TestJ9CaptureMachine(t *testing.T) {
 		got, err := openj9.OpenCapture(path, c.uname, c.order)
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path)):
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("for %+v: got %v; want an error with %q that begins with %q", c, err, c.want, path)
 		case c.want == "" && err != nil:
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("for %+v: got %v; want no error", c, err)
 		case c.want == "":
 			if d := openj9.NewCaptures([]*openj9.Capture{got}, c.uname); d.Target().Machine != uint32(c.got) {
-				t.Errorf("%+v: machine %d", c, d.Target().Machine)
+				t.Errorf("for %+v: got machine %d, want %d", c, d.Target().Machine, c.got)
 			}
 		}
 	}
 }
 
 // A capture that has changed since it was opened is no function any more.
-func TestJ9CaptureChanged(t *testing.T) {
+func TestJ9Captures_ChangedSinceOpened(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ func TestJ9CaptureChanged(t *testing.T) {
 }
 
 // Readers give the same, whoever they are; listings come again as they were counted.
-func TestJ9CaptureAgain(t *testing.T) {
+func TestJ9Captures_ReadTwice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	dir := t.TempDir()
@@ -238,12 +238,12 @@ func TestJ9CaptureAgain(t *testing.T) {
 	}
 	d.PlaceSource(0, "elsewhere")
 	if fn, err := d.Functions().Function(d.Sources()[0].Function); err != nil || !slices.Contains(fn.Files, "elsewhere") {
-		t.Errorf("%q, %v", fn.Files, err)
+		t.Errorf(`got %q, %v; want no error, fn.Files with "elsewhere"`, fn.Files, err)
 	}
 }
 
 // A file with code may be called like metadata: it does not lack a JSON.
-func TestJ9CaptureAlone(t *testing.T) {
+func TestJ9Captures_CodeNamedLikeMetadata(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.bin": "x", "a.json": `{"base": "0x1000", "startPC": "0x2000", "code": "code.bin"}`, "code.bin": "x", "b.bin": "x",
@@ -259,7 +259,7 @@ func TestJ9CaptureAlone(t *testing.T) {
 }
 
 // The listings of a capture are made together: it is not read again for each.
-func TestJ9CaptureListingsOnce(t *testing.T) {
+func TestJ9Captures_ListingsMadeTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	l := j9meta.Layout{Machine: elf.EM_X86_64, PointerSize: 8, Order: binary.LittleEndian}
 	b := j9gen.Random(rng, j9gen.Options{Layout: l, CodeSize: 0x8000, Cold: j9gen.Never, Native: j9gen.Never, Sites: 100, Maps: 400})

@@ -27,7 +27,7 @@ func (m *madeClock) anchor(seconds, late float64) anchor {
 
 // Times are right to within the error that is reported, whatever the header says, with
 // anchors as late as real ones are, and some much later.
-func TestXRayClock(t *testing.T) {
+func TestXRayClock_WithinReportedError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	usual := func(i int) float64 {
 		switch {
@@ -96,7 +96,7 @@ func TestXRayClock(t *testing.T) {
 }
 
 // Without a frequency and with too few anchors nothing is made up.
-func TestXRayClockUnknown(t *testing.T) {
+func TestXRayClock_TooFewAnchors(t *testing.T) {
 	for _, anchors := range [][]anchor{nil, {{5, 1000}}, {{5, 1000}, {5, 2000}}} {
 		if c, err := newXRayClock(0, anchors); err == nil {
 			t.Errorf("%d anchors: a rate of %v", len(anchors), c.rate)
@@ -108,7 +108,7 @@ func TestXRayClockUnknown(t *testing.T) {
 }
 
 // Whatever the anchors are, times never go back while counts go on.
-func TestXRayClockAnything(t *testing.T) {
+func TestXRayClock_AnyAnchors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
 		anchors := make([]anchor, 1+rng.IntN(30))
@@ -120,14 +120,14 @@ func TestXRayClockAnything(t *testing.T) {
 			continue
 		}
 		if math.IsNaN(c.rate) || c.rate <= 0 || c.Error < 0 {
-			t.Fatalf("%v: rate %v, error %v", anchors, c.rate, c.Error)
+			t.Fatalf("for %v: got rate %v, error %v; want a rate above 0, an error of 0 or more", anchors, c.rate, c.Error)
 		}
 		count := c.count
 		last := c.Time(count)
 		for range 20 {
 			count += uint64(rng.IntN(1e9))
 			if now := c.Time(count); now < last {
-				t.Fatalf("%v: %d after %d", anchors, now, last)
+				t.Fatalf("for %v: got time %d; want %d or later", anchors, now, last)
 			} else {
 				last = now
 			}

@@ -25,7 +25,7 @@ func noForks() *World {
 // Process 7 calls function 1 at 1000 and 1010, and 8 is forked from it at 1500, or 9 at 1600.
 // What either does later is in a copy of the same buffer, and in no other order of the
 // traces anything else comes of it.
-func TestShareXRay(t *testing.T) {
+func TestShareXRay_ForkedBuffers(t *testing.T) {
 	h := &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
 	type buffer struct {
 		pid   uint32

@@ -85,7 +85,7 @@ func eventsOf(t *testing.T, thread calls.Thread, each func(*calls.Event)) calls.
 
 // What a program of known calls logged: every call is counted, as often and as long as
 // llvm-xray says, and the time of all calls alone adds up to the time that was traced.
-func TestXRayRecorded(t *testing.T) {
+func TestXRayLog_RecordedPrograms(t *testing.T) {
 	for _, name := range []string{"xray-tsc", "xray-emulated"} {
 		dir := testrec.Unpack(t, name)
 		x := openXRay(t, filepath.Join(dir, "xray-log.calls"))
@@ -171,7 +171,7 @@ func TestXRayRecorded(t *testing.T) {
 			t.Errorf("%s: %d notes, the first %q, the last %q", name, len(notes), notes[0], notes[len(notes)-1])
 		}
 		if p := trace.Problems(); len(p) != 0 {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("%s: got %+v; want no problems", name, p)
 		}
 		if x.HasCPU() != (name == "xray-tsc") || x.Clock.Emulated == x.HasCPU() {
 			t.Errorf("%s: CPUs %v, clock %+v", name, x.HasCPU(), x.Clock)
@@ -240,7 +240,7 @@ func knownCalls(t *testing.T, path string) *known {
 			_, err = fmt.Sscan(rest, &k.thrown)
 		}
 		if err != nil {
-			t.Fatalf("%s: %q: %v", path, line, err)
+			t.Fatalf("%s: got %q: %v; want no error", path, line, err)
 		}
 	}
 	return k
@@ -330,7 +330,7 @@ func stepsOf(t *testing.T, p *Process, functions int) (words []string, trace *Lo
 // Buffers lie in a file in the order in which they were used last. A thread's steps are in
 // the order of time all the same; arguments belong to the call before them, functions that
 // the program does not have are left out with their exits.
-func TestXRaySteps(t *testing.T) {
+func TestXRayLog_StepsInOrderOfTime(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		h := &xrayfdr.Header{Order: order.(binary.ByteOrder), Version: 5, CycleFrequency: 2_000_000_000, BufferSize: 4096}
 		x := madeXRay(t, h, func(w *xraygen.Writer) {
@@ -362,10 +362,10 @@ func TestXRaySteps(t *testing.T) {
 		}
 		got, trace := stepsOf(t, x.Processes[0], 3)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v:\n%s", order, strings.Join(got, "\n"))
+			t.Errorf("for %v: got\n%s\nwant\n%s", order, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if p := trace.Problems(); len(p) != 1 || !strings.Contains(p[0].Text, "1 call of function 77, which the program does not have, is left out") {
-			t.Errorf("%+v", p)
+			t.Errorf(`got %+v; want 1 problem, p[0].Text with "1 call of function 77, which the program does not have, is left out"`, p)
 		}
 		if again, _ := stepsOf(t, x.Processes[0], 3); !slices.Equal(again, want) {
 			t.Errorf("the second time:\n%s", strings.Join(again, "\n"))
@@ -374,7 +374,7 @@ func TestXRaySteps(t *testing.T) {
 }
 
 // A buffer that breaks off leaves a gap in its thread, and the next one goes on.
-func TestXRayDamage(t *testing.T) {
+func TestXRayLog_DamagedBuffer(t *testing.T) {
 	h := &xrayfdr.Header{Order: binary.LittleEndian, Version: 5, CycleFrequency: 1e9, BufferSize: 4096}
 	file := xrayBytes(t, h, func(w *xraygen.Writer) {
 		for i := range uint64(3) {
@@ -397,14 +397,14 @@ func TestXRayDamage(t *testing.T) {
 		t.Errorf("%d steps:\n%s", n, strings.Join(words, "\n"))
 	}
 	if p := trace.Problems(); len(p) != 1 || p[0].Offset != at {
-		t.Errorf("%+v, damage at %d", p, at)
+		t.Errorf("got %+v; want one problem at offset %d", p, at)
 	}
 }
 
-func TestReadXRayOthers(t *testing.T) {
+func TestReadXRay_NoTrace(t *testing.T) {
 	for _, text := range []string{"", "PERFILE2", strings.Repeat("x", 1000)} {
 		if _, err := ReadLog(strings.NewReader(text), int64(len(text))); err == nil || len(text) > 100 && !errors.Is(err, xrayfdr.ErrNotXRay) {
-			t.Errorf("%.10q: %v", text, err)
+			t.Errorf("%.10q: got %v; want an error, at most 100 text or an error that is ErrNotXRay", text, err)
 		}
 	}
 }

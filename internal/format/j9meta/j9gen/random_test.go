@@ -68,7 +68,7 @@ func hasMap(f func(m *j9meta.StackMap) bool) func(b *j9meta.Body) bool {
 
 // Each shape comes often enough that a few thousand bodies have it in company of
 // most others, and no shape is in all bodies.
-func TestShapes(t *testing.T) {
+func TestGenerate_EveryShapeOccurs(t *testing.T) {
 	const bodies = 3000
 	count := make(map[string]int)
 	for seed := range uint64(bodies) {
@@ -87,7 +87,7 @@ func TestShapes(t *testing.T) {
 }
 
 // What OpenJ9's writer holds to, and its reader relies on.
-func TestRules(t *testing.T) {
+func TestGenerate_RulesOfOpenJ9Writer(t *testing.T) {
 	for seed := range uint64(2000) {
 		b := random(seed, Options{})
 		bad := func(format string, args ...any) {
@@ -128,7 +128,7 @@ func TestRules(t *testing.T) {
 }
 
 // The same seed gives the same blob, another one another.
-func TestDeterministic(t *testing.T) {
+func TestGenerate_SameSeed(t *testing.T) {
 	encode := func(seed uint64, o Options) []byte {
 		blob, err := Encode(random(seed, o))
 		if err != nil {
@@ -143,7 +143,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 // What Options ask for is what comes.
-func TestOptions(t *testing.T) {
+func TestGenerate_Options(t *testing.T) {
 	all := Options{
 		Layout: j9meta.Layout{Order: binary.LittleEndian, PointerSize: 8, Machine: elf.EM_X86_64, HeaderSize: 232},
 		Base:   0x7f0000001000, StartPC: 0x7f1000000040, CodeSize: 500, Cold: Always, ColdPC: 0x7f1000001000, ColdSize: 60,
@@ -170,7 +170,7 @@ func TestOptions(t *testing.T) {
 }
 
 // Every method that is named gets a name of its own, and lines in order.
-func TestMethods(t *testing.T) {
+func TestGenerate_MethodNames(t *testing.T) {
 	for seed := range uint64(500) {
 		b := random(seed, Options{})
 		list := Methods(rand.New(rand.NewPCG(seed, 2)), b)
