@@ -121,6 +121,10 @@ func Identify(path string) (kind string) { return formats.Identify(path) }
 // IdentifyDir returns the kind of the side files in a directory that are taken together.
 func IdentifyDir(path string) (kind string, ok bool) { return formats.IsDirectory(path) }
 
+// IsNamed reports whether side files of a kind are named in [Options.SideFiles], because no
+// mapping in a recording names them.
+func IsNamed(kind string) bool { return formats.IsNamed(kind) }
+
 // KindName returns the name of a kind, with its article.
 func KindName(kind string) string { return formats.Name(kind) }
 

@@ -70,7 +70,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if opts.Strict {
 		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
-	if len(opts.Named(KindXRay))+len(syntheticTraces) > 0 {
+	if namesCalls(opts) || len(syntheticTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
 	}
 	rec, err := recording.New(in)
@@ -221,6 +221,10 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 			if err := l.observe(rec, b.Pos+int64(at)); err != nil {
 				return err
 			}
+		case perfdata.RecordNamespaces:
+			if err := l.Rec.Observe(rec, b.Pos+int64(at)); err != nil {
+				return err
+			}
 		case perfdata.RecordFinishedRound:
 			if len(l.jitting)+len(l.waiting) > 0 || l.logs {
 				if err := part(run, at); err != nil {
@@ -342,4 +346,9 @@ func (l *live) end(blocks perfdata.Stream) error {
 	err := l.Out.Finish(l.ExtendBuildIDs, l.MoveAuxIndex)
 	l.sum.BytesWritten = l.Out.Offset()
 	return err
+}
+
+// namesCalls reports whether a file with calls and nothing else is named.
+func namesCalls(opts *config.Options) bool {
+	return slices.ContainsFunc(opts.SideFiles, func(f config.SideFile) bool { return formats.OnlyCalls(f.Kind) })
 }

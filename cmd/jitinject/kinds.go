@@ -13,16 +13,12 @@ import (
 	engine "github.com/jitinject/jitinject/inject"
 )
 
-// Files are named with options or as plain arguments. Recordings, Mono logs, XRay traces
-// and core dumps are known by their first bytes. Captures of OpenJ9's metadata are known by
-// the file beside them. So a shell pattern may follow an option that takes one file: --xray
-// xray-log.app.*
-// shell may stand behind an option that takes one file: --xray xray-log.app.*
+// Files are named with options or as plain arguments. The engine knows recordings, side files and
+// core dumps by their first bytes or by the files beside them. So a shell pattern may follow an
+// option that takes one file: --xray xray-log.app.*
 
 // goesAlong reports whether a file can be named without an option.
-func goesAlong(kind string) bool {
-	return kind == engine.KindMono || kind == engine.KindXRay || kind == engine.KindJ9 || kind == engine.KindCore
-}
+func goesAlong(kind string) bool { return engine.IsNamed(kind) || kind == engine.KindCore }
 
 // sideFiles returns the side files that were named, with their kinds.
 func (o *options) sideFiles() []engine.SideFile {
@@ -38,13 +34,13 @@ func (o *options) sideFiles() []engine.SideFile {
 		files = append(files, engine.SideFile{Kind: engine.KindXRay, Path: path})
 	}
 	add(engine.KindJ9, o.captures)
-	return files
+	return append(files, o.alone...)
 }
 
-// holdsCaptures reports whether a path is a directory of captures of OpenJ9's metadata.
-func holdsCaptures(path string) bool {
-	kind, ok := engine.IdentifyDir(path)
-	return ok && kind == engine.KindJ9
+// isDirectory reports whether a path is a directory of side files that are taken together.
+func isDirectory(path string) bool {
+	_, ok := engine.IdentifyDir(path)
+	return ok
 }
 
 // takeFiles takes in the files that stand alone. The first that cannot is an error.
@@ -56,20 +52,16 @@ func (o *options) takeFiles(fs *pflag.FlagSet) error {
 		if i+1 == o.recording {
 			continue
 		}
-		switch engine.Identify(name) {
-		case engine.KindMono:
-			o.logs = append(o.logs, engine.SideFile{Path: name})
-		case engine.KindXRay:
-			o.xray = append(o.xray, name)
-		case engine.KindJ9:
-			o.captures = append(o.captures, engine.SideFile{Path: name})
-		case engine.KindCore:
+		kind := engine.Identify(name)
+		if in, ok := engine.IdentifyDir(name); ok {
+			kind = in
+		}
+		switch {
+		case kind == engine.KindCore:
 			o.codeFrom = append(o.codeFrom, name)
+		case engine.IsNamed(kind):
+			o.alone = append(o.alone, engine.SideFile{Kind: kind, Path: name})
 		default:
-			if holdsCaptures(name) {
-				o.captures = append(o.captures, engine.SideFile{Path: name})
-				continue
-			}
 			return unexpectedWord(name, fs.Changed("input"))
 		}
 	}
@@ -188,14 +180,14 @@ func placeOf(kind string) string {
 		return "recordings are named with -i"
 	case engine.KindJitdump:
 		return "it is found by itself, or named with its process: --dump PID=FILE"
-	case engine.KindMono:
-		return "name it with --mono"
-	case engine.KindXRay:
-		return "name it with --xray"
-	case engine.KindJ9:
-		return "name it with --j9"
 	case engine.KindCore:
 		return "name it with --code-from"
+	}
+	if option, ok := kindOptions[kind]; ok && kind != engine.KindUnknown {
+		return "name it with " + option
+	}
+	if engine.IsNamed(kind) {
+		return "name it without an option"
 	}
 	return "one that has code of the process is named with --code-from, the program of an XRay trace with --xray-binary"
 }

@@ -38,6 +38,7 @@ type options struct {
 	monoNames     string
 	j9            []string          // [PID=]FILE
 	captures      []engine.SideFile // what they mean
+	alone         []engine.SideFile // named without an option
 	xray          []string
 	xrayBinary    []string
 	pid           uint32

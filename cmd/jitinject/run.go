@@ -29,7 +29,7 @@ func run(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		switch named := findCommand(args[0]); {
 		case named != nil:
 			c, args = named, args[1:]
-		case !isRecordingFile(args[0]) && !goesAlong(engine.Identify(args[0])) && !holdsCaptures(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
+		case !isRecordingFile(args[0]) && !goesAlong(engine.Identify(args[0])) && !isDirectory(args[0]) && otherOfCapture(args[0]) == "": // else it is a file to inject
 			return refuse(newFlagSet("inject"), console, notACommand(args[0]))
 		}
 	}

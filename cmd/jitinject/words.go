@@ -25,6 +25,9 @@ func (o *options) inWords(message string) string {
 		if m.Field == "SideFiles" {
 			option, known = kindOptions[m.Kind]
 		}
+		if !known && m.Field == "SideFiles" { // named without an option
+			return quote.Printable(m.Value)
+		}
 		if !known {
 			return "Options." + m.Field
 		}

@@ -38,8 +38,10 @@ type Format struct {
 	// Dump is how files of the format are found and opened as descriptions of functions.
 	Dump locate.Format
 
-	// Calls opens files of the format as traces of calls.
+	// Calls opens files of the format as traces of calls. Event is the name of their event in a
+	// recording, unless that is taken.
 	Calls calltrace.Opener
+	Event string
 
 	// Show is how files of the format are shown. Its Name is by default that of the format, its
 	// Begins is Identify of the first bytes; formats whose damaged files Identify refuses, or that
@@ -65,13 +67,13 @@ var All = []Format{
 	{
 		Kind: mono.Kind, Name: "a log of Mono's profiler", Identify: mono.Identify,
 		Dump:  locate.Format{Open: mono.Open, Other: mono.ErrNotLog, Library: mono.Profiler, Find: mono.Find, Explain: mono.Explain, Check: mono.DropUnmapped},
-		Calls: mono.Traces,
-		Show:  showmono.Format, Verify: checkmono.Format, Recorded: checkmono.Recorded,
+		Calls: mono.Traces, Event: mono.Event,
+		Show: showmono.Format, Verify: checkmono.Format, Recorded: checkmono.Recorded,
 	},
 	{
 		Kind: xray.Kind, Name: "an XRay trace", Identify: xray.Identify,
-		Calls: xray.Traces,
-		Show:  showxray.Format, Verify: checkxray.Format, Recorded: checkxray.Recorded,
+		Calls: xray.Traces, Event: xray.Event,
+		Show: showxray.Format, Verify: checkxray.Format, Recorded: checkxray.Recorded,
 	},
 	{
 		Kind: openj9.Kind, Name: "a capture of OpenJ9's metadata", Identify: openj9.Identify, Holds: openj9.HasCaptures,
@@ -107,4 +109,26 @@ func Announced(mapping []byte) bool {
 		}
 	}
 	return false
+}
+
+// IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
+func IsNamed(kind string) bool {
+	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
+	return i >= 0 && (All[i].Dump.Find != nil || All[i].Calls != nil)
+}
+
+// OnlyCalls reports whether files of a kind have calls and describe no functions.
+func OnlyCalls(kind string) bool {
+	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
+	return i >= 0 && All[i].Calls != nil && All[i].Dump.Open == nil && All[i].Dump.Find == nil
+}
+
+// events returns the names of the events that calls become.
+func events() (names []string) {
+	for i := range All {
+		if All[i].Event != "" {
+			names = append(names, All[i].Event)
+		}
+	}
+	return names
 }

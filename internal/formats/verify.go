@@ -22,7 +22,7 @@ func Verifier() *verify.Verifier {
 		f := verified(v.KindOf(path))
 		return f != nil && f.Recorded != nil && f.Recorded(ctx, path, p)
 	}
-	v = verify.New(side, []verify.Format{checkrecording.Format(belongs), checkobject.Format})
+	v = verify.New(side, []verify.Format{checkrecording.Format(belongs, events()), checkobject.Format})
 	return v
 }
 

@@ -69,8 +69,11 @@ func (m *Log) Trace(src io.ReaderAt, path string, pid uint32, tids map[*LogThrea
 // Path returns the name of the log.
 func (t *LogTrace) Path() string { return t.path }
 
-// Name returns "mono".
-func (t *LogTrace) Name() string { return "mono" }
+// Event is the name of the event of calls.
+const Event = "mono"
+
+// Name returns Event.
+func (t *LogTrace) Name() string { return Event }
 
 // PID returns the process as the recording has it.
 func (t *LogTrace) PID() uint32 { return t.pid }

@@ -177,8 +177,11 @@ var (
 // Path returns the file that the trace is in.
 func (t *LogTrace) Path() string { return t.at.Path }
 
-// Name returns the name of the event.
-func (t *LogTrace) Name() string { return "xray" }
+// Event is the name of the event of calls.
+const Event = "xray"
+
+// Name returns Event.
+func (t *LogTrace) Name() string { return Event }
 
 // PID returns the process in the recording.
 func (t *LogTrace) PID() uint32 { return t.at.PID }

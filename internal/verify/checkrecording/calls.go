@@ -12,7 +12,7 @@ import (
 // nothing, or have calls of one put in.
 
 // hasCalls reports whether calls were put into the recording: it has an event for them.
-func (c *checker) hasCalls() bool {
+func (c *checker) hasCalls(names []string) bool {
 	desc := c.events
 	if c.rec.Seekable != nil {
 		if f := c.rec.Seekable.Feature(perfdata.FeatureEventDesc); f != nil {
@@ -22,7 +22,7 @@ func (c *checker) hasCalls() bool {
 		}
 	}
 	events, _ := perfdata.EventDesc(c.rec.Order, desc) // those before a fault
-	return slices.ContainsFunc(events, func(e perfdata.NamedEvent) bool { return e.Name == "mono" || e.Name == "xray" })
+	return slices.ContainsFunc(events, func(e perfdata.NamedEvent) bool { return slices.Contains(names, e.Name) })
 }
 
 // hasLog reports whether one of some logs and traces is of a process in the recording. Those

@@ -12,12 +12,13 @@ import (
 // Kind is the kind of recordings.
 const Kind = "perf.data"
 
-// Format returns how recordings are checked, with what tells whether a log belongs to one.
-func Format(belongs recorded.BelongsFunc) verify.Format {
+// Format returns how recordings are checked, with what tells whether a log belongs to one
+// and the names of the events that calls become.
+func Format(belongs recorded.BelongsFunc, calls []string) verify.Format {
 	return verify.Format{
 		Kind: Kind, Name: "a perf.data", Rules: rules, Identify: isRecording,
 		Check: func(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
-			return checkFile(ctx, r, path, opts.Logs, belongs)
+			return checkFile(ctx, r, path, opts.Logs, belongs, calls)
 		},
 	}
 }

@@ -46,7 +46,7 @@ type jitMapping struct {
 }
 
 // checkFile checks a perf.data, in whatever form, and the objects it refers to.
-func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []string, belongs recorded.BelongsFunc) error {
+func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
 	rec, err := recorded.Open(path)
 	if err != nil {
 		if errors.Is(err, perfdata.ErrNotPerfData) || errors.Is(err, perfdata.ErrNoData) || fileError(err) {
@@ -57,11 +57,11 @@ func checkFile(ctx context.Context, r *verify.Reporter, path string, logs []stri
 		return nil
 	}
 	defer rec.Close()
-	return checkOpen(ctx, r, rec, path, logs, belongs)
+	return checkOpen(ctx, r, rec, path, logs, belongs, calls)
 }
 
 // checkOpen checks a recording that is open. Logs and traces may belong to it.
-func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path string, logs []string, belongs recorded.BelongsFunc) error {
+func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
 	c := &checker{Reporter: r, rec: rec, objects: make(map[string]*mappedObject)}
 	c.rounds.off = rec.IsDir // each of its files has an order of its own
 	if rec.Seekable != nil {
@@ -76,7 +76,7 @@ func checkOpen(ctx context.Context, r *verify.Reporter, rec *recorded.File, path
 		return err
 	}
 	c.tablePlaces()
-	return c.verdict(ctx, path, logs, belongs)
+	return c.verdict(ctx, path, logs, belongs, calls)
 }
 
 // fileError reports whether an error is of the operating system.
@@ -238,14 +238,14 @@ func (c *checker) mmap(m *perfdata.Mmap, rec perfdata.Record, time uint64, at in
 }
 
 // verdict says what the recording is, if that needs to be said.
-func (c *checker) verdict(ctx context.Context, path string, logs []string, belongs recorded.BelongsFunc) error {
+func (c *checker) verdict(ctx context.Context, path string, logs []string, belongs recorded.BelongsFunc, calls []string) error {
 	injected := len(c.objects) > 0
 	switch {
 	case injected && len(c.markers) > 0:
 		c.Violation("recording/marker-left", -1, "it names %s, and %d objects of jitted functions", verify.Quoted(c.markers[0]), len(c.objects))
 	case len(c.markers) > 0:
 		c.Violation("recording/not-injected", -1, "it names %s; jitinject -i %s puts the functions in", verify.Quoted(c.markers[0]), c.File)
-	case !injected && !c.lost && !c.hasCalls():
+	case !injected && !c.lost && !c.hasCalls(calls):
 		if found, err := hasLog(ctx, path, logs, belongs); err != nil {
 			return err
 		} else if !found {
