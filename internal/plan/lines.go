@@ -10,7 +10,7 @@ import (
 
 // A LineSource is a dump with line tables.
 type LineSource interface {
-	// Grow takes in what the dump has grown by.
+	// Grow makes functions readable before the dump is complete.
 	Grow()
 	// LineAddresses returns how the addresses of lines were interpreted. It returns false if
 	// that was not decided.
