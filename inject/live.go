@@ -160,7 +160,7 @@ func (l *live) run() error {
 		err   error
 	}
 	pass := l.in.Pass(report.PhaseStream, blocks)
-	// buffered, so that the reader never blocks on a result that nobody receives
+	// buffered, so that the reader never blocks on a result without a receiver
 	want, got := make(chan bool), make(chan result, 1)
 	defer close(want)
 	go func() {
