@@ -88,8 +88,8 @@ const (
 	// nobody is the function of a stay without code.
 	nobody = -1
 
-	// maxStays bounds the number of stays: the average of each mapping, plus a million in
-	// all.
+	// maxStays is how many stays each mapping may have, on average. A million more are
+	// allowed in all.
 	maxStays = 16
 )
 
@@ -334,8 +334,8 @@ func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next u
 		case f.hi <= ip || f.time < since:
 		case f.time > time:
 			next = min(next, f.time)
-		// A function precedes a file of the same time, unless the file is from before the
-		// recording.
+		// At equal times, the file is the later one and hides the function. But at time 0,
+		// from before the recording, the function is the later one.
 		case s.kind == unknownSight, f.time > s.since, f.time == s.since && f.time > 0:
 			s = sight{kind: inFile, since: f.time}
 		}
