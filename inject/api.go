@@ -14,47 +14,71 @@ import (
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 )
 
-// What a run is asked, and what it says, is defined where its stages can see it.
+// These types are defined where the stages of a run can see them.
 type (
-	Options  = config.Options
-	CFI      = config.CFI
+	// Options are the settings of [Run].
+	Options = config.Options
+	// CFI says when unwind tables are derived from code.
+	CFI = config.CFI
+	// A SideFile is a file that a runtime wrote, or a directory of such files.
 	SideFile = config.SideFile
 
-	Summary       = report.Summary
-	DumpSummary   = report.DumpSummary
-	TraceSummary  = report.TraceSummary
-	XRaySummary   = report.XRaySummary
+	// A Summary has the results of a run.
+	Summary = report.Summary
+	// A DumpSummary has the results for one side file.
+	DumpSummary = report.DumpSummary
+	// A TraceSummary has the results for one log of calls.
+	TraceSummary = report.TraceSummary
+	// An XRaySummary has the results for a log of calls that only XRay has.
+	XRaySummary = report.XRaySummary
+	// A SampleSummary counts the samples of a recording.
 	SampleSummary = report.SampleSummary
-	JitSamples    = report.JitSamples
-	StackSummary  = report.StackSummary
+	// JitSamples counts the samples in jitted code.
+	JitSamples = report.JitSamples
+	// A StackSummary counts the copies of stacks of a process.
+	StackSummary = report.StackSummary
+	// A LineAddresses says whether the addresses of a dump's lines are right.
 	LineAddresses = report.LineAddresses
-	AddressFit    = report.AddressFit
-	Unwind        = report.Unwind
-	Fix           = report.Fix
-	Clock         = report.Clock
-	Problem       = report.Problem
-	Mention       = report.Mention
-	Reason        = report.Reason
-	Progress      = report.Progress
+	// An AddressFit says how well the addresses of lines fit the code.
+	AddressFit = report.AddressFit
+	// Unwind counts functions by the origin of their unwind tables.
+	Unwind = report.Unwind
+	// A Fix is a quirk of a producer that was fixed.
+	Fix = report.Fix
+	// A Clock describes the conversion of a dump's times into the recording's.
+	Clock = report.Clock
+	// A Problem is something that is missing in the output, or may be.
+	Problem = report.Problem
+	// A Mention is a field of [Options] in a message.
+	Mention = report.Mention
+	// A Reason says why there was nothing to inject.
+	Reason = report.Reason
+	// A Progress says how far a run is. Any goroutine may read it.
+	Progress = report.Progress
+	// A ProgressState says how far a phase is.
 	ProgressState = report.ProgressState
-	Phase         = report.Phase
+	// A Phase is a part of a run.
+	Phase = report.Phase
 
+	// CleanOptions are the settings of [Clean].
 	CleanOptions = objstore.CleanOptions
-	LeftError    = objstore.LeftError
+	// A LeftError is the error of a failed run that could not remove all of its files.
+	LeftError = objstore.LeftError
+	// A CleanSummary has the results of [Clean].
 	CleanSummary = objstore.CleanSummary
 )
 
 // SummaryVersion is the version of the summary's JSON form.
 const SummaryVersion = report.SummaryVersion
 
-// When unwind tables are derived from code.
+// These values say when unwind tables are derived from code.
 const (
 	CFIWhereUnwound = config.CFIWhereUnwound
 	CFIAlways       = config.CFIAlways
 	CFINever        = config.CFINever
 )
 
-// The kinds of files. Those of side files are in [SideFile] and [DumpSummary].
+// These values are the kinds of files. Side files have them in [SideFile] and [DumpSummary].
 const (
 	KindUnknown   = formats.Unknown
 	KindRecording = formats.Recording // Options.Input
@@ -63,10 +87,11 @@ const (
 	KindXRay      = xray.Kind
 	KindJ9        = openj9.Kind
 	KindCore      = formats.Core // Options.CodeFrom
-	KindELF       = formats.ELF  // a program or a shared object: Options.CodeFrom, Options.Programs
+	// KindELF is a program or a shared object, for Options.CodeFrom and Options.Programs.
+	KindELF = formats.ELF
 )
 
-// How the clock of a dump became that of the recording.
+// These values say how the times of a dump became those of the recording.
 const (
 	ClockMonotonic = report.ClockMonotonic
 	ClockTSC       = report.ClockTSC
@@ -77,7 +102,7 @@ const (
 	ClockNone      = report.ClockNone
 )
 
-// Kinds of reasons.
+// These values are the kinds of reasons.
 const (
 	ReasonInjected       = report.ReasonInjected
 	ReasonNoSamples      = report.ReasonNoSamples
@@ -91,7 +116,7 @@ const (
 	ReasonClock          = report.ReasonClock
 )
 
-// The phases of a run.
+// These values are the phases of a run.
 const (
 	PhaseOpen    = report.PhaseOpen
 	PhaseSurvey  = report.PhaseSurvey
@@ -103,8 +128,8 @@ const (
 	PhaseUndo    = report.PhaseUndo
 )
 
-// Errors of Run that callers may want to tell apart. Errors of files wrap those of package io/fs,
-// of a cancelled run that of the context.
+// These errors of [Run] have values that callers can compare. Errors of files wrap those of
+// package io/fs. The error of a cancelled run wraps that of the context.
 var (
 	ErrNothing = report.ErrNothing
 	ErrStrict  = report.ErrStrict
@@ -118,7 +143,8 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 // Identify returns the kind of a file, by its first bytes or by the files beside it.
 func Identify(path string) (kind string) { return formats.Identify(path) }
 
-// IdentifyDir returns the kind of the side files in a directory that are taken together.
+// IdentifyDir returns the kind of the side files in a directory that are used together. ok is
+// false if the directory has none.
 func IdentifyDir(path string) (kind string, ok bool) { return formats.IsDirectory(path) }
 
 // IsNamed reports whether side files of a kind are named in [Options.SideFiles], because no
@@ -131,8 +157,8 @@ func KindName(kind string) string { return formats.Name(kind) }
 // ValidClock reports whether mode can be Options.Clock.
 func ValidClock(mode string) bool { return clock.ValidClock(mode) }
 
-// ReplaceMentions replaces the fields of [Options] that a message mentions by what words
-// returns for them: a program with a command line has its own names for them.
+// ReplaceMentions returns message with words(m) in place of each field m of [Options] that it
+// mentions. A program with a command line has its own names for them.
 func ReplaceMentions(message string, words func(Mention) string) string {
 	return report.Replace(message, words)
 }

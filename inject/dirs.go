@@ -8,17 +8,17 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Dirs are the directories that a run writes files into beside its output, and what it has
+// A dirs has the directories for the files of a run other than its output, and what the run has
 // written there.
 type dirs struct {
 	stores  objstore.Stores
-	sources *objstore.SourceTree // nil if none was asked for
-	plan    *model.Plan          // that stores have the objects of
-	made    *build.Writer        // nil before any was made
+	sources *objstore.SourceTree // nil if no sources are to be written
+	plan    *model.Plan          // the plan whose objects are in stores
+	made    *build.Writer        // nil before any object was made
 }
 
 // openDirs opens the directories for the objects of dumps and for their sources. It returns the
-// dumps with a directory that can be written. The directories are to be closed even where it fails.
+// dumps with a writable directory. The caller closes d, even after an error.
 func openDirs(dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*model.Dump, found report.Findings, err error) {
 	d = new(dirs)
 	if d.stores, usable, found, err = objstore.OpenAll(dumps, opts); err == nil {
@@ -27,13 +27,14 @@ func openDirs(dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*mod
 	return d, usable, found, err
 }
 
+// close closes the directories.
 func (d *dirs) close() {
 	d.stores.Close()
 	d.sources.Close()
 }
 
-// undo removes the files that were not there before, of a run that has failed with err. It returns
-// err with what had to stay.
+// undo removes the files that a run created before it failed with err. It returns err with the
+// files that it could not remove.
 func (d *dirs) undo(err error) error {
 	if d.made != nil {
 		err = objstore.WithLeft(err, d.made.Undo())

@@ -27,19 +27,17 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A stream that can be read only once is injected while it comes, and while the
-// processes in it may still be at work. A dump is opened when its marker comes by,
-// and read on whenever more of the stream comes; nothing that has come is held
-// back.
+// A stream that can be read only once is injected while it comes. The processes in it may still
+// be running. A dump is opened when its marker arrives, and read further whenever more of the
+// stream arrives. No record is held back.
 //
-// What is held back is a promise. FINISHED_ROUND says that nothing older will
-// follow, and perf relies on it. But a runtime may keep what it says about its code
-// in its own memory for a while (V8: until there are 2 MB of it, or the process
-// ends), so a mapping may come after samples that need it. Until the processes of a
-// dump have ended, FINISHED_ROUND records are left out; perf then sorts, as it does
-// after perf inject.
+// But promises are held back. FINISHED_ROUND says that nothing older will follow, and perf relies
+// on it. A runtime may keep data about its code in its own memory for a while (V8: until there
+// are 2 MB of it, or the process ends). So a mapping may come after samples that need it. Until
+// the processes of a dump have ended, FINISHED_ROUND records are dropped. perf then sorts, as it
+// does after perf inject.
 
-// A live run injects a stream.
+// A live is a run that injects a stream.
 type live struct {
 	rewrite.Copier
 	ctx     context.Context
@@ -49,23 +47,26 @@ type live struct {
 	planner *plan.Planner
 	maker   build.Maker
 	dirs    *dirs
+	// waiting has the dumps without a header.
 	waiting []waitingDump
 	counter *count.Later // nil if samples are not to be counted
 	dumps   []*plan.Dump
 
-	// jitting are the processes that have jitted code, with their dump.
+	// jitting are the processes that have jitted code and may make more, with their dumps.
 	jitting map[uint32]*plan.Dump
 
-	// Logs of Mono are read when all has come: their processes write most of them in the
-	// end, and nothing tells of what they write before.
-	logs bool             // there will be some
-	code *codebytes.Files // that they have their code from
+	// logs says that there are, or will be, logs of Mono. They are read at the end of the
+	// stream: their processes write most of them when they end, and nothing announces earlier
+	// writes.
+	logs bool
+	// code has the files with the code of those logs' functions.
+	code *codebytes.Files
 
 	left    locate.Left
-	refused error // what ends the run
+	refused error // the error that ends the run, or nil
 }
 
-// runOnce walks a stream once.
+// runOnce injects an input that can be read only once.
 func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
 	if opts.Strict {
 		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
@@ -77,7 +78,8 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if err != nil {
 		return err
 	}
-	code, err := codebytes.Open(rec, opts, new(report.Findings)) // report problems with the files before the stream ends
+	// Report problems with the files before the stream ends.
+	code, err := codebytes.Open(rec, opts, new(report.Findings))
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if opts.Bundle {
 		sum.Note(quote.Printable(in.Path) + ": which functions lie together is not known before its end, and it can be read only once; each has an object of its own")
 	}
-	rec.Lost = true // what memory the processes have is not known before the end
+	rec.Lost = true // the memory of processes is not known before the end
 	out, err := output.Open(opts, in, nil)
 	if err != nil {
 		return err
@@ -123,7 +125,8 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		sum.BytesWritten = out.Size(sum.BytesWritten)
 		err = out.Commit()
 	}
-	if err != nil && out.Temp != nil { // what has gone into a pipe may be of use, and needs its objects
+	// Data that went into a pipe may be of use, and needs its objects.
+	if err != nil && out.Temp != nil {
 		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
 		return l.dirs.undo(err)
 	}
@@ -136,6 +139,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	return err
 }
 
+// close closes the dumps and directories of the run.
 func (l *live) close() {
 	for _, d := range l.dumps {
 		d.File.Close()
@@ -144,18 +148,20 @@ func (l *live) close() {
 	l.code.Close()
 }
 
+// run injects the stream up to its end.
 func (l *live) run() error {
 	blocks, err := l.in.Blocks()
 	if err != nil {
 		return err
 	}
-	// Reading a pipe may take for ever, so it must not be in the way of ctx.
+	// Reading a pipe may block, so a goroutine does it: ctx must end the run all the same.
 	type result struct {
 		block perfdata.Block
 		err   error
 	}
 	pass := l.in.Pass(report.PhaseStream, blocks)
-	want, got := make(chan bool), make(chan result, 1) // so that nobody waits for what nobody wants
+	// buffered, so that the reader never blocks on a result without a receiver
+	want, got := make(chan bool), make(chan result, 1)
 	defer close(want)
 	go func() {
 		for range want {
@@ -173,7 +179,7 @@ func (l *live) run() error {
 		select {
 		case r = <-got:
 		case <-l.ctx.Done():
-			return l.ctx.Err() // the reader is left to itself; it ends when something comes
+			return l.ctx.Err() // the reader goes on until its read returns
 		}
 		if r.err == io.EOF {
 			if b, ok := blocks.(*perfdata.BlockReader); ok {
@@ -199,7 +205,7 @@ func (l *live) run() error {
 	}
 }
 
-// observedBlock copies a block record by record, as far as records matter here.
+// observedBlock copies a block, record by record where records matter here.
 func (l *live) observedBlock(b *perfdata.Block) error {
 	if b.Opaque {
 		return l.Block(b)
@@ -213,7 +219,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 	for at, rec := range b.Records() {
 		switch rec.Type {
 		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordMmap, perfdata.RecordMmap2, perfdata.RecordFork, perfdata.RecordComm, perfdata.RecordExit, perfdata.RecordTimeConv:
-			// What comes before it has nothing to do with what it brings about.
+			// Flush the preceding records first: they are unaffected by this one.
 			if err := part(run, at); err != nil {
 				return err
 			}
@@ -243,7 +249,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 	return part(run, len(b.Data))
 }
 
-// observe takes in what a record says about processes.
+// observe processes a record about processes or about the recording.
 func (l *live) observe(rec perfdata.Record, pos int64) error {
 	before := len(l.Rec.Markers)
 	if err := l.Rec.Observe(rec, pos); err != nil {
@@ -279,7 +285,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 		}
 	case perfdata.RecordExit:
 		if t, err := l.Rec.Layouts.Task(rec); err == nil && t.PID == t.TID && l.jitting[t.PID] != nil {
-			l.poll() // all that it will ever write is there
+			l.poll() // the dump is complete now
 			d := l.jitting[t.PID]
 			delete(l.jitting, t.PID)
 			d.Over = true
@@ -294,6 +300,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 	return nil
 }
 
+// allDumps returns the dumps that are in use.
 func (l *live) allDumps() (dumps []*model.Dump) {
 	for _, d := range l.dumps {
 		dumps = append(dumps, d.Dump)
@@ -301,7 +308,8 @@ func (l *live) allDumps() (dumps []*model.Dump) {
 	return dumps
 }
 
-// end writes what is left.
+// end finishes the run at the end of the stream: it writes what is left, and fills in the
+// summary.
 func (l *live) end(blocks perfdata.Stream) error {
 	if len(l.Rec.Attrs) == 0 {
 		return recording.Error(l.in.Path, perfdata.ErrNoData)

@@ -25,8 +25,8 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// The dumps of a live run: opened when their markers come by, and followed as
-// their producers write.
+// This file opens the dumps of a live run when their markers arrive, and follows them as their
+// producers write.
 
 // A waitingDump has no header yet: its producer has mapped it, but not written.
 type waitingDump struct {
@@ -35,7 +35,8 @@ type waitingDump struct {
 	problem report.Problem // why it cannot be used as it is
 }
 
-// open opens the dump of a marker and reports whether the marker is dealt with.
+// open opens the dump of a marker and reports whether the marker needs to be dropped from the
+// stream. That is so if the dump is in use, or waits for its header.
 func (l *live) open(m recording.Marker, record []byte) bool {
 	f := l.finder()
 	c := &locate.Reference{Path: strings.TrimSuffix(m.Path, recording.DeletedSuffix), Markers: []recording.Marker{m}}
@@ -56,7 +57,7 @@ func (l *live) open(m recording.Marker, record []byte) bool {
 	switch p, found := c.Problem(); {
 	case err != nil:
 		problem = report.ProblemOf("", err, report.AdviceNamed(m.PID, err))
-	case d == nil && found && p.File == l.opts.Input: // a clock that is not to be matched
+	case d == nil && found && p.File == l.opts.Input: // a clock that must not be matched
 		p.File = l.in.Path
 		problem, l.refused = p, errors.New(p.String())
 	case d == nil && found:
@@ -64,7 +65,8 @@ func (l *live) open(m recording.Marker, record []byte) bool {
 	case d == nil:
 		problem = f.Missing(c)
 	case len(d.Source.Scanned().Events) == 0 && l.Rec.ClockError() != "" && alive(m.PID):
-		problem = report.Problem{File: l.in.Path, Offset: -1, Text: l.Rec.ClockError(), Advice: report.AdviceClock} // its clock cannot be told before there is a record
+		// Its clock is unknown before there is a record.
+		problem = report.Problem{File: l.in.Path, Offset: -1, Text: l.Rec.ClockError(), Advice: report.AdviceClock}
 	default:
 		return l.begin(m, d)
 	}
@@ -78,7 +80,8 @@ func (l *live) open(m recording.Marker, record []byte) bool {
 	return false
 }
 
-// openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The error is ctx's.
+// openLogs opens the logs of Mono and captures of OpenJ9's metadata, at the end of a stream. The
+// error is ctx's.
 func (l *live) openLogs() error {
 	before := len(l.Rec.Markers)
 	f := l.finder()
@@ -117,19 +120,20 @@ func (l *live) openLogs() error {
 	return nil
 }
 
-// isUnwritten reports whether a dump is still without a header: producers write
-// into a buffer of their own first.
+// isUnwritten reports whether a dump is still without a header: producers write into a buffer of
+// their own first.
 func isUnwritten(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.Mode().IsRegular() && st.Size() < 40
 }
 
-// finder returns a finder that has looked at nothing yet.
+// finder returns a new finder.
 func (l *live) finder() *locate.Finder {
 	return &locate.Finder{Rec: l.Rec, Opts: l.opts, Formats: formats.Dumps()}
 }
 
-// begin takes a dump into use.
+// begin adds a dump to those in use, and reports whether that succeeded. A dump that is in use
+// already gets another marker.
 func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	var found report.Findings
 	defer func() { l.sum.Add(found) }()
@@ -190,7 +194,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	return true
 }
 
-// watch takes note that a process has jitted code, as long as it may make more.
+// watch notes that a process has jitted code, and may make more of it until it ends.
 func (l *live) watch(m recording.Marker, d *plan.Dump) {
 	l.Jit[m.PID] = []recording.Span{{From: m.Time, To: math.MaxUint64, Pos: m.Pos}}
 	if alive(m.PID) {
@@ -198,13 +202,13 @@ func (l *live) watch(m recording.Marker, d *plan.Dump) {
 	}
 }
 
-// alive reports whether there is a process of that number now. Of one that has
-// ended, the dump is all that there will be.
+// alive reports whether a process with that pid exists now. The dump of a process that has ended
+// is complete.
 func alive(pid uint32) bool {
 	return pid > 0 && pid <= math.MaxInt32 && !errors.Is(unix.Kill(int(pid), 0), unix.ESRCH)
 }
 
-// poll reads on in the dumps.
+// poll reads what has been added to the dumps.
 func (l *live) poll() {
 	waiting := l.waiting
 	l.waiting = nil
@@ -223,7 +227,7 @@ func (l *live) extend(d *plan.Dump) {
 	if err := d.Source.Scan(l.ctx); err != nil {
 		return // interrupted, which the loop will notice
 	}
-	if d.Untimed && clock.FirstTime(d.Dump) != 0 { // only now its clock can be told
+	if d.Untimed && clock.FirstTime(d.Dump) != 0 { // only now its clock can be matched
 		d.Untimed = false
 		e, err := clock.Match(d.Dump, l.Rec, l.opts.Clock)
 		if err != nil {

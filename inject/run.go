@@ -30,13 +30,14 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Run reads opts.Input and writes opts.Output. If it returns an error, no output
-// was written and an output that was there before is untouched; so are objects
-// that were there and stay the same, but others may have been replaced already.
-// Otherwise the summary says what was done, and whether anything is missing
-// ([Summary.Complete]).
+// Run reads opts.Input, writes opts.Output, and returns a summary of what it did. The summary
+// says whether anything is missing ([Summary.Complete]).
 //
-// When ctx is cancelled, Run stops soon and leaves no new file behind.
+// If Run fails, it writes no output and leaves an existing output as it was. Existing objects
+// whose contents stay the same are left as they were, too. But others may have been replaced
+// already.
+//
+// When ctx is cancelled, Run stops soon and leaves no new file.
 func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if opts.Producer == "" {
 		opts.Producer = "jitinject"
@@ -57,7 +58,8 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 		err = runTwice(ctx, in, &opts, sum)
 	}
 	if err != nil && ctx.Err() != nil {
-		return nil, objstore.WithLeft(ctx.Err(), objstore.Left(err)) // whatever that broke off
+		// an effect of the cancellation
+		return nil, objstore.WithLeft(ctx.Err(), objstore.Left(err))
 	}
 	if err != nil {
 		return nil, err
@@ -66,10 +68,11 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	return sum, nil
 }
 
-// syntheticTraces are traces that no file holds, of tests.
+// syntheticTraces are traces without a file. Only tests set them.
 var syntheticTraces []calls.Trace
 
-// runTwice walks an input twice: all is known before the first byte is written.
+// runTwice injects an input that can be read twice: all is known before the first byte is
+// written.
 func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
 	rec, err := survey(ctx, in, opts)
 	if err != nil {
@@ -156,7 +159,7 @@ func survey(ctx context.Context, in *recording.Input, opts *config.Options) (*re
 	return rec, nil
 }
 
-// A result is a result in the making: all that its stages need.
+// A result is the state of a run that its stages share.
 type result struct {
 	rec    *recording.Recording
 	left   locate.Left
@@ -168,7 +171,7 @@ type result struct {
 	sum    *report.Summary
 }
 
-// write plans the objects, makes them, and writes the recording with mappings of them.
+// write plans the objects, makes them, and writes the recording with their mappings.
 func (r *result) write(ctx context.Context) error {
 	planner, counter, err := r.plan(ctx)
 	if err != nil {
@@ -205,8 +208,8 @@ func (r *result) write(ctx context.Context) error {
 	return explain(ctx, r.rec, r.left, r.dumps, counter, r.opts, r.sum)
 }
 
-// plan decides which objects there will be. The counter, nil if samples are not to be
-// counted, knows the functions one by one, those in bundles, too.
+// plan returns the plan of a run and a sample counter. The counter has every single function,
+// those in bundles included. It is nil if samples are not to be counted.
 func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error) {
 	planner := plan.Make(r.rec, r.dumps, r.opts)
 	if r.opts.Sampled {
@@ -236,7 +239,8 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 	return planner, counter, nil
 }
 
-// explain adds what may be the cause where functions or samples are missing. counter may be nil.
+// explain adds possible causes to the summary if functions or samples are missing. counter may be
+// nil.
 func explain(ctx context.Context, rec *recording.Recording, left locate.Left, dumps []*model.Dump, counter *count.Counter, opts *config.Options, sum *report.Summary) (err error) {
 	if counter != nil && sum.Samples != nil {
 		sum.Add(diagnose.Unresolved(rec, dumps, sum.Dumps, counter, sum.Input))

@@ -18,7 +18,7 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// The summary is made of what the stages return, in their order.
+// The summary is made of the results of the stages, in their order.
 
 // newSummary returns the summary of a run that has opened its input.
 func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
@@ -32,6 +32,7 @@ func newSummary(in *recording.Input, opts *config.Options) *report.Summary {
 	return sum
 }
 
+// addSurvey adds the results of the survey.
 func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
 		sum.Problem(cutProblem(rec.In, rec.Cut))
@@ -39,11 +40,12 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	sum.AlreadyInjected = rec.Injected
 }
 
-// cutProblem says that a record is incomplete.
+// cutProblem returns the problem of an incomplete record at an offset.
 func cutProblem(in *recording.Input, at int64) report.Problem {
 	return report.Problem{File: in.Path, Offset: at, Text: fmt.Sprintf("it ends inside a record, at %#x", at), Advice: report.AdviceEnd}
 }
 
+// addBuilt adds the results of making objects.
 func addBuilt(sum *report.Summary, r build.Result) {
 	sum.Objects, sum.ObjectBytes, sum.Unchanged, sum.Replaced = r.Objects, r.Bytes, r.Unchanged, r.Replaced
 	for number, counts := range r.Dumps {
@@ -52,12 +54,14 @@ func addBuilt(sum *report.Summary, r build.Result) {
 	sum.Add(r.Found)
 }
 
+// addCopied adds the results of rewriting the recording.
 func addCopied(sum *report.Summary, r rewrite.Result, traces *calltrace.Traces) {
 	sum.Mappings, sum.Tables, sum.Dropped, sum.BytesWritten = r.Mappings, r.Tables, r.Dropped, r.Bytes
 	sum.Traces = traces.Summaries
 	sum.Add(traces.Found)
 }
 
+// addCounted adds the numbers of samples.
 func addCounted(sum *report.Summary, r count.Result) {
 	sum.Samples = r.Samples
 	for i, samples := range r.Dumps {
@@ -66,8 +70,8 @@ func addCounted(sum *report.Summary, r count.Result) {
 	sum.Add(r.Found)
 }
 
-// addDumps adds what is known of the dumps when all is done: the names of their processes, their
-// sizes, and which quirks were repaired.
+// addDumps adds data about the dumps that is known only at the end: the names of their processes,
+// their sizes, and which quirks were fixed.
 func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump) {
 	for i, d := range dumps {
 		s := &sum.Dumps[i]
@@ -75,7 +79,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 		s.LineAddresses = plan.LineAddresses(d)
 		s.Stacks = rec.Stacks[d.PID]
 		st, err := d.File.Stat()
-		if err != nil { // of a stream, whose dumps are closed when they are complete
+		if err != nil { // the dumps of a stream are closed when they are complete
 			st, err = os.Stat(d.Path)
 		}
 		if err == nil {
@@ -94,7 +98,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 	}
 }
 
-// strictError returns what is missing in the result as an error.
+// strictError returns an error with all that is missing in the result, or nil.
 func strictError(sum *report.Summary) error {
 	problems := slices.Clone(sum.Problems)
 	for i := range sum.Dumps {

@@ -9,24 +9,26 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A result may be injected again, with the same trace, or with another one.
+// A result may be injected again, with the same trace or with another one.
 
-// traceNames gives events to traces.
+// A traceNames assigns names of events to traces.
 type traceNames struct {
-	rec  *recording.Recording
-	seen map[string]map[uint32]bool // the processes with samples of an event that an earlier run made
+	rec *recording.Recording
+	// seen has the processes with samples of an event that an earlier run made.
+	seen map[string]map[uint32]bool
 }
 
-// errCallsThere says that an earlier run has put in the calls of a trace's process.
+// An errCallsThere says that an earlier run has inserted the calls of a trace's process.
 type errCallsThere struct{ event string }
 
+// Error returns the fault.
 func (e errCallsThere) Error() string {
 	return "it has calls of its process in event " + e.event + " already"
 }
 
-// eventFor returns the name of the event for calls of a process. It is the one that is wanted,
-// unless the recording has an event of that name which is about something else. The error is an
-// errCallsThere, says that the trace comes too late, ctx's, or of reading the recording.
+// eventFor returns the name of the event for calls of a process. It is the wanted one, unless the
+// recording has another event of that name. The error is an errCallsThere, says that an earlier
+// run has inserted calls of other processes, is ctx's, or is of reading the recording.
 func (n *traceNames) eventFor(ctx context.Context, pid uint32, wanted string) (string, error) {
 	name := wanted
 	for i := 2; ; i++ {

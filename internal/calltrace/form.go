@@ -9,13 +9,13 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// What a recording must say of events that are put into it.
+// This file determines what a recording says of the events that are put into it.
 
-// callFields are those of a sample that stands for a call; it has CPU and RAW as well
-// where the trace has that.
+// callFields are the fields of a sample that stands for a call. CPU and RAW are added where the
+// trace has them.
 const callFields = perfdata.FieldIdentifier | perfdata.FieldIP | perfdata.FieldTID | perfdata.FieldTime | perfdata.FieldPeriod | perfdata.FieldCallchain
 
-// noteFields are those of a sample that stands for a note: ADDR is its type.
+// noteFields are the fields of a sample that stands for a note: ADDR is its type.
 const noteFields = callFields | perfdata.FieldAddr | perfdata.FieldRaw
 
 // A traceEvent is an event that is put into the recording, for all traces of its name.
@@ -25,19 +25,20 @@ type traceEvent struct {
 	attr   perfdata.Attr
 }
 
-// A traceForm is what the recording's events become.
+// A traceForm is the new form of the recording's events.
 type traceForm struct {
-	relay  *relay
-	attrs  []perfdata.Attr // all, the new ones last
+	relay *relay
+	attrs []perfdata.Attr // all events, the new ones last
+	// names are the names of attrs.
 	names  []string
 	events []traceEvent
 }
 
-// notesSuffix makes the name of the event for notes out of that for calls.
+// notesSuffix is appended to the name of the event for calls to get that for notes.
 const notesSuffix = "-notes"
 
-// newTraceForm adds two events for each name of a trace: one for calls, and one for what
-// the program says itself, if it says anything.
+// newTraceForm adds two events for each name of a trace: one for calls and, if the program wrote
+// messages, one for notes.
 func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error) {
 	r, err := newRelay(rec.In.Order, rec.Attrs)
 	if err != nil {
@@ -77,6 +78,7 @@ func newTraceForm(rec *recording.Recording, traces []*Track) (*traceForm, error)
 	return f, nil
 }
 
+// add adds an event.
 func (f *traceForm) add(rec *recording.Recording, name string, config uint64, fields perfdata.SampleType, id uint64) {
 	attr := perfdata.NewAttr(rec.In.Order, &rec.Attrs[0], config, fields, id)
 	f.events = append(f.events, traceEvent{name, fields, attr})
@@ -93,8 +95,8 @@ func (f *traceForm) eventDesc(rec *recording.Recording) perfdata.Feature {
 	return perfdata.NewFeature(perfdata.FeatureEventDesc, perfdata.AppendEventDesc(nil, rec.In.Order, events))
 }
 
-// file returns what the header of a file says with the new events in it. Written as a
-// pipe, it does not say when the last sample was taken: that is not known yet.
+// file returns the header of a file with the new events, or nil for input in pipe format. For a
+// result in pipe format it omits the time of the last sample, which is not known yet.
 func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
 	if rec.In.File == nil {
 		return nil
@@ -109,7 +111,7 @@ func (f *traceForm) file(rec *recording.Recording, stream bool) *perfdata.File {
 	return &file
 }
 
-// eventDesc returns what the recording calls its events, or nil.
+// eventDesc returns the names of the recording's events, or nil.
 func eventDesc(s *recording.Recording) []perfdata.NamedEvent {
 	content := s.Described
 	if s.In.File != nil {
@@ -132,8 +134,8 @@ func eventDesc(s *recording.Recording) []perfdata.NamedEvent {
 	return events
 }
 
-// eventName returns the name of an event. Where the recording does not say, it is what
-// perf would call the event, or its numbers.
+// eventName returns the name of an event. If the recording has none, it is the name that perf
+// would use, or else consists of numbers.
 func eventName(s *recording.Recording, i int) string {
 	if described := eventDesc(s); i < len(described) && described[i].Name != "" {
 		return described[i].Name

@@ -17,16 +17,17 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Programs that log their calls give a recording what sampling cannot: when every call
-// ended, and how long it took. Such a log is a trace; its calls become samples of an
-// event of their own, beside those that perf has taken.
+// Logs of calls show what sampling cannot: when every call ended, and how long it took. Such a
+// log is a trace. Its calls become samples of an event of their own, beside those that perf has
+// taken.
 
-// A Track is one that is put into the recording.
+// A Track is a trace that is put into the recording.
 type Track struct {
 	calls.Trace
-	event  string              // the name of its event; as a rule the one that it wants
-	clock  func(uint64) uint64 // from its times to the recording's
-	number int                 // of its line in the summary
+	// event is the name of its event: the one that it wants, or else a free one.
+	event  string
+	clock  func(uint64) uint64 // converts its times into the recording's
+	number int                 // index of its line in the summary
 }
 
 // Name returns the name of the event that its calls have in the result.
@@ -34,33 +35,36 @@ func (t *Track) Name() string { return t.event }
 
 // Traces are the traces that are put into a recording.
 type Traces struct {
+	// Summaries are the summary's lines, one for each trace.
 	Summaries []report.TraceSummary
 	Found     report.Findings
-	Again     bool // calls of one that was given are in the recording, from an earlier run
+	// Again says that the recording has calls of a trace already, from an earlier run.
+	Again bool
 
 	tracks []*Track
 }
 
-// Len returns how many traces there are.
+// Len returns the number of traces.
 func (t *Traces) Len() int { return len(t.tracks) }
 
-// Close closes all of them.
+// Close closes all traces.
 func (t *Traces) Close() {
 	for _, track := range t.tracks {
 		track.Close()
 	}
 }
 
-// An Opener opens the traces of a format: those that opts name, and those that dumps have in
-// them. It calls add for each, with what makes its times those of the recording and how that was
-// found. Traces that cannot be used are problems in found; the error is ctx's, or of options that
-// cannot be followed.
+// An Opener opens the traces of a format: those that opts name, and those in dumps. It calls add
+// for each, with the conversion of its times into the recording's and how that was found. Traces
+// that cannot be used become problems in found. The error is ctx's, or of options that cannot be
+// followed.
 type Opener func(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add Add) error
 
-// Add adds a trace, and closes one that is not used.
+// An Add adds a trace, or closes it if it is not used.
 type Add = func(t calls.Trace, clock func(uint64) uint64, match report.Clock)
 
-// Open opens the traces of all formats, behind those that are given. The caller closes them.
+// Open opens the traces of all formats. They come after the given ones. The caller closes them.
+// The error is that of an Opener.
 func Open(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, given []calls.Trace, formats []Opener, opts *config.Options) (*Traces, error) {
 	traces := new(Traces)
 	names := &traceNames{rec: rec}
@@ -112,12 +116,12 @@ func (t *Traces) add(ctx context.Context, names *traceNames, trace calls.Trace, 
 	opts.Logf(1, "%s: calls of process %d", quote.Printable(trace.Path()), trace.PID())
 }
 
-// hasTimes reports whether samples have times, if there are any.
+// hasTimes reports whether all samples have times.
 func hasTimes(s *recording.Recording) bool {
 	return !slices.ContainsFunc(s.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldTime == 0 })
 }
 
-// EachCalled returns what calls a function for the functions that traces tell of.
+// EachCalled returns a function that calls f for every function that the traces have calls of.
 func (traces *Traces) EachCalled() calls.Each {
 	return func(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error {
 		for _, t := range traces.tracks {
@@ -144,7 +148,7 @@ func (traces *Traces) EachCalled() calls.Each {
 	}
 }
 
-// ErrTraceOnce refuses traces for a stream.
+// ErrTraceOnce is the error for traces with a stream that can be read only once.
 var ErrTraceOnce = report.Advise(errors.New("calls are put in by their times, which takes a recording that can be read twice"), "record into a file")
 
 // report completes the summary of a trace that was read to its end.

@@ -10,26 +10,27 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Events of one recording can have different fields in their samples only if the id
-// that says which event a record is of stands at the same place in all of them
-// [perf, evlist__valid_sample_type]. IDENTIFIER is for that: it comes first in
-// samples, and last in the trailers of other records.
+// Events of one recording may have different fields in their samples only on one condition: the
+// id of the event is at the same place in all of them [perf, evlist__valid_sample_type].
+// IDENTIFIER ensures that: it comes first in samples, and last in the trailers of other records.
 
-// A relay gives records the identifier.
+// A relay adds the identifier to records.
 type relay struct {
-	order  binary.ByteOrder
-	attrs  []perfdata.Attr // the events as they are with identifiers
-	old    *perfdata.Layouts
+	order binary.ByteOrder
+	attrs []perfdata.Attr // the events with identifiers
+	// old are the layouts of records without identifiers.
+	old *perfdata.Layouts
+	// needed says that records need identifiers.
 	needed bool
-	id     uint64 // of records that have none
+	id     uint64 // for records that have none
 }
 
-// errTooLong says that a record has no room for eight bytes more.
+// errTooLong says that a record has no room for eight more bytes.
 var errTooLong = errors.New("the record has no room for the id of its event")
 
-// newRelay prepares the re-laying of the records of some events. Of several events
-// whose records have no ids at all, perf takes every record to be of the first one;
-// so it will be.
+// newRelay returns a relay for the records of some events. It fails if only some of these have
+// identifiers. If the records of several events have no ids at all, perf assigns every record to
+// the first one, and so does the relay.
 func newRelay(order binary.ByteOrder, attrs []perfdata.Attr) (*relay, error) {
 	old, err := perfdata.NewLayouts(order, attrs)
 	if err != nil {
@@ -71,9 +72,9 @@ func (r *relay) freeIDs(n int) (ids []uint64) {
 	return ids
 }
 
-// append appends a record as it is to be. Where the record would become longer than
-// any can be, the copy of the stack in it gives way by 8 bytes, at the outermost end;
-// where there is none, nothing is appended and the error is errTooLong.
+// append appends a record in its new form. If the record would get too long, the copy of its
+// stack loses 8 bytes at the outermost end. Without a copy, nothing is appended and the error is
+// errTooLong.
 func (r *relay) append(dst []byte, rec perfdata.Record) ([]byte, error) {
 	isSample := rec.Type == perfdata.RecordSample
 	if !r.needed || !rec.Type.IsKernel() || !isSample && !r.attrs[0].Has(perfdata.FlagSampleIDAll) {
@@ -114,7 +115,7 @@ func (r *relay) appendU64(dst []byte, v uint64) []byte {
 	return dst
 }
 
-// shorten returns a copy of a sample whose copy of the stack is 8 bytes shorter: u64
+// shorten returns a sample with a copy of the stack that is 8 bytes shorter. Its layout is u64
 // size, bytes, u64 dyn_size.
 func (r *relay) shorten(rec perfdata.Record) ([]byte, bool) {
 	var s perfdata.Sample

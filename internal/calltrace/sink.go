@@ -13,56 +13,57 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Sink puts the calls of traces between the records that come to it, by time,
-// and gives these the form that they must have beside the new events.
+// A Sink inserts the calls of traces between the records that are written to it, by time. It also
+// gives these records the form that they need beside the new events.
 //
-// A sample goes in front of the first record that is later than it. So it is never older
-// than anything before it, and what a FINISHED_ROUND has promised stays true; and it is
-// behind the mapping of its function, however little later it came.
+// A sample goes before the first record that is later. So it is never older than anything before
+// it, and promises of FINISHED_ROUND stay true. It also comes after the mapping of its function,
+// however small the distance.
 type Sink struct {
 	output.Sink
-	base    output.Sink // where features are set
+	base    output.Sink // the sink for features
 	ctx     context.Context
 	rec     *recording.Recording
 	form    *traceForm
 	feeds   []*traceFeed
 	next    uint64 // the time of the earliest sample that waits
 	buf     []byte
-	attrs   int    // that have come, of a pipe
+	attrs   int    // number of events of a pipe so far
 	first   uint64 // times of samples
 	last    uint64
 	traces  *Traces
 	args    []byte
 	chain   []uint64
-	dropped int64 // records that have no room for an id
+	dropped int64 // number of records without room for an id
 }
 
-// A traceFeed is one trace on its way.
+// A traceFeed is a trace that is being inserted.
 type traceFeed struct {
 	*Track
 	merger      *calls.Merger
-	event       *calls.Event // the next one; nil at the end
-	time        uint64       // of it, by the recording's clock
+	event       *calls.Event // the next event; nil at the end
+	time        uint64       // of the event, by the recording's clock
 	calls, says *traceEvent
-	made        []calls.SyntheticThread // without a COMM record so far
+	made        []calls.SyntheticThread // synthetic threads without a COMM record so far
 	sum         *report.TraceSummary
 }
 
 const (
-	// maxChain is how many calls a callchain shows: what the kernel gives, if nobody asks
-	// for more (/proc/sys/kernel/perf_event_max_stack). perf shows no more, either.
+	// maxChain bounds the calls of a callchain. It is the kernel's default
+	// (/proc/sys/kernel/perf_event_max_stack), and perf shows no more, either.
 	maxChain = 127
 
-	// outerChain is how many of them are the outermost, if there are more calls than that.
-	// So what a function's callees took still counts for it, however deep they are.
+	// outerChain is how many of them are the outermost, if there are more calls. So the time
+	// of a function's callees still counts for it, however deep they are.
 	outerChain = 63
 
-	// seam is how many of the innermost may go as well, so that the last of the outermost
-	// did call the first of the others.
+	// seam is how many of the innermost calls may be dropped as well. Then the last of the
+	// outermost calls did call the first of the others.
 	seam = 32
 )
 
-// NewSink returns the sink for a result with traces in it.
+// NewSink returns the sink for a result with traces in it. level is that of compression, 0 for
+// none.
 func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out *output.Output, level int) (output.Sink, error) {
 	form, err := newTraceForm(rec, traces.tracks)
 	if err != nil {
@@ -107,6 +108,7 @@ func NewSink(ctx context.Context, rec *recording.Recording, traces *Traces, out 
 	return s, nil
 }
 
+// advance reads the next event.
 func (f *traceFeed) advance() {
 	var err error
 	if f.event, err = f.merger.Next(); err != nil {
@@ -116,7 +118,7 @@ func (f *traceFeed) advance() {
 	f.time = min(f.clock(f.event.Time), recording.LatestTime)
 }
 
-// setNext finds the earliest sample that waits.
+// setNext sets the time of the earliest sample that waits.
 func (s *Sink) setNext() {
 	s.next = math.MaxUint64
 	for _, f := range s.feeds {
@@ -126,7 +128,7 @@ func (s *Sink) setNext() {
 	}
 }
 
-// Write takes whole records.
+// Write writes whole records.
 func (s *Sink) Write(p []byte) (int, error) {
 	block := perfdata.BlockOf(p, s.rec.In.Order)
 	needed := s.form.relay.changes()
@@ -166,7 +168,7 @@ func (s *Sink) relay(rec perfdata.Record) {
 	}
 }
 
-// put writes records as they are, behind those that wait.
+// put writes records unchanged, after those that wait.
 func (s *Sink) put(p []byte) {
 	s.flushBuf()
 	if len(p) > 0 {
@@ -174,6 +176,7 @@ func (s *Sink) put(p []byte) {
 	}
 }
 
+// flushBuf writes the records that wait.
 func (s *Sink) flushBuf() {
 	s.Progressed()
 	if len(s.buf) > 0 {
@@ -182,7 +185,7 @@ func (s *Sink) flushBuf() {
 	}
 }
 
-// samplesBefore puts in the samples that are older than a time, or all.
+// samplesBefore inserts the samples that are older than a time, or all for the highest time.
 func (s *Sink) samplesBefore(time uint64) {
 	for n := 1; s.next < time || s.next != math.MaxUint64 && time == math.MaxUint64; n++ {
 		for _, f := range s.feeds {
@@ -212,7 +215,7 @@ func (s *Sink) samplesBefore(time uint64) {
 	}
 }
 
-// Progressed says how far the traces have been read.
+// Progressed reports how far the traces have been read.
 func (s *Sink) Progressed() {
 	var done, total int64
 	for _, f := range s.feeds {
@@ -224,7 +227,7 @@ func (s *Sink) Progressed() {
 	s.rec.In.Progress.ReadBeside(done, total)
 }
 
-// introduce tells of threads that the recording does not have.
+// introduce appends COMM records of threads that the recording does not have.
 func (s *Sink) introduce(f *traceFeed) {
 	trailer := perfdata.TrailerOf(output.TrackingAttr(s.form.attrs))
 	for _, m := range f.made {
@@ -249,7 +252,7 @@ func (s *Sink) sample(f *traceFeed) {
 		f.sum.Cut++
 	}
 	switch {
-	case e.Kind == calls.Note && f.says == nil: // it says that it has none
+	case e.Kind == calls.Note && f.says == nil: // the trace announced that it has no notes
 		return
 	case e.Kind == calls.Note:
 		event = f.says
@@ -270,8 +273,8 @@ func (s *Sink) sample(f *traceFeed) {
 	s.first, s.last = min(s.first, n.Time), max(s.last, n.Time)
 }
 
-// bothEnds appends the outermost and the innermost calls of a stack that is longer than
-// maxChain. Deep stacks are recursions mostly: if possible, what is between is whole turns.
+// bothEnds appends the outermost and the innermost calls of a stack that is longer than maxChain.
+// Deep stacks are mostly recursions: if possible, it drops whole turns of them.
 func bothEnds(to, stack []uint64) []uint64 {
 	from := len(stack) - (maxChain - outerChain)
 	for i := from; i < from+seam; i++ {
@@ -283,7 +286,7 @@ func bothEnds(to, stack []uint64) []uint64 {
 	return append(append(to, stack[:outerChain]...), stack[from:]...)
 }
 
-// Takes deals with what a pipe says in records of what a header says: of its events.
+// Takes replaces the records with which a pipe describes its events.
 func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 	order := s.rec.In.Order
 	switch rec.Type {
@@ -316,7 +319,7 @@ func (s *Sink) Takes(rec perfdata.Record) (bool, error) {
 	return s.Sink.Takes(rec)
 }
 
-// introduceThread passes on a record that says what a header says.
+// introduceThread writes a record that describes a part of the header.
 func (s *Sink) introduceThread(rec []byte) error {
 	s.flushBuf()
 	block := perfdata.BlockOf(rec, s.rec.In.Order)
@@ -329,6 +332,7 @@ func (s *Sink) introduceThread(rec []byte) error {
 	return err
 }
 
+// introduceThreads writes the record that names the events.
 func (s *Sink) introduceThreads() error {
 	desc := s.form.eventDesc(s.rec)
 	rec, err := perfdata.AppendHeaderFeature(nil, s.rec.In.Order, &desc)
@@ -338,7 +342,8 @@ func (s *Sink) introduceThreads() error {
 	return s.introduceThread(rec)
 }
 
-// Err is also that of the context: there may be many samples between two records.
+// Err returns the error of the context or of writing. The context matters because there may be
+// many samples between two records.
 func (s *Sink) Err() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -346,13 +351,13 @@ func (s *Sink) Err() error {
 	return s.Sink.Err()
 }
 
-// Offset is behind what waits.
+// Offset returns the offset after the records that wait.
 func (s *Sink) Offset() int64 {
 	s.flushBuf()
 	return s.Sink.Offset()
 }
 
-// Finish puts in what is left.
+// Finish inserts the remaining samples and finishes the result.
 func (s *Sink) Finish(buildIDs, aux func([]byte) []byte) error {
 	s.samplesBefore(math.MaxUint64)
 	s.flushBuf()
@@ -370,7 +375,8 @@ func (s *Sink) Finish(buildIDs, aux func([]byte) []byte) error {
 	return s.Sink.Finish(buildIDs, aux)
 }
 
-// setSampleTime makes the feature SAMPLE_TIME true: u64 first, last.
+// setSampleTime sets the feature SAMPLE_TIME to the times of the first and last samples: u64
+// first, last.
 func (s *Sink) setSampleTime() {
 	setter, ok := s.base.(output.FeatureSetter)
 	if !ok || s.last == 0 || s.rec.In.File != nil && s.rec.In.File.Feature(perfdata.FeatureSampleTime) == nil {

@@ -7,13 +7,15 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
+// isPartlyTimed reports whether a dump may lack times.
 func isPartlyTimed(d *model.Dump) bool {
 	_, ok := d.Source.(source.PartlyTimed)
 	return ok
 }
 
-// matchCaptures decides since when the code of captures is there that do not say it, or say a time before
-// the program: from its start on. It reports whether none of them says it, so that no clock matters.
+// matchCaptures sets the time of code in captures that have none, or one from before the program:
+// the start of the program. It returns true if no capture has a time, so that no clock matters.
+// It then also sets the dump's clock.
 func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 	c, ok := d.Source.(source.PartlyTimed)
 	if !ok {
@@ -36,7 +38,7 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 }
 
 // FirstProgram returns when the first program began that a process ran in the recording. Nothing
-// that was there before is there afterwards.
+// from before that exists afterwards.
 func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 	if execs := rec.ProcessTree.Execs[pid]; len(execs) > 0 {
 		return execs[0]
@@ -47,8 +49,9 @@ func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
 	return 0
 }
 
-// captureStart returns since when code without a time is at an address. Of a stream, the records of the
-// memory that it is in have gone their way when it is known, and hide what was there before them.
+// captureStart returns the time from which code without a time is at an address. In a stream, the
+// records of the memory around it have been written already, and hide earlier mappings. So the
+// code begins after them.
 func captureStart(rec *recording.Recording, d *model.Dump, addr uint64) uint64 {
 	start := d.Markers[0].Time
 	if !rec.In.Once {

@@ -13,75 +13,80 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An Constraints is what a recording and a dump tell about the offset between
-// their clocks: what must be added to a time of the dump to get the recording's.
+// Constraints bound the offset between the clocks of a dump and of a recording. The offset is
+// what must be added to a time of the dump to get the recording's. All of it is in nanoseconds.
 //
-// It is at least as large as the mapping of the dump demands, for a producer maps
-// its dump before it writes a first record. It is at most so large that no sample
-// is in a function before that was loaded, and that no record of the dump comes
-// after the process has ended. With real runtimes the two are some milliseconds
-// apart, as long as the producer takes from the one to the other.
+// The mapping of the dump is the lower bound: a producer maps its dump before it writes a first
+// record. Samples and the end of the process are upper bounds. No sample is in a function before
+// that was loaded, and no record of the dump comes after the process has ended. With real
+// runtimes the bounds are some milliseconds apart: the producer takes that long from the mapping
+// to the record.
 //
-// What perf record -k adds to a recording helps only a dump that counts the time of day,
-// which it should not: CLOCK_DATA compares that with the recording's clock ([evidence.measured]).
+// perf record -k adds CLOCK_DATA, which compares the time of day with the recording's clock. It
+// helps only a dump that counts the time of day, which a dump should not do
+// ([Constraints.measured]).
 //
-// Of that interval the low end is taken. Functions are then there a little early,
-// which does no harm: nothing ran where there was no function. Where there was
-// another, that one had been given up, and the new one is about to run. Late, the
-// first samples of each function would be lost.
+// The clock uses the lower bound. Functions then appear a little early. That does no harm where
+// no function was before: nothing ran there. Where there was one, it had been given up, and the
+// new one is about to run. If functions appeared late, the first samples of each would be lost.
 type Constraints struct {
 	dump        *model.Dump
 	marker      uint64 // when the dump was mapped; 0 if the recording does not say
-	end         uint64 // when the program ended, or another took its place
+	end         uint64 // when the program ended, or another replaced it
 	exit        uint64 // when the last of its threads ended, of those seen so far
-	gone        bool   // its first thread is among them
-	first, last uint64 // events of the dump, in its time
-	counts      counting
+	gone        bool   // its first thread has ended
+	first, last uint64 // times of the dump's first and last events, by the dump's clock
+	// counts is what the recording's clock counts.
+	counts counting
 
-	low, high int64   // the offset when the dump was mapped
-	drift     float64 // what the offset loses for each nanosecond from then on
-	samples   int     // in functions
-	early     int     // of them, those that contradict low
-	overruns  bool    // the dump goes on when the process has ended
+	// low and high bound the offset at the time when the dump was mapped.
+	low, high int64
+	drift     float64 // decrease of the offset for each nanosecond from then on
+	samples   int     // number of samples in functions
+	early     int     // number of those that contradict low
+	overruns  bool    // the dump goes on after the end of the process
 
 	epoch bool                // the dump's times are of CLOCK_REALTIME
-	wall  *perfdata.ClockData // what the recording says of that clock, or nil
+	wall  *perfdata.ClockData // the recording's description of that clock, or nil
 
-	located   []usedLocation // used once, by address
-	ambiguous map[int]bool   // functions at places that were used more than once, or of other processes
+	located []usedLocation // places that were used once, by address
+	// ambiguous has the functions at places that were used more than once, and those of other
+	// processes.
+	ambiguous map[int]bool
 }
 
-// A usedLocation is memory that a function was in from a time of the dump on.
+// A usedLocation is memory that has a function from a time of the dump on.
 type usedLocation struct {
 	lo, hi   uint64
 	time     uint64
 	function int
-	again    bool // another was there, too
+	again    bool // another function was there, too
 }
 
-// counting is what a clock counts, compared with CLOCK_MONOTONIC.
+// A counting is what a clock counts, compared with CLOCK_MONOTONIC.
 type counting int
 
 const (
 	uncorrected counting = iota // from the start of the machine, but not corrected by NTP
-	withSleep                   // the time that the machine slept, too: CLOCK_BOOTTIME
+	withSleep                   // also while the machine sleeps: CLOCK_BOOTTIME
 	timeOfDay                   // the same seconds from another start
 )
 
-// maxDrift is how far clocks drift apart: NTP makes CLOCK_MONOTONIC faster or
-// slower by up to 500 ppm (the kernel's MAXFREQ), and perf's own clock not.
+// maxDrift bounds the drift between two clocks. NTP makes CLOCK_MONOTONIC faster or slower by up
+// to 500 ppm (the kernel's MAXFREQ), but not perf's own clock.
 const maxDrift = 500e-6
 
-// maxWidth is how early functions may be, as far as the evidence tells, where an
-// address is used for a second one. A runtime gives up code that has not run for
-// a while and waits until no thread is in it (V8: several garbage collections),
-// so that in the last tenth of a second hardly a sample is in the old function.
+// maxWidth bounds how early functions may be where an address is used again, in nanoseconds. A
+// runtime gives up code that has not run for a while, and waits until no thread is in it (V8:
+// several garbage collections). So in the last tenth of a second, hardly a sample is in the old
+// function.
 const maxWidth = int64(100 * time.Millisecond)
 
-// maxEarly is one in how many samples may contradict the estimate: some runtimes
-// tell of a function when it has run for a moment (HotSpot's agents).
+// maxEarly is the share of samples that may contradict the estimate, as its inverse. Some
+// runtimes report a function after it has run for a moment (HotSpot's agents).
 const maxEarly = 100
 
+// newConstraints returns what the dump and its markers say, before any sample.
 func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
 	e := &Constraints{dump: d, marker: math.MaxUint64, first: math.MaxUint64, high: math.MaxInt64, counts: countingOf(rec), ambiguous: make(map[int]bool)}
 	for _, m := range d.Markers {
@@ -116,10 +121,11 @@ func newConstraints(rec *recording.Recording, d *model.Dump) *Constraints {
 	return e
 }
 
-// sortLocated keeps those places that were used once.
+// sortLocated drops the places that were used more than once. It adds their functions to
+// e.ambiguous.
 func (e *Constraints) sortLocated() {
 	slices.SortFunc(e.located, func(a, b usedLocation) int { return cmp.Compare(a.lo, b.lo) })
-	furthest := 0 // the place that ends last, up to here
+	furthest := 0 // index of the place with the highest end so far
 	for i := 1; i < len(e.located); i++ {
 		if e.located[i].lo < e.located[furthest].hi {
 			e.located[i].again, e.located[furthest].again = true, true
@@ -136,8 +142,8 @@ func (e *Constraints) sortLocated() {
 	})
 }
 
-// sample takes a sample of the process as evidence. Code may have run before a
-// producer that was attached to its process could tell of it.
+// sample adds a sample of the process. Samples from before the dump's mapping do not count: code
+// may have run before a producer was attached to the process.
 func (e *Constraints) sample(time, ip uint64) {
 	if time < e.marker || time >= e.end {
 		return
@@ -155,8 +161,8 @@ func (e *Constraints) sample(time, ip uint64) {
 	}
 }
 
-// notLater takes as evidence that a time of the dump is not later than one of the
-// recording. It reports whether that can be.
+// notLater adds the constraint that a time of the dump is not later than one of the recording. It
+// returns false, and adds nothing, if that contradicts the lower bound.
 func (e *Constraints) notLater(dump, recording uint64) bool {
 	offset, age := int64(recording-dump), int64(recording-e.marker)
 	drifted := int64(0)
@@ -173,8 +179,8 @@ func (e *Constraints) notLater(dump, recording uint64) bool {
 	return true
 }
 
-// exited notes the end of a thread of the process. With the first thread the
-// process ends, and then threads do so one by one.
+// exited notes the end of a thread of the process. The process ends with its first thread. Then
+// the other threads end one by one.
 func (e *Constraints) exited(t *perfdata.Task) {
 	if t.Time >= e.marker && t.Time < e.end {
 		e.exit = max(e.exit, t.Time)
@@ -182,8 +188,7 @@ func (e *Constraints) exited(t *perfdata.Task) {
 	}
 }
 
-// ended takes the end of the process as evidence, when all of the recording has
-// been seen.
+// ended adds the end of the process as a constraint. All of the recording must have been seen.
 func (e *Constraints) ended() {
 	end := e.end
 	if e.gone {
@@ -192,18 +197,18 @@ func (e *Constraints) ended() {
 	e.overruns = end != math.MaxUint64 && !e.notLater(e.last, end)
 }
 
-// contradiction returns what speaks against any offset, or "".
+// contradiction returns the reason why no offset is possible, or "".
 func (e *Constraints) contradiction() string {
 	switch {
 	case e.marker == 0:
-		return "" // nor is there anything that speaks for one
+		return "" // nothing speaks for an offset either
 	case e.early*maxEarly > e.samples:
 		return fmt.Sprintf("%d of %d samples in its functions would come before these were there", e.early, e.samples)
 	case e.overruns:
 		return "it goes on when its process has ended; was it overwritten by another run?"
 	}
-	// From the start of the machine, 1000 ppm are more than NTP corrects, and a
-	// minute is more than one clock starts before the other.
+	// NTP corrects less than 1000 ppm from the start of the machine, and clocks start within
+	// a minute of each other.
 	apart := max(e.low, -e.low)
 	if e.counts == uncorrected && !e.epoch && apart > int64(time.Minute)+int64(e.marker/1000) {
 		return fmt.Sprintf("both count from the start of the machine, and they are %v apart; was it overwritten by another run?", time.Duration(apart).Round(time.Second))
@@ -211,7 +216,7 @@ func (e *Constraints) contradiction() string {
 	return ""
 }
 
-// width returns how far apart the ends of the interval are, -1 if it has one only.
+// width returns the distance between the bounds in nanoseconds, or -1 if there is no upper one.
 func (e *Constraints) width() int64 {
 	if e.high == math.MaxInt64 {
 		return -1
@@ -219,7 +224,7 @@ func (e *Constraints) width() int64 {
 	return e.high - e.low
 }
 
-// clock returns the clock at the low end of the interval.
+// clock returns the clock at the lower bound.
 func (e *Constraints) clock() func(uint64) uint64 {
 	at, first, drift := Shifted(e.low), e.first, e.drift
 	return func(t uint64) uint64 {

@@ -12,29 +12,28 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Which clock a dump's times are of is what its header says, if its times can be of that
-// clock. Some headers are wrong: LLVM's ORC leaves flags uninitialised (JITLoaderPerf.cpp,
-// LLVM 18 to 21), and some producers write CLOCK_REALTIME. The first record of a dump
-// proves it. A producer writes that soon after it has mapped the dump, and the recording
-// says when that was.
+// The header of a dump names the clock of its times, but some headers are wrong. LLVM's ORC
+// leaves flags uninitialised (JITLoaderPerf.cpp, LLVM 18 to 21), and some producers write
+// CLOCK_REALTIME. So the first record of a dump has to confirm the clock. A producer writes it
+// soon after it has mapped the dump, and the recording has the time of that mapping.
 
-// realTime is the earliest time that is taken for one since 1970 (of September 2001), in
+// realTime is the earliest time that counts as one since 1970 (of September 2001), in
 // nanoseconds. CLOCK_MONOTONIC gets there when a machine has been up for 31 years.
 const realTime = uint64(1e18)
 
 const (
-	// clockSlack is how far a first record may be outside the time that its process lived in
-	// the recording, in nanoseconds, where both are of one clock: some producers take times
-	// before they open the dump.
+	// clockSlack is how far a first record may lie outside the lifetime of its process, in
+	// nanoseconds, where both are of one clock. Some producers take times before they open
+	// the dump.
 	clockSlack = uint64(time.Second)
 
-	// streamSpan is how long after its mapping the first record of a dump may be, where the
-	// end of the recording is not known yet, in nanoseconds.
+	// streamSpan is how long after its mapping the first record of a dump may be, in
+	// nanoseconds. It applies where the end of the recording is not known yet.
 	streamSpan = uint64(time.Hour)
 )
 
-// A lifetime is when a dump's process, as one program, is in the recording, in the
-// recording's time.
+// A lifetime is when a dump's process, as one program, is in the recording, in nanoseconds of the
+// recording's clock.
 type lifetime struct{ from, to uint64 }
 
 // has reports whether a time is in l, or no more than slack away from it.
@@ -42,8 +41,8 @@ func (l lifetime) has(t, slack uint64) bool {
 	return t >= l.from-min(l.from, slack) && t-min(t, slack) <= l.to
 }
 
-// lifetimeOf returns when the process of the dump is in the recording: from its mapping of
-// the dump on.
+// lifetimeOf returns when the process of the dump is in the recording, from its mapping of the
+// dump on.
 func lifetimeOf(d *model.Dump, rec *recording.Recording) lifetime {
 	from := uint64(math.MaxUint64)
 	for _, m := range d.Markers {
@@ -56,8 +55,8 @@ func lifetimeOf(d *model.Dump, rec *recording.Recording) lifetime {
 	return lifetime{from, min(to, rec.Latest)}
 }
 
-// FirstTime returns the earliest time in the dump, of its own process if that has any;
-// 0 if there is none.
+// FirstTime returns the earliest time in the dump, or 0 if it has no times. Events of the dump's
+// own process take precedence over those of others.
 func FirstTime(d *model.Dump) (first uint64) {
 	events, own := d.Source.Scanned().Events, false
 	for i := range events {
@@ -73,8 +72,8 @@ func FirstTime(d *model.Dump) (first uint64) {
 	return first
 }
 
-// clockOf returns the clock of the dump's times. note says what was assumed against the
-// header, or is "".
+// clockOf returns the clock of the dump's times. note says what was assumed against the header,
+// or is "". It fails if the times fit no clock, or one that cannot be converted.
 func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note string, err error) {
 	claimed, err := d.Source.Clock()
 	if !d.Source.Traits().ClockUnsure || err != nil {
@@ -86,7 +85,8 @@ func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note 
 	}
 	life := lifetimeOf(d, rec)
 	near := clockSlack
-	if rec.ClockError() != "" { // other clocks start within a minute, and drift by 1000 ppm at most
+	// Other clocks start within a minute of each other, and drift by 1000 ppm at most.
+	if rec.ClockError() != "" {
 		near = uint64(time.Minute) + life.from/1000
 	}
 	fits := rec.ClockError() == "" && life.has(first, clockSlack)
@@ -113,21 +113,20 @@ func clockOf(d *model.Dump, rec *recording.Recording) (clock source.Clock, note 
 		Seconds(first), Seconds(life.from), Seconds(life.to))
 }
 
-// Seconds writes a time in nanoseconds.
+// Seconds returns a time in nanoseconds as seconds with nine decimals.
 func Seconds(t uint64) string { return fmt.Sprintf("%d.%09d", t/1e9, t%1e9) }
 
-// wallSlack is how much too large an offset from CLOCK_DATA may be, in nanoseconds: perf
-// record reads the time of day in microseconds and then the other clock, and may be
-// interrupted between the two (builtin-record.c, record__init_clock).
+// wallSlack bounds how much too large an offset from CLOCK_DATA may be, in nanoseconds. perf
+// record reads the time of day in microseconds and then the other clock. It may be interrupted
+// between the two (builtin-record.c, record__init_clock).
 const wallSlack = int64(time.Millisecond)
 
-// since1970 says that the dump's times are of CLOCK_REALTIME.
+// since1970 notes that the dump's times are of CLOCK_REALTIME.
 func (e *Constraints) since1970(rec *recording.Recording) { e.epoch, e.wall = true, rec.ClockData }
 
-// measured returns the offset that the recording's CLOCK_DATA gives for CLOCK_REALTIME, if
-// nothing that was seen contradicts it. Changes of the time of day between the start of
-// perf record and the dump would show: the offset lies between bounds that are often some
-// milliseconds apart.
+// measured returns the clock with the offset that CLOCK_DATA gives for CLOCK_REALTIME. ok is
+// false if there is none, or if a constraint contradicts it. A change of the time of day between
+// the start of perf record and the dump would show: the bounds are often only milliseconds apart.
 func (e *Constraints) measured() (clock report.Clock, ok bool) {
 	if !e.epoch || e.wall == nil {
 		return report.Clock{}, false
@@ -140,7 +139,7 @@ func (e *Constraints) measured() (clock report.Clock, ok bool) {
 	return report.Clock{Kind: report.ClockRealtime, Offset: low, Error: offset - low}, true
 }
 
-// kind is how the summary calls a clock that was found by evidence alone.
+// kind returns the summary's name for a clock that only constraints determine.
 func (e *Constraints) kind() string {
 	if e.epoch {
 		return report.ClockRealtime

@@ -23,8 +23,8 @@ func ValidClock(mode string) bool {
 	return err == nil
 }
 
-// GivenOffset returns the offset that Options.Clock gives; ok is false for the
-// modes that have none.
+// GivenOffset returns the offset that Options.Clock gives, in nanoseconds. ok is false for the
+// modes without one.
 func GivenOffset(mode string) (offset int64, ok bool, err error) {
 	switch mode {
 	case "", "auto", "strict":
@@ -37,9 +37,9 @@ func GivenOffset(mode string) (offset int64, ok bool, err error) {
 	return offset, true, nil
 }
 
-// Match decides how the dump's times become the recording's. Where that takes
-// evidence, it returns what there is, and the answer is not final before estimateClocks
-// has collected the rest.
+// Match sets the dump's clock and how it was found. Where samples are needed for that, it returns
+// constraints, and the clock is preliminary until [Estimate]. It fails if the clock cannot be
+// converted, or not under mode.
 func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, error) {
 	if matchCaptures(d, rec, mode) {
 		return nil, nil
@@ -81,12 +81,15 @@ func Match(d *model.Dump, rec *recording.Recording, mode string) (*Constraints, 
 	return nil, nil
 }
 
-// Unknown is a complaint about the recording, found while looking at a dump.
+// An Unknown is an error of the recording, not of the dump that it was found with: its clock
+// cannot be compared.
 type Unknown struct{ text string }
 
+// Error returns the fault.
 func (e Unknown) Error() string { return e.text }
 
-// Shifted returns the clock that is ahead of the dump's by offset.
+// Shifted returns the clock that is ahead of the dump's by offset nanoseconds. Times that would
+// be negative become 0. Those above the highest time become that.
 func Shifted(offset int64) func(uint64) uint64 {
 	return func(t uint64) uint64 {
 		sum := t + uint64(offset)
@@ -100,8 +103,8 @@ func Shifted(offset int64) func(uint64) uint64 {
 	}
 }
 
-// Estimate looks through the recording for more evidence about the clocks of
-// dumps, and decides.
+// Estimate sets the clocks of the pending dumps from the samples of the recording, and adds
+// findings about them. Errors are ctx's or those of reading.
 func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constraints, opts *config.Options, found *report.Findings) error {
 	if len(pending) == 0 {
 		return nil
@@ -140,8 +143,8 @@ func Estimate(ctx context.Context, rec *recording.Recording, pending []*Constrai
 	return nil
 }
 
-// FinishEarly decides before there is evidence other than the marker: in a stream, what
-// comes later is too late. Nil means that the clock is known.
+// FinishEarly sets the clock from the marker alone: in a stream, later constraints come too late.
+// e is nil if the clock is known already.
 func (e *Constraints) FinishEarly(found *report.Findings) {
 	if e == nil {
 		return
@@ -156,7 +159,7 @@ func (e *Constraints) FinishEarly(found *report.Findings) {
 	}
 }
 
-// finish decides with the evidence at hand.
+// finish sets the clock from all constraints, and adds findings about it.
 func (e *Constraints) finish(found *report.Findings) {
 	d := e.dump
 	if known, ok := e.measured(); ok {
@@ -181,8 +184,7 @@ func (e *Constraints) finish(found *report.Findings) {
 			return
 		}
 	}
-	// What was at an address is told from the times where two functions were
-	// there, and only there.
+	// Times matter only for addresses that held more than one function.
 	d.LeftOut = e.ambiguous
 	var left string
 	if n := len(d.LeftOut); n > 0 {
@@ -211,8 +213,8 @@ func (e *Constraints) finish(found *report.Findings) {
 	}
 }
 
-// TraceClock returns how times in CLOCK_MONOTONIC become those of the recording, where
-// nothing but the recording and the options says so.
+// TraceClock returns the conversion of times in CLOCK_MONOTONIC into those of the recording. Only
+// the recording and the options determine it. It fails if they do not.
 func TraceClock(s *recording.Recording, opts *config.Options) (func(uint64) uint64, report.Clock, error) {
 	offset, given, err := GivenOffset(opts.Clock)
 	switch text := s.ClockError(); {

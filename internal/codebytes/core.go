@@ -14,12 +14,12 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Whose core dump is it? Its number alone does not tell: numbers are used again, and
-// in a container they are others. Where files are mapped tells better, as addresses are
-// random. So both must speak for a process, or the files alone.
+// A pid alone does not prove that a core dump is of a process: pids are used again, and differ in
+// containers. The addresses of mapped files prove more, because they are random. So either both
+// must match a process, or the files alone.
 
-// CoreMemory returns the memory of a core, if it is of a dump's process. maps are the
-// executable mappings of that.
+// CoreMemory returns the memory of a core, with a note if its process was inferred. maps are the
+// executable mappings of the dump's process. It fails if the core is not of that process.
 func CoreMemory(rec *recording.Recording, f *codeFile, d *model.Dump, maps []recording.FileMap) (jitcode.Memory, string, error) {
 	mapped, err := compareMaps(f.Core, maps)
 	if err != nil {
@@ -44,8 +44,7 @@ func CoreMemory(rec *recording.Recording, f *codeFile, d *model.Dump, maps []rec
 	return nil, "", fmt.Errorf("it is a core dump of process %d, not of %d, and does not say which files are mapped", pid, d.PID)
 }
 
-// coreNumber returns the process's number as the core has it. known is false if it is
-// only that of a thread.
+// coreNumber returns the pid in the core. known is false if it is only the tid of a thread.
 func coreNumber(c *elfcore.Core) (pid int, known bool) {
 	if c.PID() != 0 {
 		return c.PID(), true
@@ -56,8 +55,8 @@ func coreNumber(c *elfcore.Core) (pid int, known bool) {
 	return 0, false
 }
 
-// IsNumbered reports whether a core says that it is of a process: by its number, or else
-// by that of its first thread, which may be another thread's number if it crashed.
+// IsNumbered reports whether a core has the pid of a process. If the core has no pid, the tids of
+// its threads count.
 func IsNumbered(c *elfcore.Core, pid uint32) bool {
 	if c.PID() != 0 {
 		return c.PID() == int(pid)
@@ -65,8 +64,8 @@ func IsNumbered(c *elfcore.Core, pid uint32) bool {
 	return slices.ContainsFunc(c.Threads(), func(t elfcore.Thread) bool { return t.TID == int(pid) })
 }
 
-// isOther reports whether the recording has another process with a core's number that it
-// fits as well: one that was forked has its files where its parent has them.
+// isOther reports whether the recording has another process with a core's pid that fits the core
+// as well: a forked child has its files at the addresses of its parent's.
 func isOther(rec *recording.Recording, pid int, d *model.Dump, c *elfcore.Core) bool {
 	if pid <= 0 || rec.Processes[uint32(pid)] == nil {
 		return false
@@ -75,10 +74,10 @@ func isOther(rec *recording.Recording, pid int, d *model.Dump, c *elfcore.Core) 
 	return err == nil && mapped
 }
 
-// compareMaps compares where files are mapped. It fails if they are elsewhere, and
-// returns false if there are none to compare.
+// compareMaps compares the addresses of mapped files. It fails if they differ, and returns false
+// if there are none to compare.
 func compareMaps(c *elfcore.Core, maps []recording.FileMap) (bool, error) {
-	places := make(map[string][]uint64) // by name, where offset 0 of the file would be
+	places := make(map[string][]uint64) // by name, the address of offset 0 of the file
 	for i := range c.Files() {
 		f := &c.Files()[i]
 		name := strings.TrimSuffix(f.Name, recording.DeletedSuffix)
@@ -109,9 +108,9 @@ func compareMaps(c *elfcore.Core, maps []recording.FileMap) (bool, error) {
 	return agree > 0, nil
 }
 
-// isRandom reports whether files are mapped at random addresses. Where they are not, the
-// kernel maps a program at two thirds of the address space, and libraries below the room for the
-// stack, which is 128 MiB unless the limit is higher.
+// isRandom reports whether files are mapped at random addresses. Without randomization, the
+// kernel maps a program at two thirds of the address space, and libraries below the space for the
+// stack. That has 128 MiB unless the limit is higher.
 func isRandom(maps []recording.FileMap) bool {
 	for i := range maps {
 		m := &maps[i]
@@ -132,14 +131,14 @@ func isRandom(maps []recording.FileMap) bool {
 	return true
 }
 
-// fixedRoom is how far from where they would be by that rule programs are, as addresses are
-// rounded to pages of up to 64 KiB.
+// fixedRoom is the tolerance for the address of a program under that rule, in bytes: addresses
+// are rounded to pages of up to 64 KiB.
 const fixedRoom = 128 << 10
 
-// maxPlaces bounds how many places of a file are compared.
+// maxPlaces bounds how many addresses of a file are compared.
 const maxPlaces = 64
 
-// holdsAny reports whether a core has memory where functions of a dump are.
+// holdsAny reports whether a core has memory at any function of a dump.
 func holdsAny(c *elfcore.Core, d *model.Dump) bool {
 	events := d.Source.Scanned().Events
 	var b [1]byte
@@ -151,15 +150,15 @@ func holdsAny(c *elfcore.Core, d *model.Dump) bool {
 	return len(events) == 0
 }
 
-// An executableMemory is a memory as far as it could be executed: code is not where it was
-// when something else is there.
+// An executableMemory is the executable part of a memory. At other addresses, something has
+// replaced the code.
 type executableMemory struct {
 	jitcode.Memory
 	executable recording.Ranges
 }
 
-// executableOf returns what could be executed of the memory of a core; all of it, if the
-// core does not say what that is.
+// executableOf returns the executable part of the memory of a core, or all of it if the core does
+// not say which part that is.
 func executableOf(c *elfcore.Core, mem jitcode.Memory) jitcode.Memory {
 	var maps []recording.FileMap
 	for _, s := range c.Segments() {
@@ -173,7 +172,7 @@ func executableOf(c *elfcore.Core, mem jitcode.Memory) jitcode.Memory {
 	return executableMemory{mem, recording.ExactRanges(maps, func(*recording.FileMap) bool { return true })}
 }
 
-// ReadCode is as in jitcode.Memory.
+// ReadCode fails outside of executable memory. Otherwise it is as in jitcode.Memory.
 func (m executableMemory) ReadCode(addr uint64, p []byte) error {
 	if len(p) > 0 && !(m.executable.Hold(addr) && m.executable.Hold(addr+uint64(len(p))-1)) {
 		return errNotCode
@@ -181,4 +180,5 @@ func (m executableMemory) ReadCode(addr uint64, p []byte) error {
 	return m.Memory.ReadCode(addr, p)
 }
 
+// errNotCode is the error of ReadCode for memory that was not executable.
 var errNotCode = errors.New("that memory could not be executed")

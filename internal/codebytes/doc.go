@@ -1,4 +1,3 @@
-// Package codebytes reads the code of functions from elsewhere, for dumps that have only
-// addresses: from core dumps of the process (core.go) and from files that it had mapped
-// (image.go).
+// Package codebytes reads the code of functions for dumps that have only addresses. It reads core
+// dumps of the process (core.go) and files that the process had mapped (image.go).
 package codebytes

@@ -23,32 +23,36 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Bytes of code that dumps do not have: from core dumps of the process, and from files
-// that were mapped in it. Nothing is taken from a file that is not shown to be of the
-// process: wrong instructions are worse than none.
+// Bytes of code that dumps lack come from core dumps of the process, and from files that were
+// mapped in it. A file must be proven to be of the process: wrong instructions are worse than
+// none.
 
 // A codeFile is a file of Options.CodeFrom.
 type codeFile struct {
-	path  string
-	file  *os.File
-	Core  *elfcore.Core // or else it is an image
+	// path is as the user named it.
+	path string
+	file *os.File
+	Core *elfcore.Core // nil if it is an image
+	// image is nil if it is a core dump.
 	image *elf.File
 
+	// used says that a dump has code from it.
 	used bool
-	why  string // it is of none of the processes that it was tried for
+	why  string // why it is not of the last process that it was tried for
 }
 
-// Files are all of them.
+// Files are the files with code of a run.
 type Files struct {
-	Rec   *recording.Recording
+	Rec *recording.Recording
+	// Files are those of Options.CodeFrom.
 	Files []*codeFile
 	asked bool // there was a dump without code
 
-	mapped []*mappedFiles // of processes
+	mapped []*mappedFiles // mapped files of processes, opened when needed
 }
 
-// Resolve opens the files of opts.CodeFrom and says of each dump without code where its code is.
-// The error is of options that cannot be followed. The caller closes the files.
+// Resolve opens the files of opts.CodeFrom and gives each dump without code the files with its
+// code. The error is of options that cannot be followed. The caller closes the files.
 func Resolve(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Files, report.Findings, error) {
 	var found report.Findings
 	c, err := Open(rec, opts, &found)
@@ -62,8 +66,8 @@ func Resolve(rec *recording.Recording, dumps []*model.Dump, opts *config.Options
 	return c, found, nil
 }
 
-// Open opens the files of opts.CodeFrom. It fails for a file that is neither a core
-// dump nor a program. A damaged core dump becomes a problem of sum.
+// Open opens the files of opts.CodeFrom. It fails for a file that is neither a core dump nor a
+// program. A damaged core dump becomes a problem in found. The caller closes the files.
 func Open(rec *recording.Recording, opts *config.Options, found *report.Findings) (*Files, error) {
 	c := &Files{Rec: rec}
 	for _, path := range opts.CodeFrom {
@@ -93,8 +97,10 @@ func Open(rec *recording.Recording, opts *config.Options, found *report.Findings
 // A damagedCore is the error for a damaged core dump.
 type damagedCore struct{ err error }
 
+// Error returns the fault.
 func (e *damagedCore) Error() string { return e.err.Error() }
 
+// Unwrap returns the error of reading the core dump.
 func (e *damagedCore) Unwrap() error { return e.err }
 
 // openCodeFile opens a core dump or an ELF file.
@@ -128,7 +134,7 @@ func openCodeFile(path string) (*codeFile, error) {
 	return f, nil
 }
 
-// notELF says what a file is that is neither.
+// notELF returns an error that describes a file which is neither.
 func notELF(file *os.File) error {
 	head := make([]byte, 4)
 	if _, err := file.ReadAt(head, 0); err != nil && len(head) == 0 {
@@ -142,6 +148,7 @@ func notELF(file *os.File) error {
 	return errors.New("it is neither a core dump nor another ELF file")
 }
 
+// Close closes the files. c may be nil.
 func (c *Files) Close() {
 	if c == nil {
 		return
@@ -154,8 +161,8 @@ func (c *Files) Close() {
 	}
 }
 
-// Provide gives a dump, if its format has no code, what there is of its process: first from
-// the files that were named, in their order, and then from those that were mapped.
+// Provide gives a dump without code the memory of its process. The files of Options.CodeFrom come
+// first, in their order, and mapped files last. Dumps of other formats are left alone.
 func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findings) {
 	codeless, ok := d.Source.(source.WithoutCode)
 	if !ok || c == nil {
@@ -197,8 +204,8 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 	}
 }
 
-// codeWorld is what the recording says of the memory of a dump's process. maps are its
-// executable mappings.
+// codeWorld returns what the recording says about the memory of a dump's process. maps are the
+// executable mappings of that.
 func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 	files := recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name != "" && !strings.HasPrefix(m.Name, "[") })
 	return source.CodeWorld{
@@ -212,7 +219,7 @@ func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
 	}
 }
 
-// Report says which files were of no use, and why.
+// Report adds findings about the files that were of no use, with the reason.
 func (c *Files) Report(found *report.Findings) {
 	for _, f := range c.Files {
 		switch {
@@ -225,7 +232,7 @@ func (c *Files) Report(found *report.Findings) {
 	}
 }
 
-// BringsCode reports whether the dump alone says what its functions are.
+// BringsCode reports whether a dump has the bytes of its functions.
 func BringsCode(d *model.Dump) bool {
 	_, codeless := d.Source.(source.WithoutCode)
 	return !codeless
@@ -237,8 +244,7 @@ func HasCode(d *model.Dump, function int) bool {
 	return !ok || some.HasCode(function)
 }
 
-// LastTime returns when the last thing happened that the dump tells of, by the
-// recording's clock.
+// LastTime returns the time of the dump's last event, by the recording's clock.
 func LastTime(d *model.Dump) (time uint64) {
 	for i := range d.Source.Scanned().Events {
 		time = max(time, d.Clock(d.Source.Scanned().Events[i].Time))
@@ -246,5 +252,5 @@ func LastTime(d *model.Dump) (time uint64) {
 	return time
 }
 
-// sameName reports whether two paths are of one file, as far as they tell.
+// sameName reports whether two paths are equal, apart from their spelling.
 func sameName(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) }

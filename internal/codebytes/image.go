@@ -12,7 +12,9 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// imagesOf returns the code of a file where a process has it mapped.
+// imagesOf returns the code of a file at the addresses where a process has it mapped. It adds a
+// note if only the name says that it is the recorded file. It fails if the process did not map
+// it.
 func imagesOf(rec *recording.Recording, f *codeFile, pid uint32, maps []recording.FileMap) (jitcode.Memory, string, error) {
 	mem := imageMemory{file: f.file}
 	path, err := filepath.Abs(f.path)
@@ -47,7 +49,7 @@ func imagesOf(rec *recording.Recording, f *codeFile, pid uint32, maps []recordin
 	return nil, "", fmt.Errorf("process %d had no such file mapped", pid)
 }
 
-// buildIDFor returns the build id that the recording knows of what was mapped, or "".
+// buildIDFor returns the build id that the recording has for a mapping, or "".
 func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
 	if m.BuildID != "" {
 		return m.BuildID
@@ -55,12 +57,13 @@ func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
 	return rec.BuildID(m.Name)
 }
 
-// An imageMemory is a file, and where it was mapped.
+// An imageMemory is a file with its mappings.
 type imageMemory struct {
 	file *os.File
 	maps []recording.FileMap
 }
 
+// errNotMapped is the error of ReadCode for addresses without a mapped file.
 var errNotMapped = errors.New("no file is mapped there")
 
 // ReadCode is as in jitcode.Memory.
@@ -75,14 +78,14 @@ func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
 	return errNotMapped
 }
 
-// mappedFiles are the files that a process had mapped, as far as they are still what they
-// were then. They are opened when they are asked for.
+// mappedFiles are the files that a process had mapped, unless they have changed since. They are
+// opened when they are needed.
 type mappedFiles struct {
 	rec  *recording.Recording
 	maps []recording.FileMap
 
 	mu    sync.Mutex
-	files map[string]*os.File // by name; nil for those that are something else now
+	files map[string]*os.File // by name; nil for those that have changed
 }
 
 // ReadCode is as in jitcode.Memory.
@@ -122,6 +125,7 @@ func (m *mappedFiles) open(f *recording.FileMap) *os.File {
 	return file
 }
 
+// close closes the files that are open.
 func (m *mappedFiles) close() {
 	for _, f := range m.files {
 		if f != nil {

@@ -1,3 +1,3 @@
-// Package config holds what a run is asked to do: the [Options]. Package inject publishes
-// them under the same names.
+// Package config holds the settings of a run: the [Options]. Package inject publishes them under
+// the same names.
 package config

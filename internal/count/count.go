@@ -9,15 +9,15 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Where the census of a recording does not tell enough, its samples are read again, beside
-// the copying and by a reader of their own: copying lets most of a recording through
-// unseen.
+// If the address histogram of a recording is not enough, its samples are read again. That goes on
+// beside the copying, with a reader of its own, because copying skips most of a recording.
 
-// A counting walk is under way.
+// A countingWalk is a count of samples that is under way.
 type countingWalk struct {
 	counter *Counter
 	cancel  context.CancelFunc
-	done    chan error
+	// done gets the result of the walk.
+	done chan error
 }
 
 // Start begins to count the samples of a recording. t may be nil.
@@ -38,8 +38,8 @@ func Start(ctx context.Context, t *Counter, dumps []*model.Dump) *countingWalk {
 	return w
 }
 
-// Finish returns the counts. Where err says that the run has failed, it only waits for the
-// reader to stop, and returns none.
+// Finish returns the counts. If err says that the run has failed, it only stops the reader and
+// returns none. It waits for the reader in both cases.
 func (w *countingWalk) Finish(lines []report.DumpSummary, err error) (r Result) {
 	if w == nil {
 		return r
@@ -77,23 +77,24 @@ func (t *Counter) walk(ctx context.Context) error {
 	return nil
 }
 
-// A Later counts the samples of a stream, which may come before what is said of
-// them: a runtime tells of its functions a little later than it runs them. Samples in no
-// function wait, as many as there is room for.
+// A Later counts the samples of a stream. A runtime reports its functions a little after they
+// run, so samples may precede their functions. Samples in no function wait, up to maxWaiting.
 type Later struct {
 	*Counter
+	// waiting has the samples that are not final yet.
 	waiting []waitingSample
 }
 
+// A waitingSample is a sample in user space. Its time is in nanoseconds.
 type waitingSample struct {
 	time, ip uint64
 	pid      uint32
 }
 
-// maxWaiting is how many samples wait; 24 bytes each.
+// maxWaiting is how many samples wait; each takes 24 bytes.
 const maxWaiting = 1 << 16
 
-// Sample takes in the next sample of a stream.
+// Sample takes the next sample of a stream. dumps returns the dumps so far. t may be nil.
 func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps func() []*model.Dump) {
 	if t == nil {
 		return
@@ -109,8 +110,8 @@ func (t *Later) Sample(rec perfdata.Record, layouts *perfdata.Layouts, dumps fun
 	}
 }
 
-// resolve counts the samples that have been waiting; those in no function wait on, the
-// later half of them, unless this is the end.
+// resolve counts waiting samples. Unless this is the end, samples in no function go on waiting,
+// at most maxWaiting/2 of them.
 func (t *Later) resolve(dumps []*model.Dump, end bool) {
 	t.prepare(dumps)
 	kept := t.waiting[:0]
@@ -131,7 +132,7 @@ func (t *Later) resolve(dumps []*model.Dump, end bool) {
 	t.waiting = kept
 }
 
-// isFinal reports whether what counts a sample will not change any more.
+// isFinal reports whether a sample that goes to counter can be counted now.
 func (t *Later) isFinal(counter *int64) bool {
 	if counter == &t.elsewhere {
 		return true
@@ -144,8 +145,8 @@ func (t *Later) isFinal(counter *int64) bool {
 	return false
 }
 
-// Extend takes in the mappings of a plan from a number on. They may be of an earlier time
-// than those before.
+// Extend adds the mappings of a plan from index from on. Their times may precede those of earlier
+// mappings. t may be nil.
 func (t *Later) Extend(p *model.Plan, from int) {
 	if t == nil {
 		return
@@ -155,14 +156,14 @@ func (t *Later) Extend(p *model.Plan, from int) {
 	}
 }
 
-// Lacks takes in that a function has no object.
+// Lacks records that a function has no object. t may be nil.
 func (t *Later) Lacks(d *model.Dump, function int) {
 	if t != nil {
 		t.Counter.Lacks(d, function)
 	}
 }
 
-// Finish returns the counts.
+// Finish returns the counts. t may be nil.
 func (t *Later) Finish(dumps []*model.Dump, lines []report.DumpSummary) (r Result) {
 	if t == nil {
 		return r

@@ -12,64 +12,70 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A Counter counts the samples that are in jitted code, and those of them that the result
-// shows in a function: [JitSamples] says what that means. It is asked about one sample
-// after the other and keeps none of them; what it knows grows with the functions.
+// A Counter counts the samples in jitted code, and those of them that the result shows in a
+// function, as [report.JitSamples] defines. It takes one sample after the other and keeps none.
+// Its size grows with the functions.
 //
-// perf looks an address up among the mappings that the process has made up to the time
-// of the sample, the latest first, and then among those that it was forked with. So does
-// the tally. What the recording calls anonymous is transparent: rewriting leaves it out,
-// where there is jitted code.
+// perf looks an address up among the mappings that the process has made up to the time of the
+// sample, the latest first. Then it looks among those that the process was forked with. The
+// sample counter does the same. Mappings that the recording calls anonymous are transparent:
+// rewriting drops them where there is jitted code.
 type Counter struct {
-	rec       *recording.Recording
+	rec *recording.Recording
+	// Processes has the state of each process, by pid.
 	Processes map[uint32]*countedProcess
-	programs  map[uint32][]jitProgram
-	dumps     []*dumpCounter
-	stays     int // of all processes
+	// programs are the programs with jitted code, by pid.
+	programs map[uint32][]jitProgram
+	// dumps are the counts of dumps, by number.
+	dumps []*dumpCounter
+	stays int // number of stays of all processes
+	// functions is the number of mappings of functions.
 	functions int
-	Total     int64 // samples
+	Total     int64 // number of samples
+	// elsewhere counts samples in files.
 	elsewhere int64
-	seen      []seenSample // a power of two of them
+	seen      []seenSample // a cache; its length is a power of two
 
 	mu   sync.Mutex
 	lost map[lostFunction]bool // functions without objects
 }
 
-// A dumpCounter counts samples of the programs of a dump.
+// A dumpCounter counts samples in programs with a dump: those in functions, and the others.
 type dumpCounter struct{ resolved, unresolved int64 }
 
+// A lostFunction is a function of a dump. Both are numbers.
 type lostFunction struct{ dump, function int32 }
 
-// A tallied is what a process has.
+// A countedProcess is the state of a process.
 type countedProcess struct {
-	code         map[uint64][]stay // by counterPage, in the order of their times
+	code         map[uint64][]stay // by address/counterPage, in the order of their times
 	files        []counterFile     // in the order of their addresses
-	known        int               // mappings of the recording that are in files
-	Unattributed int64             // samples of programs without a dump, in no file
+	known        int               // number of mappings of the recording that are in files
+	Unattributed int64             // number of samples in no file, in programs without a dump
 }
 
 // A stay is a function at addresses of one page, from a time on.
 type stay struct {
 	time        uint64
-	function    lostFunction // nobody if the place is given up
-	first, last uint16       // bytes of the page
+	function    lostFunction // its function is nobody if the code has left
+	first, last uint16       // offsets in the page, both included
 }
 
 // A counterFile is a file at addresses, from a time on.
 type counterFile struct {
 	lo, hi, time uint64
-	reach        uint64 // the highest hi up to this one
+	reach        uint64 // the highest hi of it and of those before it
 }
 
-// A jitProgram is one that a process runs for some time, and that has jitted code.
+// A jitProgram is a program of a process with jitted code, from a time to a time.
 type jitProgram struct {
 	from, to uint64
-	marked   uint64 // since when it has a dump
-	dump     int
+	marked   uint64 // the time from which on it has a dump
+	// dump is the number of the dump.
+	dump int
 }
 
-// A seenSample is a place that was asked about before, and the counter that is right for
-// it from a time to a time.
+// A seenSample caches the counter for an address of a process, from a time to a time.
 type seenSample struct {
 	ip, from, to uint64
 	pid          uint32
@@ -77,14 +83,17 @@ type seenSample struct {
 }
 
 const (
+	// counterPage is the size of pages, in bytes.
 	counterPage = 16 << 10
-	nobody      = -1
+	// nobody is the function of a stay without code.
+	nobody = -1
 
-	// maxStays bounds how many pages each mapping takes, on average; plus a million.
+	// maxStays is how many stays each mapping may have, on average. A million more are
+	// allowed in all.
 	maxStays = 16
 )
 
-// Of returns the counter of samples in the functions of a plan.
+// Of returns a counter of samples in the functions of a plan.
 func Of(rec *recording.Recording, p *model.Plan) *Counter {
 	t := New(rec)
 	for i := range p.Mappings {
@@ -93,12 +102,12 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 	return t
 }
 
+// New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
 	return &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool)}
 }
 
-// add takes in a mapping of a function. Mappings come in the order of their times, or
-// nearly so.
+// add adds a mapping of a function. Mappings come in the order of their times, or nearly so.
 func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	if m.Len == 0 || m.Addr+m.Len-1 < m.Addr {
 		return
@@ -126,10 +135,10 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	}
 }
 
-// fits reports whether everything could be taken in.
+// fits reports whether all mappings could be added.
 func (t *Counter) fits() bool { return t.stays <= maxStays*t.functions+1<<20 }
 
-// Lacks takes in that a function has no object. Any goroutine may call it.
+// Lacks records that a function has no object. Any goroutine may call it. t may be nil.
 func (t *Counter) Lacks(d *model.Dump, function int) {
 	if t == nil {
 		return
@@ -139,6 +148,7 @@ func (t *Counter) Lacks(d *model.Dump, function int) {
 	t.lost[lostFunction{int32(d.Number), int32(function)}] = true
 }
 
+// process returns the state of a process, creating it if needed.
 func (t *Counter) process(pid uint32) *countedProcess {
 	p := t.Processes[pid]
 	if p == nil {
@@ -148,8 +158,8 @@ func (t *Counter) process(pid uint32) *countedProcess {
 	return p
 }
 
-// prepare makes ready for questions about the programs of some dumps, with what is known
-// of the recording by now.
+// prepare sets the programs of some dumps, and the files of all processes, from the present state
+// of the recording. It must precede find.
 func (t *Counter) prepare(dumps []*model.Dump) {
 	g := &t.rec.ProcessTree
 	t.programs = make(map[uint32][]jitProgram)
@@ -176,7 +186,7 @@ func (t *Counter) prepare(dumps []*model.Dump) {
 	}
 }
 
-// setFiles takes in where a process has files.
+// setFiles sets the addresses of a process's files.
 func (p *countedProcess) setFiles(known *recording.Process) {
 	if p.known == len(known.FileMaps)+len(known.Others) {
 		return
@@ -208,7 +218,7 @@ func (p *countedProcess) setFiles(known *recording.Process) {
 	}
 }
 
-// clear forgets all counts.
+// clear resets all counts.
 func (t *Counter) clear() {
 	t.Total, t.elsewhere = 0, 0
 	for _, d := range t.dumps {
@@ -229,7 +239,7 @@ func (t *Counter) sample(pid uint32, time, ip uint64) {
 	*s.counter++
 }
 
-// find returns what counts a sample, and from when to when it would be the same.
+// find returns the counter for a sample, and the times from which and up to which that holds.
 func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
 	g := &t.rec.ProcessTree
 	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
@@ -259,8 +269,8 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 	return t.unseen(pid, time, &from, &to), from, to
 }
 
-// unseen returns what counts a sample in no file and no function, and narrows from when to
-// when that is so.
+// unseen returns the counter for a sample in no file and no function. It narrows the times for
+// which that holds.
 func (t *Counter) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
 	var in *jitProgram
 	for i := range t.programs[pid] {
@@ -276,13 +286,14 @@ func (t *Counter) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
 	return &t.dumps[in.dump].unresolved
 }
 
-// A sight is what a process has at an address.
+// A sight is what a process has at an address: a file or a function, since a time.
 type sight struct {
 	kind     sightKind
 	since    uint64
 	function lostFunction
 }
 
+// A sightKind says what is at an address.
 type sightKind int
 
 const (
@@ -291,8 +302,8 @@ const (
 	inFunction
 )
 
-// at returns what a process has at an address, of what came from one time up to another,
-// and when that may change next.
+// at returns what a process has at an address at a time. Mappings from before since do not count.
+// next is when that may change.
 func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
 	list := p.code[ip/counterPage]
@@ -323,8 +334,8 @@ func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next u
 		case f.hi <= ip || f.time < since:
 		case f.time > time:
 			next = min(next, f.time)
-		// A function comes in front of what else is of its time, and behind what was there
-		// before the recording.
+		// At equal times, the file is the later one and hides the function. But at time 0,
+		// from before the recording, the function is the later one.
 		case s.kind == unknownSight, f.time > s.since, f.time == s.since && f.time > 0:
 			s = sight{kind: inFile, since: f.time}
 		}
@@ -332,14 +343,14 @@ func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next u
 	return s, next
 }
 
-// A Result is how many samples are in which code.
+// A Result has the numbers of samples.
 type Result struct {
 	Samples *report.SampleSummary // nil if they were not counted
 	Dumps   []*report.JitSamples  // by number
 	Found   report.Findings
 }
 
-// result returns the counts. lines are what is known of the dumps, by number.
+// result returns the counts. lines describe the dumps, by number.
 func (t *Counter) result(lines []report.DumpSummary) (r Result) {
 	if !t.fits() {
 		r.Found.Note(fmt.Sprintf("%s: its samples are not counted: the functions cover too much memory", quote.Printable(t.rec.In.Path)))

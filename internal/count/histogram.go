@@ -4,7 +4,8 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// take counts the samples of a census, and reports whether it could tell.
+// take counts the samples of an address histogram. It returns false, with all counts reset, if
+// the histogram is not enough for that.
 func (t *Counter) take(c *recording.Histogram) bool {
 	if c == nil || c.Over {
 		return false

@@ -23,14 +23,14 @@ type Case struct {
 	Rec      *recording.Recording
 	Left     locate.Left
 	Formats  []locate.Format
-	Counter  *count.Counter // of the samples, or nil
+	Counter  *count.Counter // sample counter, or nil
 	Traces   bool           // calls of traces are in the result
-	Problems bool           // some were found
+	Problems bool           // problems were found
 	Opts     *config.Options
 }
 
-// Explain finds out why there are no markers, or none of a process that has made code. The error
-// is ctx's.
+// Explain returns the reasons why there are no markers, or none of a process that has made code.
+// The error is ctx's.
 func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) {
 	rec, t := c.Rec, c.Counter
 	add := func(r report.Reason) { reasons = append(reasons, r) }
@@ -40,9 +40,10 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 	}
 	jitProcesses := jitProcesses(rec, t)
 	switch {
-	case len(rec.Markers) > 0 && (t == nil || len(jitProcesses) == 0): // of those with a marker, problems tell
+	// problems describe those with a marker
+	case len(rec.Markers) > 0 && (t == nil || len(jitProcesses) == 0):
 		return reasons, nil
-	case len(jitProcesses) == 0 && c.Traces: // there is something in the result
+	case len(jitProcesses) == 0 && c.Traces: // the result has something
 		return reasons, nil
 	case t == nil && len(jitProcesses) == 0:
 		add(report.Reason{Kind: report.ReasonNoJittedCode, Text: "no process in it is known to have a JIT compiler"})
@@ -88,15 +89,16 @@ func Explain(ctx context.Context, c *Case) (reasons []report.Reason, err error) 
 	return reasons, nil
 }
 
-// A suspect is a process that may have made code.
+// A jitProcess is a JIT process: one that may have made code.
 type jitProcess struct {
-	pid          uint32
+	pid uint32
+	// unattributed is the number of its unattributed samples, 0 if they were not counted.
 	unattributed int64
 	*recording.Process
 }
 
-// jitProcesses returns the processes with samples in no file, the most of them first. Without
-// a tally they are those of known runtimes.
+// jitProcesses returns the processes with enough unattributed samples, in descending order of
+// those. Without a sample counter it returns the processes of known runtimes.
 func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess) {
 	for _, pid := range rec.PIDs() {
 		p := rec.Processes[pid]
@@ -121,7 +123,7 @@ func jitProcesses(rec *recording.Recording, t *count.Counter) (list []jitProcess
 	return list
 }
 
-// diagnose says what may be the matter with a process. The error is ctx's.
+// diagnose returns the most likely reason for the missing dump of a process. The error is ctx's.
 func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (report.Reason, error) {
 	who := recording.NameOf(s.pid, s.Comm)
 	if s.unattributed > 0 {
@@ -181,18 +183,20 @@ func diagnose(ctx context.Context, rec *recording.Recording, f *locate.Finder, s
 	return r, nil
 }
 
-// explained asks the formats that no mapping describes why a process has no file of theirs.
+// explained reports whether a format explains why a process has no file of it. Only formats that
+// no mapping describes can.
 func explained(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	return slices.ContainsFunc(f.Formats, func(format locate.Format) bool { return format.Explain != nil && format.Explain(f, pid, who, r) })
 }
 
-// unmarkedDump returns the path of a dump of a process that the recording does not tell of,
-// if there is one that can be its, and of one that is empty.
+// unmarkedDump returns the path of a usable dump of a process that has no marker in the
+// recording, or "". If there is none, it returns the path of an empty one.
 func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finder, s jitProcess) (path, empty string, err error) {
 	var paths []string
 	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
-		others, _ := filepath.Glob(filepath.Join(quote.Literal(dir), fmt.Sprintf("jit-*-%d.dump", s.pid))) // as JavaScriptCore calls it
+		// as JavaScriptCore calls it
+		others, _ := filepath.Glob(filepath.Join(quote.Literal(dir), fmt.Sprintf("jit-*-%d.dump", s.pid)))
 		paths = append(paths, others[:min(len(others), recording.MaxReasons)]...)
 	}
 	for _, path := range paths {

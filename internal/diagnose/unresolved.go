@@ -11,14 +11,15 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Unresolved says of which dumps no function has a sample, although samples are in
-// JIT memory of their processes, and what speaks for the cause. t is the counter of the
-// samples, lines have its counts, and input is how the recording was named.
+// Unresolved returns problems for dumps without a sample in any of their functions, although
+// samples are in JIT memory of their processes. The problems name the likely cause. t is the
+// sample counter, lines have its counts, and input is the path of the recording.
 func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.DumpSummary, t *count.Counter, input string) (found report.Findings) {
 	for _, d := range dumps {
 		s := &lines[d.Number]
 		if s.Samples == nil || s.Samples.Resolved > 0 || s.Samples.InJIT < recording.FewUnattributed ||
-			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) { // which have problems of their own
+			// those have problems of their own
+			s.Cut >= 0 || s.Nowhere > 0 || t.LacksAny(d.Number) {
 			continue
 		}
 		found.Problem(report.Problem{File: d.Path, Offset: -1,
@@ -28,7 +29,7 @@ func Unresolved(rec *recording.Recording, dumps []*model.Dump, lines []report.Du
 	return found
 }
 
-// whyUnresolved says why samples are in none of the dump's functions.
+// whyUnresolved returns why samples are in none of the dump's functions.
 func whyUnresolved(d *model.Dump, rec *recording.Recording) string {
 	first, last := uint64(math.MaxUint64), uint64(0)
 	events := d.Source.Scanned().Events

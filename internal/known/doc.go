@@ -1,3 +1,3 @@
-// Package known lists the runtimes that jitinject knows: by which files a process is
-// recognized as one, and which options make it write a dump.
+// Package known lists the runtimes that jitinject knows. It has the files by which a process is
+// recognized as one, and the options that make it write a dump.
 package known

@@ -18,17 +18,19 @@ func (r *Runtime) Asks(cmdline []string) bool {
 	})
 }
 
-// A Runtime is a program with a JIT compiler, and how it is told to write a dump.
+// A Runtime is a program with a JIT compiler, with the way to make it write a dump.
 type Runtime struct {
 	names []string // of its program, or of its main thread
-	files []string // parts of names of files that it maps, where its own name says nothing
-	flags []string // parts of a command line that tell it to write one
-	start string   // what to type, behind perf record; "" if there is no way
-	note  string   // what else has to be known
+	// files are parts of names of files that it maps, where its own name is not enough.
+	files []string
+	flags []string // parts of a command line that make it write a dump
+	// start is what to type after perf record, or "" if the runtime cannot write a dump.
+	start string
+	note  string // further advice, or ""
 }
 
-// all are those that people meet; names are compared without what follows a digit,
-// a dash or a dot, as in python3.13.
+// all are the runtimes in common use. Names are compared up to a digit, a dash or a dot, as in
+// python3.13.
 var all = []Runtime{
 	{names: []string{"node", "nodejs", "electron"}, flags: []string{"--perf-prof"}, start: "node --perf-prof PROGRAM.js"},
 	{names: []string{"deno"}, flags: []string{"--perf-prof"}, start: "deno run --v8-flags=--perf-prof PROGRAM.ts"},
@@ -59,7 +61,7 @@ func plain(name string) string {
 	return name
 }
 
-// Of returns the runtime that a process is, or nil.
+// Of returns the runtime of a process, or nil.
 func Of(p *recording.Process) *Runtime {
 	var files []string
 	for i := range p.FileMaps {
@@ -79,7 +81,7 @@ func Of(p *recording.Process) *Runtime {
 	return nil
 }
 
-// Advice is what to type to have a dump.
+// Advice returns the command that makes the runtime write a dump, with further advice.
 func (r *Runtime) Advice() string {
 	switch {
 	case r.start == "":
@@ -90,7 +92,7 @@ func (r *Runtime) Advice() string {
 	return "perf record -k mono -g " + r.start
 }
 
-// Given returns which of the runtime's flags is on a command line, or "".
+// Given returns the argument of a command line that has one of the runtime's flags, or "".
 func (r *Runtime) Given(cmdline []string) string {
 	for _, arg := range cmdline {
 		for _, f := range r.flags {

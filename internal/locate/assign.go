@@ -10,10 +10,10 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Assign decides whose dump each file is. Files are given away in the order of how
-// sure it is; of several that fit a claim equally well, it gets the one that was
-// found in the best place. A file that several claims reach for with equal right
-// is nobody's, unless they are about one dump.
+// Assign sets the dump of each reference. Files are assigned in order of decreasing confidence.
+// Of several files with equal confidence, a reference gets the one from the best place. A file
+// that several references could have with equal right goes to none of them, unless they are about
+// one dump.
 func (f *Finder) Assign(references []*Reference) {
 	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible} {
 		for {
@@ -36,7 +36,8 @@ func (f *Finder) Assign(references []*Reference) {
 	}
 }
 
-// assignTo decides whose of the wishers' dumps a file is.
+// assignTo sets the dump of the one of the wishers that gets a file. If that is ambiguous, all of
+// them are refused.
 func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
 	s.assigned = true
 	owner := wishers[0]
@@ -62,8 +63,8 @@ func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
 		if c == owner || c.Dump != nil || c.gone || c.candidate(s) == nil {
 			continue
 		}
-		// Mapped by a second process, of which the recording does not tell how it
-		// is related to the first. Its own functions carry its pid.
+		// A second process mapped it, and its relation to the first is unknown. Its own
+		// functions carry its pid.
 		if sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || owner.has(c.Markers[0].PID) || chosen.Confidence == recording.Certain && c.candidate(s).Confidence == recording.Certain {
 			owner.Markers = append(owner.Markers, c.Markers...)
 			c.gone, c.refusals = true, nil
@@ -75,7 +76,7 @@ func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
 	owner.Dump.Note = owner.note(chosen)
 }
 
-// note says why a file was taken, where another might have been.
+// note returns why a file was chosen where there were others, or "".
 func (c *Reference) note(chosen *candidate) string {
 	better, other := "", ""
 	for _, cand := range c.Candidates {

@@ -22,19 +22,20 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A Finder looks for the files of dumps. Each file is opened and scanned once,
-// whoever's it may be.
+// A Finder looks for the files of dumps. It opens and scans each file once, for all references.
 type Finder struct {
 	Rec     *recording.Recording
 	Opts    *config.Options
 	Formats []Format
-	Files   []*SideFile
+	// Files are all files that are open.
+	Files []*SideFile
+	// Left has the files of formats without a marker that belong to no process.
 	Left    Left
-	Subdirs [][]string           // in each of opts.DumpDirs
-	given   map[string]*SideFile // of markers with a place, by path
+	Subdirs [][]string           // names of the directories in each of Opts.DumpDirs
+	given   map[string]*SideFile // files of markers with a place, by path
 }
 
-// Mark adds a marker that the recording does not have, for a file that is its dump.
+// Mark adds a marker that the recording does not have. s is the file of its dump.
 func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 	if f.given == nil {
 		f.given = make(map[string]*SideFile)
@@ -46,32 +47,32 @@ func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 // A SideFile is a file that may be a dump of the recording.
 type SideFile struct {
 	Path   string // where it was found first
-	live   bool   // that path is gone when its process is
+	live   bool   // the path vanishes with its process
 	File   *os.File
 	Info   os.FileInfo
 	Source source.Dump
 
+	// Scanned says that the source has been scanned.
 	Scanned  bool
-	assigned bool // whose it is, or that nobody can tell
-	Taken    bool // it is someone's
+	assigned bool // it is assigned, or it is known to be ambiguous
+	Taken    bool // it is the dump of a reference
 }
 
-// A candidate is a file that may be the dump of a claim.
+// A candidate is a file that may be the dump of a reference.
 type candidate struct {
 	*SideFile
 	place      string // where it was found, in words
-	recorded   bool   // that is where it was when it was recorded
+	recorded   bool   // it was found where it was recorded
 	Confidence recording.Confidence
-	err        error // why it is refuted
+	err        error // why it is refuted, or nil
 }
 
 // recordedPlace is the best place: where the dump was when it was recorded.
 const recordedPlace = "where it was recorded"
 
-// Search collects the candidates of a claim, the best places first: where the
-// dump was when it was recorded, in the hands of the process, beside the
-// recording, in the given directories. The error is ctx's, or of options that
-// cannot be followed.
+// Search collects the candidates of a reference, those of the best places first. The places are
+// where the dump was recorded, the running process, the directory of the recording, and the given
+// directories. The error is ctx's, or of options that cannot be followed.
 func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	if m := &c.Markers[0]; m.Place != "" {
 		return f.offer(ctx, c, f.given[m.Path], m.Place, recording.Certain)
@@ -109,7 +110,8 @@ func (f *Finder) Search(ctx context.Context, c *Reference) error {
 	return nil
 }
 
-// probe looks at one place.
+// probe adds the file at a path, if there is one, as a candidate. A file that cannot be opened
+// becomes a refusal.
 func (f *Finder) probe(ctx context.Context, c *Reference, path, place string) error {
 	file, err := safefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -122,7 +124,8 @@ func (f *Finder) probe(ctx context.Context, c *Reference, path, place string) er
 	return f.Candidate(ctx, c, file, path, place, recording.Possible)
 }
 
-// Candidate makes a file a candidate of a claim, after a look at what is in it.
+// Candidate adds an open file as a candidate of a reference, if its contents allow it. Otherwise
+// it adds a refusal. It takes over file.
 func (f *Finder) Candidate(ctx context.Context, c *Reference, file *os.File, path, place string, known recording.Confidence) error {
 	s, err := f.SideFile(file, path)
 	if err != nil {
@@ -132,7 +135,7 @@ func (f *Finder) Candidate(ctx context.Context, c *Reference, file *os.File, pat
 	return f.offer(ctx, c, s, place, known)
 }
 
-// offer makes a file that is open a candidate.
+// offer adds an open side file as a candidate. A file that cannot be the dump becomes a refusal.
 func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place string, known recording.Confidence) error {
 	path := s.Path
 	if i := slices.IndexFunc(c.Candidates, func(old *candidate) bool { return old.SideFile == s }); i >= 0 {
@@ -171,12 +174,12 @@ func (f *Finder) offer(ctx context.Context, c *Reference, s *SideFile, place str
 	return nil
 }
 
-// Scan scans a file, once.
+// Scan scans a file, unless that has been done.
 func (f *Finder) Scan(ctx context.Context, s *SideFile) error {
 	if s.Scanned {
 		return nil
 	}
-	if !f.Rec.In.Once { // or else it goes on as the stream does
+	if !f.Rec.In.Once { // a scan of a stream goes on with the stream
 		f.Opts.Progress.Begin(report.PhaseScan, s.Info.Size())
 		s.Source.Scanned().Watch = f.Opts.Progress.Set
 	}
@@ -187,7 +190,7 @@ func (f *Finder) Scan(ctx context.Context, s *SideFile) error {
 	return nil
 }
 
-// checked is the problem of a file whose contents do not fit.
+// checked returns the problem of a file with contents that do not fit.
 func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
 	otherwise := report.AdviceNamed(pid, err)
 	if errors.As(err, new(clock.Unknown)) {
@@ -196,8 +199,8 @@ func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
 	return report.ProblemOf(path, err, otherwise)
 }
 
-// SideFile returns what is known of an open file, which is closed if it is known
-// already, or is no dump.
+// SideFile returns the side file of an open file. It closes file if the same file is open
+// already, or on failure.
 func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -227,18 +230,19 @@ func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
 	return s, nil
 }
 
-// MaxSubdirs bounds how many directories in one of DumpDirs are looked into.
+// MaxSubdirs bounds how many directories in one of DumpDirs are searched.
 const MaxSubdirs = 1000
 
-// ListDirs looks at the directories in which dumps are to be looked for, and at
-// those in them: dumps of containers have one name, so that is how to keep them.
+// ListDirs lists the directories in each of DumpDirs: dumps of containers have equal names, so
+// users keep them in directories of their own. It fails if one of DumpDirs is no directory.
 func (f *Finder) ListDirs() error {
 	for _, dir := range f.Opts.DumpDirs {
 		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 			return fmt.Errorf("%s: there is no such directory", report.MentionedPath("DumpDirs", dir))
 		}
 		var subdirs []string
-		entries, _ := os.ReadDir(dir) // one that cannot be listed may still hold what is asked for by name
+		// A directory that cannot be listed may still have a file of a known name.
+		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if e.IsDir() && len(subdirs) < MaxSubdirs {
 				subdirs = append(subdirs, e.Name())
@@ -249,7 +253,7 @@ func (f *Finder) ListDirs() error {
 	return nil
 }
 
-// Missing is the problem of a claim for which there is no file at all.
+// Missing returns the problem of a reference without any file.
 func (f *Finder) Missing(c *Reference) report.Problem {
 	var dirs []string
 	for _, dir := range append([]string{f.Rec.In.Dir}, f.Opts.DumpDirs...) {

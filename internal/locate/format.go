@@ -12,21 +12,22 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A Format is what a format of dumps offers for finding them. Any function may be nil.
+// A Format has the functions that find the dumps of a format. Any of them may be nil.
 type Format struct {
 	// Open opens a file as a dump. Its error is Other for a file of another format.
-	Open  func(src io.ReaderAt) (source.Dump, error)
+	Open func(src io.ReaderAt) (source.Dump, error)
+	// Other is the error of Open for a file of another format.
 	Other error
 
-	// Library is part of the name of a file that processes map if they write files of the format
-	// which nothing else announces, or "".
+	// Library is a part of the name of a file that processes map if they write files of the
+	// format. It is "" if the recording announces the format's files otherwise.
 	Library string
 
-	// Find adds markers for the format's files that no mapping in the recording describes. The
-	// error is ctx's, or of options that cannot be followed.
+	// Find adds markers for the format's files that no mapping in the recording describes.
+	// The error is ctx's, or of options that cannot be followed.
 	Find func(ctx context.Context, f *Finder, found *report.Findings) error
 
-	// Explain fills in a reason why there is no file of the format for a process that made code, and
+	// Explain fills in a reason why a process that made code has no file of the format. It
 	// reports whether it can. who is a clause that says what the process did.
 	Explain func(f *Finder, pid uint32, who string, r *report.Reason) bool
 
@@ -51,8 +52,8 @@ func (f *Finder) IsOther(err error) bool {
 	return slices.ContainsFunc(f.Formats, func(format Format) bool { return format.Open != nil && errors.Is(err, format.Other) })
 }
 
-// open opens a file as a dump of the format that it has. Where it has none, the error is
-// that of the first format.
+// open opens a file as a dump of its format. If it has none of the formats, the error is that of
+// the first format.
 func (f *Finder) open(src io.ReaderAt) (source.Dump, error) {
 	var first error
 	for _, format := range f.Formats {

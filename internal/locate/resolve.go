@@ -15,7 +15,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A Result is what was located.
+// A Result has the dumps that were found, the files without a process, and findings.
 type Result struct {
 	Dumps []*model.Dump
 	Left  Left
@@ -24,23 +24,25 @@ type Result struct {
 
 // Left are files of formats without a marker that belong to no process.
 type Left struct {
+	// Logs are the logs that were refused.
 	Logs     []RefusedLog
-	Captures int // named, and left out with a problem
+	Captures int // number of captures that the user named and that have a problem
 }
 
-// A RefusedLog is a log that was looked at and not taken.
+// A RefusedLog is a log that was opened and not used.
 type RefusedLog struct {
 	Path string
-	PID  uint32 // the process that it says it is of; 0 for none
-	Err  error
+	PID  uint32 // the process in its name or header; 0 for none
+	// Err is the reason.
+	Err error
 }
 
-// Resolve finds, opens and scans the dumps that the recording's markers name,
-// each once. Those that cannot be used become problems; their markers stay in the
-// output, so that a later run can do better. The error is ctx's, or of options
-// that cannot be followed.
+// Resolve finds, opens and scans the dumps that the recording's markers name, each once. Dumps
+// that cannot be used become problems. Their markers stay in the output, so that a later run can
+// do better. The error is ctx's, or of options that cannot be followed. The caller closes the
+// dumps.
 //
-// Before that, each format adds markers for its side files that no mapping describes.
+// First, each format adds markers for its side files that no mapping describes.
 func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, opts *config.Options) (*Result, error) {
 	f := &Finder{Rec: rec, Opts: opts, Formats: formats}
 	r := new(Result)
@@ -53,7 +55,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, op
 	}
 	references := referencesOf(rec)
 	var dumps []*model.Dump
-	var pending []*clock.Constraints // about clocks
+	var pending []*clock.Constraints // with clocks that need samples
 	for _, c := range references {
 		if err := f.Search(ctx, c); err != nil {
 			return nil, err
@@ -107,7 +109,7 @@ func CloseDumps(dumps []*model.Dump) {
 	}
 }
 
-// UsedMarkers returns the markers whose dumps are in use.
+// UsedMarkers returns the markers of dumps that are in use.
 func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
 	for _, d := range dumps {
 		used = append(used, d.Markers...)
@@ -115,9 +117,8 @@ func UsedMarkers(dumps []*model.Dump) (used []recording.Marker) {
 	return used
 }
 
-// isRecordings checks that the dump can be of the recorded process: producers map
-// it before they write to it. A process of another run, or container, may have
-// had the same pid.
+// isRecordings fails if the dump cannot be of the recorded process: producers map it before they
+// write to it. A process of another run, or container, may have had the same pid.
 func isRecordings(d *model.Dump) error {
 	since := d.Markers[0].Time
 	for _, m := range d.Markers {
@@ -134,7 +135,7 @@ func isRecordings(d *model.Dump) error {
 	return fmt.Errorf("all that is in it happened before process %d mapped it; was it overwritten by another run?", d.PID)
 }
 
-// dumpAdvice adds to an error what may be done about it.
+// dumpAdvice adds advice to an error of opening a dump, if there is some.
 func dumpAdvice(err error) error {
 	switch {
 	case errors.Is(err, jitdump.ErrNotJitdump):

@@ -15,10 +15,10 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Processes of the recording that still run know their dumps: a path may mean
-// another file to them than to us, in a container, or none at all any more.
+// Processes of the recording that still run have their dumps at hand. In a container, a path may
+// mean another file to them than to us. A file may also have no path any more.
 
-// A liveFile is a file that a process shows.
+// A liveFile is a file that a running process has or sees.
 type liveFile struct {
 	path       string
 	place      string // in words
@@ -26,15 +26,16 @@ type liveFile struct {
 	confidence recording.Confidence
 }
 
+// mappedPlace is the place of a file that a process maps.
 const mappedPlace = "mapped by the process"
 
-// isLive reports whether a path leads through a process, and ends with it.
+// isLive reports whether a path leads through a process, and so vanishes with it.
 func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 
-// liveFiles returns what the processes of a claim show. A number says little, it
-// may be another process's by now. So one that maps a file of the name at the
-// address of the marker is asked first; then those that have it open, and those
-// that may have been there when it was mapped.
+// liveFiles returns the files of a reference that its running processes have. A pid proves
+// little, because another process may have it by now. So a file that is mapped at the marker's
+// address comes first. Then come files that the process has open, and those that a process from
+// before the mapping sees.
 func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 	for _, m := range c.Markers {
 		dir := processDir(m.PID)
@@ -68,8 +69,8 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 	return files
 }
 
-// openLink opens the file that one of the kernel's links leads to, if its name is
-// that of path.
+// openLink opens the file that one of the kernel's links leads to, if it has the name of path. It
+// returns nil if that fails.
 func openLink(link, path string) *os.File {
 	target, err := os.Readlink(link)
 	if err != nil || filepath.Base(strings.TrimSuffix(target, recording.DeletedSuffix)) != filepath.Base(path) {
@@ -86,7 +87,7 @@ func openLink(link, path string) *os.File {
 	return file
 }
 
-// openInRoot opens a path as a process sees it. Links in it stay in the process's
+// openInRoot opens a path as a process sees it, or returns nil. Links in it stay in the process's
 // own root: a container must not lead us out of itself.
 func openInRoot(dir, path string) *os.File {
 	root, err := unix.Open(dir+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -127,8 +128,8 @@ func sameFiles(a, b *os.File) bool {
 	return err == nil && os.SameFile(sa, sb)
 }
 
-// running reports whether the process that has a marker's number now was there
-// when it was mapped, and so is the same.
+// running reports whether the process that now has a marker's pid is the one that made the
+// mapping: it existed then.
 func running(rec *recording.Recording, m recording.Marker) bool {
 	then := m.Time
 	if then == 0 { // mapped before the recording began
@@ -143,14 +144,14 @@ func running(rec *recording.Recording, m recording.Marker) bool {
 	return ok && since <= then
 }
 
-// processStart returns when a process began, in nanoseconds of CLOCK_MONOTONIC, or
-// a little earlier.
+// processStart returns when a process began, in nanoseconds of CLOCK_MONOTONIC, or a little
+// earlier.
 func processStart(pid uint32) (uint64, bool) {
 	stat, err := os.ReadFile(processDir(pid) + "/stat")
 	if err != nil {
 		return 0, false
 	}
-	const startTime = 22 - 3 // field 22 of proc(5); the name, field 2, may hold anything
+	const startTime = 22 - 3 // field 22 of proc(5); the name, field 2, may contain anything
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= startTime {
 		return 0, false

@@ -1,4 +1,4 @@
-// Package model holds the data that the stages of a run hand on, with no rules in it:
-// the [Dump] that was found for a process, the [Object]s to be made of its functions, the
-// [Mapping]s that will tell perf of them, and the [Plan] with all of these.
+// Package model holds the data that the stages of a run pass on. It makes no decisions. A [Dump]
+// was found for a process, an [Object] is made of its functions, and a [Mapping] tells perf where
+// an object lies. A [Plan] has all of these.
 package model

@@ -12,32 +12,37 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A Dump is a side file with the process it is about.
+// A Dump is a side file together with its process.
 type Dump struct {
 	Path    string             // where it was found
-	Live    bool               // that path is gone when the process is
-	Note    string             // why this file was taken, if that needs to be said
+	Live    bool               // the path vanishes with the process
+	Note    string             // why this file was chosen, or ""
 	Untimed bool               // it had no times when its clock was matched
 	Assumed string             // what was assumed of its times against its header, or ""
 	PID     uint32             // the process in the recording that mapped it
-	Markers []recording.Marker // that named it; the first is that process's
-	File    *os.File
-	Source  source.Dump
-	Clock   func(uint64) uint64 // from its times to the recording's
-	Match   report.Clock        // how that was found
+	Markers []recording.Marker // mappings that name it; that of PID comes first
+	// File is open until the end of the run, or of its process in a stream.
+	File   *os.File
+	Source source.Dump
+	Clock  func(uint64) uint64 // converts its times into the recording's, in nanoseconds
+	Match  report.Clock        // how Clock was found
 
-	LeftOut  map[int]bool // functions that cannot be told from others without a clock
-	Unmapped map[int]bool // what is said to be functions, and is not
+	// LeftOut has the functions that cannot be told from others without a clock. They are
+	// dropped.
+	LeftOut map[int]bool
+	// Unmapped has entries of the dump that look like functions and are none.
+	Unmapped map[int]bool
 
-	CodeFiles int // of Options.CodeFrom that are of its process
-	Late      int // functions that were loaded when all of them had been made
+	CodeFiles int // number of files of Options.CodeFrom that are of its process
+	// Late is the number of functions that were loaded after all of those files were made.
+	Late int
 
-	Number  int    // of its line in the summary
+	Number  int    // index of its line in the summary
 	Objects string // the directory for its objects, absolute
-	Placed  int    // source files that have been written
+	Placed  int    // number of source files that have been written
 }
 
-// KnowsMachine fails if it is unknown what machine the dump's code is for.
+// KnowsMachine fails if the machine of the dump's code is unknown.
 func (d *Dump) KnowsMachine() error {
 	if d.Source.Target().Machine != uint32(elf.EM_NONE) {
 		return nil
@@ -49,14 +54,14 @@ func (d *Dump) KnowsMachine() error {
 	return report.Advise(err, "record into a file: perf record -o FILE")
 }
 
-// NoteAssumed says what was assumed of the dump's times.
+// NoteAssumed adds a note with what was assumed of the dump's times, if anything was.
 func (d *Dump) NoteAssumed(found *report.Findings) {
 	if d.Assumed != "" {
 		found.Note(quote.Printable(d.Path) + ": " + d.Assumed)
 	}
 }
 
-// OtherFiles are the paths of a dump's files beside its first.
+// OtherFiles returns the paths of a dump's files other than its first.
 func (d *Dump) OtherFiles() (paths []string) {
 	if g, ok := d.Source.(source.Group); ok {
 		paths = g.Paths()
@@ -64,10 +69,9 @@ func (d *Dump) OtherFiles() (paths []string) {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == d.Path })
 }
 
-// Fits compares the addresses of a dump with where the processes that mapped it,
-// and those related to them, had executable memory. Code in files counts for
-// nothing: V8 describes its builtins, which lie at one place in every process. Where
-// records were lost, nothing is refuted.
+// Fits compares the addresses of a dump with the executable memory of the processes that mapped
+// it, and of those related to them. Code in files does not count: V8 describes its builtins,
+// which lie at one address in every process. Where records were lost, Fits refutes nothing.
 func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 	family := rec.Related(d.Markers)
 	known, inside, outside := false, 0, 0

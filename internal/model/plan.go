@@ -10,71 +10,77 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// tightPrefix is how the paths of perf inject's objects begin, mostly.
+// tightPrefix is how the paths of perf inject's objects mostly begin.
 const tightPrefix = "/tmp/jitted-"
 
-// IsTight reports whether perf takes the objects in a directory for perf inject's own,
-// by their paths.
+// IsTight reports whether perf takes objects in a directory for perf inject's own, by their
+// paths.
 func IsTight(dir string) bool { return dir == "/tmp" || strings.HasPrefix(dir, tightPrefix) }
 
-// A Plan says which objects there will be and which mappings tell of them.
-// Building objects and writing records follow it and decide nothing.
+// A Plan has the objects that a run makes, and their mappings. Later stages follow it and decide
+// nothing.
 type Plan struct {
 	Objects  []Object
 	Mappings []Mapping // in the order of their times
 
-	// Where functions are that have been dropped from the plan; nil if nobody asks.
+	// Absent has the addresses of functions that were dropped from the plan. It is nil if
+	// they are not needed.
 	Absent map[*Dump][]addrs.Range
 }
 
-// An Object is the file that a function goes into.
+// An Object is the file for a function, or for several (Bundle).
 type Object struct {
-	Dump     *Dump
-	Function int // of the dump's source
-	PID      uint32
-	Index    uint64
-	Repeat   int // counts objects that would have the same name; 0 for the first
+	Dump *Dump
+	// Function is a function of the dump's source; 0 in a bundle.
+	Function int
+	// PID is the process in the object's name.
+	PID uint32
+	// Index is the index in the object's name; 0 in a bundle.
+	Index  uint64
+	Repeat int // number of earlier objects with the same name
 
-	Bundle *Bundle // if it is one of many functions; function and index are zero then
+	Bundle *Bundle // its functions if there may be several, or else nil
 
-	Sent uint64 // bytes of unwind tables that its producer sent
+	Sent uint64 // size of the unwind tables that its producer sent, in bytes
 
-	// Where stacks will be unwound: where its code is, and its tables seem to be, and how
-	// many bytes there are for them; 0 if there is no place for them.
-	Placed           bool // that is decided
+	// In recordings with copies of stacks, CodeAt is the address of its code, and TablesAt
+	// that of its unwind tables, which have Room bytes. TablesAt is 0 if no address is free.
+	Placed           bool // CodeAt, TablesAt and Room are set
 	CodeAt, TablesAt uint64
 	Room             uint64
 
-	// Filled when the object is made.
+	// These are set when the object is made.
 	BuildID [jitobj.BuildIDSize]byte
 	Tables  jitobj.Tables
 	Made    bool
 }
 
-// A Bundle is what an object of many functions has: the functions, in the order of their
-// addresses, and the memory that it is about.
+// A Bundle is the content of an object of many functions: the functions, in the order of their
+// addresses, and the memory that they lie in.
 type Bundle struct {
 	Members []Member
 	Region  jitobj.Region
 }
 
-// A Member is a function in a bundle, and where it was in memory.
+// A Member is a function in a bundle, with its address.
 type Member struct {
 	Function int // of the dump's source
-	Placed   int // of the bundler
+	Placed   int // index in the bundler's placed functions
 	Addr     uint64
-	Again    bool // an earlier object of the plan has it as well
+	Again    bool // an earlier object of the plan has the function as well
 }
 
-// bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle is
-// another one whenever a function comes or goes, and must not take the place of what an
-// earlier result refers to.
+// bundleIDSize is how many bytes of its build id are in a bundle's name. A bundle changes
+// whenever a function comes or goes. It must not replace a bundle that an earlier result refers
+// to.
 const bundleIDSize = 4
 
-// AppendName appends the object's file name, that of a bundle once it is made. It is perf's for the first function
-// of an index; perf lets a second one overwrite the first. No two objects of a
-// recording have the same name, wherever they are: perf report takes objects of
-// one name for one.
+// AppendName appends the object's file name. That of a bundle is complete once the object is
+// made.
+//
+// The first function of an index has the same name as with perf, where a second one overwrites
+// the first. No two objects of a recording have the same name, even in different directories:
+// perf report takes objects of one name for one.
 func (o *Object) AppendName(b []byte) []byte {
 	if o.Bundle != nil {
 		b = append(b, recording.BundlePrefix...)
@@ -97,8 +103,8 @@ func (o *Object) AppendName(b []byte) []byte {
 }
 
 // AppendPath appends the object's absolute path. perf 7 takes the start of any mapping of
-// /tmp/jitted-* for that of the file's code, but bundles are mapped in parts, too: their
-// paths are spelled so that it does not.
+// /tmp/jitted-* for that of the file's code. But bundles are mapped in parts, too, so their paths
+// are spelled differently.
 func (o *Object) AppendPath(b []byte) []byte {
 	if dir, ok := strings.CutPrefix(o.Dump.Objects, "/tmp/"); ok && o.Bundle != nil && strings.HasPrefix(dir, recording.ObjectPrefix) {
 		b = append(b, "/tmp/./"...)
@@ -112,21 +118,25 @@ func (o *Object) AppendPath(b []byte) []byte {
 	return o.AppendName(b)
 }
 
-// A Mapping is a record to be put into the recording: from its time on, an
-// object's code is at an address of a process, or nothing is known about it.
+// A Mapping is a record to be inserted into the recording. From its time on, an object's code is
+// at an address of a process, or nothing is known about the range.
+// Time is in nanoseconds of the recording's clock.
 type Mapping struct {
 	Time      uint64
 	PID, TID  uint32
 	Addr, Len uint64
-	Off       uint64 // of what is at addr, from the start of the object's code
-	Tables    uint64 // where the object's unwind tables seem to be, or 0
-	Object    int    // of the plan
-	Clear     bool   // take away what was known of the range; object has left it
+	// Off is the distance of the code at Addr from the start of the object's code, in bytes.
+	Off    uint64
+	Tables uint64 // address of the object's unwind tables, or 0
+	Object int    // index in the plan
+	Clear  bool   // clear the range; the object has left it
 
-	Copied addrs.Range // the second mapping that addr lies in, of a part of a file; or empty
+	// Copied is the second mapping of a part of a file that Addr lies in. It is empty if
+	// there is none.
+	Copied addrs.Range
 }
 
-// Functions counts the functions of a plan.
+// Functions returns the number of functions in the objects of a plan.
 func (p *Plan) Functions() (n int) {
 	for i := range p.Objects {
 		if b := p.Objects[i].Bundle; b != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A directory as output: what perf record --threads makes, with the same files.
+// An output may be a directory, with the same files as perf record --threads writes.
 
-// wantsDir reports whether an output is to be a directory.
+// wantsDir reports whether a path asks for a directory.
 func wantsDir(path string) bool { return strings.HasSuffix(path, "/") }
 
-// openOutputDir starts a directory as output.
+// openOutputDir opens a directory as output.
 func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 	path := filepath.Clean(opts.Output)
 	switch {
@@ -68,8 +68,8 @@ func (o *Output) inside(name string) string {
 	return filepath.Join(filepath.Dir(o.path), o.Temp.Name, name)
 }
 
-// isRecordingDir checks that a directory is a recording and nothing else is in it:
-// it is about to be moved or removed with all that it holds.
+// isRecordingDir fails if a directory is not a recording, or if anything else is in it: it is
+// about to be moved or removed with all of its contents.
 func isRecordingDir(path string) error {
 	f, err := os.Open(filepath.Join(path, "data"))
 	if err != nil {
@@ -93,8 +93,8 @@ func isRecordingDir(path string) error {
 	return nil
 }
 
-// copyOthers copies what is in the input's directory and no part of the recording
-// proper: the kernel's code, for one.
+// copyOthers copies the subdirectories of the input that are no part of the recording itself,
+// such as the kernel's code.
 func copyOthers(temp string, in *recording.Input) error {
 	entries, err := os.ReadDir(in.Path)
 	if err != nil {
@@ -111,16 +111,17 @@ func copyOthers(temp string, in *recording.Input) error {
 	return nil
 }
 
-// A dirSink writes the files of a directory. Records stay in the file that they
-// come from; new ones go where the one that they come before is.
+// A dirSink writes the files of a directory. Records stay in the file that they come from. A new
+// record goes into the file of the record that it precedes.
 type dirSink struct {
 	fileSink
 	others []*os.File // data.0, ...
 	bufs   []*bufio.Writer
-	file   int // that is written to
+	file   int // index of the file that is written to
 	err    error
 }
 
+// newDirSink returns a sink that writes the files of a directory.
 func newDirSink(in *recording.Input, out *Output) (Sink, error) {
 	w, err := perfdata.NewWriter(out.file, in.File)
 	if err != nil {
@@ -139,6 +140,7 @@ func newDirSink(in *recording.Input, out *Output) (Sink, error) {
 	return s, nil
 }
 
+// Write writes records to the file that From has set.
 func (s *dirSink) Write(p []byte) (int, error) {
 	if s.file == 0 {
 		return s.fileSink.Write(p)
@@ -151,10 +153,13 @@ func (s *dirSink) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
+// Raw writes payloads of records to that file.
 func (s *dirSink) Raw(p []byte) { s.Write(p) }
 
+// From sets the file that is written to.
 func (s *dirSink) From(file int) { s.file = file }
 
+// Err returns the first error of writing any of the files.
 func (s *dirSink) Err() error {
 	if s.err != nil {
 		return s.err
@@ -162,6 +167,7 @@ func (s *dirSink) Err() error {
 	return s.fileSink.Err()
 }
 
+// Finish writes what is left of all files.
 func (s *dirSink) Finish(buildIDs, aux func([]byte) []byte) error {
 	for _, b := range s.bufs {
 		if err := b.Flush(); s.err == nil {
@@ -177,6 +183,7 @@ func (s *dirSink) Finish(buildIDs, aux func([]byte) []byte) error {
 	return s.fileSink.Finish(buildIDs, aux)
 }
 
+// close closes the files other than data.
 func (s *dirSink) close() (err error) {
 	for _, f := range s.others {
 		if e := f.Close(); err == nil {

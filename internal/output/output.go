@@ -19,19 +19,20 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// An Output is the file that a result goes into: written beside its place, and
-// put there when it is whole.
+// An Output is the file or directory for a result. It is written to a temporary file, then
+// renamed.
 type Output struct {
 	path   string
 	file   *os.File
-	parent int               // descriptor of the directory that path is in
-	Temp   *safefile.Partial // where it is being written; nil for a device or a pipe
+	parent int               // descriptor of the directory of path
+	Temp   *safefile.Partial // the temporary file; nil for a device or a pipe
 	Stream bool              // it gets the pipe format
 	dir    bool              // it is a directory; file is data in it
-	keep   bool              // it stays open
+	keep   bool              // file stays open: it is the caller's
 }
 
-// Open starts the output. It refuses what would destroy the input or a dump.
+// Open opens the output. It refuses a path that would destroy the input or a dump. The caller
+// calls Commit or Abandon, or both in this order.
 func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Output, error) {
 	path := opts.Output
 	if path == "-" {
@@ -81,7 +82,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 			}
 		}
 	}
-	// As perf does, only the owner may read it: a recording holds addresses.
+	// As with perf, only the owner may read it: a recording has addresses.
 	o := &Output{path: path}
 	err := o.create(func() (err error) {
 		o.file, o.Temp, err = safefile.Create(o.parent, filepath.Base(path), 0o600)
@@ -93,7 +94,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 	return o, nil
 }
 
-// create has something made in the directory that the output is to be in.
+// create opens the directory of the output and calls do.
 func (o *Output) create(do func() error) (err error) {
 	if o.parent, err = unix.Open(filepath.Dir(o.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return err
@@ -104,8 +105,8 @@ func (o *Output) create(do func() error) (err error) {
 	return err
 }
 
-// openSpecial deals with outputs that exist and are no regular files: a device,
-// such as /dev/null, is written to as it is.
+// openSpecial opens outputs that exist and are no regular files, such as the device /dev/null. It
+// returns nil for regular files, and fails for what cannot be an output.
 func openSpecial(path string, mode fs.FileMode) (*Output, error) {
 	link, err := os.Lstat(path)
 	if err != nil {
@@ -134,11 +135,11 @@ func openSpecial(path string, mode fs.FileMode) (*Output, error) {
 	return nil, nil
 }
 
-// Error says that the output cannot be written, and what to do.
+// Error returns an error that says that the output cannot be written, with advice.
 func Error(path string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError
-	switch { // without the name of the temporary file
+	switch { // omit the name of the temporary file
 	case errors.As(err, &pe):
 		err = pe.Err
 	case errors.As(err, &le):
@@ -147,17 +148,17 @@ func Error(path string, err error) error {
 	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", quote.Printable(path), err)
 }
 
-// GiveUp has a pipe that nobody empties keep the run from its end no longer than until
-// ctx is cancelled. The caller calls what it returns when no more is written.
+// GiveUp makes writes to a pipe fail once ctx is cancelled: a pipe without a reader would block
+// them. The caller calls stop after the last write.
 func (o *Output) GiveUp(ctx context.Context) (stop func() bool) {
 	if !o.Stream {
 		return func() bool { return true }
 	}
-	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) }) // standard output may have none
+	// Standard output may have no deadlines.
+	return context.AfterFunc(ctx, func() { o.file.SetWriteDeadline(time.Now()) })
 }
 
-// Size returns how many bytes have been written, where written is how many went into a
-// pipe or device.
+// Size returns how many bytes have been written. written is the number for a pipe or a device.
 func (o *Output) Size(written int64) int64 {
 	if o.Temp == nil {
 		return written
@@ -165,8 +166,8 @@ func (o *Output) Size(written int64) int64 {
 	return recording.SizeOf(o.inside(""))
 }
 
-// Commit puts the finished file in its place. What was there becomes PATH.old,
-// as with perf, unless it was empty.
+// Commit renames the finished file to its path. An earlier file becomes PATH.old, as with perf,
+// unless it was empty.
 func (o *Output) Commit() error {
 	if o.keep {
 		return nil
@@ -183,7 +184,8 @@ func (o *Output) Commit() error {
 	kept := unix.Fstatat(o.parent, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Size > 0
 	if kept {
 		if o.dir {
-			safefile.RemoveDir(o.parent, old) // a directory in its place would be in the way
+			// a directory there would block the renaming
+			safefile.RemoveDir(o.parent, old)
 		}
 		if err := o.keepOld(name, old); err != nil {
 			return Error(o.path+".old", err)
@@ -198,8 +200,8 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// keepOld gives the file name the name old. Where there are hard links it has both for
-// a moment, so that there is never none.
+// keepOld renames the file name to old. If the file system has hard links, it has both names for
+// a moment, so that it is never without one.
 func (o *Output) keepOld(name, old string) error {
 	for i := range safefile.Guessed {
 		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
@@ -210,7 +212,8 @@ func (o *Output) keepOld(name, old string) error {
 		}
 		if err == nil {
 			if err = unix.Renameat(o.parent, second, o.parent, old); err == nil {
-				// Two names of one file stay two names.
+				// Renaming one name of a file to another of its names removes
+				// neither.
 				unix.Unlinkat(o.parent, second, 0)
 				return nil
 			}
@@ -221,7 +224,7 @@ func (o *Output) keepOld(name, old string) error {
 	return unix.Renameat(o.parent, name, o.parent, old)
 }
 
-// Abandon removes what has been written. After commit it removes nothing.
+// Abandon removes what has been written. After Commit it removes nothing.
 func (o *Output) Abandon() {
 	if !o.keep && o.file != nil {
 		o.file.Close()

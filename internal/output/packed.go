@@ -12,6 +12,7 @@ type packedSink struct {
 	packer *perfdata.Packer
 }
 
+// NewPackedSink returns a sink that compresses records at a level and writes them to s.
 func NewPackedSink(s Sink, order binary.ByteOrder, level int) (Sink, error) {
 	f := perfdata.PackerFeature(order, level)
 	var first []byte
@@ -32,13 +33,16 @@ func NewPackedSink(s Sink, order binary.ByteOrder, level int) (Sink, error) {
 	return &packedSink{s, packer}, err
 }
 
+// Write compresses whole records.
 func (s *packedSink) Write(b []byte) (int, error) { return s.packer.Write(b) }
 
-// Raw takes what is no record.
+// Raw writes data that is no record.
 func (s *packedSink) Raw(b []byte) { s.packer.Raw(b) }
 
+// Flush writes the records that are held back.
 func (s *packedSink) Flush() { s.packer.Flush() }
 
+// Finish writes what is left of the records, and finishes the other sink.
 func (s *packedSink) Finish(buildIDs, aux func([]byte) []byte) error {
 	if err := s.packer.Flush(); err != nil {
 		return err
@@ -46,6 +50,7 @@ func (s *packedSink) Finish(buildIDs, aux func([]byte) []byte) error {
 	return s.Sink.Finish(buildIDs, aux)
 }
 
+// Offset returns the offset after the records that are held back.
 func (s *packedSink) Offset() int64 {
 	s.packer.Flush()
 	return s.Sink.Offset()

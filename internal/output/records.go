@@ -7,8 +7,8 @@ import (
 // MaxHeld is how many bytes of new records are collected before they are written.
 const MaxHeld = 64 << 10
 
-// TrackingAttr returns the event whose records tell of mappings: new records of
-// that kind look as if they came from it.
+// TrackingAttr returns the event that has records of mappings. New records of that kind appear to
+// come from it. attrs must not be empty.
 func TrackingAttr(attrs []perfdata.Attr) *perfdata.Attr {
 	for i := range attrs {
 		if attrs[i].Has(perfdata.FlagMmap) || attrs[i].Has(perfdata.FlagMmap2) {

@@ -9,35 +9,35 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Sink takes the records of a result and gives them the form of a file or of a
-// pipe, whatever form they came in.
+// A Sink writes the records of a result as a file or as a pipe, whatever form they had in the
+// input.
 type Sink interface {
-	// Write takes whole records of the data, and raw their payloads.
+	// Write writes whole records of the data. Raw writes their payloads.
 	Write(p []byte) (int, error)
 	Raw(p []byte)
 
-	// takes reports whether a record is about what the header says, and has been
-	// taken care of: it must not be written.
+	// Takes reports whether the sink has used a record for its header. Such a record must not
+	// be written.
 	Takes(rec perfdata.Record) (bool, error)
 
-	// payload takes a part of the payload of the record before, if that was taken.
+	// Payload takes a part of the payload of the record before, if that was taken.
 	Payload(p []byte) (taken bool)
 
-	// finish writes what is left, with the build ids of new objects and an idea of
-	// where AUXTRACE records have gone.
+	// Finish writes what is left. buildIDs adds the new objects to a build-id table. aux
+	// moves the offsets in an index of AUXTRACE records.
 	Finish(buildIDs func(table []byte) []byte, aux func(index []byte) []byte) error
 
-	// from says which file of a directory the next records are from; flush, that
-	// nothing of them is to be held back.
+	// From sets which file of a directory the next records are from. Flush writes all records
+	// that are held back.
 	From(file int)
 	Flush()
 
-	Offset() int64 // of what is written next
+	Offset() int64 // offset in the output at which the next record begins
+	// Err returns the first error of writing.
 	Err() error
 }
 
-// New returns the sink for an input and an output. level says whether and how
-// records are to be compressed.
+// New returns the sink for an input and an output. level is that of compression, 0 for none.
 func New(in *recording.Input, out *Output, level int) (Sink, error) {
 	s, err := NewPlain(in, out)
 	if err != nil || level == 0 {
@@ -46,6 +46,7 @@ func New(in *recording.Input, out *Output, level int) (Sink, error) {
 	return NewPackedSink(s, in.Order, level)
 }
 
+// NewPlain returns the sink for an input and an output, without compression.
 func NewPlain(in *recording.Input, out *Output) (Sink, error) {
 	switch {
 	case out.Stream:
@@ -68,25 +69,31 @@ func NewPlain(in *recording.Input, out *Output) (Sink, error) {
 	return &streamToFile{fileSink: fileSink{Writer: perfdata.NewPipeToFile(out.file, in.Order)}, order: in.Order}, nil
 }
 
-// A pipeSink writes a pipe. What comes from a pipe goes through as it is.
+// A pipeSink writes a pipe. Records from a pipe are written unchanged.
 type pipeSink struct{ *perfdata.PipeWriter }
 
+// Takes returns false: the records stay in the pipe.
 func (s *pipeSink) Takes(perfdata.Record) (bool, error) { return false, nil }
 
+// Payload returns false.
 func (s *pipeSink) Payload([]byte) bool { return false }
 
+// Raw writes payloads of records.
 func (s *pipeSink) Raw(p []byte) { s.Write(p) }
 
+// From does nothing: the result has one file.
 func (s *pipeSink) From(int) {}
 
+// Flush does nothing: no record is held back.
 func (s *pipeSink) Flush() {}
 
+// Finish returns the first error of writing. The build ids of mappings suffice in a pipe.
 func (s *pipeSink) Finish(_, _ func([]byte) []byte) error {
 	return s.Err()
 }
 
-// A fileSink writes a file. It keeps the features but for those about a form that
-// the result does not have.
+// A fileSink writes a file. It keeps the features of the input, except for those about a form
+// that the result does not have.
 type fileSink struct {
 	*perfdata.Writer
 	features []perfdata.Feature
@@ -94,16 +101,22 @@ type fileSink struct {
 	dir      bool // it is one of the files of a directory
 }
 
+// Takes returns false: input with a header has no such records.
 func (s *fileSink) Takes(perfdata.Record) (bool, error) { return false, nil }
 
+// Payload returns false.
 func (s *fileSink) Payload([]byte) bool { return false }
 
+// Raw writes payloads of records.
 func (s *fileSink) Raw(p []byte) { s.Write(p) }
 
+// From does nothing: the result has one file.
 func (s *fileSink) From(int) {}
 
+// Flush does nothing: the file is of no use before Finish.
 func (s *fileSink) Flush() {}
 
+// Finish writes the features and the header.
 func (s *fileSink) Finish(buildIDs, aux func([]byte) []byte) error {
 	s.features = slices.DeleteFunc(s.features, func(f perfdata.Feature) bool {
 		return f.ID == perfdata.FeatureCompressed && !s.packed || f.ID == perfdata.FeatureDirFormat && !s.dir
@@ -129,10 +142,11 @@ func (s *fileSink) Finish(buildIDs, aux func([]byte) []byte) error {
 
 // A FeatureSetter is a sink that can change a feature of the recording.
 type FeatureSetter interface {
+	// SetFeature sets a feature.
 	SetFeature(perfdata.Feature)
 }
 
-// SetFeature adds a feature, in the order of the ids; the last one of an id counts.
+// SetFeature adds a feature, in the order of the ids. It replaces one of the same id.
 func (s *fileSink) SetFeature(f perfdata.Feature) {
 	i, again := slices.BinarySearchFunc(s.features, f.ID, func(f perfdata.Feature, id perfdata.FeatureID) int { return int(f.ID - id) })
 	if again {
@@ -146,11 +160,13 @@ func (s *fileSink) SetFeature(f perfdata.Feature) {
 type streamToFile struct {
 	fileSink
 	order   binary.ByteOrder
-	tracing []byte // contents of the feature, while its payload comes
-	within  bool
-	ids     []byte // build-id table
+	tracing []byte // contents of the feature so far
+	// within says that the next payload is of that feature.
+	within bool
+	ids    []byte // build-id table
 }
 
+// Takes adds what a record says about the header.
 func (s *streamToFile) Takes(rec perfdata.Record) (bool, error) {
 	s.within = false
 	switch rec.Type {
@@ -175,6 +191,7 @@ func (s *streamToFile) Takes(rec perfdata.Record) (bool, error) {
 	return false, nil
 }
 
+// Payload adds p to the feature TRACING_DATA, if the record before was of that.
 func (s *streamToFile) Payload(p []byte) bool {
 	if s.within {
 		s.tracing = append(s.tracing, p...)
@@ -182,6 +199,7 @@ func (s *streamToFile) Payload(p []byte) bool {
 	return s.within
 }
 
+// Finish adds the features that are complete now, and writes the file.
 func (s *streamToFile) Finish(buildIDs, aux func([]byte) []byte) error {
 	if s.tracing != nil {
 		s.SetFeature(perfdata.NewFeature(perfdata.FeatureTracingData, s.tracing))

@@ -1,13 +1,13 @@
 package plan
 
-// A family is the code of a process and of its forebears; nil if there is none.
+// An addressSpace is the code of a process and of its ancestors. It is nil if there is none.
 type addressSpace struct {
-	lo, hi uint64 // it is all between them, both included
+	lo, hi uint64 // bounds of all its code, both included
 	of     []*pieces
 }
 
-// addressSpaceOf returns the code that a process may have, or nil. Whatever process it may
-// have come from counts, at any time.
+// addressSpaceOf returns the code that a process may have, or nil. That includes the code of
+// every process that it may descend from, at any time.
 func (t *referenced) addressSpaceOf(pid uint32) *addressSpace {
 	f, known := t.all[pid]
 	if known {
@@ -27,7 +27,7 @@ func (t *referenced) addressSpaceOf(pid uint32) *addressSpace {
 	return f
 }
 
-// bounds says between which addresses a process may have jitted code.
+// bounds returns the addresses between which a process may have jitted code.
 func (t *referenced) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	f := t.addressSpaceOf(pid)
 	switch {

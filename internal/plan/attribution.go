@@ -9,26 +9,26 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// An attribution says which process of the recording the events of a dump are
-// of. The process that mapped the dump is the one that the dump is about, whatever
-// number it has in its own pid namespace. A child that was forked from it may
-// write into the same dump, with its own pid. No other process is believed: a
-// dump cannot name code in one that has nothing to do with it.
+// An attribution says to which process of the recording each event of a dump belongs. A dump
+// belongs to the process that mapped it, under any pid of its own pid namespace. A forked child
+// of that process may write into the same dump, with its own pid. Events of all other processes
+// are ignored: a dump cannot name code of an unrelated process.
 type attribution struct {
 	rec            *recording.Recording
 	d              *model.Dump
 	tree           *recording.ProcessTree
 	forkedChildren []forkedChild
-	allAlien       bool              // no event is of a process that the recording knows
-	onlyChild      map[uint32]uint32 // a pid of the namespace whose process is the only one it can be
-	alien          map[uint32]int    // events left out, by pid
+	allAlien       bool // no event has a pid that the recording knows
+	// onlyChild has the process of a pid of the namespace, if only one process can have it.
+	onlyChild map[uint32]uint32
+	alien     map[uint32]int // number of dropped events, by pid
 }
 
 func newAttribution(rec *recording.Recording, d *model.Dump) *attribution {
 	return &attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
 }
 
-// scan takes in the events that are there, before the first of them is asked for.
+// scan takes in the events so far. It must precede the first call of of.
 func (a *attribution) scan() {
 	var aliens []uint32
 	known := make(map[uint32]bool)
@@ -54,8 +54,8 @@ func (a *attribution) scan() {
 	a.findForkedChildren()
 }
 
-// of returns the process and thread of an event in the recording; ok is false if
-// that cannot be told, and the event is left out.
+// of returns the process and thread of an event in the recording. If ok is false, they are
+// unknown, and the event is dropped and counted.
 func (a *attribution) of(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if pid, tid, ok = a.resolve(e); !ok {
 		a.alien[e.PID]++
@@ -67,14 +67,14 @@ func (a *attribution) resolve(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	if pid, tid, ok = a.direct(e); ok {
 		return pid, tid, true
 	}
-	if a.allAlien { // a habit of the producer
+	if a.allAlien { // a quirk of the producer
 		return a.d.PID, a.d.PID, true
 	}
 	child, ok := a.onlyChild[e.PID]
 	return child, child, ok
 }
 
-// direct answers where the event's pid does by itself.
+// direct returns the process and thread if the event's pid alone determines them.
 func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	switch own := a.d.Source.PID(); {
 	case e.PID == 0, e.PID == own && own != a.d.PID:
@@ -90,8 +90,8 @@ func (a *attribution) maps(pid uint32) bool {
 	return slices.ContainsFunc(a.d.Markers, func(m recording.Marker) bool { return m.PID == pid })
 }
 
-// children returns the processes that were forked from one that maps the dump, or
-// map it beside the one whose it is.
+// children returns the descendants of processes that map the dump, and the processes other than
+// the dump's own that map it.
 func (a *attribution) children() (pids []uint32) {
 	for _, m := range a.d.Markers {
 		if m.PID != a.d.PID && !slices.Contains(pids, m.PID) {
@@ -106,7 +106,7 @@ func (a *attribution) children() (pids []uint32) {
 	return pids
 }
 
-// problems says what was left out.
+// problems returns messages about dropped events.
 func (a *attribution) problems() (texts []string) {
 	for pid, n := range a.alien {
 		texts = append(texts, fmt.Sprintf("%d functions are of a process %d, which neither mapped the dump nor was forked from process %d, as far as the recording tells; they are left out", n, pid, a.d.PID))

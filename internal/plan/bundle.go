@@ -12,84 +12,97 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Another layout of the plan: one object for all functions of a stretch of memory,
-// instead of one for each. Its .text is that memory as it was, and one mapping says
-// where it is, from the time on at which its first function was there. Where stacks are
-// unwound, there are regions as well (regions.go).
+// Another layout of the plan has one object for all functions of a run of memory. Its .text is
+// that memory as it was. One mapping covers it, from the time of its first function on. In
+// recordings with copies of stacks, there are regions as well (regions.go).
 //
-// Where an address is used again, or code moves, one image is not enough. Functions
-// that share addresses are put into generations: the first of them, in the order of
-// time, into the image that shows everything else as well, and each other one into
-// the first generation in which its addresses are free. A generation but the first is
-// mapped function by function, when they are loaded.
+// Where an address is used again, or code moves, one image is not enough. So functions that share
+// addresses are divided among generations, in the order of their times. The first one goes into
+// generation 0, which has everything else as well. Each other one goes into the first generation
+// in which its addresses are free. Functions of later generations are mapped one by one, when
+// they are loaded.
 
-// A resident is a function at one address.
+// A placed is a placed function: a function at one address.
 type placed struct {
-	function   int // object of the plan with an object for each function
-	lo, hi     uint64
-	pid        uint32 // that has it first
-	time       uint64 // since when
+	function int // index in the objects of the old plan, which has one for each function
+	// The code is at [lo, hi).
+	lo, hi uint64
+	pid    uint32 // the first process that has it
+	time   uint64 // when that process loaded it
+	// generation is 0 for a function that is mapped with its bundle. Others are mapped one by
+	// one.
 	generation int
-	shared     bool        // other functions have its addresses at other times
-	noCode     bool        // its bytes are unknown
-	object     int         // of the new plan
-	region     int         // index in the bundler's regions, or noRegion
-	seat       int         // index in its region's list; set by newSeating
-	copied     addrs.Range // the mapping of a file that it is in a copy of, or empty
+	shared     bool // other functions have its addresses at other times
+	noCode     bool // its bytes are unknown
+	object     int  // index in the objects of the new plan
+	region     int  // index in the bundler's regions, or noRegion
+	seat       int  // index in its region's list; set by newSeating
+	// copied is the mapping that it lies in, if that is a copy of a part of a file, or else
+	// empty.
+	copied addrs.Range
 }
 
-// noRegion is the region of a resident that is in none.
+// noRegion is the region of a placed function that is in none.
 const noRegion = -1
 
-// A bundler makes a plan with bundles of one with an object for each function.
+// A bundler makes a plan with bundles from one with an object for each function.
 type bundler struct {
-	whole           bool // --bundle: neighbouring regions share an object
-	regions         []*region
-	apart           []dumpRegions // in recordings with copies of stacks
+	whole   bool // --bundle: neighbouring regions share an object
+	regions []*region
+	// in recordings with copies of stacks: the regions of each dump
+	apart           []dumpRegions
 	rec             *recording.Recording
 	planner         *Planner
 	old             *model.Plan
 	placedFunctions []placed
-	of              []int // by mapping of the old plan, its resident, or -1
-	objectOf        []int // by function, an object that has it, or -1
-	dumps           map[*model.Dump][]int
-	dumpsOf         map[uint32][]*model.Dump // that a process has code of
-	pids            map[*model.Dump][]uint32 // the other way round
-	taken           []addrs.Range            // functions and blank tables, in the order of their addresses; nil before behind
-	blind           bool                     // nobody knows what is touched
+	// of has the placed function of each mapping of the old plan, or -1.
+	of []int
+	// objectOf has an object of the new plan for each object of the old one, or -1.
+	objectOf []int
+	// dumps has the placed functions of each dump, by address after layOut.
+	dumps map[*model.Dump][]int
+	// dumpsOf has, by process, the dumps with code in it.
+	dumpsOf map[uint32][]*model.Dump
+	// pids has, by dump, the processes that have code of it.
+	pids map[*model.Dump][]uint32
+	// taken has the addresses of functions and blank tables, in order. It is nil before the
+	// first call of behind.
+	taken []addrs.Range
+	blind bool // the references of samples are unknown
 }
 
-// A place is a function at an address.
+// A place is a function at an address. The function is an object of the old plan.
 type place struct {
 	function int
 	addr     uint64
 }
 
 const (
-	// maxHole is the longest stretch of memory without functions that a bundle spans.
-	// It costs nothing in the file, but other things may be in there.
+	// maxHole is the longest gap without functions that a bundle spans, in bytes. A gap costs
+	// nothing in the file, but other things may be mapped there.
 	maxHole = 1 << 20
 
-	// maxPadding is the longest one that is nobody's: what alignment and headers of
-	// objects leave between functions.
+	// maxPadding is the longest gap that is padding, in bytes: alignment and headers of
+	// objects leave it between functions.
 	maxPadding = 256
 
-	// maxSpan bounds what a bundle spans: offsets in unwind tables have 32 bits.
+	// maxSpan bounds the addresses that a bundle spans, in bytes: offsets in unwind tables
+	// have 32 bits.
 	maxSpan = 512 << 20
 )
 
-// maxTries bounds how many generations are tried for a function: where one address is used
-// again for ever, there is one for each.
+// maxTries bounds the generations that are tried for a function. An address that is used again
+// and again needs one generation for each use.
 const maxTries = 64
 
-// maxMembers bounds how many functions a bundle has where stacks are not unwound, and
-// nothing depends on it. perf starts an addr2line for each file that it wants lines of, which
-// is for fewer files; but that of binutils goes through all symbols of the file for every
-// answer. In between is what takes least.
+// maxMembers bounds the functions of a bundle where stacks are not unwound, so that the division
+// is free. perf starts an addr2line for each file whose lines it wants, which favours fewer
+// files. But addr2line of binutils goes through all symbols of the file for every answer. This
+// value takes the least time.
 const maxMembers = 512
 
-// Bundle replaces the plan by one with bundles: as few as possible, or else one for each
-// image of a region.
+// Bundle replaces the plan by one with bundles. With whole, they are as few as possible; without,
+// there is one for each image of a region. Errors are ctx's or those of reading the recording.
 func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	old := p.Plan
 	p.Plan = model.Plan{}
@@ -117,7 +130,7 @@ func (p *Planner) Bundle(ctx context.Context, whole bool) error {
 	return nil
 }
 
-// finish finds the residents.
+// finish finds the placed functions.
 func (b *bundler) finish() {
 	b.placedFunctions = make([]placed, 0, len(b.old.Objects))
 	b.of = make([]int, len(b.old.Mappings))
@@ -125,7 +138,8 @@ func (b *bundler) finish() {
 	for i := range b.objectOf {
 		b.objectOf[i] = -1
 	}
-	first := slices.Clone(b.objectOf) // placed of a function
+	// first is the first placed function of each object, or -1.
+	first := slices.Clone(b.objectOf)
 	others := make(map[place]int)
 	for i := range b.old.Mappings {
 		m := &b.old.Mappings[i]
@@ -142,7 +156,7 @@ func (b *bundler) finish() {
 			r, ok = others[place{m.Object, m.Addr}]
 		}
 		if ok {
-			b.of[i] = r // the mappings are in the order of their times: it was there before
+			b.of[i] = r // mappings are in the order of their times: it was there before
 			continue
 		}
 		r = len(b.placedFunctions)
@@ -161,7 +175,7 @@ func (b *bundler) finish() {
 	}
 }
 
-// layOut divides the residents of a dump among objects.
+// layOut divides the placed functions of a dump among objects.
 func (b *bundler) layOut(d *model.Dump) {
 	list := b.dumps[d]
 	slices.SortFunc(list, func(i, j int) int {
@@ -170,7 +184,7 @@ func (b *bundler) layOut(d *model.Dump) {
 	})
 	reserved, absent := b.reservedOf(d), b.old.Absent[d]
 	slices.SortFunc(absent, func(x, y addrs.Range) int { return cmp.Compare(x.Lo, y.Lo) })
-	// Where another dump has functions, too, each has an object of its own.
+	// A function where another dump has functions, too, gets an object of its own.
 	list = slices.DeleteFunc(slices.Clone(list), func(r int) bool {
 		alone := isWalled(reserved.code, b.placedFunctions[r].lo, b.placedFunctions[r].hi)
 		if alone {
@@ -194,8 +208,9 @@ func (b *bundler) layOut(d *model.Dump) {
 	}
 }
 
-// span returns how many of the residents, which are in order, one bundle can be for.
-// absent are functions that are not to be in it, but could be.
+// span returns how many of the placed functions one bundle can hold, from the first on. list is
+// in the order of addresses. absent are the addresses of dropped functions: a bundle spans them
+// like code.
 func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int {
 	first, end := b.placedFunctions[list[0]].lo, b.placedFunctions[list[0]].hi
 	for n := 1; n < len(list); n++ {
@@ -216,7 +231,8 @@ func (b *bundler) span(list []int, reserved reserved, absent []addrs.Range) int 
 	return len(list)
 }
 
-// divide gives the residents of a stretch their generations, and those objects.
+// divide divides the placed functions of a run of memory among generations, and adds an object
+// for each.
 func (b *bundler) divide(d *model.Dump, list []int) {
 	var generations [][]int
 	for len(list) > 0 {
@@ -238,8 +254,8 @@ func (b *bundler) divide(d *model.Dump, list []int) {
 	}
 }
 
-// cut returns how many of the residents the first bundle of them is for. If they are too
-// many, the cut is made in the longest hole that comes when it is half full.
+// cut returns how many of the placed functions the first bundle gets. If there are more than
+// maxMembers, it cuts at the longest gap after half of that number.
 func (b *bundler) cut(list []int) (n int) {
 	if len(list) <= maxMembers {
 		return len(list)
@@ -258,8 +274,8 @@ func (b *bundler) cut(list []int) (n int) {
 	return len(list) // they share addresses, from first to last
 }
 
-// cluster returns how many of the residents, from the first on, share addresses with
-// each other, directly or not.
+// cluster returns how many of the placed functions, from the first on, share addresses with each
+// other, directly or not.
 func (b *bundler) cluster(list []int) int {
 	end := b.placedFunctions[list[0]].hi
 	for n := 1; n < len(list); n++ {
@@ -272,7 +288,7 @@ func (b *bundler) cluster(list []int) int {
 	return len(list)
 }
 
-// assign gives residents that share addresses their generations.
+// assign sets the generations of placed functions that share addresses.
 func (b *bundler) assign(cluster []int) {
 	byTime := slices.Clone(cluster)
 	slices.SortStableFunc(byTime, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
@@ -292,10 +308,10 @@ func (b *bundler) assign(cluster []int) {
 	}
 }
 
-// occupied are addresses in use, in order and apart.
+// An occupied is the set of addresses in use, in order and disjoint.
 type occupied []addrs.Range
 
-// take occupies [lo, hi) if all of it is free.
+// take adds [lo, hi) if all of it is free, and reports whether it was.
 func (o *occupied) take(lo, hi uint64) bool {
 	i, _ := slices.BinarySearchFunc(*o, lo, func(x addrs.Range, lo uint64) int {
 		if x.Hi <= lo {
@@ -310,9 +326,9 @@ func (o *occupied) take(lo, hi uint64) bool {
 	return true
 }
 
-// addObject adds the object for some residents of one generation, which are in the
-// order of their addresses. Where the bytes of some are known and those of others are
-// not, it is several objects: no reader may take what is missing for instructions.
+// addObject adds the object for placed functions of one generation, in the order of their
+// addresses. It adds several objects if the bytes of some are unknown: no reader may take missing
+// bytes for instructions.
 func (b *bundler) addObject(d *model.Dump, members []int) {
 	for len(members) > 0 {
 		noCode := b.placedFunctions[members[0]].noCode
@@ -325,8 +341,8 @@ func (b *bundler) addObject(d *model.Dump, members []int) {
 	}
 }
 
-// addOne adds one object, from the first resident to the last. The result is valid until the
-// next call.
+// addOne adds one object, from the first placed function to the last. The result is valid until
+// the next call.
 func (b *bundler) addOne(d *model.Dump, members []int, noCode bool) *model.Object {
 	p := b.planner
 	first, last := &b.placedFunctions[members[0]], &b.placedFunctions[members[len(members)-1]]

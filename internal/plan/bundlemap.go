@@ -9,32 +9,38 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// The mappings of bundles.
+// This file makes the mappings of bundles.
 
-// A bundleMapper follows what is to be seen in each process, and adds a mapping
-// wherever that is not what should be seen.
+// A bundleMapper follows which objects each process sees. It adds a mapping wherever a process
+// should see another one.
 type bundleMapper struct {
 	*bundler
-	mapped map[mappedBundle]uint64 // when
-	others map[uint32]*overlaps    // by process
-	seen   *places                 // where something else is seen than the first generation, by object
-	early  map[earlyReference]bool
-	forks  []earlyFork
-	out    []model.Mapping
+	// mapped has the time at which a bundle was mapped.
+	mapped map[mappedBundle]uint64
+	others map[uint32]*overlaps // by process
+	// seen has the object at each address where that is not generation 0 of a bundle.
+	seen *places
+	// early has the functions that are referenced before they are loaded.
+	early map[earlyReference]bool
+	// forks has the forks that have to hide such functions, by time.
+	forks []earlyFork
+	// out has the result.
+	out []model.Mapping
 }
 
-// A mappedBundle is a bundle that has been mapped as a whole for a program.
+// A mappedBundle is a bundle that has been mapped as a whole for a program: a process since a
+// fork or an exec.
 type mappedBundle struct {
 	pid    uint32
 	since  uint64
 	object int
 }
 
-// nothing is seen, instead of an object.
+// nothing stands for no object.
 const nothing = -1
 
-// An earlyFork is a process that is forked when it is to see nothing where its parent
-// has a function later.
+// An earlyFork is the fork of a process that must not see a function which its parent loads
+// later.
 type earlyFork struct {
 	earlyReference
 	time uint64
@@ -63,7 +69,8 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 		b.born(m.Time)
 		o := b.seen.of(m.PID, m.Time)
 		switch r := b.of[i]; {
-		case m.Clear: // of a function that may be in a region at one place and elsewhere at another
+		// The function may be in a region at one address, and elsewhere at another.
+		case m.Clear:
 			regions.clear(m)
 			b.clear(o, m)
 		case r < 0:
@@ -78,21 +85,20 @@ func (b *bundleMapper) mapAll() []model.Mapping {
 	return b.out
 }
 
-// born takes away from the children that were forked before a time what their parents
-// see too early.
+// born clears functions that their parents see too early from the children that were forked
+// before a time.
 func (b *bundleMapper) born(before uint64) {
 	for ; len(b.forks) > 0 && b.forks[0].time < before; b.forks = b.forks[1:] {
 		e := &b.forks[0]
 		r := &b.placedFunctions[e.placed]
 		for _, hidden := range hide(b.seen.of(e.pid, e.time), r.lo, r.hi) {
-			// Behind the record of the fork.
+			// after the record of the fork
 			b.add(model.Mapping{Time: e.time + 1, PID: e.pid, TID: e.pid, Addr: hidden.Lo, Len: hidden.Hi - hidden.Lo, Object: r.object, Clear: true})
 		}
 	}
 }
 
-// hide sees to it that nothing is seen where the first generation would be, and returns
-// where that is.
+// hide makes [lo, hi) show nothing where it would show generation 0, and returns those parts.
 func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
 	for _, t := range append(o.within(lo, hi), tenancy{hi, hi, nothing}) {
 		if lo < t.lo {
@@ -104,7 +110,7 @@ func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
 	return hidden
 }
 
-// show adds what has to be added for a resident to be seen from m on.
+// show adds the mappings that are missing for a placed function to be seen from m's time on.
 func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
 	obj := &b.planner.Objects[r.object]
@@ -129,8 +135,8 @@ func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
 	}
 }
 
-// intruded reports whether something else came to lie over a resident since its bundle
-// was mapped.
+// intruded reports whether something else came to lie over a placed function since its bundle was
+// mapped.
 func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, since uint64) bool {
 	x := b.others[m.PID]
 	if x == nil {
@@ -140,8 +146,8 @@ func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, sinc
 	return x.between(d, r.lo, r.hi, since, m.Time)
 }
 
-// seenAs reports whether all of [lo, hi) is seen as an object; implied says that this is
-// so where o knows nothing.
+// seenAs reports whether all of [lo, hi) is seen as an object. implied says that this is so where
+// o has no entry.
 func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
 	at := lo
 	for _, t := range o.within(lo, hi) {
@@ -153,7 +159,7 @@ func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
 	return implied || at >= hi
 }
 
-// whole maps all of a bundle, and again what is to be seen instead in parts of it.
+// whole maps all of a bundle. Then it maps again the parts that must show something else.
 func (b *bundleMapper) whole(o occupancy, m model.Mapping, obj *model.Object) {
 	b.part(m, obj.Bundle.Region.Low, obj.Bundle.Region.High, obj)
 	m.Tables = 0
@@ -186,7 +192,7 @@ func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
 
 func (b *bundleMapper) add(m model.Mapping) { b.out = append(b.out, m) }
 
-// clear takes away what was seen of a range that code has left.
+// clear clears a range that code has left.
 func (b *bundleMapper) clear(o occupancy, m model.Mapping) {
 	o.place(m.Addr, m.Addr+m.Len, nothing)
 	if m.Object = b.objectOf[m.Object]; m.Object >= 0 {

@@ -6,19 +6,18 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// An heir is a process that was forked before the recording began from one that
-// had the dump mapped. perf record tells of the mapping in both, as of something
-// that was so before, but not when the fork was. What the one had loaded until
-// then the other has as well, under the same addresses.
+// A forkedChild is a process that was forked before the recording began, from one that had the
+// dump mapped. For both, perf record reports the mapping without a time, and it does not report
+// the time of the fork. The child inherits, at the same addresses, all code its parent had loaded
+// before the fork.
 type forkedChild struct {
 	pid   uint32
-	until uint64 // when it is known to have been on its own
+	until uint64 // the earliest time at which the fork is known to have happened
 }
 
-// findForkedChildren finds the heirs of the dump's processes: the kernel puts two mappings
-// at one address by chance hardly ever, so a marker at the same address is
-// inherited. Who has inherited it from whom is said by the genealogy; where that
-// says nothing, everyone has it from the process whose dump it is.
+// findForkedChildren finds the forked children of the dump's processes. The kernel hardly ever
+// puts two mappings at one address by chance, so a marker at the same address is inherited. The
+// process tree says from which process. Without an entry there, it is the dump's own process.
 func (a *attribution) findForkedChildren() {
 	lead := &a.d.Markers[0]
 	var forkedChildren []forkedChild
@@ -31,8 +30,8 @@ func (a *attribution) findForkedChildren() {
 	if len(forkedChildren) < 2 {
 		return
 	}
-	// What a process has loaded itself is from after the fork, and so is what it
-	// may have loaded.
+	// A process loads its own code after the fork. An event that cannot be attributed may be
+	// of any child.
 	seen := make(map[uint32]bool)
 	for i := range a.d.Source.Scanned().Events {
 		e := &a.d.Source.Scanned().Events[i]
@@ -50,9 +49,9 @@ func (a *attribution) findForkedChildren() {
 	a.forkedChildren = forkedChildren
 }
 
-// share calls f for every process that has the code of an event, and with the
-// thread that it is of: the one whose event it is, and its heirs. An event that
-// cannot be attributed is nobody's.
+// share calls f for every process that has the code of an event: the event's own process with its
+// thread, and the forked children of that process. It does nothing for an event that cannot be
+// attributed.
 func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
 	pid, tid, ok := a.of(e)
 	if !ok {

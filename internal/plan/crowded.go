@@ -13,17 +13,18 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Crowded regions use addresses again so often that an image for each time would be too
-// much. Unwinding needs only functions that samples refer to, by a word in a copy of a stack
-// at least: it loses a stack when it comes to a function that the image in force does not
-// have. Other functions may be missing in images.
+// Crowded regions use addresses again so often that an image for each use would be too much.
+// Unwinding needs only functions that samples refer to, if only by a word in a copy of a stack.
+// It loses a stack at a function that the image in force does not have. Images may lack all other
+// functions.
 
 // dumpRegions are the regions of a dump.
 type dumpRegions struct {
 	dump     *model.Dump
 	regions  []*region
 	reserved reserved
-	absent   []addrs.Range
+	// absent has the addresses of dropped functions, in order.
+	absent []addrs.Range
 }
 
 // references describe which code samples refer to, and when.
@@ -31,13 +32,12 @@ type references interface {
 	// within reports whether a sample may refer to an address in [lo, hi) in [from, to].
 	within(lo, hi, from, to uint64) bool
 
-	// each calls f for ranges of addresses, in any order, that have all addresses that
-	// samples refer to in [from, to].
+	// each calls f for ranges of addresses, in any order. Together they have all addresses
+	// that samples refer to in [from, to].
 	each(from, to uint64, f func(lo, hi uint64))
 }
 
-// maxCrowded is how many functions the images of a crowded region may have, by how many
-// different ones there are.
+// maxCrowded bounds the functions of all images of a crowded region, per function of the region.
 const maxCrowded = 16
 
 // placeCrowds finds the images of regions that have none yet.
@@ -70,16 +70,18 @@ func (b *bundler) placeCrowds(ctx context.Context, all []dumpRegions) error {
 	return nil
 }
 
-// crowdedImages divides the residents of a crowded region, in the order of their addresses,
-// among images. An image begins with each function that replaces one of two kinds: it came
-// after the image before began, or samples refer to it after that. Of the functions that
-// exist when an image begins, it has those that samples refer to while it is in force.
-// Others stay mapped from the images before. It fails if the images would have more than
+// crowdedImages divides the placed functions of a crowded region among images. list is in the
+// order of addresses.
+//
+// A new image begins with each function that replaces one of two kinds. It replaces one that came
+// after the image before began, or one that samples refer to after that. Of the functions that
+// exist when an image begins, it has those that samples refer to while it is in force. Others
+// stay mapped from the images before. crowdedImages fails if the images would have more than
 // limit functions.
 //
-// If touched is nil, the references are unknown. Then an image has all functions that exist
-// when it begins and are not replaced while it is in force; once limit is reached, it has
-// only the functions that come later. It does not fail.
+// If referenced is nil, the references are unknown, and crowdedImages does not fail. Then an
+// image has all functions that exist when it begins and are not replaced while it is in force.
+// Once limit is reached, it has only the functions that come later.
 func (b *bundler) crowdedImages(list []int, limit int, referenced references) (images []image, ok bool) {
 	old, now, shown := b.newSeating(list), b.newSeating(list), b.newSeating(list)
 	began := uint64(0)
@@ -125,7 +127,7 @@ func (b *bundler) crowdedImages(list []int, limit int, referenced references) (i
 	return images, limit >= 0
 }
 
-// byTime returns residents in the order of their times.
+// byTime returns placed functions in the order of their times.
 func (b *bundler) byTime(list []int) []int {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(b.placedFunctions[i].time, b.placedFunctions[j].time) })
@@ -135,21 +137,22 @@ func (b *bundler) byTime(list []int) []int {
 // A referenceLog has the references to crowded regions, by any process. It implements references
 // with blocks of addresses and intervals of time.
 type referenceLog struct {
-	begin    uint64 // of the first interval
-	shift    int    // an interval has 1<<shift nanoseconds
+	begin uint64 // the time at which the first interval begins
+	shift int    // an interval has 1<<shift nanoseconds
+	// blocks has a bit for each interval, by address/referenceBlock.
 	blocks   map[uint64]*[referenceIntervals / 64]uint64
-	inBlocks [referenceIntervals][]uint64 // by interval, the blocks
+	inBlocks [referenceIntervals][]uint64 // the keys of blocks, by interval
 }
 
 const (
-	// referenceIntervals is how many intervals of time a log tells apart.
+	// referenceIntervals is the number of intervals of time in a log.
 	referenceIntervals = 2048
 
-	// referenceBlock is how many addresses it does not tell apart.
+	// referenceBlock is the number of addresses in a block.
 	referenceBlock = 16
 )
 
-// findReferenced walks the recording.
+// findReferenced returns the references to crowded regions. It walks the recording once more.
 func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*referenceLog, error) {
 	ranges := make([]addrs.Range, len(crowded))
 	begin, end := ^uint64(0), uint64(0)
@@ -163,7 +166,7 @@ func (b *bundler) findReferenced(ctx context.Context, crowded []*region) (*refer
 	lo, hi := ranges[0].Lo, uint64(0)
 	for i := range ranges {
 		hi = max(hi, ranges[i].Hi)
-		ranges[i].Hi = hi // of all up to this one: what is in between costs little
+		ranges[i].Hi = hi // of all up to this one: addresses between regions cost little
 	}
 	l := &referenceLog{begin: begin, shift: max(0, bits.Len64(end-begin)-bits.Len64(referenceIntervals-1)), blocks: make(map[uint64]*[referenceIntervals / 64]uint64)}
 	err := eachReference(ctx, b.rec, func(uint32) (uint64, uint64, bool) { return lo, hi, true }, func(_ uint32, time, addr uint64) {

@@ -12,25 +12,26 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// A bundle is mapped when the first of its functions is loaded, and shows the others
-// as well, which are not there yet. That does no harm where no sample is. Where one
-// is, it is in something else that nobody knows the name of, and must not get that of
-// a function that comes later.
+// A bundle is mapped when the first of its functions is loaded. So it also shows the others,
+// before they are loaded. That does no harm where no sample is. But a sample in such a function
+// is in something else, without a known name. It must not get the name of a function that comes
+// later.
 
-// An earlyReference is a function that is touched in a process in which it is not, at
-// least not yet.
+// An earlyReference is a function that is referenced in a process that has not loaded it.
 type earlyReference struct {
 	pid    uint32
 	placed int
 }
 
-// earlyReferences finds them.
+// earlyReferences finds functions that are referenced before they are loaded.
 type earlyReferences struct {
 	*bundler
-	loaded  map[earlyReference]uint64   // when a function is there first, by process, if that is not the resident's
-	shown   map[shownBundle]uint64      // since when a bundle is to be seen
-	bundles map[uint32][]visibleBundle  // that a process may see
-	seen    [1 << 12]seenEarly          // that were right
+	// loaded has the time of a function's first mapping in each process other than its own.
+	loaded map[earlyReference]uint64
+	// shown has the time from which on a process maps a bundle.
+	shown   map[shownBundle]uint64
+	bundles map[uint32][]visibleBundle  // the bundles that a process may see; see visible
+	seen    [1 << 12]seenEarly          // a cache of references to loaded functions
 	found   map[earlyReference]struct{} // the result
 }
 
@@ -40,19 +41,21 @@ type shownBundle struct {
 	object int
 }
 
-// A visibleBundle is one of several, in the order of their addresses.
+// A visibleBundle is one of the bundles of a process, in a list by address.
 type visibleBundle struct {
 	object int
 	low    uint64
-	reach  uint64 // the highest address up to this one
+	reach  uint64 // the highest end of it and of those before it in the list
 }
 
+// A seenEarly is a reference that was found to be right, from a time on.
 type seenEarly struct {
 	addr, since uint64
 	pid         uint32
 }
 
-// findEarly walks the recording once more.
+// findEarly returns the functions that are referenced before they are loaded. It walks the
+// recording once more. If that does not show all references, it sets b.blind and adds a note.
 func (b *bundler) findEarly(ctx context.Context) ([]earlyReference, error) {
 	e := &earlyReferences{
 		bundler: b, loaded: make(map[earlyReference]uint64), shown: make(map[shownBundle]uint64),
@@ -97,13 +100,14 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyReference, error) {
 	return found, nil
 }
 
+// keepEarliest sets m[key] to time, unless there is an earlier one.
 func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
 	if t, ok := m[key]; !ok || time < t {
 		m[key] = time
 	}
 }
 
-// visible returns the bundles that a process, or one that it comes from, maps.
+// visible returns the bundles that a process or one of its ancestors maps, by address.
 func (e *earlyReferences) visible(pid uint32) []visibleBundle {
 	list, ok := e.bundles[pid]
 	if ok {
@@ -130,6 +134,7 @@ func (e *earlyReferences) visible(pid uint32) []visibleBundle {
 	return list
 }
 
+// bounds returns the addresses between which a process may see bundles.
 func (e *earlyReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	list := e.visible(pid)
 	if len(list) == 0 {
@@ -138,6 +143,7 @@ func (e *earlyReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
 	return list[0].low, list[len(list)-1].reach, true
 }
 
+// reference records that a process refers to an address at a time.
 func (e *earlyReferences) reference(pid uint32, time, addr uint64) {
 	s := &e.seen[(addr^addr>>12^uint64(pid))%uint64(len(e.seen))]
 	if s.addr == addr && s.pid == pid && time >= s.since {
@@ -167,7 +173,7 @@ func (e *earlyReferences) reference(pid uint32, time, addr uint64) {
 	}
 }
 
-// placedAt returns the resident of a bundle at an address.
+// placedAt returns the placed function of a bundle at an address.
 func (e *earlyReferences) placedAt(o int, addr uint64) (int, bool) {
 	obj := &e.planner.Objects[o]
 	if addr < obj.Bundle.Region.Low || addr >= obj.Bundle.Region.High {
@@ -192,8 +198,7 @@ func (e *earlyReferences) placedAt(o int, addr uint64) (int, bool) {
 	return r, addr < e.placedFunctions[r].hi
 }
 
-// isLoaded reports whether a process has a function at a time, of its own or from the
-// process that it was forked from.
+// isLoaded reports whether a process has a function at a time: its own, or inherited in a fork.
 func (e *earlyReferences) isLoaded(pid uint32, r int, time uint64) bool {
 	first := &e.placedFunctions[r]
 	return e.inherits(pid, time, func(pid uint32, time uint64) bool {
@@ -213,8 +218,8 @@ func (e *earlyReferences) isShown(pid uint32, object int, time uint64) bool {
 	})
 }
 
-// inherits reports whether something is true of a process at a time, or of the one that
-// it was forked from when that happened, and so on.
+// inherits reports whether is holds for a process at a time, or for one of its ancestors at the
+// time of the fork.
 func (e *earlyReferences) inherits(pid uint32, time uint64, is func(pid uint32, time uint64) bool) bool {
 	for range recording.MaxGenerations {
 		if is(pid, time) {

@@ -16,7 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// The frames that traces of a JIT run in, where they have none of their own.
+// Traces of a JIT that have no frame of their own run in the frame of the interpreter.
 
 // interpreter is the function of PHP in whose frame its traces run.
 const interpreter = "execute_ex"
@@ -24,8 +24,8 @@ const interpreter = "execute_ex"
 // maxFrames bounds the unwind tables of a program that are read, in bytes.
 const maxFrames = 64 << 20
 
-// interpreterFrame returns the frame that traces of a dump run in, or nil if it has none, or
-// nobody knows. Then it says why.
+// interpreterFrame returns the frame that traces of a dump run in. It is nil if the dump has no
+// traces, or if the frame is unknown. In the latter case, the string says why.
 func interpreterFrame(rec *recording.Recording, d *model.Dump) (*jitcode.FrameRow, string) {
 	tracer, ok := d.Source.(source.Tracer)
 	if !ok || !tracer.HasTraces() {
@@ -57,7 +57,8 @@ func latest(d *model.Dump) (time uint64) {
 	return time
 }
 
-// copies returns the parts of files that a dump's process has mapped more than once.
+// copies returns the parts of files that a dump's process has mapped more than once, at most
+// maxCopies.
 func copies(rec *recording.Recording, d *model.Dump) (copies []source.Copy) {
 	maps := rec.FileMapsOf(d.PID, latest(d))
 	for i := range maps {
@@ -78,11 +79,12 @@ func copies(rec *recording.Recording, d *model.Dump) (copies []source.Copy) {
 // maxCopies bounds the result of copies.
 const maxCopies = 64
 
-// rowOf returns the frame of the interpreter in a file, or nil if it is not in there.
+// rowOf returns the frame of the interpreter in a file, or nil if the file does not have the
+// interpreter. It fails if the file is not the recorded one, or has no readable unwind tables.
 func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*jitcode.FrameRow, error) {
 	file, f := recording.OpenELF(m.Name)
 	if f == nil {
-		return nil, nil // the interpreter may be elsewhere
+		return nil, nil // another file may have the interpreter
 	}
 	defer file.Close()
 	recorded := rec.IsRecorded(m, file, f)
@@ -107,8 +109,8 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 }
 
 // DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
-// function has an object of its own. It returns what keeps perf from unwinding stacks through its
-// functions, or "".
+// function has an object of its own. It returns what prevents perf from unwinding stacks through
+// d's functions, or "".
 func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
 		return ""
@@ -127,8 +129,8 @@ func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *con
 	return ""
 }
 
-// knowsCode reports whether the bytes of any function of a dump are known, outside of
-// files: they are the same everywhere.
+// knowsCode reports whether the bytes of any function of a dump are known. Functions in files do
+// not count: their bytes are the same everywhere.
 func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	if codebytes.BringsCode(d) {
 		return true
@@ -139,13 +141,13 @@ func knowsCode(rec *recording.Recording, d *model.Dump) bool {
 	})
 }
 
-// crowd is how close to each other functions may be that libdw still tells apart, mostly:
-// the head of a file takes 128 bytes in front of its code, and the last bytes of a
-// function are not where it is sampled.
+// crowd is the smallest distance of functions, in bytes, at which libdw mostly tells them apart.
+// The header of a file takes 128 bytes before its code. But the last bytes of a function are
+// rarely sampled.
 const crowd = 16
 
-// isCrowded reports whether many functions of a dump lie closer together than that.
-// Those in files are left to them, mostly.
+// isCrowded reports whether more than a quarter of a dump's functions lie closer than crowd to
+// the one before. Functions in files do not count: those files mostly name them.
 func isCrowded(rec *recording.Recording, d *model.Dump) bool {
 	events := d.Source.Scanned().Events
 	if p := rec.Processes[d.PID]; p != nil {

@@ -10,12 +10,15 @@ import (
 
 // A LineSource is a dump with line tables.
 type LineSource interface {
+	// Grow makes functions readable before the dump is complete.
 	Grow()
+	// LineAddresses returns how the addresses of lines were interpreted. It returns false if
+	// that was not decided.
 	LineAddresses() (source.LineAddresses, bool)
 }
 
-// LineAddresses returns the decision about the addresses of a dump's lines, or nil if it
-// has none.
+// LineAddresses returns the decision about the addresses of a dump's lines, or nil if it has
+// none.
 func LineAddresses(d *model.Dump) *report.LineAddresses {
 	s, ok := d.Source.(LineSource)
 	if !ok {
@@ -31,7 +34,7 @@ func LineAddresses(d *model.Dump) *report.LineAddresses {
 	}
 }
 
-// lineProblems adds problems with the lines of a dump to sum.
+// lineProblems adds problems with the lines of a dump to found.
 func lineProblems(d *model.Dump, found *report.Findings) {
 	a := LineAddresses(d)
 	if a == nil {

@@ -4,23 +4,24 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// objectNames sees to it that no two objects of one function have the same name: perf
-// report takes objects of one name for one, wherever they are. Indexes come in growing
-// order, mostly, and then there is nothing to be remembered but the last one.
+// objectNames counts the objects of each name, so that they get different ones. perf report takes
+// objects of one name for one object, in any directory. Indexes mostly come in ascending order.
+// Until one does not, only the highest is kept.
 type objectNames struct {
 	of   map[uint32]*indexes
-	last *indexes // of pid
+	last *indexes // the indexes of process pid; nil before the first call
 	pid  uint32
 }
 
 // indexes are those of a process's functions that have an object.
 type indexes struct {
+	// max is the highest index so far.
 	max    uint64
-	counts map[uint64]int // nil while they only grow
+	counts map[uint64]int // nil while indexes are in ascending order
 }
 
-// next returns how many objects there were of o's name, and counts it. objects are those
-// that it was asked about before, at least.
+// next returns the number of earlier objects with o's name, and counts o. objects must have all
+// objects of earlier calls.
 func (n *objectNames) next(o *model.Object, objects []model.Object) (repeat int) {
 	if n.last == nil || n.pid != o.PID {
 		if n.of == nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// An occupancy knows which function owns each address of a process: the one that
-// was put there last. It is needed where code moves, to take the name from the
-// place that is left, but not from a newcomer who is there already.
-type occupancy map[uint64][]tenancy // by page
+// An occupancy records the owner of each address of a process: the function that was placed there
+// last. A function that moves must lose the name at its old address, but a function that came
+// there since must keep it. The keys are page numbers.
+type occupancy map[uint64][]tenancy
 
 // A tenancy says that [lo, hi), which lies in one page, belongs to a function.
 type tenancy struct {
@@ -17,13 +17,14 @@ type tenancy struct {
 	function int
 }
 
+// occupancyPage is the size of an occupancy's pages, in bytes.
 const occupancyPage = 4 << 10
 
-// place gives [lo, hi) to a function.
+// place makes a function the owner of [lo, hi).
 func (o occupancy) place(lo, hi uint64, function int) {
 	for lo < hi {
 		end := min(hi, (lo|(occupancyPage-1))+1)
-		if end < lo { // the last page of all
+		if end < lo { // the last page of the address space
 			end = hi
 		}
 		page := lo / occupancyPage
@@ -43,7 +44,7 @@ func (o occupancy) place(lo, hi uint64, function int) {
 	}
 }
 
-// owned returns the parts of [lo, hi) that belong to a function, in order.
+// owned returns the parts of [lo, hi) that a function owns, in order.
 func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
 	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage && lo < hi; page++ {
 		for _, t := range o[page] {
@@ -61,7 +62,7 @@ func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
 	return parts
 }
 
-// within returns who owns the parts of [lo, hi) that are somebody's, in order.
+// within returns the parts of [lo, hi) that have an owner, in order.
 func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
 	if len(o) == 0 || lo >= hi {
 		return nil
@@ -82,14 +83,14 @@ func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
 	return parts
 }
 
-// places are the occupancies of the processes that a dump is about.
+// places are the occupancies of a dump's processes.
 type places = inherited[occupancy]
 
 func newPlaces(g *recording.ProcessTree) *places {
 	return &places{tree: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
 }
 
-// inherited holds one value for each process: a forked child begins with a copy of its
+// An inherited holds one value for each process: a forked child begins with a copy of its
 // parent's, an exec resets it. Queries must be in the order of their times.
 type inherited[T any] struct {
 	tree      *recording.ProcessTree

@@ -15,11 +15,11 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A Planner makes a plan of one object for each function. Dumps may grow while it
-// is at work.
+// A Planner makes a plan with one object for each function. Dumps may grow while it works.
 type Planner struct {
 	model.Plan
-	Lines []report.DumpSummary // of the dumps, by number, with what planning knows
+	Lines []report.DumpSummary // the dumps by number, with what planning knows
+	// Found has the problems and notes for the user.
 	Found report.Findings
 
 	rec   *recording.Recording
@@ -29,22 +29,25 @@ type Planner struct {
 	dumps []*Dump
 
 	Bundling bool // the plan is going to be one with bundles
-	Overlay  bool // functions of Mono that lie in files are named, too
+	// Overlay also names functions of Mono that lie in files. Otherwise the files name them.
+	Overlay bool
 }
 
-// A Dump is a dump as far as it is part of the plan.
+// A Dump is a dump and the state of its planning.
 type Dump struct {
 	*model.Dump
 	attribution *attribution
-	events      int   // number planned so far
-	objectOf    []int // by function; -1 without object
+	events      int   // number of events planned so far
+	objectOf    []int // index in the plan's objects, by function; -1 without object
+	// repeats has the functions that are loaded where an equal one is; see findRepeats.
 	repeats     map[int]bool
 	places      *places // nil until code moves
-	Derives     bool    // frames from code, in a stream
-	DerivedWith int     // the result of fileMapCount then
+	Derives     bool    // in a stream: tables are derived from code
+	DerivedWith int     // FileMapCount of its process at that time
 	neighbours  neighbours
 
-	// In a stream: the file, and that its processes have ended and all has been read.
+	// Info describes the file, and Over says that its processes have ended and all of it was
+	// read. Both are for streams.
 	Info os.FileInfo
 	Over bool
 }
@@ -54,7 +57,7 @@ func New(rec *recording.Recording) *Planner {
 	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), gaps: newGaps(rec)}
 }
 
-// Make makes the plan for all dumps, of one object for each function.
+// Make returns the plan for all dumps, with one object for each function.
 func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *Planner {
 	p := New(rec)
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
@@ -77,7 +80,7 @@ func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *
 // ByTimeOfMapping compares mappings by their times.
 func ByTimeOfMapping(a, b model.Mapping) int { return cmp.Compare(a.Time, b.Time) }
 
-// Add takes in a dump without any events yet.
+// Add adds a dump that has no events yet. It sets the dump's number.
 func (p *Planner) Add(d *model.Dump) *Dump {
 	d.Number = len(p.dumps)
 	p.Lines = append(p.Lines, report.DumpSummary{PID: d.PID, Kind: d.Source.Traits().Kind, Path: d.Path, Note: d.Note, Objects: d.Objects, Clock: d.Match, CodeFiles: d.CodeFiles, Late: d.Late, Cut: -1, Fixes: []report.Fix{}})
@@ -86,7 +89,7 @@ func (p *Planner) Add(d *model.Dump) *Dump {
 	return pd
 }
 
-// Finish adds what is to be said of the dumps as a whole.
+// Finish adds the findings that need the whole dump: problems, fixes and where it was cut.
 func (p *Planner) Finish() {
 	for _, d := range p.dumps {
 		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
@@ -106,8 +109,8 @@ func (p *Planner) Finish() {
 	}
 }
 
-// Extend plans the events that d's source has read since it was called last. The
-// mappings come in the order of their times, behind those that were there.
+// Extend plans the events that d's source has read since the last call. It appends their mappings
+// in the order of their times.
 func (p *Planner) Extend(d *Dump) {
 	events := d.Source.Scanned().Events[d.events:]
 	if len(events) == 0 {
@@ -145,7 +148,7 @@ func (p *Planner) Extend(d *Dump) {
 		}
 		d.objectOf[e.Function] = len(p.Objects)
 		o := model.Object{Dump: d.Dump, Function: e.Function, PID: pid, Index: e.Index, Sent: e.Tables}
-		if !p.Bundling { // or else few of them will need one
+		if !p.Bundling { // in bundles, few need one
 			o.Repeat = p.names.next(&o, p.Objects)
 		}
 		p.Objects = append(p.Objects, o)
@@ -162,8 +165,8 @@ func (p *Planner) Extend(d *Dump) {
 	p.mapEvents(d, events, true)
 }
 
-// mapEvents adds the mappings of events, and takes note of where code is if that
-// matters. Events that are planned already are only taken note of.
+// mapEvents adds the mappings of events. If code of the dump moves, it also records in d.places
+// where each function is. Without add, it only does the latter: those events are planned already.
 func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 	waiting := uint64(0)
 	for i := range events {
@@ -181,7 +184,8 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 			m := model.Mapping{Time: d.Clock(e.Time), PID: pid, TID: tid, Addr: e.Addr, Len: e.Size, Object: d.objectOf[e.Function]}
 			if d.places != nil {
 				o := d.places.of(pid, m.Time)
-				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone { // without times it is at both places all the time
+				// without times, the function is at both addresses all the time
+				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone {
 					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
 				o.place(e.Addr, e.Addr+e.Size, e.Function)
@@ -197,8 +201,8 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 	}
 }
 
-// byTime returns the numbers of events in the order of their times. Threads may
-// write their records a little later than what happened later.
+// byTime returns the indexes of events in the order of their times. Threads may write a record a
+// little later than one of a later event.
 func byTime(events []jitcode.Event) []int {
 	order := make([]int, len(events))
 	for i := range order {
@@ -211,8 +215,8 @@ func byTime(events []jitcode.Event) []int {
 	return order
 }
 
-// neighbours are the addresses at which code of a dump begins, in order. They are
-// collected only if functions have unwind tables in memory.
+// neighbours are the addresses at which code of a dump begins, in ascending order. They are nil
+// unless functions have unwind tables in memory.
 type neighbours []uint64
 
 func newNeighbours(events []jitcode.Event) neighbours {
@@ -227,9 +231,9 @@ func newNeighbours(events []jitcode.Event) neighbours {
 	return n
 }
 
-// withTables returns the length of a mapping that covers a function's code and
-// the unwind tables behind it, where libunwind looks for them. It ends before the
-// next function: CPython's trampolines claim tables but lie closer together.
+// withTables returns the length of a mapping, in bytes, that covers a function's code and the
+// unwind tables after it. libunwind looks for them there. The mapping ends before the next
+// function: CPython's trampolines claim tables but lie closer together.
 func (n neighbours) withTables(e *jitcode.Event) uint64 {
 	want := (e.Size+7)&^7 + e.Tables
 	i, _ := slices.BinarySearch(n, e.Addr+e.Size)
@@ -239,8 +243,8 @@ func (n neighbours) withTables(e *jitcode.Event) uint64 {
 	return want
 }
 
-// leave adds mappings that take m's function away from where it was, except
-// where it will be again.
+// leave adds mappings that clear the parts where m's function was, except for addresses where it
+// will be again.
 func (p *Planner) leave(m model.Mapping, parts []tenancy) {
 	m.Clear = true
 	lo, hi := m.Addr, m.Addr+m.Len

@@ -16,8 +16,10 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// DropUnreferenced drops from the plan what the recording does not touch. Where that cannot
-// be told, everything stays, and a note says why.
+// DropUnreferenced drops the functions from the plan that the recording does not refer to. If the
+// references are unknown, it keeps everything and adds a note with the reason. called calls its
+// function for the references of a call trace. Errors are ctx's or those of reading the
+// recording.
 func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error {
 	if len(p.Mappings) == 0 {
 		return nil
@@ -43,12 +45,11 @@ func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error
 	return nil
 }
 
-// keep drops the mappings that are not touched, and the objects that none of the
-// others is about.
+// keep drops the mappings that are not referenced, and the objects without any other mapping.
 func (p *Planner) keep(t *referenced) {
 	t.finish()
 	var mappings []model.Mapping
-	moved := make([]int, len(p.Objects)) // where an object is to be, and 1
+	moved := make([]int, len(p.Objects)) // by object: 0, or 1 and its new index
 	for i := range p.Mappings {
 		if m := &p.Mappings[i]; t.isReferenced(m, p.Objects[m.Object].Room) {
 			mappings = append(mappings, *m)
@@ -58,7 +59,7 @@ func (p *Planner) keep(t *referenced) {
 		}
 	}
 	var objects []model.Object
-	functions := make([][]bool, len(p.Lines)) // of a dump: whether it has an object
+	functions := make([][]bool, len(p.Lines)) // by dump and function: it has an object
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		n := o.Dump.Number
@@ -83,29 +84,28 @@ func (p *Planner) keep(t *referenced) {
 	p.Mappings, p.Objects = mappings, objects
 }
 
-// referenced knows which parts of the processes' jitted code are referenced.
+// referenced records which jitted code of each process is referenced.
 type referenced struct {
 	rec    *recording.Recording
-	ignore uint64                   // bits of addresses that say nothing about where they are
-	code   map[uint32]*pieces       // of a process, by its own mappings
-	all    map[uint32]*addressSpace // of a process, with what it has from its forebears
-	seen   [1 << 12]seenReference
+	ignore uint64                   // bits of an address that are no part of the location
+	code   map[uint32]*pieces       // by process, from its own mappings
+	all    map[uint32]*addressSpace // by process, with code inherited from ancestors
+	// seen caches recent addresses.
+	seen [1 << 12]seenReference
 }
 
-// A seenReference is an address that was touched before: most of them are, again and
-// again.
+// A seenReference is an address that was referenced before. Most addresses recur often.
 type seenReference struct {
 	addr uint64
 	pid  uint32
 }
 
-// pieces are the addresses of a process's mappings, cut wherever one of these begins
-// or ends.
+// pieces are the addresses of a process's mappings, cut wherever a mapping begins or ends.
 type pieces struct {
-	starts     []uint64 // sorted, without equal ones
-	referenced []bool   // from that start to the next one
+	starts     []uint64 // in ascending order, without duplicates
+	referenced []bool   // from the start with the same index to the next one
 
-	finished []addrs.Range // all that is touched, in order
+	finished []addrs.Range // all referenced ranges, in order; set by finish
 }
 
 func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
@@ -119,14 +119,14 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 		last = d
 		switch elf.Machine(d.Source.Target().Machine) {
 		case elf.EM_AARCH64:
-			// The upper bits of a return address may sign it, and those of a data
-			// address are the program's own.
+			// The upper bits of a return address may sign it. Those of a data address
+			// belong to the program.
 			t.ignore |= 0xffff << 48
 		case elf.EM_ARM:
-			t.ignore |= 1 // the instruction set
+			t.ignore |= 1 // bit 0 selects the instruction set
 		}
 	}
-	numbers := make(map[uint32]int) // of mappings
+	numbers := make(map[uint32]int) // of mappings, by process
 	for i := 0; i < len(p.Mappings); {
 		pid, from := p.Mappings[i].PID, i
 		for i < len(p.Mappings) && p.Mappings[i].PID == pid {
@@ -158,9 +158,9 @@ func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
 	return t
 }
 
-// ranges returns the addresses of a mapping, and of one of unwind tables beside it.
-// The first address behind code belongs to it: a call that never returns may be its
-// last instruction.
+// ranges returns the addresses of a mapping and, if it has one, of its mapping of unwind tables.
+// The first address after code counts as part of it: the last instruction may be a call that
+// never returns.
 func (t *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n int) {
 	from := func(lo, n uint64) addrs.Range {
 		lo &^= t.ignore
@@ -174,8 +174,8 @@ func (t *referenced) ranges(m *model.Mapping, room uint64) (r [2]addrs.Range, n 
 	return r, 2
 }
 
-// find returns the number of the piece that an address is in; -1 if it is before all
-// of them.
+// find returns the index of the piece that contains an address, or -1 if the address is before
+// all of them.
 func (p *pieces) find(addr uint64) int {
 	i, found := slices.BinarySearch(p.starts, addr)
 	if !found {
@@ -184,7 +184,7 @@ func (p *pieces) find(addr uint64) int {
 	return i
 }
 
-// reference takes in that a process touches an address. It may be one without jitted code.
+// reference records that a process refers to an address. The process may have no jitted code.
 func (t *referenced) reference(pid uint32, _, addr uint64) {
 	addr &^= t.ignore
 	s := &t.seen[(addr^addr>>12^uint64(pid))%uint64(len(t.seen))]
@@ -201,14 +201,14 @@ func (t *referenced) reference(pid uint32, _, addr uint64) {
 	}
 }
 
-// reference takes in that an address is touched.
+// reference records that an address is referenced.
 func (p *pieces) reference(addr uint64) {
 	if i := p.find(addr); i >= 0 {
 		p.referenced[i] = true
 	}
 }
 
-// finish collects what is touched so far.
+// finish collects the ranges that are referenced so far.
 func (t *referenced) finish() {
 	for _, of := range t.code {
 		of.finish()
@@ -224,7 +224,7 @@ func (p *pieces) finish() {
 	}
 }
 
-// isReferenced reports whether anything in a mapping is touched.
+// isReferenced reports whether any address of a mapping is referenced.
 func (t *referenced) isReferenced(m *model.Mapping, room uint64) bool {
 	of := t.code[m.PID]
 	ranges, n := t.ranges(m, room)

@@ -9,30 +9,29 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An unknowable says why nobody can tell what a recording touches.
+// An unknowable says why the references of a recording are unknown.
 type unknowable string
 
+// Error returns the reason.
 func (u unknowable) Error() string { return string(u) }
 
-// eachReference walks the recording once more and calls f for every address that a
-// record of it touches: where samples were taken, what their callchains, branches
-// and registers hold, the data they are about, and every word of the copies of
-// stacks.
+// eachReference walks the recording once more and calls f for every address that its samples
+// refer to. Those are the sampled addresses, callchains, branches, registers, data addresses, and
+// every word of the copies of stacks.
 //
-// bounds says which addresses of a process are of interest; others, and processes
-// for which it is false, are passed over at little cost. It must answer the same
-// whenever it is asked about a process. Kernel addresses and mere numbers within the
-// bounds reach f, too, and one address may do so any number of times. time is 0 for
-// records without.
+// bounds returns the addresses of interest of a process, or false. It must always return the same
+// for one process. Addresses outside of them, and processes with false, cost little. f also gets
+// kernel addresses and mere numbers within the bounds. It may get an address any number of times.
+// time is 0 for records without.
 //
-// The error is an unknowable if records cannot be read whole, or may lead to code
-// that they do not name; ctx's; or one of reading the input.
+// The error is an unknowable if records cannot be read whole, or may lead to code that they do
+// not name. Otherwise it is ctx's, or one of reading the input.
 func eachReference(ctx context.Context, rec *recording.Recording, bounds func(pid uint32) (lo, hi uint64, ok bool), f func(pid uint32, time, addr uint64)) error {
 	if why := untold(rec); why != "" {
 		return unknowable(why)
 	}
 	var refs perfsample.Refs
-	var last struct { // what bounds said
+	var last struct { // the last result of bounds
 		pid    uint32
 		lo, hi uint64
 		ok     bool
@@ -67,8 +66,8 @@ func eachReference(ctx context.Context, rec *recording.Recording, bounds func(pi
 	return nil
 }
 
-// untold says what keeps the samples of a recording from telling which code it is
-// about, as far as that is known without looking at them; or "".
+// untold returns why the samples of a recording do not show all references, or "". It looks at no
+// sample.
 func untold(rec *recording.Recording) string {
 	if rec.Traced {
 		return "it has a hardware trace, which may lead through any function"

@@ -8,9 +8,8 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// Each function of a region has a mapping of its own, from the image that is in force when
-// it is loaded. When another image comes into force, the functions that exist then get
-// mappings from that one.
+// Each function of a region has a mapping of its own, from the image in force when it is loaded.
+// When another image comes into force, the functions that exist then get mappings from that one.
 
 // A regionMapper follows the functions and images of each process.
 type regionMapper struct {
@@ -23,7 +22,7 @@ type regionMapper struct {
 // A regionState describes a process at a time.
 type regionState struct {
 	images map[int]int // by region, the image in force
-	there  occupancy   // the residents that exist
+	there  occupancy   // the placed functions that exist
 }
 
 func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
@@ -37,7 +36,7 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 	}
 }
 
-// show adds the mappings for a resident to be seen from m on.
+// show adds the mappings that show a placed function from m's time on.
 func (b *regionMapper) show(m model.Mapping, number int) {
 	s := b.states.of(m.PID, m.Time)
 	r := &b.placedFunctions[number]
@@ -66,8 +65,8 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 	b.part(m, region, next, number, r.lo, r.hi)
 }
 
-// imageWith returns the first image with a resident, from one on. Code that moves back
-// needs an earlier one: if there is none, it returns the last one before.
+// imageWith returns the first image with a placed function, from one on. Code that moves back
+// needs an earlier one: then it returns the last such image before.
 func (r *region) imageWith(b *bundler, placed, from int) int {
 	for i := from; i < len(r.images); i++ {
 		if r.images[i].find(b, placed) >= 0 {
@@ -82,7 +81,7 @@ func (r *region) imageWith(b *bundler, placed, from int) int {
 	return 0
 }
 
-// part maps [lo, hi) of a resident from an image, if the image has it.
+// part maps [lo, hi) of a placed function from an image, if the image has it.
 func (b *regionMapper) part(m model.Mapping, region *region, number, placed int, lo, hi uint64) {
 	i := region.images[number].find(b.bundler, placed)
 	if i < 0 {
@@ -99,7 +98,7 @@ func (b *regionMapper) part(m model.Mapping, region *region, number, placed int,
 	b.add(m)
 }
 
-// find returns the index of a resident in an image, or -1.
+// find returns the index of a placed function in an image, or -1.
 func (m *image) find(b *bundler, placed int) int {
 	i, ok := slices.BinarySearchFunc(m.placedFunctions, b.placedFunctions[placed].lo, func(i int, lo uint64) int {
 		switch at := b.placedFunctions[i].lo; {
@@ -116,7 +115,7 @@ func (m *image) find(b *bundler, placed int) int {
 	return i
 }
 
-// clear notes that code has left a range.
+// clear records that code has left a range.
 func (b *regionMapper) clear(m model.Mapping) {
 	b.states.of(m.PID, m.Time).there.place(m.Addr, m.Addr+m.Len, nothing)
 }

@@ -7,71 +7,73 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// Where perf unwinds copies of stacks, functions that lie close together share an object.
+// A region is a group of functions that share an object because they lie close together. There
+// are regions only in recordings with copies of stacks, which perf unwinds.
 //
-// A perf that unwinds by libdw (perf 7) registers a file with libdw when it first looks up
-// an address in one of the file's mappings [perf: __report_module]. To libdw the file is a
-// module: from the mapping's start less its offset to the end of the last PT_LOAD. So it
-// begins 128 bytes or more before its code.
+// A perf that unwinds by libdw (perf 7) registers files with libdw. It registers a file when it
+// first looks up an address in one of the file's mappings [perf: __report_module]. To libdw, the
+// file is a module. It reaches from the mapping's start less its offset to the end of the last
+// PT_LOAD. So it begins 128 bytes or more before its code.
 //
-// Where modules overlap, libdw gives each address to one of them [libdwfl: reify_segments].
-// If that is not the one that perf expects, perf registers the file again. libdw refuses,
-// because it has the file already under another descriptor, and drops the module
-// [libdwfl: __libdwfl_report_elf]. From then on, every stack ends when it comes to that
-// file. libdw drops no module otherwise, not even when the program maps something else there.
+// Where modules overlap, libdw gives each address to one of them [libdwfl: reify_segments]. If
+// that is not the one that perf expects, perf registers the file again. libdw refuses, because it
+// has the file already under another descriptor, and drops the module [libdwfl:
+// __libdwfl_report_elf]. From then on, every stack ends when it comes to that file. libdw drops
+// no module otherwise, not even when the program maps something else there.
 //
-// So modules in use at the same time must not overlap. A module that replaces another one
-// must begin elsewhere, or perf takes the old one for it:
+// So modules in use at the same time must not overlap. A module that replaces another one must
+// begin elsewhere, or perf takes the old one for it:
 //
-//   - Functions less than regionGap apart are in one region, even if they exist at
-//     different times.
-//   - A region has an image: one object with all its functions. Where addresses are used
-//     again, it has several images, one after the other. Each has the functions that exist
-//     when it begins, and later ones up to the next image. (In crowded regions, images have
-//     fewer functions: crowded.go.) While an image is in force, all functions are mapped
-//     from it.
+//   - Functions less than regionGap apart are in one region, even if they exist at different
+//     times.
+//   - A region has an image: one object with all its functions. Where addresses are used again,
+//     it has several images, one after the other. Each has the functions that exist when it
+//     begins, and later ones up to the next image. (In crowded regions, images have fewer
+//     functions: crowded.go.) While an image is in force, all functions are mapped from it.
 //   - An image lies within the one before and begins after its beginning. libdw confuses the
-//     order of its addresses if a module ends after the one that it replaces, or begins
-//     before it [libdwfl: insert]. perf confuses modules that begin at the same address. So
-//     all images of a region end where its last function ends. They begin before its first
-//     function, each imageStep nearer to it.
-//   - A second mapping of a file, as V8 makes it for its builtins, is a region with one
-//     image, which is mapped as a whole: libdw refuses a program (ET_EXEC) at another place
-//     than its own, and drops it.
+//     order of its addresses if a module ends after the one that it replaces, or begins before it
+//     [libdwfl: insert]. perf confuses modules that begin at the same address. So all images of a
+//     region end where its last function ends. They begin before its first function, each
+//     imageStep nearer to it.
+//   - A second mapping of a file, as V8 makes it for its builtins, is a region with one image. It
+//     is mapped as a whole: libdw refuses a program (ET_EXEC) at another place than its own, and
+//     drops it.
 type region struct {
 	dump            *model.Dump
-	placedFunctions []int       // in the order of their addresses
-	end             uint64      // of its code, or of the mapping that it replaces
-	images          []image     // nil until settleCrowds, if they would be too many
-	wanted          int         // how many images it takes to have all functions in them
-	gap             uint64      // bytes before it without code of the dump
-	copied          addrs.Range // the mapping of a file that it replaces, or empty
+	placedFunctions []int   // by address
+	end             uint64  // of its code, or of the mapping that it replaces
+	images          []image // nil until placeCrowds, if they would be too many
+	// wanted is the number of images that would have all functions.
+	wanted int
+	gap    uint64 // bytes before it without code of the dump
+	// copied is the mapping of a file that the region replaces, or empty.
+	copied addrs.Range
 }
 
 // An image is the content of a region for some time.
 type image struct {
-	placedFunctions []int // in the order of their addresses
-	objects         []int // of the new plan, for each resident
+	placedFunctions []int // by address
+	objects         []int // of the new plan, for each placed function
 }
 
 const (
 	// regionGap is how far before its code a module may begin, in bytes: TextOffset, and as
-	// much again as aligns the code as it was in memory.
+	// much again for the alignment that the code had in memory.
 	regionGap = 0x80 + 0x40
 
 	// imageStep is the distance between the beginnings of consecutive images, in bytes.
 	imageStep = 0x40
 
-	// imageSteps is the highest number of images of a region that begin at addresses of
-	// their own. From there on, perf 7 unwinds by tables of earlier images.
+	// imageSteps bounds the images of a region that begin at addresses of their own. From
+	// there on, perf 7 unwinds by tables of earlier images.
 	imageSteps = 64
 
-	// fewSteps is the highest number of images for which a region joins the one before it to
-	// have room for their beginnings.
+	// fewSteps bounds the images whose beginnings must fit before a region. If they do not,
+	// the region joins the one before it.
 	fewSteps = 8
 
-	// maxRepeated is how many functions the images of a region may have, per function of the
-	// region, before crowded.go looks for those that samples refer to.
+	// maxRepeated bounds the functions of all images of a region, per function of the region.
+	// Above that, crowded.go looks for the functions that samples refer to.
 	maxRepeated = 8
 )
 
@@ -90,7 +92,7 @@ func (b *bundler) low(r *region, number int) uint64 {
 	return lo - min(lo, imageStep*(steps-min(steps, uint64(number))))
 }
 
-// regionsOf divides residents of a dump, in the order of their addresses, into regions.
+// regionsOf divides placed functions of a dump into regions. list is in the order of addresses.
 func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	for len(list) > 0 {
 		r := b.firstRegion(d, list)
@@ -100,7 +102,8 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 			if last.copied != (addrs.Range{}) || last.end+r.gapBelow() <= b.lo(r) || r.end-b.lo(last) > maxSpan {
 				break
 			}
-			// It is too near for so many images. A join adds up the replacements of functions.
+			// The gap is too small for so many images. A join adds up the
+			// replacements of functions.
 			r.placedFunctions = append(last.placedFunctions, r.placedFunctions...)
 			r.wanted += last.wanted - 1
 			r.end = max(r.end, last.end)
@@ -120,8 +123,8 @@ func (b *bundler) regionsOf(d *model.Dump, list []int) (regions []*region) {
 	return regions
 }
 
-// firstRegion returns the region of the first of some residents, which it does not join
-// with others yet.
+// firstRegion returns the region of the first of some placed functions, not yet joined with
+// others.
 func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
 	if copied := b.placedFunctions[list[0]].copied; copied != (addrs.Range{}) {
 		n := b.fitting(list, copied)
@@ -133,11 +136,11 @@ func (b *bundler) firstRegion(d *model.Dump, list []int) *region {
 	return &region{dump: d, placedFunctions: list[:n:n], end: end, wanted: b.replacements(list[:n]) + 1}
 }
 
-// lo returns where a region's first function begins.
+// lo returns the address of a region's first function.
 func (b *bundler) lo(r *region) uint64 { return b.placedFunctions[r.placedFunctions[0]].lo }
 
-// fitting returns how many of the residents, from the first on, are in a copy of a file and
-// do not overlap.
+// fitting returns how many of the placed functions, from the first on, lie in a copy of a file
+// and do not overlap.
 func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	for n := 1; n < len(list); n++ {
 		if r := &b.placedFunctions[list[n]]; r.copied != copied || r.lo < b.placedFunctions[list[n-1]].hi {
@@ -147,8 +150,8 @@ func (b *bundler) fitting(list []int, copied addrs.Range) int {
 	return len(list)
 }
 
-// near returns how many of the residents, from the first on, are near each other, and where
-// they end.
+// near returns how many of the placed functions, from the first on, are near each other, and
+// where they end.
 func (b *bundler) near(list []int) (n int, end uint64) {
 	end = b.placedFunctions[list[0]].hi
 	for n = 1; n < len(list); n++ {
@@ -161,8 +164,8 @@ func (b *bundler) near(list []int) (n int, end uint64) {
 	return n, end
 }
 
-// replacements returns how many residents of a region take addresses of another one. list
-// is in the order of their addresses.
+// replacements returns how many placed functions of a region take addresses of another one. list
+// is in the order of addresses.
 func (b *bundler) replacements(list []int) (n int) {
 	if b.hasOverlaps(list) {
 		b.play(list, func(*seating) bool { n++; return true })
@@ -170,9 +173,9 @@ func (b *bundler) replacements(list []int) (n int) {
 	return n
 }
 
-// play loads the residents of a region in the order of their times, and returns those that
-// exist at the end. Before one takes addresses of others, it calls replace with those that
-// exist then. It stops early if replace returns false.
+// play loads the placed functions of a region in the order of their times, and returns those that
+// exist at the end. Before one takes addresses of others, it calls replace with those that exist
+// then. It stops early if replace returns false.
 func (b *bundler) play(list []int, replace func(now *seating) bool) (now *seating) {
 	now = b.newSeating(list)
 	for _, i := range b.byTime(list) {
@@ -189,7 +192,7 @@ func (b *bundler) play(list []int, replace func(now *seating) bool) (now *seatin
 	return now
 }
 
-// images divides the residents of a region among images, or returns nil if they would be
+// images divides the placed functions of a region among images. It returns nil if they would be
 // too many.
 func (b *bundler) images(list []int) []image {
 	if !b.hasOverlaps(list) {
@@ -202,8 +205,8 @@ func (b *bundler) images(list []int) []image {
 	return images
 }
 
-// exactImages begins an image with each function that takes addresses of another one. It
-// fails if the images would have more than limit functions.
+// exactImages begins an image with each function that takes addresses of another one. It fails if
+// the images would have more than limit functions.
 func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	add := func(now *seating) bool {
 		m := image{placedFunctions: now.list()}
@@ -217,8 +220,8 @@ func (b *bundler) exactImages(list []int, limit int) (images []image, ok bool) {
 	return images, true
 }
 
-// layOutRegions gives the regions of a dump their objects. In a plan with bundles,
-// neighbouring regions without a second image are in one object, as far as a bundle reaches.
+// layOutRegions adds the objects for the regions of a dump. In a plan with bundles, neighbouring
+// regions with a single image share an object, up to the limits of a bundle.
 func (b *bundler) layOutRegions(of *dumpRegions) {
 	d := of.dump
 	var simple []int
@@ -247,8 +250,8 @@ func (b *bundler) layOutRegions(of *dumpRegions) {
 	flush()
 }
 
-// addImage adds the objects of an image: one, unless the bytes of some functions are known
-// and those of others are not.
+// addImage adds the objects of an image: one, unless the bytes of some functions are known and
+// those of others are not.
 func (b *bundler) addImage(r *region, number int) {
 	m := &r.images[number]
 	m.objects = make([]int, len(m.placedFunctions))
@@ -265,7 +268,8 @@ func (b *bundler) addImage(r *region, number int) {
 		if to == len(m.placedFunctions) {
 			o.Bundle.Region.High = r.end
 		}
-		if r.copied != (addrs.Range{}) && to-from == len(m.placedFunctions) { // it is mapped as a whole
+		// A copy is mapped as a whole.
+		if r.copied != (addrs.Range{}) && to-from == len(m.placedFunctions) {
 			reachOf(o, r.copied.Lo)
 			o.Bundle.Region.High = r.copied.Hi
 		}

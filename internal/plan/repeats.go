@@ -9,15 +9,15 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Code may be loaded again at an address where it is already, or at another mapping of the
-// same part of a file. Each isolate of V8 (a worker thread has one) logs all builtins, and
-// may map a copy of them. One object is enough.
+// Code may be loaded again at an address where it is already, or at another mapping of the same
+// part of a file. Each isolate of V8 (a worker thread has one) logs all builtins, and may map a
+// copy of them. One object is enough.
 
-// maxRepeatScan is how many loads a search for replacing code looks at, in each direction.
-// A load with so many neighbours that overlap it is not taken for a repeat.
+// maxRepeatScan bounds the loads that a search for replacing code reads, in each direction. A
+// load with more neighbours does not count as a repeat.
 const maxRepeatScan = 4096
 
-// findRepeats returns the functions of a dump that are loaded where an equal one is. It is
+// findRepeats returns the functions of a dump that are loaded where an equal one is. It returns
 // nil for dumps in which code moves.
 func (d *Dump) findRepeats(files *fileCode) map[int]bool {
 	comparer, ok := d.Source.(source.Comparer)
@@ -58,19 +58,19 @@ func (d *Dump) findRepeats(files *fileCode) map[int]bool {
 	return r.found
 }
 
-// A placedLoad is a load at its home: the first mapping of the part of a file that it lies
-// in. Outside files, that is its own address.
+// A placedLoad is a load at its home: the first mapping of the part of a file that it lies in.
+// Outside files, the home is its own address.
 type placedLoad struct {
 	lo, hi, time uint64
 	pid          uint32
 	function     int
 }
 
-// A repeatFinder looks for repeats among loads in the order of their addresses, lengths
-// and times.
+// A repeatFinder looks for repeats among loads in the order of their addresses, lengths and
+// times.
 type repeatFinder struct {
 	loads []placedLoad
-	reach []uint64 // the highest end of code up to each
+	reach []uint64 // the highest end of code up to each load
 	same  func(i, j int) bool
 
 	// covered reports whether the process mapped something over a load until a time.
@@ -79,7 +79,7 @@ type repeatFinder struct {
 	found map[int]bool
 }
 
-// repeats reports whether a load repeats one that is before it.
+// repeats reports whether the load at index at repeats the one at index first.
 func (r *repeatFinder) repeats(at, first int) bool {
 	l, was := &r.loads[at], &r.loads[first]
 	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(was, l.time, at) || r.covered(was, l.time) || !r.same(was.function, l.function) {
@@ -91,8 +91,8 @@ func (r *repeatFinder) repeats(at, first int) bool {
 	return true
 }
 
-// replaced reports whether other code came to the addresses of a load until a time, or may
-// have come. at is the index of a load near them.
+// replaced reports whether other code came, or may have come, to the addresses of a load until a
+// time. at is the index of a load near them.
 func (r *repeatFinder) replaced(was *placedLoad, until uint64, at int) bool {
 	if r.reach == nil {
 		r.reach = make([]uint64, len(r.loads))

@@ -8,13 +8,14 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// What is beside jitted code, and must stay to be seen beside bundles: parts of files,
-// data, and functions of other dumps.
+// Bundles must not hide what lies beside jitted code: parts of files, data, and functions of
+// other dumps.
 
-// reserved are what no bundle of a dump may be mapped over, in order and apart.
+// The reserved ranges of a dump must not be covered by its bundles. They are in order and
+// disjoint. files has those of files and data, code those of other dumps.
 type reserved struct{ files, code []addrs.Range }
 
-// reservedOf returns the walls for the bundles of a dump, whenever they are there.
+// reservedOf returns the reserved ranges for the bundles of a dump, of all times.
 func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	seen := []*model.Dump{d}
 	for _, pid := range b.spaceGroup(d) {
@@ -42,8 +43,8 @@ func (b *bundler) reservedOf(d *model.Dump) (w reserved) {
 	return w
 }
 
-// spaceGroup returns the processes that have a dump's functions, and those whose memory they
-// began with.
+// spaceGroup returns the processes that have a dump's functions, and the ancestors whose memory
+// they inherited.
 func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 	pids := slices.Clone(b.pids[d])
 	for _, m := range d.Markers {
@@ -56,8 +57,8 @@ func (b *bundler) spaceGroup(d *model.Dump) []uint32 {
 	return pids
 }
 
-// apart sorts ranges and joins those that touch each other, so that one search finds
-// what there is.
+// apart sorts ranges and joins those that meet or overlap, so that one search answers a query. It
+// overwrites list.
 func apart(list []addrs.Range) []addrs.Range {
 	slices.SortFunc(list, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	joined := list[:0]
@@ -71,7 +72,7 @@ func apart(list []addrs.Range) []addrs.Range {
 	return joined
 }
 
-// isWalled reports whether one of the walls is in [lo, hi).
+// isWalled reports whether a reserved range overlaps [lo, hi).
 func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
 	i, _ := slices.BinarySearchFunc(reserved, lo, func(w addrs.Range, lo uint64) int {
 		if w.Hi <= lo {
@@ -82,20 +83,21 @@ func isWalled(reserved []addrs.Range, lo, hi uint64) bool {
 	return i < len(reserved) && reserved[i].Lo < hi
 }
 
-// An intruder is something that comes to lie over jitted code later.
+// An overlap is a mapping that may come to lie over jitted code later.
 type overlap struct {
 	lo, hi, time uint64
 	dump         *model.Dump // nil for files and data
-	reach        uint64      // the highest hi up to this one
+	reach        uint64      // the highest hi of it and of those before it
 }
 
-// overlaps are those of a process, in the order of their addresses.
+// overlaps are the overlapping mappings of a process, in the order of their addresses.
 type overlaps struct {
-	list   []overlap
+	list []overlap
+	// latest is the latest time of any.
 	latest uint64
 }
 
-// overlapsOf returns what is mapped in a process beside the bundles of a dump.
+// overlapsOf returns the mappings of a process that may overlap bundles.
 func (b *bundler) overlapsOf(pid uint32) *overlaps {
 	x := new(overlaps)
 	add := func(lo, hi, time uint64, d *model.Dump) {
@@ -128,8 +130,8 @@ func (b *bundler) overlapsOf(pid uint32) *overlaps {
 	return x
 }
 
-// between reports whether something other than a dump's came to lie in [lo, hi) from one
-// time to another.
+// between reports whether a mapping of anything but d came to lie in [lo, hi), at a time from
+// since to until.
 func (x *overlaps) between(d *model.Dump, lo, hi, since, until uint64) bool {
 	if x.latest < since {
 		return false

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A seating is a set of functions of a region that do not overlap. A function's seat is its
-// index in the region's list, which is in the order of their addresses.
+// A seating is a set of functions of a region that do not overlap. A function's seat is its index
+// in the region's list, which is in the order of addresses.
 type seating struct {
 	b    *bundler
 	all  []int    // the region's list
@@ -37,17 +37,17 @@ func (s *seating) remove(placed int) {
 	s.bits[seat/64] &^= 1 << (seat % 64)
 }
 
-// addAll adds the functions of another set, which overlap none of this one.
+// addAll adds the functions of another set. They must not overlap functions of this one.
 func (s *seating) addAll(other *seating) {
 	for i := range s.bits {
 		s.bits[i] |= other.bits[i]
 	}
 }
 
-// clear removes all.
+// clear removes all functions.
 func (s *seating) clear() { clear(s.bits) }
 
-// len returns how many functions there are.
+// len returns the number of functions.
 func (s *seating) len() (n int) {
 	for _, word := range s.bits {
 		n += bits.OnesCount64(word)
@@ -64,8 +64,8 @@ func (s *seating) list() []int {
 	return list
 }
 
-// overlapping returns the functions that overlap another one of the list, in the order of
-// their addresses.
+// overlapping returns the functions that overlap the given one of the list, in the order of their
+// addresses.
 func (s *seating) overlapping(placed int) (list []int) {
 	r := &s.b.placedFunctions[placed]
 	s.from(r.seat, r.lo, r.hi, func(i int) { list = append(list, i) })
@@ -78,7 +78,7 @@ func (s *seating) eachIn(lo, hi uint64, f func(placed int)) {
 	s.from(seat, lo, hi, f)
 }
 
-// from is eachIn, with the first seat of the list at lo or after it.
+// from does the same as eachIn. seat is the first seat of the list at lo or after it.
 func (s *seating) from(seat int, lo, hi uint64, f func(placed int)) {
 	if before := s.previous(seat - 1); before >= 0 && s.at(before).hi > lo {
 		f(s.all[before])
@@ -93,7 +93,7 @@ func (s *seating) from(seat int, lo, hi uint64, f func(placed int)) {
 
 func (s *seating) at(seat int) *placed { return &s.b.placedFunctions[s.all[seat]] }
 
-// next returns the first taken seat from one on, or -1.
+// next returns the first taken seat from seat on, or -1.
 func (s *seating) next(seat int) int {
 	if seat >= len(s.all) {
 		return -1
@@ -110,7 +110,7 @@ func (s *seating) next(seat int) int {
 	}
 }
 
-// previous returns the last taken seat up to one, or -1.
+// previous returns the last taken seat up to seat, or -1.
 func (s *seating) previous(seat int) int {
 	if seat < 0 {
 		return -1
@@ -127,7 +127,7 @@ func (s *seating) previous(seat int) int {
 	}
 }
 
-// hasOverlaps reports whether functions, in the order of their addresses, overlap.
+// hasOverlaps reports whether any functions overlap. list is in the order of their addresses.
 func (b *bundler) hasOverlaps(list []int) bool {
 	end := uint64(0)
 	return slices.ContainsFunc(list, func(i int) bool {

@@ -6,31 +6,33 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// A fileCode answers for the files of a recording where functions of dumps belong.
+// A fileCode finds the functions of dumps that lie in files of a recording.
 type fileCode struct {
-	rec     *recording.Recording
+	rec *recording.Recording
+	// The keys of symbols are a file's name and build id.
 	of      map[program]*programFiles
 	symbols map[string]*recording.FileSymbols
 }
 
-// A program is what a process is from its birth, or an exec, on.
+// A program is a process from its fork, or an exec, on.
 type program struct {
 	pid   uint32
 	since uint64
 }
 
-// programFiles are the mappings of files that a program has, and where they lie, roughly.
+// programFiles are the executable mappings of a program, and roughly the addresses of those of
+// files.
 type programFiles struct {
 	maps   []recording.FileMap
 	extent recording.Ranges
-	known  int // mappings of the process that there were; in a stream, more come
+	known  int // FileMapCount of the process then; in a stream, it grows
 }
 
 func newFileCode(rec *recording.Recording) *fileCode {
 	return &fileCode{rec: rec, of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols)}
 }
 
-// files returns the files of the program that a process runs at a time.
+// files returns the mappings of the program that a process runs at a time.
 func (f *fileCode) files(pid uint32, time uint64) *programFiles {
 	key := program{pid, max(f.rec.ProcessTree.LastExec(pid, time), f.rec.ProcessTree.Born(pid, time))}
 	known := f.rec.FileMapCount(pid)
@@ -57,12 +59,12 @@ func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
 	return ok
 }
 
-// spread appends m. For a function in a file, it appends a mapping for each copy of that
-// part of the file, from the copy's time on. The function's home is one of them only if the
-// file has no symbol for it.
+// spread appends m and returns the result. For a function in a file, it instead appends a mapping
+// for each copy of that part of the file, from the copy's time on. The function's home is one of
+// them only if the file has no symbol for it.
 func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mapping {
 	if !f.rec.CopiesStacks() {
-		return append(spread, m) // nothing will be unwound
+		return append(spread, m) // perf will unwind nothing
 	}
 	files := f.files(m.PID, m.Time)
 	if !files.extent.Hold(m.Addr) {
@@ -99,8 +101,8 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 	return spread
 }
 
-// homeAddr returns the address at which the loader mapped the code that is at addr. It
-// returns false for code of no file.
+// homeAddr returns the address at which the loader mapped the code that is at addr. It returns
+// false for code that lies in no file.
 func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) {
 	files := f.files(pid, time)
 	if !files.extent.Hold(addr) {
@@ -115,8 +117,7 @@ func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) 
 	return off - home.Off + home.Lo, true
 }
 
-// serves reports whether perf finds a symbol of the file itself for the code at an
-// offset in it.
+// serves reports whether perf finds a symbol of the file itself for the code at an offset in it.
 func (f *fileCode) serves(m *recording.FileMap, pid uint32, off uint64) bool {
 	if f.rec.InContainer(pid) {
 		return false

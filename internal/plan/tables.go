@@ -9,51 +9,54 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Where the unwind tables of functions seem to be.
+// Unwind tables get addresses that are free in all processes of a dump.
 //
-// libunwind (perf up to 6.12) reads the tables of an object from the memory of the
-// process, which is to say, through the mappings of the recording: at the place that
-// the object's headers give them, counted from the object's first mapping. Jitted
-// functions lie close together, and nothing is behind them where tables could be. But
-// nothing says that an object has to be in one piece: its tables get addresses where
-// nothing of the process is, and a mapping of their own. libdw (perf 7) finds them in
-// the file.
+// libunwind (perf up to 6.12) reads the tables of an object from the memory of the process. It
+// does so through the mappings of the recording, at the address in the object's headers, counted
+// from the object's first mapping. Jitted functions lie close together, with no space for tables
+// between them. But an object may be mapped in several pieces. So its tables get free addresses,
+// and a mapping of their own. libdw (perf 7) finds them in the file.
 
-// gaps are the addresses that tables have got, and can get. Those of dumps whose
-// processes may share memory are apart.
+// gaps are the addresses reserved for tables, and those that are free. Each group of dumps whose
+// processes may share memory has its own.
 type gaps struct {
-	rec          *recording.Recording
-	all          []room
-	busy         map[*model.Dump]*inUse
-	kin          map[*model.Dump][]*inUse // of the dumps that may share memory with one, and its own
+	rec *recording.Recording
+	// all has the reserved rooms.
+	all []room
+	// busy has the addresses in use, by dump.
+	busy map[*model.Dump]*inUse
+	// kin has the addresses in use of a dump and of those that may share memory with it.
+	kin map[*model.Dump][]*inUse
+	// addressSpace has the processes that may share memory with a dump's.
 	addressSpace map[*model.Dump][]*recording.Process
 }
 
-// inUse has the addresses in use in the processes of a dump: all of them, and those outside
-// of memory without code of a dump. Runtimes reserve gigabytes of memory around their code.
+// An inUse has the addresses in use in the processes of a dump. all has all of them. code lacks
+// memory without code of a dump: runtimes reserve gigabytes of memory around their code.
 type inUse struct{ all, code addrs.Set }
 
-// A room is a stretch of addresses that nothing is at in the processes of a dump.
+// A room is a range of addresses that is free in the processes of a dump.
 type room struct {
 	dump     *model.Dump
 	next, hi uint64 // what is left of it
+	// lo is where it begins.
 	lo       uint64
 	reserved bool // it lies in memory that the runtime may have reserved
 }
 
 const (
-	// reach is how far tables may be behind their code: the search table has signed
-	// offsets of four bytes. Something is left for the code's own length.
+	// reach bounds the distance of tables from their code, in bytes: the search table has
+	// signed offsets of four bytes. 16 MiB of that are left for the code's own length.
 	reach = 1<<31 - 1<<24
 
-	// roomAlign is what rooms begin at a multiple of.
+	// roomAlign is the alignment of rooms, in bytes.
 	roomAlign = 64 << 10
 
-	// roomGap is how far a room stays away from what is known to be in use, if there is
-	// space enough: code that is still to come tends to lie beside code that is there.
+	// roomGap is the preferred distance of a room from addresses in use, in bytes: new code
+	// tends to lie beside old code. Without enough space, rooms are closer.
 	roomGap = 16 << 20
 
-	// roomMin is the size of a room, unless more functions are waiting for one.
+	// roomMin is the least size of a room in bytes, if that much is free.
 	roomMin = 1 << 20
 )
 
@@ -61,8 +64,8 @@ func newGaps(rec *recording.Recording) *gaps {
 	return &gaps{rec: rec, busy: make(map[*model.Dump]*inUse), kin: make(map[*model.Dump][]*inUse), addressSpace: make(map[*model.Dump][]*recording.Process)}
 }
 
-// tableRoom returns how many bytes are set aside for the tables of a function of
-// size bytes, for which its producer sent some: more than they need.
+// tableRoom returns how many bytes are reserved for the tables of a function of size bytes, for
+// which its producer sent some. That is more than they need.
 func tableRoom(size, sent uint64) uint64 { return (1<<10 + 4*size + 2*sent + 7) &^ 7 }
 
 // blankRoom bounds the size of unwind tables without an entry, in bytes.
@@ -71,10 +74,10 @@ const blankRoom = 64
 // maxBlankGap bounds the distance from code to its blank table, in bytes.
 const maxBlankGap = 1 << 20
 
-// behind reserves an address for a blank table after end, free of functions and other blank
-// tables at all times. It returns 0 if that is farther than maxBlankGap, or may lie in a
-// file. libunwind follows frame pointers where a table has no entry, and gives up where
-// there is no table.
+// behind reserves an address for a blank table after end. The address is free of functions and
+// other blank tables at all times. The result is 0 if it would be farther than maxBlankGap, or
+// may lie in a file. libunwind follows frame pointers where a table has no entry, and gives up
+// where there is no table.
 func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	if b.taken == nil {
 		for i := range b.placedFunctions {
@@ -99,8 +102,9 @@ func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	return at
 }
 
-// take returns an address for need bytes of tables of a function of a dump at addr, or
-// 0 if there is none near enough. waiting is how many bytes others are going to need.
+// take reserves need bytes for the tables of a dump's function at addr, and returns their
+// address. It returns 0 if no address near enough is free. waiting is how many bytes other
+// functions are going to need.
 func (rs *gaps) take(d *model.Dump, addr, need, waiting uint64) uint64 {
 	fits := func(at, hi uint64) bool { return at > addr && at-addr < reach && hi >= at && hi-at >= need }
 	for i := range rs.all {
@@ -142,8 +146,8 @@ func (rs *gaps) skipBusy(r *room, need uint64) {
 	}
 }
 
-// next returns the lowest range that ends above addr and is in use in a process that may
-// share memory with d's. With reserved, memory without code of a dump does not count.
+// next returns the lowest range that ends above addr and is in use in a process that may share
+// memory with d's. With reserved, memory without code of a dump does not count.
 func (rs *gaps) next(d *model.Dump, reserved bool, addr uint64) (lowest addrs.Range, found bool) {
 	kin, ok := rs.kin[d]
 	if !ok {
@@ -196,8 +200,8 @@ func (rs *gaps) related(a, b *model.Dump) bool {
 	return slices.ContainsFunc(rs.addressSpace[a], func(p *recording.Process) bool { return slices.Contains(rs.addressSpace[b], p) })
 }
 
-// scan takes in where code of a dump is, as far as that is new, and what its
-// processes have mapped.
+// scan adds the addresses of new code of a dump, and of all mappings of its processes, to those
+// in use.
 func (rs *gaps) scan(d *model.Dump, events []jitcode.Event) {
 	busy := rs.busy[d]
 	if busy == nil {
@@ -226,13 +230,13 @@ func (rs *gaps) scan(d *model.Dump, events []jitcode.Event) {
 	}
 }
 
-// placeTables gives the unwind tables of a mapping's object a place near the code. An
-// object has them at one place only: for its code at another one, there is another
-// object.
+// placeTables reserves an address near the code for the unwind tables of a mapping's object. An
+// object has its tables at one address only. If its code is at another address as well, it adds
+// another object for that.
 func (p *Planner) placeTables(m *model.Mapping, e *jitcode.Event, d *model.Dump, waiting uint64) {
 	o := &p.Objects[m.Object]
 	switch {
-	case p.Bundling: // comes later
+	case p.Bundling: // Bundle does it later
 		return
 	case !p.rec.CopiesStacks():
 		if e.Tables > 0 {

@@ -9,16 +9,15 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// perf annotate, and perf script -F disasm where perf is built with capstone, name what
-// the branches of a touched function lead to. So those functions stay, too, and no more:
-// nothing shows the code of functions that are not touched themselves.
+// perf annotate names the targets of branches in a referenced function. So does perf script -F
+// disasm, where perf is built with capstone. So the functions at those targets stay as well. No
+// others are needed: perf never shows the code of functions that are not referenced themselves.
 
-// referenceTargets touches what is at the targets of direct branches in touched functions.
-// Those of functions whose code cannot be read are left out: making their objects fails,
-// and says so.
+// referenceTargets marks the targets of direct branches in referenced functions as referenced. It
+// skips functions whose code cannot be read: making their objects fails later, with a message.
 func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
 	t.finish()
-	var from []int // referenced mappings, those of an object one behind the other
+	var from []int // indexes of referenced mappings, grouped by object
 	for i := range p.Mappings {
 		if m := &p.Mappings[i]; !m.Clear && t.isReferenced(m, p.Objects[m.Object].Room) {
 			from = append(from, i)
@@ -27,7 +26,7 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
 	slices.SortStableFunc(from, func(i, j int) int { return cmp.Compare(p.Mappings[i].Object, p.Mappings[j].Object) })
 	forkedChildren := t.forkedChildren()
 	readers := make(map[*model.Dump]source.FunctionReader)
-	var targets []int64 // of last, from the start of its code
+	var targets []int64 // targets of last's branches, from the start of its code
 	last := -1
 	for _, i := range from {
 		m := &p.Mappings[i]
@@ -57,10 +56,9 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
 	return nil
 }
 
-// referenceTarget touches what a process, or one of its heirs, has at the target of a branch.
-// Mappings are taken to be one byte longer than they are, for the sake of return
-// addresses; the byte behind the target is in the function there, but not in the one that
-// ends in front of it.
+// referenceTarget marks the target of a branch as referenced, in a process and its forked
+// children. It marks the byte after the target, because mappings count as one byte longer, for
+// return addresses. That byte is in the function at the target, but not in one that ends there.
 func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr uint64) {
 	addr++
 	t.reference(pid, 0, addr)
@@ -69,8 +67,8 @@ func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr 
 	}
 }
 
-// forkedChildren returns, by process, the code of all processes that have come from it: they may
-// have a function from it that branches to one of their own.
+// forkedChildren returns, by process, the code of all its descendants. A descendant may have an
+// inherited function that branches to one of its own.
 func (t *referenced) forkedChildren() map[uint32][]*pieces {
 	forkedChildren := make(map[uint32][]*pieces)
 	for pid, own := range t.code {

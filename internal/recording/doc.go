@@ -1,13 +1,13 @@
 // Package recording reads a perf.data once, before anything is decided ([Survey]).
 //
-// What it keeps fits in memory for any length of the recording:
+// The result fits in memory for any length of the recording:
 //
-//	markers      mappings that name a dump                  survey.go
-//	processes    mappings of files and memory, names        processes.go, memory.go
-//	genealogy    forks and execs                            processes.go
-//	histogram    samples by address, up to a bound          histogram.go
-//	runs         blocks that the rewriting may copy unseen  runs.go
+//	markers       mappings that name a dump                survey.go
+//	processes     mappings of files and memory, names      processes.go, memory.go
+//	process tree  forks and execs                          processes.go
+//	histogram     samples by address, up to a bound        histogram.go
+//	runs          blocks that can be copied unread         runs.go
 //
-// [Open] opens a file, a directory (perf record --threads) or a pipe. A pipe can be read
-// only once: its records are passed to [Recording.Observe] as they come.
+// [Open] opens a file, a directory (perf record --threads) or a pipe. A pipe can be read only
+// once: its records are passed to [Recording.Observe] as they come.
 package recording

@@ -8,23 +8,24 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Functions of a dump that lie in a file. V8 tells of its builtins, which are part
-// of its own binary, at their home there; and it maps that part of the binary a
-// second time, near its other code, and runs them at either place.
+// Functions of a dump may lie in a file. V8 describes its builtins, which are part of its own
+// binary, at their home there. It also maps that part of the binary a second time, near its other
+// code, and runs them at either place.
 //
-// Two things follow where perf unwinds; elsewhere nothing is lost by it. The functions
-// belong at the copy, too. And where the binary's own symbols tell of them, they stay
-// its own at home: an unwinder of elfutils (perf 7) loses a file that another one is
-// mapped into, and every frame with it.
+// This matters only where perf unwinds. The functions belong at the copy as well. And if the
+// binary's own symbols cover them, they stay unnamed at home. The unwinder of elfutils (perf 7)
+// loses a file that another one is mapped into, and every frame in it.
 
 // A FileMap is an executable mapping, of a file or of memory.
 type FileMap struct {
-	Lo, Hi  uint64
-	Off     uint64 // in the file, of lo
+	// Lo and Hi are the bounds of its addresses; Hi is excluded.
+	Lo, Hi uint64
+	Off    uint64 // in the file, of Lo, in bytes
+	// Time is that of its record, in nanoseconds; 0 for a mapping from before the recording.
 	Time    uint64
-	Name    string                // empty for memory
-	File    perfdata.FileIdentity // zero where the recording does not say
-	BuildID string                // likewise
+	Name    string                // path of the file; empty for memory
+	File    perfdata.FileIdentity // zero if the recording does not say
+	BuildID string                // empty if the recording does not say
 }
 
 // Same reports whether two mappings are of one file.
@@ -32,12 +33,12 @@ func (m *FileMap) Same(o *FileMap) bool {
 	return m.Name == o.Name && m.File == o.File && m.BuildID == o.BuildID
 }
 
-// MaxFileMaps bounds how many mappings are kept of a process.
+// MaxFileMaps bounds how many mappings of a process are kept.
 const MaxFileMaps = 1 << 16
 
-// FileMapsOf returns the executable mappings that the program which a process runs at a
-// time ever has, in the order of their times. It begins with those that its parent
-// had when it was forked, unless there was an exec since.
+// FileMapsOf returns the executable mappings of the program that a process runs at a time, in the
+// order of their times. It has all mappings of the program's whole life. Unless there was an exec
+// since the fork, it begins with those that the parent had then.
 func (rec *Recording) FileMapsOf(pid uint32, time uint64) (maps []FileMap) {
 	end := rec.ProcessTree.LifeEnd(pid, time)
 	for range MaxGenerations {
@@ -71,8 +72,8 @@ func (rec *Recording) FileMapCount(pid uint32) int {
 	return 0
 }
 
-// MapsOver reports whether a process made an executable mapping over a part of r after a
-// time, up to another one. Times are those of the recording.
+// MapsOver reports whether a process made an executable mapping over a part of r after a time, up
+// to another one. Times are those of the recording.
 func (rec *Recording) MapsOver(pid uint32, r addrs.Range, after, until uint64) bool {
 	p := rec.Processes[pid]
 	return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool {
@@ -80,8 +81,9 @@ func (rec *Recording) MapsOver(pid uint32, r addrs.Range, after, until uint64) b
 	})
 }
 
-// InForce returns the mapping that [lo, hi) is of at a time: the latest one that has
-// anything there, if it has all of it.
+// InForce returns the index of the mapping that covers [lo, hi) at a time. It is the latest one
+// that overlaps the range. The result is false if that one is of memory, or lacks a part of the
+// range.
 func InForce(maps []FileMap, lo, hi, time uint64) (int, bool) {
 	n, _ := slices.BinarySearchFunc(maps, time, func(m FileMap, time uint64) int {
 		if m.Time <= time {
@@ -102,8 +104,8 @@ func (m *FileMap) HasFile(off, length uint64) bool {
 	return off >= m.Off && off-m.Off <= m.Hi-m.Lo && length <= m.Hi-m.Lo-(off-m.Off)
 }
 
-// HomeOf returns the loader's mapping of a part of a file: it precedes all mappings that
-// the program makes of that part. elfutils finds a program's file only there.
+// HomeOf returns the index of the loader's mapping of a part of a file. It precedes all mappings
+// that the program makes of that part. elfutils finds a program's file only there.
 func HomeOf(maps []FileMap, in int, off, length uint64) int {
 	for i := range maps {
 		if maps[i].Same(&maps[in]) && maps[i].HasFile(off, length) {

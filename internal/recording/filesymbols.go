@@ -13,20 +13,21 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// What files that were recorded say of themselves.
+// This file reads the symbols and build ids of recorded files.
 
-// FileSymbols are the places in a file that its symbols are about, by offset.
+// FileSymbols are the ranges of a file that its function symbols cover, by offset.
 type FileSymbols struct {
-	lo, hi []uint64 // sorted and apart
+	lo, hi []uint64 // in ascending order and disjoint
 }
 
+// Cover reports whether a symbol covers an offset in the file.
 func (s *FileSymbols) Cover(off uint64) bool {
 	i := sort.Search(len(s.lo), func(i int) bool { return s.lo[i] > off })
 	return i > 0 && off < s.hi[i-1]
 }
 
-// ReadSymbols reads the symbols of a file. There are none unless it is the file that
-// was recorded.
+// ReadSymbols returns the symbols of a mapped file. There are none if the file cannot be read, or
+// is not the recorded one.
 func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	s := new(FileSymbols)
 	file, f := OpenELF(m.Name)
@@ -65,8 +66,8 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	return s
 }
 
-// OpenELF opens a regular file that is an ELF file. If it is none, f is nil, and there
-// is nothing to close.
+// OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing
+// to close. Otherwise the caller closes file.
 func OpenELF(name string) (file *os.File, f *elf.File) {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -82,11 +83,11 @@ func OpenELF(name string) (file *os.File, f *elf.File) {
 	return file, f
 }
 
-// maxSymbols bounds the symbol table of a file that is looked at, and its names, in
-// bytes: the path comes from the recording, and what is there may be anything.
+// maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
+// names. The path comes from the recording, so the file may be anything.
 const maxSymbols = 64 << 20
 
-// SymbolsOf returns the symbols in a table of a file.
+// SymbolsOf returns the symbols in a table of a file, or nil if there are none or too many.
 func SymbolsOf(f *elf.File, table elf.SectionType) []elf.Symbol {
 	s := f.SectionByType(table)
 	if s == nil || s.Size > maxSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > 4*maxSymbols {
@@ -101,7 +102,7 @@ func SymbolsOf(f *elf.File, table elf.SectionType) []elf.Symbol {
 	return symbols
 }
 
-// fileOffset returns where in a file the code at an address of its own lies.
+// fileOffset returns the offset in a file of the code at one of its own addresses.
 func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
@@ -111,8 +112,8 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// IsRecorded reports whether a file is the one that was mapped: it has the build id
-// that the recording knows, or is still the same inode.
+// IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
+// recording knows, or else the inode.
 func (rec *Recording) IsRecorded(m *FileMap, file *os.File, f *elf.File) bool {
 	want := m.BuildID
 	if want == "" {
@@ -126,15 +127,15 @@ func (rec *Recording) IsRecorded(m *FileMap, file *os.File, f *elf.File) bool {
 		unix.Major(st.Dev) == m.File.Major && unix.Minor(st.Dev) == m.File.Minor && !isReused(m, file)
 }
 
-// isReused reports whether an inode has become another file since it was mapped: a file that
-// takes the place of one that was removed often gets its number, but not its generation.
+// isReused reports whether an inode has become another file since it was mapped. A file that
+// replaces a removed one often gets its inode number, but not its generation.
 func isReused(m *FileMap, file *os.File) bool {
-	const getVersion = 0x80087601 // FS_IOC_GETVERSION, of most 64-bit machines; others refuse it
+	const getVersion = 0x80087601 // FS_IOC_GETVERSION of most 64-bit machines; others refuse it
 	generation, err := unix.IoctlGetUint32(int(file.Fd()), getVersion)
 	return err == nil && m.File.InodeGeneration != 0 && uint64(generation) != m.File.InodeGeneration
 }
 
-// BuildIDs returns the table of build ids of a file, if it has one that can be read.
+// BuildIDs returns the table of build ids of a file, or nil if it has none that can be read.
 func (in *Input) BuildIDs() []byte {
 	if in.File == nil {
 		return nil
@@ -150,7 +151,7 @@ func (in *Input) BuildIDs() []byte {
 	return table
 }
 
-// maxBuildIDs bounds the table of build ids that is looked at, in bytes.
+// maxBuildIDs bounds the table of build ids, in bytes.
 const maxBuildIDs = 64 << 20
 
 // BuildID returns the build id that the recording's table has for a file, or "".

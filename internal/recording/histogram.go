@@ -4,30 +4,36 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Histogram is what the survey keeps of samples, so that they can be counted without
-// reading them once more: each address of user space once, how often it was sampled, and
-// from when to when. Mostly that is enough, for what is at an address rarely changes; if
-// not, or if there are too many addresses, the samples are read again (count.go).
+// A Histogram is an address histogram: the survey counts samples in it, so that they need not be
+// read again. It has each address of user space once, with the number of samples and their first
+// and last time. Mostly that is enough, because the code at an address rarely changes. If it
+// changes, or if there are too many addresses, the samples are read again (count.go).
 type Histogram struct {
+	// Total is the number of samples, those of the kernel included.
 	Total int64
-	Slots []histogramSlot // a power of two of them; a hash table with open addressing
-	shift uint            // of hashes
-	used  int
-	Over  bool // there were too many addresses
+	// Slots are a hash table with open addressing. Their number is a power of two.
+	Slots []histogramSlot
+	// 64 less the logarithm of the number of slots: hashes are shifted right by it
+	shift uint
+	// used is the number of slots in use.
+	used int
+	Over bool // there were too many addresses; Slots is nil then
 }
 
+// A histogramSlot counts the samples at an address of a process.
 type histogramSlot struct {
-	IP          uint64
+	IP uint64
+	// First and Last are times in nanoseconds; LatestTime for samples without.
 	First, Last uint64
-	N           int64 // 0 for a free one
+	N           int64 // number of samples; 0 for a free slot
 	PID         uint32
 }
 
 const (
 	minHistogram = 1 << 10
-	maxHistogram = 1 << 16 // slots of 40 bytes; half of them are used
+	maxHistogram = 1 << 16 // slots of 40 bytes; at most half of them are used
 
-	// MaxSteps bounds how often something may change near an address.
+	// MaxSteps bounds how often the code near an address may change.
 	MaxSteps = 1000
 )
 
@@ -51,7 +57,7 @@ func (c *Histogram) resize(n int) {
 	}
 }
 
-// slot returns the slot of an address, which may be free.
+// slot returns the slot of an address. It may be free.
 func (c *Histogram) slot(pid uint32, ip uint64) *histogramSlot {
 	mask := uint64(len(c.Slots) - 1)
 	for i := ((ip ^ uint64(pid)<<44) * 0x9e3779b97f4a7c15) >> c.shift; ; i++ {
@@ -61,7 +67,7 @@ func (c *Histogram) slot(pid uint32, ip uint64) *histogramSlot {
 	}
 }
 
-// sample takes in a SAMPLE record.
+// sample counts a SAMPLE record.
 func (c *Histogram) sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if c == nil || c.Over {
 		return

@@ -16,28 +16,36 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// An Input is a recording open for reading, in whatever form it comes: a file, a
-// directory, a stream in pipe format, or such a stream kept in a file.
+// An Input is a recording open for reading: a file, a directory, a stream in pipe format, or such
+// a stream kept in a file.
 type Input struct {
 	Path  string // as it was named; "standard input" for "-"
-	Dir   string // where it is; the current directory for a stream
+	Dir   string // the directory that it is in; "." for a stream
 	Info  os.FileInfo
 	Order binary.ByteOrder
-	File  *perfdata.File // header, attrs and features; nil in pipe format, where they come as records
-	Plain *os.File       // that file, if its records lie in it one behind the other as they are
+	// File has the header, attrs and features. It is nil in pipe format, where they come as
+	// records.
+	File *perfdata.File
+	// Plain is the file if its records lie in it uncompressed and one after the other, or
+	// else nil.
+	Plain *os.File
 
-	DirNames []string // of the files of a directory
-	Missing  []string // of those that it should have, too
+	DirNames []string // names of the files of a directory; nil for other inputs
+	Missing  []string // names of files that the directory should have, but lacks
 
-	Blocks func() (perfdata.Stream, error) // from the first record on
-	Once   bool                            // which can be read only once
-	Close  func() error
+	// Blocks returns a stream from the first record on.
+	Blocks func() (perfdata.Stream, error)
+	Once   bool // it can be read only once
+	// Close closes the input.
+	Close func() error
 
-	Progress *report.Progress // that walks over it are told to; nil if nobody wants to know
+	// Progress is told of each walk over the input. It may be nil.
+	Progress *report.Progress
 }
 
-// Open opens the recording. As with perf, it must belong to the user or to
-// root, unless Force says otherwise: what is in it steers what is read and made.
+// Open opens the recording that opts.Input names. As with perf, it must belong to the user or to
+// root, unless opts.Force is set: its contents decide which files are read and written. The
+// caller closes the result.
 func Open(opts *config.Options) (*Input, error) {
 	in := &Input{Path: opts.Input, Dir: filepath.Dir(opts.Input), Progress: opts.Progress}
 	f := opts.Stdin
@@ -139,7 +147,7 @@ func (in *Input) openDir() error {
 	return nil
 }
 
-// Size returns the recording's size in bytes; 0 if it came through a pipe.
+// Size returns the recording's size in bytes, or 0 if it came through a pipe.
 func (in *Input) Size() int64 {
 	if !in.Info.IsDir() {
 		return in.Info.Size()
@@ -147,7 +155,7 @@ func (in *Input) Size() int64 {
 	return SizeOf(in.Path)
 }
 
-// SizeOf returns the size of a file, or of the files in a directory.
+// SizeOf returns the size of a file, or the total size of the files in a directory, in bytes.
 func SizeOf(path string) (n int64) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -165,7 +173,7 @@ func SizeOf(path string) (n int64) {
 	return n
 }
 
-// Error says what an error about the recording means for the user.
+// Error returns an error about the recording with its path, and with advice where there is some.
 func Error(path string, err error) error {
 	advice := ""
 	switch {

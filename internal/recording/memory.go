@@ -11,31 +11,39 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Process is what the recording tells of a process beside its relations: enough
-// to see whether code at some address can be its own. With address space layout
-// randomization that tells apart what names and numbers do not, such as the
-// jit-1.dump of one container from that of another.
+// A Process is the state of a process as the recording shows it, without its place in the process
+// tree. It is enough to decide whether code at an address can belong to the process. With address
+// space layout randomization, that tells apart dumps with equal names and pids, such as the
+// jit-1.dump of two containers.
+//
+// All times are those of the recording, in nanoseconds.
 type Process struct {
-	Since  uint64             // its earliest record
-	Comm   string             // its name, the latest that it has
-	named  uint64             // when it got that
-	Exited uint64             // when its first thread ended; 0 for not, as far as the recording tells
-	Mount  perfdata.Namespace // where its paths count; zero if the recording does not say
+	Since uint64 // time of its earliest record
+	Comm  string // its latest name; empty if unknown
+	named uint64 // when it got that name
+	// Exited is when its first thread ended; 0 if the recording does not show that.
+	Exited uint64
+	// Mount is its mount namespace, in which its paths count. It is zero if the recording
+	// does not say.
+	Mount perfdata.Namespace
 
-	mounted uint64 // when it was that
+	mounted uint64 // when Mount was recorded
 
-	Memory Ranges    // executable memory that code may have been made in
-	latest uint64    // when it was last given some
+	Memory Ranges    // executable memory in which code may have been made
+	latest uint64    // when it last got a part of Memory
 	Files  Ranges    // executable parts of files
-	Used   addrs.Set // all that it has mapped, as far as the recording shows
+	Used   addrs.Set // all addresses that the recording shows as mapped
 
-	FileMaps []FileMap // executable mappings, as they came
-	Others   []FileMap // data, as far as the recording tells, and parts of deleted files
+	FileMaps []FileMap // executable mappings, in the order of their records
+	// Others are data, as far as it was recorded, and parts of deleted files.
+	Others []FileMap
 }
 
+// Processes are the processes of a recording, by pid.
 type Processes map[uint32]*Process
 
-// Seen returns the process pid, of which there is a record of a time.
+// Seen returns the state of pid, creating it if needed, and notes that a record mentioned it at
+// time.
 func (ps *Processes) Seen(pid uint32, time uint64) *Process {
 	if *ps == nil {
 		*ps = make(Processes)
@@ -49,8 +57,7 @@ func (ps *Processes) Seen(pid uint32, time uint64) *Process {
 	return p
 }
 
-// mapped notes a mapping. Those that are gone again stay: it is enough to know
-// where code can never have been.
+// mapped adds a mapping. It never removes one: what matters is where code can never have been.
 func (ps *Processes) mapped(rec perfdata.Record, m *perfdata.Mmap, time uint64) {
 	p := ps.Seen(m.PID, time)
 	executable := rec.Misc&perfdata.MiscMmapData == 0
@@ -88,18 +95,18 @@ func (p *Process) addMap(m FileMap) {
 	}
 }
 
-// InContainer reports whether a process had other paths than we have: whether it
-// was in another mount namespace. The answer is for words only; on another machine
-// all namespaces are other ones.
+// InContainer reports whether a process was in another mount namespace than ours, so that its
+// paths may mean other files. The answer is only good for messages: on another machine, all
+// namespaces differ.
 func (rec *Recording) InContainer(pid uint32) bool {
 	var own unix.Stat_t
 	p := rec.Processes[pid]
 	return p != nil && p.Mount.Inode != 0 && unix.Stat("/proc/self/ns/mnt", &own) == nil && p.Mount.Inode != own.Ino
 }
 
-// Ranges are stretches of addresses, in order and apart. Near ones are taken for
-// one, and there are never many: address spaces of two processes differ by much
-// more.
+// Ranges are an approximate set of addresses, in order and disjoint. Ranges closer than
+// nearRanges are joined, and there are at most maxRanges. That is exact enough, because the
+// address spaces of two processes differ by much more.
 type Ranges []addrs.Range
 
 const (
@@ -107,10 +114,11 @@ const (
 	maxRanges  = 64
 )
 
+// Add adds [lo, hi).
 func (rs *Ranges) Add(lo, hi uint64) {
 	r := *rs
-	// Those that are near: the first that does not end far below, up to the first
-	// that begins far above.
+	// The near ranges reach from the first that does not end far below, to the first that
+	// begins far above.
 	i, _ := slices.BinarySearchFunc(r, lo, func(x addrs.Range, lo uint64) int {
 		if x.Hi < lo && lo-x.Hi > nearRanges {
 			return -1
@@ -128,7 +136,7 @@ func (rs *Ranges) Add(lo, hi uint64) {
 	*rs = r
 }
 
-// closeGap makes one of the two ranges that are nearest to each other.
+// closeGap joins the two ranges that are nearest to each other.
 func (rs Ranges) closeGap() Ranges {
 	best := 1
 	for i := 1; i < len(rs); i++ {
@@ -140,6 +148,7 @@ func (rs Ranges) closeGap() Ranges {
 	return slices.Delete(rs, best, best+1)
 }
 
+// Hold reports whether an address is in one of the ranges.
 func (rs Ranges) Hold(addr uint64) bool {
 	_, ok := slices.BinarySearchFunc(rs, addr, func(x addrs.Range, addr uint64) int {
 		switch {
@@ -153,8 +162,8 @@ func (rs Ranges) Hold(addr uint64) bool {
 	return ok
 }
 
-// ExactRanges returns what those of maps take up for which keep is true, no two of them
-// touching each other.
+// ExactRanges returns the addresses of the maps for which keep is true. Its ranges neither
+// overlap nor meet.
 func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
 	for i := range maps {
 		if m := &maps[i]; m.Hi > m.Lo && keep(m) {
@@ -174,30 +183,30 @@ func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
 	return rs[:n]
 }
 
-// Confidence says how sure it is that a file is the dump of some processes.
+// Confidence is how sure it is that a file is the dump of some processes.
 type Confidence int
 
 const (
-	Refuted   Confidence = iota // its code was never where they had any
-	Possible                    // nothing speaks for it or against it
-	Confirmed                   // its code lies in memory of theirs
-	Certain                     // the user says so, or the process itself
+	Refuted   Confidence = iota // its code lies outside of all their executable memory
+	Possible                    // nothing confirms or refutes it
+	Confirmed                   // its code lies in their memory
+	Certain                     // the user or the process itself says so
 )
 
-// MaxProbes bounds how many functions of a dump are asked.
+// MaxProbes bounds how many functions of a dump are compared with memory.
 const MaxProbes = 4096
 
-// KnowsMemory reports whether the recording tells in which executable memory a
-// process that mapped a dump has its code. What was there before an exec is gone.
+// KnowsMemory reports whether the recording shows the executable memory of a process that mapped
+// a dump. Memory from before an exec does not count.
 func (rec *Recording) KnowsMemory(m Marker) bool {
 	p, execs := rec.Processes[m.PID], rec.ProcessTree.Execs[m.PID]
 	i, _ := slices.BinarySearch(execs, m.Time+1)
 	return !rec.Lost && p != nil && len(p.Memory) > 0 && (i == 0 || p.latest >= execs[i-1])
 }
 
-// Related returns what is known of the processes of the markers, of those whose
-// memory they began with, and of those that began with theirs. A process that has
-// become another program since has nothing of it left.
+// Related returns the processes of the markers, the ancestors whose memory they began with, and
+// the descendants that began with theirs. It omits descendants that have called exec since:
+// nothing of the memory is left in them.
 func (rec *Recording) Related(markers []Marker) (related []*Process) {
 	g := &rec.ProcessTree
 	in := make(map[uint32]bool)

@@ -8,15 +8,14 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
-// What the names of mappings tell.
+// This file interprets the names of mappings.
 
-// DeletedSuffix is what the kernel appends to the name of a file that has been
-// deleted.
+// DeletedSuffix is what the kernel appends to the name of a file that has been deleted.
 const DeletedSuffix = " (deleted)"
 
-// markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and
-// whether path is one. It is the producer's pid in its own pid namespace.
-// JavaScriptCore's are called jit-TID-NUMBER.dump.
+// markerNumber returns the number in the name of a dump, jit-NUMBER.dump, and whether path is
+// such a name. The number is the producer's pid in its own pid namespace. JavaScriptCore calls
+// its dumps jit-TID-NUMBER.dump.
 func markerNumber(path []byte) (number uint32, ok bool) {
 	path = bytes.TrimSuffix(path, []byte(DeletedSuffix))
 	slash := bytes.LastIndexByte(path, '/')
@@ -39,7 +38,7 @@ func markerNumber(path []byte) (number uint32, ok bool) {
 	return decimal(numbers)
 }
 
-// decimal reads a number of digits only.
+// decimal returns the value of a string that consists of digits only.
 func decimal(digits []byte) (uint32, bool) {
 	for _, c := range digits {
 		if c < '0' || c > '9' {
@@ -50,16 +49,15 @@ func decimal(digits []byte) (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-// What the names of objects begin with. Bundles must not be called as perf inject's
-// objects are: perf with libdw takes it that code of a file called /tmp/jitted-* is in
-// one piece.
+// The names of objects begin with these prefixes. Bundles need another one than perf inject's
+// objects: perf with libdw assumes that code of a file called /tmp/jitted-* is in one piece.
 const (
 	ObjectPrefix = "jitted-"
 	BundlePrefix = "jitbundle-"
 )
 
-// IsObject reports whether a mapping is of an object that jitinject or perf inject
-// made: jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS-ID.so.
+// IsObject reports whether a mapping is of an object that jitinject or perf inject made:
+// jitted-PID-INDEX.so, or jitbundle-PID-ADDRESS-ID.so.
 func IsObject(path []byte) bool {
 	base := path[bytes.LastIndexByte(path, '/')+1:]
 	name, ok := bytes.CutPrefix(base, []byte(ObjectPrefix))
@@ -69,9 +67,8 @@ func IsObject(path []byte) bool {
 	return ok && bytes.HasSuffix(name, []byte(".so")) && len(name) > len(".so") && name[0] >= '0' && name[0] <= '9'
 }
 
-// IsAnonymous reports whether a mapping has no file with symbols behind it: it
-// is memory, in which code may have been made. Shared memory shows up under the
-// name of the file that the kernel keeps it in.
+// IsAnonymous reports whether a mapping is of memory, in which code may have been made, and not
+// of a file with symbols. Shared memory has the name of the file that the kernel keeps it in.
 func IsAnonymous(name []byte) bool {
 	for _, prefix := range anonymousNames {
 		if bytes.HasPrefix(name, prefix) {
@@ -91,10 +88,10 @@ var anonymousNames = [][]byte{
 	[]byte("/anon_hugepage"),
 }
 
-// ClearName is the name of a mapping that says: nothing known is here.
+// ClearName is the name of a mapping that clears a range: nothing known is there.
 const ClearName = "//anon"
 
-// NameOf is a process in words.
+// NameOf returns the name of a process for messages. comm may be "".
 func NameOf(pid uint32, comm string) string {
 	if comm == "" {
 		return fmt.Sprintf("process %d", pid)

@@ -8,13 +8,14 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Pass follows a walk over the recording.
+// A Pass reports the progress of a walk over the recording.
 type Pass struct {
+	// Progress is nil if it is not wanted.
 	Progress *report.Progress
 	file     *perfdata.BlockReader // nil where there are several files
 }
 
-// Pass begins to follow a walk.
+// Pass returns a Pass for a walk over blocks, and begins phase.
 func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 	if in.Progress == nil || phase == report.PhaseNone {
 		return Pass{}
@@ -40,10 +41,10 @@ func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 	return p
 }
 
-// Read takes note of a block that has been read.
+// Read reports a block that has been read.
 func (p *Pass) Read(b *perfdata.Block) {
 	if p.file != nil {
-		p.Progress.Set(p.file.Offset()) // also past what was not looked at
+		p.Progress.Set(p.file.Offset()) // also past skipped parts
 	} else {
 		p.Progress.Add(int64(len(b.Data)))
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ProgramStart returns when the program began that a process ran at a time, the last one
-// if the time is 0.
+// ProgramStart returns when the program began that a process ran at a time. For time 0, that is
+// its last program.
 func (rec *Recording) ProgramStart(pid uint32, time uint64) uint64 {
 	if time == 0 {
 		time = LatestTime
@@ -18,28 +18,28 @@ func (rec *Recording) ProgramStart(pid uint32, time uint64) uint64 {
 	return start
 }
 
-// A ProcessTree knows the processes of a recording: which came from which, and
-// when they became another program.
+// A ProcessTree has the forks and execs of a recording's processes.
 type ProcessTree struct {
-	Forks []fork              // of processes, by time
-	Of    map[uint32][]fork   // of a number, by time; a number may be used again
-	By    map[uint32][]fork   // from a parent, by time
-	Execs map[uint32][]uint64 // when, by time
+	Forks []fork // all forks of processes, by time
+	// Of has the forks that created a pid, by time. A pid may be used again.
+	Of    map[uint32][]fork
+	By    map[uint32][]fork   // the forks of a parent, by time
+	Execs map[uint32][]uint64 // the times of a process's execs, ascending
 }
 
-// A birth is the fork of a process from another.
+// A fork is the fork of a process from another. Its time is in nanoseconds.
 type fork struct {
 	PID, Parent uint32
 	Time        uint64
 
-	// clones says that the child began with its parent's memory. Of a process
-	// that was there before it, perf record only tells who its parent is, in a
-	// record of its own making: that child may long be another program.
+	// Clones says that the child began with its parent's memory. It is false for processes
+	// from before the recording. For those, perf record makes a record that only names the
+	// parent: the child may long be another program.
 	Clones bool
 }
 
-// fork takes in a birth. The records of a recording are in order within one CPU
-// only, so it may be a little earlier than others.
+// fork adds a fork. Records are in order within one CPU only, so it may be a little earlier than
+// others.
 func (g *ProcessTree) fork(b fork) {
 	if g.Of == nil {
 		g.Of, g.By = make(map[uint32][]fork), make(map[uint32][]fork)
@@ -66,7 +66,7 @@ func (g *ProcessTree) exec(pid uint32, time uint64) {
 	g.Execs[pid] = slices.Insert(times, i, time)
 }
 
-// born returns how many of the births of one number were up to a time.
+// born returns how many of the forks of one pid were up to a time.
 func born(forks []fork, time uint64) int {
 	n, _ := slices.BinarySearchFunc(forks, time, func(b fork, t uint64) int {
 		if b.Time <= t {
@@ -77,7 +77,7 @@ func born(forks []fork, time uint64) int {
 	return n
 }
 
-// Fork returns the latest birth of pid up to a time.
+// Fork returns the latest fork that created pid, up to a time.
 func (g *ProcessTree) Fork(pid uint32, time uint64) (b fork, ok bool) {
 	forks := g.Of[pid]
 	n := born(forks, time)
@@ -87,12 +87,11 @@ func (g *ProcessTree) Fork(pid uint32, time uint64) (b fork, ok bool) {
 	return forks[n-1], true
 }
 
-// MaxGenerations bounds how far a line of forebears is followed: births at one
-// time may go round in a circle.
+// MaxGenerations bounds the ancestors of a process that are followed: forks with equal times may
+// form a circle.
 const MaxGenerations = 1000
 
-// Descends reports whether the process that is pid at a time comes from one of
-// those for which is is true.
+// Descends reports whether is holds for an ancestor of the process that is pid at a time.
 func (g *ProcessTree) Descends(pid uint32, time uint64, is func(pid uint32) bool) bool {
 	for range MaxGenerations {
 		b, ok := g.Fork(pid, time)
@@ -107,14 +106,14 @@ func (g *ProcessTree) Descends(pid uint32, time uint64, is func(pid uint32) bool
 	return false
 }
 
-// An ancestor is a process whose memory another one began with, and until when.
+// An ancestor is a process whose memory another one began with, up to a time.
 type ancestor struct {
 	PID  uint32
 	time uint64
 }
 
-// Heritage returns the process that is pid at a time, and those from which its memory
-// comes: the line of its forebears up to an exec.
+// Heritage returns the process that is pid at a time, and the ancestors that its memory comes
+// from. An exec ends them.
 func (g *ProcessTree) Heritage(pid uint32, time uint64) []ancestor {
 	line := []ancestor{{pid, time}}
 	for len(line) < MaxGenerations {
@@ -128,12 +127,12 @@ func (g *ProcessTree) Heritage(pid uint32, time uint64) []ancestor {
 	return line
 }
 
-// holds reports whether what came into a process at a time was still there.
+// holds reports whether something that came into process pid at a time still existed in a.
 func (g *ProcessTree) holds(a ancestor, pid uint32, time uint64) bool {
 	return pid == a.PID && time <= a.time && time >= max(g.LastExec(a.PID, a.time), g.Born(a.PID, a.time))
 }
 
-// Line returns processes and those that they may have come from, at any time.
+// Line returns processes and all their possible ancestors, at any time.
 func (g *ProcessTree) Line(pids ...uint32) []uint32 {
 	line := slices.Clone(pids)
 	for i := 0; i < len(line) && i < MaxGenerations; i++ {
@@ -146,8 +145,8 @@ func (g *ProcessTree) Line(pids ...uint32) []uint32 {
 	return line
 }
 
-// CommOf returns what a process is called last, or "". A process that has no name of its own
-// has that of the one from which it was forked.
+// CommOf returns the last name of a process, or "". A process without a name of its own has that
+// of the process from which it was forked.
 func (s *Recording) CommOf(pid uint32) string {
 	for _, pid := range s.ProcessTree.Line(pid) {
 		if p := s.Processes[pid]; p != nil && p.Comm != "" {
@@ -157,7 +156,7 @@ func (s *Recording) CommOf(pid uint32) string {
 	return ""
 }
 
-// LastExec returns when the latest exec of pid up to a time was, or 0.
+// LastExec returns the time of the latest exec of pid up to a time, or 0.
 func (g *ProcessTree) LastExec(pid uint32, time uint64) uint64 {
 	execs := g.Execs[pid]
 	i, found := slices.BinarySearch(execs, time)
@@ -170,14 +169,14 @@ func (g *ProcessTree) LastExec(pid uint32, time uint64) uint64 {
 	return execs[i-1]
 }
 
-// Born returns when the process that is pid at a time was forked, or 0.
+// Born returns the time of the fork of the process that is pid at a time, or 0.
 func (g *ProcessTree) Born(pid uint32, time uint64) uint64 {
 	b, _ := g.Fork(pid, time)
 	return b.Time
 }
 
-// LifeEnd returns when the program that pid is at a time ends: with an exec, or
-// when another process has got the number.
+// LifeEnd returns when the program ends that pid runs at a time: with an exec, or when another
+// process gets the pid. It returns the highest time if neither is known.
 func (g *ProcessTree) LifeEnd(pid uint32, time uint64) uint64 {
 	end := uint64(math.MaxUint64)
 	execs := g.Execs[pid]
@@ -191,19 +190,21 @@ func (g *ProcessTree) LifeEnd(pid uint32, time uint64) uint64 {
 	return end
 }
 
-// A Span is a stretch of a process's life, in which anonymous memory is jitted
-// code's: from a time, and a place in the stream where times are equal, to a time.
+// A Span is a part of a process's life in which its anonymous memory has jitted code. It reaches
+// from From to To; where times are equal, it begins after position Pos in the stream. Times are
+// in nanoseconds.
 type Span struct {
 	From, To uint64
 	Pos      int64
 }
 
+// Holds reports whether a record at a time and position is in the span.
 func (s *Span) Holds(time uint64, pos int64) bool {
 	return time < s.To && (time > s.From || time == s.From && pos > s.Pos)
 }
 
-// JitSpans returns when which processes have jitted code: from one of the
-// markers on, or from being forked from such a process, up to an exec.
+// JitSpans returns the times during which processes have jitted code. They begin at a marker, or
+// at the fork from such a process. They end at an exec.
 func (g *ProcessTree) JitSpans(markers []Marker) map[uint32][]Span {
 	spans := make(map[uint32][]Span)
 	for _, m := range markers {
@@ -227,15 +228,19 @@ func (g *ProcessTree) JitSpans(markers []Marker) map[uint32][]Span {
 }
 
 const (
-	// MaxReasons bounds how many processes are named.
+	// MaxReasons bounds how many processes are named in explanations.
 	MaxReasons = 5
 
-	// FewUnattributed is how many samples in no file say nothing about a process, and so is one
-	// in how many of all: programs begin in memory that perf does not know yet.
+	// FewUnattributed is how many unattributed samples of a process need no explanation.
+	// Neither does one in OneInAll of all samples: programs begin in memory that perf does
+	// not know yet.
 	FewUnattributed = 20
-	OneInAll        = 200
+	// OneInAll is the share of unattributed samples that needs no explanation, as its
+	// inverse.
+	OneInAll = 200
 )
 
+// PIDs returns the processes of the recording, in ascending order.
 func (rec *Recording) PIDs() []uint32 {
 	pids := make([]uint32, 0, len(rec.Processes))
 	for pid := range rec.Processes {
@@ -245,8 +250,8 @@ func (rec *Recording) PIDs() []uint32 {
 	return pids
 }
 
-// HasDump reports whether the last program that a process runs has a marker, or began with
-// the memory of one that had.
+// HasDump reports whether the last program that a process runs has a marker, or began with the
+// memory of one that had.
 func (rec *Recording) HasDump(pid uint32) bool {
 	line := rec.ProcessTree.Heritage(pid, math.MaxUint64)
 	return slices.ContainsFunc(rec.Markers, func(m Marker) bool {
@@ -254,7 +259,7 @@ func (rec *Recording) HasDump(pid uint32) bool {
 	})
 }
 
-// DumpingAncestor returns a process with a marker from which another one comes, or 0.
+// DumpingAncestor returns a possible ancestor of a process that has a marker, or 0.
 func (rec *Recording) DumpingAncestor(pid uint32) uint32 {
 	for _, from := range rec.ProcessTree.Line(pid)[1:] {
 		if slices.ContainsFunc(rec.Markers, func(m Marker) bool { return m.PID == from }) {
@@ -264,8 +269,8 @@ func (rec *Recording) DumpingAncestor(pid uint32) uint32 {
 	return 0
 }
 
-// HasFiles reports whether the recording tells what a process has mapped. If it does not,
-// nothing is known of where its samples are.
+// HasFiles reports whether the recording shows which files a process has mapped. If it does not,
+// the location of its samples is unknown.
 func (rec *Recording) HasFiles(pid uint32) bool {
 	return slices.ContainsFunc(rec.ProcessTree.Line(pid), func(pid uint32) bool {
 		p := rec.Processes[pid]

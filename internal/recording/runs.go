@@ -4,34 +4,36 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Most of a recording is samples between which nothing has to be put. The survey
-// remembers where that is so, and the rewriting has the kernel copy it, unseen.
+// Most of a recording is samples with no mapping to insert between them. The survey remembers the
+// runs where that is so. The rewriting has the kernel copy them unread.
 
-// A stretch is a run of whole records of a file.
+// A run is a range of whole records of a file.
 type run struct {
-	end     int64  // its offset in the file; it begins where the one before ends
-	latest  uint64 // time of a record in it
-	special bool   // it has records that must be looked at
+	end     int64  // its offset in the file; it begins where the run before ends
+	latest  uint64 // the latest time of its records
+	special bool   // it has records that must be read
 }
 
-// maxRuns bounds how many are remembered, of whatever a recording's length.
+// maxRuns bounds how many runs are kept, for any length of the recording.
 const maxRuns = 1 << 14
 
-// runs are those of a file, from its first record on. The file may be one of
-// which nothing can be copied unseen; then there are none.
+// runs are the runs of a file, from its first record on. There are none if the file cannot be
+// copied unread.
 type runs struct {
+	// begin is the offset in the file at which the first run begins.
 	begin int64
-	List  []run
-	size  int64 // that they should have at least
+	// List has the runs in the order of their offsets.
+	List []run
+	size int64 // the least size of a run in bytes; it grows with the file
 }
 
-// MinRun is what is worth a system call of its own.
+// MinRun is the least number of bytes that are worth a system call of their own.
 const MinRun = 1 << 20
 
-// maxUnseen is what is copied at once, before someone looks whether to go on.
+// maxUnseen bounds how many bytes are copied at once, between checks for cancellation.
 const maxUnseen = 64 << 20
 
-// add takes in the next block.
+// add appends a block to the last run, or begins a new run with it.
 func (s *runs) add(b *perfdata.Block, latest uint64, special bool) {
 	if s.List == nil {
 		s.begin, s.size = b.Offset, MinRun/4
@@ -62,9 +64,9 @@ func (s *run) join(next run) {
 	s.end, s.latest, s.special = next.end, max(s.latest, next.latest), s.special || next.special
 }
 
-// Untouched returns the offset up to which everything from offset on, where a
-// run begins, can be copied unseen if the next mapping to be put in is of the
-// given time. Stretches that end there are forgotten.
+// Untouched returns the offset up to which everything from offset on can be copied unread. A run
+// must begin at offset, or the result is offset. next is the time of the next mapping to insert.
+// Runs that end at offset or before are forgotten.
 func (s *runs) Untouched(offset int64, next uint64) (end int64) {
 	for len(s.List) > 0 && s.List[0].end <= offset {
 		s.begin, s.List = s.List[0].end, s.List[1:]

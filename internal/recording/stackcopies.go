@@ -10,8 +10,8 @@ import (
 // StackCopies counts the copies of stacks, by process.
 type StackCopies map[uint32]*report.StackSummary
 
-// Sample counts the copy of a SAMPLE record. Records without one, and unreadable ones, do
-// not count.
+// Sample counts the copy of a SAMPLE record. Records without one, and unreadable ones, do not
+// count.
 func (c StackCopies) Sample(rec perfdata.Record, layouts *perfdata.Layouts) {
 	if c == nil {
 		return

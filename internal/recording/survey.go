@@ -12,7 +12,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Recording is an input after the survey: what rewriting it depends on.
+// A Recording is the result of the survey: what rewriting the input depends on. Times are those
+// of the recording, in nanoseconds.
 type Recording struct {
 	In      *Input
 	Attrs   []perfdata.Attr
@@ -21,11 +22,11 @@ type Recording struct {
 	Markers     []Marker
 	ProcessTree ProcessTree
 	Processes   Processes
-	Lost        bool   // some of its records
+	Lost        bool   // some of its records were lost
 	Traced      bool   // it has trace data of hardware (AUXTRACE)
 	Timed       bool   // records have times
 	Began       uint64 // the time of the first sample
-	Injected    int    // mappings of objects that an earlier run made
+	Injected    int    // number of mappings of objects that an earlier run made
 	TimeConv    *perfdata.TimeConv
 	ClockData   *perfdata.ClockData
 	Cut         int64 // offset of a record that the end of the input cuts, or -1
@@ -33,34 +34,38 @@ type Recording struct {
 	Histogram   *Histogram  // nil if not wanted
 	Stacks      StackCopies // nil if not wanted
 	Cmdline     []string    // of perf record; nil if unknown
-	Described   []byte      // of a pipe: its event names (EVENT_DESC)
+	Described   []byte      // event names of a pipe (EVENT_DESC)
 
-	Machine string // as uname(2) has it, or ""
+	Machine string // as uname(2) reports it, or ""
 
-	Owners map[uint32]uint32 // the processes of threads, by their numbers
+	Owners map[uint32]uint32 // processes of threads, by tid
 
-	Earliest, Latest uint64 // of all times in it that are not 0
+	// Earliest and Latest are those of all times in it that are not 0.
+	Earliest, Latest uint64
 }
 
 // A Marker is a mapping that names a dump.
 type Marker struct {
 	PID    uint32
-	Number uint32 // in the dump's name: the process in its own pid namespace
+	Number uint32 // in the dump's name: the pid in the process's own pid namespace
 	Time   uint64
-	Path   string // when it was mapped
-	Pos    int64  // of the record in the stream; -1 if there is none
-	Addr   uint64
-	Len    uint64
-	File   perfdata.FileIdentity // zero if the recording does not say
+	Path   string // as it was mapped
+	// Pos is the position of the record in the stream; -1 if there is no record.
+	Pos  int64
+	Addr uint64
+	Len  uint64
+	File perfdata.FileIdentity // zero if the recording does not say
 
-	// Of files that the recording does not tell of: how they were found, and when they may
-	// have been begun, 0 if that is unknown.
+	// Place and Began are set for files that the recording does not mention. Place says in
+	// words where the file was found. Began is when it may have been begun, 0 if that is
+	// unknown.
 	Place string
 	Began uint64
 }
 
-// Survey walks the whole recording once. Everything in it that is about
-// processes fits in memory; nothing is kept of samples.
+// Survey walks the whole recording once and returns what later stages need. All data about
+// processes fits in memory, and samples are not kept. With counts, it also fills the address
+// histogram and counts copies of stacks. Errors are ctx's or those of reading.
 func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	s, err := New(in)
 	if err != nil {
@@ -115,7 +120,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 	return nil, ctx.Err()
 }
 
-// New returns what is known of a recording before its first record.
+// New returns the state of a recording before its first record.
 func New(in *Input) (s *Recording, err error) {
 	s = &Recording{In: in, Cut: -1, Earliest: math.MaxUint64}
 	if in.File != nil {
@@ -134,7 +139,7 @@ func New(in *Input) (s *Recording, err error) {
 	return s, err
 }
 
-// feature takes in what perf record says of itself and the machine.
+// feature adds a header feature, with which perf record describes itself and the machine.
 func (s *Recording) feature(id perfdata.FeatureID, content []byte) {
 	switch id {
 	case perfdata.FeatureCmdline:
@@ -150,7 +155,7 @@ func (s *Recording) feature(id perfdata.FeatureID, content []byte) {
 	}
 }
 
-// AddAttr takes in an event that a pipe tells of.
+// AddAttr adds an event that a record of a pipe describes.
 func (s *Recording) AddAttr(rec perfdata.Record) error {
 	attr, err := perfdata.HeaderAttr(s.In.Order, rec)
 	if err != nil {
@@ -161,6 +166,8 @@ func (s *Recording) AddAttr(rec perfdata.Record) error {
 	return err
 }
 
+// Observe adds what a record other than a sample says. pos is its position in the stream. The
+// error is one of a record that describes an event of a pipe.
 func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 	switch rec.Type {
 	case perfdata.RecordHeaderAttr:
@@ -170,7 +177,7 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := s.Layouts.Mmap(rec)
 		if err != nil {
-			return nil // kept as it is; perf will say what it thinks of it
+			return nil // perf will report it
 		}
 		s.mmap(rec, &m, pos)
 	case perfdata.RecordAuxtrace:
@@ -224,7 +231,7 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 	return nil
 }
 
-// owns notes whose a thread is: the latest that had its number.
+// owns records the process of a thread: the latest one with that tid.
 func (s *Recording) owns(pid, tid uint32) {
 	if s.Owners == nil {
 		s.Owners = make(map[uint32]uint32)
@@ -232,7 +239,7 @@ func (s *Recording) owns(pid, tid uint32) {
 	s.Owners[tid] = pid
 }
 
-// mmap keeps what a mapping says about dumps and about memory.
+// mmap adds a mapping: a marker, an object of an earlier run, or a mapping of a process.
 func (s *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	if m.OfKernel() {
 		return
@@ -250,14 +257,14 @@ func (s *Recording) mmap(rec perfdata.Record, m *perfdata.Mmap, pos int64) {
 	}
 }
 
-// CopiesStacks reports whether samples have copies of stacks, which perf unwinds by
-// the tables of objects.
+// CopiesStacks reports whether samples have copies of stacks, which perf unwinds by the tables of
+// objects.
 func (s *Recording) CopiesStacks() bool {
 	return slices.ContainsFunc(s.Attrs, func(a perfdata.Attr) bool { return a.SampleType()&perfdata.FieldStackUser != 0 })
 }
 
-// Time returns the time of a record about a process; 0 says that things were so
-// before the recording began.
+// Time returns the time of a record about a process. It returns 0 for states from before the
+// recording began.
 func (s *Recording) Time(rec perfdata.Record) uint64 {
 	time, ok := s.Layouts.Time(rec)
 	if !ok {
@@ -266,8 +273,8 @@ func (s *Recording) Time(rec perfdata.Record) uint64 {
 	return time
 }
 
-// ClockError says what is wrong with the recording's clock if its times cannot
-// be compared with CLOCK_MONOTONIC, or "".
+// ClockError returns the reason why the recording's times cannot be compared with
+// CLOCK_MONOTONIC, or "".
 func (s *Recording) ClockError() string {
 	for i := range s.Attrs {
 		id, ok := s.Attrs[i].ClockID()

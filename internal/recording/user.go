@@ -7,5 +7,5 @@ import (
 // IsUser reports whether a record is of user space. PERF_RECORD_MISC_CPUMODE_MASK is 7.
 func IsUser(rec perfdata.Record) bool { return rec.Misc&7 == perfdata.MiscUser }
 
-// LatestTime stands for that of samples without.
+// LatestTime stands for the time of samples without one.
 const LatestTime = 1<<64 - 2

@@ -9,9 +9,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Walk goes through all records once, block by block; progress is told as that of phase.
-// A block is valid until the next one. An error, which may be ctx's, is the last thing
-// that comes.
+// Walk returns all records, block by block, and reports progress as that of phase. A block is
+// valid until the next one. An error, which may be ctx's, comes last.
 func (in *Input) Walk(ctx context.Context, phase report.Phase) iter.Seq2[*perfdata.Block, error] {
 	return func(yield func(*perfdata.Block, error) bool) {
 		blocks, err := in.Blocks()

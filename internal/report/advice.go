@@ -11,25 +11,27 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
-// What people can do about problems.
+// This file has advice for users about problems.
 
-// An AdvisedError is an error with what may be done about it.
+// An AdvisedError is an error with advice about it.
 type AdvisedError struct {
 	err    error
 	advice string
 }
 
+// Error returns the fault with the advice.
 func (e *AdvisedError) Error() string { return withAdvice(e.err.Error(), e.advice) }
 
+// Unwrap returns the error without the advice.
 func (e *AdvisedError) Unwrap() error { return e.err }
 
-// Advise adds to an error what may be done about it.
+// Advise returns an error with advice. format and args are those of fmt.Sprintf.
 func Advise(err error, format string, args ...any) error {
 	return &AdvisedError{err, fmt.Sprintf(format, args...)}
 }
 
-// ProblemOf makes a problem of an error. otherwise is what to do if it does not say so
-// itself.
+// ProblemOf returns the problem that an error describes. otherwise is the advice if the error has
+// none.
 func ProblemOf(file string, err error, otherwise string) Problem {
 	p := Problem{File: file, Offset: -1, Text: err.Error(), Advice: otherwise}
 	var advised *AdvisedError
@@ -41,7 +43,7 @@ func ProblemOf(file string, err error, otherwise string) Problem {
 	return p
 }
 
-// withAdvice puts advice behind what happened.
+// withAdvice appends advice to a text.
 func withAdvice(text, advice string) string {
 	if strings.HasSuffix(text, "?") {
 		return text + " " + strings.ToUpper(advice[:1]) + advice[1:]
@@ -49,21 +51,21 @@ func withAdvice(text, advice string) string {
 	return text + "; " + advice
 }
 
-// What helps in most cases of a kind.
+// These are the most common pieces of advice of a kind.
 const (
 	AdviceClock     = "record again with perf record -k mono"
 	AdviceMonotonic = "have the runtime write CLOCK_MONOTONIC"
 	AdviceEnd       = "stop perf record with Ctrl-C, and see to it that it has room to write"
 )
 
-// What helps where objects cannot be written.
+// These are pieces of advice for objects that cannot be written.
 var (
 	AdviceObjects = "name another directory with " + Mentioned("Objects", "DIR")
 	AdviceRoom    = "make room, or " + AdviceObjects
 )
 
-// AdviceVerify is what to do about damage in a dump, or about a dump that does not fit
-// its recording: its files. A recording from a pipe is left out.
+// AdviceVerify returns advice about damage in a dump, or about a dump that does not fit its
+// recording. files are the paths to verify. A recording from a pipe is omitted.
 func AdviceVerify(files ...string) string {
 	advice := "for the likely cause: jitinject verify"
 	for _, path := range files {
@@ -74,7 +76,8 @@ func AdviceVerify(files ...string) string {
 	return advice
 }
 
-// AdviceNamed is what to do where a file is not believed to be a process's dump.
+// AdviceNamed returns advice about a file that err prevents from being used as the dump of a
+// process.
 func AdviceNamed(pid uint32, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "run jitinject as its owner or as root, or copy it beside the recording"
@@ -82,7 +85,7 @@ func AdviceNamed(pid uint32, err error) string {
 	return "if you have the right one, name it with " + NamedDump(pid)
 }
 
-// AdviceStore is what to do about objects that cannot be written.
+// AdviceStore returns advice about objects that cannot be written.
 func AdviceStore(err error) string {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return AdviceRoom
@@ -90,8 +93,8 @@ func AdviceStore(err error) string {
 	return AdviceObjects
 }
 
-// AdviceOtherRun is what to do about a log of another run.
+// AdviceOtherRun is advice about a log of another run.
 const AdviceOtherRun = "name the one that the recorded run wrote, or record again if it was overwritten"
 
-// NamedDump is the dump of a process as a message names it.
+// NamedDump returns the dump of a process as messages mention it.
 func NamedDump(pid uint32) string { return MentionedFile("", fmt.Sprint(pid), "FILE") }

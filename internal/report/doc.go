@@ -1,4 +1,4 @@
-// Package report holds what a run tells: the [Summary] with its [Problem]s and [Reason]s,
-// whose JSON form docs/summary.md describes, and the [Progress] that another goroutine may
-// ask for at any time. It decides nothing.
+// Package report holds the output of a run for its user. It decides nothing. The [Summary] has
+// [Problem]s and [Reason]s. cmd/jitinject/help/summary.md describes its JSON form. Any goroutine
+// may read the [Progress], at any time.
 package report

@@ -10,20 +10,20 @@ import (
 //
 //	name another directory with `Options.Objects = DIR`
 //
-// A program with a command line puts its own words in their place: see [Replace].
+// A program with a command line replaces them by its own words: see [Replace].
 
 // A Mention is a field of Options in a message.
 type Mention struct {
-	Field string // its name
+	Field string // name of the field
 	Value string // what it can be set to, or was; "" if any value will do
 	Again bool   // it is a proposal: a run with the same options, and this one
 
-	// Of SideFiles: the kind and the process of the file that is Value, or "".
+	// Kind and PID are the kind and process of a file in SideFiles, or "". Value is its path.
 	Kind, PID string
 }
 
-// Mentioned returns a field of Options for a message, with a value that names what to put there,
-// as DIR, or "".
+// Mentioned returns a mention of a field of Options. value names what to put there, such as DIR,
+// or is "".
 func Mentioned(field, value string) string {
 	if value == "" {
 		return "`Options." + field + "`"
@@ -31,10 +31,10 @@ func Mentioned(field, value string) string {
 	return "`Options." + field + " = " + value + "`"
 }
 
-// MentionedPath is Mentioned for a value that a path is.
+// MentionedPath returns a mention of a field that has a path as its value.
 func MentionedPath(field, path string) string { return Mentioned(field, quoted(path)) }
 
-// MentionedFile returns a side file for a message. pid is a number, PID, or "".
+// MentionedFile returns a mention of a side file. pid is a number, PID, or "".
 func MentionedFile(kind, pid, path string) string {
 	var b strings.Builder
 	b.WriteString("`Options.SideFiles{")
@@ -48,13 +48,13 @@ func MentionedFile(kind, pid, path string) string {
 	return b.String()
 }
 
-// NamedPath returns a path for MentionedFile; names of what to put there, as FILE, stand for themselves.
+// NamedPath returns a path for MentionedFile. Placeholders such as FILE need no conversion.
 func NamedPath(path string) string { return quoted(path) }
 
-// Again makes a proposal of a mention: a run with the same options, and that one.
+// Again returns a mention as a proposal: a run with the same options, and that one.
 func Again(mention string) string { return "`again with " + mention[1:] }
 
-// quoted quotes a path, so that nothing in it ends a mention.
+// quoted returns a path in quotes, so that nothing in it ends a mention.
 func quoted(path string) string {
 	return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`)
 }
@@ -64,7 +64,7 @@ var (
 	sideFile = regexp.MustCompile(`^(?:Kind: ([^,]*), )?(?:PID: ([^,]*), )?Path: (.*)$`)
 )
 
-// Replace replaces the fields of Options that a message mentions by what words returns for them.
+// Replace returns message with words(m) in place of each mention m of a field of Options.
 func Replace(message string, words func(Mention) string) string {
 	return mention.ReplaceAllStringFunc(message, func(text string) string {
 		parts := mention.FindStringSubmatch(text)

@@ -10,7 +10,7 @@ import (
 // maxNamed bounds how many processes a sentence names.
 const maxNamed = 3
 
-// LeftOutText says that the functions of processes are not in the result.
+// LeftOutText returns the text that the functions of processes are missing in the result.
 func LeftOutText(pids []uint32) string {
 	pids = slices.Compact(slices.Sorted(slices.Values(pids)))
 	if len(pids) == 1 {
@@ -27,11 +27,10 @@ func LeftOutText(pids []uint32) string {
 	return fmt.Sprintf("the functions of processes %s and %s are left out", strings.Join(names[:last], ", "), names[last])
 }
 
-// MaxProblems bounds how many problems of one file are listed; the rest is only
-// counted.
+// MaxProblems bounds how many problems of one file are listed; the others are only counted.
 const MaxProblems = 50
 
-// SamplesOf is a number of samples in words.
+// SamplesOf returns a number of samples in words.
 func SamplesOf(n int64) string {
 	if n == 1 {
 		return "1 sample"
@@ -39,19 +38,20 @@ func SamplesOf(n int64) string {
 	return fmt.Sprintf("%d samples", n)
 }
 
-// ErrNothing says that there are side files and none of their functions could be injected.
+// ErrNothing says that there are side files, but none of their functions could be injected.
 var ErrNothing = errors.New("none of the functions could be injected; no output was written")
 
-// ErrStrict says that Options.Strict kept a run from writing a result with something missing.
+// ErrStrict says that a result would be incomplete, and was not written because of
+// Options.Strict.
 var ErrStrict = errors.New("nothing was written, because of " + Mentioned("Strict", ""))
 
-// NothingToInject is the error of a run in which no dump could be used: the problems and
+// NothingToInject returns the error of a run in which no dump could be used: the problems and
 // ErrNothing.
 func NothingToInject(problems []Problem) error {
 	return fmt.Errorf("%w\n%w", ProblemsError(problems), ErrNothing)
 }
 
-// ProblemsError joins problems into one error.
+// ProblemsError returns problems as one error.
 func ProblemsError(problems []Problem) error {
 	errs := make([]error, len(problems))
 	for i, p := range problems {

@@ -4,11 +4,11 @@ import (
 	"sync"
 )
 
-// A Phase is what a run is doing.
+// A Phase is a part of a run.
 type Phase int
 
-// The phases of a run, in their order. Those that the options and the recording do not
-// ask for are passed over.
+// The phases of a run are in their order. A run skips those that its options and its recording do
+// not need.
 const (
 	PhaseOpen    Phase = iota // opening files
 	PhaseSurvey               // walking the recording; bytes of it
@@ -16,14 +16,14 @@ const (
 	PhaseSamples              // walking the recording again, for its samples; bytes of it
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording, and of traces
-	PhaseStream               // doing all of this at once, while a stream comes; bytes of it
-	PhaseUndo                 // taking back what was made, because of an error; files
+	PhaseStream               // all of this at once, while a stream comes; bytes of it
+	PhaseUndo                 // removing what was made, because of an error; files
 )
 
-// PhaseNone is that of a walk beside another one, which nobody follows.
+// PhaseNone is the phase of a walk beside another one. Its progress is not reported.
 const PhaseNone Phase = -1
 
-// String says what is done, in the words of a message.
+// String returns a description of the phase for messages.
 func (p Phase) String() string {
 	switch p {
 	case PhaseOpen:
@@ -48,32 +48,33 @@ func (p Phase) String() string {
 
 // A ProgressState says how far a phase is.
 type ProgressState struct {
+	// Phase is the current phase.
 	Phase Phase
 	Done  int64 // in the unit of the phase
-	Total int64 // of those, or 0 if that is not known, as with a stream
+	Total int64 // in the same unit; 0 if it is unknown, as with a stream
 }
 
-// A Progress tells how far a run is to whoever asks, from any goroutine and whenever
-// they like. The engine brings it up to date after each block of some 256 KiB and after
-// some dozen functions, which costs nothing that could be measured, and allocates
-// nothing. Its zero value is ready; it belongs to one run.
+// A Progress says how far a run is. Any goroutine may read it, at any time. The run updates it
+// after each block of some 256 KiB and after some dozen functions. That has no measurable cost
+// and allocates nothing. The zero value is ready. It belongs to one run.
 type Progress struct {
 	mu     sync.Mutex
 	now    ProgressState
-	beside ProgressState // what is read beside that walk
+	beside ProgressState // data that is read in addition to the recording
+	// writes says that the run has begun to make files.
 	writes bool
 }
 
-// Writes reports whether the run has begun to make files. When it is cancelled it takes
-// them back, which may take as long as making them did: who ends the program before Run
-// returns leaves them behind.
+// Writes reports whether the run has begun to make files. When the run is cancelled, it removes
+// them. That may take as long as making them did. If the program ends before Run returns, the
+// files stay.
 func (p *Progress) Writes() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.writes
 }
 
-// Write says that files are made from now on.
+// Write records that files are made from now on.
 func (p *Progress) Write() {
 	if p == nil {
 		return
@@ -95,7 +96,7 @@ func (p *Progress) State() ProgressState {
 	return now
 }
 
-// Begin enters a phase. Nobody may want to know: p may be nil.
+// Begin begins a phase. total is its size in its unit, or 0. p may be nil.
 func (p *Progress) Begin(phase Phase, total int64) {
 	if p == nil {
 		return
@@ -105,7 +106,7 @@ func (p *Progress) Begin(phase Phase, total int64) {
 	p.mu.Unlock()
 }
 
-// Set says how much is done.
+// Set sets how much of the phase is done.
 func (p *Progress) Set(done int64) {
 	if p == nil {
 		return
@@ -115,7 +116,7 @@ func (p *Progress) Set(done int64) {
 	p.mu.Unlock()
 }
 
-// Add says that more is done.
+// Add adds n to what is done.
 func (p *Progress) Add(n int64) {
 	if p == nil {
 		return
@@ -125,7 +126,8 @@ func (p *Progress) Add(n int64) {
 	p.mu.Unlock()
 }
 
-// ReadBeside says how much was read of what goes into the result beside the recording.
+// ReadBeside sets how much was read of data that goes into the result in addition to the
+// recording.
 func (p *Progress) ReadBeside(done, total int64) {
 	if p == nil {
 		return

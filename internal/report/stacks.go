@@ -1,8 +1,8 @@
 package report
 
-// A StackSummary counts the copies of stacks in the samples of a dump's process (perf
-// record --call-graph dwarf). A full copy ends at the size limit: its outermost callers are
-// missing, unless the stack has just that size.
+// A StackSummary counts the copies of stacks in the samples of a dump's process (perf record
+// --call-graph dwarf). A full copy ends at the size limit: its outermost callers are missing,
+// unless the stack has just that size.
 type StackSummary struct {
 	Samples int64 `json:"samples"` // with a copy
 	Full    int64 `json:"full"`    // those with a full copy

@@ -1,47 +1,60 @@
 package report
 
-// A TraceSummary is about one log of calls.
+// A TraceSummary has the results for one log of calls.
 type TraceSummary struct {
-	PID       uint32 `json:"pid"`
-	Command   string `json:"command,omitempty"`
-	Path      string `json:"path"`
-	Event     string `json:"event"`           // the name of the event that its samples have
-	Threads   int64  `json:"threads"`         // that logged anything
-	Unknown   int    `json:"unknown_threads"` // of them, those with made-up numbers, because nobody knows their own
-	Calls     int64  `json:"calls"`           // samples of the event
-	Notes     int64  `json:"notes"`           // what the program said itself, in samples of another event
-	Inferred  int64  `json:"inferred"`        // calls whose end follows from others, and is not logged
-	Unmatched int64  `json:"unmatched"`       // ends of calls whose beginnings are not logged
-	Gaps      int64  `json:"gaps"`            // places where a thread's log is missing
-	Backward  int64  `json:"backward"`        // entries that were older than the one before
-	TooDeep   int64  `json:"too_deep"`        // times that the calls in the middle of a stack were taken to have ended, because there were too many
-	Cut       int64  `json:"cut"`             // callchains without the calls in the middle
-	CutNotes  int64  `json:"cut_notes"`       // notes that lost their ends
-	Traced    uint64 `json:"traced_ns"`       // the sum of exclusive times
-	Early     int64  `json:"early"`           // samples before all that the recording has times of
-	Late      int64  `json:"late"`            // and behind that
-	Clock     Clock  `json:"clock"`
+	PID     uint32 `json:"pid"`
+	Command string `json:"command,omitempty"`
+	Path    string `json:"path"`
+	Event   string `json:"event"`   // name of the event of its samples
+	Threads int64  `json:"threads"` // number of threads that logged anything
+	// Unknown counts those of them that got synthetic tids, because their own are unknown.
+	Unknown int   `json:"unknown_threads"`
+	Calls   int64 `json:"calls"` // samples of the event
+	// Notes counts the program's own messages, which are samples of another event.
+	Notes int64 `json:"notes"`
+	// Inferred counts calls with ends that follow from other calls, and were not logged.
+	Inferred int64 `json:"inferred"`
+	// Unmatched counts ends of calls with beginnings that were not logged.
+	Unmatched int64 `json:"unmatched"`
+	Gaps      int64 `json:"gaps"`     // places where a thread's log is missing
+	Backward  int64 `json:"backward"` // entries that were older than the one before
+	// TooDeep counts the times that a stack had too many calls. The calls in its middle then
+	// count as ended.
+	TooDeep  int64  `json:"too_deep"`
+	Cut      int64  `json:"cut"`       // callchains without the calls in the middle
+	CutNotes int64  `json:"cut_notes"` // notes that lost their ends
+	Traced   uint64 `json:"traced_ns"` // sum of exclusive times
+	Early    int64  `json:"early"`     // samples before all times of the recording
+	Late     int64  `json:"late"`      // samples after the end of the recording
+	Clock    Clock  `json:"clock"`
 
-	XRay *XRaySummary `json:"xray,omitempty"` // what only traces of XRay have
+	XRay *XRaySummary `json:"xray,omitempty"` // data that only traces of XRay have
 }
 
-// Traces of XRay: programs that clang built with -fxray-instrument log every call of a
-// function by its number and a count of the processor's clock. What the numbers mean is in
-// the program; where that was in memory, the recording knows.
+// Programs that clang built with -fxray-instrument write traces of XRay. They log every call of a
+// function by its number and a count of the processor's clock. The program has the meaning of the
+// numbers. The recording has its location in memory.
 
-// An XRaySummary is what is special about a trace of XRay.
+// An XRaySummary has the results for a trace that only XRay has.
 type XRaySummary struct {
-	Format    int     `json:"format"`       // the version of the format
-	Buffers   int     `json:"buffers"`      // of the process
-	More      int     `json:"more"`         // further files of the process; what is said of the trace is about all of them
-	Program   string  `json:"program"`      // where functions were looked up
-	Unchecked bool    `json:"unchecked"`    // nothing tells whether that is the build that was recorded
-	Functions int     `json:"functions"`    // that it has, called or not
-	Claimed   uint64  `json:"claimed_hz"`   // of the counts, as the trace says, or 0
-	Frequency float64 `json:"frequency_hz"` // as it is
-	Measured  bool    `json:"measured"`     // that is not what the trace says, but what its times show
-	Emulated  bool    `json:"emulated"`     // the counts are nanoseconds of CLOCK_REALTIME
-	Anchors   int     `json:"anchors"`      // places where the trace tells a count and a time
+	Format  int `json:"format"`  // the version of the format
+	Buffers int `json:"buffers"` // number of buffers of the process
+	// More counts further files of the process. The results are about all of them.
+	More    int    `json:"more"`
+	Program string `json:"program"` // where functions were looked up
+	// Unchecked says that nothing shows whether Program is the build that was recorded.
+	Unchecked bool `json:"unchecked"`
+	Functions int  `json:"functions"` // number of functions in it, called or not
+	// Claimed is the frequency of the counts that the trace gives, or 0.
+	Claimed   uint64  `json:"claimed_hz"`
+	Frequency float64 `json:"frequency_hz"` // frequency that was used
+	// Measured says that Frequency is measured from the times of the trace, and differs from
+	// Claimed.
+	Measured bool `json:"measured"`
+	Emulated bool `json:"emulated"` // the counts are nanoseconds of CLOCK_REALTIME
+	// Anchors counts places where the trace has both a count and a time.
+	Anchors int `json:"anchors"`
 
-	Fixes []Fix `json:"repairs"` // what runtimes write otherwise than the format's document says
+	// Fixes are deviations of runtimes from the format's document.
+	Fixes []Fix `json:"repairs"`
 }

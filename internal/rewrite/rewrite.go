@@ -18,31 +18,35 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A Copier copies a recording and puts the mappings of a plan in.
+// A Copier copies a recording and inserts the mappings of a plan.
 type Copier struct {
-	Rec     *recording.Recording
-	Plan    *model.Plan
+	Rec  *recording.Recording
+	Plan *model.Plan
+	// Done counts what has been done.
 	Done    Result
 	Out     output.Sink
-	Markers map[int64]bool // by position, those that have done their work
-	Jit     map[uint32][]recording.Span
-	Next    int // mapping that is put in next
+	Markers map[int64]bool // the markers to drop, by position
+	// Jit has the times of each process in which its anonymous memory is dropped.
+	Jit  map[uint32][]recording.Span
+	Next int // index of the next mapping to insert
+	// Trailer is that of inserted records.
 	Trailer perfdata.Trailer
 	buf     []byte
 	path    []byte
-	Aux     map[uint64]uint64 // where AUXTRACE records were in a file, and where they are
+	// Aux has the new offsets of AUXTRACE records, by their offsets in the input file.
+	Aux map[uint64]uint64
 }
 
-// A Result is how a recording was changed.
+// A Result counts the changes to a recording.
 type Result struct {
-	Mappings int   // that were put in, of code
-	Tables   int   // that were put in, of unwind tables
-	Dropped  int   // records that were left out
-	Bytes    int64 // of the result
+	Mappings int   // mappings of code that were inserted
+	Tables   int   // mappings of unwind tables that were inserted
+	Dropped  int   // records that were dropped
+	Bytes    int64 // size of the result
 }
 
-// Copy writes the result: the recording with the mappings of a plan and the calls of traces put
-// in, and without markers.
+// Copy writes the result: the recording with the mappings of a plan and the calls of traces
+// inserted, and without markers. level is that of compression, 0 for none.
 func Copy(ctx context.Context, rec *recording.Recording, p *model.Plan, markers []recording.Marker, traces *calltrace.Traces, out *output.Output, level int) (Result, error) {
 	r := &Copier{Rec: rec, Plan: p, Markers: make(map[int64]bool), Jit: rec.ProcessTree.JitSpans(markers), Aux: make(map[uint64]uint64)}
 	err := r.copy(ctx, markers, traces, out, level)
@@ -103,8 +107,8 @@ func (r *Copier) copy(ctx context.Context, markers []recording.Marker, traces *c
 
 func (r *Copier) order() binary.ByteOrder { return r.Rec.In.Order }
 
-// Block copies one block: runs of records that stay as they are go through as
-// runs. Errors of writing stick and come up at the end.
+// Block copies one block. Runs of unchanged records are copied as a whole. Errors of writing are
+// kept until the end of the copy.
 func (r *Copier) Block(b *perfdata.Block) error {
 	r.Out.From(b.File)
 	if b.Opaque {
@@ -132,7 +136,7 @@ func (r *Copier) Block(b *perfdata.Block) error {
 			r.Out.Takes(rec) // its payload is not that of TRACING_DATA
 			r.Out.Write(b.Data[run:at])
 			run = at
-			if b.File == 0 { // whose header has the index
+			if b.File == 0 { // its header has the index
 				r.Aux[uint64(b.Offset)+uint64(at)] = uint64(r.Out.Offset())
 			}
 		case perfdata.RecordHeaderAttr, perfdata.RecordHeaderFeature, perfdata.RecordHeaderBuildID, perfdata.RecordTracingData:
@@ -153,7 +157,7 @@ func (r *Copier) Block(b *perfdata.Block) error {
 	return nil
 }
 
-// MappingsUpTo puts in the mappings up to a time.
+// MappingsUpTo inserts the mappings up to a time.
 func (r *Copier) MappingsUpTo(time uint64) {
 	r.buf = r.buf[:0]
 	for ; r.Next < len(r.Plan.Mappings) && r.Plan.Mappings[r.Next].Time <= time; r.Next++ {
@@ -186,8 +190,8 @@ func (r *Copier) MappingsUpTo(time uint64) {
 	r.Out.Write(r.buf)
 }
 
-// drops reports whether a mapping stays out of the result: a marker that has
-// done its work, or anonymous memory of a process that makes code in it.
+// drops reports whether a mapping is dropped: a marker of a used dump, or anonymous memory of a
+// process that makes code in it.
 func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 	if r.Markers[pos] {
 		return true
@@ -204,8 +208,8 @@ func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 	return false
 }
 
-// ExtendBuildIDs adds the objects to a build-id table. A recording without one
-// gets none: the mappings carry the ids.
+// ExtendBuildIDs adds the objects to a build-id table. A recording without one gets none: the
+// mappings carry the ids.
 func (r *Copier) ExtendBuildIDs(table []byte) []byte {
 	table = slices.Clip(table)
 	for i := range r.Plan.Objects {
@@ -213,7 +217,7 @@ func (r *Copier) ExtendBuildIDs(table []byte) []byte {
 			r.path = o.AppendPath(r.path[:0])
 			before := len(table)
 			table = perfdata.AppendBuildID(table, r.order(), r.path, o.BuildID[:])
-			if i == 0 { // the others are as long, mostly
+			if i == 0 { // the others mostly have the same length
 				table = slices.Grow(table, len(r.Plan.Objects)*(len(table)-before))
 			}
 		}
@@ -221,7 +225,7 @@ func (r *Copier) ExtendBuildIDs(table []byte) []byte {
 	return table
 }
 
-// MoveAuxIndex makes the index of AUXTRACE records say where they are now.
+// MoveAuxIndex returns the index of AUXTRACE records with their new offsets.
 func (r *Copier) MoveAuxIndex(index []byte) []byte {
 	return perfdata.MapAuxtraceIndex(r.order(), index, func(offset uint64) uint64 {
 		if moved, ok := r.Aux[offset]; ok {

@@ -7,12 +7,13 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// A unseenCopier is a sink that can have the kernel copy.
+// An unseenCopier is a sink that can have the kernel copy.
 type unseenCopier interface {
 	CopyRange(src *os.File, offset, n int64) error
 }
 
-// copyUnseen copies what need not be looked at, if that is much.
+// copyUnseen copies the next records that need not be read, if they have at least
+// recording.MinRun bytes.
 func (r *Copier) copyUnseen(blocks perfdata.Stream) error {
 	dst, ok := r.Out.(unseenCopier)
 	reader, isFile := blocks.(*perfdata.BlockReader)
