@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/calltrace"
 	"github.com/jitinject/jitinject/internal/locate"
