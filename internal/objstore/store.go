@@ -158,8 +158,11 @@ func (s *Store) Close() {
 type Outcome int
 
 const (
+	// Created: the file did not exist before.
 	Created Outcome = iota
+	// Unchanged: the file had the same content, and stays.
 	Unchanged
+	// Replaced: another file was replaced.
 	Replaced
 )
 
