@@ -9,7 +9,7 @@ import "github.com/jitinject/jitinject/internal/wire"
 //	Format   string // FormatName
 //	Record   string // the record's name or that of another part, such as "SAMPLE" or "file header"
 //	Field    string // the field, as the kernel's and perf's headers call it; may be empty
-//	Offset   int64  // of the field in bytes: of a record that was decoded, from its start; else from that of the file
+//	Offset   int64  // of the field in bytes: in a decoded record, or else in the file
 //	Text     string // the fault and the expected value
 //	InRecord bool   // Offset counts from the start of the record
 //

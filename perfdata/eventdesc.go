@@ -13,10 +13,10 @@ type NamedEvent struct {
 	Name string
 }
 
-// EventDesc decodes the content of FeatureEventDesc [perf.data-file-format.txt,
-// HEADER_EVENT_DESC]:
+// EventDesc decodes the content of FeatureEventDesc [perf.data-file-format.txt, HEADER_EVENT_DESC]:
 //
-//	u32 nr, attr_size; nr times { perf_event_attr attr; u32 nr_ids; u32 len; char name[len]; u64 ids[nr_ids]; }
+//	u32 nr, attr_size; nr times
+//	{ perf_event_attr attr; u32 nr_ids; u32 len; char name[len]; u64 ids[nr_ids]; }
 //
 // A name ends with a NUL and padding.
 func EventDesc(order binary.ByteOrder, content []byte) ([]NamedEvent, error) {
