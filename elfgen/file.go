@@ -44,7 +44,7 @@ type Section struct {
 	Link    SectionID       // sh_link, by Type; 0 for none
 	Info    uint32          // sh_info, by Type; 0 for none
 	EntSize uint64          // sh_entsize: bytes of an entry, in tables; 0 in others
-	Away    uint64          // address minus file offset, in bytes; if not 0, sections without SHF_ALLOC have an address, too
+	Away    uint64          // address minus file offset, in bytes; not 0: there is an address without SHF_ALLOC, too
 
 	// The content is Data, followed by Pieces. All may be empty.
 	Data   []byte

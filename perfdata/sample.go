@@ -75,7 +75,9 @@ type Sample struct {
 	UserRegs  Registers
 	UserStack Stack
 
-	Weight      uint64 // in the kernel's unit, mostly cycles; for the parts of WEIGHT_STRUCT see perf_event.h, union perf_sample_weight
+	// Weight is in the kernel's unit, mostly cycles. For the three parts of WEIGHT_STRUCT see
+	// perf_event.h, union perf_sample_weight.
+	Weight      uint64
 	DataSrc     uint64 // see perf_event.h, union perf_mem_data_src
 	Transaction uint64 // PERF_TXN_*
 

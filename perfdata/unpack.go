@@ -56,6 +56,7 @@ func (u *unpacker) run(yield func(piece) bool) {
 // unpackerInput is the decoder's input.
 type unpackerInput unpacker
 
+// Read implements io.Reader.
 func (u *unpackerInput) Read(p []byte) (int, error) {
 	for len(u.input) == 0 {
 		if !u.yield(piece{more: true}) {
@@ -72,6 +73,7 @@ type unpackerOutput unpacker
 
 var errStopped = errors.New("stopped")
 
+// Write implements io.Writer.
 func (u *unpackerOutput) Write(p []byte) (int, error) {
 	if !u.yield(piece{data: p}) {
 		return 0, errStopped

@@ -32,9 +32,9 @@ type Writer struct {
 	Stores  objstore.Stores
 	compDir string
 	lacks   func(d *model.Dump, function int) // called for functions without an object
-	next    atomic.Int64                      // first object of the plan that no worker has reserved
+	next    atomic.Int64                      // first unreserved object of the plan
 	parts   []partJob
-	part    atomic.Int64 // first part of a bundle that no worker has reserved
+	part    atomic.Int64 // first unreserved part of a bundle
 	bundles []*bundleJob
 
 	mu       sync.Mutex // guards the following fields
@@ -67,8 +67,8 @@ var ErrNothing = errors.New("no object could be made")
 
 // Make makes the objects of a plan, and returns the writer, which can undo them. Errors of single
 // objects are in the result's findings. If no object could be made, Make returns ErrNothing. It
-// does not if a directory that the user did not name could not be written. Make calls lacks for
-// each function without an object.
+// returns no error if the reason is an unwritable directory that the user did not name. Make calls
+// lacks for each function without an object.
 func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs

@@ -22,10 +22,10 @@
 //
 //   - The function is entered by a call, unless the caller of this package passes another [Entry].
 //     [Result] has what the code shows of that.
-//   - Calls leave the stack pointer unchanged. (If callees remove their arguments from the stack,
-//     as V8's do, there is a frame pointer, which takes precedence.) If returns contradict this,
-//     nothing counts from the stack pointer after a call. The same is true after calls into the
-//     middle of the function.
+//   - Calls leave the stack pointer unchanged. If callees remove their arguments from the stack,
+//     as V8's do, a frame pointer takes precedence. If returns contradict this assumption, nothing
+//     counts from the stack pointer after a call. The same is true after calls into the middle of
+//     the function.
 //   - Paths with different CFAs do not both exist: a call before their common target does not
 //     return.
 //   - Code that is reached only by jumps with unknown targets has the frame of these jumps. Code
@@ -49,7 +49,7 @@
 // addresses (arm64 paciasp) are not described. While there is one, there are only rows for classic
 // frames, which unwinders also walk by themselves.
 //
-// Functions of more than 4 MiB, and those with more than maxTargets jump targets, get no rows.
+// Functions of more than 4 MiB, and those beyond maxOps or maxTargets, get no rows.
 // Memory and time are proportional to the code's size, for any code.
 //
 // # Branches

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Gaps are places that are no target of a known jump: code or data.
+// Gaps are code without a known jump to it. They may be data, too.
 
 // maxRounds bounds the searches for gaps. In each, only the first bytes of a gap certainly start an
 // instruction.
@@ -13,8 +13,8 @@ const maxRounds = 4
 
 // fillGaps derives the states in gaps. Data decoded as code must do no harm:
 //
-//   - If all frames of the function are classic, all of a gap has that frame, whatever its bytes
-//     mean, except after the end of such a frame.
+//   - If all frames of the function are classic, a gap has that frame, except after the end of such
+//     a frame. The meaning of its bytes does not matter.
 //   - Otherwise the states in a gap count if its code ends in a plausible way.
 func (s *Synthesizer) fillGaps(entry *Entry) {
 	if s.gap = s.gapState(entry); !s.gap.live {
@@ -109,8 +109,8 @@ func (s *Synthesizer) cut() {
 }
 
 // goesWell reports whether the control flow of an op fits the state. To leave the function, the
-// stack must be as at the entry, or the frame as at the start of the gap (for a part of the
-// function that lies elsewhere). To continue in known code, the state must fit that code.
+// stack must be as at the entry. Or the frame must be as at the start of the gap, for a part of the
+// function that lies elsewhere. To continue in known code, the state must fit that code.
 func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
 	leaves := now.spOK && now.sp == s.entry.sp || now.classic() ||
 		now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp

@@ -8,20 +8,20 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// HotSpot's template interpreter on x86-64. All its code, one piece of 100 kB whose parts
-// jump to each other by tables, has one frame (frame_x86.hpp, the same from JDK 17 to 25):
+// HotSpot's template interpreter on x86-64. Its code is one piece of 100 kB, with parts that jump
+// to each other by tables. All of it has one frame (frame_x86.hpp, the same from JDK 17 to 25):
 //
 //	rbp+8   return address
 //	rbp     the caller's rbp
 //	rbp-8   sender_sp, the caller's stack pointer: the CFA
 //
-// The CFA is not rbp+16: the method's parameters and locals lie between. Interpreted callers
-// do not need it, as their rows count from rbp. Compiled callers do: theirs count from the
-// stack pointer. Adapters between compiled callers and the interpreter, and deoptimization,
-// pass on the caller's stack pointer as it was (gen_c2i_adapter and generate_deopt_blob of
+// The CFA is not rbp+16: the method's parameters and locals lie between. Interpreted callers do not
+// need it, because their rows count from rbp. Compiled callers do: theirs count from the stack
+// pointer. Adapters between compiled callers and the interpreter, and deoptimization, pass on the
+// caller's stack pointer as it was (gen_c2i_adapter and generate_deopt_blob of
 // sharedRuntime_x86_64.cpp).
 //
-// The code shows that it is so. The frame is made by
+// The code itself shows this frame. It is made by
 //
 //	push rax         the return address, from below the locals
 //	push rbp

@@ -32,7 +32,8 @@ func InterpreterFrame(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row ji
 	if err != nil {
 		return row, err
 	}
-	i := slices.IndexFunc(fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) }) // not sorted
+	// The FDEs are not sorted.
+	i := slices.IndexFunc(fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) })
 	if i < 0 {
 		return row, errors.New("its unwind tables say nothing of it")
 	}

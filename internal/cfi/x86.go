@@ -199,8 +199,8 @@ func (x *x86) opcode0F() uint16 {
 // xTwo marks specials after 0F.
 const xTwo = 1 << 15
 
-// vex reads VEX and EVEX prefixes and the opcode. They have the maps of older instructions. [Intel
-// SDM 2, 2.3.5 and 2.7.1]
+// vex reads VEX and EVEX prefixes and the opcode [Intel SDM 2, 2.3.5 and 2.7.1]. They have the maps
+// of older instructions.
 func (x *x86) vex(c byte) uint16 {
 	maps, p := byte(1), x.b[x.at]
 	x.rex = 0x40

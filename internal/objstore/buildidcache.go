@@ -125,7 +125,7 @@ func (c *buildIDCache) add(o *model.Object, s *Store) error {
 	}
 	target := path.Join("..", "..", dir)
 	err := c.root.Symlink(target, link)
-	if errors.Is(err, fs.ErrExist) { // the link was broken just now
+	if errors.Is(err, fs.ErrExist) { // the link is broken, or was a moment ago
 		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
 			return nil
 		}

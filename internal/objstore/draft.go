@@ -20,7 +20,7 @@ type Draft struct {
 	done    bool
 	mu      sync.Mutex
 	Written int64 // total size of the writes, in bytes
-	// inode number after Commit created the file; otherwise 0
+	// inode number after Commit; 0 if the existing file stayed
 	Ino uint64
 }
 
@@ -59,7 +59,8 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		there := os.NewFile(uintptr(fd), name)
 		var st unix.Stat_t
 		same := equalFiles(there, d.file)
-		if unix.Fstat(fd, &st) == nil { // use the open file: another run may replace the name at any time
+		// Use the open file: another run may replace the name at any time.
+		if unix.Fstat(fd, &st) == nil {
 			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
 		}
 		there.Close()

@@ -48,7 +48,7 @@ const (
 )
 
 // openLock opens the lock file of a directory, and creates it if needed. It skips files of other
-// users: nobody else can hold the lock.
+// users: only runs of this user can hold the lock.
 func openLock(dir int) (l dirLock) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}

@@ -259,7 +259,7 @@ func (s *Store) isSafe(st *unix.Stat_t) bool {
 }
 
 // holds compares a file with the given content. same: it is a regular file with this content. safe:
-// in addition, nobody else can change it. fresh: see isFresh.
+// in addition, only the user and root can change it. fresh: see isFresh.
 func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -134,7 +134,7 @@ func (r *Refs) StackWithin(lo, hi uint64, f func(addr uint64)) {
 				f(w)
 			}
 		}
-	case r.order == binary.LittleEndian: // without the interface, for speed: most of a recording is stacks
+	case r.order == binary.LittleEndian: // not through the interface: most of a recording is stacks
 		for ; len(b) >= 8; b = b[8:] {
 			if w := binary.LittleEndian.Uint64(b); w-lo <= span {
 				f(w)

@@ -42,9 +42,9 @@ const (
 type LineBasis string
 
 const (
-	ByInstructions LineBasis = "instructions" // only so, entries are at starts of instructions
-	ByExtent       LineBasis = "extent"       // only so, entries are inside the code, or begin with it
-	ByProducer     LineBasis = "producer"     // V8 is known to write them so
+	ByInstructions LineBasis = "instructions" // only this way, entries are at starts of instructions
+	ByExtent       LineBasis = "extent"       // only this way, entries are in the code, or begin with it
+	ByProducer     LineBasis = "producer"     // V8 is known to write them this way
 	// no reason: the decision is LinesUndecided
 	ByNothing LineBasis = "none"
 )

@@ -147,14 +147,19 @@ func (l *loaded) after(o *loaded) bool {
 // latestFirst is a heap with the latest function first.
 type latestFirst []*loaded
 
+// Len implements heap.Interface.
 func (h latestFirst) Len() int { return len(h) }
 
+// Less implements heap.Interface.
 func (h latestFirst) Less(i, j int) bool { return later(h[i], h[j]) == h[i] }
 
+// Swap implements heap.Interface.
 func (h latestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
+// Push implements heap.Interface.
 func (h *latestFirst) Push(x any) { *h = append(*h, x.(*loaded)) }
 
+// Pop implements heap.Interface.
 func (h *latestFirst) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

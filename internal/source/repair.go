@@ -8,5 +8,5 @@ const DisplacedTables = "displaced-unwind-tables"
 type Fix struct {
 	Name  string // short and stable
 	Count int64
-	Text  string // what Count counts, and what was done
+	Text  string // description of the counted things, and of the fix
 }

@@ -138,6 +138,7 @@ type patientReader struct {
 	src io.Reader
 }
 
+// Read implements io.Reader.
 func (r *patientReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err

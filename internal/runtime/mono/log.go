@@ -77,6 +77,7 @@ type countingReader struct {
 	off int64
 }
 
+// Read implements io.Reader.
 func (r *countingReader) Read(p []byte) (int, error) {
 	n, err := r.src.ReadAt(p, r.off)
 	r.off += int64(n)

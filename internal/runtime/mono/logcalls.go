@@ -100,7 +100,8 @@ func (c *logCalls) end(self uint64) {
 		c.current = make(map[uint64]*LogThread)
 	}
 	t := c.current[self]
-	if t == nil || c.loads && (t.ended || len(t.buffers) > 0) { // an ended thread writes a little more
+	// An ended thread writes a little more.
+	if t == nil || c.loads && (t.ended || len(t.buffers) > 0) {
 		if len(c.threads) == maxMonoThreads {
 			c.left++
 			return

@@ -14,9 +14,9 @@ import (
 
 // A forked process inherits its parent's buffers, and continues the current one of its thread. It
 // writes all of them into its own trace. So the parent's records up to the fork are in both traces.
-// Later records in a child's trace are the child's, although the buffer names the parent. Later
-// buffers name the child, which shows the child's trace of the two. Otherwise the end times of the
-// processes do.
+// Later records in a child's trace are the child's, although the buffer names the parent. A trace
+// with later buffers that name the child is the child's. Without such buffers, the end times of the
+// processes decide.
 
 // A Fork is the start of a process with the memory of another one.
 type Fork struct {
@@ -119,7 +119,8 @@ func sameXRay(x, y *Log) (bool, error) {
 
 // findOwners finds the process that wrote each trace.
 func (s *sharing) findOwners() error {
-	open := make(map[uint32][]*Log) // traces that name one process only, and last until after its first fork
+	// Traces that name one process only, and last until after its first fork.
+	open := make(map[uint32][]*Log)
 	for _, x := range s.traces {
 		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
 		s.owner[x] = latest.pid

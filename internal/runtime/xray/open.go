@@ -108,7 +108,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		}
 		more, err := open(ctx, rec, f, binaries, opts, found)
 		if none := (clock.Unknown{}); errors.As(err, &none) {
-			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // not a fault of the trace
+			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // the trace is sound
 		} else if err != nil {
 			found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
