@@ -6,8 +6,8 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An abbrevTable is .debug_abbrev: the shapes of entries, numbered from 1, each
-// shape once for all units [7.5.3].
+// An abbrevTable is .debug_abbrev: the shapes of entries, numbered from 1. Each shape is stored
+// once for all units [7.5.3].
 type abbrevTable struct {
 	buf   wire.Buffer
 	codes map[string]uint64 // by shape, encoded
@@ -15,7 +15,7 @@ type abbrevTable struct {
 }
 
 func (t *abbrevTable) reset() {
-	t.buf.Reset(binary.LittleEndian) // nothing in it has a byte order
+	t.buf.Reset(binary.LittleEndian) // its content has no byte order
 	if t.codes == nil {
 		t.codes = make(map[string]uint64)
 	}

@@ -2,7 +2,7 @@ package dwarfgen
 
 import "debug/dwarf"
 
-// A form is how an attribute's value is encoded: DW_FORM_* [7.5.6].
+// A form is the encoding of an attribute's value: DW_FORM_* [7.5.6].
 type form uint16
 
 const (
@@ -18,51 +18,49 @@ const (
 	formData16      form = 0x1e
 	formLineStrp    form = 0x1f
 
-	formSize   form = 0xfff0 // not of DWARF: data4 or data8, by the address size
-	formPath   form = 0xfff1 // not of DWARF: line_strp in version 5, string before
-	formRanges form = 0xfff2 // not of DWARF: sec_offset, once the ranges have a place
+	formSize   form = 0xfff0 // not in DWARF: data4 or data8, by the address size
+	formPath   form = 0xfff1 // not in DWARF: line_strp in version 5, string before
+	formRanges form = 0xfff2 // not in DWARF: sec_offset, after the ranges are placed
 )
 
-// An Attr is an attribute of an entry. The functions below make them, and
-// Unit.Ranges.
+// An Attr is an attribute of an entry. The functions below make it, and Unit.Ranges.
 type Attr struct {
 	name    dwarf.Attr
 	form    form
-	section sectionID // that a sec_offset is of
+	section sectionID // target section of a sec_offset
 	num     uint64
 	str     string
 }
 
-// Addr is an address.
+// Addr returns an address.
 func Addr(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formAddr, num: v} }
 
-// Size is a number of bytes of code, as DW_AT_high_pc has it behind a low_pc.
+// Size returns a size of code in bytes, for DW_AT_high_pc after DW_AT_low_pc.
 func Size(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formSize, num: v} }
 
-// Number is an unsigned number.
+// Number returns an unsigned number.
 func Number(name dwarf.Attr, v uint64) Attr { return Attr{name: name, form: formUdata, num: v} }
 
-// Flag is a flag that is set.
+// Flag returns a flag that is set.
 func Flag(name dwarf.Attr) Attr { return Attr{name: name, form: formFlagPresent} }
 
-// String is a string that stands in the entry itself: right for what occurs
-// once. A NUL and what follows it is cut off.
+// String returns a string that is stored in the entry itself, for strings that occur once. It ends
+// before the first NUL.
 func String(name dwarf.Attr, s string) Attr {
 	return Attr{name: name, form: formString, str: upToNUL(s)}
 }
 
-// Shared is a string that several units are likely to have.
+// Shared returns a string that several units are likely to have.
 func Shared(name dwarf.Attr, s string) Attr { return Attr{name: name, form: formStrp, str: upToNUL(s)} }
 
-// Path is the name of a file or directory. In version 5 it shares its place with
-// the same name in the line table.
+// Path returns the name of a file or directory. In version 5 it shares its storage with the same
+// name in the line table.
 func Path(name dwarf.Attr, s string) Attr { return Attr{name: name, form: formPath, str: upToNUL(s)} }
 
-// Ref refers to another entry of the same unit, wherever it stands there.
+// Ref returns a reference to another entry of the same unit, before or after this one.
 func Ref(name dwarf.Attr, to EntryID) Attr { return Attr{name: name, form: formRef4, num: uint64(to)} }
 
-// File is a file of the unit's line table, as DW_AT_decl_file and DW_AT_call_file
-// have it.
+// File returns a file of the unit's line table, for DW_AT_decl_file and DW_AT_call_file.
 func File(name dwarf.Attr, id FileID) Attr {
 	return Attr{name: name, form: formUdata, num: fileNumber(id)}
 }
@@ -71,7 +69,7 @@ func secOffset(name dwarf.Attr, section sectionID, v int) Attr {
 	return Attr{name: name, form: formSecOffset, section: section, num: uint64(v)}
 }
 
-// resolve turns the forms of ours into those of DWARF and places strings.
+// resolve replaces the forms outside of DWARF, and stores strings.
 func (a *Attr) resolve(b *Builder) {
 	switch a.form {
 	case formSize:

@@ -8,9 +8,9 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An Encoding is what all of a Builder's sections have in common.
+// An Encoding is the encoding of all sections of a Builder.
 type Encoding struct {
-	Version  int              // 4 or 5; others are refused
+	Version  int              // 4 or 5; others are rejected
 	AddrSize int              // of addresses: 4 or 8 bytes
 	Order    binary.ByteOrder // of all fields; must be set
 }
@@ -21,8 +21,8 @@ type Section struct {
 	Data []byte
 }
 
-// A Builder collects units into one set of sections. Reset comes before first
-// use, and empties it without giving up its memory.
+// A Builder collects units in one set of sections. It has to be Reset before first use. Reset
+// empties it and keeps its memory.
 type Builder struct {
 	enc     Encoding
 	info    wire.Buffer
@@ -38,7 +38,7 @@ type Builder struct {
 	tooLarge bool // for the 32-bit format
 }
 
-// Reset empties b.
+// Reset empties b and sets its encoding.
 func (b *Builder) Reset(enc Encoding) error {
 	if enc.Version != 4 && enc.Version != 5 {
 		return fmt.Errorf("dwarf: version %d; 4 and 5 can be written", enc.Version)
@@ -59,8 +59,8 @@ func (b *Builder) Reset(enc Encoding) error {
 	return nil
 }
 
-// Sections returns the sections that have content, in the customary order. They
-// alias the builder's memory until Reset.
+// Sections returns the sections with content, in the customary order. They alias the builder's
+// memory until Reset.
 func (b *Builder) Sections() ([]Section, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (b *Builder) Sections() ([]Section, error) {
 	return b.out, nil
 }
 
-// contents returns what is in each section.
+// contents returns the content of each section.
 func (b *Builder) contents() [numSections][]byte {
 	return [numSections][]byte{
 		aranges: b.aranges.Data, info: b.info.Data, abbrevs: b.abbrev.bytes(), line: b.line.Data,
@@ -84,7 +84,7 @@ func (b *Builder) contents() [numSections][]byte {
 
 var errTooLarge = errors.New("dwarf: more than 4 GiB in a section; the 32-bit format has no room for that")
 
-// check returns what is wrong with the sections.
+// check returns an error if the sections are invalid.
 func (b *Builder) check() error {
 	for _, n := range []int{b.info.Len(), b.ranges.Len(), b.line.Len(), len(b.str.data), len(b.lineStr.data)} {
 		if b.tooLarge || uint64(n) > maxSection {
@@ -99,7 +99,7 @@ func (b *Builder) check() error {
 	return nil
 }
 
-// A sectionID names one of the sections, in their customary order.
+// A sectionID identifies one of the sections, in their customary order.
 type sectionID int
 
 const (
@@ -124,7 +124,7 @@ func (s sectionID) name(enc Encoding) string {
 	return sectionNames[s]
 }
 
-// A stringTable is a section of NUL-terminated strings, each of them once.
+// A stringTable is a section of NUL-terminated strings, each stored once.
 type stringTable struct {
 	data []byte
 	at   map[string]uint32
@@ -138,7 +138,7 @@ func (t *stringTable) reset() {
 	clear(t.at)
 }
 
-// offset returns the place of s, which must not contain a NUL.
+// offset returns the offset of s, and adds s if it is new. s must not contain a NUL.
 func (t *stringTable) offset(s string) uint32 {
 	if at, ok := t.at[s]; ok {
 		return at

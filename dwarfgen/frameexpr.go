@@ -2,8 +2,8 @@ package dwarfgen
 
 import "fmt"
 
-// Operations of expressions [7.7.1], those that rows need. None jumps: readers of tables
-// that come from elsewhere may refuse what might not end.
+// Operations of expressions [7.7.1] that rows need. None jumps: readers of tables from other
+// sources may reject expressions that might not end.
 const (
 	opDeref   = 0x06
 	opConst4u = 0x0c
@@ -19,8 +19,8 @@ const (
 	opBreg0   = 0x70
 )
 
-// storedCFA writes the expression of a stored CFA: base + d*(d >= 0 & d <= Max), where base
-// is Reg plus Offset, and d how far above it the stored word is. Comparisons are signed.
+// storedCFA writes the expression of a stored CFA: base + d*(d >= 0 & d <= Max). base is Reg plus
+// Offset, and d the distance from base up to the stored word. Comparisons are signed.
 func (f *Frames) storedCFA(cfa CFA) {
 	w := &f.w
 	f.expression(func() {
@@ -35,7 +35,7 @@ func (f *Frames) storedCFA(cfa CFA) {
 	})
 }
 
-// breg writes what pushes a register plus an offset.
+// breg writes an operation that pushes a register plus an offset.
 func (f *Frames) breg(reg uint64, offset int64) {
 	if reg > 31 {
 		f.fail(fmt.Errorf("dwarf: an expression of register %d; there are short operations for 0 to 31", reg))
@@ -45,7 +45,7 @@ func (f *Frames) breg(reg uint64, offset int64) {
 	f.w.Sleb(offset)
 }
 
-// expression writes what body writes, with its length in front, which is below 128 bytes.
+// expression writes the output of body, preceded by its length, which is below 128 bytes.
 func (f *Frames) expression(body func()) {
 	at := f.w.Len()
 	f.w.U8(0)

@@ -10,19 +10,18 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A FrameEntry says where the FDE is that is about the code from PC on.
+// A FrameEntry is the address of the FDE for the code from PC on.
 type FrameEntry struct {
 	PC  uint64 // address of the code's first byte
 	FDE uint64 // address of the FDE in the memory image
 }
 
-// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs, in bytes: for callers
-// that place it before the .eh_frame, whose address it holds.
+// FrameHeaderSize returns the length of an .eh_frame_hdr for n FDEs, in bytes. Callers need it to
+// place the header before the .eh_frame, because it has the address of that.
 func FrameHeaderSize(n int) int { return 12 + 8*n }
 
-// AppendFrameHeader appends to dst the .eh_frame_hdr that will be at addr, for an
-// .eh_frame at frames: a table of FDEs to be searched [LSB Core 10.6.2]. The
-// entries are sorted by it.
+// AppendFrameHeader appends to dst the .eh_frame_hdr for the address addr, and for an .eh_frame at
+// frames. It has a sorted table of FDEs [LSB Core 10.6.2]. AppendFrameHeader sorts entries.
 func AppendFrameHeader(dst []byte, order binary.ByteOrder, addr, frames uint64, entries []FrameEntry) (Section, error) {
 	slices.SortFunc(entries, func(a, b FrameEntry) int { return cmp.Compare(a.PC, b.PC) })
 	w, at := wire.AppendTo(dst, order), len(dst)

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Call frame instructions [7.24], those that are written here.
+// Call frame instructions [7.24] that are written here.
 const (
 	cfaAdvanceLoc     = 0x40 // low six bits: delta
 	cfaOffset         = 0x80 // low six bits: register
@@ -27,14 +27,14 @@ const (
 	cfaDefCFAOffsetSF = 0x13
 )
 
-// rules is what an unwinder knows behind the instructions that it has read.
+// rules are the rules of an unwinder after the instructions so far.
 type rules struct {
-	set   bool // is there a CFA?
+	set   bool // there is a CFA
 	cfa   CFA
 	saved []SavedReg
 }
 
-// reset sets r to what another one knows, if there is one.
+// reset sets r to a copy of to; nil means no rules.
 func (r *rules) reset(to *rules) {
 	if to == nil {
 		to = &rules{}
@@ -43,7 +43,7 @@ func (r *rules) reset(to *rules) {
 	r.saved = append(r.saved[:0], to.saved...)
 }
 
-// find returns the rule for a register, which may be that there is none.
+// find returns the rule for a register. ok is false if there is none.
 func find(saved []SavedReg, reg uint64) (SavedReg, bool) {
 	for _, s := range saved {
 		if s.Reg == reg {
@@ -53,8 +53,8 @@ func find(saved []SavedReg, reg uint64) (SavedReg, bool) {
 	return SavedReg{Reg: reg}, false
 }
 
-// row appends the instructions that lead from state to a row, and makes that the
-// state. initial is what the CIE says, nil in the CIE itself.
+// row appends the instructions from state to a row, and sets state to that row. initial has the
+// rules of the CIE, and is nil in the CIE itself.
 func (f *Frames) row(cie *CIE, state, initial *rules, row *FrameRow) {
 	f.defineCFA(cie, state, row.CFA)
 	for _, s := range state.saved {
@@ -71,7 +71,7 @@ func (f *Frames) row(cie *CIE, state, initial *rules, row *FrameRow) {
 	state.saved = append(state.saved[:0], row.Saved...)
 }
 
-// defineCFA writes what has changed of the CFA.
+// defineCFA writes the change of the CFA.
 func (f *Frames) defineCFA(cie *CIE, state *rules, cfa CFA) {
 	w := &f.w
 	if state.set && state.cfa == cfa {
@@ -82,7 +82,7 @@ func (f *Frames) defineCFA(cie *CIE, state *rules, cfa CFA) {
 		f.storedCFA(cfa)
 		return
 	}
-	// After an expression, nothing of the CFA is left to be changed.
+	// An expression replaces the whole CFA: nothing can be changed in part.
 	plain := state.set && state.cfa.Stored == 0
 	sameReg, sameOffset := plain && state.cfa.Reg == cfa.Reg, plain && state.cfa.Offset == cfa.Offset
 	switch {
@@ -107,8 +107,7 @@ func (f *Frames) defineCFA(cie *CIE, state *rules, cfa CFA) {
 	}
 }
 
-// rule writes the rule for one register; there is none if it holds what it held in
-// the caller.
+// rule writes the rule for one register. any is false if the register still has the caller's value.
 func (f *Frames) rule(cie *CIE, initial *rules, s SavedReg, any bool) {
 	w := &f.w
 	if initial != nil {
@@ -160,7 +159,7 @@ func (f *Frames) factored(cie *CIE, offset int64) int64 {
 	return offset / cie.DataAlign
 }
 
-// advance moves on to where the next row holds.
+// advance moves to the start of the next row.
 func (f *Frames) advance(cie *placedCIE, by uint64) {
 	w := &f.w
 	if cie.CodeAlign == 0 || by%cie.CodeAlign != 0 || by/cie.CodeAlign > math.MaxUint32 || by == 0 {

@@ -8,13 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Frames writes .eh_frame: for ranges of code, how an unwinder gets from the
-// registers there to those of the caller [6.4; LSB Core 10.6.1]. Reset comes before
-// first use, and empties it without giving up its memory.
+// Frames writes .eh_frame: the rules for unwinding ranges of code [6.4; LSB Core 10.6.1]. It has to
+// be Reset before first use. Reset empties it and keeps its memory.
 //
-// Common Information Entries (CIE) hold what several functions have in common,
-// Frame Description Entries (FDE) are about one range of code each. Addresses in
-// them are relative to where they stand, so the place of the section counts.
+// A Common Information Entry (CIE) is the common part of several functions. A Frame Description
+// Entry (FDE) describes one range of code. Their addresses are relative to their own place, so the
+// address of the section matters.
 type Frames struct {
 	w        wire.Buffer
 	addr     uint64 // of the section
@@ -28,57 +27,56 @@ type Frames struct {
 type placedCIE struct {
 	CIE
 	at      int   // offset in the section
-	initial rules // that Initial leads to
+	initial rules // rules after Initial
 }
 
-// A CIEID names a CIE of the Frames it was added to.
+// A CIEID identifies a CIE of its Frames.
 type CIEID int
 
-// A CIE holds what several FDEs have in common.
+// A CIE is the common part of several FDEs.
 type CIE struct {
 	CodeAlign uint64 // bytes: distances between instructions are multiples of it; not 0
 	DataAlign int64  // bytes: offsets of saved registers are multiples of it; mostly negative, not 0
 	ReturnReg uint64 // the column of the return address: a DWARF register number, or one beyond them; up to 255
-	Signal    bool   // it is about frames of signal handlers, augmentation "S"
+	Signal    bool   // it describes frames of signal handlers, augmentation "S"
 
-	Initial      FrameRow // what holds where a function starts; its Offset means nothing
-	Instructions []byte   // the same as call frame instructions; if not nil, Initial is not used
+	Initial      FrameRow // row at the start of a function; its Offset is not used
+	Instructions []byte   // Initial as call frame instructions; if not nil, Initial is not used
 }
 
-// An FDE is about the code in [Low, High).
+// An FDE describes the code in [Low, High).
 type FDE struct {
 	Low, High    uint64     // addresses in the memory image
-	Rows         []FrameRow // in the order of their offsets, the first at 0 or taken for it
-	Instructions []byte     // the same as call frame instructions; if not nil, Rows are not used
+	Rows         []FrameRow // sorted by offset; the first counts as 0
+	Instructions []byte     // Rows as call frame instructions; if not nil, Rows are not used
 }
 
-// A FrameRow says what holds from one instruction on, up to the next row or the
-// end: where the Canonical Frame Address (CFA) is, which is the stack pointer of the
-// caller before its call, and which registers of the caller are kept where.
+// A FrameRow has the rules from one instruction on, up to the next row or the end. They give the
+// Canonical Frame Address (CFA), which is the caller's stack pointer before its call, and the
+// places of the caller's registers.
 type FrameRow struct {
 	Offset uint64 // from the start of the FDE's code, in bytes
 	CFA    CFA
-	Saved  []SavedReg // each register once; all others still hold what they held in the caller
+	Saved  []SavedReg // each register once; all others have the caller's values
 }
 
-// A CFA is a register and a number to be added to it. If Stored is not 0, the CFA is the
-// word in memory at Reg plus Stored, where that is at least Reg plus Offset and at most Max
-// bytes above; elsewhere it is Reg plus Offset. Such a CFA is an expression, of breg
-// operations: Reg is below 32 then.
+// A CFA is a register plus an offset. If Stored is not 0, the word at Reg plus Stored has the CFA.
+// The word is valid if it is at least Reg plus Offset and at most Max bytes above. Otherwise the
+// CFA is Reg plus Offset. Such a CFA is an expression with breg operations: Reg is below 32 then.
 type CFA struct {
 	Reg    uint64 // DWARF register number
 	Offset int64  // bytes; a negative one is a multiple of the CIE's DataAlign
-	Stored int64  // bytes; 0 for a CFA that is Reg plus Offset everywhere
+	Stored int64  // bytes; 0 if the CFA is always Reg plus Offset
 	Max    uint32 // bytes; without Stored, not used
 }
 
-// A SavedReg says that a register of the caller is in memory at the CFA plus
-// Offset, or that it is gone. If Direct is set, it is in memory at the register Base plus
-// Offset, wherever the CFA is; Base is below 32 then.
+// A SavedReg is the place of a caller's register: in memory at the CFA plus Offset, or lost. If
+// Direct is set, it is in memory at the register Base plus Offset, independent of the CFA. Base is
+// below 32 then.
 type SavedReg struct {
 	Reg    uint64 // DWARF register number
 	Offset int64  // bytes; a multiple of the CIE's DataAlign unless Direct is set
-	Lost   bool   // its value is gone; the fields below are not used, nor is Offset
+	Lost   bool   // its value is lost; Offset and the fields below are not used
 	Direct bool
 	Base   uint64 // DWARF register number; without Direct, not used
 }
@@ -98,7 +96,7 @@ func (f *Frames) Reset(order binary.ByteOrder, addrSize int, addr uint64) {
 	f.cies, f.fdes, f.err = f.cies[:0], f.fdes[:0], nil
 }
 
-// AddCIE adds a CIE.
+// AddCIE adds a CIE and returns its id.
 func (f *Frames) AddCIE(c CIE) CIEID {
 	placed := placedCIE{CIE: c, at: f.w.Len()}
 	f.entry(func() {
@@ -135,7 +133,7 @@ func (f *Frames) AddFDE(id CIEID, d FDE) {
 	f.fdes = append(f.fdes, FrameEntry{PC: d.Low, FDE: f.addr + uint64(f.w.Len())})
 	f.entry(func() {
 		w := &f.w
-		w.U32(uint32(w.Len() - cie.at)) // back from here
+		w.U32(uint32(w.Len() - cie.at)) // distance back from here
 		f.fail(displacement(w, d.Low, f.addr+uint64(w.Len())))
 		if d.High < d.Low || d.High-d.Low > math.MaxInt32 {
 			f.fail(fmt.Errorf("dwarf: an FDE from %#x to %#x", d.Low, d.High))
@@ -159,8 +157,8 @@ func (f *Frames) AddFDE(id CIEID, d FDE) {
 	})
 }
 
-// entry writes an entry whose body is what body writes. Entries are padded with
-// DW_CFA_nop, which is zero, so that addresses in them are aligned [7.24].
+// entry writes an entry with the output of body. Entries are padded with DW_CFA_nop, which is zero,
+// so that addresses in them are aligned [7.24].
 func (f *Frames) entry(body func()) {
 	at := f.w.Len()
 	f.w.Prefixed32(func() {
@@ -171,16 +169,16 @@ func (f *Frames) entry(body func()) {
 	})
 }
 
-// Section returns the section, ended by a terminator. It aliases memory of f until
-// Reset, which has to come before more is added.
+// Section returns the section, ended by a terminator. It aliases memory of f until Reset. Nothing
+// can be added before Reset.
 func (f *Frames) Section() (Section, error) {
 	f.w.U32(0)
 	f.fail(f.w.Err())
 	return Section{".eh_frame", f.w.Data}, f.err
 }
 
-// Entries returns where the FDEs are, for AppendFrameHeader, in the order in which
-// they were added. They are valid until Reset.
+// Entries returns the addresses of the FDEs, for AppendFrameHeader, in the order of their addition.
+// They are valid until Reset.
 func (f *Frames) Entries() []FrameEntry { return f.fdes }
 
 func (f *Frames) fail(err error) {
@@ -189,7 +187,7 @@ func (f *Frames) fail(err error) {
 	}
 }
 
-// displacement appends the way from one address to another in four bytes.
+// displacement appends the distance from one address to another in four bytes.
 func displacement(w *wire.Buffer, to, from uint64) error {
 	d := int64(to - from)
 	w.U32(uint32(d))

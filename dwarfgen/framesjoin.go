@@ -8,8 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A FramesPart is what a Frames held when it was asked for it, to be put behind what
-// others held.
+// A FramesPart has the content of a Frames, to be joined with that of others.
 type FramesPart struct {
 	Data    []byte       // CIEs and FDEs, without a terminator
 	Entries []FrameEntry // of the FDEs
@@ -17,7 +16,7 @@ type FramesPart struct {
 	addr    uint64
 }
 
-// Part returns what is in f, and leaves it empty. Nothing of it is shared.
+// Part returns the content of f, and empties f. They share no memory.
 func (f *Frames) Part() (*FramesPart, error) {
 	f.fail(f.w.Err())
 	if f.err != nil {
@@ -28,12 +27,10 @@ func (f *Frames) Part() (*FramesPart, error) {
 	return p, nil
 }
 
-// pcField is where in an FDE the address of its code stands: behind length and CIE
-// pointer.
+// pcField is the offset of the code's address in an FDE: after length and CIE pointer.
 const pcField = 8
 
-// MoveTo makes the frames right for another address of theirs, while the code stays
-// where it is.
+// MoveTo moves the frames to another address. The code stays where it is.
 func (p *FramesPart) MoveTo(addr uint64) error {
 	var w wire.Buffer
 	for i := range p.Entries {

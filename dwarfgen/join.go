@@ -7,9 +7,9 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Many units made side by side, and put behind each other afterwards.
+// Units can be made in parallel, and joined afterwards.
 
-// A ref is a place in one section that holds an offset in another.
+// A ref is a place in one section that has an offset into another.
 type ref struct {
 	in, to sectionID
 	at     uint32
@@ -21,15 +21,14 @@ func (b *Builder) refer(in sectionID, w *wire.Buffer, to sectionID, offset uint3
 	w.U32(offset)
 }
 
-// A Part is what a Builder held when it was asked for it: units, to be joined with
-// those of other parts.
+// A Part has the content of a Builder: units, to be joined with those of other parts.
 type Part struct {
 	enc  Encoding
 	data [numSections][]byte
 	refs []ref
 }
 
-// Part returns what is in the builder, and leaves it empty. Nothing of it is shared.
+// Part returns the content of the builder, and empties the builder. They share no memory.
 func (b *Builder) Part() (*Part, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ func (p *Part) Size() (n int) {
 	return n
 }
 
-// Sections returns the names and contents of the part's sections, as they are before
-// they are joined with others.
+// Sections yields the names and contents of the part's sections, before they are joined with
+// others.
 func (p *Part) Sections() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for i, data := range p.data {
@@ -61,15 +60,14 @@ func (p *Part) Sections() iter.Seq2[string, []byte] {
 	}
 }
 
-// A Joined is a section that consists of pieces, one behind the other.
+// A Joined is a section that consists of consecutive pieces.
 type Joined struct {
 	Name   string // such as ".debug_info"
 	Pieces [][]byte
 }
 
-// Join puts parts of one encoding behind each other. It changes their data, which the
-// result refers to: a part can be joined once. Strings, and abbreviations that are the
-// same, are there once.
+// Join joins parts of one encoding. It changes their data, which the result refers to: a part can
+// be joined once. Equal strings, and equal abbreviation tables, are stored once.
 func Join(parts []*Part) ([]Joined, error) {
 	var all [numSections][][]byte
 	var size [numSections]uint64
@@ -117,8 +115,8 @@ func Join(parts []*Part) ([]Joined, error) {
 	return out, nil
 }
 
-// move makes the offsets in a part's sections say where things are among all parts:
-// base bytes further on, or for strings where moved says.
+// move adjusts the offsets in a part's sections to the joined sections. It adds base, or for
+// strings looks the offset up in moved.
 func (p *Part) move(base *[numSections]uint64, moved *[numSections]map[uint32]uint32) {
 	for _, r := range p.refs {
 		at := p.data[r.in][r.at:]
@@ -133,8 +131,7 @@ func (p *Part) move(base *[numSections]uint64, moved *[numSections]map[uint32]ui
 	p.refs = nil
 }
 
-// take adds the strings of another table and returns where they are now, by their
-// offsets in it.
+// take adds the strings of another table. It returns their new offsets, by their old ones.
 func (t *stringTable) take(data []byte) map[uint32]uint32 {
 	moved := make(map[uint32]uint32)
 	for at := 0; at < len(data); {

@@ -2,7 +2,7 @@ package dwarfgen
 
 import "debug/dwarf"
 
-// unitHeader is the length of a unit's header [7.5.1.1].
+// unitHeader returns the length of a unit's header [7.5.1.1], in bytes.
 func unitHeader(enc Encoding) uint32 {
 	if enc.Version >= 5 {
 		return 12 // unit_length, version, unit_type, address_size, debug_abbrev_offset
@@ -10,12 +10,11 @@ func unitHeader(enc Encoding) uint32 {
 	return 11 // without unit_type
 }
 
-// maxSection is what offsets of the 32-bit format reach; above are lengths with
-// other meanings [7.4].
+// maxSection is the limit of offsets in the 32-bit format; higher lengths have other meanings
+// [7.4].
 const maxSection = 0xfffffff0
 
-// Add lays a unit out and appends it to the sections. The unit can be reset
-// afterwards.
+// Add appends a unit to the sections. The unit can be reset afterwards.
 func (b *Builder) Add(u *Unit) {
 	at := uint32(b.info.Len())
 	u.finishRoot(b)
@@ -42,7 +41,7 @@ func (b *Builder) Add(u *Unit) {
 	}
 }
 
-// finishRoot appends to the root's attributes what Builder.Add knows.
+// finishRoot appends the attributes that Builder.Add computes to the root.
 func (u *Unit) finishRoot(b *Builder) {
 	if u.High > u.Low {
 		u.AddAttrs(0, Addr(dwarf.AttrLowpc, u.Low), Size(dwarf.AttrHighpc, u.High-u.Low))
@@ -53,8 +52,8 @@ func (u *Unit) finishRoot(b *Builder) {
 	}
 }
 
-// resolve puts strings and ranges into their sections and gives entries their
-// abbreviations: after it, the size of every attribute is known.
+// resolve stores strings and ranges in their sections and sets the entries' abbreviations. After
+// it, the size of every attribute is known.
 func (u *Unit) resolve(b *Builder) {
 	u.placeRanges(b)
 	for i := range u.entries {
@@ -66,8 +65,8 @@ func (u *Unit) resolve(b *Builder) {
 	}
 }
 
-// place gives the entries their offsets, the first of which is offset, and
-// returns where the last one ends. An end beyond 4 GiB says that the offsets are wrong.
+// place computes the offsets of the entries. The first has the given offset. It returns the end of
+// the last one. If that is beyond 4 GiB, the offsets are invalid.
 func (u *Unit) place(b *Builder, offset uint64) uint64 {
 	for id, more := EntryID(0), true; more; {
 		e := &u.entries[id]
@@ -97,9 +96,9 @@ func (u *Unit) write(b *Builder) {
 	}
 }
 
-// following returns the entry that stands behind id in the section [2.3], and how
-// many lists of children end between the two. There is no more behind the last
-// one. Trees may be deep: nothing walks them by recursion.
+// following returns the entry after id in the section [2.3]. ended is the number of lists of
+// children that end between the two. more is false after the last entry. Trees may be deep: nothing
+// walks them by recursion.
 func (u *Unit) following(id EntryID) (next EntryID, ended int, more bool) {
 	e := &u.entries[id]
 	if e.firstChild != 0 {
@@ -113,8 +112,8 @@ func (u *Unit) following(id EntryID) (next EntryID, ended int, more bool) {
 	return e.next, ended, e.next != 0
 }
 
-// addAranges appends the address range of the unit at offset unit of
-// .debug_info [7.21]. elfutils finds units by it.
+// addAranges appends the address range of the unit at offset unit of .debug_info [7.21]. elfutils
+// needs it to find units.
 func (b *Builder) addAranges(unit uint32, low, high uint64) {
 	w, size := &b.aranges, b.enc.AddrSize
 	at := w.Len()

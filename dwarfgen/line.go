@@ -4,8 +4,7 @@ import "github.com/jitinject/jitinject/internal/wire"
 
 // A LineTable describes a unit's line number information: files and rows.
 type LineTable struct {
-	// Dir is the compilation directory, from which relative file names count; "" for
-	// an unknown one.
+	// Dir is the compilation directory, the base of relative file names; "" if unknown.
 	Dir string
 
 	files []file
@@ -16,16 +15,15 @@ type LineTable struct {
 	dirIDs  map[string]int
 }
 
-// A Row says that code from Addr on, up to the next row's, comes from a place
-// of the source.
+// A Row is the source position of code from Addr on, up to the next row's address.
 type Row struct {
 	Addr   uint64 // of the code's first byte
 	File   FileID // of the same line table
-	Line   uint32 // from 1; 0 for code that comes from no line
-	Column uint32 // from 1; 0 for unknown
+	Line   uint32 // from 1; 0 for code without a line
+	Column uint32 // from 1; 0 if unknown
 
-	// End ends a sequence: Addr is the first address after it, the other
-	// fields mean nothing. Addresses grow within a sequence.
+	// End ends a sequence: Addr is the first address after it, and the other fields are not used.
+	// Addresses increase within a sequence.
 	End bool
 }
 
@@ -54,9 +52,8 @@ const (
 	lneSetAddress  = 0x02
 )
 
-// What a special opcode can say [6.2.5.1]: lines from lineBase on, lineRange of
-// them, with addresses that grow by up to maxSpecialAdvance. The same values as
-// GNU as and LLVM.
+// Ranges of special opcodes [6.2.5.1]: lineRange lines from lineBase on, with address advances up
+// to maxSpecialAdvance. GNU as and LLVM use the same values.
 const (
 	lineBase          = -5
 	lineRange         = 14
@@ -64,7 +61,7 @@ const (
 	maxSpecialAdvance = (255 - opcodeBase) / lineRange
 )
 
-// standardOpcodeLengths says how many operands the standard opcodes have.
+// standardOpcodeLengths are the numbers of operands of the standard opcodes.
 var standardOpcodeLengths = [opcodeBase - 1]byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
 // addLines appends the line program of t to .debug_line [6.2.4].
@@ -95,7 +92,7 @@ func (b *Builder) addLines(t *LineTable) {
 	})
 }
 
-// program writes the opcodes that give the rows.
+// program writes the opcodes for the rows.
 func program(w *wire.Buffer, enc Encoding, rows []Row) {
 	start := Row{File: 0, Line: 1} // the registers at the start of a sequence [6.2.2]
 	now, inSequence := start, false

@@ -6,8 +6,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A file is one of the table. Its full name stands there in two parts, the
-// directory being shared with others.
+// A file is a file of the table. Its full name is stored in two parts, and files share directories.
 type file struct {
 	name string
 	dir  int // 0 is Dir, n the n-1st of dirs
@@ -17,13 +16,13 @@ type file struct {
 	hasMD5 bool
 }
 
-// A FileID names a file of the line table it was added to.
+// A FileID identifies a file of its line table.
 type FileID int
 
 // AddFile adds a file and returns its id. The first file is the unit's own.
 //
-// An absolute name is split at its last slash. Readers join it again; not all of
-// them (debug/dwarf of Go) notice when a file name is absolute by itself.
+// An absolute name is split at its last slash, and readers join it again. Some readers (debug/dwarf
+// of Go) do not recognize an absolute file name.
 func (t *LineTable) AddFile(name string) FileID {
 	name = upToNUL(name)
 	if id, ok := t.fileIDs[name]; ok {
@@ -55,19 +54,17 @@ func (t *LineTable) addDir(dir string) int {
 	return len(t.dirs)
 }
 
-// SetSource puts a file's text into the line table, for readers that find no such
-// file. Version 4 has no place for it.
+// SetSource stores a file's text in the line table, for readers without access to the file. Version
+// 4 has no place for it.
 //
-// It is written as LLVM does it and as DWARF 6 will have it (issue 180201.1), with
-// LLVM's number, since DWARF 5 has none: lines end with "\n", an empty text stands
-// there as a single one, and other files of the table have an empty string, which
-// means that there is no text. A text with a NUL cannot be written, a part of it
-// would pass for all, and so it is left out.
+// The form is LLVM's, which DWARF 6 will have (issue 180201.1), with LLVM's number, since DWARF 5
+// has none. Lines end with "\n". An empty text is stored as a single "\n". Other files of the table
+// have an empty string, which means that there is no text. A text with a NUL is dropped: it cannot
+// be written, and a part of it would look complete.
 //
-// Not every reader skips content that it does not know. libbfd, of binutils up to
-// 2.47 at least, rejects the whole table: addr2line and objdump -l, and with them
-// perf, then have no lines and no inlined calls for the unit. LLVM, elfutils, gdb,
-// readelf, debug/dwarf of Go and delve read on.
+// Not every reader skips unknown content types. libbfd, of binutils up to 2.47 at least, rejects
+// the whole table. addr2line and objdump -l, and with them perf, then have no lines and no inlined
+// calls for the unit. LLVM, elfutils, gdb, readelf, debug/dwarf of Go and delve read on.
 func (t *LineTable) SetSource(id FileID, text string) {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = ""
@@ -77,15 +74,14 @@ func (t *LineTable) SetSource(id FileID, text string) {
 	t.files[id].source = text
 }
 
-// SetMD5 sets the MD5 digest of a file's contents. Only tables in which every
-// file has one get them: there is no value for those that have none. Version 4
-// has no place for it.
+// SetMD5 sets the MD5 digest of a file's contents. Digests are written only if every file of the
+// table has one, because there is no value for a missing one. Version 4 has no place for it.
 func (t *LineTable) SetMD5(id FileID, digest [16]byte) {
 	t.files[id].md5, t.files[id].hasMD5 = digest, true
 }
 
-// fileNumber is what refers to a file, in the line program and in attributes.
-// Both versions count from 1: see filesV5.
+// fileNumber returns the number of a file in the line program and in attributes. Both versions
+// count from 1: see filesV5.
 func fileNumber(id FileID) uint64 { return uint64(id) + 1 }
 
 // Content types of the version 5 file table [7.22].
@@ -96,9 +92,9 @@ const (
 	lnctLLVMSource     = 0x2001 // of the range for users
 )
 
-// filesV5 writes directory and file table [6.2.4.1]. The first file is there
-// twice, as number 0 and as number 1, as GNU as does it: readers disagree about
-// where version 5 begins to count, and so nobody is wrong.
+// filesV5 writes directory and file table [6.2.4.1]. The first file is stored twice, as number 0
+// and as number 1, as in GNU as. Readers disagree about the first number in version 5, and so all
+// get the right file.
 func (b *Builder) filesV5(t *LineTable) {
 	w := &b.line
 	w.U8(1) // directory_entry_format_count
@@ -129,7 +125,7 @@ func (b *Builder) filesV5(t *LineTable) {
 		w.Uleb(lnctLLVMSource)
 		w.Uleb(uint64(formLineStrp))
 	}
-	w.Uleb(lnctDirectoryIndex) // the last: delve forgets it over what follows
+	w.Uleb(lnctDirectoryIndex) // the last: delve loses it if others follow
 	w.Uleb(uint64(formUdata))
 	w.Uleb(uint64(len(t.files)) + 1)
 	for i := -1; i < len(t.files); i++ {
@@ -148,8 +144,7 @@ func (b *Builder) filesV5(t *LineTable) {
 	}
 }
 
-// contents reports whether all files have an MD5 digest, and whether one of them
-// has its text.
+// contents reports whether all files have an MD5 digest, and whether any has its text.
 func (t *LineTable) contents() (md5, source bool) {
 	md5 = len(t.files) > 0
 	for i := range t.files {
@@ -159,8 +154,8 @@ func (t *LineTable) contents() (md5, source bool) {
 	return md5, source
 }
 
-// filesV4 writes the directory table, in which number 0 is the compilation
-// directory and not written, and the file table, which counts from 1.
+// filesV4 writes the directory table and the file table. Directory 0 is the compilation directory,
+// which is not written. Files count from 1.
 func filesV4(w *wire.Buffer, t *LineTable) {
 	for _, d := range t.dirs {
 		w.CString(d)

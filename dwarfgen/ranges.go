@@ -5,13 +5,11 @@ import "debug/dwarf"
 // A Range is the addresses [Low, High) of code.
 type Range struct{ Low, High uint64 }
 
-// Ranges is a list of ranges, as DW_AT_ranges has it: where the code of an entry
-// lies when DW_AT_low_pc and DW_AT_high_pc cannot say it. The attribute is for
-// entries of u, until its next Reset; the list is copied.
+// Ranges returns a list of ranges as DW_AT_ranges, for entries with several ranges of code. The
+// attribute is for entries of u, until its next Reset. The list is copied.
 //
-// Ranges are in the order of their addresses and do not overlap. Those that are
-// empty are left out, as is what lies outside of u.Low and u.High, which the
-// unit has when Builder.Add writes it: a list can end up empty.
+// Ranges are sorted by address and do not overlap. Empty ranges are dropped, and so are addresses
+// outside of u.Low and u.High at the time of Builder.Add. So a list can become empty.
 func (u *Unit) Ranges(name dwarf.Attr, list []Range) Attr {
 	a := Attr{name: name, form: formRanges, num: uint64(len(u.ranges))}
 	for _, r := range list {
@@ -19,7 +17,7 @@ func (u *Unit) Ranges(name dwarf.Attr, list []Range) Attr {
 			u.ranges = append(u.ranges, r)
 		}
 	}
-	u.ranges = append(u.ranges, Range{}) // an empty one ends the list, here as in the section
+	u.ranges = append(u.ranges, Range{}) // an empty range ends the list, here as in the section
 	return a
 }
 
@@ -29,14 +27,12 @@ const (
 	rleOffsetPair = 0x04
 )
 
-// placeRanges appends the unit's lists of ranges to .debug_rnglists [7.28] or, in
-// version 4, .debug_ranges [DWARF 4, 7.24], and turns the attributes that stand
-// for them into references.
+// placeRanges appends the unit's lists of ranges to .debug_rnglists [7.28] or, in version 4,
+// .debug_ranges [DWARF 4, 7.24]. It replaces their attributes by references.
 //
-// They are offsets from the start of these sections, DW_FORM_sec_offset, which
-// needs neither a table of offsets nor DW_AT_rnglists_base. In the lists are
-// offsets from the unit's DW_AT_low_pc, what compilers write for code in one
-// piece: every reader has seen it.
+// The references are offsets from the start of these sections, DW_FORM_sec_offset, which needs
+// neither a table of offsets nor DW_AT_rnglists_base. The lists have offsets from the unit's
+// DW_AT_low_pc, as compilers write for code in one piece: all readers support them.
 func (u *Unit) placeRanges(b *Builder) {
 	if len(u.ranges) == 0 {
 		return
@@ -81,9 +77,9 @@ func (b *Builder) addRangesV5(a *Attr, u *Unit) {
 	w.U8(rleEndOfList)
 }
 
-// addRangesV4 writes pairs of addresses. Two pairs have a meaning of their own,
-// and cannot occur: both zero ends the list, but an empty range is not written;
-// the highest address selects a base, but no range begins there.
+// addRangesV4 writes pairs of addresses. Two pairs have a special meaning, and cannot occur. Two
+// zeros end the list, but empty ranges are not written. The highest address selects a base, but no
+// range begins there.
 func (b *Builder) addRangesV4(a *Attr, u *Unit) {
 	w, size := &b.ranges, b.enc.AddrSize
 	list := u.ranges[a.num:]

@@ -2,21 +2,19 @@ package dwarfgen
 
 import "debug/dwarf"
 
-// An EntryID names an entry of the unit it was added to. The unit's own entry,
-// its root, is 0.
+// An EntryID identifies an entry of its unit. The unit's own entry, its root, is 0.
 type EntryID int
 
-// A Unit describes one compilation unit. Reset comes before first use.
+// A Unit describes one compilation unit. It has to be Reset before first use.
 type Unit struct {
 	Lines LineTable // if it has rows, the root gets DW_AT_stmt_list
 
-	// Low and High are the addresses that the unit's code spans, [Low, High). If both
-	// are 0, it has none.
+	// Low and High bound the addresses of the unit's code, [Low, High). Both are 0 for no code.
 	Low, High uint64
 
 	entries []entry
 	attrs   []Attr
-	ranges  []Range // lists, each with an empty range behind it
+	ranges  []Range // lists, each followed by an empty range
 }
 
 // An entry is a debugging information entry. Its attributes are
@@ -32,8 +30,8 @@ type entry struct {
 	next        EntryID // its next sibling
 }
 
-// Reset empties u and gives it a root entry with the given attributes, to which
-// Builder.Add appends address range and line table.
+// Reset empties u and adds a root entry with the given attributes. Builder.Add appends address
+// range and line table to it.
 func (u *Unit) Reset(root ...Attr) {
 	u.Lines.reset()
 	u.Low, u.High = 0, 0
@@ -50,7 +48,7 @@ func (u *Unit) append(tag dwarf.Tag, attrs []Attr) EntryID {
 	return EntryID(len(u.entries) - 1)
 }
 
-// Add adds an entry below parent, behind the children that are there.
+// Add adds an entry below parent, after the existing children.
 func (u *Unit) Add(parent EntryID, tag dwarf.Tag, attrs ...Attr) EntryID {
 	id := u.append(tag, attrs)
 	u.entries[id].parent = parent
@@ -64,11 +62,11 @@ func (u *Unit) Add(parent EntryID, tag dwarf.Tag, attrs ...Attr) EntryID {
 	return id
 }
 
-// AddAttrs appends attributes to an entry that is there: what turns out when its
-// children are known, or a reference to an entry that was added after it.
+// AddAttrs appends attributes to an existing entry, such as a reference to an entry that was added
+// after it.
 func (u *Unit) AddAttrs(id EntryID, attrs ...Attr) {
 	e := &u.entries[id]
-	if e.last != len(u.attrs) { // an entry's attributes stand side by side
+	if e.last != len(u.attrs) { // an entry's attributes are adjacent
 		own := u.attrs[e.first:e.last]
 		e.first = len(u.attrs)
 		u.attrs = append(u.attrs, own...)

@@ -10,10 +10,9 @@ import (
 // armAttributesType is SHT_ARM_ATTRIBUTES.
 const armAttributesType = elf.SHT_LOPROC + 3
 
-// ARMAttributes appends to dst the build attributes of code for ARM of unknown
-// architecture, and returns their section: the code may use whatever
-// ARMv8-A has in its 32-bit state. Without them, LLVM's disassembler takes code
-// for ARMv4 [Addenda to the ABI for the Arm Architecture, 3].
+// ARMAttributes appends to dst the build attributes of code for ARM of unknown architecture, and
+// returns their section. They allow all features of ARMv8-A in its 32-bit state. Without them,
+// LLVM's disassembler assumes ARMv4 [Addenda to the ABI for the Arm Architecture, 3].
 func ARMAttributes(dst []byte, order binary.ByteOrder) Section {
 	attributes := []byte{
 		6, 14, // Tag_CPU_arch: v8-A

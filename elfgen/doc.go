@@ -1,19 +1,18 @@
-// Package elfgen writes ELF files: any class, byte order and machine. It knows
-// nothing of DWARF or of what the sections are for.
+// Package elfgen writes ELF files: any class, byte order and machine. It does not depend on DWARF,
+// or on the purpose of the sections.
 //
-// A file is described first and written afterwards. [File.Add] takes sections
-// in the order in which they shall lie in the file, [File.AddSegment] says which
-// of them a program header covers, [File.AddSymbol] fills the symbol table.
-// [File.AppendTo] then lays everything out and writes it in one pass:
+// A file is described first and written afterwards. [File.Add] adds sections in their order in the
+// file. [File.AddSegment] adds a program header for some of them, and [File.AddSymbol] a symbol.
+// [File.AppendTo] then computes the layout and writes it in one pass:
 //
 //	ELF header        64 bytes, or 52 in 32-bit files
-//	sections          each at its alignment; those that are part of the memory
-//	                  image (SHF_ALLOC) get their file offset for an address
+//	sections          each at its alignment; in sections of the memory
+//	                  image (SHF_ALLOC), addresses are file offsets
 //	.symtab .strtab   if there are symbols
 //	.shstrtab         section names
 //	program headers
 //	section headers
 //
-// The program headers do not follow the ELF header, where compilers put them:
-// the first section then lies at the same offset however many there are.
+// The program headers do not follow the ELF header, where compilers put them. So the first section
+// has the same offset for any number of them.
 package elfgen

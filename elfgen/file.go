@@ -8,12 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Target says for which machine a file is. [TargetFor] makes one.
+// A Target is the machine of a file. [TargetFor] makes one.
 type Target struct {
 	Class   elf.Class        // ELFCLASS32; any other value is ELFCLASS64
 	Order   binary.ByteOrder // of all fields; must be set
 	Machine elf.Machine      // e_machine; 0 is no machine
-	Flags   uint32           // e_flags, which some machines need to say their ABI; 0 for none
+	Flags   uint32           // e_flags; some machines need them for their ABI; 0 for none
 }
 
 func (t *Target) wordSize() int {
@@ -23,8 +23,8 @@ func (t *Target) wordSize() int {
 	return 8
 }
 
-// headerSize returns the length of the ELF header in bytes: the offset of the first
-// section, up to its alignment.
+// headerSize returns the length of the ELF header in bytes. It is the offset of the first section,
+// before alignment.
 func (t *Target) headerSize() int {
 	if t.Class == elf.ELFCLASS32 {
 		return 52
@@ -32,30 +32,29 @@ func (t *Target) headerSize() int {
 	return 64
 }
 
-// A SectionID names a section of the file it was added to. Sections count from 1; 0 is
-// no section (SHN_UNDEF).
+// A SectionID identifies a section of its file. Sections count from 1; 0 is no section (SHN_UNDEF).
 type SectionID int
 
 // A Section is a section to be written.
 type Section struct {
 	Name    string
 	Type    elf.SectionType // sh_type; 0, SHT_NULL, is an entry that readers ignore
-	Flags   elf.SectionFlag // sh_flags; with SHF_ALLOC it is part of the memory image and has an address
-	Align   uint64          // of its file offset, in bytes, a power of two; 0 is 1
+	Flags   elf.SectionFlag // sh_flags; SHF_ALLOC: part of the memory image, with an address
+	Align   uint64          // of its file offset, in bytes, a power of two; 0 means 1
 	Link    SectionID       // sh_link, by Type; 0 for none
 	Info    uint32          // sh_info, by Type; 0 for none
 	EntSize uint64          // sh_entsize: bytes of an entry, in tables; 0 in others
-	Away    uint64          // address minus file offset, in bytes; one that is not 0 gives an address to sections without SHF_ALLOC, too
+	Away    uint64          // address minus file offset, in bytes; not 0: there is an address without SHF_ALLOC, too
 
 	// The content is Data, followed by Pieces. All may be empty.
 	Data   []byte
 	Pieces [][]byte
 
-	// Room is a number of bytes after them: zeros in AppendTo; in WriteTo, where Data
-	// and Pieces must be empty, bytes that the caller writes. A section of type
-	// SHT_NOBITS has Room bytes in memory and none in the file. So that offsets stay
-	// addresses, AppendTo and WriteTo leave its place free in the file all the same: Room
-	// bytes, or the length of Data if there are some.
+	// Room is the number of bytes after them. AppendTo writes zeros. For WriteTo, the caller writes
+	// these bytes, and Data and Pieces must be empty. A section of type SHT_NOBITS has Room bytes
+	// in memory and none in the file. AppendTo and WriteTo still reserve space for it in the file,
+	// so that offsets remain addresses. The space is Room bytes, or the length of Data if that is
+	// not empty.
 	Room uint64
 }
 
@@ -71,7 +70,7 @@ func (s *Section) size() uint64 {
 	return n
 }
 
-// kept returns how much room it has in the file, in bytes.
+// kept returns the reserved space in the file, in bytes.
 func (s *Section) kept() uint64 {
 	if s.Type == elf.SHT_NOBITS && len(s.Data) > 0 {
 		return uint64(len(s.Data))
@@ -79,7 +78,7 @@ func (s *Section) kept() uint64 {
 	return s.size()
 }
 
-// fileSize returns how much of the file belongs to it, in bytes.
+// fileSize returns the section's size in the file, in bytes.
 func (s *Section) fileSize() uint64 {
 	if s.Type == elf.SHT_NOBITS {
 		return 0
@@ -87,13 +86,13 @@ func (s *Section) fileSize() uint64 {
 	return s.size()
 }
 
-// A Segment is a program header over consecutive sections.
+// A Segment is a program header for consecutive sections.
 type Segment struct {
 	Type        elf.ProgType // p_type
 	Flags       elf.ProgFlag // p_flags; 0 allows nothing
 	First, Last SectionID    // Last is included
 	Align       uint64       // p_align in bytes; 0 and 1 are none
-	FromStart   bool         // it begins at the start of the file, at address 0, rather than at First
+	FromStart   bool         // it begins at the start of the file, at address 0, not at First
 }
 
 // A Symbol is an entry of the symbol table.
@@ -101,13 +100,13 @@ type Symbol struct {
 	Name    []byte      // without a NUL
 	Bind    elf.SymBind // 0 is STB_LOCAL
 	Type    elf.SymType // 0 is STT_NOTYPE
-	Section SectionID   // that it is in
+	Section SectionID   // section of the symbol
 	Value   uint64      // from the start of the section, in bytes; st_value has the address
 	Size    uint64      // bytes; 0 if it has none
 }
 
-// A File describes an ELF file. Reset makes it empty again, without giving up
-// its memory; the zero File has to be Reset before use.
+// A File describes an ELF file. Reset makes it empty again, and keeps its memory. The zero File has
+// to be Reset before use.
 type File struct {
 	target   Target
 	fileType elf.Type
@@ -125,7 +124,7 @@ type section struct {
 	offset, addr uint64
 }
 
-// Reset empties f and sets what it is for.
+// Reset empties f and sets its target and type.
 func (f *File) Reset(t Target, fileType elf.Type) {
 	f.target, f.fileType = t, fileType
 	f.sections = append(f.sections[:0], section{}) // SHN_UNDEF
@@ -133,8 +132,8 @@ func (f *File) Reset(t Target, fileType elf.Type) {
 	f.symbols = f.symbols[:0]
 }
 
-// Add adds a section after those that are there and returns its id. Its content is not
-// copied and must stay until the file is written.
+// Add adds a section after the existing ones and returns its id. Its content is not copied and must
+// stay until the file is written.
 func (f *File) Add(s Section) SectionID {
 	f.sections = append(f.sections, section{Section: s})
 	return SectionID(len(f.sections) - 1)
@@ -143,11 +142,11 @@ func (f *File) Add(s Section) SectionID {
 // AddSegment adds a program header.
 func (f *File) AddSegment(s Segment) { f.segments = append(f.segments, s) }
 
-// AddSymbol adds a symbol. Local symbols come before all others [gABI, Symbol
-// Table]. Its Name is not copied.
+// AddSymbol adds a symbol. Local symbols must precede all others [gABI, Symbol Table]. Its Name is
+// not copied.
 func (f *File) AddSymbol(s Symbol) { f.symbols = append(f.symbols, s) }
 
-// place lays the sections out and returns where the last one ends.
+// place computes the offsets of sections, and returns the end of the last one.
 func (f *File) place() (end uint64) {
 	end = uint64(f.target.headerSize())
 	for i := 1; i < len(f.sections); i++ {
@@ -164,13 +163,13 @@ func (f *File) place() (end uint64) {
 	return end
 }
 
-// A layout says where the headers are.
+// A layout has the places of the headers.
 type layout struct {
 	phoff, shoff         uint64
 	phentsize, shentsize uint16
 }
 
-// lay adds symbol table and string tables and gives everything its place.
+// lay adds the symbol table and string tables, and computes all places.
 func (f *File) lay() (l layout, err error) {
 	if err := f.addSymtab(); err != nil {
 		return l, err
@@ -190,8 +189,8 @@ func (f *File) lay() (l layout, err error) {
 	return l, err
 }
 
-// AppendTo lays the file out and appends it to dst. Symbol table and string tables
-// become the last sections. The File has to be Reset after that.
+// AppendTo appends the file to dst. The symbol table and string tables are the last sections. The
+// File has to be Reset after that.
 func (f *File) AppendTo(dst []byte) ([]byte, error) {
 	l, err := f.lay()
 	if err != nil {
@@ -267,7 +266,7 @@ func (f *File) programHeader(b *wire.Buffer, s *Segment) {
 	memSize := last.addr + last.size() - addr
 	word := f.target.wordSize()
 	b.U32(uint32(s.Type))
-	if word == 8 { // the flags stand elsewhere in 32-bit files
+	if word == 8 { // in 32-bit files, the flags come later
 		b.U32(uint32(s.Flags))
 	}
 	b.Word(offset, word)

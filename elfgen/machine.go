@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// TargetFor returns class and e_flags for code of a machine: what a compiler
-// for Linux would write. highAddress is the largest address of the code; it
-// tells 64-bit code from 32-bit code on MIPS, which has both under one number.
+// TargetFor returns class and e_flags for code of a machine, as a compiler for Linux writes them.
+// highAddress is the highest address of the code. It distinguishes 64-bit from 32-bit code on MIPS,
+// which has one number for both.
 func TargetFor(machine elf.Machine, order binary.ByteOrder, highAddress uint64) Target {
 	t := Target{Class: elf.ELFCLASS64, Order: order, Machine: machine}
 	wide := highAddress >= 1<<32
@@ -18,7 +18,7 @@ func TargetFor(machine elf.Machine, order binary.ByteOrder, highAddress uint64) 
 		t.Class = elf.ELFCLASS32
 		t.Flags = 0x05000000 // EF_ARM_EABI_VER5
 		if order == binary.BigEndian {
-			t.Flags |= 0x00800000 // EF_ARM_BE8: from ARMv6 on, instructions are little-endian all the same
+			t.Flags |= 0x00800000 // EF_ARM_BE8: from ARMv6 on, instructions are still little-endian
 		}
 	case elf.EM_PPC64:
 		t.Flags = 1 // ELFv1, with function descriptors

@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// NT_GNU_BUILD_ID, a note type of the GNU name space.
+// noteBuildID is NT_GNU_BUILD_ID, a note type of the GNU name space.
 const noteBuildID = 3
 
 // BuildIDNote returns the section .note.gnu.build-id with the given id. Its

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// The tables that elfgen makes itself: symbols, their names, section names.
+// Tables that elfgen makes itself: symbols, their names, section names.
 
 // addSymtab adds .symtab and .strtab if there are symbols.
 func (f *File) addSymtab() error {
 	if len(f.symbols) == 0 {
 		return nil
 	}
-	f.place() // values are counted from the sections' addresses
+	f.place() // values count from the sections' addresses
 	b := &f.symtab
 	b.Reset(f.target.Order)
 	f.strtab = append(f.strtab[:0], 0)
@@ -40,7 +40,7 @@ func (f *File) addSymtab() error {
 		value := f.sections[s.Section].addr + s.Value
 		info := uint8(s.Bind)<<4 | uint8(s.Type)
 		b.U32(name)
-		if word == 8 { // the fields stand in another order in 32-bit files
+		if word == 8 { // in 32-bit files, the fields have another order
 			b.U8(info)
 			b.U8(uint8(elf.STV_DEFAULT))
 			b.U16(uint16(s.Section))

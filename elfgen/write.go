@@ -6,9 +6,9 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// WriteTo lays the file out and writes it to w, except for the sections with Room,
-// which the caller writes to w at their Offset, before or after. Padding is left out
-// where it is long: w has to be empty. The File has to be Reset after that.
+// WriteTo writes the file to w, except for the sections with Room. The caller writes these to w at
+// their Offset, before or after. Long padding is not written, so w must be empty. The File has to
+// be Reset after that.
 func (f *File) WriteTo(w io.WriterAt) error {
 	l, err := f.lay()
 	if err != nil {
@@ -40,9 +40,9 @@ func (f *File) WriteTo(w io.WriterAt) error {
 	return out.Flush()
 }
 
-// Offset returns where in the file a section will be, in bytes, once all those before it
-// have been added. It is also the section's address if that is part of the memory image
-// and its Away is 0.
+// Offset returns the file offset of a section, in bytes. All sections before it must have been
+// added. The offset is also the section's address, if that is part of the memory image and its Away
+// is 0.
 func (f *File) Offset(id SectionID) uint64 {
 	f.place()
 	return f.sections[id].offset

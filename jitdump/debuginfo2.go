@@ -7,51 +7,49 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A DebugInfo2 is a SAMPLY_JIT_CODE_DEBUG_INFO2: source lines and the tree of
-// inlined calls of the function whose Load comes next. See
-// docs/formats/jitdump-extensions.md for the layout and its rules.
+// A DebugInfo2 is a SAMPLY_JIT_CODE_DEBUG_INFO2: source lines and the tree of inlined calls of the
+// function of the next Load. See docs/formats/jitdump-extensions.md for the layout and its rules.
 //
-// Decoding tells the lists apart and no more; [DebugInfo2.CheckTree] and
-// [DebugInfo2.CheckLines] look at what they say.
+// Decoding only separates the lists. [DebugInfo2.CheckTree] and [DebugInfo2.CheckLines] check their
+// contents.
 type DebugInfo2 struct {
 	Files     [][]byte // names of source files, without NUL
 	Names     [][]byte // of functions
 	Functions []SourceFunction
 	Calls     []InlineCall // in depth-first order of the tree
-	Ranges    []CodeRange  // those of the first call, of the second, and so on
+	Ranges    []CodeRange  // the ranges of the first call, then those of the second, and so on
 	Lines     []SourceLine
-	Extra     []byte // behind the last field: usually empty, or zeros
+	Extra     []byte // after the last field: usually empty, or zeros
 
 	at    listOffsets
-	stack []CodeRange // memory of CheckTree
+	stack []CodeRange // reused memory of CheckTree
 	byLow []leveledRange
 	ends  []int
 }
 
-// NoColumn as a column says that it is not known. Others count from 0.
+// NoColumn is the value of an unknown column. Columns count from 0.
 const NoColumn = math.MaxUint32
 
-// MaxDepth is the depth beyond which no inline call is believed in, and MaxRanges how
-// many ranges all calls of a function have at most.
+// MaxDepth is the maximum depth of an inlined call, and MaxRanges the maximum number of ranges of
+// all calls of a function.
 const (
 	MaxDepth  = 255
 	MaxRanges = 1 << 20
 )
 
-// A SourceFunction is a function of the program's source: the outer one, which
-// is the first of the list, or one that was inlined into it.
+// A SourceFunction is a function of the program's source: the outer one, which is the first of the
+// list, or one that was inlined into it.
 type SourceFunction struct {
-	Name, File   uint32 // indexes
-	Line, Column uint32 // where it starts
+	Name, File   uint32 // indexes into Names and Files
+	Line, Column uint32 // of its start
 	Flags        FunctionFlags
 }
 
-// FunctionFlags say more about a function. The lowest bit says that it comes from
-// the user's program, the highest eight, in the first function, are the Tier that
-// compiled it.
+// FunctionFlags are properties of a function. The lowest bit means that it comes from the user's
+// program. In the first function, the highest eight bits are the Tier that compiled it.
 type FunctionFlags uint32
 
-// UserFunction says that a function is no part of the runtime.
+// UserFunction marks functions that are not part of the runtime.
 const UserFunction FunctionFlags = 1
 
 // TierFlags returns the flags of an outer function that was compiled by a tier.
@@ -60,35 +58,35 @@ func TierFlags(tier uint8) FunctionFlags { return FunctionFlags(tier) << 24 }
 // Tier returns the number of the tier that compiled an outer function, or 0.
 func (f FunctionFlags) Tier() uint8 { return uint8(f >> 24) }
 
-// An InlineCall is a call that was replaced by the body of what it calls.
+// An InlineCall is an inlined call: the body of the callee replaced it.
 type InlineCall struct {
 	Depth        uint32 // 0 for a call by the outer function
-	RangeCount   uint32 // how many of Ranges are the call's, 1 or more
+	RangeCount   uint32 // number of the call's entries in Ranges, 1 or more
 	Function     uint32 // index of the callee
 	Line, Column uint32 // of the call, in the caller's file
 }
 
 // A CodeRange is a run of code bytes.
 type CodeRange struct {
-	Start uint32 // from the start of the function
+	Start uint32 // from the start of the function, in bytes
 	Size  uint32
 }
 
-// End returns the offset behind the range.
+// End returns the offset after the range.
 func (r CodeRange) End() uint64 { return uint64(r.Start) + uint64(r.Size) }
 
-// A SourceLine says where code comes from, from Offset on and up to the next one.
-// Inside inlined calls it is a place in the innermost.
+// A SourceLine is the source position of code from Offset up to the next line. Inside inlined calls
+// it is a position in the innermost one.
 type SourceLine struct {
-	Offset       uint32 // from the start of the function
-	File         uint32 // index
+	Offset       uint32 // from the start of the function, in bytes
+	File         uint32 // index into Files
 	Line, Column uint32
 }
 
 // listOffsets are the file offsets of lists, for errors.
 type listOffsets struct{ functions, calls, ranges, lines int64 }
 
-// Sizes of list elements, and of the counts in front of them, in bytes.
+// Sizes of list elements, and of the counts before them, in bytes.
 const (
 	sourceFunctionSize = 5 * 4
 	inlineCallSize     = 5 * 4
@@ -138,12 +136,10 @@ func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 	return c.Err()
 }
 
-// maxStrings bounds the strings of a list, each of which costs memory however short
-// it is.
+// maxStrings bounds the strings of a list, because each costs memory, however short it is.
 const maxStrings = 1 << 20
 
-// addsUp2 reports whether the sizes of a DEBUG_INFO2 fill its body, without looking
-// at the lists.
+// addsUp2 reports whether the sizes of a DEBUG_INFO2 fill its body. It does not read the lists.
 func (r *Raw) addsUp2() bool {
 	if len(r.Body) < debugInfo2Head {
 		return false
@@ -153,8 +149,8 @@ func (r *Raw) addsUp2() bool {
 	return n(0) <= n(1) && n(2) <= n(3) && n(1)%4 == 0 && n(3)%4 == 0 && size <= uint64(len(r.Body)) && uint64(len(r.Body))-size < 8
 }
 
-// stringList appends the strings of a list: count of them, each with its NUL, in
-// size bytes, of which the last up to 3 pad it with zeros.
+// stringList appends count strings of a list, each with its NUL. The list has size bytes; up to 3
+// zeros at its end are padding.
 func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) [][]byte {
 	at := *c
 	area := c.Bytes(field, uint64(size))
@@ -184,8 +180,7 @@ func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32)
 	return list
 }
 
-// counted returns how many elements of a list to read: all that are announced, or
-// none if the record cannot hold them.
+// counted returns count, the number of list elements, or none if the record is too short for them.
 func counted(c *wire.Cursor, field string, count uint32, size int) int {
 	if c.Err() == nil && uint64(count)*uint64(size) > uint64(c.Len()) {
 		c.Fail(field, "of %d entries needs %d bytes, but %d bytes of the record are left", count, uint64(count)*uint64(size), c.Len())

@@ -6,13 +6,15 @@ import (
 	"slices"
 )
 
-// The rules of a DebugInfo2 whose lists add up.
+// The rules of a DebugInfo2 with consistent sizes.
 
-// CheckTree reports the first rule that functions, calls and ranges break, as a
-// *Error. A tree without fault can be walked by depth alone: each call's
-// indexes are in bounds, it is at most one deeper than the one before, its ranges
-// are inside those of the call around it, inside codeSize bytes, and apart from those
-// of all other calls of its depth.
+// CheckTree returns the first violation of the rules of functions, calls and ranges, as an *Error.
+// A valid tree can be walked by depth alone:
+//
+//   - Each call's indexes are in bounds.
+//   - A call is at most one deeper than the one before.
+//   - Its ranges are inside those of the enclosing call, and inside codeSize bytes.
+//   - Its ranges do not overlap those of other calls of its depth.
 func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 	if len(d.Functions) == 0 {
 		return d.fault("function_count", d.at.functions, "is 0; the first function of the list is the outer one")
@@ -30,7 +32,7 @@ func (d *DebugInfo2) CheckTree(codeSize uint64) error {
 		return d.fault("range_count", d.at.ranges, "is %d; more than %d are not to be believed", len(d.Ranges), MaxRanges)
 	}
 	d.stack, d.ends, d.byLow = d.stack[:0], d.ends[:0], d.byLow[:0]
-	next := 0 // of Ranges
+	next := 0 // index into Ranges
 	for i, c := range d.Calls {
 		at := d.at.calls + int64(i)*inlineCallSize
 		switch {
@@ -63,11 +65,11 @@ type leveledRange struct {
 	index int // in Ranges
 }
 
-// checkRanges checks the ranges from first to last, of a call of a depth, and puts
-// them on the stack of those that lie around the next call's.
+// checkRanges checks the ranges from first to last, of a call of a depth. It puts them on the stack
+// of enclosing ranges for the next call.
 func (d *DebugInfo2) checkRanges(depth uint32, first, last int, codeSize uint64) error {
 	d.ends = d.ends[:depth]
-	low, high := 0, 0 // of the parent's in d.stack
+	low, high := 0, 0 // bounds of the parent's ranges in d.stack
 	if depth > 0 {
 		high = d.ends[depth-1]
 	}
@@ -98,7 +100,7 @@ func (d *DebugInfo2) checkRanges(depth uint32, first, last int, codeSize uint64)
 	return nil
 }
 
-// joined makes one of sorted ranges that touch, and returns how many are left.
+// joined joins adjacent ranges in sorted, and returns how many are left.
 func joined(sorted []CodeRange) int {
 	n := 0
 	for _, r := range sorted {
@@ -123,7 +125,7 @@ func inside(sorted []CodeRange, r CodeRange) bool {
 	return behind > 0 && r.End() <= sorted[behind-1].End()
 }
 
-// checkOverlaps reports ranges of calls of one depth that have code in common.
+// checkOverlaps returns an error if ranges of calls of one depth overlap.
 func (d *DebugInfo2) checkOverlaps() error {
 	slices.SortFunc(d.byLow, func(a, b leveledRange) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Size, b.Size), cmp.Compare(a.index, b.index))
@@ -138,8 +140,8 @@ func (d *DebugInfo2) checkOverlaps() error {
 	return nil
 }
 
-// CheckLines reports the first line whose file does not exist or that is not in
-// the order of offsets, as a *Error.
+// CheckLines returns an *Error for the first line that has an invalid file, or is not in the order
+// of offsets.
 func (d *DebugInfo2) CheckLines() error {
 	for i, l := range d.Lines {
 		at := d.at.lines + int64(i)*sourceLineSize

@@ -1,9 +1,8 @@
-// Package jitdump reads and writes jitdump files: the side files in which a
-// just-in-time compiler tells profilers what code it made, and where, and when.
+// Package jitdump reads and writes jitdump files. A just-in-time compiler writes these side files
+// for profilers: the code that it made, with addresses and times.
 //
-// The format is specified in the Linux tree as
-// tools/perf/Documentation/jitdump-specification.txt (version 2 of 2016). All
-// integers are in the byte order of the file's magic. A file is a header
+// The format is specified in the Linux tree as tools/perf/Documentation/jitdump-specification.txt
+// (version 2 of 2016). All integers are in the byte order of the file's magic. A file is a header
 //
 //	offset size
 //	 0      4   magic       "JiTD": 0x4A695444 read in the file's byte order
@@ -33,34 +32,32 @@
 //	4 JIT_CODE_UNWINDING_INFO  u64 unwind_data_size, u64 eh_frame_hdr_size,
 //	                           u64 mapped_size, unwind data
 //
-// Three records of samply and one of jitinject go beyond the specification; their
-// layouts are in docs/formats/jitdump-extensions.md:
+// Three records of samply and one of jitinject go beyond the specification; their layouts are in
+// docs/formats/jitdump-extensions.md:
 //
 //	827346259 SAMPLY_JIT_CODE_DEBUG_INFO2  lines and the tree of inlined calls
 //	827346260 SAMPLY_JIT_TIER              name and color of a compiler's tier
 //	827346261 SAMPLY_EMBEDDED_SOURCE_FILE  the text of a source file
-//	827346262 JITINJECT_OPENJ9_METADATA    what OpenJ9 knows of a compiled body
+//	827346262 JITINJECT_OPENJ9_METADATA    OpenJ9's metadata of a compiled body
 //
-// The package knows bytes and no meaning: what a debug record says about a
-// load, and what producers get wrong, is for its callers. It keeps everything a
-// record holds, so that decoding and encoding gives the same bytes, and records
-// with other ids pass through as [Unknown].
+// The package handles bytes, not their meaning. Its callers pair debug records with loads, and
+// handle the quirks of producers. It keeps the whole content of a record, so that decoding and
+// encoding gives the same bytes. Records with other ids pass through as [Unknown].
 //
 // # Writing
 //
-// A [Writer] appends records. A runtime that inlines describes its functions
-// through an [InlineBuilder], as code is emitted; docs/producers.md tells a
-// runtime's author all that profilers want.
+// A [Writer] appends records. A runtime that inlines describes its functions through an
+// [InlineBuilder] while it emits code. docs/producers.md describes for authors of runtimes what
+// profilers need.
 //
 // # Reading
 //
-// A [Reader] frames first: [Reader.Next] returns a [Raw] record, [Reader.Records] all
-// of them, and [Raw.Decode] looks inside when asked. One bad body therefore costs one
-// record. Records lie one behind the other without alignment, but files with
-// zero bytes between them exist, and the reader steps over those. A record
-// after JIT_CODE_CLOSE is read like any other.
+// A [Reader] first frames records: [Reader.Next] returns a [Raw] record, [Reader.Records] all of
+// them. [Raw.Decode] decodes the body on request. So one bad body costs one record. Records follow
+// each other without alignment. Some files have zero bytes between them, which the reader skips. A
+// record after JIT_CODE_CLOSE is read like any other.
 //
-// A record that the end of the file cuts is usual: the producer is still
-// writing, or was killed. Next returns [ErrCut] for it and does not move, so
-// that calling it again later reads the record once it is whole.
+// A record that the end of the file cuts is usual: the producer is still writing, or was killed.
+// Next returns [ErrCut] for it and does not move. A later call returns the record once it is
+// complete.
 package jitdump

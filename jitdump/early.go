@@ -6,10 +6,9 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An EarlyDebugInfo is another form of debug information, with Tier's id: a development
-// branch of samply reads it (support-inlines, March 2026). Readers turn it into a
-// DebugInfo2. Its columns count from 1, and 0 is unknown; a DebugInfo2 counts from 0, and
-// NoColumn is unknown.
+// An EarlyDebugInfo is another form of debug information, with Tier's id. A development branch of
+// samply reads it (support-inlines, March 2026). Readers convert it to a DebugInfo2. Its columns
+// count from 1, and 0 is unknown. A DebugInfo2 counts from 0, and NoColumn is unknown.
 type EarlyDebugInfo struct {
 	CodeAddr  uint64 // of the function
 	Offsets   []EarlyOffset
@@ -20,19 +19,19 @@ type EarlyDebugInfo struct {
 	at int64 // of Offsets in the file
 }
 
-// An EarlyOffset says that code from Code on comes from a position.
+// An EarlyOffset gives the position of code from Code on.
 type EarlyOffset struct {
-	Code     uint32 // from the start of the function
-	Position uint32 // index
+	Code     uint32 // from the start of the function, in bytes
+	Position uint32 // index into Positions
 }
 
-// An EarlyPosition is a place in the source, and how execution came there.
+// An EarlyPosition is a place in the source, with the call stack that led there.
 type EarlyPosition struct {
 	Caller                 int32  // index of a position, or -1
-	Function               uint32 // index of a string
-	File                   int32  // index of a string, or -1
-	StartLine, StartColumn uint32 // where the function starts; both from 1, 0 for unknown
-	Line, Column           uint32 // likewise
+	Function               uint32 // index into Strings
+	File                   int32  // index into Strings, or -1
+	StartLine, StartColumn uint32 // start of the function; both from 1, 0 if unknown
+	Line, Column           uint32 // of the position; both from 1, 0 if unknown
 }
 
 const (
@@ -41,8 +40,8 @@ const (
 	earlyPositionSize = 7 * 4
 )
 
-// IsEarlyDebugInfo reports whether the record is an EarlyDebugInfo and no Tier:
-// all its sizes add up.
+// IsEarlyDebugInfo reports whether the record is an EarlyDebugInfo and no Tier: all its sizes are
+// consistent.
 func (r *Raw) IsEarlyDebugInfo() bool {
 	if r.ID != IDTier || len(r.Body) < earlyHead {
 		return false
@@ -67,7 +66,7 @@ func (r *Raw) IsEarlyDebugInfo() bool {
 	return len(area) <= 7 && allZero(area)
 }
 
-// earlyAddsUp is IsEarlyDebugInfo without a look at the strings.
+// earlyAddsUp is IsEarlyDebugInfo without reading the strings.
 func (r *Raw) earlyAddsUp() bool {
 	if len(r.Body) < earlyHead {
 		return false
@@ -77,7 +76,7 @@ func (r *Raw) earlyAddsUp() bool {
 		earlyHead+offsets*earlyOffsetSize+positions*earlyPositionSize+strings <= n && r.Body[n-1] == 0
 }
 
-// EarlyDebugInfo decodes a record of which IsEarlyDebugInfo holds.
+// EarlyDebugInfo decodes a record for which IsEarlyDebugInfo is true.
 func (r *Raw) EarlyDebugInfo() (EarlyDebugInfo, error) {
 	c := r.cursor()
 	e := EarlyDebugInfo{CodeAddr: c.U64("code_addr")}
@@ -137,10 +136,9 @@ func (e *EarlyDebugInfo) append(b *wire.Buffer) {
 	b.Bytes(e.Extra)
 }
 
-// DebugInfo2 returns what e says as the record of today, for a function of size
-// bytes. With an error, which is a *Error about a position or string that does
-// not exist, about positions that call each other in a circle or code out of order,
-// the record has no calls, and those of the lines that can be believed.
+// DebugInfo2 returns e in the current form, for a function of size bytes. The error is an *Error
+// about a missing position or string, about a cycle of calls, or about code out of order. With an
+// error, the record has no calls, and only the valid lines.
 func (e *EarlyDebugInfo) DebugInfo2(size uint64) (*DebugInfo2, error) {
 	t := earlyTree{EarlyDebugInfo: e, state: make([]earlyState, len(e.Positions)), calls: make(map[earlyCall]CallID)}
 	err := t.build(size)
@@ -153,11 +151,11 @@ func (e *EarlyDebugInfo) DebugInfo2(size uint64) (*DebugInfo2, error) {
 	return e.lines(), err
 }
 
-// lines returns a record of nothing but lines.
+// lines returns a record with lines only.
 func (e *EarlyDebugInfo) lines() *DebugInfo2 {
 	d := &DebugInfo2{Files: append([][]byte{nil}, e.Strings...)}
 	for _, o := range e.Offsets {
-		l := SourceLine{Offset: o.Code} // of the file without a name, unless it is known better
+		l := SourceLine{Offset: o.Code} // of the file without a name, unless a better one is known
 		if uint64(o.Position) < uint64(len(e.Positions)) {
 			if p := &e.Positions[o.Position]; p.File >= 0 && int(p.File) < len(e.Strings) {
 				l.File, l.Line, l.Column = uint32(p.File)+1, p.Line, fromZero(p.Column)

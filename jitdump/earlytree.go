@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// From the positions of an early record to the tree of calls that they describe.
+// Conversion of the positions of an early record to a tree of calls.
 
 // An earlyTree is the tree of calls that positions describe.
 type earlyTree struct {
@@ -13,17 +13,17 @@ type earlyTree struct {
 	builder InlineBuilder
 	state   []earlyState
 	calls   map[earlyCall]CallID
-	path    []int // memory of callOf
+	path    []int // reused memory of callOf
 }
 
-// An earlyState is what is known of a position.
+// An earlyState is the state of a position.
 type earlyState struct {
-	call  CallID // that it is in
+	call  CallID // innermost call at the position
 	known bool
-	onWay bool // it is being looked at
+	onWay bool // callOf is processing it
 }
 
-// An earlyCall tells calls apart: positions that agree in all of it are in one.
+// An earlyCall identifies a call. Positions with equal fields are in one call.
 type earlyCall struct {
 	caller                 CallID
 	line, column           uint32 // of the call
@@ -32,7 +32,7 @@ type earlyCall struct {
 	startLine, startColumn uint32
 }
 
-// build tells the builder what the record says.
+// build fills the builder from the record.
 func (t *earlyTree) build(size uint64) error {
 	if size > math.MaxUint32 {
 		return t.fault("", 0, "the function has %#x bytes", size)
@@ -61,8 +61,7 @@ func (t *earlyTree) build(size uint64) error {
 	return nil
 }
 
-// outer describes the outer function: by a position that knows its file, if there
-// is one.
+// outer describes the outer function, if possible by a position with a known file.
 func (t *earlyTree) outer() {
 	var found *EarlyPosition
 	for i := range t.Positions {
@@ -84,8 +83,7 @@ func (t *earlyTree) file(p *EarlyPosition) string {
 	return string(t.Strings[p.File])
 }
 
-// callOf returns the call that position i is in, making it and those around it
-// where they are new.
+// callOf returns the call of position i. It creates this call and the enclosing ones if needed.
 func (t *earlyTree) callOf(i int) (CallID, error) {
 	t.path = t.path[:0]
 	for !t.state[i].known {
@@ -119,7 +117,7 @@ func (t *earlyTree) callOf(i int) (CallID, error) {
 	return t.state[i].call, nil
 }
 
-// enter returns the call of a position whose caller is known.
+// enter returns the call of a position with a known caller.
 func (t *earlyTree) enter(p *EarlyPosition) CallID {
 	c := earlyCall{caller: Outer, function: p.Function, file: p.File, startLine: p.StartLine, startColumn: p.StartColumn}
 	if p.Caller < 0 {
@@ -139,8 +137,8 @@ func (t *earlyTree) describe(p *EarlyPosition) FunctionID {
 	return t.builder.Function(string(t.Strings[p.Function]), t.file(p), p.StartLine, fromZero(p.StartColumn), 0)
 }
 
-// fromZero converts a column that counts from 1 to a column of a DebugInfo2: 0, an unknown
-// one, becomes NoColumn.
+// fromZero converts a column that counts from 1 to a column of a DebugInfo2: 0, an unknown one,
+// becomes NoColumn.
 func fromZero(column uint32) uint32 { return column - 1 }
 
 // fault returns an error about a field at an offset from the first list.

@@ -8,10 +8,10 @@ import (
 
 // A Tier is a SAMPLY_JIT_TIER: the name and color of a tier of the compiler.
 type Tier struct {
-	Number uint32 // 1 to 255, what flags of functions refer to
+	Number uint32 // 1 to 255; functions' flags refer to it
 	Color  Color
 	Name   []byte
-	Extra  []byte // padding behind the name
+	Extra  []byte // padding after the name
 }
 
 // A Color is an index into the list of colors of docs/formats/jitdump-extensions.md.
@@ -65,10 +65,10 @@ func (t *Tier) append(b *wire.Buffer) {
 	b.Bytes(t.Extra)
 }
 
-// An EmbeddedSource is a SAMPLY_EMBEDDED_SOURCE_FILE: the text of a file that
-// lines of functions behind it refer to.
+// An EmbeddedSource is a SAMPLY_EMBEDDED_SOURCE_FILE: the text of a file for the lines of later
+// functions.
 type EmbeddedSource struct {
-	Name  []byte // as lists of files have it
+	Name  []byte // as in lists of files
 	Text  []byte
 	Extra []byte // padding
 }
@@ -94,8 +94,8 @@ func (r *Raw) EmbeddedSource() (EmbeddedSource, error) {
 	return s, c.Err()
 }
 
-// sourceAddsUp reports whether the sizes of an EMBEDDED_SOURCE_FILE fill its body,
-// with a name that can be one.
+// sourceAddsUp reports whether the sizes of an EMBEDDED_SOURCE_FILE fill its body, with a plausible
+// name.
 func (r *Raw) sourceAddsUp() bool {
 	if len(r.Body) < 8 {
 		return false
@@ -108,7 +108,7 @@ func (r *Raw) sourceAddsUp() bool {
 	return name > 0 && name < maxSourceName && n-size-name-1 < 8
 }
 
-// maxSourceName is more than the name of any file has.
+// maxSourceName is above the length of all file names.
 const maxSourceName = 64 << 10
 
 func (s *EmbeddedSource) id() RecordID { return IDEmbeddedSource }

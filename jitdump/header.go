@@ -14,24 +14,24 @@ const (
 	headerSize = 40
 	prefixSize = 16
 
-	// maxHeaderSize bounds what a header may claim for itself. The longest one
-	// known is libxsmm's, padded to a page.
+	// maxHeaderSize bounds the size that a header may claim. The longest known one is libxsmm's,
+	// padded to a page.
 	maxHeaderSize = 1 << 20
 )
 
-// FormatName is how errors call the format.
+// FormatName is the name of the format in errors.
 const FormatName = "jitdump"
 
-// Flags of the file header.
+// Flags are the flags of the file header.
 type Flags uint64
 
-// ArchTimestamps says that the file's timestamps are counts of the machine's
-// own clock (the TSC on x86) and not nanoseconds of CLOCK_MONOTONIC.
+// ArchTimestamps means that the file's timestamps are counts of the machine's own clock (the TSC on
+// x86) and not nanoseconds of CLOCK_MONOTONIC.
 const ArchTimestamps Flags = 1 << 0
 
-// Unknown returns the flags that no version of the format has. A header with such
-// flags was not initialised, and none of its flags means anything: so it is with LLVM's
-// ORC (JITLoaderPerf.cpp of LLVM 18 and 19).
+// Unknown returns the flags that no version of the format has. A header with such flags was not
+// initialised, and all its flags are meaningless. LLVM's ORC writes such headers (JITLoaderPerf.cpp
+// of LLVM 18 and 19).
 func (f Flags) Unknown() Flags { return f &^ ArchTimestamps }
 
 // ErrNotJitdump says that a file does not begin with jitdump's magic. Callers
@@ -40,14 +40,14 @@ var ErrNotJitdump = errors.New("not a jitdump file")
 
 // A Header is the file header.
 type Header struct {
-	Order     binary.ByteOrder // of the whole file; nil writes little endian
+	Order     binary.ByteOrder // of the whole file; nil means little-endian for writing
 	Version   uint32
 	Machine   uint32 // ELF e_machine
 	Pad       uint32
 	PID       uint32 // of the producer in its own pid namespace
 	Timestamp uint64 // of creation; V8 writes microseconds of the wall clock
 	Flags     Flags
-	Extra     []byte // what a longer header holds behind the known 40 bytes
+	Extra     []byte // fields of a longer header after the known 40 bytes
 }
 
 // Size returns the header's length in the file, in bytes.
@@ -88,7 +88,7 @@ func readHeader(r io.ReaderAt) (*Header, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	// A total_size below 40 is taken for 40, as perf does: the fields are there.
+	// A total_size below 40 counts as 40, as in perf: the fields are there.
 	if size > headerSize {
 		h.Extra = make([]byte, size-headerSize)
 		if n, err := r.ReadAt(h.Extra, headerSize); n < len(h.Extra) {

@@ -2,13 +2,11 @@ package jitdump
 
 import "fmt"
 
-// An InlineBuilder makes DebugInfo2 records the way a compiler sees its work:
-// while code is emitted, [InlineBuilder.At] says which place of the source it
-// comes from, and through which inlined calls. Ranges and the order of the tree
-// follow from that. Functions can be described in advance or on the way.
+// An InlineBuilder makes DebugInfo2 records in the order of a compiler's work. While code is
+// emitted, [InlineBuilder.At] gets its source position and its inlined call. Ranges and the order
+// of the tree follow from that. Functions can be described in advance or later.
 //
-// The first function is the outer one. Reset empties a builder without giving up
-// its memory.
+// The first function is the outer one. Reset empties a builder and keeps its memory.
 type InlineBuilder struct {
 	files, names textTable
 	functions    []SourceFunction
@@ -17,17 +15,16 @@ type InlineBuilder struct {
 	err          error // the first misuse
 }
 
-// A FunctionID names a function of an InlineBuilder. The outer one is 0.
+// A FunctionID identifies a function of an InlineBuilder. The outer one is 0.
 type FunctionID int
 
-// A CallID names an inlined call of an InlineBuilder. Code that is in none is in
-// Outer.
+// A CallID identifies an inlined call of an InlineBuilder. Code outside of all calls has Outer.
 type CallID int
 
-// Outer is the outer function itself, in which no call is inlined.
+// Outer is the outer function itself, outside of all inlined calls.
 const Outer CallID = -1
 
-// String names the call in errors.
+// String returns the name of the call in errors.
 func (c CallID) String() string {
 	if c == Outer {
 		return "the outer function"
@@ -35,18 +32,18 @@ func (c CallID) String() string {
 	return fmt.Sprintf("call %d", int(c))
 }
 
-// A builtCall is an inlined call and what is known of its place in the tree.
+// A builtCall is an inlined call with its place in the tree.
 type builtCall struct {
 	caller       CallID
 	function     FunctionID
 	line, column uint32
 	depth        uint32
 	ranges       []CodeRange
-	child, next  CallID // the first call inside, the next beside; Outer for none
-	last         CallID // the last call inside
+	child, next  CallID // the first inner call, the next sibling; Outer for none
+	last         CallID // the last inner call
 }
 
-// A builtLine is what At was told.
+// A builtLine has the arguments of At.
 type builtLine struct {
 	offset       uint32
 	call         CallID
@@ -54,15 +51,15 @@ type builtLine struct {
 	line, column uint32
 }
 
-// Reset empties b.
+// Reset empties b and keeps its memory.
 func (b *InlineBuilder) Reset() {
 	b.files.reset()
 	b.names.reset()
 	b.functions, b.calls, b.lines, b.err = b.functions[:0], b.calls[:0], b.lines[:0], nil
 }
 
-// Function describes a function by its name, its source file and where it starts
-// there. line counts from 1, column from 0; NoColumn stands for an unknown one.
+// Function describes a function by its name, its source file and its start there. line counts from
+// 1, column from 0; NoColumn means unknown.
 func (b *InlineBuilder) Function(name, file string, line, column uint32, flags FunctionFlags) FunctionID {
 	b.functions = append(b.functions, SourceFunction{
 		Name: b.names.index(name), File: b.files.index(file), Line: line, Column: column, Flags: flags,
@@ -70,8 +67,8 @@ func (b *InlineBuilder) Function(name, file string, line, column uint32, flags F
 	return FunctionID(len(b.functions) - 1)
 }
 
-// Inline describes a call to callee at a place in caller, which is another inlined
-// call or Outer, that is replaced by callee's body.
+// Inline describes an inlined call to callee at a place in caller. caller is another inlined call
+// or Outer.
 func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column uint32) CallID {
 	if callee < 0 || int(callee) >= len(b.functions) || caller < Outer || int(caller) >= len(b.calls) {
 		b.fail("a call of function %d inside %s, which are not both described", callee, caller)
@@ -96,9 +93,9 @@ func (b *InlineBuilder) Inline(caller CallID, callee FunctionID, line, column ui
 	return id
 }
 
-// At says that code from offset on comes from a line and column of the function
-// that call inlined, or of the outer function. It holds up to the next offset that
-// At is called with; offsets do not go back. Line 0 is for code without a line.
+// At sets the source position of code from offset on. The position is in the function that call
+// inlined, or in the outer function. It is valid up to the next offset passed to At. Offsets must
+// not decrease. Line 0 is for code without a line.
 func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
 	f := FunctionID(0)
 	if call >= 0 && int(call) < len(b.calls) {
@@ -111,7 +108,7 @@ func (b *InlineBuilder) At(offset uint32, call CallID, line, column uint32) {
 	b.at(offset, call, b.functions[f].File, line, column)
 }
 
-// at is At for code from another file than the one that its function is declared in.
+// at is At for code from another file than that of its function's declaration.
 func (b *InlineBuilder) at(offset uint32, call CallID, file, line, column uint32) {
 	b.lines = append(b.lines, builtLine{offset, call, file, line, column})
 }
@@ -122,10 +119,9 @@ func (b *InlineBuilder) fail(format string, args ...any) {
 	}
 }
 
-// Record returns the record for a function of size bytes. It belongs to the
-// caller. The error is about a misuse: offsets that go back or leave the function,
-// no outer function, calls that were not described, or more depth or ranges than any
-// reader accepts.
+// Record returns the record for a function of size bytes. It belongs to the caller. Record fails
+// after a misuse: offsets that decrease or leave the function, no outer function, calls that were
+// not described, or more depth or ranges than readers accept.
 func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
 	if len(b.functions) == 0 {
 		b.fail("the outer function is missing")
@@ -171,7 +167,7 @@ func (b *InlineBuilder) Record(size uint32) (*DebugInfo2, error) {
 	return d, nil
 }
 
-// cover adds code to what a call covers, and reports whether that takes a new range.
+// cover adds code to the ranges of a call, and reports whether it added a range.
 func (c *builtCall) cover(start, end uint32) bool {
 	if n := len(c.ranges); n > 0 && c.ranges[n-1].End() == uint64(start) {
 		c.ranges[n-1].Size += end - start
@@ -181,8 +177,8 @@ func (c *builtCall) cover(start, end uint32) bool {
 	return true
 }
 
-// addCalls adds a call by the outer function and those inside it, depth first,
-// without any that no code is left of.
+// addCalls adds a call by the outer function and its inner calls, depth first. It omits calls
+// without code.
 func (b *InlineBuilder) addCalls(d *DebugInfo2, top CallID) {
 	for id := top; ; {
 		c := &b.calls[id]
@@ -204,7 +200,7 @@ func (b *InlineBuilder) addCalls(d *DebugInfo2, top CallID) {
 	}
 }
 
-// A textTable is a list of strings, each of them once.
+// A textTable is a list of strings, each stored once.
 type textTable struct {
 	list [][]byte
 	at   map[string]uint32
@@ -215,7 +211,7 @@ func (t *textTable) reset() {
 	clear(t.at)
 }
 
-// index returns the place of s.
+// index returns the index of s, and adds s if it is new.
 func (t *textTable) index(s string) uint32 {
 	if at, ok := t.at[s]; ok {
 		return at

@@ -5,11 +5,10 @@ import (
 	"errors"
 )
 
-// V8 15 announces a wrong size for a JIT_CODE_DEBUG_INFO whose last entry is of another
-// script than its first. It adds up the names of the entries' scripts, but writes each
-// entry with the name of the script before. So the first name is written twice and the last
-// one never (perf-jit.cc, LogWriteDebugInfo). The next record then begins some bytes
-// earlier or later.
+// V8 15 announces a wrong size for some JIT_CODE_DEBUG_INFO: their last entry is of another script
+// than the first one. V8 adds up the names of the entries' scripts, but writes each entry with the
+// name of the script before. So the first name is written twice and the last one never
+// (perf-jit.cc, LogWriteDebugInfo). The next record then begins some bytes earlier or later.
 
 // v8Pad is V8's value of the header's pad field, in all versions.
 const v8Pad = 0xdeadbeef
@@ -20,9 +19,8 @@ const (
 	maxApart   = 60 * 1e9 // ns from a function's debug record to the next record
 )
 
-// debugEnd returns the end of the debug record at offset off, which announces size bytes.
-// That is the end of its entries, if a record can follow there and none can follow at the
-// announced end.
+// debugEnd returns the end of the debug record at offset off, which announces size bytes. The end
+// of its entries counts if a record can follow there, and none can follow at the announced end.
 func (r *Reader) debugEnd(off, size int64) (int64, error) {
 	announced := off + size
 	if r.header.Pad != v8Pad {

@@ -6,41 +6,40 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An OpenJ9Metadata is a JITINJECT_OPENJ9_METADATA: the metadata that Eclipse OpenJ9
-// keeps of a compiled body, as it was in the memory of the process, and what one
-// needs to know of Java methods to understand it. It is about the Load of CodeAddr
-// that comes next. See docs/formats/jitdump-extensions.md for the layout and its rules.
+// An OpenJ9Metadata is a JITINJECT_OPENJ9_METADATA. It has Eclipse OpenJ9's metadata of a compiled
+// body, as in the memory of the process, and the Java methods that the metadata refers to. It
+// describes the next Load of CodeAddr. See docs/formats/jitdump-extensions.md for the layout and
+// its rules.
 //
-// Decoding tells the parts apart and no more: [OpenJ9Metadata.CheckTables] looks at
-// what the tables say, and the metadata itself is for package j9meta.
+// Decoding only separates the parts. [OpenJ9Metadata.CheckTables] checks the tables, and package
+// j9meta decodes the metadata itself.
 type OpenJ9Metadata struct {
-	CodeAddr    uint64 // of the load: where the body's warm or its cold code begins
-	Base        uint64 // where Metadata was in the process
+	CodeAddr    uint64 // of the load: start of the body's warm or cold code
+	Base        uint64 // address of Metadata in the process
 	PointerSize uint16 // of the process: 4 or 8
-	HeaderSize  uint16 // of struct J9JITExceptionTable in bytes; 0 where the producer does not know
+	HeaderSize  uint16 // of struct J9JITExceptionTable in bytes; 0 if the producer does not know it
 	Metadata    []byte // in the byte order of the file
 	Methods     []JavaMethod
-	Extra       []byte // padding behind the strings
+	Extra       []byte // padding after the strings
 
-	strings []byte // what was decoded; it is used again as long as it holds the names
+	strings []byte // decoded strings; written again if they still match the names
 	at      openJ9Offsets
 }
 
 // A JavaMethod is a method that metadata refers to, by its address in the process.
 type JavaMethod struct {
 	Method    uint64 // the J9Method*
-	Class     []byte // as class files have it: java/lang/String
+	Class     []byte // as in class files: java/lang/String
 	Name      []byte
 	Signature []byte // (I)V; may be empty
-	File      []byte // with the directory of the package: java/lang/String.java; empty where it is not known
+	File      []byte // with the directory of the package: java/lang/String.java; empty if unknown
 	Flags     FunctionFlags
-	Lines     []JavaLine // with growing indexes; none where they are not known
+	Lines     []JavaLine // sorted by index; empty if unknown
 
-	at [4]uint32 // of class, name, signature and file in the strings that were decoded
+	at [4]uint32 // offsets of class, name, signature and file in the decoded strings
 }
 
-// A JavaLine says that byte codes come from a line, from an index on and up to that
-// of the next one.
+// A JavaLine is the line of bytecodes from an index on, up to the index of the next JavaLine.
 type JavaLine struct {
 	ByteCodeIndex uint32
 	Line          uint32 // from 1
@@ -49,7 +48,7 @@ type JavaLine struct {
 // openJ9Offsets are the file offsets of a record's parts.
 type openJ9Offsets struct{ methods, lines, metadata int64 }
 
-// Sizes in bytes, and what the record begins with, so that it is no one else's.
+// Sizes in bytes, and the start of the record, which distinguishes it from other producers'.
 const (
 	openJ9Head     = 48
 	javaMethodSize = 8 + 6*4
@@ -58,15 +57,15 @@ const (
 	openJ9Version  = 1
 )
 
-// Limits of what is believed of a record: a body has some thousand inlined calls at
-// most, and names of class files have up to 65535 bytes.
+// Limits for a record. A body has at most some thousand inlined calls, and names of class files
+// have up to 65535 bytes.
 const (
 	maxJavaMethods = 1 << 16
 	maxJavaName    = 1<<16 - 1
 )
 
-// IsOpenJ9Metadata reports whether the record is a JITINJECT_OPENJ9_METADATA, and not
-// one of somebody else's with the same id.
+// IsOpenJ9Metadata reports whether the record is a JITINJECT_OPENJ9_METADATA, and not another
+// producer's record with the same id.
 func (r *Raw) IsOpenJ9Metadata() bool {
 	return r.ID == IDOpenJ9 && len(r.Body) >= 4 && r.Order.Uint32(r.Body) == openJ9Magic
 }
@@ -115,7 +114,7 @@ func (r *Raw) OpenJ9Metadata() (OpenJ9Metadata, error) {
 	return m, c.Err()
 }
 
-// tables reads methods, as yet without names, and gives them their lines.
+// tables reads methods, without their names, and their lines.
 func (m *OpenJ9Metadata) tables(c *wire.Cursor, methods, lines uint32) {
 	m.at.methods = c.Offset()
 	n := counted(c, "methods", methods, javaMethodSize)
@@ -152,8 +151,8 @@ func (m *OpenJ9Metadata) tables(c *wire.Cursor, methods, lines uint32) {
 	}
 }
 
-// names gives methods the strings that they refer to. Each is looked at once, however
-// many refer to it; c stands in front of the strings and takes the error.
+// names sets the strings of methods. It reads each string once, for any number of methods. c is at
+// the start of the strings, and gets the error.
 func (m *OpenJ9Metadata) names(c *wire.Cursor) {
 	if n := len(m.strings); n > 0 && (m.strings[0] != 0 || m.strings[n-1] != 0) {
 		c.Fail("strings", "do not begin with an empty one and end with a NUL")
@@ -188,12 +187,12 @@ func (m *OpenJ9Metadata) names(c *wire.Cursor) {
 	}
 }
 
-// names returns where the method's strings are kept, in the order of the record.
+// names returns pointers to the method's strings, in the order of the record.
 func (j *JavaMethod) names() [4]*[]byte {
 	return [...]*[]byte{&j.Class, &j.Name, &j.Signature, &j.File}
 }
 
-// MetadataOffset returns where in the file Metadata is, of a record that was decoded.
+// MetadataOffset returns the file offset of Metadata in a decoded record.
 func (m *OpenJ9Metadata) MetadataOffset() int64 { return m.at.metadata }
 
 // openJ9AddsUp reports whether the sizes of a JITINJECT_OPENJ9_METADATA fill its body.

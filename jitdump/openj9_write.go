@@ -51,7 +51,7 @@ func (m *OpenJ9Metadata) append(b *wire.Buffer) {
 	b.Bytes(m.Extra)
 }
 
-// lines returns how many lines all methods have together.
+// lines returns the total number of lines of all methods.
 func (m *OpenJ9Metadata) lines() int {
 	n := 0
 	for i := range m.Methods {
@@ -60,9 +60,9 @@ func (m *OpenJ9Metadata) lines() int {
 	return n
 }
 
-// area returns the strings of the record and where each method's are: those that were
-// decoded, if they are still what the methods say, or else each string once, in the
-// order of methods, padded so that the record is a multiple of 8 bytes.
+// area returns the strings of the record, and the offsets of each method's. It returns the decoded
+// strings if they still match the methods. Otherwise it returns each string once, in the order of
+// methods, padded so that the record is a multiple of 8 bytes.
 func (m *OpenJ9Metadata) area() (area []byte, at [][4]uint32) {
 	at = make([][4]uint32, len(m.Methods))
 	if m.decodedNames(at) {
@@ -84,8 +84,8 @@ func (m *OpenJ9Metadata) area() (area []byte, at [][4]uint32) {
 	return append(area, make([]byte, -len(area)&7)...), at
 }
 
-// decodedNames fills at with the places of the methods' strings in those that were
-// decoded, and reports whether they are there.
+// decodedNames sets at to the offsets of the methods' strings in the decoded ones. It returns false
+// if they do not match.
 func (m *OpenJ9Metadata) decodedNames(at [][4]uint32) bool {
 	if m.strings == nil {
 		return false
@@ -104,7 +104,7 @@ func (m *OpenJ9Metadata) decodedNames(at [][4]uint32) bool {
 	return true
 }
 
-// writable reports what in m could not be read again.
+// writable returns an error if m could not be read again.
 func (m *OpenJ9Metadata) writable() error {
 	switch {
 	case m.PointerSize != 4 && m.PointerSize != 8:
@@ -127,9 +127,9 @@ func (m *OpenJ9Metadata) writable() error {
 	return nil
 }
 
-// CheckTables reports the first rule that the methods and their lines break, as a
-// *Error: no method comes twice, one has a class and a name, no flag is set that
-// is not defined, and indexes of lines grow.
+// CheckTables returns the first violation of the rules of methods and lines, as an *Error. No
+// method may occur twice. Each needs a class and a name. Flags must be defined, and indexes of
+// lines must increase.
 func (m *OpenJ9Metadata) CheckTables() error {
 	seen := make(map[uint64]int, len(m.Methods))
 	line := int64(0)

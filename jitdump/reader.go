@@ -15,14 +15,14 @@ var ErrCut = errors.New("the file ends inside a record")
 // ErrTooLarge says that a record is larger than MaxRecord.
 var ErrTooLarge = errors.New("the record is too large to be believed")
 
-// MaxRecord bounds the records that a Reader hands out, in bytes. No function
-// is as large, but a sparse file of nothing costs little to make.
+// MaxRecord bounds the records that a Reader returns, in bytes. All functions are smaller, but a
+// sparse file may claim such a size at no cost.
 const MaxRecord = 64 << 20
 
-// blockSize is how much the reader asks of the file at once.
+// blockSize is the size of a read, in bytes.
 const blockSize = 256 << 10
 
-// A Reader walks the records of a file.
+// A Reader reads the records of a file.
 type Reader struct {
 	src    io.ReaderAt
 	header *Header
@@ -33,9 +33,9 @@ type Reader struct {
 	windowAt int64
 }
 
-// NewReader reads the file header and returns a reader that stands at the first
-// record. It reads from src at growing offsets, a block at a time. A file of
-// another format gives an error that wraps ErrNotJitdump.
+// NewReader reads the file header and returns a reader at the first record. It reads from src at
+// increasing offsets, a block at a time. A file of another format gives an error that wraps
+// ErrNotJitdump.
 func NewReader(src io.ReaderAt) (*Reader, error) {
 	h, err := readHeader(src)
 	if err != nil {
@@ -47,15 +47,14 @@ func NewReader(src io.ReaderAt) (*Reader, error) {
 // Header returns the file header. It belongs to the reader.
 func (r *Reader) Header() *Header { return r.header }
 
-// Offset returns where the next record is looked for.
+// Offset returns the offset of the next record.
 func (r *Reader) Offset() int64 { return r.next }
 
 // Next returns the next record; its body is valid until the next call.
 //
-// At the end of the file it returns io.EOF, and where the end cuts a record, an
-// error that wraps ErrCut. It does not move then: when the file has grown, Next
-// goes on where it stood. A prefix that cannot be one gives a *Error, and
-// Next does not move either; Resync may get past it.
+// At the end of the file it returns io.EOF. If the end cuts a record, it returns an error that
+// wraps ErrCut. It does not move then: after the file has grown, Next goes on there. An impossible
+// prefix gives an *Error, and Next does not move either. Resync may skip it.
 func (r *Reader) Next() (Raw, error) {
 	if err := r.skipPadding(); err != nil {
 		return Raw{}, err
@@ -73,10 +72,10 @@ func (r *Reader) Next() (Raw, error) {
 	return raw, err
 }
 
-// Records yields the records from where the reader stands to the end of the file, as Next
-// returns them: a body is valid in its turn of the loop. Where Next returns an error, it
-// comes instead of a record, and the loop goes on if the reader has moved: past a record
-// that is too large, or to one that the loop has found by Resync. Otherwise it ends.
+// Records yields the remaining records of the file, as Next returns them: a body is valid in its
+// iteration of the loop. An error of Next replaces a record. After an error, the loop goes on if
+// the reader has moved: past a record that is too large, or by a call of Resync in the loop.
+// Otherwise it ends.
 func (r *Reader) Records() iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		for {
@@ -137,7 +136,7 @@ func (r *Reader) frame(off int64) (Raw, error) {
 	return Raw{ID: id, Timestamp: ts, Offset: off, Body: b[prefixSize:size], Order: r.header.Order}, nil
 }
 
-// prefix reads the three fields in front of every record.
+// prefix reads the three fields at the start of a record.
 func (r *Reader) prefix(off int64) (id RecordID, size uint32, ts uint64, err error) {
 	b, err := r.at(off, prefixSize)
 	switch {
@@ -152,9 +151,9 @@ func (r *Reader) prefix(off int64) (id RecordID, size uint32, ts uint64, err err
 	return RecordID(o.Uint32(b)), o.Uint32(b[4:]), o.Uint64(b[8:]), nil
 }
 
-// at returns n bytes at offset off, or fewer where the file ends. They are
-// valid until the next call. A record that claims much is read block by block,
-// so that memory is never asked for beyond twice what the file holds.
+// at returns n bytes at offset off, or fewer at the end of the file. They are valid until the next
+// call. A large record is read block by block, so that memory stays below twice the size of the
+// file.
 func (r *Reader) at(off int64, n int) ([]byte, error) {
 	if have := r.windowAt + int64(len(r.window)); off < r.windowAt || off > have {
 		r.window, r.windowAt = r.window[:0], off
@@ -164,7 +163,7 @@ func (r *Reader) at(off int64, n int) ([]byte, error) {
 		if len(r.window)-lo >= n {
 			return r.window[lo : lo+n], nil
 		}
-		// Where the room behind is short, move what is still wanted to the front.
+		// If the space after the window is short, move the needed part to the front.
 		if cap(r.window)-lo < n {
 			r.window = append(r.window[:0], r.window[lo:]...)
 			r.windowAt, lo = off, 0
@@ -183,9 +182,8 @@ func (r *Reader) at(off int64, n int) ([]byte, error) {
 	}
 }
 
-// ParseRecord returns the record in b, which a Reader found at offset off and
-// which was read again since. It checks that b still holds one record; order is
-// that of the file's header. The record aliases b.
+// ParseRecord returns the record in b, which was read again at an offset off from a Reader. It
+// checks that b still has one record. order is that of the file's header. The record aliases b.
 func ParseRecord(b []byte, order binary.ByteOrder, off int64) (Raw, error) {
 	var raw Raw
 	if len(b) >= prefixSize {

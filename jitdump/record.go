@@ -11,7 +11,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A RecordID says what a record is.
+// A RecordID is the type of a record.
 type RecordID uint32
 
 // The records of the specification, version 2.
@@ -48,7 +48,7 @@ var recordNames = map[RecordID]string{
 
 // String returns the specification's name, or "record type N".
 func (id RecordID) String() string {
-	if id <= IDUnwinding { // without a search: every cursor has the name
+	if id <= IDUnwinding { // without a map lookup: every cursor needs the name
 		return specified[id]
 	}
 	if name, ok := recordNames[id]; ok {
@@ -62,16 +62,16 @@ func (id RecordID) known() bool {
 	return id <= IDUnwinding || id >= IDDebugInfo2 && id <= IDOpenJ9
 }
 
-// A Raw is a framed record whose body nobody looked at yet.
+// A Raw is a framed record with an undecoded body.
 type Raw struct {
 	ID        RecordID
 	Timestamp uint64
 	Offset    int64  // of the prefix in the file
-	Body      []byte // what follows the prefix
+	Body      []byte // bytes after the prefix
 	Order     binary.ByteOrder
 
-	// Missized is how many bytes more than its length the record announces, as V8 15 does in
-	// some JIT_CODE_DEBUG_INFO; 0 in all others. A Reader sets it.
+	// Missized is the difference between the announced and the real length of the record, in bytes.
+	// It is not 0 only in some JIT_CODE_DEBUG_INFO of V8 15. A Reader sets it.
 	Missized int64
 }
 
@@ -82,18 +82,18 @@ func (r *Raw) cursor() wire.Cursor {
 	return wire.NewCursor(FormatName, r.ID.String(), r.Body, r.Order, r.Offset+prefixSize)
 }
 
-// A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding, one of
-// the extensions *DebugInfo2, *Tier, *EarlyDebugInfo, *EmbeddedSource and
-// *OpenJ9Metadata, or *Unknown. Its byte slices alias the Raw it came from.
+// A Record is a decoded body: *Load, *Move, *DebugInfo, *Close, *Unwinding, one of the extensions
+// *DebugInfo2, *Tier, *EarlyDebugInfo, *EmbeddedSource and *OpenJ9Metadata, or *Unknown. Its byte
+// slices alias its Raw.
 type Record interface {
 	id() RecordID
 	size() int // of the body
 	append(*wire.Buffer)
 }
 
-// Decode returns the body as the type its id asks for. A body that contradicts
-// itself gives a *Error with the field and offset; but a tier, a source file or
-// metadata of OpenJ9 that is none by our definition is somebody else's, and *Unknown.
+// Decode returns the body as the type of its id. An inconsistent body gives an *Error with the
+// field and offset. But a malformed tier, source file or metadata of OpenJ9 counts as another
+// producer's record, and is returned as *Unknown.
 func (r *Raw) Decode() (Record, error) {
 	var rec Record
 	var err error
@@ -142,29 +142,29 @@ func (r *Raw) Decode() (Record, error) {
 
 func decoded[T any](v T, err error) (*T, error) { return &v, err }
 
-// A Load says that a function's code is in memory from its timestamp on.
+// A Load means that a function's code is in memory from its timestamp on.
 type Load struct {
 	PID, TID  uint32
-	VMA       uint64 // meant to equal CodeAddr; LLVM writes 0
+	VMA       uint64 // should equal CodeAddr; LLVM writes 0
 	CodeAddr  uint64
 	CodeSize  uint64 // in bytes; a function may be empty
-	CodeIndex uint64 // names the function in later moves
+	CodeIndex uint64 // identifies the function in later moves
 	Name      []byte
 	Extra     []byte // between the name's NUL and the code, usually empty
 	Code      []byte // CodeSize bytes, or none: see Load.LacksCode
 }
 
-// LacksCode reports whether the record lacks the bytes of its code. .NET leaves them out
-// for blocks of stubs, which need not be in memory yet (perfjitdump.cpp of .NET 11, and of
-// 10.0 from 10.0.12 on): the record ends at the NUL of the name.
+// LacksCode reports whether the record lacks the bytes of its code. .NET omits them for blocks of
+// stubs, which need not be in memory yet (perfjitdump.cpp of .NET 11, and of 10.0 from 10.0.12 on):
+// the record ends at the NUL of the name.
 func (l *Load) LacksCode() bool { return len(l.Code) == 0 && l.CodeSize > 0 }
 
-// loadHead is the length of a Load's fields in front of the name.
+// loadHead is the length of a Load's fields before the name, in bytes.
 const loadHead = 2*4 + 4*8
 
-// Load decodes a JIT_CODE_LOAD body. The code is the last code_size bytes of
-// the record, wherever the name ends, as perf reads it. A record that ends with the name
-// has none, if that is text, and the function is no larger than a record can be.
+// Load decodes a JIT_CODE_LOAD body. The code is the last code_size bytes of the record, wherever
+// the name ends, as in perf. A record that ends with the name has no code. Then the name must be
+// text, and the function must not be larger than a record can be.
 func (r *Raw) Load() (Load, error) {
 	c := r.cursor()
 	l := Load{
@@ -189,8 +189,8 @@ func (r *Raw) Load() (Load, error) {
 	return l, c.Err()
 }
 
-// isText reports whether b is UTF-8 without control characters. Code that a name without
-// a NUL runs into hardly ever is.
+// isText reports whether b is UTF-8 without control characters. Code after a name without a NUL
+// hardly ever is.
 func isText(b []byte) bool {
 	return len(b) > 0 && utf8.Valid(b) && bytes.IndexFunc(b, unicode.IsControl) < 0
 }
@@ -214,7 +214,7 @@ func (l *Load) append(b *wire.Buffer) {
 	b.Bytes(l.Code)
 }
 
-// A Move says that the code of an earlier Load is somewhere else now.
+// A Move means that the code of an earlier Load has a new address.
 type Move struct {
 	PID, TID    uint32
 	VMA         uint64
@@ -222,7 +222,7 @@ type Move struct {
 	NewCodeAddr uint64
 	CodeSize    uint64
 	CodeIndex   uint64
-	Extra       []byte // behind the last field, usually empty
+	Extra       []byte // after the last field, usually empty
 }
 
 // Move decodes a JIT_CODE_MOVE body.
@@ -254,31 +254,31 @@ func (m *Move) append(b *wire.Buffer) {
 	b.Bytes(m.Extra)
 }
 
-// A DebugInfo holds source lines of a function whose Load comes later.
+// A DebugInfo has the source lines of a function with a later Load.
 type DebugInfo struct {
 	CodeAddr uint64 // of the function
-	Count    uint64 // of entries, as written: not to be trusted
-	Area     []byte // the entries and what pads them, undecoded
+	Count    uint64 // number of entries, as written: not reliable
+	Area     []byte // the entries and their padding, undecoded
 
 	order  binary.ByteOrder
 	offset int64 // of Area in the file
 }
 
-// A DebugEntry is one row of a line table: from Addr on, up to the next entry.
+// A DebugEntry is one row of a line table: from Addr up to the next entry.
 type DebugEntry struct {
 	Addr    uint64
-	Line    uint32 // from 1; 0 where there is none
+	Line    uint32 // from 1; 0 for none
 	Discrim uint32 // V8 writes columns here, from 1
-	Name    []byte // of the source file; RepeatName for the entry before's
+	Name    []byte // of the source file; RepeatName means that of the entry before
 }
 
-// RepeatName as a file name stands for the previous entry's.
+// RepeatName as a file name means the previous entry's name.
 const RepeatName = "\xff"
 
-// DebugEntryHead is the length of a DebugEntry's fields in front of the name.
+// DebugEntryHead is the length of a DebugEntry's fields before the name, in bytes.
 const DebugEntryHead = 8 + 4 + 4
 
-// DebugInfo decodes the head of a JIT_CODE_DEBUG_INFO body; Entries walks the rest.
+// DebugInfo decodes the head of a JIT_CODE_DEBUG_INFO body. Entries decodes the rest.
 func (r *Raw) DebugInfo() (DebugInfo, error) {
 	c := r.cursor()
 	d := DebugInfo{CodeAddr: c.U64("code_addr"), Count: c.U64("nr_entry"), order: r.Order}
@@ -287,8 +287,7 @@ func (r *Raw) DebugInfo() (DebugInfo, error) {
 	return d, c.Err()
 }
 
-// Entries yields the entries in their order, and last an error if the area ends
-// before Count of them were found.
+// Entries yields the entries in order, and last an error if the area ends before Count entries.
 func (d *DebugInfo) Entries() iter.Seq2[DebugEntry, error] {
 	return func(yield func(DebugEntry, error) bool) {
 		c := wire.NewCursor(FormatName, IDDebugInfo.String(), d.Area, d.order, d.offset)
@@ -333,8 +332,8 @@ func (d *DebugInfo) append(b *wire.Buffer) {
 	b.Bytes(d.Area)
 }
 
-// A Close marks the end of the producer's work. Records may follow it all the
-// same, from another thread or a forked child.
+// A Close marks the end of the producer's work. Records of another thread or of a forked child may
+// still follow it.
 type Close struct {
 	Extra []byte // usually empty
 }
@@ -343,16 +342,15 @@ func (c *Close) id() RecordID          { return IDClose }
 func (c *Close) size() int             { return len(c.Extra) }
 func (c *Close) append(b *wire.Buffer) { b.Bytes(c.Extra) }
 
-// An Unwinding holds the unwind tables of a function whose Load comes later.
+// An Unwinding has the unwind tables of a function with a later Load.
 //
-// The specification wants the header (.eh_frame_hdr) in front of the frames
-// (.eh_frame); V8, CPython and perf put it behind them. Data keeps the bytes
-// as they are.
+// In the specification, the header (.eh_frame_hdr) precedes the frames (.eh_frame). In V8, CPython
+// and perf it follows them. Data has the bytes as they are.
 type Unwinding struct {
 	HeaderSize uint64 // of .eh_frame_hdr in Data
-	MappedSize uint64 // how much of Data the process mapped, 0 for nothing
+	MappedSize uint64 // bytes of Data that the process mapped, 0 for none
 	Data       []byte
-	Extra      []byte // padding behind Data
+	Extra      []byte // padding after Data
 }
 
 // Unwinding decodes a JIT_CODE_UNWINDING_INFO body.
@@ -389,8 +387,8 @@ func (u *Unknown) id() RecordID          { return u.ID }
 func (u *Unknown) size() int             { return len(u.Body) }
 func (u *Unknown) append(b *wire.Buffer) { b.Bytes(u.Body) }
 
-// wellFormed reports whether the body of a record of a known type adds up. It
-// is stricter than decoding: it tells a record from bytes that look like one.
+// wellFormed reports whether the body of a record of a known type is consistent. It is stricter
+// than decoding: it distinguishes a record from bytes that look like one.
 func (r *Raw) wellFormed() bool {
 	switch r.ID {
 	case IDLoad:

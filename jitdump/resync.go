@@ -5,25 +5,24 @@ import (
 	"io"
 )
 
-// Finding the next record where the one before does not say where it is: behind
-// zero padding, whose length nothing announces, and behind damage.
+// Search for the next record where the previous one does not give its place: after zero padding of
+// unknown length, and after damage.
 
 const (
-	// maxPadding bounds the zeros that count as padding. Producers that write
-	// in pages leave up to one; a hole made by a lost block may be larger.
+	// maxPadding bounds the zeros that count as padding, in bytes. Producers that write in pages
+	// leave up to one page. A hole from a lost block may be larger.
 	maxPadding = 16 << 20
 
-	// maxResync bounds the damage that Resync looks through and the records it
-	// believes in, and with them what a hostile file can make it cost.
+	// maxResync bounds the damage that Resync skips and the records it accepts, in bytes. So it
+	// bounds the cost of a hostile file.
 	maxResync = 16 << 20
 )
 
-// skipPadding moves over zero bytes in front of the next record. Zeros up to
-// the end of the file are padding too, and leave the reader where it is: a
-// producer may yet write there.
+// skipPadding skips zero bytes before the next record. Zeros up to the end of the file are padding
+// too, but the reader stays before them: a producer may still write there.
 //
-// A record may itself begin with zeros (the id of JIT_CODE_LOAD is 0), so the
-// first byte that is not zero lies up to seven bytes inside the record.
+// A record may itself begin with zeros (the id of JIT_CODE_LOAD is 0). So the first byte that is
+// not zero is up to seven bytes inside the record.
 func (r *Reader) skipPadding() error {
 	id, size, _, err := r.prefix(r.next)
 	if err == nil && (id != 0 || size >= prefixSize) {
@@ -57,10 +56,10 @@ func (r *Reader) skipPadding() error {
 			break
 		}
 		if pos-r.next > maxPadding {
-			return nil // more than padding; frame will complain
+			return nil // more than padding; frame reports it
 		}
 	}
-	// Most padding aligns to 8 or 4, so such places are tried first.
+	// Most padding aligns to 8 or 4, so try such places first.
 	lo := max(r.next, pos-7)
 	var cut error
 	for _, align := range []int64{8, 4, 1} {
@@ -75,12 +74,12 @@ func (r *Reader) skipPadding() error {
 			}
 		}
 	}
-	return cut // if nil, it was no padding, and frame will complain
+	return cut // if nil, it was no padding, and frame reports it
 }
 
-// Resync looks behind the next offset for a record that adds up and is followed
-// by another or by the end of the file. If it finds one, it moves there and
-// returns the number of bytes stepped over; if not, it stays and returns false.
+// Resync searches after the next offset for a consistent record that is followed by another or by
+// the end of the file. If it finds one, it moves there and returns the number of skipped bytes. If
+// not, it stays and returns false.
 func (r *Reader) Resync() (skipped int64, ok bool) {
 	for at := r.next + 1; at-r.next < maxResync; at++ {
 		b, err := r.at(at, prefixSize)
@@ -99,9 +98,8 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 	return 0, false
 }
 
-// recordAt reports whether a record of a known type lies at offset at, and
-// something that can be a record, or nothing, lies behind it. The error is of
-// reading, or ErrCut where the end of the file leaves the question open.
+// recordAt reports whether a record of a known type is at offset at, followed by a possible record,
+// or by nothing. The error is of reading, or ErrCut if the end of the file leaves the answer open.
 func (r *Reader) recordAt(at int64) (bool, error) {
 	id, size, _, err := r.prefix(at)
 	if err != nil || !id.known() || size < prefixSize || size > maxResync {

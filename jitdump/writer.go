@@ -10,8 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Writer writes a jitdump file, front to back. It is not safe for use by
-// several goroutines at once.
+// A Writer writes a jitdump file in order. Only one goroutine may use it at a time.
 type Writer struct {
 	dst io.Writer
 	buf *wire.Buffer
@@ -28,12 +27,12 @@ func NewWriter(dst io.Writer, h *Header) (*Writer, error) {
 	return w, err
 }
 
-// Write writes one record with one call of the underlying Write, so that
-// several processes can append to one file. rec is not changed and not kept. What no
-// reader would read as it was meant is an error: a NUL in a name, say.
+// Write writes one record with one call of the underlying Write, so that several processes can
+// append to one file. It does not change or keep rec. It rejects records that readers would
+// misread, such as a name with a NUL.
 //
-// Records about a function (DebugInfo, Unwinding) come before its Load, as the
-// specification asks; the writer does not check that.
+// Records about a function (DebugInfo, Unwinding) precede its Load, as the specification requires.
+// The writer does not check that.
 func (w *Writer) Write(timestamp uint64, rec Record) error {
 	if err := writable(rec); err != nil {
 		return fmt.Errorf("%s: %s: %w", FormatName, rec.id(), err)
@@ -51,7 +50,7 @@ func (w *Writer) Write(timestamp uint64, rec Record) error {
 	return err
 }
 
-// writable reports what in a record could not be read again.
+// writable returns an error if a record could not be read again.
 func writable(rec Record) error {
 	var names [][]byte
 	switch r := rec.(type) {

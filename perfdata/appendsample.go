@@ -6,7 +6,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A NewSample is a sample of user space that is to be written.
+// A NewSample is a sample of user space, to be written by AppendSample.
 type NewSample struct {
 	ID       uint64   // of its event
 	IP       uint64   // address
@@ -14,13 +14,13 @@ type NewSample struct {
 	Time     uint64   // nanoseconds of the recording's clock
 	Addr     uint64   // as the event defines it
 	CPU      uint32   // from 0
-	Period   uint64   // how many events the sample stands for
+	Period   uint64   // number of events that the sample stands for
 	Stack    []uint64 // addresses, the outermost first
 	Raw      []byte   // cut at MaxRaw bytes
 }
 
-// What of a sample always fits into a record: entries of the callchain, and bytes of raw
-// data. Longer callchains lose their outermost entries.
+// MaxStack and MaxRaw always fit into a record: entries of the callchain, and bytes of raw data.
+// Longer callchains lose their outermost entries.
 const (
 	MaxStack = 1024
 	MaxRaw   = maxRecord - recordHead - 8*(MaxStack+16)
@@ -29,10 +29,10 @@ const (
 // newFields are the fields that AppendSample can write.
 const newFields = FieldIdentifier | FieldIP | FieldTID | FieldTime | FieldAddr | FieldCPU | FieldPeriod | FieldCallchain | FieldRaw
 
-// AppendSample appends a SAMPLE record with the given fields, which must be among
-// IDENTIFIER, IP, TID, TIME, ADDR, CPU, PERIOD, CALLCHAIN and RAW. In the callchain the
-// innermost address comes first, behind PERF_CONTEXT_USER; raw data is padded with zeros
-// to where the record's length is a multiple of 8, as the kernel does it.
+// AppendSample appends a SAMPLE record with the given fields, which must be among IDENTIFIER, IP,
+// TID, TIME, ADDR, CPU, PERIOD, CALLCHAIN and RAW. It panics otherwise. In the callchain, the
+// innermost address comes first, after PERF_CONTEXT_USER. Raw data is padded with zeros so that the
+// record's length is a multiple of 8, as in the kernel.
 func AppendSample(dst []byte, order binary.ByteOrder, fields SampleType, s *NewSample) []byte {
 	if fields&^newFields != 0 {
 		panic("perfdata: AppendSample cannot write these fields")

@@ -8,12 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A SampleType says which fields samples and trailers have: PERF_SAMPLE_* of
+// A SampleType has a bit for each field of samples and trailers: PERF_SAMPLE_* of
 // linux/perf_event.h.
 type SampleType uint64
 
-// The fields of samples. IDENTIFIER, TID, TIME, ID, STREAM_ID and CPU are also those
-// of a sample id.
+// The fields of samples. IDENTIFIER, TID, TIME, ID, STREAM_ID and CPU are also the fields of a
+// sample id.
 const (
 	FieldIP           SampleType = 1 << 0
 	FieldTID          SampleType = 1 << 1
@@ -46,7 +46,7 @@ const (
 // "disabled".
 type AttrFlag int
 
-// The one-bit fields in use here.
+// The one-bit fields used here.
 const (
 	FlagMmap        AttrFlag = 8
 	FlagSampleIDAll AttrFlag = 18
@@ -58,19 +58,19 @@ const (
 // Later versions only add to the end: 72, 80, 96, 104, 112, 120, 128, 136 bytes.
 const attrSizeMin = 64
 
-// attrSizeMax bounds what a header may claim; the kernel refuses attrs larger
-// than a page.
+// attrSizeMax bounds the size that a header may claim. The kernel rejects attrs larger than a page.
 const attrSizeMax = 4096
 
 // An Attr is one event of the recording.
 type Attr struct {
-	Raw []byte // the perf_event_attr as it stands in the file
+	Raw []byte // the perf_event_attr as in the file
+	// the kernel's ids of the event
 	IDs []uint64
 
 	order binary.ByteOrder
 }
 
-// The kernel's clock ids of clock_gettime(2).
+// ClockMonotonic is CLOCK_MONOTONIC, a clock id of clock_gettime(2).
 const ClockMonotonic = 1
 
 // Offsets in perf_event_attr.
@@ -86,28 +86,28 @@ const (
 	attrRegsIntr   = 96
 )
 
-// Type returns the attr's type: which PMU the event belongs to.
+// Type returns the attr's type: the PMU of the event.
 func (a *Attr) Type() uint32 { return a.order.Uint32(a.Raw[attrType:]) }
 
-// Config returns the attr's config: which event of the PMU it is.
+// Config returns the attr's config: the event's number in its PMU.
 func (a *Attr) Config() uint64 { return a.order.Uint64(a.Raw[attrConfig:]) }
 
-// SampleType returns the fields that the event's samples have.
+// SampleType returns the fields of the event's samples.
 func (a *Attr) SampleType() SampleType { return SampleType(a.order.Uint64(a.Raw[attrSampleType:])) }
 
-// ReadFormat returns how counts look (PERF_FORMAT_*).
+// ReadFormat returns the format of counts (PERF_FORMAT_*).
 func (a *Attr) ReadFormat() uint64 { return a.word(attrReadFormat) }
 
-// BranchType returns what branch stacks have (PERF_SAMPLE_BRANCH_*).
+// BranchType returns the content of branch stacks (PERF_SAMPLE_BRANCH_*).
 func (a *Attr) BranchType() uint64 { return a.word(attrBranchType) }
 
-// UserRegs returns a mask of the registers of user space that samples have.
+// UserRegs returns a mask of the user space registers in samples.
 func (a *Attr) UserRegs() uint64 { return a.word(attrRegsUser) }
 
-// IntrRegs returns a mask of the registers at the interrupt that samples have.
+// IntrRegs returns a mask of the registers at the interrupt in samples.
 func (a *Attr) IntrRegs() uint64 { return a.word(attrRegsIntr) }
 
-// word returns a u64 of the attr; those of older, shorter ones are 0.
+// word returns a u64 of the attr, or 0 if the attr is shorter.
 func (a *Attr) word(at int) uint64 {
 	if len(a.Raw) < at+8 {
 		return 0
@@ -115,9 +115,8 @@ func (a *Attr) word(at int) uint64 {
 	return a.order.Uint64(a.Raw[at:])
 }
 
-// Has reports whether a one-bit field is set. C compilers lay bit fields out
-// from the first byte on, from its low end on little-endian machines and from
-// its high end on big-endian ones.
+// Has reports whether a one-bit field is set. C compilers place bit fields from the first byte on:
+// from its low end on little-endian machines, and from its high end on big-endian ones.
 func (a *Attr) Has(f AttrFlag) bool {
 	b := a.Raw[attrFlags+int(f)/8]
 	if a.order == binary.BigEndian {
@@ -126,8 +125,8 @@ func (a *Attr) Has(f AttrFlag) bool {
 	return b>>(f%8)&1 != 0
 }
 
-// ClockID returns the clock of the event's timestamps. ok is false where perf
-// record had no -k: then they are of the kernel's own clock.
+// ClockID returns the clock of the event's timestamps. ok is false if perf record ran without -k:
+// then they are of the kernel's own clock.
 func (a *Attr) ClockID() (id int32, ok bool) {
 	if len(a.Raw) < attrClockID+4 || !a.Has(FlagUseClockID) {
 		return 0, false
@@ -135,7 +134,7 @@ func (a *Attr) ClockID() (id int32, ok bool) {
 	return int32(a.order.Uint32(a.Raw[attrClockID:])), true
 }
 
-// readAttrs reads the attr table and the ids that it names.
+// readAttrs reads the attr table and the ids of its attrs.
 func readAttrs(src io.ReaderAt, h *Header, fileSize int64) ([]Attr, error) {
 	table := make([]byte, h.Attrs.Size) // inside the file: readHeader has checked
 	if n, err := src.ReadAt(table, int64(h.Attrs.Offset)); n < len(table) {

@@ -8,50 +8,50 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Stream hands out the records of a recording from front to back.
+// A Stream returns the records of a recording in order.
 type Stream interface {
-	// Next returns the next block, valid until the following call, or io.EOF. A
-	// record that cannot be one gives a *Error; there is no way past it.
+	// Next returns the next block, valid until the following call, or io.EOF. An impossible record
+	// gives an *Error, and no further blocks.
 	Next() (Block, error)
 
-	// Cut returns the offset of a record that the end of the input cuts, once
-	// Next has returned io.EOF, or -1. It is not among the blocks.
+	// Cut returns the offset of a record that the end of the input cuts, or -1. It is valid after
+	// Next has returned io.EOF. The record is in no block.
 	Cut() int64
 }
 
-// A BlockReader is the Stream of one file, section or pipe. It reads large blocks
-// into one buffer: that walks records several times faster than a memory map
-// does, and a file that shrinks is an error and not a SIGBUS. From a pipe it takes
-// what there is, and does not wait for more than a whole record.
+// A BlockReader is the Stream of one file, section or pipe. It reads large blocks into one buffer.
+// This walks records several times faster than a memory map does, and a file that shrinks gives an
+// error and not a SIGBUS. From a pipe it reads the available data, and waits only for the end of a
+// record.
 //
-// Compressed records come out as what is in them.
+// Compressed records are replaced by their content.
 type BlockReader struct {
 	src      io.Reader
 	order    binary.ByteOrder
 	offset   int64 // of buf[lo] in the file
-	end      int64 // of what is to be read, or unknownEnd
-	opaque   int64 // how much of what follows is payload of the record before
-	mayBeCut bool  // the last record may be incomplete, and is left out then
-	tracing  bool  // TRACING_DATA records have payloads, which is so in pipes only
-	pos      int64 // of what comes next in the stream of uncompressed records
+	end      int64 // end offset of the input, or unknownEnd
+	opaque   int64 // bytes of payload still to come
+	mayBeCut bool  // the last record may be incomplete, and is dropped then
+	tracing  bool  // TRACING_DATA records have payloads, in pipes only
+	pos      int64 // of the next block in the stream of uncompressed records
 	cut      int64
 	buf      []byte
-	lo, hi   int  // what is in buf
+	lo, hi   int  // used part of buf
 	little   bool // the order, for the hot path
 
 	unpack   *unpacker // nil before the first compressed record
-	packedAt int64     // offset of the compressed record that unpack is at
+	packedAt int64     // offset of the compressed record in unpack
 }
 
 const unknownEnd = -1
 
 const (
 	maxRecord = 1<<16 - 1
-	blockSize = 256 << 10 // read at once
+	blockSize = 256 << 10 // bytes read at once
 )
 
-// newBlockReader reads size bytes from src, which are at offset in their file;
-// without a known size, all there are.
+// newBlockReader reads size bytes from src, which are at offset in their file. With unknownEnd, it
+// reads to the end of src.
 func newBlockReader(src io.Reader, order binary.ByteOrder, offset, size int64, mayBeCut bool) *BlockReader {
 	end := int64(unknownEnd)
 	if size != unknownEnd {
@@ -102,11 +102,11 @@ func (r *BlockReader) Next() (Block, error) {
 	}
 }
 
-// Offset returns the file offset of what comes next.
+// Offset returns the file offset of the next block.
 func (r *BlockReader) Offset() int64 { return r.offset }
 
-// SkipTo goes on at a later offset of the file, where a record begins. Nothing of
-// what is skipped may be compressed, or have a payload.
+// SkipTo goes on at a later offset of the file, at the start of a record. The skipped part must not
+// contain compressed records, or records with payloads.
 func (r *BlockReader) SkipTo(offset int64) error {
 	n := offset - r.offset
 	if ahead := n - int64(r.hi-r.lo); ahead > 0 {
@@ -139,7 +139,7 @@ func (r *BlockReader) take(n int) []byte {
 	return b
 }
 
-// fill reads more. At the end of the input it returns io.EOF.
+// fill reads more data. At the end of the input it returns io.EOF.
 func (r *BlockReader) fill() error {
 	if r.buf == nil {
 		r.buf = make([]byte, blockSize+maxRecord+1)
@@ -168,16 +168,16 @@ func (r *BlockReader) fill() error {
 	return io.EOF
 }
 
-// whole returns how much of b is whole records. They end behind a record that has
-// a payload, and in front of a compressed one; if b begins with that, packed is
-// true and n its size.
+// whole returns the length of whole records at the start of b. They end after a record with a
+// payload, and before a compressed one. If b begins with a compressed record, packed is true and n
+// its size.
 func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
 	pos := 0
 	for len(b)-pos >= recordHead {
 		head := b[pos : pos+recordHead]
 		var size int
 		var typ RecordType
-		if r.little { // not through the interface: this is the hot path
+		if r.little { // without the interface, for speed: this is the hot path
 			size, typ = int(binary.LittleEndian.Uint16(head[6:])), RecordType(binary.LittleEndian.Uint32(head))
 		} else {
 			size, typ = int(r.order.Uint16(head[6:])), RecordType(r.order.Uint32(head))
@@ -205,7 +205,7 @@ func (r *BlockReader) whole(b []byte) (n int, packed bool, err error) {
 	return pos, false, nil
 }
 
-// payload returns the size of what follows a record of its own.
+// payload returns the size of the data after a record, in bytes.
 func (r *BlockReader) payload(typ RecordType, rec []byte, at int64) (int64, error) {
 	var size uint64
 	switch {
@@ -225,11 +225,11 @@ func (r *BlockReader) payload(typ RecordType, rec []byte, at int64) (int64, erro
 	return int64(size), nil
 }
 
-// unpackRecord hands a compressed record to the unpacker.
+// unpackRecord passes a compressed record to the unpacker.
 func (r *BlockReader) unpackRecord(rec []byte) error {
 	data := rec[recordHead:]
 	if RecordType(r.order.Uint32(rec)) == RecordCompressed2 {
-		// Padded to a multiple of 8, so it says how much is data.
+		// Padded to a multiple of 8: the first word is the size of the data.
 		if len(data) < 8 || r.order.Uint64(data) > uint64(len(data)-8) {
 			return r.fail(r.packedAt, "%s of %d bytes does not hold as many as it says", RecordCompressed2, len(rec))
 		}

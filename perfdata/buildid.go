@@ -8,12 +8,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A BuildIDEntry is one line of the build-id table (the BUILD_ID feature): a
-// file that the recording refers to, and its content's id.
+// A BuildIDEntry is one entry of the build-id table (the BUILD_ID feature): a file that the
+// recording refers to, and the id of its content.
 //
-// In the file it is a record without a sample id [perf, struct
-// perf_record_header_build_id]: i32 pid, u8 build_id[24] of which byte 20 holds
-// the length if misc says so, filename padded with NULs.
+// In the file it is a record without a sample id [perf, struct perf_record_header_build_id]: i32
+// pid, u8 build_id[24], and the filename, padded with NULs. Byte 20 of build_id is the length if
+// misc has the bit for it.
 type BuildIDEntry struct {
 	PID      int32 // -1 for the host
 	Misc     uint16
@@ -21,8 +21,7 @@ type BuildIDEntry struct {
 	Filename []byte
 }
 
-// BuildIDs yields the entries of a build-id table, and last an error where one
-// does not add up.
+// BuildIDs yields the entries of a build-id table. An inconsistent entry ends it with an error.
 func BuildIDs(order binary.ByteOrder, table []byte) iter.Seq2[BuildIDEntry, error] {
 	return func(yield func(BuildIDEntry, error) bool) {
 		for pos := 0; pos < len(table); {
@@ -56,7 +55,7 @@ func BuildIDs(order binary.ByteOrder, table []byte) iter.Seq2[BuildIDEntry, erro
 	}
 }
 
-// filenameAlign is what perf pads file names of the table to (NAME_ALIGN).
+// filenameAlign is perf's alignment of file names in the table (NAME_ALIGN).
 const filenameAlign = 64
 
 // AppendBuildID appends to dst the entry of a file of user space on the host.
@@ -77,8 +76,8 @@ func AppendBuildID(dst []byte, order binary.ByteOrder, filename, id []byte) []by
 	return b.Data
 }
 
-// AppendBuildIDRecord appends a HEADER_BUILD_ID record as an entry of the build-id
-// table: they differ in the type only, which is 0 there.
+// AppendBuildIDRecord appends a HEADER_BUILD_ID record as an entry of the build-id table. The entry
+// differs only in its type, which is 0.
 func AppendBuildIDRecord(table []byte, order binary.ByteOrder, rec Record) []byte {
 	at := len(table)
 	table = append(table, rec.Data...)

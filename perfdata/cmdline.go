@@ -7,12 +7,12 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Cmdline decodes the content of FeatureCmdline: the command line of perf record, with that
-// of the program that it started [perf.data-file-format.txt, HEADER_CMDLINE]:
+// Cmdline decodes the content of FeatureCmdline: the command line of perf record, with that of the
+// program that it started [perf.data-file-format.txt, HEADER_CMDLINE]:
 //
 //	u32 nr; struct { u32 len; char string[len]; } of each, with a NUL and padding
 //
-// Of damaged content it returns what is in front of the damage.
+// Of damaged content it returns the part before the damage.
 func Cmdline(order binary.ByteOrder, content []byte) (args []string) {
 	c := wire.NewCursor(FormatName, "CMDLINE", content, order, 0)
 	for n := c.U32("nr"); n > 0; n-- {
@@ -28,8 +28,8 @@ func Cmdline(order binary.ByteOrder, content []byte) (args []string) {
 	return args
 }
 
-// Text decodes the content of a feature that is one string, as FeatureArch is. Of one
-// that is cut, it is empty.
+// Text decodes the content of a feature that is one string, such as FeatureArch. It returns "" for
+// a truncated string.
 func Text(order binary.ByteOrder, content []byte) string {
 	c := wire.NewCursor(FormatName, "feature", content, order, 0)
 	text := c.Bytes("string", uint64(c.U32("len")))

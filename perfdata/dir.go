@@ -9,23 +9,21 @@ import (
 	"strings"
 )
 
-// The directory format, made by perf record --threads (and, without any data.N, by
-// --kcore):
+// The directory format, made by perf record --threads (and, without any data.N, by --kcore):
 //
 //	data      a file as always: header, attrs, features, and records of perf's own thread
-//	data.0    records and nothing else, those of one ring buffer, in the order of time
+//	data.0    only the records of one ring buffer, in the order of time
 //	data.1    ...
 
 // A Dir is a recording in directory format. The File is that of data.
 type Dir struct {
 	*File
-	Missing []string // names of files that must have been there, since later ones are
+	Missing []string // names of missing files: later ones exist
 
 	files []*os.File // data, data.0, ...
 }
 
-// OpenDir opens the files of a directory. They are read as the Dir is used, until
-// Close.
+// OpenDir opens the files of a directory. The Dir reads them until Close.
 func OpenDir(path string) (*Dir, error) {
 	d := new(Dir)
 	if err := d.open(path); err != nil {
@@ -70,11 +68,10 @@ func (d *Dir) open(path string) error {
 	return nil
 }
 
-// maxMissing bounds how many files are said to be missing.
+// maxMissing bounds the number of reported missing files.
 const maxMissing = 10
 
-// DirFile returns the number in the name of a file of a directory, data.N, and
-// whether it is one.
+// DirFile returns N for the name data.N of a file in a directory. ok is false for other names.
 func DirFile(name string) (n int, ok bool) {
 	digits, ok := strings.CutPrefix(name, "data.")
 	number, err := strconv.ParseUint(digits, 10, 31)
@@ -106,7 +103,7 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-// Blocks returns the records of all files, merged into the order of time.
+// Blocks returns the records of all files, merged in the order of time.
 func (d *Dir) Blocks() (Stream, error) {
 	layouts, err := NewLayouts(d.Header.Order, d.Attrs)
 	if err != nil {

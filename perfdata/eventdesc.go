@@ -7,16 +7,16 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A NamedEvent is what the feature EVENT_DESC says of an event.
+// A NamedEvent is an event of the feature EVENT_DESC.
 type NamedEvent struct {
 	Attr
 	Name string
 }
 
-// EventDesc decodes the content of FeatureEventDesc [perf.data-file-format.txt,
-// HEADER_EVENT_DESC]:
+// EventDesc decodes the content of FeatureEventDesc [perf.data-file-format.txt, HEADER_EVENT_DESC]:
 //
-//	u32 nr, attr_size; nr times { perf_event_attr attr; u32 nr_ids; u32 len; char name[len]; u64 ids[nr_ids]; }
+//	u32 nr, attr_size; nr times
+//	{ perf_event_attr attr; u32 nr_ids; u32 len; char name[len]; u64 ids[nr_ids]; }
 //
 // A name ends with a NUL and padding.
 func EventDesc(order binary.ByteOrder, content []byte) ([]NamedEvent, error) {
@@ -46,11 +46,11 @@ func EventDesc(order binary.ByteOrder, content []byte) ([]NamedEvent, error) {
 	return events, c.Err()
 }
 
-// nameAlign is what perf pads strings of features to.
+// nameAlign is perf's alignment of strings in features.
 const nameAlign = 64
 
-// AppendEventDesc encodes the content of FeatureEventDesc. Attrs that are shorter than
-// the longest are padded.
+// AppendEventDesc encodes the content of FeatureEventDesc. It pads attrs to the length of the
+// longest.
 func AppendEventDesc(dst []byte, order binary.ByteOrder, events []NamedEvent) []byte {
 	size := attrSizeMin
 	for i := range events {

@@ -13,8 +13,7 @@ import (
 // A FeatureID is a bit of the header: enum HEADER_* of perf's util/header.h.
 type FeatureID int
 
-// The features that have a name here. Those that a newer perf adds are carried
-// along like the others.
+// The features with a name here. Features that newer perfs add are copied like the others.
 const (
 	FeatureTracingData FeatureID = iota + 1
 	FeatureBuildID
@@ -65,10 +64,9 @@ func (s *FeatureSet) Count() (n int) {
 	return n
 }
 
-// parseFeatureSet reads the bitmap. It is made of C longs, so on a big-endian
-// 32-bit machine the halves of each 64 bits stand the other way round. Every
-// perf sets the HOSTNAME bit, which tells the two apart; perf's
-// perf_file_header__read relies on that as well.
+// parseFeatureSet reads the bitmap. It consists of C longs, so on a big-endian 32-bit machine the
+// halves of each 64 bits are swapped. Every perf sets the HOSTNAME bit, which distinguishes the two
+// orders. perf's perf_file_header__read relies on that as well.
 func parseFeatureSet(raw []byte, order binary.ByteOrder) (s FeatureSet) {
 	for i := range s {
 		s[i] = order.Uint64(raw[8*i:])
@@ -91,8 +89,8 @@ type Feature struct {
 	Content *io.SectionReader
 }
 
-// readFeatures reads the feature table behind the data. gap is what lies between
-// it and the first feature: perf makes room for more features than it then has.
+// readFeatures reads the feature table after the data. gap is the space between the table and the
+// first feature: perf reserves space for more features than it then writes.
 func readFeatures(src io.ReaderAt, h *Header, fileSize int64) (features []Feature, gap []byte, err error) {
 	n := h.Features.Count()
 	if n == 0 {

@@ -11,14 +11,14 @@ type File struct {
 	Features []Feature // in the order of their ids
 
 	src io.ReaderAt
-	gap []byte // between the feature table and the features
+	gap []byte // bytes between the feature table and the features
 }
 
-// Open reads header, attrs and feature table of a file of size bytes. Input in
-// another format gives an error that wraps ErrNotPerfData; a stream in pipe
-// format, ErrPipe; a file without any records, ErrNoData.
+// Open reads header, attrs and feature table of a file of size bytes. Input in another format gives
+// an error that wraps ErrNotPerfData. A stream in pipe format gives ErrPipe, and a file without any
+// records gives ErrNoData.
 //
-// The File reads from src as it is used and does not close it.
+// The File reads from src in its methods, too. It does not close src.
 func Open(src io.ReaderAt, size int64) (*File, error) {
 	h, err := readHeader(src, size)
 	if err != nil {
@@ -44,8 +44,7 @@ func (f *File) Feature(id FeatureID) *Feature {
 	return nil
 }
 
-// Blocks returns a reader at the start of the data section. Several may be in
-// use at once.
+// Blocks returns a reader at the start of the data section. Several may be in use at once.
 func (f *File) Blocks() *BlockReader {
 	s := f.Header.Data
 	return newBlockReader(io.NewSectionReader(f.src, int64(s.Offset), int64(s.Size)), f.Header.Order, int64(s.Offset), int64(s.Size), f.Header.Unfinished)

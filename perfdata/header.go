@@ -9,7 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// FormatName is how errors call the format.
+// FormatName is the name of the format in errors.
 const FormatName = "perf.data"
 
 const (
@@ -17,11 +17,11 @@ const (
 	magicBigEndian = "2ELIFREP" // the same number, written on a big-endian machine
 
 	headerSize     = 104 // up to the end of the feature bitmap
-	headerSizePipe = 16  // magic and size, and then records
+	headerSizePipe = 16  // magic and size, then records
 	headerSizeOld  = 72  // perf before 2.6.32: no feature bitmap
 )
 
-// Sentinels that callers test for with errors.Is.
+// ErrNotPerfData, ErrPipe and ErrNoData are errors that callers test for with errors.Is.
 var (
 	ErrNotPerfData = errors.New("not a perf.data file")
 	ErrPipe        = errors.New("perf.data in pipe format")
@@ -42,12 +42,12 @@ type Header struct {
 	EventTypes Section // event names; perf before 3.1 only
 	Features   FeatureSet
 
-	// Unfinished says that perf record did not come to its end: Data reaches to
-	// the end of the file, the last record may be cut, and there are no features.
+	// Unfinished means that perf record was stopped early: Data extends to the end of the file, the
+	// last record may be cut, and there are no features.
 	Unfinished bool
 
-	rawFeatures [32]byte // Features as they stand in the file
-	size        uint64   // of the header itself
+	rawFeatures [32]byte // Features as in the file
+	size        uint64   // of the header itself, in bytes
 }
 
 // readHeader reads the header of a file of fileSize bytes.
@@ -100,8 +100,8 @@ func readHeader(src io.ReaderAt, fileSize int64) (*Header, error) {
 		return nil, err
 	}
 	if h.Data.Size == 0 {
-		// perf record writes the size when it ends. If it was killed, the
-		// records are there all the same, up to the end of the file.
+		// perf record writes the size at its end. If it was killed, the records exist all the same,
+		// up to the end of the file.
 		if h.Data.Offset < headerSizeOld || h.Data.Offset >= uint64(fileSize) {
 			return nil, ErrNoData
 		}
@@ -127,7 +127,7 @@ func orderOf(b []byte) (binary.ByteOrder, error) {
 	return nil, fmt.Errorf("%w: it begins with %q, not with %q", ErrNotPerfData, b[:8], magic)
 }
 
-// append encodes h with the sections it names.
+// append encodes h with its sections.
 func (h *Header) append(b *wire.Buffer) {
 	if h.Order == binary.BigEndian {
 		b.Bytes([]byte(magicBigEndian))
@@ -145,8 +145,7 @@ func (h *Header) append(b *wire.Buffer) {
 	}
 }
 
-// setFeatures makes the bitmap that of the given features. One that says so
-// already stays as it is.
+// setFeatures sets the bitmap for the given features. It keeps an equal bitmap as it is.
 func (h *Header) setFeatures(features []Feature) {
 	var set FeatureSet
 	for i := range features {

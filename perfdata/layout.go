@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// A layout says where the fields lie for one sample_type.
+// A layout has the places of fields for one sample_type.
 //
 // A trailer is read from the end of the record [perf_event.h, struct sample_id]:
 //
 //	{ u32 pid, tid; } TID, { u64 time; } TIME, { u64 id; } ID, { u64 stream_id; } STREAM_ID,
 //	{ u32 cpu, res; } CPU, { u64 id; } IDENTIFIER
 //
-// and a sample from behind its header:
+// A sample is read from the end of its header:
 //
 //	{ u64 id; } IDENTIFIER, { u64 ip; } IP, { u32 pid, tid; } TID, { u64 time; } TIME,
 //	{ u64 addr; } ADDR, { u64 id; } ID, { u64 stream_id; } STREAM_ID, { u32 cpu, res; } CPU, ...
 //
-// Positions are in bytes; 0 means that the field is not there.
+// Positions are in bytes; 0 means that there is no such field.
 type layout struct {
 	sampleType SampleType
 	trailing   bool // sample_id_all: kernel records have the trailer
@@ -25,7 +25,7 @@ type layout struct {
 	sampleIP, sampleTID  int // from the start of the record
 	sampleTime, sampleID int
 	trailerSize          int
-	trailerTID           int // the others: back from the end of the record
+	trailerTID           int // this and the following: back from the end of the record
 	trailerTime          int
 	trailerID            int
 	trailerStreamID      int
@@ -48,7 +48,7 @@ func compileLayout(t SampleType, trailing bool) layout {
 		if t&f.field == 0 {
 			continue
 		}
-		if f.pos != nil && *f.pos == 0 { // IDENTIFIER wins over ID
+		if f.pos != nil && *f.pos == 0 { // IDENTIFIER takes precedence over ID
 			*f.pos = pos
 		}
 		pos += 8
@@ -70,7 +70,7 @@ func compileLayout(t SampleType, trailing bool) layout {
 	return l
 }
 
-// idFromEnd returns where the id that names the attr lies in a trailer.
+// idFromEnd returns the place of the attr's id in a trailer, back from its end.
 func (l *layout) idFromEnd() int {
 	if l.trailerIdentifier != 0 {
 		return l.trailerIdentifier
@@ -78,22 +78,21 @@ func (l *layout) idFromEnd() int {
 	return l.trailerID
 }
 
-// Layouts decodes the records of a recording: it knows of which event a record is, and
-// where the fields are. The positions are worked out once for each attr. Layouts are not
-// changed by use; several goroutines may use them at once.
+// Layouts decodes the records of a recording. It finds the event of a record and the places of its
+// fields, which are computed once for each attr. Decoding does not change a Layouts; several
+// goroutines may use it at once.
 type Layouts struct {
 	order   binary.ByteOrder
 	little  bool
 	layouts []layout // one for each attr
 	byID    map[uint64]*layout
-	common  *layout // of every attr, where they agree in what matters here
+	common  *layout // layout of every attr, if they agree where it matters here
 
-	sameTails bool // common is so for all of a sample, too
+	sameTails bool // common is valid for whole samples, too
 }
 
-// NewLayouts prepares the layouts of the attrs of one recording. Attrs whose
-// records cannot be told apart give an error; perf refuses them too
-// (evlist__valid_sample_type).
+// NewLayouts returns the layouts for the attrs of one recording. It fails if the records of the
+// attrs cannot be distinguished. perf rejects such attrs too (evlist__valid_sample_type).
 func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	if len(attrs) == 0 {
 		return nil, fmt.Errorf("%s: the recording has no events", FormatName)
@@ -122,8 +121,7 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 	return ls, nil
 }
 
-// NoLayouts is for a pipe whose attrs have not come yet: it knows nothing of any
-// record.
+// NoLayouts is for a pipe before its attrs have come: all records are unknown to it.
 func NoLayouts(order binary.ByteOrder) *Layouts { return &Layouts{order: order} }
 
 // of returns the layout of a record, or nil if its id is unknown.
@@ -134,7 +132,7 @@ func (ls *Layouts) of(rec Record) *layout {
 	return ls.byRecordID(rec)
 }
 
-// byRecordID returns the layout of the attr that has the record's id, or nil.
+// byRecordID returns the layout of the attr with the record's id, or nil.
 func (ls *Layouts) byRecordID(rec Record) *layout {
 	if len(ls.layouts) == 0 {
 		return nil
@@ -160,8 +158,7 @@ func (ls *Layouts) byRecordID(rec Record) *layout {
 // Order returns the byte order of the recording.
 func (ls *Layouts) Order() binary.ByteOrder { return ls.order }
 
-// Fields returns the fields that samples of the event have that a record is of; 0 if the
-// event is unknown.
+// Fields returns the fields of samples of a record's event, or 0 if the event is unknown.
 func (ls *Layouts) Fields(rec Record) SampleType {
 	if l := ls.wholeLayout(rec); l != nil {
 		return l.sampleType
@@ -169,9 +166,9 @@ func (ls *Layouts) Fields(rec Record) SampleType {
 	return 0
 }
 
-// EventID returns the id of the event that a record is of, one of its [Attr].IDs. ok is
-// false for records without an id: perf's own, those of recordings whose records have
-// none, which are all of the first event, and damaged ones.
+// EventID returns the id of a record's event, one of its [Attr].IDs. ok is false for records
+// without an id: perf's own, damaged ones, and those of recordings without ids. The last are all of
+// the first event.
 func (ls *Layouts) EventID(rec Record) (id uint64, ok bool) {
 	if len(ls.layouts) == 0 || rec.Type >= firstUserType {
 		return 0, false
@@ -190,9 +187,8 @@ func (ls *Layouts) EventID(rec Record) (id uint64, ok bool) {
 	return ls.order.Uint64(rec.Data[at:]), true
 }
 
-// Time returns a record's time. ok is false for records that have none: perf's
-// own, those of attrs without times or trailers, and those that perf
-// synthesized, whose time is 0 or all ones.
+// Time returns a record's time. ok is false for records that have none: perf's own, those of attrs
+// without times or trailers, and those that perf synthesized, with a time of 0 or all ones.
 func (ls *Layouts) Time(rec Record) (t uint64, ok bool) {
 	if rec.Type >= firstUserType {
 		return 0, false

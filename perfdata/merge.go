@@ -6,18 +6,17 @@ import (
 	"math"
 )
 
-// A merger makes one stream of several. Records come in the order of time, as far
-// as each source has them in that order; those without a time stay behind the one
-// that they followed.
+// A merger merges several streams into one. Records come in the order of time, if each source has
+// that order. Records without a time stay after their predecessor.
 type merger struct {
 	layouts *Layouts
 	sources []*mergeSource
-	owner   int // of the run that was returned last, or -1
+	owner   int // source of the last returned run, or -1
 	pos     int64
 }
 
-// A mergeSource is one of the streams. at is the place of its next record in block,
-// and key that record's time, or the latest before it.
+// A mergeSource is one of the streams. at is the place of its next record in block, and key that
+// record's time, or the latest before it.
 type mergeSource struct {
 	stream Stream
 	name   string // for errors
@@ -65,7 +64,7 @@ func (m *merger) Next() (Block, error) {
 	return m.block(m.run(m.sources[first], limit)), nil
 }
 
-// advance makes sure that s has a next record, or is done.
+// advance ensures that s has a next record, or is done.
 func (m *merger) advance(s *mergeSource) error {
 	if s.done || s.begun && s.at < len(s.block.Data) {
 		return nil
@@ -88,7 +87,7 @@ func (m *merger) advance(s *mergeSource) error {
 	return nil
 }
 
-// key returns the key of a record behind those that s has handed out.
+// key returns the key of a record after those that s has returned.
 func (m *merger) key(s *mergeSource, rec Record) uint64 {
 	if t, ok := m.layouts.Time(rec); ok {
 		return max(s.key, t)
@@ -96,7 +95,7 @@ func (m *merger) key(s *mergeSource, rec Record) uint64 {
 	return s.key
 }
 
-// run takes records of s as long as no other source has an earlier one.
+// run returns records of s up to time limit, the key of the next source's record.
 func (m *merger) run(s *mergeSource, limit uint64) Block {
 	from := s.at
 	for s.key <= limit {

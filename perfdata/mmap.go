@@ -8,24 +8,23 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Mmap is what MMAP and MMAP2 records say: from its time on, the process PID
-// has a part of a file at an address. In an address space that was mapped over,
-// the later record wins.
+// A Mmap is the content of an MMAP or MMAP2 record: from its time on, the process PID has a part of
+// a file at an address. If mappings overlap, the later record replaces the earlier one.
 type Mmap struct {
 	PID, TID uint32
 	Addr     uint64
 	Len      uint64
 	PgOff    uint64 // the file offset of Addr
-	Filename []byte // as the kernel shows it: "//anon", "/dev/zero (deleted)", ...
+	Filename []byte // name from the kernel: "//anon", "/dev/zero (deleted)", ...
 
-	// The rest is in MMAP2 records only.
-	BuildID []byte // up to 20 bytes; nil where the record has File instead
+	// The following fields are in MMAP2 records only.
+	BuildID []byte // up to 20 bytes; nil if the record has File instead
 	File    FileIdentity
 	Prot    uint32 // PROT_* of mmap(2)
 	Flags   uint32 // MAP_* of mmap(2)
 }
 
-// A FileIdentity names a file for as long as its machine is up.
+// A FileIdentity identifies a file until its machine reboots.
 type FileIdentity struct {
 	Major, Minor    uint32
 	Inode           uint64
@@ -69,12 +68,11 @@ func (ls *Layouts) Mmap(rec Record) (Mmap, error) {
 	return m, c.Err()
 }
 
-// maxFilename is what fits into a record of 64 KiB beside the other fields.
+// maxFilename is the maximum length in a record of 64 KiB, in bytes, beside the other fields.
 const maxFilename = math.MaxUint16 - 256
 
-// AppendMmap2 appends m to dst as an MMAP2 record about user space at a time. With
-// a BuildID the record carries that, else m.File. Names longer than a record can
-// hold are cut.
+// AppendMmap2 appends m to dst as an MMAP2 record of user space with a time. The record has the
+// BuildID if there is one, else m.File. Names longer than maxFilename are cut.
 func AppendMmap2(dst []byte, order binary.ByteOrder, m *Mmap, time uint64, trailer *Trailer) []byte {
 	b := wire.AppendTo(dst, order)
 	name := m.Filename[:min(len(m.Filename), maxFilename)]
@@ -111,11 +109,11 @@ func AppendMmap2(dst []byte, order binary.ByteOrder, m *Mmap, time uint64, trail
 	return b.Data
 }
 
-// A Comm is what a COMM record says: a thread has a new name.
+// A Comm is the content of a COMM record: a thread has a new name.
 type Comm struct {
 	PID, TID uint32
 	Name     []byte
-	Exec     bool // by an exec: the process has a new address space
+	Exec     bool // renamed by an exec: the process has a new address space
 }
 
 // Comm decodes a COMM record. Its Name aliases the record.
@@ -134,10 +132,10 @@ func (ls *Layouts) Comm(rec Record) (Comm, error) {
 	return comm, c.Err()
 }
 
-// maxComm is how long names of threads are [linux/sched.h, TASK_COMM_LEN], with a NUL.
+// maxComm is the length of thread names [linux/sched.h, TASK_COMM_LEN], with a NUL.
 const maxComm = 16
 
-// AppendComm appends a COMM record of a time; longer names are cut, as the kernel does it.
+// AppendComm appends a COMM record with a time. Longer names are cut, as in the kernel.
 func AppendComm(dst []byte, order binary.ByteOrder, c *Comm, time uint64, trailer *Trailer) []byte {
 	b := wire.AppendTo(dst, order)
 	misc := uint16(MiscUser)
@@ -157,7 +155,7 @@ func AppendComm(dst []byte, order binary.ByteOrder, c *Comm, time uint64, traile
 	return b.Data
 }
 
-// A Task is what FORK and EXIT records say about a thread.
+// A Task is the content of a FORK or EXIT record.
 type Task struct {
 	PID, ParentPID uint32
 	TID, ParentTID uint32

@@ -2,15 +2,15 @@ package perfdata
 
 import "github.com/jitinject/jitinject/internal/wire"
 
-// Namespaces is what a NAMESPACES record says: from now on, a thread is in these
-// namespaces. perf record writes them with --namespaces.
+// Namespaces is the content of a NAMESPACES record: from now on, a thread is in these namespaces.
+// perf record writes them with --namespaces.
 type Namespaces struct {
 	PID, TID uint32
 	Links    []Namespace // by kind: NamespacePID, ...
 }
 
-// A Namespace names a namespace for as long as its machine is up: it is the file
-// that /proc/PID/ns/KIND leads to.
+// A Namespace identifies a namespace until its machine reboots. It is the file that
+// /proc/PID/ns/KIND leads to.
 type Namespace struct{ Dev, Inode uint64 }
 
 // Kinds of namespaces: *_NS_INDEX of linux/perf_event.h.
@@ -19,8 +19,7 @@ const (
 	NamespaceMount = 5
 )
 
-// Of returns the namespace of a kind, or the zero Namespace if the record does not
-// have it.
+// Of returns the namespace of a kind, or the zero Namespace if the record does not have it.
 func (n *Namespaces) Of(kind int) Namespace {
 	if kind >= len(n.Links) {
 		return Namespace{}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// The types and configs of events that no hardware counts [perf_event.h, enum
-// perf_sw_ids].
+// Types and configs of software events, and offsets and flags of perf_event_attr [perf_event.h,
+// enum perf_sw_ids].
 const (
 	TypeSoftware     = 1
 	ConfigDummy      = 9
@@ -17,8 +17,8 @@ const (
 	attrSamplePeriod = 16
 )
 
-// NewAttr returns a software event for a recording that has others: of the size, clock
-// and read format of like, with sample_id_all where that has it.
+// NewAttr returns a software event for a recording. It has the size, clock and read format of like,
+// and sample_id_all if that has it.
 func NewAttr(order binary.ByteOrder, like *Attr, config uint64, fields SampleType, id uint64) Attr {
 	a := Attr{Raw: make([]byte, len(like.Raw)), IDs: []uint64{id}, order: order}
 	order.PutUint32(a.Raw, TypeSoftware)

@@ -10,26 +10,25 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Packer compresses records as perf record -z does: one zstd stream, cut into
-// COMPRESSED records. Records of perf's own stay as they are, in their places;
-// some of them have payloads, and the ends of rounds must be seen.
+// A Packer compresses records as perf record -z does: one zstd stream, cut into COMPRESSED records.
+// perf's own records stay uncompressed, in their places: some of them have payloads, and readers
+// need the ends of rounds.
 type Packer struct {
 	dst   io.Writer
 	order binary.ByteOrder
 	enc   *zstd.Encoder
 	out   bytes.Buffer
 	plain []byte
-	first []byte // goes in front of the first compressed record
+	first []byte // written before the first compressed record
 	head  [recordHead]byte
 	err   error
 }
 
-// packedPlain is how much goes into one record: no more than fits in 64 KiB even
-// if it cannot be compressed.
+// packedPlain is the number of bytes for one record: even incompressible data fits in 64 KiB.
 const packedPlain = 60 << 10
 
-// NewPacker returns a packer that writes to dst. level is zstd's, from 1 to 22.
-// What is in first goes in front of the first compressed record.
+// NewPacker returns a packer that writes to dst. level is zstd's, from 1 to 22. first is written
+// before the first compressed record.
 func NewPacker(dst io.Writer, order binary.ByteOrder, level int, first []byte) (*Packer, error) {
 	p := &Packer{dst: dst, order: order, first: first}
 	var err error
@@ -37,7 +36,7 @@ func NewPacker(dst io.Writer, order binary.ByteOrder, level int, first []byte) (
 	return p, err
 }
 
-// Write takes whole records. After an error every call returns that error.
+// Write appends whole records. After an error every call returns that error.
 func (p *Packer) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 && p.err == nil {
@@ -55,14 +54,14 @@ func (p *Packer) Write(b []byte) (int, error) {
 	return n, p.err
 }
 
-// Raw writes something as it is, behind all that has been written before.
+// Raw writes b uncompressed, after everything written before.
 func (p *Packer) Raw(b []byte) {
 	if p.Flush(); p.err == nil {
 		_, p.err = p.dst.Write(b)
 	}
 }
 
-// Flush writes what has been held back to be compressed with more.
+// Flush writes the records that wait for compression.
 func (p *Packer) Flush() error {
 	if len(p.plain) > 0 {
 		p.pack(len(p.plain))
@@ -70,7 +69,7 @@ func (p *Packer) Flush() error {
 	return p.err
 }
 
-// pack makes a record of the first n bytes that wait.
+// pack makes a record of the first n waiting bytes.
 func (p *Packer) pack(n int) {
 	if p.err != nil {
 		return
@@ -97,9 +96,8 @@ func (p *Packer) pack(n int) {
 	}
 }
 
-// PackerFeature returns the feature that says how records are compressed [perf,
-// write_compressed]: u32 version, type, level, ratio, and the size of a buffer
-// that holds what is in any of them.
+// PackerFeature returns the feature that describes the compression [perf, write_compressed]: u32
+// version, type, level, ratio, and the size of a buffer for the content of any record.
 func PackerFeature(order binary.ByteOrder, level int) Feature {
 	b := wire.NewBuffer(order)
 	for _, v := range []uint32{1, 1, uint32(level), 1, packedBuffer} {
@@ -108,5 +106,5 @@ func PackerFeature(order binary.ByteOrder, level int) Feature {
 	return NewFeature(FeatureCompressed, b.Data)
 }
 
-// packedBuffer leaves room for the largest record, which may have begun before.
+// packedBuffer includes space for the largest record, which may have begun earlier.
 const packedBuffer = 512 << 10

@@ -9,8 +9,8 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// The pipe format: a header of 16 bytes (magic, size) and then records. What a
-// file keeps in its header comes in records of perf's own, before what needs it:
+// The pipe format: a header of 16 bytes (magic, size) and then records. The parts of a file's
+// header are in records of perf's own, before the records that need them:
 //
 //	64 HEADER_ATTR     perf_event_attr, u64 ids...
 //	66 TRACING_DATA    u32 size; the feature of that size follows the record
@@ -23,8 +23,8 @@ type Pipe struct {
 	blocks *BlockReader
 }
 
-// OpenPipe reads the header of a recording in pipe format. Input in another format
-// gives an error that wraps ErrNotPerfData; one in file format, ErrFile.
+// OpenPipe reads the header of a recording in pipe format. Input in another format gives an error
+// that wraps ErrNotPerfData; one in file format, ErrFile.
 func OpenPipe(src io.Reader) (*Pipe, error) {
 	var head [headerSizePipe]byte
 	if n, err := io.ReadFull(src, head[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -44,8 +44,7 @@ func OpenPipe(src io.Reader) (*Pipe, error) {
 	return &Pipe{Order: order, blocks: blocks}, nil
 }
 
-// ErrFile says that a stream is a recording in file format, which has to be read
-// back and forth.
+// ErrFile says that a stream is a recording in file format, which needs random access.
 var ErrFile = errors.New("perf.data in file format")
 
 // Blocks returns the reader of the records. There is only one.
@@ -70,9 +69,9 @@ func HeaderAttr(order binary.ByteOrder, rec Record) (Attr, error) {
 	return a, c.Err()
 }
 
-// HeaderFeature decodes a HEADER_FEATURE record. Records of an id that no feature
-// can have, or without content, only mark the end of the features; but the feature
-// BRANCH_STACK has none.
+// HeaderFeature decodes a HEADER_FEATURE record. ok is false for records with an impossible id, or
+// without content: they only mark the end of the features. But the feature BRANCH_STACK has no
+// content.
 func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []byte, ok bool) {
 	if len(rec.Data) < recordHead+8 {
 		return 0, nil, false
@@ -82,8 +81,8 @@ func HeaderFeature(order binary.ByteOrder, rec Record) (id FeatureID, content []
 	return id, content, n > 0 && n < 256 && (len(content) > 0 || id == FeatureBranchStack)
 }
 
-// AppendPreamble appends the records that say in a pipe what the header of f says:
-// its attrs, features, tracing data and build ids.
+// AppendPreamble appends the records that replace the header of f in a pipe: its attrs, features,
+// tracing data and build ids.
 func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 	b := wire.AppendTo(dst, f.Header.Order)
 	for i := range f.Attrs {
@@ -107,9 +106,9 @@ func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 		case id == FeatureBuildID:
 			appendBuildIDs(b, content)
 		case id == FeatureAuxtrace || id == FeatureDirFormat || id == FeatureCompressed || id > lastPipeFeature:
-			// About the layout of the file; or nothing that every perf can read.
+			// About the layout of the file, or unreadable for some perfs.
 		case len(content) > maxRecord-recordHead-8:
-			// perf leaves out what does not fit, too.
+			// perf drops too long ones, too.
 		default:
 			appendHeaderFeature(b, id, content)
 		}
@@ -117,7 +116,7 @@ func AppendPreamble(dst []byte, f *File) ([]byte, error) {
 	return b.Data, nil
 }
 
-// AppendHeaderFeature appends the record that tells of a feature in a pipe.
+// AppendHeaderFeature appends the record of a feature in a pipe.
 func AppendHeaderFeature(dst []byte, order binary.ByteOrder, f *Feature) ([]byte, error) {
 	content, err := f.Bytes()
 	b := wire.AppendTo(dst, order)
@@ -125,7 +124,7 @@ func AppendHeaderFeature(dst []byte, order binary.ByteOrder, f *Feature) ([]byte
 	return b.Data, err
 }
 
-// AppendHeaderAttr appends the record that tells of an event in a pipe.
+// AppendHeaderAttr appends the record of an event in a pipe.
 func AppendHeaderAttr(dst []byte, order binary.ByteOrder, a *Attr) []byte {
 	b := wire.AppendTo(dst, order)
 	appendHeaderAttr(b, a)
@@ -138,8 +137,8 @@ func appendHeaderFeature(b *wire.Buffer, id FeatureID, content []byte) {
 	b.Bytes(content)
 }
 
-// lastPipeFeature is the last feature that perf 6.1 knows. perf passes over
-// features of newer perfs in a file, but gives up on them in a pipe.
+// lastPipeFeature is the last feature of perf 6.1. perf ignores features of newer perfs in a file,
+// but fails on them in a pipe.
 const lastPipeFeature = FeaturePMUCaps
 
 func appendHead(b *wire.Buffer, typ RecordType, size int) {
@@ -148,8 +147,8 @@ func appendHead(b *wire.Buffer, typ RecordType, size int) {
 	b.U16(uint16(size))
 }
 
-// pipeAttrSize is the size of perf_event_attr in Linux 5.14 to 6.2. Perfs of that
-// time take it for granted in a pipe.
+// pipeAttrSize is the size of perf_event_attr in Linux 5.14 to 6.2. Perfs of that time assume this
+// size in a pipe.
 const pipeAttrSize = 128
 
 // maxPipeIDs is how many ids of an event fit into its record.
@@ -167,8 +166,8 @@ func appendHeaderAttr(b *wire.Buffer, a *Attr) {
 	}
 }
 
-// appendBuildIDs appends the entries of a build-id table as records; they differ
-// in the type only, and in that records have sizes that are multiples of 8.
+// appendBuildIDs appends the entries of a build-id table as records. Records differ only in their
+// type, and have sizes that are multiples of 8.
 func appendBuildIDs(b *wire.Buffer, table []byte) {
 	order := b.Order()
 	for len(table) >= recordHead {
@@ -207,8 +206,7 @@ func NewPipeWriter(dst io.Writer, order binary.ByteOrder) *PipeWriter {
 	return w
 }
 
-// Write writes whole records and payloads, at once. After an error every call
-// returns that error.
+// Write writes whole records and payloads at once. After an error every call returns that error.
 func (w *PipeWriter) Write(p []byte) (int, error) {
 	if w.err != nil || len(p) == 0 {
 		return 0, w.err
@@ -219,7 +217,7 @@ func (w *PipeWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the error that writing has met, if any.
+// Err returns the first error of writing, if any.
 func (w *PipeWriter) Err() error { return w.err }
 
 // Offset returns the number of bytes written.

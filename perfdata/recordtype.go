@@ -2,13 +2,12 @@ package perfdata
 
 import "fmt"
 
-// A RecordType is the type field of a record's header. Types below 64 are the
-// kernel's, the others perf's own.
+// A RecordType is the type field of a record's header. Types below 64 are the kernel's, the others
+// perf's own.
 type RecordType uint32
 
-// The kernel's record types: PERF_RECORD_* of include/uapi/linux/perf_event.h. They
-// end in a sample id if their event has sample_id_all; SAMPLE has the fields of
-// sample_type instead.
+// The kernel's record types: PERF_RECORD_* of include/uapi/linux/perf_event.h. They end in a sample
+// id if their event has sample_id_all. SAMPLE has the fields of sample_type instead.
 const (
 	RecordMmap              RecordType = 1
 	RecordLost              RecordType = 2
@@ -62,8 +61,8 @@ const (
 	firstUserType RecordType = 64
 )
 
-// recordNames are the names without PERF_RECORD_ and, of two records that are in
-// files as well as in pipes, without HEADER_.
+// recordNames are the names without PERF_RECORD_. Two record types exist in files as well as in
+// pipes: their names also lack HEADER_.
 var recordNames = [...]string{
 	RecordMmap: "MMAP", RecordLost: "LOST", RecordComm: "COMM", RecordExit: "EXIT", RecordThrottle: "THROTTLE",
 	RecordUnthrottle: "UNTHROTTLE", RecordFork: "FORK", RecordRead: "READ", RecordSample: "SAMPLE", RecordMmap2: "MMAP2",
@@ -89,6 +88,5 @@ func (t RecordType) String() string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// IsKernel reports whether the kernel writes records of the type. The others are
-// perf's own.
+// IsKernel reports whether the kernel writes records of the type. The others are perf's own.
 func (t RecordType) IsKernel() bool { return t < firstUserType }

@@ -2,28 +2,28 @@ package perfdata
 
 import "encoding/binary"
 
-// A SampleHead says where and when a SAMPLE record was taken.
+// A SampleHead has the address, thread and time of a SAMPLE record.
 type SampleHead struct {
 	IP       uint64 // an address in the process, or in the kernel
 	PID, TID uint32 // 0 for the idle task
 	Time     uint64 // nanoseconds of the recording's clock; NoTime if the event has no times
 }
 
-// NoTime is the time of a sample whose event has no times.
+// NoTime is the time of samples of an event without times.
 const NoTime = ^uint64(0)
 
-// SampleHead reads the beginning of a SAMPLE record. It is several times as fast as
-// [Layouts.DecodeSample]: made for walks over all samples of a recording.
+// SampleHead reads the start of a SAMPLE record. It is several times as fast as
+// [Layouts.DecodeSample], for walks over all samples of a recording.
 //
-// ok is false for a sample without address or thread, one that ends before its time,
-// and one of an unknown event.
+// ok is false for a sample without address or thread, for one that ends before its time, and for
+// one of an unknown event.
 func (ls *Layouts) SampleHead(rec Record) (h SampleHead, ok bool) {
 	l := ls.of(rec)
 	if l == nil || l.sampleIP == 0 || l.sampleTID == 0 || len(rec.Data) < max(l.sampleTID, l.sampleTime)+8 {
 		return SampleHead{}, false
 	}
 	h.Time = NoTime
-	if ls.little { // not through the interface: this is the hot path
+	if ls.little { // without the interface, for speed: this is the hot path
 		le := binary.LittleEndian
 		if l.sampleTime != 0 {
 			h.Time = le.Uint64(rec.Data[l.sampleTime:])
@@ -41,30 +41,30 @@ func (ls *Layouts) SampleHead(rec Record) (h SampleHead, ok bool) {
 	return h, true
 }
 
-// A Sample is a decoded SAMPLE record. Fields that the event does not have are zero,
-// as are those that were not asked for.
+// A Sample is a decoded SAMPLE record. Fields that the event does not have are zero, and so are
+// those that were not requested.
 //
-// The byte slices are parts of the record and valid as long as its block. The other
-// slices belong to the Sample: the next [Layouts.DecodeSample] overwrites them.
+// The byte slices are parts of the record, and valid while its block is. The other slices belong to
+// the Sample: the next [Layouts.DecodeSample] overwrites them.
 type Sample struct {
-	// Fields are those that are set: the fields of the event that this package knows,
-	// without those that were not asked for.
+	// Fields are the decoded fields: those of the event that this package knows, without those that
+	// were not requested.
 	Fields SampleType
 
 	Identifier uint64 // the event's id, as ID; see Layouts.EventID
 	IP         uint64 // an address in the process, or in the kernel
 	PID, TID   uint32 // 0 for the idle task
 	Time       uint64 // nanoseconds of the recording's clock
-	Addr       uint64 // of the data that was accessed, a fault, a breakpoint, ...
+	Addr       uint64 // of the accessed data, a fault, a breakpoint, ...
 	ID         uint64 // of the event; of a group, its leader's
 	StreamID   uint64 // of the event, on one CPU or in one thread
 	CPU        uint32 // from 0
-	Period     uint64 // how many events the sample stands for
+	Period     uint64 // number of events that the sample stands for
 
 	Read Read // the event's counter
 
-	// Callchain has the innermost address first. Entries from ContextMin on are no
-	// addresses, but markers.
+	// Callchain has the innermost address first. Entries from ContextMin on are markers, not
+	// addresses.
 	Callchain []uint64
 
 	Raw []byte // a tracepoint's fields, bpf output, ...; with the kernel's padding
@@ -75,7 +75,9 @@ type Sample struct {
 	UserRegs  Registers
 	UserStack Stack
 
-	Weight      uint64 // the kernel's unit, mostly cycles; of WEIGHT_STRUCT three parts: see perf_event.h, union perf_sample_weight
+	// Weight is in the kernel's unit, mostly cycles. For the three parts of WEIGHT_STRUCT see
+	// perf_event.h, union perf_sample_weight.
+	Weight      uint64
 	DataSrc     uint64 // see perf_event.h, union perf_mem_data_src
 	Transaction uint64 // PERF_TXN_*
 
@@ -98,26 +100,26 @@ type Branch struct {
 
 // Registers are the values of some of a thread's registers.
 type Registers struct {
-	ABI  uint64 // 0: there are none; 1: a process of 32 bits; 2: of 64 bits
+	ABI  uint64 // 0: none; 1: a process of 32 bits; 2: of 64 bits
 	Mask uint64 // a bit for each register of Values, numbered as in the machine's asm/perf_regs.h
 
-	// Values are in the order of their numbers. A process without user space has none.
+	// Values are sorted by register number. A process without user space has none.
 	Values []uint64
 }
 
 // A Stack is a copy of the innermost part of a thread's user stack.
 type Stack struct {
-	// Data begins at the stack pointer. It has what could be copied.
+	// Data begins at the stack pointer. It has the bytes that could be copied.
 	Data []byte
 
-	// Size is the room for Data in the record, in bytes: the SIZE of perf record
-	// --call-graph dwarf,SIZE, or less if the record would be too large.
+	// Size is the space for Data in the record, in bytes: the SIZE of perf record --call-graph
+	// dwarf,SIZE, or less if the record would be too large.
 	Size int
 
-	Offset int // of Data in Record.Data; 0 if there is no room
+	Offset int // of Data in Record.Data; 0 if there is no space
 }
 
-// Read is the value of the event's counter, or of those of its group.
+// A Read is the value of the event's counter, or of those of its group.
 type Read struct {
 	TimeEnabled uint64 // nanoseconds; 0 without PERF_FORMAT_TOTAL_TIME_ENABLED
 	TimeRunning uint64 // nanoseconds; 0 without PERF_FORMAT_TOTAL_TIME_RUNNING
@@ -128,13 +130,13 @@ type Read struct {
 type ReadValue struct {
 	Value uint64
 	ID    uint64 // of the event; 0 without PERF_FORMAT_ID
-	Lost  uint64 // samples that were lost; 0 without PERF_FORMAT_LOST
+	Lost  uint64 // number of lost samples; 0 without PERF_FORMAT_LOST
 }
 
-// Markers in callchains: the entries that follow, up to the next marker, are of the
-// kernel, of user space and so on [perf_event.h, enum perf_callchain_context]. The
-// entry after ContextUserDeferred is no address, either, but a cookie: the user's part
-// comes later, in a CALLCHAIN_DEFERRED record with the same cookie.
+// Markers in callchains. The entries up to the next marker are of the kernel, of user space and so
+// on [perf_event.h, enum perf_callchain_context]. The entry after ContextUserDeferred is no
+// address, either, but a cookie. The user's part comes later, in a CALLCHAIN_DEFERRED record with
+// the same cookie.
 const (
 	ContextHypervisor   = ^uint64(32) + 1
 	ContextKernel       = ^uint64(128) + 1

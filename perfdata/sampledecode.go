@@ -9,22 +9,20 @@ import (
 // AllFields asks [Layouts.DecodeSample] for all fields.
 const AllFields = ^SampleType(0)
 
-// ErrUnknownFields says that samples have fields that are newer than this package.
-// Callers test for it with errors.Is.
+// ErrUnknownFields says that samples have fields that are newer than this package. Callers test for
+// it with errors.Is.
 var ErrUnknownFields = errors.New("fields that are not known here")
 
-// DecodeSample decodes a SAMPLE record into s, by the fields of the event that it is
-// of. want are the fields that are of interest. Those from IDENTIFIER to PERIOD are
-// always decoded; others that are not wanted are skipped, and what follows the last
-// wanted one may be left unread, with its faults.
+// DecodeSample decodes a SAMPLE record into s, by the fields of its event. want are the requested
+// fields. Those from IDENTIFIER to PERIOD are always decoded, and others are skipped unless
+// requested. Fields after the last requested one may be left unread, with their faults.
 //
-// It is an error if the record is shorter than its counts say, an *Error, or if its
-// event is not among the attrs. s then has the fields before the fault. If the event
-// has fields that are newer than this package, the error wraps [ErrUnknownFields], and
-// s has the known fields as they are if the newer ones come last; [Layouts.CanDecode]
-// reports that before the first sample.
+// It is an error if the record is shorter than its counts require, an *Error, or if its event is
+// not among the attrs. s then has the fields before the fault. If the event has fields that are
+// newer than this package, the error wraps [ErrUnknownFields]. If these come last, s has all known
+// fields. [Layouts.CanDecode] reports unknown fields before the first sample.
 //
-// s can be used again, which saves allocations: it keeps the memory of its slices.
+// Reusing s saves allocations: it keeps the memory of its slices.
 //
 // The order of the fields is that of PERF_RECORD_SAMPLE in linux/perf_event.h.
 func (ls *Layouts) DecodeSample(rec Record, want SampleType, s *Sample) error {
@@ -37,7 +35,7 @@ func (ls *Layouts) DecodeSample(rec Record, want SampleType, s *Sample) error {
 	t := l.sampleType & knownFields
 	want = t & (want | headFields)
 	head := rec.Data
-	if len(head) < l.tail.begin { // the fields that are whole
+	if len(head) < l.tail.begin { // decode the complete fields
 		f.at = recordHead
 		f.fail("head", uint64(l.tail.begin-recordHead))
 		head = make([]byte, l.tail.begin)
@@ -57,8 +55,8 @@ func (ls *Layouts) DecodeSample(rec Record, want SampleType, s *Sample) error {
 	return nil
 }
 
-// reset makes s the zero Sample, but for the memory of its slices. It spares what the
-// last decoding has not set.
+// reset makes s the zero Sample, except for the memory of its slices. It skips fields that the last
+// decoding has not set.
 func (s *Sample) reset() {
 	was := s.Fields
 	s.Fields, s.Callchain = 0, s.Callchain[:0]
@@ -113,7 +111,7 @@ func (s *Sample) decodeHead(t SampleType, b []byte, f *fields) {
 	}
 }
 
-// decodeTail decodes the fields after the head, up to the last one that is wanted.
+// decodeTail decodes the fields after the head, up to the last requested one.
 func (s *Sample) decodeTail(t, want SampleType, tail *sampleTail, f *fields) {
 	if t&FieldRead != 0 {
 		f.readFormat(&s.Read, tail.readFormat, want&FieldRead != 0)
@@ -163,8 +161,8 @@ func (s *Sample) decodeTail(t, want SampleType, tail *sampleTail, f *fields) {
 	}
 }
 
-// CanDecode reports whether [Layouts.DecodeSample] knows all fields of the samples of
-// all events. The error, which wraps [ErrUnknownFields], names the event that has others.
+// CanDecode reports whether [Layouts.DecodeSample] knows all fields of the samples of all events.
+// The error wraps [ErrUnknownFields], and names an event with others.
 func (ls *Layouts) CanDecode() error {
 	for i := range ls.layouts {
 		if l := &ls.layouts[i]; !l.tail.known {
@@ -174,7 +172,7 @@ func (ls *Layouts) CanDecode() error {
 	return nil
 }
 
-// unknownFields returns the error for an event with fields that are not known.
+// unknownFields returns the error for an event with unknown fields.
 func (ls *Layouts) unknownFields(l *layout) error {
 	event := 0
 	for i := range ls.layouts {
@@ -193,8 +191,7 @@ func (ls *Layouts) unknownFields(l *layout) error {
 	return fmt.Errorf("%s: event %d: its %s %w (%s %#x)", FormatName, event, what, ErrUnknownFields, field, value)
 }
 
-// wholeLayout returns the layout by which a whole sample is decoded, or nil if its event
-// is unknown.
+// wholeLayout returns the layout for decoding a whole sample, or nil if its event is unknown.
 func (ls *Layouts) wholeLayout(rec Record) *layout {
 	if ls.sameTails {
 		return ls.common
@@ -202,15 +199,15 @@ func (ls *Layouts) wholeLayout(rec Record) *layout {
 	return ls.byRecordID(rec)
 }
 
-// A DeferredCallchain is a decoded CALLCHAIN_DEFERRED record: the user's part of the
-// callchains of earlier samples of the same thread. [Layouts.SampleID] says which thread.
+// A DeferredCallchain is a decoded CALLCHAIN_DEFERRED record: the user's part of the callchains of
+// earlier samples of the same thread. [Layouts.SampleID] returns the thread.
 type DeferredCallchain struct {
 	Cookie    uint64   // in those callchains, after ContextUserDeferred
-	Callchain []uint64 // as that of a Sample; overwritten by the next decoding
+	Callchain []uint64 // as in a Sample; overwritten by the next decoding
 }
 
-// DecodeDeferred decodes a CALLCHAIN_DEFERRED record into d, which can be used again: u64
-// cookie, u64 nr, u64 ips[nr].
+// DecodeDeferred decodes a CALLCHAIN_DEFERRED record into d, which can be reused: u64 cookie, u64
+// nr, u64 ips[nr].
 func (ls *Layouts) DecodeDeferred(rec Record, d *DeferredCallchain) error {
 	d.Cookie, d.Callchain = 0, d.Callchain[:0]
 	body, err := ls.body(rec)
@@ -228,7 +225,7 @@ func (ls *Layouts) DecodeDeferred(rec Record, d *DeferredCallchain) error {
 	return nil
 }
 
-// A sampleTail says what follows the headFields of a sample.
+// A sampleTail describes the fields after the headFields of a sample.
 type sampleTail struct {
 	begin      int // offset in the record, in bytes
 	readFormat uint64

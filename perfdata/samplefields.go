@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// knownFields are the bits of sample_type up to PERF_SAMPLE_WEIGHT_STRUCT, Linux
-// 5.12. A bit that is newer may put a field anywhere.
+// knownFields are the bits of sample_type up to PERF_SAMPLE_WEIGHT_STRUCT, Linux 5.12. A newer bit
+// may put a field anywhere.
 const knownFields SampleType = 1<<25 - 1
 
-// Bits of branch_sample_type that say what a branch stack looks like
-// [perf_event.h, enum perf_branch_sample_type]; the others below
-// PERF_SAMPLE_BRANCH_MAX choose what goes into it.
+// Bits of branch_sample_type that determine the format of a branch stack [perf_event.h, enum
+// perf_branch_sample_type]. The others below PERF_SAMPLE_BRANCH_MAX select its entries.
 const (
 	branchHWIndex  = 1 << 17
 	branchCounters = 1 << 19
@@ -30,24 +29,23 @@ const (
 	knownReads      = 1<<5 - 1
 )
 
-// What the first word of a set of registers says [perf_regs.h]: 0 that there are
-// none.
+// Values of the first word of a set of registers [perf_regs.h]; 0 means that there are none.
 const (
 	regsABI32 = 1
 	regsABI64 = 2
 )
 
-// fields reads the fields of a sample that have no fixed place, from front to back.
-// After the first failure, which sticks, there is nothing left to read.
+// fields reads the fields of a sample that have no fixed place, in order. The first failure stays,
+// and no field is read after it.
 type fields struct {
 	data   []byte // the record
 	at     int
 	order  binary.ByteOrder
 	little bool
 
-	failed string // the field that is not whole
-	needs  uint64 // bytes
-	text   string // what else is wrong with it
+	failed string // name of the incomplete field
+	needs  uint64 // size of that field, in bytes
+	text   string // another fault of that field
 }
 
 func (f *fields) fail(field string, needs uint64) {
@@ -65,7 +63,7 @@ func (f *fields) err(rec Record) error {
 	return &Error{Format: FormatName, Record: rec.Type.String(), Field: f.failed, Offset: int64(f.at), InRecord: true, Text: text}
 }
 
-// take returns n bytes, or nothing.
+// take returns the next n bytes, or nil.
 func (f *fields) take(field string, n uint64) []byte {
 	if f.failed != "" || n > uint64(len(f.data)-f.at) {
 		f.fail(field, n)
@@ -78,7 +76,7 @@ func (f *fields) take(field string, n uint64) []byte {
 
 // u64 reads the number at the start of b.
 func (f *fields) u64(b []byte) uint64 {
-	if f.little { // not through the interface: this is the hot path
+	if f.little { // without the interface, for speed: this is the hot path
 		return binary.LittleEndian.Uint64(b)
 	}
 	return f.order.Uint64(b)
@@ -95,7 +93,7 @@ func (f *fields) count(field string) uint64 {
 
 // entries returns n entries of the given number of words.
 func (f *fields) entries(field string, n, words uint64) []byte {
-	if n > uint64(len(f.data))/8 { // also that the product is one
+	if n > uint64(len(f.data))/8 { // also checks that the product does not overflow
 		f.fail(field, 8*min(n, 1<<60))
 		return nil
 	}
@@ -127,7 +125,7 @@ type wordField struct {
 	to    *uint64
 }
 
-// each reads those of some fields that the event has, and sets the wanted ones.
+// each reads those fields of list that the event has, and sets the wanted ones.
 func (f *fields) each(name string, want SampleType, list [4]wordField) {
 	n := uint64(0)
 	for i := range list {
@@ -188,8 +186,8 @@ func (f *fields) readFormat(r *Read, format uint64, wanted bool) {
 	}
 }
 
-// raw returns what a tracepoint or a hypervisor added: u32 size and as many bytes, which
-// end at a multiple of 8.
+// raw returns the data of a tracepoint or a hypervisor: u32 size and as many bytes, which end at a
+// multiple of 8.
 func (f *fields) raw() []byte {
 	if b := f.take("raw.size", 4); b != nil {
 		return f.take("raw", uint64(f.order.Uint32(b)))
@@ -242,8 +240,8 @@ func (f *fields) registers(to *Registers, mask uint64, wanted bool) {
 	}
 }
 
-// stack reads a copy of the stack: u64 size, and unless that is 0, as many bytes, and
-// u64 dyn_size, how many of them were copied.
+// stack reads a copy of the stack: u64 size, and unless that is 0, as many bytes, and u64 dyn_size,
+// the number of copied bytes.
 func (f *fields) stack() Stack {
 	size := f.count("stack.size")
 	if size == 0 {

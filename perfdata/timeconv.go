@@ -6,18 +6,17 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A TimeConv says how counts of the machine's own clock, such as the TSC, become
-// perf's time. perf record writes the record where the kernel gives the numbers
-// to user space; with -k it does not.
+// A TimeConv converts counts of the machine's own clock, such as the TSC, to perf's time. perf
+// record writes the record if the kernel exposes the numbers to user space; with -k it does not.
 type TimeConv struct {
 	Shift, Mult, Zero uint64
 
-	// The rest is in longer records only.
+	// Cycles, Mask and Short are in longer records only.
 	Cycles, Mask uint64
 	Short        bool // the clock has only the bits of Mask
 }
 
-// TimeConv decodes a TIME_CONV record. Mult is 0 where the record holds nothing.
+// TimeConv decodes a TIME_CONV record. Mult is 0 if the record is empty.
 func (ls *Layouts) TimeConv(rec Record) (TimeConv, error) {
 	c := wire.NewCursor(FormatName, rec.Type.String(), rec.Data[recordHead:], ls.order, recordHead)
 	t := TimeConv{Shift: c.U64("time_shift"), Mult: c.U64("time_mult"), Zero: c.U64("time_zero")}
@@ -33,7 +32,7 @@ func (ls *Layouts) TimeConv(rec Record) (TimeConv, error) {
 	return t, c.Err()
 }
 
-// Time converts a count. See the comment on time_shift in linux/perf_event.h.
+// Time converts a count to nanoseconds. See the comment on time_shift in linux/perf_event.h.
 func (t *TimeConv) Time(count uint64) uint64 {
 	if t.Short {
 		count = t.Cycles + (count-t.Cycles)&t.Mask

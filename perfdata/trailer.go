@@ -2,10 +2,10 @@ package perfdata
 
 import "github.com/jitinject/jitinject/internal/wire"
 
-// A SampleID holds the fields that kernel records carry in their trailer. Those
-// that an attr's sample_type leaves out are zero.
+// A SampleID has the fields in the trailer of a kernel record. Fields that an attr's sample_type
+// does not have are zero.
 type SampleID struct {
-	Fields   SampleType // those that are set
+	Fields   SampleType // the decoded fields
 	PID, TID uint32
 	Time     uint64 // nanoseconds of the recording's clock; 0 in records that perf record made itself
 	ID       uint64 // of the event
@@ -13,8 +13,8 @@ type SampleID struct {
 	CPU      uint32 // from 0
 }
 
-// SampleID decodes the trailer of a kernel record other than SAMPLE. ok is false where
-// there is none, and for records of an unknown event.
+// SampleID decodes the trailer of a kernel record other than SAMPLE. ok is false if there is none,
+// and for records of an unknown event.
 func (ls *Layouts) SampleID(rec Record) (id SampleID, ok bool) {
 	if rec.Type >= firstUserType || rec.Type == RecordSample {
 		return SampleID{}, false
@@ -40,7 +40,7 @@ func (ls *Layouts) SampleID(rec Record) (id SampleID, ok bool) {
 	return id, true
 }
 
-// trailerFields are those of a sample id.
+// trailerFields are the fields of a sample id.
 const trailerFields = FieldTID | FieldTime | FieldID | FieldStreamID | FieldCPU | FieldIdentifier
 
 // A Trailer writes the sample ids of one attr's records.
@@ -49,8 +49,7 @@ type Trailer struct {
 	id     uint64
 }
 
-// TrailerOf returns the trailer of records that are to look as if they came from
-// the given attr: they carry the first of its ids.
+// TrailerOf returns the trailer for new records of the given attr, with the first of its ids.
 func TrailerOf(attr *Attr) Trailer {
 	t := Trailer{layout: compileLayout(attr.SampleType(), attr.Has(FlagSampleIDAll))}
 	if len(attr.IDs) > 0 {
@@ -67,8 +66,7 @@ func (t *Trailer) Size() int {
 	return t.layout.trailerSize
 }
 
-// append encodes those fields of id that the attr asks for. Its ID is the
-// attr's, whatever id says.
+// append encodes the fields of id that the attr has. The ID is the attr's, not that of id.
 func (t *Trailer) append(b *wire.Buffer, id SampleID) {
 	l := &t.layout
 	if !l.trailing {

@@ -10,20 +10,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// An unpacker makes records of compressed ones.
+// An unpacker decompresses compressed records.
 //
-// perf record -z compresses everything into one zstd stream, which it never
-// ends, and cuts that into records as it comes: a record may begin in one and end
-// in the next. So what comes in is known to be used up when the decoder asks for
-// more. It runs as a coroutine, whose results are pieces of output, or nothing
-// for the wish for more input.
+// perf record -z compresses everything into one zstd stream, which it never ends, and cuts the
+// stream into records. A record may begin in one piece and end in the next. So input is known to be
+// consumed when the decoder asks for more. The decoder runs as a coroutine, and yields pieces of
+// output, or a request for more input.
 type unpacker struct {
 	input []byte
-	fed   bool // there may be output that was not asked for yet
+	fed   bool // there may be more output
 	next  func() (piece, bool)
-	stop  func() // ends the coroutine, which would live on otherwise
+	stop  func() // ends the coroutine, which would otherwise never end
 	plain []byte // unpacked
-	used  int    // of plain, handed out
+	used  int    // bytes of plain already returned
 
 	yield func(piece) bool // of the coroutine
 }
@@ -32,7 +31,7 @@ type unpacker struct {
 type piece struct {
 	data []byte
 	err  error
-	more bool // there is none: more input is wanted
+	more bool // no data: more input is needed
 }
 
 func newUnpacker() *unpacker {
@@ -54,9 +53,10 @@ func (u *unpacker) run(yield func(piece) bool) {
 	}
 }
 
-// unpackerInput is where the decoder reads.
+// unpackerInput is the decoder's input.
 type unpackerInput unpacker
 
+// Read implements io.Reader.
 func (u *unpackerInput) Read(p []byte) (int, error) {
 	for len(u.input) == 0 {
 		if !u.yield(piece{more: true}) {
@@ -68,11 +68,12 @@ func (u *unpackerInput) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unpackerOutput is where the decoder writes.
+// unpackerOutput is the decoder's output.
 type unpackerOutput unpacker
 
 var errStopped = errors.New("stopped")
 
+// Write implements io.Writer.
 func (u *unpackerOutput) Write(p []byte) (int, error) {
 	if !u.yield(piece{data: p}) {
 		return 0, errStopped
@@ -80,15 +81,14 @@ func (u *unpackerOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// feed gives the contents of one compressed record. They must stay as they are
-// until records has returned nothing.
+// feed passes the content of one compressed record. It must not change until records has returned
+// nothing.
 func (u *unpacker) feed(data []byte) {
 	u.input = data
 	u.fed = true
 }
 
-// records returns whole records, valid until the next call, or nothing when the
-// input is used up.
+// records returns whole records, valid until the next call, or nothing after the end of the input.
 func (u *unpacker) records(order binary.ByteOrder) ([]byte, error) {
 	for u.fed {
 		u.plain = u.plain[:copy(u.plain, u.plain[u.used:])]
@@ -122,5 +122,5 @@ func (u *unpacker) records(order binary.ByteOrder) ([]byte, error) {
 	return nil, nil
 }
 
-// partial returns the size of what is there of a record whose end has not come.
+// partial returns the number of bytes of an incomplete record.
 func (u *unpacker) partial() int { return len(u.plain) - u.used }

@@ -10,22 +10,21 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A WriteTarget is what a file is written to: forwards, except that the header
-// is written last. Until then zeros stand there, which no reader takes for a
-// recording.
+// A WriteTarget is the destination of a file. It is written in order, except that the header comes
+// last. Until then the header is zero, and no reader accepts the file as a recording.
 type WriteTarget interface {
 	io.Writer
 	io.WriterAt
 }
 
-// A Writer writes a perf.data file: records by Write, the rest by Close. It lays
-// the file out as perf does: header, ids, attrs, data, features.
+// A Writer writes a perf.data file: records by Write, the rest by Close. The file has perf's
+// layout: header, ids, attrs, data, features.
 type Writer struct {
 	dst       WriteTarget
 	buf       *bufio.Writer
 	header    Header
 	attrs     []Attr
-	lateAttrs bool // they go to the end, being unknown before
+	lateAttrs bool // attrs go to the end of the file, because they come late
 	gap       []byte
 	pos       uint64
 	err       error
@@ -51,8 +50,8 @@ func NewWriter(dst WriteTarget, f *File) (*Writer, error) {
 	return w, err
 }
 
-// NewPipeToFile starts a file for the records of a pipe: attrs come with AddAttr,
-// while the data is being written, and go to the end of the file.
+// NewPipeToFile starts a file for the records of a pipe. Its attrs come with AddAttr, while the
+// data is being written, and go to the end of the file.
 func NewPipeToFile(dst WriteTarget, order binary.ByteOrder) *Writer {
 	w := &Writer{dst: dst, buf: bufio.NewWriterSize(dst, blockSize), lateAttrs: true}
 	w.header = Header{Order: order, size: headerSize, Data: Section{Offset: headerSize}}
@@ -66,7 +65,7 @@ func (w *Writer) AddAttr(a Attr) {
 	w.header.AttrSize = max(w.header.AttrSize, uint64(len(a.Raw))+16)
 }
 
-// placeAttrs lays out ids and attrs from an offset on.
+// placeAttrs returns ids and attrs for the file offset at.
 func (h *Header) placeAttrs(attrs []Attr, at uint64) []byte {
 	b := wire.NewBuffer(h.Order)
 	ids := make([]Section, len(attrs))
@@ -98,8 +97,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CopyRange appends n bytes of the data section from src, from an offset on, and
-// leaves the copying to the kernel where it can do that.
+// CopyRange appends n bytes of the data section from src, from an offset on. The kernel copies the
+// bytes if it can.
 func (w *Writer) CopyRange(src *os.File, offset, n int64) error {
 	if w.err == nil {
 		w.err = w.buf.Flush()
@@ -118,10 +117,10 @@ func (w *Writer) CopyRange(src *os.File, offset, n int64) error {
 	return w.err
 }
 
-// Err returns the error that writing has met, if any.
+// Err returns the first error of writing, if any.
 func (w *Writer) Err() error { return w.err }
 
-// Offset returns the file offset of what is written next.
+// Offset returns the file offset of the next write.
 func (w *Writer) Offset() int64 { return int64(w.pos) }
 
 // Close writes the features, in the order of their ids, and the header. It does

@@ -12,33 +12,33 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Making bundles: in parts, side by side. Whoever makes the last part of a bundle
-// joins them.
+// Bundles are made in parts, by several workers at once. The worker that makes the last part of a
+// bundle joins the parts.
 
-// partSize is how many functions a part has. What a bundle consists of depends on it.
+// partSize is the number of functions of a part. The content of a bundle depends on it.
 const partSize = 512
 
-// A bundleJob is a bundle that is being made.
+// A bundleJob is a bundle in the making.
 type bundleJob struct {
-	number int // of the object
+	number int // of the object in the plan
 	object *model.Object
 	store  *objstore.Store
 
-	mu     sync.Mutex      // guards what follows
-	file   *objstore.Draft // from the first part on
+	mu     sync.Mutex      // guards the following fields
+	file   *objstore.Draft // nil before the first part
 	parts  []*jitobj.Part
-	left   int // parts that are not done
+	left   int // number of unfinished parts
 	counts Counts
-	failed error // of writing
+	failed error // error of writing
 }
 
-// A partJob is a part of it.
+// A partJob is a part of a bundle.
 type partJob struct {
 	*bundleJob
 	part int
 }
 
-// bundleJobs returns the work that there is for bundles.
+// bundleJobs returns the parts of all bundles of the plan.
 func (w *Writer) bundleJobs() (jobs []partJob) {
 	for i := range w.Plan.Objects {
 		o := &w.Plan.Objects[i]
@@ -55,7 +55,7 @@ func (w *Writer) bundleJobs() (jobs []partJob) {
 	return jobs
 }
 
-// abandonBundles removes the files of bundles that were not finished.
+// abandonBundles removes the files of unfinished bundles.
 func (w *Writer) abandonBundles() {
 	for _, b := range w.bundles {
 		if b.file != nil {
@@ -70,7 +70,7 @@ func (p *partJob) members() []model.Member {
 	return p.object.Bundle.Members[first:min(first+partSize, len(p.object.Bundle.Members))]
 }
 
-// bundlePart makes a part, and the bundle if it is the last one.
+// bundlePart makes a part. If it is the last one, bundlePart makes the bundle too.
 func (w *Writer) bundlePart(m *Maker, p *partJob) {
 	part, t, err := m.part(w, p)
 	w.Opts.Progress.Add(int64(len(p.members())))
@@ -95,9 +95,9 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 	b.parts = nil
 	if err != nil {
 		if b.file != nil {
-			b.file.Abandon() // others may need the room
+			b.file.Abandon() // free the space early: other objects may need it
 		}
-		if err != errNoFunctions { // or else each of them has said why
+		if err != errNoFunctions { // each function has reported its own error already
 			w.fail(b.number, len(b.object.Bundle.Members), err)
 			for _, member := range b.object.Bundle.Members {
 				w.lacks(b.object.Dump, member.Function)
@@ -108,7 +108,7 @@ func (w *Writer) bundlePart(m *Maker, p *partJob) {
 	}
 }
 
-// part makes a part of a bundle. A function that cannot be read is missing in it.
+// part makes a part of a bundle. It omits functions that cannot be read.
 func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	var t Counts
 	if err := m.enter(p.object.Dump); err != nil {
@@ -144,7 +144,7 @@ func (m *Maker) part(w *Writer, p *partJob) (*jitobj.Part, Counts, error) {
 	return part, t, err
 }
 
-// open opens the bundle's file, if that has not been done.
+// open returns the bundle's file, and opens it at the first call.
 func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (b *bundleJob) open(m *Maker) (*objstore.Draft, error) {
 // errNoFunctions says that none of a bundle's functions could be read.
 var errNoFunctions = errors.New("no functions")
 
-// join finishes a bundle of which all parts are there.
+// join finishes a bundle after all its parts were made.
 func (m *Maker) join(b *bundleJob) (objstore.Outcome, error) {
 	if b.failed != nil {
 		return 0, b.failed

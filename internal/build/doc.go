@@ -1,3 +1,3 @@
-// Package build makes the objects of a plan, on all CPUs. The files are the same for any
-// number of workers.
+// Package build makes the objects of a plan, on all CPUs. The files do not depend on the number of
+// workers.
 package build

@@ -6,14 +6,14 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 )
 
-// Dumps without objects: their directory is full or read-only, say. Each costs its own
-// functions only. Its markers and anonymous memory stay in the result, as if it had not been
-// found, so that a later run can do better.
+// Dumps without objects, for example because their directory is full or read-only. Such a dump
+// costs only its own functions. Its markers and anonymous memory stay in the result, as if the dump
+// had not been found. A later run can then use it.
 
 // leftOutDumps are dumps that need objects and have none.
 type leftOutDumps []*model.Dump
 
-// LeftOut returns the dumps of which no object was made, in the order of their numbers.
+// LeftOut returns the dumps that need objects and got none, in the order of their numbers.
 func LeftOut(p *model.Plan) (left leftOutDumps) {
 	needs, has := make(map[*model.Dump]bool), make(map[*model.Dump]bool)
 	for i := range p.Objects {
@@ -27,7 +27,7 @@ func LeftOut(p *model.Plan) (left leftOutDumps) {
 	return slices.DeleteFunc(left, func(d *model.Dump) bool { return has[d] })
 }
 
-// pidsIn returns the processes of the dumps whose objects belong into a directory.
+// pidsIn returns the processes of the dumps with objects in a directory.
 func (l leftOutDumps) pidsIn(dir string) (pids []uint32) {
 	for _, d := range l {
 		if d.Objects == dir {

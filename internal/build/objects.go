@@ -24,20 +24,20 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// An Writer makes the objects of a plan. The order in which workers take
-// functions does not show in anything they make.
+// A Writer makes the objects of a plan. The objects do not depend on the order in which workers
+// process functions.
 type Writer struct {
 	Plan    *model.Plan
 	Opts    *config.Options
 	Stores  objstore.Stores
 	compDir string
-	lacks   func(d *model.Dump, function int) // is told of functions without an object
-	next    atomic.Int64                      // object of the plan that nobody has taken
+	lacks   func(d *model.Dump, function int) // called for functions without an object
+	next    atomic.Int64                      // first unreserved object of the plan
 	parts   []partJob
-	part    atomic.Int64 // part of a bundle that nobody has taken
+	part    atomic.Int64 // first unreserved part of a bundle
 	bundles []*bundleJob
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the following fields
 	result   Result
 	failed   map[failure]failures
 	problems []report.Problem
@@ -50,25 +50,25 @@ type failure struct {
 	writing bool
 }
 
-// failures are how often and what of.
+// failures are the count and the first example of a failure.
 type failures struct {
 	count int
 	first int    // the first object of the plan that failed
-	text  string // why
+	text  string // error text of that object
 
 	advice string
 }
 
-// batch is how many objects a worker takes at once.
+// batch is how many objects a worker reserves at once.
 const batch = 64
 
 // ErrNothing says that none of the objects could be made.
 var ErrNothing = errors.New("no object could be made")
 
-// Make makes the objects of a plan. What single objects fail of is in the result's findings;
-// it is an error, ErrNothing, if none could be made, unless that is for want of directories
-// that the user did not name. lacks is called for each function without an object. The writer
-// that Make returns is there for undo.
+// Make makes the objects of a plan, and returns the writer, which can undo them. Errors of single
+// objects are in the result's findings. If no object could be made, Make returns ErrNothing. It
+// returns no error if the reason is an unwritable directory that the user did not name. Make calls
+// lacks for each function without an object.
 func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
@@ -90,15 +90,15 @@ func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *o
 	return w, result, err
 }
 
-// A CreatedFile is an object whose file was not there before.
+// A CreatedFile is an object whose file did not exist before.
 type CreatedFile struct {
-	Object int // of the plan
-	Ino    uint64
+	Object int // number in the plan
+	// inode number
+	Ino uint64
 }
 
-// Undo removes the files that were not there before, where no other run can count on
-// them. Those that were replaced stay: nothing that an earlier result refers to is lost
-// with them. It returns what had to stay, in words.
+// Undo removes the created files, unless another run may need them. Replaced files stay, so that
+// earlier results keep their objects. left says in words which files had to stay; "" means none.
 func (w *Writer) Undo() (left string) {
 	may, stays := make(map[*objstore.Store]bool), make(map[string]int)
 	for _, s := range w.Stores {
@@ -123,10 +123,10 @@ func (w *Writer) Undo() (left string) {
 	return strings.Join(parts, "; ")
 }
 
-// work makes objects until there are none left.
+// work makes objects until none are left.
 func (w *Writer) work(ctx context.Context) error {
 	m := Maker{Opts: w.Opts, CompDir: w.compDir}
-	var dump *model.Dump // at which m is
+	var dump *model.Dump // dump that m has entered
 	var store *objstore.Store
 	for ctx.Err() == nil {
 		i := int(w.part.Add(1)) - 1
@@ -140,13 +140,13 @@ func (w *Writer) work(ctx context.Context) error {
 		if end-batch >= len(w.Plan.Objects) {
 			break
 		}
-		alone := int64(0) // functions that have an object of their own
+		alone := int64(0) // functions with an object of their own
 		for i := end - batch; i < min(end, len(w.Plan.Objects)); i++ {
 			o := &w.Plan.Objects[i]
 			if o.Bundle == nil {
 				alone++
 			}
-			if o.Bundle != nil { // made elsewhere
+			if o.Bundle != nil { // made by bundlePart
 				continue
 			}
 			if o.Dump != dump {
@@ -169,8 +169,8 @@ func (w *Writer) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// A Maker is one worker: a reader and a builder for the dump it is at, and what
-// it has found so far.
+// A Maker is one worker. It has a reader and a builder for its current dump, and the results so
+// far.
 type Maker struct {
 	Opts      *config.Options
 	dump      *model.Dump
@@ -179,10 +179,10 @@ type Maker struct {
 	bundler   *jitobj.Builder
 	name      []byte
 	scratch   []byte
-	mode      uint32         // of the dump's objects
-	Ino       uint64         // of the last object's file, if it was created
-	CompDir   string         // of the objects
-	counts    map[int]Counts // by dump
+	mode      uint32         // permissions of the dump's objects
+	Ino       uint64         // inode of the last object's file, if it was created
+	CompDir   string         // compilation directory of the objects
+	counts    map[int]Counts // by the dump's number
 	made      int
 	unchanged int
 	replaced  int
@@ -217,7 +217,7 @@ func (m *Maker) Object(o *model.Object, s *objstore.Store) (objstore.Outcome, er
 	return did, nil
 }
 
-// finished counts an object.
+// finished counts an object. size is in bytes.
 func (m *Maker) finished(did objstore.Outcome, size int64) {
 	m.made++
 	m.bytes += size
@@ -229,7 +229,7 @@ func (m *Maker) finished(did objstore.Outcome, size int64) {
 	}
 }
 
-// enter makes m ready for objects of a dump.
+// enter prepares m for objects of a dump.
 func (m *Maker) enter(d *model.Dump) (err error) {
 	if d == m.dump {
 		return nil
@@ -250,7 +250,7 @@ func (m *Maker) enter(d *model.Dump) (err error) {
 	return nil
 }
 
-// place returns where the object's unwind tables are to be.
+// place returns the place of the object's unwind tables.
 func place(o *model.Object) jitobj.Place {
 	switch {
 	case !o.Placed:
@@ -270,7 +270,7 @@ func (m *Maker) add(dump int, c Counts) {
 	m.counts[dump] = c
 }
 
-// LeaveDump collects what the reader complained about.
+// LeaveDump collects the reader's problems.
 func (m *Maker) LeaveDump() {
 	if m.reader == nil {
 		return
@@ -280,7 +280,7 @@ func (m *Maker) LeaveDump() {
 	}
 }
 
-// fail takes note of an error, which costs some functions of the i-th object.
+// fail records an error of the i-th object, which costs some functions.
 func (w *Writer) fail(i, functions int, err error) {
 	o := &w.Plan.Objects[i]
 	f := failure{where: o.Dump.Path}
@@ -288,7 +288,7 @@ func (w *Writer) fail(i, functions int, err error) {
 	var se *objstore.StoreError
 	if errors.As(err, &se) {
 		f = failure{o.Dump.Objects, true}
-		text = safefile.WithoutPath(se.Err).Error() // not that of a temporary file
+		text = safefile.WithoutPath(se.Err).Error() // the path of a temporary file would not help
 		if advice = report.AdviceStore(se.Err); advice != report.AdviceRoom {
 			text = string(o.AppendName(nil)) + ": " + text
 		}
@@ -303,7 +303,7 @@ func (w *Writer) fail(i, functions int, err error) {
 	w.failed[f] = g
 }
 
-// Merge adds what a worker has found to the whole.
+// Merge adds the results of a worker to the writer's.
 func (w *Writer) Merge(m *Maker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -318,8 +318,8 @@ func (w *Writer) Merge(m *Maker) {
 	w.Created = append(w.Created, m.Created...)
 }
 
-// Report returns what was made and what failed. The order of problems does not depend on the
-// workers.
+// Report returns the result, with the failures as problems. The order of problems does not depend
+// on the workers.
 func (w *Writer) Report() Result {
 	what := "objects could not be made"
 	if len(w.parts) > 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A Result is what came of a plan.
+// A Result has the numbers of made objects, and the findings.
 type Result struct {
-	Objects   int            // files that are there
-	Bytes     int64          // their size
-	Unchanged int            // of them, those that were there before
-	Replaced  int            // of them, those that have replaced another file
-	Dumps     map[int]Counts // by number
+	Objects   int            // number of existing files
+	Bytes     int64          // their total size
+	Unchanged int            // of Objects: existed before with the same content
+	Replaced  int            // of Objects: replaced another file
+	Dumps     map[int]Counts // by the dump's number
 	Found     report.Findings
 }
 
@@ -25,11 +25,11 @@ func (r *Result) add(dump int, c Counts) {
 	r.Dumps[dump] = c
 }
 
-// Counts are how many functions of a dump say where their code comes from, and how it is
-// unwound.
+// Counts are numbers of functions of a dump: with lines, with inlined calls, by the source of their
+// unwind tables, and without code.
 type Counts struct{ lines, inlines, sent, derived, unplaced, withoutCode int }
 
-// count counts a function. unwound says that its object has unwind tables.
+// count counts a function. unwound reports whether its object has unwind tables.
 func (c *Counts) count(fn *jitcode.Function, unwound bool) {
 	if len(fn.Lines) > 0 {
 		c.lines++
@@ -60,7 +60,7 @@ func (c *Counts) add(o Counts) {
 	c.withoutCode += o.withoutCode
 }
 
-// Fill fills the fields of a dump's summary that the counts are about.
+// Fill sets the fields of a dump's summary that come from the counts.
 func (c Counts) Fill(s *report.DumpSummary) {
 	s.WithLines, s.WithoutCode, s.Inlining = c.lines, c.withoutCode, c.inlines
 	s.Unwind.Sent, s.Unwind.Derived, s.Unwind.Unplaced = c.sent, c.derived, c.unplaced

@@ -4,17 +4,15 @@ import (
 	"context"
 )
 
-// With Options.Sampled, only those functions are made that something in the
-// recording touches, and those that they branch to (targets.go). All is planned first,
-// and then what nothing touches is dropped: so what stays is, to the byte, what it would
-// have been.
+// With Options.Sampled, only referenced functions are made, and the targets of their branches
+// (targets.go). First everything is planned, then unreferenced functions are dropped. So the
+// remaining ones are identical, byte by byte.
 //
-// perf looks an address up among the mappings that its process has, or has from a
-// forebear, at a time. A mapping is kept if any address in it is touched in its
-// process or in one that comes from it, whenever. So of the mappings that hold an
-// address which perf may look up, all are kept, and it finds what it would have
-// found.
+// perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
+// at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a
+// descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
+// result.
 
-// An Each calls f for the functions that logs of calls tell of, each any number of
-// times. Logs of processes for which wanted is false are not read.
+// An Each calls f for the functions in call logs, any number of times each. It skips the logs of
+// processes for which wanted returns false.
 type Each func(ctx context.Context, wanted func(pid uint32) bool, f func(pid uint32, time, addr uint64)) error

@@ -2,12 +2,11 @@ package calls
 
 import "io"
 
-// A Merger puts the events of several threads into the order of time; those of the
-// same time, in the order of the threads. It holds the next event of each that has begun
-// and not ended.
+// A Merger sorts the events of several threads by time; equal times, by the order of the threads.
+// It holds the next event of each running thread.
 type Merger struct {
 	heap  []*head // the first is the next one
-	taken bool    // the first has been handed out
+	taken bool    // the first was returned
 	ended Counts
 	errs  []error
 	room  int
@@ -17,11 +16,11 @@ type head struct {
 	Event
 	stack  *Stack
 	index  int
-	asleep bool // nothing has been read yet; Event.Time is when it begins
+	asleep bool // nothing was read yet; Event.Time is its start
 }
 
-// A Sleeper is a Thread that knows when it begins. It is not read before that time is
-// reached: so of many threads that live one after the other, few are open at a time.
+// A Sleeper is a Thread with a known start time. It is not read before that time. So of many
+// threads that live one after the other, few are open at a time.
 type Sleeper interface {
 	Begins() uint64 // no step is older than this
 }
@@ -29,7 +28,7 @@ type Sleeper interface {
 // maxErrors bounds how many threads' errors are kept.
 const maxErrors = 10
 
-// NewMerger reads as far as the first event of each thread that is no Sleeper.
+// NewMerger returns a Merger. It reads the first event of each thread that is no Sleeper.
 func NewMerger(threads []Thread) *Merger {
 	m := &Merger{room: maxFrames}
 	for i, t := range threads {
@@ -66,7 +65,7 @@ func (m *Merger) Next() (*Event, error) {
 	return &m.heap[0].Event, nil
 }
 
-// Counts returns what was counted so far, of all threads.
+// Counts returns the counts of all threads so far.
 func (m *Merger) Counts() Counts {
 	c := m.ended
 	for _, h := range m.heap {
@@ -75,10 +74,10 @@ func (m *Merger) Counts() Counts {
 	return c
 }
 
-// Errs returns what threads ended with, other than their ends: the first few.
+// Errs returns the errors that ended threads, except io.EOF: the first maxErrors.
 func (m *Merger) Errs() []error { return m.errs }
 
-// advance gets the next event of a thread, if there is one.
+// advance reads the next event of a thread. It returns false if there is none.
 func (m *Merger) advance(h *head) bool {
 	h.asleep = false
 	err := h.stack.Next(&h.Event)
@@ -95,7 +94,7 @@ func (h *head) before(other *head) bool {
 	return h.Time < other.Time || h.Time == other.Time && h.index < other.index
 }
 
-// down moves what is at i behind what comes before it.
+// down restores the heap order from index i downwards.
 func (m *Merger) down(i int) {
 	for {
 		next := 2*i + 1

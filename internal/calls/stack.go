@@ -2,38 +2,38 @@ package calls
 
 import "slices"
 
-// A Stack makes events of the steps of one thread.
+// A Stack converts the steps of one thread to events.
 type Stack struct {
 	thread Thread
 	step   Step
-	again  bool   // the step is still to be dealt with
+	again  bool   // the step is not processed yet
 	began  bool   // there was a step
 	last   uint64 // time of the last step
-	cpu    uint32 // of it
+	cpu    uint32 // of the last step
 
 	frames []frame
-	chain  []uint64       // the functions of the frames
-	args   []uint64       // those of all frames
-	deep   map[uint64]int // how often functions are in frames from shallow on
-	room   *int           // how many more frames there may be in all stacks
+	chain  []uint64       // functions of the frames
+	args   []uint64       // of all frames
+	deep   map[uint64]int // number of frames by function, from shallow on
+	room   *int           // number of further frames allowed in all stacks
 
-	folded map[uint64]int // how often functions were folded away, behind the frames up to shallow
-	aside  []asideFrame   // the innermost frames, while those before them are folded
+	folded map[uint64]int // number of folded calls by function, after the frames up to shallow
+	aside  []asideFrame   // the innermost frames, while the frames before them are folded
 
-	// While calls end: frames from keep on, at time last. The one at keep has an exit of
-	// its own, unless all are inferred.
+	// keep is the first of the frames that end, at time last. The frame at keep has an exit of its
+	// own, unless inferred is set.
 	keep     int
 	how      Kind
 	inferred bool
 
 	counts Counts
-	err    error // what the thread's end was
+	err    error // error that ended the thread
 }
 
 type frame struct {
 	entry     uint64
 	exclusive uint64
-	args      int // where those of the call begin
+	args      int // index of the call's first argument
 }
 
 // An asideFrame is a frame that comes back on the stack.
@@ -44,19 +44,18 @@ type asideFrame struct {
 }
 
 const (
-	// MaxDepth is how many calls of a thread may be running at once. When there are more,
-	// from deep recursion or from functions that exceptions have left, all but the outermost
-	// and the innermost are folded: they end, and their exits, should there be any, are
-	// theirs no more.
+	// MaxDepth is how many calls of a thread may run at once. More come from deep recursion, or
+	// from functions left by exceptions. Then all calls but the outermost and the innermost are
+	// folded: they end, and later exits of theirs are ignored.
 	MaxDepth = 1 << 16
 
 	maxFrames = 1 << 20 // in the stacks of all threads; beyond that, none grows above 4*shallow
-	maxFolded = 1 << 16 // functions whose folded calls are counted
-	maxArgs   = 16      // of a call; more are left out
-	shallow   = 64      // frames that are searched one by one, and those at either end that are not folded
+	maxFolded = 1 << 16 // functions with counted folded calls
+	maxArgs   = 16      // of a call; more are dropped
+	shallow   = 64      // frames searched linearly, and unfolded frames at either end
 )
 
-// NewStack prepares to go through a thread.
+// NewStack returns a Stack for a thread.
 func NewStack(t Thread) *Stack {
 	room := maxFrames
 	return newStack(t, &room)
@@ -64,11 +63,11 @@ func NewStack(t Thread) *Stack {
 
 func newStack(t Thread, room *int) *Stack { return &Stack{thread: t, room: room} }
 
-// Counts returns what was counted so far.
+// Counts returns the counts so far.
 func (s *Stack) Counts() Counts { return s.counts }
 
-// Next makes the next event. Behind the last one, the error is what the thread ended
-// with: io.EOF, or another.
+// Next returns the next event in e. After the last one, it returns the error that ended the thread:
+// io.EOF, or another.
 func (s *Stack) Next(e *Event) error {
 	for {
 		if len(s.frames) > s.keep {
@@ -102,7 +101,7 @@ func (s *Stack) Next(e *Event) error {
 		case Exit, TailExit, Unwound:
 			at := s.find(step.Function)
 			if at < shallow && s.isFolded(step.Function) {
-				s.end(min(len(s.frames), shallow), Exit, true) // what that call had called
+				s.end(min(len(s.frames), shallow), Exit, true) // inner calls of the folded call
 				continue
 			}
 			if at < 0 {
@@ -121,7 +120,7 @@ func (s *Stack) Next(e *Event) error {
 	}
 }
 
-// tick gives the time up to the new step to whom it belongs.
+// tick adds the time up to the new step to the innermost frame.
 func (s *Stack) tick() {
 	t := s.step.Time
 	if !s.began {
@@ -129,7 +128,7 @@ func (s *Stack) tick() {
 		s.counts.Threads++
 	}
 	switch {
-	case s.step.Kind == Gap: // nobody knows whose the time is
+	case s.step.Kind == Gap: // the owner of the time is unknown
 		return
 	case t < s.last:
 		s.counts.Backward++
@@ -142,6 +141,7 @@ func (s *Stack) tick() {
 	s.last, s.cpu = t, s.step.CPU
 }
 
+// push adds a frame.
 func (s *Stack) push(function uint64, f frame, args []uint64) {
 	n := len(s.frames)
 	f.args = len(s.args)
@@ -159,8 +159,8 @@ func (s *Stack) push(function uint64, f frame, args []uint64) {
 	}
 }
 
-// fold has the calls in the middle of the stack end. The time that they would still have
-// goes to the last one before them.
+// fold ends the calls in the middle of the stack. Their remaining time goes to the last call before
+// them.
 func (s *Stack) fold() {
 	s.counts.TooDeep++
 	for i := len(s.frames) - shallow; i < len(s.frames); i++ {
@@ -184,7 +184,7 @@ func (s *Stack) fold() {
 	s.end(shallow, Exit, true)
 }
 
-// unfold puts the innermost frames behind those that are left.
+// unfold puts the innermost frames after the remaining ones.
 func (s *Stack) unfold() {
 	for i := range s.aside {
 		s.push(s.aside[i].function, s.aside[i].frame, s.aside[i].args)
@@ -192,7 +192,7 @@ func (s *Stack) unfold() {
 	s.aside = s.aside[:0]
 }
 
-// isFolded reports whether an exit may be that of a folded call, and takes it for that.
+// isFolded reports whether an exit may be that of a folded call, and removes one such call.
 func (s *Stack) isFolded(function uint64) bool {
 	n := s.folded[function]
 	switch {
@@ -204,7 +204,7 @@ func (s *Stack) isFolded(function uint64) bool {
 	return n > 0
 }
 
-// find returns which frame an exit of a function is about, or -1.
+// find returns the index of the frame for an exit of a function, or -1.
 func (s *Stack) find(function uint64) int {
 	n := len(s.frames)
 	if n > 0 && s.chain[n-1] == function {
@@ -218,12 +218,12 @@ func (s *Stack) find(function uint64) int {
 	return n
 }
 
-// end has the calls from a frame on end.
+// end ends the calls from a frame on.
 func (s *Stack) end(keep int, how Kind, inferred bool) {
 	s.keep, s.how, s.inferred = keep, how, inferred
 }
 
-// pop makes the event of the innermost call, which ends.
+// pop ends the innermost call, and returns its event in e.
 func (s *Stack) pop(e *Event) {
 	n := len(s.frames) - 1
 	f := &s.frames[n]
@@ -239,7 +239,7 @@ func (s *Stack) pop(e *Event) {
 	s.drop()
 }
 
-// drop takes the innermost frame off the stack.
+// drop removes the innermost frame.
 func (s *Stack) drop() {
 	n := len(s.frames) - 1
 	if n >= shallow {

@@ -2,12 +2,12 @@ package calls
 
 import "context"
 
-// A Kind says what a Step is about.
+// A Kind is the kind of a Step.
 type Kind uint8
 
-// Enter: a function began. Exit: it returned. TailExit: it jumped into another
-// function, which takes its place. Unwound: an exception left it. Note: the program
-// said something. Gap: steps are missing here.
+// Enter: a function began. Exit: it returned. TailExit: it jumped to another function, which
+// replaces it. Unwound: an exception left it. Note: the program logged a message. Gap: steps are
+// missing here.
 const (
 	Enter Kind = iota
 	Exit
@@ -22,51 +22,51 @@ type Step struct {
 	Kind     Kind
 	Time     uint64   // CLOCK_MONOTONIC nanoseconds
 	Function uint64   // address of its first instruction in the process; 0 for Note and Gap
-	CPU      uint32   // where the thread ran; only if the trace has CPUs
-	Args     []uint64 // Enter: what was logged of the function's arguments
-	Type     uint32   // Note: what the program calls its kind; 0 if it has none
-	Payload  []byte   // Note: what it said, as it stands in the log
+	CPU      uint32   // CPU of the thread; only if the trace has CPUs
+	Args     []uint64 // Enter: logged arguments of the function
+	Type     uint32   // Note: the program's number for its kind; 0 for none
+	Payload  []byte   // Note: its content, as in the log
 }
 
-// A Thread is what one thread logged.
+// A Thread is the log of one thread.
 type Thread interface {
-	// TID returns the thread's id as the recording has it.
+	// TID returns the thread's id in the recording.
 	TID() uint32
 
-	// Next reads the next step. Its slices are valid until the next call. Steps come in
-	// the order of time; one that is older than the step before is taken to be of the
-	// same time. After the last one the error is io.EOF; any other error ends the
-	// thread's log, too. What is wrong with a log but does not end it is a [Problem].
+	// Next reads the next step. Its slices are valid until the next call. Steps are in the order of
+	// time. A step older than the one before is given the time of that one. After the last step the
+	// error is io.EOF. Any other error also ends the thread's log. A fault that does not end the
+	// log is a [Problem].
 	Next(*Step) error
 }
 
-// A Trace is what the threads of one process logged.
+// A Trace has the logs of the threads of one process.
 type Trace interface {
-	Path() string // of the file that it is in, for messages
+	Path() string // path of its file, for messages
 	Name() string // of the event in the recording: "xray", "mono"
-	PID() uint32  // as the recording has it
-	HasCPU() bool // steps say where the thread ran
+	PID() uint32  // in the recording
+	HasCPU() bool // reports whether steps have a CPU
 
-	// Threads returns the threads, each to be gone through once, by one goroutine for
-	// all. It can be called again, to go through all once more.
+	// Threads returns the threads. Each can be read once, all by one goroutine. Another call
+	// returns them again from their start.
 	Threads(ctx context.Context) ([]Thread, error)
 
-	// Problems returns what was found to be wrong with the log so far, and is complete
-	// when all threads have come to their ends.
+	// Problems returns the faults of the log found so far. They are complete when all threads have
+	// ended.
 	Problems() []Problem
 
 	Close() error
 }
 
-// A Describer is a Trace that knows what there may be in it before it is read. Without
-// that, a trace has no arguments, and may have notes.
+// A Describer is a Trace with known properties before it is read. Other traces have no arguments,
+// and may have notes.
 type Describer interface {
 	HasArgs() bool
 	HasNotes() bool
 }
 
-// A Meter is a Trace that knows how far its threads have been read since Threads was called
-// last: in bytes of the trace without compression, by whole buffers.
+// A Meter is a Trace that counts how much of its threads was read since the last call of Threads.
+// It counts bytes of the uncompressed trace, by whole buffers.
 type Meter interface {
 	Read() (done, total int64)
 }
@@ -74,6 +74,6 @@ type Meter interface {
 // A Problem is something that is missing in a trace, or may be.
 type Problem struct {
 	Offset int64  // in the trace's file, or -1
-	Text   string // what happened, and what came of it
+	Text   string // what happened, and its effect
 	Advice string // what to do
 }

@@ -1,7 +1,7 @@
 package calls
 
-// A SyntheticThread is a thread of a trace with a number that no thread of the recording has, as
-// its own is unknown.
+// A SyntheticThread is a thread of a trace with an unknown number. It gets one that no thread of
+// the recording has.
 type SyntheticThread struct {
 	TID  uint32
 	Name string

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 )
 
-// Numbers that instructions have for registers.
+// Register numbers in instructions.
 const (
 	aFP = 29
-	aSP = 31 // or zero, as the instruction has it
+	aSP = 31 // or the zero register, depending on the instruction
 )
 
-// arm64Watched says how a register is watched.
+// arm64Watched returns the index of a watched register, or none.
 func arm64Watched(reg uint32) uint8 {
 	switch {
 	case reg == aFP:
@@ -26,12 +26,12 @@ func arm64Watched(reg uint32) uint8 {
 // bits returns bits hi to lo of an instruction.
 func bits(w uint32, hi, lo int) uint32 { return w >> lo & (1<<(hi-lo+1) - 1) }
 
-// signed takes the low n bits of v for a signed number.
+// signed returns the low n bits of v as a signed number.
 func signed(v uint32, n int) int32 { return int32(v<<(32-n)) >> (32 - n) }
 
-// decodeARM64 takes the instruction at code[at:] apart and appends what it does
-// [Arm ARM, C4.1]. It knows every word to be an instruction of 4 bytes; instructions
-// are in little endian whatever the data is in.
+// decodeARM64 decodes the instruction at code[at:] and appends its ops [Arm ARM, C4.1]. Every word
+// counts as an instruction of 4 bytes. Instructions are little-endian, whatever the byte order of
+// the data.
 func decodeARM64(code []byte, at int, ops []op) ([]op, int) {
 	if len(code)-at < 4 {
 		return ops, 0
@@ -59,14 +59,14 @@ func decodeARM64(code []byte, at int, ops []op) ([]op, int) {
 	return e.ops, 4
 }
 
-// arm64Write notes that a general register gets a value.
+// arm64Write adds the op of writing a general register.
 func arm64Write(e *emitter, reg uint32) {
 	if r := arm64Watched(reg); r != none {
 		e.add(op{kind: opWrite, reg: r})
 	}
 }
 
-// arm64Immediate is data processing with immediates.
+// arm64Immediate decodes data processing with immediates.
 func arm64Immediate(e *emitter, w uint32) {
 	rd, rn := bits(w, 4, 0), bits(w, 9, 5)
 	class := bits(w, 25, 23)
@@ -87,8 +87,8 @@ func arm64Immediate(e *emitter, w uint32) {
 			return
 		}
 	}
-	// Register 31 is the stack pointer in add and sub, and in and, orr and eor, but
-	// not where they set flags.
+	// Register 31 is the stack pointer in add and sub, and in and, orr and eor, but not if they set
+	// flags.
 	addsub, logic := class == 2 && bits(w, 29, 29) == 0, class == 4 && bits(w, 30, 29) != 3
 	if rd == aSP && (addsub || logic) {
 		e.add(op{kind: opLoseSP})
@@ -97,7 +97,7 @@ func arm64Immediate(e *emitter, w uint32) {
 	arm64Write(e, rd)
 }
 
-// arm64Branch is branches, exceptions and system instructions.
+// arm64Branch decodes branches, exceptions and system instructions.
 func arm64Branch(e *emitter, w uint32, at, size int) {
 	to := func(imm uint32, n int) int32 { return target(int64(at)+4*int64(signed(imm, n)), size) }
 	switch {
@@ -126,14 +126,14 @@ func arm64Branch(e *emitter, w uint32, at, size int) {
 		if bits(w, 23, 21) == 1 || bits(w, 23, 21) == 2 { // brk, hlt
 			e.add(op{kind: opTrap})
 		}
-	case w&^0xe0 == 0xd503231f: // paciasp and such, autiasp and such
+	case w&^0xe0 == 0xd503231f: // paciasp and the like, autiasp and the like
 		e.add(op{kind: opSign, imm: 1 - int32(bits(w, 7, 7))})
 	case w&0xfff00000 == 0xd5300000, w&0xfff80000 == 0xd5280000: // mrs, sysl
 		arm64Write(e, bits(w, 4, 0))
 	}
 }
 
-// arm64Register is data processing with registers, behind other code.
+// arm64Register decodes data processing with registers. behind is the code before it.
 func arm64Register(e *emitter, w uint32, behind []byte) {
 	rd := bits(w, 4, 0)
 	if w&0x1f200000 == 0x0b200000 && rd == aSP && bits(w, 29, 29) == 0 { // add, sub with an extended register
@@ -148,12 +148,12 @@ func arm64Register(e *emitter, w uint32, behind []byte) {
 		}
 		return
 	}
-	// mov x29, x29 and such write what is there; nobody does that.
+	// mov x29, x29 and the like keep the value, but do not occur.
 	arm64Write(e, rd)
 }
 
-// arm64Constant returns what the instructions directly behind which we are put into
-// a register: frames too large for an immediate are made so.
+// arm64Constant returns the constant that the last instructions of behind load into a register:
+// frames too large for an immediate are made so.
 func arm64Constant(behind []byte, reg uint32) (imm int32, ok bool) {
 	last := func() (w uint32) {
 		if n := len(behind) - 4; n >= 0 {
@@ -175,7 +175,7 @@ func arm64Constant(behind []byte, reg uint32) (imm int32, ok bool) {
 	return 0, false
 }
 
-// arm64Vector is the few vector instructions that write a general register.
+// arm64Vector decodes the few vector instructions that write a general register.
 func arm64Vector(e *emitter, w uint32) {
 	switch opcode := bits(w, 18, 16); {
 	case w&0x5f20fc00 == 0x1e200000 && opcode != 2 && opcode != 3: // fcvt*, fmov; fmov to a vector is 7

@@ -1,23 +1,23 @@
 package cfi
 
-// How an instruction changes its base register.
+// Changes of the base register by an instruction.
 const (
 	asIs = iota
 	before
 	after
 )
 
-// arm64Memory is loads and stores.
+// arm64Memory decodes loads and stores.
 func arm64Memory(e *emitter, w uint32) {
 	rt, load := bits(w, 4, 0), false
 	switch vector := bits(w, 26, 26) == 1; {
 	case w&0x3a000000 == 0x28000000:
 		arm64Pair(e, w)
-	case w&0x3b000000 == 0x18000000: // load from a place near by
+	case w&0x3b000000 == 0x18000000: // load relative to pc
 		if !vector && bits(w, 31, 30) != 3 {
 			arm64Write(e, rt)
 		}
-	case w&0x3b000000 == 0x39000000: // base and an unsigned number
+	case w&0x3b000000 == 0x39000000: // base and unsigned offset
 		scale := bits(w, 31, 30)
 		load = bits(w, 23, 22) != 0
 		if vector {
@@ -25,7 +25,7 @@ func arm64Memory(e *emitter, w uint32) {
 			load = bits(w, 22, 22) != 0
 		}
 		arm64Access(e, w, rt, !vector && scale == 3 && bits(w, 23, 22) < 2, vector, load, asIs, int32(bits(w, 21, 10)<<scale))
-	case w&0x3b200000 == 0x38000000: // base and a signed number
+	case w&0x3b200000 == 0x38000000: // base and signed offset
 		load = bits(w, 23, 22) != 0
 		if vector {
 			load = bits(w, 22, 22) != 0
@@ -44,7 +44,7 @@ func arm64Memory(e *emitter, w uint32) {
 		e.add(op{kind: opLoseSP})
 		arm64Write(e, rt)
 	case w&0x3f000000 == 0x08000000: // exclusive, ordered, compare and swap
-		arm64Write(e, bits(w, 20, 16)) // status, or what was there
+		arm64Write(e, bits(w, 20, 16)) // status, or the old value
 		if bits(w, 22, 22) == 1 {
 			arm64Write(e, rt)
 			arm64Write(e, bits(w, 14, 10))
@@ -54,7 +54,7 @@ func arm64Memory(e *emitter, w uint32) {
 		if bits(w, 21, 21) == 1 && bits(w, 9, 5) == aSP && bits(w, 11, 10) != 2 {
 			e.add(op{kind: opLoseSP})
 		}
-	case w&0x9f000000 == 0x0c000000 || w&0xbf000000 == 0x0d000000: // structures of vectors
+	case w&0x9f000000 == 0x0c000000 || w&0xbf000000 == 0x0d000000: // vector structures
 		if bits(w, 23, 23) == 1 && bits(w, 9, 5) == aSP {
 			e.add(op{kind: opLoseSP})
 		} else if bits(w, 23, 23) == 1 {
@@ -63,7 +63,7 @@ func arm64Memory(e *emitter, w uint32) {
 	}
 }
 
-// arm64Base returns a base register, as far as it is of interest.
+// arm64Base returns the base register, or baseNone if it is not tracked.
 func arm64Base(w uint32) uint8 {
 	switch bits(w, 9, 5) {
 	case aSP:
@@ -74,7 +74,7 @@ func arm64Base(w uint32) uint8 {
 	return baseNone
 }
 
-// arm64Move notes that an access changes its base register.
+// arm64Move adds the op of changing the base register by an access.
 func arm64Move(e *emitter, w uint32, by int32) {
 	if bits(w, 9, 5) == aSP {
 		e.add(opAdd(by))
@@ -83,7 +83,8 @@ func arm64Move(e *emitter, w uint32, by int32) {
 	}
 }
 
-// arm64Access is a load or a store of one register, a whole general one or another.
+// arm64Access adds the ops of a load or store of one register. whole marks 64 bits of a general
+// register.
 func arm64Access(e *emitter, w, rt uint32, whole, vector, load bool, change int, by int32) {
 	displacement := by
 	if change == before {
@@ -102,7 +103,7 @@ func arm64Access(e *emitter, w, rt uint32, whole, vector, load bool, change int,
 	}
 }
 
-// arm64Word is one register of a load or store.
+// arm64Word adds the ops for one register of a load or store.
 func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, displacement int32, size uint8) {
 	reg := arm64Watched(rt)
 	switch {
@@ -121,7 +122,7 @@ func arm64Word(e *emitter, base uint8, rt uint32, whole, vector, load bool, disp
 	}
 }
 
-// arm64Pair is a load or store of two registers.
+// arm64Pair decodes a load or store of two registers.
 func arm64Pair(e *emitter, w uint32) {
 	vector, load, size := bits(w, 26, 26) == 1, bits(w, 22, 22) == 1, int32(4)
 	switch opc := bits(w, 31, 30); {
@@ -141,7 +142,7 @@ func arm64Pair(e *emitter, w uint32) {
 		displacement = 0
 	}
 	base, rt, rt2 := arm64Base(w), bits(w, 4, 0), bits(w, 14, 10)
-	if load && !vector && rt == aFP && base == baseFP { // the base goes last
+	if load && !vector && rt == aFP && base == baseFP { // load the base last
 		arm64Word(e, base, rt2, whole, vector, load, displacement+size, uint8(size))
 		arm64Word(e, base, rt, whole, vector, load, displacement, uint8(size))
 	} else {
@@ -153,8 +154,8 @@ func arm64Pair(e *emitter, w uint32) {
 	}
 }
 
-// paddingARM64 returns the length of what fills the space between pieces of code:
-// nop, udf 0 and brk.
+// paddingARM64 returns the length of the padding at the start of code, in bytes: nop, udf 0 and
+// brk.
 func paddingARM64(code []byte) int {
 	at := 0
 	for len(code)-at >= 4 {

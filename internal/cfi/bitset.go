@@ -4,17 +4,17 @@ import (
 	mathbits "math/bits"
 )
 
-// A bitset is a set of small numbers. It has a bit for each word that is not empty, and
-// so on, so that what is next is found at once wherever it is.
+// A bitset is a set of small numbers. Each level has a bit for each non-empty word of the level
+// below, so next is fast everywhere.
 type bitset struct{ levels [][]uint64 }
 
-// reset empties the set and makes room for numbers below n.
+// reset empties the set, and makes space for numbers below n.
 func (b *bitset) reset(n int) {
 	b.levels = b.levels[:0]
 	for l := 0; ; l++ {
 		n = (n + 63) / 64
 		if l < cap(b.levels) {
-			b.levels = b.levels[:l+1] // there may have been one
+			b.levels = b.levels[:l+1] // reuse its memory
 		} else {
 			b.levels = append(b.levels, nil)
 		}
@@ -45,7 +45,7 @@ func (b *bitset) remove(i int) {
 	}
 }
 
-// next returns the first number from i on, or -1.
+// next returns the first number in the set from i on, or -1.
 func (b *bitset) next(i int) int {
 	l := 0
 	for ; ; l++ {

@@ -7,28 +7,27 @@ import (
 
 // Marks of bytes.
 const (
-	markStart    = 1 << iota // an instruction starts here
-	markTarget               // a jump leads here
-	markTried                // a gap was found here, and decoded
-	markOld                  // an instruction of an earlier part starts here
-	markCalled               // a call leads here
+	markStart    = 1 << iota // start of an instruction
+	markTarget               // target of a jump
+	markTried                // start of a decoded gap
+	markOld                  // start of an instruction in an earlier part
+	markCalled               // target of a call
 	markUnproved             // a call here may have moved the stack pointer
-	markAnchor               // this instruction depends on the stack pointer
+	markAnchor               // the instruction here depends on the stack pointer
 )
 
-// A run is code from start to end, one instruction behind the other, of which only
-// the last can have no successor.
+// A run is code from start to end, without gaps. Only its last instruction may lack a successor.
 type run struct {
 	start, end uint32
-	ops, upTo  int // those of the run are s.ops[ops:upTo]
+	ops, upTo  int // the run's ops are s.ops[ops:upTo]
 }
 
-// discover takes apart all code that s.gaps leads to and that was not come by
-// before. It fills s.sorted with its ops and s.targets with where jumps lead, in the
-// order of addresses, and s.runs. It reports whether no instruction lies in another, and it is not too much.
+// discover decodes all code that is reachable from s.gaps and was not decoded before. It sets
+// s.runs, s.sorted with the ops, and s.targets with the jump targets, sorted by address. It returns
+// false if instructions overlap, or if there are too many.
 func (s *Synthesizer) discover() bool { return s.takeApart() && s.order() }
 
-// takeApart fills s.runs and s.ops. It reports whether the code stays within the limits.
+// takeApart sets s.runs and s.ops. It returns false if the code exceeds the limits.
 func (s *Synthesizer) takeApart() bool {
 	s.runs, s.ops, s.sorted, s.targets = s.runs[:0], s.ops[:0], s.sorted[:0], s.targets[:0]
 	s.pending = append(s.pending[:0], s.gaps...)
@@ -54,14 +53,13 @@ func (s *Synthesizer) takeApart() bool {
 	return true
 }
 
-// order fills s.sorted and completes s.targets. It reports whether no instruction overlaps
-// another.
+// order sets s.sorted and completes s.targets. It returns false if instructions overlap.
 func (s *Synthesizer) order() bool {
 	end := uint32(0)
 	for i, r := range s.runs {
 		if r.start < end {
 			if r.end <= end && r.ops == r.upTo {
-				continue // a jump over the prefix lock, and nothing to do with frames
+				continue // a jump over the prefix lock, without an effect on frames
 			}
 			return false
 		}
@@ -84,19 +82,19 @@ func (s *Synthesizer) order() bool {
 	return true
 }
 
-// target returns the index of a place in s.targets, if it is one of them: it may have
-// been come by in an earlier part.
+// target returns the index of a place in s.targets. ok is false if it is not there: an earlier part
+// may have it.
 func (s *Synthesizer) target(at uint32) (i int, ok bool) {
-	i = int(s.slot[at]) // or what was there for other code, for it is never cleared
+	i = int(s.slot[at]) // slot is never cleared: this may be a value for other code
 	return i, i < len(s.targets) && s.targets[i] == at
 }
 
-// maxPadding is how far code is looked for behind code: many jumps may lead into one
-// long row of int3.
+// maxPadding is the maximum length of padding that is skipped, in bytes: many jumps may lead into
+// one long row of int3.
 const maxPadding = 1 << 10
 
-// further goes on in a gap behind code that ended: there may be more that no jump
-// leads to whose target is known, as in an interpreter.
+// further continues in a gap after code that ended. More code may follow, reached only by jumps
+// with unknown targets, as in an interpreter.
 func (s *Synthesizer) further() {
 	at := s.behind[len(s.behind)-1]
 	s.behind = s.behind[:len(s.behind)-1]
@@ -109,8 +107,8 @@ func (s *Synthesizer) further() {
 	}
 }
 
-// age gives what was come by so far to earlier parts: data taken for code must not
-// change what is known of code.
+// age assigns all code found so far to earlier parts. Data decoded as code must not change the
+// results for code.
 func (s *Synthesizer) age() {
 	for i, m := range s.mark {
 		if m&markStart != 0 {
@@ -120,7 +118,7 @@ func (s *Synthesizer) age() {
 	s.later = true
 }
 
-// crosses reports whether an instruction reaches into code of an earlier part.
+// crosses reports whether an instruction overlaps code of an earlier part.
 func (s *Synthesizer) crosses(at uint32, n int) bool {
 	for _, m := range s.mark[at : int(at)+n] {
 		if m&markOld != 0 {
@@ -132,7 +130,7 @@ func (s *Synthesizer) crosses(at uint32, n int) bool {
 
 func (s *Synthesizer) tooMuch() bool { return len(s.ops) > maxOps || len(s.targets) > maxTargets }
 
-// lead notes that a jump leads to a place.
+// lead records the target of a jump.
 func (s *Synthesizer) lead(at uint32) {
 	if s.mark[at]&markTarget == 0 {
 		s.mark[at] |= markTarget
@@ -140,8 +138,8 @@ func (s *Synthesizer) lead(at uint32) {
 	}
 }
 
-// follow takes code apart from one instruction on, up to one that ends it or was
-// come by before.
+// follow decodes code from one instruction on. It stops after an instruction without a successor,
+// and before decoded code.
 func (s *Synthesizer) follow(at uint32) {
 	r := run{start: at, ops: len(s.ops)}
 	decode, code := s.m.decode, s.code
@@ -150,7 +148,7 @@ func (s *Synthesizer) follow(at uint32) {
 		var n int
 		if s.ops, n = decode(code, int(at), s.ops); n == 0 || s.later && s.crosses(at, n) {
 			s.ops = s.ops[:before]
-			// Nobody knows what this does, nor what is behind it.
+			// The effect of this instruction is unknown, and so is its length.
 			s.ops = append(s.ops, op{off: at, end: at, kind: opTrap, imm: undecodable})
 			break
 		}
@@ -178,7 +176,7 @@ func (s *Synthesizer) follow(at uint32) {
 				}
 			}
 		}
-		// Calls of the function itself are nothing special.
+		// Calls of the function's own start need no mark.
 		if o.kind == opCall && o.imm > 0 && s.mark[o.imm]&markCalled == 0 {
 			s.mark[o.imm] |= markCalled
 			s.calls = append(s.calls, uint32(o.imm))
@@ -194,8 +192,8 @@ func (s *Synthesizer) follow(at uint32) {
 	s.runs = append(s.runs, r)
 }
 
-// dropUses removes the use of the frame pointer at s.ops[at] if it is no new evidence: the
-// function sets the frame pointer, or an earlier use exists.
+// dropUses removes the use of the frame pointer at s.ops[at] if it shows nothing new: the function
+// sets the frame pointer, or an earlier use exists.
 func (s *Synthesizer) dropUses(at, first int) {
 	if at < len(s.ops) && s.ops[at].kind == opUseFP && (s.setsFP || at > first && s.ops[at-1].kind == opUseFP) {
 		s.ops = append(s.ops[:at], s.ops[at+1:]...)

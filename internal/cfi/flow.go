@@ -4,18 +4,17 @@ import (
 	"slices"
 )
 
-// maxVisits is how often an op is looked at, on average, before a function is given
-// up: states only lose, so that each target is come back to at most as often as there
-// is something in them, and real code does with a tenth of this.
+// maxVisits is the average number of visits of an op before a function is given up. States only
+// lose content, so the visits of each target are bounded by the size of a state. Real code needs a
+// tenth of this.
 const maxVisits = 64
 
-// flow finds out what holds at each target: what all ways that lead there agree on. It
-// reports whether it came to an end.
+// flow computes the state at each target: the common rules of all paths to it. It returns false if
+// it exceeds its budget.
 //
-// In code that is right, they agree on where the CFA is. Where they do not, one of
-// them is never gone. That is so behind a call that does not return, which mostly
-// comes last in its block: where jumps to the code behind it say something else, they
-// are right, and everything is done again without that way.
+// In correct code, the paths agree on the CFA. If they do not, one of them is never taken. This
+// happens after a call that does not return, mostly the last op of its block. If jumps to the code
+// after it disagree with it, the jumps are right. Then flow starts again without that path.
 func (s *Synthesizer) flow(first *state) bool {
 	n := len(s.targets)
 	s.in, s.weak = slices.Grow(s.in[:0], n)[:n], slices.Grow(s.weak[:0], n)[:n]
@@ -29,13 +28,13 @@ func (s *Synthesizer) flow(first *state) bool {
 		clear(s.weak)
 		s.stale.reset(n)
 		for _, at := range s.gaps {
-			// What is called has a return address on the stack that the function has not.
+			// A called place has a return address on the stack that the entry lacks.
 			if i, ok := s.target(at); ok && (!s.later || s.mark[at]&markCalled == 0) {
 				s.in[i].meet(first)
 				s.stale.add(i)
 			}
 		}
-		// In the order of addresses, from the start again while there is something.
+		// In the order of addresses, again from the start until no target is left.
 		for i := s.stale.next(0); i >= 0; {
 			s.stale.remove(i)
 			if s.block(i, nil); s.budget < 0 {
@@ -68,22 +67,22 @@ func (s *Synthesizer) blocks() {
 	s.first = append(s.first, len(s.sorted))
 }
 
-// at returns what holds at a target.
+// at returns the state at a target.
 func (s *Synthesizer) at(i int) state {
 	in := s.in[i]
 	if !s.distrust[i] {
 		in.meet(&s.weak[i])
 	}
-	// A function may call itself from its second instruction on. Where there is more on
-	// the stack, nobody knows how much: what the call leaves there is not counted.
+	// A function may call itself from its second instruction on. If there is more on the stack, its
+	// size is unknown: the return address of the call is not counted.
 	if in.spOK && in.sp != s.entry.sp && s.mark[s.targets[i]]&markCalled != 0 {
 		in.loseSP()
 	}
 	return in
 }
 
-// block lets the state at a target flow through the code up to the next one. If there
-// is a visitor, it is shown what holds from each place on where that may change.
+// block propagates the state at a target through the code up to the next target. It calls visit, if
+// not nil, with the state from each place where it may change.
 func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 	now := &s.now // not on the stack: visitors might keep it
 	*now = s.at(i)
@@ -98,7 +97,7 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 	behindCall := uint32(0)
 	for j := range ops {
 		o := &ops[j]
-		since := o.end // the state after o holds from here on
+		since := o.end // the state after o is valid from here on
 		var last *op   // the op before, in the block
 		if j > 0 {
 			last = &ops[j-1]
@@ -144,7 +143,7 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 		if ends {
 			*now = state{}
 		}
-		// What follows at the same place is not looked at when nobody comes there.
+		// Skip unreachable code that follows at the same place.
 		if visit != nil && (ends || j+1 == len(ops) || ops[j+1].off != o.off) {
 			visit(since, now)
 		}
@@ -164,13 +163,13 @@ func (s *Synthesizer) block(i int, visit func(off uint32, now *state)) {
 	}
 }
 
-// only reports whether there is nothing but padding between two places.
+// only reports whether there is only padding between two places.
 func (s *Synthesizer) only(from, to uint32) bool {
 	return from <= to && from+uint32(s.m.padding(s.code[from:to])) == to
 }
 
-// guard sees to it that there is a return address: one that was taken off the stack
-// is somewhere else now.
+// guard ensures that the return address is below the stack pointer. After the stack pointer has
+// passed it, its place is unknown.
 func (s *Synthesizer) guard(now *state) {
 	if now.spOK && now.sp < s.limit {
 		s.result.Popped = max(s.result.Popped, uint64(s.limit-now.sp))
@@ -179,15 +178,15 @@ func (s *Synthesizer) guard(now *state) {
 	}
 }
 
-// pushes reports whether an op is the last before a place and writes to the top of the
-// stack: a return there is a jump.
+// pushes reports whether an op is the last before a place, and writes to the top of the stack: a
+// return there is a jump.
 func (o *op) pushes(at uint32) bool {
 	return o.kind == opStore && o.base == baseSP && o.imm == 0 && o.size == wordSize && o.end == at
 }
 
-// contradicted notes that there is a return where the stack pointer does not lead to
-// the return address: something on the way there does to it what nobody knows. Mostly
-// it is a call, of what takes its arguments off the stack.
+// contradicted records a return where the stack pointer does not lead to the return address: its
+// value is wrong. Mostly a call of a function that removes its arguments from the stack is the
+// reason.
 func (s *Synthesizer) contradicted(now *state) {
 	if now.called {
 		s.doubtCalled = true
@@ -196,9 +195,9 @@ func (s *Synthesizer) contradicted(now *state) {
 	}
 }
 
-// borrows notes that an instruction counts from a frame pointer that the function has
-// not set up. If a frame is left without any call before, the function began in it. Or
-// else, if there was a call that may have set it up, it did.
+// borrows records an instruction that uses a frame pointer which the function has not set. If a
+// frame is left without any call before, the function began in that frame. Otherwise, if there was
+// a call that may have made the frame, it did.
 func (s *Synthesizer) borrows(o *op, now *state) {
 	if s.setsFP || now.fpOK {
 		return
@@ -212,8 +211,7 @@ func (s *Synthesizer) borrows(o *op, now *state) {
 	}
 }
 
-// witness records the evidence that an instruction gives about the function. last is the op
-// before it.
+// witness records what an instruction shows about the function. last is the op before it.
 func (s *Synthesizer) witness(o, last *op, now *state) {
 	if (o.kind == opReturn || o.kind == opIndirect || o.kind == opJump && o.imm == outside) &&
 		now.spOK && now.sp > s.entry.sp && !now.fpOK && now.intact>>fp&1 != 0 {

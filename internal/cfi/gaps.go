@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Gaps are what no jump leads to whose target is known: code, but data, too.
+// Gaps are code without a known jump to it. They may be data, too.
 
-// maxRounds is how often gaps are looked for. In each, only the first bytes are
-// certain to be a beginning.
+// maxRounds bounds the searches for gaps. In each, only the first bytes of a gap certainly start an
+// instruction.
 const maxRounds = 4
 
-// fillGaps finds out what holds in gaps. Data that is taken for code must not do harm:
+// fillGaps derives the states in gaps. Data decoded as code must do no harm:
 //
-//   - Where all frames of the function are classic, all of a gap has that frame, whatever
-//     its bytes mean, except behind what ends such a frame.
-//   - Else what flows through a gap is believed where it flows to ends that fit it.
+//   - If all frames of the function are classic, a gap has that frame, except after the end of such
+//     a frame. The meaning of its bytes does not matter.
+//   - Otherwise the states in a gap count if its code ends in a plausible way.
 func (s *Synthesizer) fillGaps(entry *Entry) {
 	if s.gap = s.gapState(entry); !s.gap.live {
 		return
@@ -37,11 +37,10 @@ func (s *Synthesizer) fillGaps(entry *Entry) {
 	}
 }
 
-// gapState returns what holds in code that no jump leads to whose target is known.
-// If there are jumps with unknown targets, it is what holds at them: tables of jumps
-// lead to where the frame is as it was. Jumps with the frame of the entry leave the
-// function. Else, where the function has a frame pointer wherever it has a frame,
-// the code is entered with that: handlers of exceptions are. Else nobody knows.
+// gapState returns the state of code that is no target of a known jump. With indirect jumps, it is
+// their state: jump tables keep the frame. Jumps with the frame of the entry leave the function.
+// Otherwise, if all frames of the function have a frame pointer, the code is entered with it, as
+// exception handlers are. In other cases the state is unknown.
 func (s *Synthesizer) gapState(entry *Entry) state {
 	if entry != nil && entry.Shared {
 		return s.entry
@@ -57,7 +56,7 @@ func (s *Synthesizer) gapState(entry *Entry) state {
 	return gap
 }
 
-// fillClassic gives all gaps the classic frame, up to where they end it.
+// fillClassic gives all gaps the classic frame, up to the ends of frames in them.
 func (s *Synthesizer) fillClassic() {
 	if len(s.gaps) == 0 {
 		return
@@ -83,7 +82,7 @@ func (s *Synthesizer) fillClassic() {
 	}
 }
 
-// cut puts s.cuts into the pieces that they lie in. Both are in order.
+// cut inserts s.cuts into the pieces around them. Both are sorted.
 func (s *Synthesizer) cut() {
 	if len(s.cuts) == 0 {
 		return
@@ -109,9 +108,9 @@ func (s *Synthesizer) cut() {
 	s.pieces = pieces
 }
 
-// goesWell reports whether what an op does to where code goes fits what holds: it
-// leaves the function with the stack as it was at the entry, or with its frame as it
-// was where the gap begins (for a part of it that lies elsewhere), and goes on in code that is known with what holds there.
+// goesWell reports whether the control flow of an op fits the state. To leave the function, the
+// stack must be as at the entry. Or the frame must be as at the start of the gap, for a part of the
+// function that lies elsewhere. To continue in known code, the state must fit that code.
 func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
 	leaves := now.spOK && now.sp == s.entry.sp || now.classic() ||
 		now.spOK == s.gap.spOK && now.sp == s.gap.sp && now.fpOK == s.gap.fpOK && now.fp == s.gap.fp
@@ -140,7 +139,7 @@ func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
 	return true
 }
 
-// fits reports whether code that is known may be reached with a state.
+// fits reports whether a state may enter known code.
 func (s *Synthesizer) fits(at uint32, now *state) bool {
 	i, found := slices.BinarySearchFunc(s.pieces, at, func(p piece, at uint32) int { return cmp.Compare(p.start, at) })
 	if !found {
@@ -153,10 +152,10 @@ func (s *Synthesizer) fits(at uint32, now *state) bool {
 	return !p.conflicts(now) && (p.spOK && now.spOK || p.fpOK && now.fpOK && p.fp == now.fp)
 }
 
-// maxJudge is how often all code of gaps is looked at to find out what it leads to.
+// maxJudge bounds the passes over the code of gaps in judge.
 const maxJudge = 16
 
-// judge finds the targets in gaps from which code goes somewhere that it does not fit.
+// judge finds the targets in gaps with code that leads to a place it does not fit.
 func (s *Synthesizer) judge() {
 	s.bad = slices.Grow(s.bad[:0], len(s.targets))[:len(s.targets)]
 	clear(s.bad)
@@ -199,8 +198,8 @@ func (s *Synthesizer) leadsToBad(i int) bool {
 	return i+1 < len(s.targets) && s.bad[i+1]
 }
 
-// findGaps fills s.gaps with where there is code that was not come by: behind the
-// padding between what was.
+// findGaps sets s.gaps to the starts of code that was not found before: after the padding between
+// known pieces.
 func (s *Synthesizer) findGaps() {
 	s.gaps = s.gaps[:0]
 	at := uint32(0)

@@ -8,20 +8,20 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// HotSpot's template interpreter on x86-64. All its code, one piece of 100 kB whose parts
-// jump to each other by tables, has one frame (frame_x86.hpp, the same from JDK 17 to 25):
+// HotSpot's template interpreter on x86-64. Its code is one piece of 100 kB, with parts that jump
+// to each other by tables. All of it has one frame (frame_x86.hpp, the same from JDK 17 to 25):
 //
 //	rbp+8   return address
 //	rbp     the caller's rbp
 //	rbp-8   sender_sp, the caller's stack pointer: the CFA
 //
-// The CFA is not rbp+16: the method's parameters and locals lie between. Interpreted callers
-// do not need it, as their rows count from rbp. Compiled callers do: theirs count from the
-// stack pointer. Adapters between compiled callers and the interpreter, and deoptimization,
-// pass on the caller's stack pointer as it was (gen_c2i_adapter and generate_deopt_blob of
+// The CFA is not rbp+16: the method's parameters and locals lie between. Interpreted callers do not
+// need it, because their rows count from rbp. Compiled callers do: theirs count from the stack
+// pointer. Adapters between compiled callers and the interpreter, and deoptimization, pass on the
+// caller's stack pointer as it was (gen_c2i_adapter and generate_deopt_blob of
 // sharedRuntime_x86_64.cpp).
 //
-// The code shows that it is so. The frame is made by
+// The code itself shows this frame. It is made by
 //
 //	push rax         the return address, from below the locals
 //	push rbp
@@ -45,24 +45,23 @@ var (
 )
 
 const (
-	senderSP = -8 // of rbp
+	senderSP = -8 // offset from rbp
 
-	// maxRemoval is how many bytes are between the load of sender_sp and leave, at most: the
-	// check of the reserved zone, with two calls into the VM.
+	// maxRemoval bounds the bytes between the load of sender_sp and leave: the check of the
+	// reserved zone, with two calls into the VM.
 	maxRemoval = 1024
-	// maxLeaving is how many bytes are between leave and mov rsp, at most: since JDK 25, a
-	// store for JFR.
+	// maxLeaving bounds the bytes between leave and mov rsp: since JDK 25, a store for JFR.
 	maxLeaving = 16
 )
 
-// InterpreterRows returns rows for all of the code of HotSpot's interpreter. rows are what
-// [Synthesizer.Synthesize] has found in it, which remain. Everywhere else, the row follows
-// the frame pointer, as unwinders do that find no row, and says where the CFA is.
+// InterpreterRows returns rows for all of the code of HotSpot's interpreter. It keeps rows, which
+// [Synthesizer.Synthesize] has derived. Everywhere else, the row follows the frame pointer, as
+// unwinders do without a row, and adds the CFA.
 //
-// Before a method's frame is made and after it is removed, rbp is the caller's. There the row
-// leads to the caller's caller, as it does without one.
+// Before a method's frame is made and after it is removed, rbp is the caller's. There the row leads
+// to the caller's caller, as it does without one.
 //
-// Code that has another frame than the interpreter's of JDK 17 to 25 keeps its rows.
+// Code with another frame than the interpreter's of JDK 17 to 25 keeps its rows.
 func InterpreterRows(t jitcode.Target, code []byte, rows []jitcode.FrameRow) []jitcode.FrameRow {
 	m := machineOf(t)
 	if m == nil || elf.Machine(t.Machine) != elf.EM_X86_64 || len(code) > maxCode {
@@ -77,7 +76,7 @@ func InterpreterRows(t jitcode.Target, code []byte, rows []jitcode.FrameRow) []j
 		CFA:   jitcode.CFA{Reg: m.regs[fp], Offset: 2 * wordSize, Stored: senderSP},
 		Saved: []jitcode.SavedReg{{Reg: m.regs[fp], Offset: -2 * wordSize}, {Reg: m.returnReg, Offset: -wordSize}},
 	}
-	early := frame // sender_sp is not there yet
+	early := frame // before sender_sp is pushed
 	early.CFA.Stored = 0
 	var out []jitcode.FrameRow
 	add := func(from uint64, row jitcode.FrameRow) {
@@ -87,7 +86,7 @@ func InterpreterRows(t jitcode.Target, code []byte, rows []jitcode.FrameRow) []j
 		}
 		out = append(out, row)
 	}
-	// fill gives code from one place up to another the interpreter's frame.
+	// fill gives the code between two places the interpreter's frame.
 	fill := func(from, to uint64) {
 		add(from, frame)
 		for ; len(made) > 0 && made[0] < to; made = made[1:] {
@@ -118,8 +117,8 @@ func InterpreterRows(t jitcode.Target, code []byte, rows []jitcode.FrameRow) []j
 	return slices.Clip(out)
 }
 
-// framesMade returns where sender_sp is pushed, in order, if all frames in code are made as
-// the interpreter makes its own, and there is one.
+// framesMade returns the sorted places where sender_sp is pushed. ok is true if there is at least
+// one, and all frames in code are made in the interpreter's way.
 func framesMade(code []byte) (at []uint64, ok bool) {
 	for from := 0; ; {
 		i := bytes.Index(code[from:], pushMoveRBP)
@@ -135,7 +134,7 @@ func framesMade(code []byte) (at []uint64, ok bool) {
 	}
 }
 
-// removesFrame reports whether code removes a frame as the interpreter removes its own.
+// removesFrame reports whether code removes a frame in the interpreter's way.
 func removesFrame(code []byte) bool {
 	const leave = 0xc9
 	for at := 0; ; at++ {

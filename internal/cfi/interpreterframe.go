@@ -11,21 +11,20 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// interpreterSamples is the number of places at which a host is probed.
+// interpreterSamples is the number of places at which an interpreter is probed.
 const interpreterSamples = 1024
 
-// InterpreterFrame returns the frame of most of the code of a program's function, such as the main loop
-// of an interpreter. Code that a JIT compiler makes for it to jump to runs in that frame.
-// ehFrame is the program's .eh_frame, addr its address, and pc the function's first
-// address. It fails if no frame holds in most of the function, or the frame is of another
-// kind.
+// InterpreterFrame returns the frame of most of the code of a program's function, such as the main
+// loop of an interpreter. JIT code that the interpreter jumps to runs in that frame. ehFrame is the
+// program's .eh_frame, addr its address, and pc the function's first address. It fails if no frame
+// is valid in most of the function, or the frame is of another kind.
 func InterpreterFrame(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row jitcode.FrameRow, err error) {
 	m := machineOf(t)
 	if m == nil || t.Order != binary.LittleEndian {
 		return row, errors.New("code of that machine is not understood")
 	}
 	defer func() {
-		if r := recover(); r != nil { // delve's parser, of what it does not expect
+		if r := recover(); r != nil { // delve's parser panics on unexpected input
 			err = fmt.Errorf("its unwind tables cannot be read: %v", r)
 		}
 	}()
@@ -33,7 +32,8 @@ func InterpreterFrame(t jitcode.Target, ehFrame []byte, addr, pc uint64) (row ji
 	if err != nil {
 		return row, err
 	}
-	i := slices.IndexFunc(fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) }) // they are in any order
+	// The FDEs are not sorted.
+	i := slices.IndexFunc(fdes, func(f *frame.FrameDescriptionEntry) bool { return f.Cover(pc) })
 	if i < 0 {
 		return row, errors.New("its unwind tables say nothing of it")
 	}

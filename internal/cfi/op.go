@@ -1,25 +1,25 @@
 package cfi
 
-// wordSize is that of the machines whose code is understood here.
+// wordSize is the word size of the supported machines, in bytes.
 const wordSize = 8
 
-// A kind says what an instruction does, or a part of it, as far as frames are
-// concerned. Instructions that do nothing of this are not kept.
+// A kind is the effect of an instruction, or of a part of it, on frames. Instructions without such
+// an effect have no op.
 type kind uint8
 
 const (
 	opAddSP    kind = iota // sp += imm
-	opLoseSP               // sp gets a value that nobody knows
+	opLoseSP               // sp gets an unknown value
 	opSPFromFP             // sp = fp + imm
 	opFPFromSP             // fp = sp + imm
 	opStore                // memory at base + imm = reg, or anything if that is none
 	opLoad                 // reg = memory at base + imm
 	opWrite                // reg gets a value
-	opUseFP                // memory at fp + something is read, or its address taken
-	opSign                 // the return address in ra is signed, or is no longer, if imm is 0
+	opUseFP                // memory at fp + something is read, or its address is computed
+	opSign                 // the return address in ra is signed; if imm is 0, it is no longer
 	opCall                 // a call; reg is the Callee; it writes to ra on machines that have it
 
-	// What follows is about which instruction comes next.
+	// The following kinds are about the next instruction.
 	opBranch   // target or the next one
 	opJump     // target; reg is the Callee if the target is outside
 	opIndirect // unknown target
@@ -33,27 +33,26 @@ const (
 	baseNone
 )
 
-// An op is one effect of the instruction from off up to end. Instructions with
-// several effects have several ops, in the order in which these happen.
+// An op is one effect of the instruction from off up to end. Instructions with several effects have
+// several ops, in the order of the effects.
 type op struct {
 	off, end  uint32
 	imm       int32 // or the target of a jump, or outside
 	kind      kind
 	reg, base uint8
-	size      uint8 // of what is stored, in bytes
+	size      uint8 // of the stored value, in bytes
 }
 
-// outside is the target of jumps that leave the function, and of calls that are not
-// known to lead into it.
+// outside is the target of jumps that leave the function, and of calls that may do so.
 const outside = -1
 
-// undecodable is the imm of an opTrap at code that nobody understands.
+// undecodable is the imm of an opTrap at code that cannot be decoded.
 const undecodable = 1
 
-// ends reports whether the next instruction is not the one behind it.
+// ends reports whether the op has no successor.
 func (k kind) ends() bool { return k >= opJump }
 
-// enterFrame is what a prologue does, up to where nobody knows how large the frame is.
+// enterFrame applies a prologue, except for the unknown size of the frame.
 func (m *machine) enterFrame(s *state) {
 	s.loseSP()
 	s.fpOK, s.fp = true, 2*wordSize

@@ -8,20 +8,20 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Proofs that calls leave the stack pointer unchanged. V8's functions take their arguments
-// off the caller's stack, and builtins build the frame of their caller. So rows that count
-// from the stack pointer hold after a call only with a proof.
+// Proofs that calls leave the stack pointer unchanged. V8's functions remove their arguments from
+// the caller's stack, and builtins build the frame of their caller. So rows that count from the
+// stack pointer are valid after a call only with a proof.
 //
-// A call is proved by the code of the called function, if that is known (a Callee). Or it
-// is proved by the code after it. That leads to a return or a tail call with the stack as
-// at the entry, or loads a saved register from its place. Nothing in between may set the
-// stack pointer from elsewhere. Had the call moved the stack pointer, these would go wrong.
+// A call is proved by the code of the called function, if that is known (a Callee). Or it is proved
+// by the code after it. That leads to a return or a tail call with the stack as at the entry, or
+// loads a saved register from its place. Nothing in between may set the stack pointer from
+// elsewhere. If the call had moved the stack pointer, these would fail.
 
 // A Callee is the effect of a function on the registers that its caller's frame depends on.
 type Callee uint8
 
 const (
-	CalleeUnknown Callee = iota // no evidence
+	CalleeUnknown Callee = iota // nothing is proved
 	CalleeNeutral               // leaves the stack pointer and the frame pointer unchanged
 	CalleeOther                 // changes one of them
 )
@@ -145,10 +145,10 @@ func (s *Synthesizer) mayMove(call *op) bool {
 	return Callee(call.reg) == CalleeOther || s.mark[call.off]&markUnproved != 0
 }
 
-// moved applies a call that may have moved the stack pointer. If only the return address
-// was on the stack, the call may have built the function's frame. Then the new state holds
-// from the second byte of the call on: unwinders look there for callers, and the callee
-// builds the frame before it calls anything. moved reports whether this is so.
+// moved applies a call that may have moved the stack pointer. If only the return address was on the
+// stack, the call may have built the function's frame. Then the new state is valid from the second
+// byte of the call on: unwinders look there for callers, and the callee builds the frame before it
+// calls anything. moved reports whether this is so.
 func (s *Synthesizer) moved(now *state) (early bool) {
 	early = now.spOK && now.sp == s.entry.sp && !now.fpOK
 	if early && s.prologue {
@@ -173,8 +173,8 @@ func grown(b []bool, n int) []bool {
 	return b
 }
 
-// TakesArguments reports whether code has an instruction that returns and takes arguments
-// off the caller's stack. It knows only that of x86-64: ret with an operand.
+// TakesArguments reports whether code has an instruction that returns and removes arguments from
+// the caller's stack. It knows only that of x86-64: ret with an operand.
 func TakesArguments(t jitcode.Target, code []byte) bool {
 	if elf.Machine(t.Machine) != elf.EM_X86_64 {
 		return false
@@ -203,6 +203,6 @@ func TakesArguments(t jitcode.Target, code []byte) bool {
 	}
 }
 
-// TakesArgumentsAlways reports whether any code for a machine may take arguments off the
+// TakesArgumentsAlways reports whether any code for a machine may remove arguments from the
 // caller's stack, because no return instruction shows it.
 func TakesArgumentsAlways(t jitcode.Target) bool { return elf.Machine(t.Machine) == elf.EM_AARCH64 }

@@ -8,13 +8,13 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// A piece is code in which one state holds; it is not live where nobody comes.
+// A piece is code with one state; it is not live if it is unreachable.
 type piece struct {
 	start, end uint32
 	state
 }
 
-// keep puts what holds in the code of a part into s.pieces.
+// keep adds the states of a part's code to s.pieces.
 func (s *Synthesizer) keep() {
 	at, was := uint32(0), state{}
 	kept := len(s.pieces)
@@ -53,8 +53,8 @@ func (s *Synthesizer) sortPieces() {
 	slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 }
 
-// rows writes s.pieces as rows. Nobody is ever in what lies between pieces if it is
-// padding: the row before it goes on.
+// rows converts s.pieces to rows. Padding between pieces is never executed: the row before it goes
+// on.
 func (s *Synthesizer) rows() {
 	at := uint32(0)
 	for i := range s.pieces {
@@ -85,7 +85,7 @@ func (s *Synthesizer) addMoved(span ehframe.Span) {
 	s.result.Moved = append(s.result.Moved, span)
 }
 
-// add adds a row, if it says anything new.
+// add adds a row, unless it repeats the last one.
 func (s *Synthesizer) add(row jitcode.FrameRow) {
 	rows := s.result.Rows
 	if last := len(rows) - 1; last >= 0 {
@@ -100,12 +100,12 @@ func (s *Synthesizer) add(row jitcode.FrameRow) {
 	s.result.Rows = append(rows, row)
 }
 
-// row says what a state knows.
+// row returns the row of a piece.
 func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 	row := jitcode.FrameRow{Offset: uint64(p.start), Known: true}
 	switch {
 	case p.signed && !p.classic():
-		return jitcode.FrameRow{Offset: row.Offset} // rows cannot say how to read it
+		return jitcode.FrameRow{Offset: row.Offset} // rows cannot describe how to read it
 	case p.fpOK && (p.classic() || !p.spOK):
 		row.CFA = jitcode.CFA{Reg: s.m.regs[fp], Offset: int64(p.fp)}
 	case p.spOK:
@@ -120,7 +120,7 @@ func (s *Synthesizer) row(p *piece) jitcode.FrameRow {
 		case p.saved[i] != 0:
 			s.arena = append(s.arena, jitcode.SavedReg{Reg: reg, Offset: -int64(p.saved[i])})
 		case p.intact>>i&1 != 0:
-		case i == ra: // there is no way back
+		case i == ra: // the return address is lost
 			return jitcode.FrameRow{Offset: row.Offset}
 		case i == fp:
 			s.arena = append(s.arena, jitcode.SavedReg{Reg: reg, Lost: true})

@@ -1,38 +1,36 @@
 package cfi
 
-// maxSaved is how many registers are watched, at most.
+// maxSaved is the maximum number of watched registers.
 const maxSaved = 12
 
-// Registers that are watched, as the index of their state. Machines say which
-// registers these are.
+// Watched registers, as indexes in a state. Machines define which registers these are.
 const (
 	fp   = 0 // the frame pointer
 	ra   = 1 // the return address, on machines that have it in a register
 	none = 0xff
 )
 
-// A state is what is known before an instruction: numbers that lead from registers
-// to the CFA, and where the caller's registers are.
+// A state has the known rules before an instruction: distances from registers to the CFA, and the
+// places of the caller's registers.
 type state struct {
-	live       bool // can this be reached?
+	live       bool // reachable
 	spOK, fpOK bool
-	called     bool  // is there a call on a way that leads here?
-	unproved   bool  // is there one that may have changed the stack pointer?
-	fresh      bool  // is there a way without any call?
-	signed     bool  // is the return address signed on one?
-	moved      bool  // does the word below the CFA lack the return address, on all ways?
-	sp, fp     int32 // the CFA is so much above the stack pointer and above the frame pointer
+	called     bool  // there is a call on a path to here
+	unproved   bool  // there is one that may have changed the stack pointer
+	fresh      bool  // there is a path without any call
+	signed     bool  // the return address is signed on one path
+	moved      bool  // the word below the CFA lacks the return address on all paths
+	sp, fp     int32 // distance from the stack pointer, and frame pointer, up to the CFA
 
-	intact uint16          // registers that still hold what they held in the caller
-	saved  [maxSaved]int32 // or the caller's value is so much below the CFA; 0 for nowhere
+	intact uint16          // registers that still have the caller's value
+	saved  [maxSaved]int32 // else the caller's value is so far below the CFA; 0 if lost
 }
 
-// classic reports whether the frame pointer points at the frame pointer of the
-// caller, as it does in a frame that is made to be walked.
+// classic reports whether the frame pointer points at the caller's frame pointer, as in frames that
+// are made for unwinding.
 func (s *state) classic() bool { return s.fpOK && s.saved[fp] == s.fp && s.fp > 0 }
 
-// meet keeps what holds in both states, and reports whether that is less than what
-// held in s.
+// meet keeps the common rules of both states. It reports whether s lost a rule.
 func (s *state) meet(t *state) (changed bool) {
 	if !t.live || *s == *t {
 		return false
@@ -66,12 +64,12 @@ func (s *state) tidy() {
 	}
 }
 
-// conflicts reports whether two states cannot both be of one frame.
+// conflicts reports whether two states cannot belong to one frame.
 func (s *state) conflicts(t *state) bool {
 	return s.live && t.live && s.spOK && t.spOK && s.sp != t.sp
 }
 
-// doubt takes back what follows from the stack pointer.
+// doubt removes the rules that depend on the stack pointer.
 func (s *state) doubt(m *machine) {
 	s.loseSP()
 	classic := s.classic() && (m.linked || s.fp == 2*wordSize)
@@ -85,7 +83,7 @@ func (s *state) doubt(m *machine) {
 	}
 }
 
-// below says how far below the CFA an address is that an instruction names.
+// below returns how far below the CFA an operand's address is.
 func (s *state) below(base uint8, displacement int32) (n int32, ok bool) {
 	switch {
 	case base == baseSP && s.spOK:
@@ -96,14 +94,14 @@ func (s *state) below(base uint8, displacement int32) (n int32, ok bool) {
 	return 0, false
 }
 
-// addSP moves the stack pointer.
+// addSP adds to the stack pointer.
 func (s *state) addSP(by int32) {
 	if s.spOK {
 		s.setSP(int64(s.sp) - int64(by))
 	}
 }
 
-// maxFrame is more than any frame has, so that sums do not overflow.
+// maxFrame is above the size of all frames, so that sums do not overflow.
 const maxFrame = 1 << 28
 
 func (s *state) setSP(sp int64) {
@@ -114,16 +112,16 @@ func (s *state) setSP(sp int64) {
 	s.spOK, s.sp = true, int32(sp)
 	for i, n := range s.saved {
 		if n > s.sp {
-			s.saved[i] = 0 // the stack ends above
+			s.saved[i] = 0 // it is below the end of the stack
 		}
 	}
 }
 
 func (s *state) loseSP() { s.spOK, s.sp = false, 0 }
 
-// loseReturnAddress records that the word below the CFA no longer has the return address.
-// V8's handlers of bytecodes move it down to make room for arguments, and leave by a jump.
-// From there on, nothing is known.
+// loseReturnAddress records that the word below the CFA no longer has the return address. V8's
+// bytecode handlers move it down to make space for arguments, and leave by a jump. From there on,
+// nothing is known.
 func (s *state) loseReturnAddress() {
 	s.moved = true
 	s.loseSP()
@@ -137,7 +135,7 @@ func (s *state) setFP(fp int64) {
 	s.tidy()
 }
 
-// write notes that a register gets a value that has nothing to do with the caller.
+// write applies a register write with a value that is not the caller's.
 func (s *state) write(reg uint8) {
 	s.intact &^= 1 << reg
 	if reg == fp {
@@ -145,7 +143,7 @@ func (s *state) write(reg uint8) {
 	}
 }
 
-// store notes that a register, or something else, goes to memory.
+// store applies a write of a register, or of something else, to memory.
 func (s *state) store(reg, base uint8, displacement, size int32) {
 	n, ok := s.below(base, displacement)
 	if !ok {
@@ -153,7 +151,7 @@ func (s *state) store(reg, base uint8, displacement, size int32) {
 	}
 	whole := reg != none && s.intact>>reg&1 != 0
 	for i, at := range s.saved {
-		// What is saved is from CFA-at up, what is stored from CFA-n.
+		// The saved word is from CFA-at up, the stored one from CFA-n.
 		if at != 0 && n-size < at && at-wordSize < n && !(whole && i == int(reg) && at == n) {
 			s.saved[i] = 0
 		}
@@ -163,7 +161,7 @@ func (s *state) store(reg, base uint8, displacement, size int32) {
 	}
 }
 
-// load notes that a register comes from memory: what was saved there is back.
+// load applies a load of a register from memory: a saved value is restored.
 func (s *state) load(reg, base uint8, displacement int32) {
 	n, ok := s.below(base, displacement)
 	s.write(reg)

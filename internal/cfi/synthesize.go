@@ -5,71 +5,70 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Functions that are larger, in bytes, in instructions that do something, or in places
-// that jumps lead to, get no rows: they would take more memory than anything else here.
+// maxCode, maxOps and maxTargets bound functions: in bytes, in ops, and in jump targets. Larger
+// functions get no rows, because they would take more memory than anything else here.
 const (
 	maxCode    = 4 << 20
 	maxOps     = 1 << 19
 	maxTargets = 1 << 18
 )
 
-// An Entry says in which frame a function starts, where that is not the one behind
-// a call: traces of PHP's JIT run in the frame of its interpreter, and have no other.
+// An Entry is the frame in which a function starts, if it is not entered by a call. Traces of PHP's
+// JIT run in the interpreter frame, and have no other.
 type Entry struct {
 	Row jitcode.FrameRow // the CFA counts from the stack pointer or the frame pointer
 
-	// The function has no frame of its own: code that nothing in it leads to starts
-	// in that frame, too.
+	// Shared means that the function has no frame of its own. Code without any jump to it starts in
+	// the entry's frame, too.
 	Shared bool
 }
 
-// A Result is what was found out about a function.
+// A Result is the result for a function.
 type Result struct {
 	Rows []jitcode.FrameRow // none, if nothing is known anywhere
 
-	// What the code shows of how it is entered. Returns: it comes to a return with the
-	// stack as at the entry, so it is called. Jumps: it leaves by a jump. Code that
-	// only does the latter may be entered by a jump, too, and Rows be wrong from the
-	// first one on, unless the caller knows better.
+	// Returns: the code reaches a return with the stack as at the entry, so it is called. Jumps: it
+	// leaves by a jump. Code that only does the latter may also be entered by a jump. Then Rows are
+	// wrong from the first one on, unless the caller passes the right Entry.
 	Returns, Jumps bool
 
-	// Odd: it reaches a return that takes more than the return address off the stack, finds
-	// no return address there, or leaves the caller another frame pointer.
+	// Odd: it reaches a return that removes more than the return address from the stack, finds no
+	// return address there, or leaves the caller another frame pointer.
 	Odd bool
 
 	// Unsure: it reaches a return for which the stack pointer is unknown.
 	Unsure bool
 
-	// Moved is the code, in order, in which the word below the CFA has no return address: it
-	// was popped, or overwritten. There are no rows for it.
+	// Moved has the sorted ranges of code in which the word below the CFA has no return address: it
+	// was popped, or overwritten. There are no rows for them.
 	Moved []ehframe.Span
 
-	// Popped is how many bytes the stack pointer gets above where it was when there
-	// was only a return address, at most. If it is not 0, the code was not entered as
-	// Entry has it, or does things to its return address.
+	// Popped is the maximum distance in bytes that the stack pointer rises above its place with
+	// only a return address. If it is not 0, the code was not entered as the Entry describes, or
+	// changes its return address.
 	Popped uint64
 }
 
-// A Synthesizer derives frames from code. The zero Synthesizer is ready to be used,
-// by one goroutine; results are valid until the next call.
+// A Synthesizer derives frames from code. The zero Synthesizer is ready for use by one goroutine.
+// Results are valid until the next call.
 type Synthesizer struct {
-	// Callee returns the effect of the function at an offset from the start of the code,
-	// outside of it. It may be nil: all are unknown.
+	// Callee returns the effect of the function at an offset from the start of the code. The offset
+	// is outside of the code. If Callee is nil, all effects are unknown.
 	Callee func(offset int64) Callee
 
-	// Strict means that functions may take arguments off their caller's stack, so the effect
-	// of each call needs a proof.
+	// Strict means that functions may remove arguments from their caller's stack, so the effect of
+	// each call needs a proof.
 	Strict bool
 
 	m     *machine
 	entry state
-	limit int32 // the return address is so much below the CFA
+	limit int32 // distance from the return address up to the CFA
 	code  []byte
 
-	// Discovery: which bytes instructions start at, and what they do.
+	// Discovery: the starts of instructions, and their ops.
 	mark    []uint8
 	pending []uint32
-	behind  []uint32 // where code of gaps ended
+	behind  []uint32 // ends of code in gaps
 	later   bool     // this is not the first part
 	runs    []run
 	ops     []op
@@ -78,40 +77,39 @@ type Synthesizer struct {
 
 	// Flow: the states that lead to targets, by their index.
 	in, weak []state
-	distrust []bool   // do not believe that the call in front of the target returns
-	first    []int    // op behind each target
-	slot     []uint32 // of places that are targets, their index
-	stale    bitset   // targets where less holds than what was passed on
-	budget   int      // ops that may still be looked at
-	now      state    // where flow is
+	distrust []bool   // the call before the target does not return
+	first    []int    // first op of each target
+	slot     []uint32 // index of a target, by place
+	stale    bitset   // targets with a state that was reduced and not propagated yet
+	budget   int      // ops that may still be visited
+	now      state    // current state of flow
 
-	// Evidence about the prologue. setsFP: it is here, as the function writes to the frame
-	// pointer. made: it is in the first function called, as in code of V8's baseline
-	// compiler. inherited: it is in the function that jumps to this one.
+	// Signs of the place of the prologue. setsFP: it is here, because the function writes the frame
+	// pointer. made: it is in the first function called, as in code of V8's baseline compiler.
+	// inherited: it is in the function that jumps to this one.
 	setsFP, made, inherited bool
 
-	// Evidence that it is elsewhere, if calls are believed. The function leaves by a jump
-	// without removing its frame, and counts from a frame pointer that it has not set.
+	// Signs that it is elsewhere, if calls are trusted. The function leaves by a jump without
+	// removing its frame, and uses a frame pointer that it has not set.
 	unbalanced, usesFP bool
 
 	// It leaves so without any call before: the effects of calls do not matter.
 	pushedOut bool
 
-	strict, prologue, inFrame bool // assume these
+	strict, prologue, inFrame bool // assumptions
 
 	proving  bool   // mark anchors
 	anchored []bool // by target: its code leads to an anchor
 
-	indirect, frames state // what holds at indirect jumps, and in classic frames
+	indirect, frames state // states at indirect jumps, and in classic frames
 	gaps, calls      []uint32
-	gap              state // what holds where gaps begin
+	gap              state // state at the start of gaps
 	cuts             []piece
 	left             []leftAt
-	bad              []bool // targets from which code goes where it does not fit
+	bad              []bool // targets with code that leads to a place it does not fit
 	mixed            bool   // there are frames that are not classic
 
-	// There is a return that shows that the stack pointer is not known behind calls, or
-	// nowhere.
+	// A return shows that the stack pointer is unknown after calls, or everywhere.
 	doubtCalled, doubtAll bool
 
 	result Result
@@ -119,9 +117,8 @@ type Synthesizer struct {
 	pieces []piece
 }
 
-// Synthesize derives the frame of a function from its code. entry is nil for
-// functions that are called. For machines that are not understood, and for code that
-// cannot be, the result is empty.
+// Synthesize derives the frame of a function from its code. entry is nil for called functions. The
+// result is empty for unsupported machines, and for code that cannot be decoded.
 func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Result {
 	s.strict, s.prologue, s.inFrame = s.Strict, false, false
 	r := s.synthesize(t, code, entry)
@@ -135,9 +132,9 @@ func (s *Synthesizer) Synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		r = s.synthesize(t, code, nil)
 	}
 	if entry == nil && s.Strict && !s.inFrame && !s.prologue && s.pushedOut && s.usesFP && !s.setsFP {
-		// V8's InterpreterEnterAtBytecode pushes a return address for the handler that it
-		// jumps to. It is entered by jumps, in the interpreter's frame. But a function that
-		// is called might do the same.
+		// V8's InterpreterEnterAtBytecode pushes a return address for the handler that it jumps to.
+		// It is entered by jumps, in the interpreter's frame. But a called function might do the
+		// same.
 		r.Rows = r.Rows[:0]
 	}
 	return r
@@ -172,7 +169,7 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 	return s.result
 }
 
-// enter makes the state at the entry.
+// enter sets the state at the entry. It returns false if the Entry is unusable.
 func (s *Synthesizer) enter(entry *Entry) bool {
 	s.entry = state{live: true, fresh: true, spOK: true, sp: s.limit, intact: 1<<len(s.m.regs) - 1}
 	if s.inFrame {
@@ -209,9 +206,8 @@ func (s *Synthesizer) enter(entry *Entry) bool {
 	return true
 }
 
-// part finds the code that s.gaps leads to, lets first flow through it, and keeps
-// what holds where. It gives up on code in which instructions lie in each other, and on
-// what is too much.
+// part finds the code that is reachable from s.gaps, propagates first through it, and keeps the
+// states. It returns false if instructions overlap, and if the code exceeds the limits.
 func (s *Synthesizer) part(first *state) bool {
 	if !s.discover() {
 		return false

@@ -7,10 +7,9 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Targets calls f for every direct branch in code, jumps and calls alike, that leads out
-// of it: with the offset of its target from the start of the code. Code is swept from its
-// first byte on, as disassemblers do it, so data among it may give some targets that are
-// none. There are none for machines that are not known here.
+// Targets calls f for every direct branch that leaves code, jumps and calls alike. The argument is
+// the branch target, counted from the start of the code. The code is swept from its first byte, as
+// disassemblers do, so data in it may give some false targets. Unsupported machines have none.
 func Targets(t jitcode.Target, code []byte, f func(offset int64)) {
 	sweep := sweeps[elf.Machine(t.Machine)]
 	if sweep == nil {
@@ -23,8 +22,8 @@ func Targets(t jitcode.Target, code []byte, f func(offset int64)) {
 	})
 }
 
-// sweeps say where all direct branches of code lead. Only that of PowerPC has
-// instructions in the order of its data.
+// sweeps find all direct branches of code. Only on PowerPC do instructions have the byte order of
+// the data.
 var sweeps = map[elf.Machine]func(code []byte, order binary.ByteOrder, f func(to int64)){
 	elf.EM_X86_64:    x86Targets,
 	elf.EM_AARCH64:   fixedTargets(binary.LittleEndian, arm64Displacement),
@@ -36,7 +35,7 @@ var sweeps = map[elf.Machine]func(code []byte, order binary.ByteOrder, f func(to
 	elf.EM_S390:      s390Targets,
 }
 
-// x86Targets steps over what the decoder does not understand byte by byte.
+// x86Targets skips undecodable code byte by byte.
 func x86Targets(code []byte, _ binary.ByteOrder, f func(to int64)) {
 	var room [8]op
 	for at := 0; at < len(code); {
@@ -57,8 +56,8 @@ func x86Targets(code []byte, _ binary.ByteOrder, f func(to int64)) {
 	}
 }
 
-// x86Displacement returns how far behind its end a branch leads, if it is direct: the
-// displacement is its last operand.
+// x86Displacement returns the distance from a direct branch's end to its target. The displacement
+// is its last operand.
 func x86Displacement(insn []byte) (by int64, ok bool) {
 	var b [x86Room]byte
 	copy(b[:], insn)
@@ -78,8 +77,8 @@ func x86Displacement(insn []byte) (by int64, ok bool) {
 	return 0, false
 }
 
-// fixedTargets is for machines whose instructions have four bytes. displacement says how
-// far from an instruction the target is; order is nil where it is that of the data.
+// fixedTargets returns a sweep for machines with instructions of four bytes. displacement returns
+// the distance from an instruction to its target. order is nil for the byte order of the data.
 func fixedTargets(order binary.ByteOrder, displacement func(w uint32) (by int32, ok bool)) func([]byte, binary.ByteOrder, func(int64)) {
 	return func(code []byte, data binary.ByteOrder, f func(to int64)) {
 		order := order
@@ -94,7 +93,7 @@ func fixedTargets(order binary.ByteOrder, displacement func(w uint32) (by int32,
 	}
 }
 
-// [Arm ARM, C4.1.66]: b, bl; b.cond, cbz, cbnz; tbz, tbnz.
+// arm64Displacement [Arm ARM, C4.1.66]: b, bl; b.cond, cbz, cbnz; tbz, tbnz.
 func arm64Displacement(w uint32) (by int32, ok bool) {
 	switch {
 	case w&0x7c000000 == 0x14000000:
@@ -107,14 +106,14 @@ func arm64Displacement(w uint32) (by int32, ok bool) {
 	return 0, false
 }
 
-// [Arm ARM for A-profile, F4.1]: b, bl, blx of the A32 set. They count from two
-// instructions on. T32 is not decoded.
+// armDisplacement [Arm ARM for A-profile, F4.1]: b, bl, blx of the A32 set. Displacements count
+// from two instructions further. T32 is not decoded.
 func armDisplacement(w uint32) (by int32, ok bool) {
 	if w&0x0e000000 != 0x0a000000 {
 		return 0, false
 	}
 	by = 4*signed(w, 24) + 8
-	if w>>28 == 15 { // blx, whose target may lie between two words
+	if w>>28 == 15 { // the target of blx may lie between two words
 		by += int32(w >> 23 & 2)
 	}
 	return by, true

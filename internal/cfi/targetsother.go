@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 )
 
-// Direct branches of machines whose frames are not derived.
+// Direct branches of machines without derived frames.
 
-// [Power ISA, I, 2.4]: b, bl; bc, bcl. Those with AA lead to an address, not so far.
+// ppcDisplacement [Power ISA, I, 2.4]: b, bl; bc, bcl. Those with AA have absolute targets.
 func ppcDisplacement(w uint32) (by int32, ok bool) {
 	switch {
 	case w&2 != 0:
@@ -18,9 +18,9 @@ func ppcDisplacement(w uint32) (by int32, ok bool) {
 	return 0, false
 }
 
-// [LoongArch Reference Manual 1, 2.2.5]: beqz, bnez, bceqz, bcnez; b, bl; beq and such.
-// The lower bits of long displacements are in front. Pairs of pcaddu18i and jirl are not
-// known.
+// loongDisplacement [LoongArch Reference Manual 1, 2.2.5]: beqz, bnez, bceqz, bcnez; b, bl; beq and
+// the like. The lower bits of long displacements come first. Pairs of pcaddu18i and jirl are not
+// decoded.
 func loongDisplacement(w uint32) (by int32, ok bool) {
 	low := w >> 10 & 0xffff
 	switch op := w >> 26; {
@@ -34,9 +34,9 @@ func loongDisplacement(w uint32) (by int32, ok bool) {
 	return 0, false
 }
 
-// [RISC-V unprivileged ISA, 2.5 and 28.4]: instructions have two bytes or four.
+// riscvTargets [RISC-V unprivileged ISA, 2.5 and 28.4]: instructions have two bytes or four.
 func riscvTargets(code []byte, _ binary.ByteOrder, f func(to int64)) {
-	var before uint32 // the instruction in front, if it has four bytes
+	var before uint32 // the previous instruction, if it has four bytes
 	for at := 0; at+2 <= len(code); {
 		if code[at]&3 != 3 {
 			if by, ok := riscvShort(uint32(binary.LittleEndian.Uint16(code[at:]))); ok {
@@ -53,9 +53,9 @@ func riscvTargets(code []byte, _ binary.ByteOrder, f func(to int64)) {
 		switch w & 0x7f {
 		case 0x6f: // jal
 			f(int64(at) + int64(signed(w>>31<<20|w>>12&0xff<<12|w>>20&1<<11|w>>21&0x3ff<<1, 21)))
-		case 0x63: // beq and such
+		case 0x63: // beq and the like
 			f(int64(at) + int64(signed(w>>31<<12|w>>7&1<<11|w>>25&0x3f<<5|w>>8&15<<1, 13)))
-		case 0x67: // jalr: with auipc in front, a branch to anywhere
+		case 0x67: // jalr after auipc: a branch to anywhere
 			if before&0x7f == 0x17 && before>>7&31 == w>>15&31 {
 				f(int64(at-4) + int64(int32(before&^0xfff)) + int64(signed(w>>20, 12)))
 			}
@@ -65,7 +65,7 @@ func riscvTargets(code []byte, _ binary.ByteOrder, f func(to int64)) {
 	}
 }
 
-// riscvShort knows c.j, c.beqz and c.bnez.
+// riscvShort decodes c.j, c.beqz and c.bnez.
 func riscvShort(h uint32) (by int32, ok bool) {
 	bit := func(from, to int) uint32 { return h >> from & 1 << to }
 	switch h & 0xe003 {
@@ -77,7 +77,7 @@ func riscvShort(h uint32) (by int32, ok bool) {
 	return 0, false
 }
 
-// [z/Architecture Principles of Operation, B]: displacements count halfwords.
+// s390Targets [z/Architecture Principles of Operation, B]: displacements count halfwords.
 func s390Targets(code []byte, _ binary.ByteOrder, f func(to int64)) {
 	for at := 0; at+2 <= len(code); {
 		n := [4]int{2, 4, 4, 6}[code[at]>>6]

@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 )
 
-// x86 is an instruction while it is taken apart.
+// x86 is an instruction during decoding.
 type x86 struct {
-	b     []byte // from the instruction's first byte on, 32 at least
+	b     []byte // bytes from the instruction's first on, at least 32
 	at    int    // of the next byte
 	rex   byte
-	wide  bool // 66
-	short bool // 67
-	rep   byte // f2, f3 or 0
+	wide  bool // prefix 66
+	short bool // prefix 67
+	rep   byte // prefix f2, f3 or 0
 	op    byte
 	mod   byte // 3 for a register
 	reg   byte
@@ -21,21 +21,21 @@ type x86 struct {
 	imm   int32
 }
 
-// Numbers that instructions have for registers.
+// Register numbers in instructions.
 const (
 	xRSP   = 4
 	xRBP   = 5
 	noBase = 0xff
 )
 
-// x86Watched says how a register is watched.
+// x86Watched has the index of each watched register.
 var x86Watched = [16]uint8{none, none, none, 2, none, fp, none, none, none, none, none, none, 3, 4, 5, 6}
 
-// decodeX86 takes the instruction at code[at:] apart and appends what it does. It
-// returns its length, or 0 for what it does not understand.
+// decodeX86 decodes the instruction at code[at:], and appends its ops. It returns its length, or 0
+// for an unknown instruction.
 //
-// It has to be fast: nine of ten instructions do nothing to frames, and of those
-// only the length is of interest. A test compares it with golang.org/x/arch.
+// It has to be fast: nine of ten instructions have no effect on frames, and of those only the
+// length matters. A test compares it with golang.org/x/arch.
 func decodeX86(code []byte, at int, ops []op) ([]op, int) {
 	if len(code)-at < x86Room {
 		return decodeX86Last(code, at, ops)
@@ -43,8 +43,8 @@ func decodeX86(code []byte, at int, ops []op) ([]op, int) {
 	return decodeX86In(code[at:], code, at, ops)
 }
 
-// x86Room is more than any instruction has bytes, right or wrong: with so much in
-// front of it, the decoder need not look where the code ends.
+// x86Room is above the length of all instructions, valid or not. With so many bytes available, the
+// decoder need not check for the end of the code.
 const x86Room = 32
 
 // decodeX86Last is decodeX86 near the end of code.
@@ -54,7 +54,7 @@ func decodeX86Last(code []byte, at int, ops []op) ([]op, int) {
 	return decodeX86In(b[:], code, at, ops)
 }
 
-// decodeX86In is decodeX86 with the bytes of the instruction and of what follows.
+// decodeX86In is decodeX86 with b, the bytes of the instruction and those after it.
 func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	x := x86{b: b}
 	flags := x.opcode()
@@ -110,7 +110,7 @@ func decodeX86In(b, code []byte, at int, ops []op) ([]op, int) {
 	return e.ops, x.at
 }
 
-// target returns a place in code as an op has it.
+// target returns a place in code as the imm of an op.
 func target(to int64, size int) int32 {
 	if to < 0 || to >= int64(size) {
 		return outside
@@ -162,7 +162,7 @@ func (x *x86) opcode() uint16 {
 	}
 }
 
-// opcode0F reads on behind 0F. x.op tells specials of both maps apart.
+// opcode0F reads on after 0F. x.op distinguishes specials of both maps.
 func (x *x86) opcode0F() uint16 {
 	c := x.b[x.at]
 	x.at++
@@ -185,7 +185,7 @@ func (x *x86) opcode0F() uint16 {
 		if x.rep == 0 { // not rdfsbase
 			return xModRM
 		}
-	case 0x01: // the operand may be the opcode's rest
+	case 0x01: // the operand may belong to the opcode
 		return xModRM
 	}
 	x.op = c
@@ -196,10 +196,11 @@ func (x *x86) opcode0F() uint16 {
 	return flags
 }
 
-// xTwo marks specials behind 0F.
+// xTwo marks specials after 0F.
 const xTwo = 1 << 15
 
-// vex reads VEX and EVEX prefixes and the opcode: they have the maps of old. [Intel SDM 2, 2.3.5 and 2.7.1]
+// vex reads VEX and EVEX prefixes and the opcode [Intel SDM 2, 2.3.5 and 2.7.1]. They have the maps
+// of older instructions.
 func (x *x86) vex(c byte) uint16 {
 	maps, p := byte(1), x.b[x.at]
 	x.rex = 0x40
@@ -233,7 +234,7 @@ func (x *x86) vex(c byte) uint16 {
 		}
 		return xModRM
 	case 2:
-		if x.op == 0xf3 { // blsr: the register is elsewhere
+		if x.op == 0xf3 { // blsr: VEX.vvvv has the register
 			x.imm = int32(x.b[x.at-2]>>3&15 ^ 15)
 			return xModRM | xSpecial | xVVVV
 		}
@@ -313,7 +314,7 @@ func (x *x86) immediates(flags uint16) {
 	}
 }
 
-// immediate reads an immediate of four bytes, or two behind 66.
+// immediate reads an immediate of four bytes, or of two after prefix 66.
 func (x *x86) immediate() {
 	if x.wide && x.rex&8 == 0 {
 		x.imm = int32(int16(binary.LittleEndian.Uint16(x.b[x.at:])))
@@ -324,7 +325,7 @@ func (x *x86) immediate() {
 	x.at += 4
 }
 
-// base returns the base of a memory operand, as far as it is of interest.
+// base returns the base of a memory operand, or baseNone if it is not tracked.
 func (x *x86) base() uint8 {
 	switch {
 	case x.plus || x.mod == 3:
@@ -336,7 +337,7 @@ func (x *x86) base() uint8 {
 	return baseNone
 }
 
-// size returns how many bytes a memory operand has.
+// size returns the size of a memory operand, in bytes.
 func (x *x86) size(flags uint16) uint8 {
 	switch {
 	case flags&xBytes != 0:
@@ -349,7 +350,7 @@ func (x *x86) size(flags uint16) uint8 {
 	return 4
 }
 
-// write notes that a register gets a value.
+// write adds the op of writing a register.
 func (x *x86) write(e *emitter, reg byte) {
 	if reg == xRSP {
 		e.add(op{kind: opLoseSP})

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// special appends what an instruction does that changes frames, or goes somewhere
-// else. It returns what is left to be done, by the flags of the table.
+// special appends the ops of an instruction that changes frames or control flow. It returns the
+// flags of the table that remain to be handled.
 func (x *x86) special(e *emitter, flags uint16) (rest uint16) {
 	long := x.rex&8 != 0
 	switch {
@@ -17,7 +17,7 @@ func (x *x86) special(e *emitter, flags uint16) (rest uint16) {
 		return x.special0F(e)
 	}
 	reg := x.op&7 | x.rex<<3&8
-	switch x.op { // all numbers, which makes a table of jumps
+	switch x.op { // every number is listed, for a jump table
 	case 0x89, 0x8b, 0x8d:
 		return x.move(e)
 	case 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57:
@@ -90,7 +90,7 @@ func (x *x86) pop(e *emitter, reg byte) {
 	e.add(opAdd(wordSize))
 }
 
-// arithmetic is add, or, adc, sbb, and, sub, xor and cmp with an immediate.
+// arithmetic decodes add, or, adc, sbb, and, sub, xor and cmp with an immediate.
 func (x *x86) arithmetic(e *emitter) (rest uint16) {
 	switch what := x.reg & 7; {
 	case what == 7:
@@ -105,7 +105,7 @@ func (x *x86) arithmetic(e *emitter) (rest uint16) {
 	return xRM
 }
 
-// move is mov and lea.
+// move decodes mov and lea.
 func (x *x86) move(e *emitter) (rest uint16) {
 	long, base := x.rex&8 != 0, x.base()
 	to, from := x.reg, x.rm
@@ -143,8 +143,8 @@ func (x *x86) move(e *emitter) (rest uint16) {
 	return 0
 }
 
-// group3 is test, not, neg, and multiplication and division, which write no
-// register that matters. Only test has an immediate.
+// group3 decodes test, not, neg, multiplication and division, which write no watched register. Only
+// test has an immediate.
 func (x *x86) group3() (rest uint16) {
 	switch what := x.reg & 7; {
 	case what < 2 && x.op == 0xf6:
@@ -159,7 +159,7 @@ func (x *x86) group3() (rest uint16) {
 	return 0
 }
 
-// group5 is inc, dec, call, jmp and push.
+// group5 decodes inc, dec, call, jmp and push.
 func (x *x86) group5(e *emitter) (rest uint16) {
 	switch x.reg & 7 {
 	case 0, 1:
@@ -176,7 +176,7 @@ func (x *x86) group5(e *emitter) (rest uint16) {
 	return 0
 }
 
-// flow is what goes somewhere else, and enter and leave.
+// flow decodes control flow, and enter and leave.
 func (x *x86) flow(e *emitter) {
 	switch op_ := x.op; {
 	case op_ >= 0x70 && op_ <= 0x7f || op_ >= 0xe0 && op_ <= 0xe3:
@@ -192,15 +192,15 @@ func (x *x86) flow(e *emitter) {
 		case x.imm != 0:
 			e.add(op{kind: opCall})
 		case next&0xf8 == 0x58 || next&0xf0 == 0x40 && x.b[x.at+1]&0xf8 == 0x58:
-			x.push(e, none) // call the next instruction, a pop: where am I?
-		default: // or the way to somewhere that is not known yet
+			x.push(e, none) // call of the next instruction, a pop: it reads rip
+		default: // or a call of a target that is not patched in yet
 			e.add(op{kind: opCall})
 			e.add(op{kind: opLoseSP})
 		}
 	case op_ == 0xc2 || op_ == 0xc3:
 		e.add(op{kind: opReturn, imm: int32(uint16(x.imm))})
 	case op_ == 0xc8:
-		if x.b[x.at-1]&31 != 0 { // frames in each other, which nobody uses
+		if x.b[x.at-1]&31 != 0 { // nested frames, which are not used in practice
 			e.add(op{kind: opLoseSP})
 			e.add(op{kind: opWrite, reg: fp})
 			break
@@ -218,7 +218,7 @@ func (x *x86) flow(e *emitter) {
 	}
 }
 
-// special0F is special for opcodes behind 0F.
+// special0F is special for opcodes after 0F.
 func (x *x86) special0F(e *emitter) (rest uint16) {
 	switch op_ := x.op; {
 	case op_ >= 0x80 && op_ <= 0x8f:
@@ -239,8 +239,8 @@ func (x *x86) special0F(e *emitter) (rest uint16) {
 	return 0
 }
 
-// paddingX86 returns the length of what fills the space between pieces of code:
-// nop in its many forms, int3, zeros.
+// paddingX86 returns the length of the padding at the start of code, in bytes: nop in its many
+// forms, int3, zeros.
 func paddingX86(code []byte) int {
 	at := 0
 	for at < len(code) {

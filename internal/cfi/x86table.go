@@ -1,25 +1,25 @@
 package cfi
 
-// What an opcode of x86-64 brings along, and what it writes.
+// Operands of an x86-64 opcode, and what it writes.
 const (
 	xModRM   = 1 << iota
 	xImm8    // an immediate of one byte
 	xImm16   // two bytes
-	xImm32   // four, or two behind prefix 66
-	xReg     // the register of ModRM.reg is written
-	xRM      // what ModRM.rm names is written
+	xImm32   // four, or two after prefix 66
+	xReg     // ModRM.reg is written
+	xRM      // ModRM.rm is written
 	xBytes   // operands are bytes
-	xSpecial // see x86Special
-	xUnknown // nobody knows
+	xSpecial // see special
+	xUnknown // unknown opcode
 	xMore    // no opcode yet, or one of several bytes
 )
 
 var (
 	x86One [256]uint16 // opcodes of one byte
-	x86Two [256]uint16 // behind 0F
+	x86Two [256]uint16 // after 0F
 )
 
-// [Intel SDM 2, appendix A, tables ].
+// The tables follow [Intel SDM 2, appendix A, tables ].
 func init() {
 	set := func(t *[256]uint16, first, last int, flags uint16) {
 		for i := first; i <= last; i++ {

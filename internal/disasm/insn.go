@@ -10,16 +10,16 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Starts says where instructions of a function start, found by a sweep from its
-// first byte. It is evidence for or against addresses in a dump.
+// Starts has the starts of a function's instructions, found by a sweep from its first byte. They
+// help to judge addresses in a dump.
 type Starts struct {
 	set     []uint64 // a bit for each byte of the code
-	reached int      // bytes decoded by the sweep
+	reached int      // number of bytes that the sweep decoded
 	fixed   int      // if not 0: every length is a multiple of this, in bytes
 }
 
-// fixedLength returns a number of bytes that divides the length of every instruction, for
-// machines without a sweep; 0 for machines with one.
+// fixedLength returns a divisor of all instruction lengths, in bytes, for machines without a sweep.
+// It returns 0 for machines with a sweep, and for unknown ones.
 func fixedLength(machine elf.Machine) int {
 	switch machine {
 	case elf.EM_ARM: // 4 bytes, or 2 in the T32 set
@@ -35,8 +35,8 @@ func HasSweep(machine elf.Machine) bool {
 	return machine == elf.EM_X86_64 || machine == elf.EM_386 || machine == elf.EM_RISCV || machine == elf.EM_S390
 }
 
-// Sweep finds the starts of code, in the memory of an earlier sweep. On unknown machines
-// the result is empty.
+// Sweep finds the starts of code. It reuses the memory of an earlier sweep. On unknown machines the
+// result is empty.
 func (s *Starts) Sweep(t jitcode.Target, code []byte) {
 	machine := elf.Machine(t.Machine)
 	s.reached, s.fixed = 0, fixedLength(machine)
@@ -69,8 +69,8 @@ func (s *Starts) Sweep(t jitcode.Target, code []byte) {
 	}
 }
 
-// At reports whether an instruction starts at offset off; known is false where
-// the sweep did not reach.
+// At reports whether an instruction starts at offset off. known is false after the end of the
+// sweep.
 func (s *Starts) At(off uint64) (start, known bool) {
 	if s.fixed != 0 {
 		return off%uint64(s.fixed) == 0, true
@@ -81,9 +81,9 @@ func (s *Starts) At(off uint64) (start, known bool) {
 	return s.set[off>>6]>>(off&63)&1 != 0, true
 }
 
-// x86Length returns the length of the instruction at the start of b, or 0. It
-// goes round what x86asm gets wrong: it takes operand bytes behind vzeroupper
-// and vzeroall, and it reads endbr64 as a lone prefix (golang.org/issue/46196).
+// x86Length returns the length of the instruction at the start of b, or 0. It avoids faults of
+// x86asm, which takes operand bytes after vzeroupper and vzeroall, and reads endbr64 as a lone
+// prefix (golang.org/issue/46196).
 func x86Length(b []byte, mode int) int {
 	switch {
 	case len(b) >= 3 && b[0] == 0xc5 && b[2] == 0x77:
@@ -100,8 +100,8 @@ func x86Length(b []byte, mode int) int {
 	return inst.Len
 }
 
-// riscvLength reads the length from the low bits of the first 16 [RISC-V
-// unprivileged ISA 1.5].
+// riscvLength returns the length from the low bits of the first 16 [RISC-V unprivileged ISA 1.5],
+// or 0.
 func riscvLength(b []byte) int {
 	switch {
 	case len(b) < 2:
@@ -114,8 +114,8 @@ func riscvLength(b []byte) int {
 	return 0
 }
 
-// s390Length reads the length from the top two bits [z/Architecture Principles
-// of Operation, Instruction Formats].
+// s390Length returns the length from the top two bits [z/Architecture Principles of Operation,
+// Instruction Formats], or 0.
 func s390Length(b []byte) int {
 	if len(b) < 2 {
 		return 0

@@ -9,7 +9,8 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Targets calls f for every direct branch in code that leads out of it.
+// Targets calls f for every direct branch that leaves code. offset is the branch target, counted
+// from the start of code.
 func Targets(t jitcode.Target, code []byte, f func(offset int64)) {
 	if elf.Machine(t.Machine) == elf.EM_386 {
 		targets386(code, f)
@@ -18,7 +19,7 @@ func Targets(t jitcode.Target, code []byte, f func(offset int64)) {
 	}
 }
 
-// targets386 is cfi.Targets for code of 32 bits, which cfi does not know.
+// targets386 is cfi.Targets for 32-bit x86, which cfi does not support.
 func targets386(code []byte, f func(offset int64)) {
 	for at := 0; at < len(code); {
 		n := x86Length(code[at:], 32)

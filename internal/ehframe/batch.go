@@ -9,26 +9,25 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Batch is an .eh_frame of several functions at a known address. LLVM's ORC writes one
-// for each object file (PerfSupportPlugin.cpp of LLVM 18 and later): its .eh_frame_hdr has
-// no table of FDEs, and the absolute address that .eh_frame had in the process.
+// A Batch is an .eh_frame of several functions at a known address. LLVM's ORC writes one for each
+// object file (PerfSupportPlugin.cpp of LLVM 18 and later). Its .eh_frame_hdr has no table of FDEs,
+// and has the absolute address of .eh_frame in the process.
 type Batch struct {
 	Addr   uint64 // of .eh_frame
 	Offset int    // of .eh_frame in the unwind data, in bytes
 	Size   int    // of .eh_frame, in bytes
 
-	fdes []batchFDE // by address
+	fdes []batchFDE // sorted by address
 }
 
-// A batchFDE is where an FDE is, and what it is about.
+// A batchFDE is the place of an FDE, and the range of its code.
 type batchFDE struct {
 	low, high uint64 // addresses of code
 	at, cie   int    // offsets in .eh_frame
 }
 
-// ReadBatch reads where the FDEs of unwind data are. ok is false if the header gives no
-// absolute address, or if the tables cannot be read that far: then they are those of one
-// function, for [Split] and [Check].
+// ReadBatch finds the FDEs of unwind data. ok is false if the header has no absolute address, or if
+// the tables are unreadable. Then they belong to one function, and [Split] and [Check] read them.
 func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uint64) (b *Batch, ok bool) {
 	frames, header, err := Split(order, data, headerSize)
 	if err != nil || len(frames) == 0 {
@@ -82,8 +81,8 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 	return b, len(b.fdes) > 0
 }
 
-// FramesAddress returns the address that .eh_frame had in the process, if an .eh_frame_hdr
-// says it as it is, and not relative to something.
+// FramesAddress returns the address of .eh_frame in the process. ok is false unless an
+// .eh_frame_hdr has it as an absolute address.
 func FramesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr uint64, ok bool) {
 	if len(header) < 4 {
 		return 0, false
@@ -107,7 +106,7 @@ func FramesAddress(order binary.ByteOrder, addrSize int, header []byte) (addr ui
 	return addr, addr != 0
 }
 
-// again reads the entry at an offset of frames, and goes on behind the present one.
+// again reads the entry at an offset of frames, then returns to the current position.
 func (r *reader) again(frames []byte, at int) bool {
 	behind := r.c
 	r.c = wire.NewCursor(".eh_frame", "", frames, r.place.Order, 0)
@@ -120,8 +119,7 @@ func (r *reader) again(frames []byte, at int) bool {
 	return true
 }
 
-// about reads what code an FDE is about; c is behind its CIE pointer, at an offset of
-// .eh_frame.
+// about returns the code range of an FDE. c is after its CIE pointer, at an offset of .eh_frame.
 func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uint64) {
 	low = r.pointer(c, "pc begin", encoding&0x0f)
 	if encoding&pePCRel != 0 {
@@ -135,8 +133,7 @@ func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uin
 	return low, low + size
 }
 
-// Has reports whether the batch has FDEs of a function: those that are about nothing
-// but its code.
+// Has reports whether the batch has FDEs of a function: FDEs entirely inside its code.
 func (b *Batch) Has(code, size uint64) bool {
 	from, to := b.of(code, size)
 	for _, f := range b.fdes[from:to] {
@@ -147,7 +144,7 @@ func (b *Batch) Has(code, size uint64) bool {
 	return false
 }
 
-// of returns which FDEs begin in a function.
+// of returns the range of FDEs that begin in a function.
 func (b *Batch) of(code, size uint64) (from, to int) {
 	at := func(addr uint64) int {
 		i, _ := slices.BinarySearchFunc(b.fdes, addr, func(f batchFDE, addr uint64) int { return cmp.Compare(f.low, addr) })
@@ -156,9 +153,8 @@ func (b *Batch) of(code, size uint64) (from, to int) {
 	return at(code), at(code + size)
 }
 
-// Check reads the tables of one function, which the batch has. place says where the
-// function is, and frames is the .eh_frame; otherwise it does what the function [Check]
-// does.
+// Check reads the tables of one function in the batch. place is that of the function, and frames is
+// the .eh_frame. The result is that of the function [Check].
 func (b *Batch) Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	place.Frames = b.Addr
 	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}

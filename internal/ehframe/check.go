@@ -11,18 +11,18 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Place says what an .eh_frame is about and where it was when its producer wrote
-// it: pointers in it count from there.
+// A Place has the code range that an .eh_frame describes, and the address of the .eh_frame when its
+// producer wrote it. Relative pointers in it count from there.
 type Place struct {
 	Order    binary.ByteOrder
 	AddrSize int    // 4 or 8
 	Code     uint64 // address of the function
 	CodeSize uint64
-	Frames   uint64      // address of the .eh_frame; DefaultPlace has it where perf expects it
-	Machine  elf.Machine // or none, if that is not known
+	Frames   uint64      // address of the .eh_frame; DefaultPlace sets it as perf expects
+	Machine  elf.Machine // EM_NONE if unknown
 }
 
-// registers returns how many registers there are that a CFA can count from.
+// registers returns the number of registers that can be the base of a CFA.
 func (p *Place) registers() uint64 {
 	switch p.Machine {
 	case elf.EM_X86_64:
@@ -35,25 +35,25 @@ func (p *Place) registers() uint64 {
 	return 128
 }
 
-// pushes reports whether calls are known to put the return address on the stack.
+// pushes reports whether calls put the return address on the stack, on known machines.
 func (p *Place) pushes() bool { return p.Machine == elf.EM_X86_64 || p.Machine == elf.EM_386 }
 
-// DefaultPlace is where perf and those who write for it have .eh_frame: at the next
-// multiple of 8 behind the code.
+// DefaultPlace returns the place where perf and its producers have .eh_frame: at the next multiple
+// of 8 after the code.
 func DefaultPlace(order binary.ByteOrder, addrSize int, code, size uint64) Place {
 	return Place{Order: order, AddrSize: addrSize, Code: code, CodeSize: size, Frames: code + (size+7)&^7}
 }
 
-// Check reads the .eh_frame that a producer sent for a function [LSB Core 10.6.1]. It
-// returns what it says without the places in it, or an error that says what is wrong.
-// Tables without an FDE say nothing: both results are empty.
+// Check reads the .eh_frame that a producer sent for a function [LSB Core 10.6.1]. It returns the
+// table without addresses, or an error that describes the fault. Tables without an FDE are empty:
+// both results are then empty.
 //
-// Personality routines and data for languages are left out: nobody throws exceptions
-// here. The result aliases frames.
+// Personality routines and language data are dropped: no exceptions are thrown here. The result
+// aliases frames.
 //
-// Some producers tell nobody where their tables are (LLVM copies them out of its
-// memory). If the FDEs do not lie in the function, but would if the tables were
-// elsewhere, and fill it, that is where they are.
+// Some producers do not record where their tables are (LLVM copies them from its memory). Then the
+// FDEs lie outside the function. If one shift moves them into the function, so that they fill it,
+// Check assumes that place.
 func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	r := reader{place: place, c: wire.NewCursor(".eh_frame", "", frames, place.Order, 0), at: make(map[int]int)}
 	for r.c.Err() == nil && r.c.Len() > 0 && !r.ended {
@@ -74,23 +74,22 @@ func Check(place Place, frames []byte) (jitcode.FrameTable, error) {
 	return r.table, nil
 }
 
-// A reader is in the middle of an .eh_frame. Its cursor is of the entry that is
-// being read; failures end up there.
+// A reader reads an .eh_frame. Its cursor covers the current entry, and keeps the first error.
 type reader struct {
 	place Place
 	c     wire.Cursor
 	table jitcode.FrameTable
 	at    map[int]int // index of a CIE by its offset
-	more  []cieExtra  // of each CIE
-	begin []uint64    // where FDEs begin, as addresses
-	moved bool        // some pointer is relative to where it stands
-	fixed bool        // some is not
+	more  []cieExtra  // for each CIE
+	begin []uint64    // start addresses of FDEs
+	moved bool        // some pointer is relative to its own address
+	fixed bool        // some pointer is not
 	ended bool
 }
 
-// A cieExtra is what matters only while FDEs are read.
+// A cieExtra has the parts of a CIE that matter only while FDEs are read.
 type cieExtra struct {
-	augmented bool  // "z"
+	augmented bool  // augmentation begins with "z"
 	encoding  uint8 // of pointers to code
 	program
 }
@@ -141,7 +140,7 @@ func (r *reader) entry() {
 	}
 }
 
-// cie reads a CIE behind its id.
+// cie reads a CIE after its id.
 func (r *reader) cie(start int) {
 	c := &r.c
 	if v := c.U8("version"); v != 1 && v != 3 {
@@ -175,7 +174,7 @@ func (r *reader) cie(start int) {
 	}
 }
 
-// augment reads what the letters of an augmentation announce.
+// augment reads the data for the letters of an augmentation.
 func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) {
 	c := &r.c
 	if letters == "" {
@@ -216,7 +215,7 @@ func (r *reader) augment(letters string, cie *jitcode.FrameCIE, more *cieExtra) 
 	}
 }
 
-// fde reads an FDE behind its CIE pointer; idAt is where that stands.
+// fde reads an FDE after its CIE pointer, which is at idAt.
 func (r *reader) fde(cie, idAt int) {
 	c, more := &r.c, r.more[cie]
 	pcAt := uint64(idAt + c.Pos())
@@ -252,7 +251,7 @@ func (r *reader) mask(v uint64) uint64 {
 	return v
 }
 
-// finish sees to it that the FDEs lie in the function.
+// finish ensures that the FDEs lie in the function.
 func (r *reader) finish() {
 	if len(r.table.FDEs) == 0 || r.inside(0) {
 		return
@@ -277,7 +276,7 @@ func (r *reader) finish() {
 	}
 }
 
-// apart sees to it that no FDE is about what another is about.
+// apart ensures that no FDEs overlap.
 func (r *reader) apart() {
 	sorted := slices.Clone(r.table.FDEs)
 	slices.SortFunc(sorted, func(a, b jitcode.FrameFDE) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -289,7 +288,7 @@ func (r *reader) apart() {
 	}
 }
 
-// inside reports whether all FDEs lie in the function, shifted by so much.
+// inside reports whether all FDEs, shifted by shift, lie in the function.
 func (r *reader) inside(shift uint64) bool {
 	for _, f := range r.table.FDEs {
 		if at := r.mask(f.Offset + shift); at >= r.place.CodeSize || f.Size > r.place.CodeSize-at {

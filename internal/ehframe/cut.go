@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A Span is code from the offset From up to To in a function, in bytes.
+// A Span is the code from offset From up to To in a function, in bytes.
 type Span struct{ From, To uint64 }
 
 // Cut returns a table, as [Check] returns it, without rows in spans. Spans must be sorted
@@ -45,7 +45,7 @@ func partOf(place *Place, cie *jitcode.FrameCIE, f *jitcode.FrameFDE, from, to u
 	part = jitcode.FrameFDE{CIE: f.CIE, Offset: f.Offset + from, Size: to - from}
 	c := wire.NewCursor(".eh_frame", "FDE", f.Instructions, place.Order, 0)
 	p := program{place: place, cie: cie, size: f.Size}
-	p.now.cfa, p.now.ra = true, true // Check has found that the rows are sound
+	p.now.cfa, p.now.ra = true, true // Check has found sound rows
 	at := from                       // offset of part's instructions
 	for c.Err() == nil && c.Len() > 0 {
 		begin, before := c.Pos(), p.at
@@ -66,7 +66,7 @@ func partOf(place *Place, cie *jitcode.FrameCIE, f *jitcode.FrameFDE, from, to u
 	return part, c.Err() == nil
 }
 
-// appendAdvance appends the shortest instruction that advances [DWARF5 6.4.2.1].
+// appendAdvance appends the shortest instruction that advances by delta [DWARF5 6.4.2.1].
 func appendAdvance(b []byte, order binary.ByteOrder, delta uint64) []byte {
 	wide := make([]byte, 4)
 	switch {

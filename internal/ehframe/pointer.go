@@ -19,8 +19,7 @@ const (
 	pePCRel    = 0x10
 )
 
-// pointer reads a pointer in an encoding. What it counts from, if anything, is left
-// to the caller.
+// pointer reads a pointer in an encoding. The caller adds its base, if it has one.
 func (r *reader) pointer(c *wire.Cursor, field string, encoding uint8) uint64 {
 	switch encoding & 0x0f {
 	case peAbsolute, peSigned:

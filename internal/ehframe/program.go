@@ -7,34 +7,33 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A program is call frame instructions while they are read [DWARF5 6.4.2]. Of what they
-// say, only the CFA and the return address are followed: they must be such that an
-// unwinder gets on.
+// A program interprets call frame instructions [DWARF5 6.4.2]. It follows only the rules of the CFA
+// and the return address: an unwinder needs these to go on.
 type program struct {
 	place   *Place
 	cie     *jitcode.FrameCIE
-	size    uint64 // of the code; 0 in a CIE, where nothing may advance
+	size    uint64 // of the code; 0 in a CIE, where no instruction may advance
 	at      uint64
 	now     rules
-	initial rules   // what the CIE says
+	initial rules   // rules of the CIE
 	saved   []rules // remembered states
 }
 
-// rules are what holds in a row.
+// rules are the rules of a row.
 type rules struct {
-	cfa         bool // do they say where the CFA is?
-	computed    bool // by an expression?
+	cfa         bool // there is a rule for the CFA
+	computed    bool // the CFA is an expression
 	cfaOffset   int64
-	ra          bool // is there a rule for the return address?
+	ra          bool // there is a rule for the return address
 	raInMemory  bool // at an offset from the CFA
 	raCFAOffset int64
 }
 
-// maxRegister is beyond every register that any machine has.
+// maxRegister is above the register numbers of all machines.
 const maxRegister = 1 << 14
 
-// run reads instructions up to the end of the cursor, and returns them without the
-// padding behind them.
+// run interprets instructions up to the end of the cursor. It returns them without the padding
+// after them.
 func (p *program) run(c *wire.Cursor) []byte {
 	copied := *c
 	all, start, end := copied.Rest(), c.Pos(), c.Pos()
@@ -53,7 +52,7 @@ func (p *program) run(c *wire.Cursor) []byte {
 	return all[: end-start : end-start]
 }
 
-// row holds what was said so far against what an unwinder needs.
+// row checks the current rules against the needs of an unwinder.
 func (p *program) row(c *wire.Cursor) {
 	now := &p.now
 	switch {
@@ -67,7 +66,7 @@ func (p *program) row(c *wire.Cursor) {
 	}
 }
 
-// instruction reads the operands of one instruction.
+// instruction interprets one instruction.
 func (p *program) instruction(c *wire.Cursor, op uint8) {
 	switch op >> 6 {
 	case 1:
@@ -159,24 +158,24 @@ func (p *program) instruction(c *wire.Cursor, op uint8) {
 
 func (p *program) factored(n uint64) int64 { return int64(n) * p.cie.DataAlign }
 
-// cfa notes that the CFA counts from a register.
+// cfa sets the CFA to an offset from a register.
 func (p *program) cfa(offset int64) { p.now.cfa, p.now.computed, p.now.cfaOffset = true, false, offset }
 
-// offset notes that a register is so far from the CFA.
+// offset sets the rule of a register: saved at the CFA plus n.
 func (p *program) offset(reg uint64, n int64) {
 	if reg == p.cie.ReturnReg {
 		p.now.ra, p.now.raInMemory, p.now.raCFAOffset = true, true, n
 	}
 }
 
-// elsewhere notes that there is another rule for a register.
+// elsewhere records that a register has another kind of rule.
 func (p *program) elsewhere(reg uint64) {
 	if reg == p.cie.ReturnReg {
 		p.now.ra, p.now.raInMemory = true, false
 	}
 }
 
-// restore notes that the CIE's rule holds for a register.
+// restore sets the rule of a register to that of the CIE.
 func (p *program) restore(reg uint64) {
 	if reg == p.cie.ReturnReg {
 		p.now.ra, p.now.raInMemory, p.now.raCFAOffset = p.initial.ra, p.initial.raInMemory, p.initial.raCFAOffset
@@ -198,7 +197,7 @@ func (p *program) base(c *wire.Cursor) {
 	}
 }
 
-// expression reads an expression [DWARF5 2.5]. One that can jump may never end.
+// expression reads an expression [DWARF5 2.5]. It rejects jumps, which may never end.
 func (p *program) expression(c *wire.Cursor) {
 	b := c.Bytes("expression", c.Uleb("length of the expression"))
 	if c.Err() != nil {

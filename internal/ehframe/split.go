@@ -7,10 +7,10 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// Split takes the data of an unwinding record apart: .eh_frame, and .eh_frame_hdr of
-// headerSize bytes. In V8, CPython and perf the header is last; the format's
-// description and LLVM's ORC have it first. It goes by what can be read; where both can,
-// as with tables that are empty, by perf. frames is empty if there is nothing in it.
+// Split splits the data of an unwinding record into .eh_frame and .eh_frame_hdr, the latter of
+// headerSize bytes. In V8, CPython and perf the header is last. In the format's description and in
+// LLVM's ORC it is first. Split uses the order that is readable. If both are, as with empty tables,
+// it uses perf's. frames is empty if it has no content.
 func Split(order binary.ByteOrder, data []byte, headerSize uint64) (frames, header []byte, err error) {
 	size := uint64(len(data))
 	if headerSize > size {
@@ -37,7 +37,7 @@ func isHeader(b []byte) bool {
 	return len(b) >= 4 && b[0] == 1 && (b[1] == 0xff || b[1]&0x8f < 0x0d) && (b[3] == 0xff || b[3]&0x8f < 0x0d)
 }
 
-// isFrames reports whether b is a run of CIEs and FDEs that fills it.
+// isFrames reports whether b consists of CIEs and FDEs.
 func isFrames(order binary.ByteOrder, b []byte) bool {
 	c := wire.NewCursor(".eh_frame", "", b, order, 0)
 	first := true
@@ -55,7 +55,7 @@ func isFrames(order binary.ByteOrder, b []byte) bool {
 	return blank(c.Rest())
 }
 
-// blank reports whether b is nothing but zeros: terminators and padding.
+// blank reports whether b has only zeros: terminators and padding.
 func blank(b []byte) bool {
 	for _, c := range b {
 		if c != 0 {

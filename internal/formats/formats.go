@@ -24,19 +24,19 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
-// A Format is a format of side files, with what the program can do with it. Functions that a
-// format has no use for are nil.
+// A Format is a format of side files, with its functions. Functions that a format does not need are
+// nil.
 type Format struct {
-	Kind string // as the summary and Options have it
+	Kind string // as in the summary and in Options
 	Name string // with its article
 
-	// Identify reports whether a file has the format, by its first bytes or by what is beside it.
+	// Identify reports whether a file has the format, by its first bytes or its neighbour files.
 	Identify func(src io.ReaderAt, path string) bool
 
-	// Holds reports whether a directory has files of the format that are taken together.
+	// Holds reports whether a directory has files of the format that are used together.
 	Holds func(dir string) bool
 
-	// Dump is how files of the format are found and opened as descriptions of functions.
+	// Dump finds files of the format and opens them as dumps of functions.
 	Dump locate.Format
 
 	// Calls opens files of the format as traces of calls. Event is the name of their event in a
@@ -44,21 +44,21 @@ type Format struct {
 	Calls calltrace.Opener
 	Event string
 
-	// Show is how files of the format are shown. Its Name is by default that of the format, its
-	// Begins is Identify of the first bytes; formats whose damaged files Identify refuses, or that
-	// it cannot know by first bytes alone, have their own.
+	// Show shows files of the format. By default, its Name is that of the format, and its Begins is
+	// Identify of the first bytes. Some formats need their own Begins: Identify rejects damaged
+	// files, or needs more than the first bytes.
 	Show show.Format
 
-	// Verify is how files of the format are checked, and by which rules. It does not use the
-	// functions above, except Identify.
+	// Verify checks files of the format, by its own rules. It uses none of the functions above,
+	// except Identify.
 	Verify verify.Format
 
-	// Recorded reports whether a file is of a process in a recording, for formats whose files
+	// Recorded reports whether a file belongs to a process in a recording. It is for formats that
 	// recordings do not name.
 	Recorded recorded.BelongsFunc
 }
 
-// All are all formats. A file that several of them would take is of the first.
+// All are all formats. If several accept a file, the first counts.
 var All = []Format{
 	{
 		Kind: jitdumps.Kind, Name: "a jitdump", Identify: jitdumps.Identify,
@@ -83,7 +83,7 @@ var All = []Format{
 	},
 }
 
-// Dumps returns how dumps of all formats are found and opened.
+// Dumps returns the dump functions of all formats.
 func Dumps() (formats []locate.Format) {
 	for i := range All {
 		formats = append(formats, All[i].Dump)
@@ -91,7 +91,7 @@ func Dumps() (formats []locate.Format) {
 	return formats
 }
 
-// Calls returns what opens traces of calls, of all formats.
+// Calls returns the functions that open traces of calls, of all formats.
 func Calls() (openers []calltrace.Opener) {
 	for i := range All {
 		if All[i].Calls != nil {
@@ -101,8 +101,8 @@ func Calls() (openers []calltrace.Opener) {
 	return openers
 }
 
-// Announced reports whether the data of a mapping names the library of a format whose files are
-// found without a marker.
+// Announced reports whether the data of a mapping contains the name of a format's library. Files of
+// such formats are found without a marker.
 func Announced(mapping []byte) bool {
 	for i := range All {
 		if name := All[i].Dump.Library; name != "" && bytes.Contains(mapping, []byte(name)) {

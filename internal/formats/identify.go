@@ -11,12 +11,15 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// The kinds of files that a run can read and that are no side files.
+// Kinds of files that a run can read and that are not side files.
 const (
-	Unknown   = ""
+	// none of the known kinds
+	Unknown = ""
+	// a recording of perf
 	Recording = "perf.data"
-	Core      = "core"
-	ELF       = "elf" // a program or a shared object
+	// a core dump
+	Core = "core"
+	ELF  = "elf" // a program or a shared object
 )
 
 // others are the names of these kinds, with their articles.
@@ -37,10 +40,10 @@ func Name(kind string) string {
 	return others[kind]
 }
 
-// Identify returns the kind of a file. It is Unknown for what cannot be opened, and for
-// what is no regular file.
+// Identify returns the kind of a file. It is Unknown if the file cannot be opened, or is not a
+// regular file.
 func Identify(path string) string {
-	// A FIFO is not opened: who waits to write to it would lose the reader at once.
+	// Do not open a FIFO: a waiting writer would lose its reader at once.
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return Unknown
 	}
@@ -64,8 +67,8 @@ func Identify(path string) string {
 	return Unknown
 }
 
-// IsDirectory reports whether a path is a directory of side files of one kind, of which all
-// are taken together, and returns that.
+// IsDirectory reports whether a path is a directory of side files of one kind that are used
+// together. It returns this kind.
 func IsDirectory(path string) (string, bool) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return Unknown, false
@@ -78,7 +81,7 @@ func IsDirectory(path string) (string, bool) {
 	return Unknown, false
 }
 
-// identifyOther returns the kind of a file that is no side file, or Unknown.
+// identifyOther returns the kind of a file that is not a side file, or Unknown.
 func identifyOther(file io.ReaderAt) string {
 	var head [elf.EI_NIDENT + 2]byte
 	n, _ := file.ReadAt(head[:], 0)

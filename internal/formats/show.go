@@ -11,11 +11,10 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showperf"
 )
 
-// noSideFiles are the formats that are shown and are no side files: recordings, and ELF files
-// with core dumps.
+// noSideFiles are the other formats that can be shown: recordings, and ELF files with core dumps.
 var noSideFiles = []show.Format{showperf.Format, showelf.Format}
 
-// Shown returns how files of each format are shown, in the order in which messages name the formats.
+// Shown returns the display functions of all formats, in the order of names in messages.
 func Shown() []show.Format {
 	var list []show.Format
 	for i := range All {

@@ -9,8 +9,8 @@ import (
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
 
-// Verifier returns what checks files of all formats: side files, recordings and ELF files. Its rules
-// are in the order of All.
+// Verifier returns a checker for files of all formats: side files, recordings and ELF files. Its
+// rules are in the order of All.
 func Verifier() *verify.Verifier {
 	var v *verify.Verifier
 	side := make([]verify.Format, len(All))
@@ -26,8 +26,8 @@ func Verifier() *verify.Verifier {
 	return v
 }
 
-// Beside returns the recordings among some files that v checks, and the side files that recordings
-// do not name.
+// Beside returns the recordings among files that v checks, and the side files that recordings do
+// not name.
 func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
 	for _, path := range files {
 		kind := v.KindOf(path)
@@ -40,7 +40,7 @@ func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
 	return recordings, logs
 }
 
-// verified returns the format of the side files of a kind, as verify calls it, or nil.
+// verified returns the format of side files with a kind in package verify, or nil.
 func verified(kind string) *Format {
 	for i := range All {
 		if All[i].Verify.Kind == kind {

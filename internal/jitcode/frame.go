@@ -1,47 +1,45 @@
 package jitcode
 
-// A FrameRow says how an unwinder gets from the registers, at an instruction from
-// Offset on, to those of the caller: where the Canonical Frame Address (CFA) is, and
-// which registers of the caller are where. A row holds up to the next one or the end
-// of the function. Registers have the numbers that DWARF gives them.
+// A FrameRow has the rules for unwinding from an instruction at Offset or later: the Canonical
+// Frame Address (CFA), and the saved registers of the caller. It is valid up to the next row or the
+// end of the function. Registers have their DWARF numbers.
 type FrameRow struct {
-	Offset uint64 // from the start of the function
-	Known  bool   // or else nobody can say anything, and the rest is zero
+	Offset uint64 // from the start of the function, in bytes
+	Known  bool   // false: no rule is known, and all other fields are zero
 	CFA    CFA
-	Saved  []SavedReg // in the order of their numbers; others hold what they held in the caller
+	Saved  []SavedReg // sorted by number; other registers have the caller's values
 }
 
-// A CFA is a register and a number to be added to it. If Stored is not 0, the code keeps
-// the CFA in the word at Reg plus Stored: that word is the CFA where it is between Reg plus
-// Offset and MaxStored bytes above, and Reg plus Offset is where it is anything else.
+// A CFA is a register plus an offset. If Stored is not 0, the code keeps the CFA in the word at Reg
+// plus Stored. The word is valid if it is between Reg plus Offset and MaxStored bytes above.
+// Otherwise the CFA is Reg plus Offset.
 type CFA struct {
 	Reg    uint8
 	Offset int64
 	Stored int64
 }
 
-// MaxStored is how many bytes above Reg plus Offset a stored CFA is at most.
+// MaxStored is the maximum distance of a stored CFA above Reg plus Offset, in bytes.
 const MaxStored = 1 << 20
 
-// A SavedReg says that a register of the caller is in memory at the CFA plus
-// Offset, or that it is gone. Where the row's CFA is stored, Offset counts from the CFA's
-// Reg plus Offset.
+// A SavedReg is the place of a caller's register: in memory at the CFA plus Offset, or lost. If the
+// row's CFA is stored, Offset counts from the CFA's Reg plus Offset.
 type SavedReg struct {
 	Reg    uint8
 	Offset int64
 	Lost   bool
 }
 
-// A FrameTable is what an .eh_frame says of a function, without the places in it:
-// so it can be written anywhere.
+// A FrameTable is the content of a function's .eh_frame without addresses: it can be written
+// anywhere.
 type FrameTable struct {
 	CIEs  []FrameCIE
 	FDEs  []FrameFDE
-	Moved bool // they told of another place, and have been moved to the function
+	Moved bool // the input described another place, and was moved to the function
 }
 
-// A FrameCIE is what some FDEs have in common. Instructions are call frame
-// instructions, in the byte order of the code.
+// A FrameCIE is the common part of some FDEs. Instructions are call frame instructions, in the byte
+// order of the code.
 type FrameCIE struct {
 	CodeAlign    uint64
 	DataAlign    int64
@@ -50,9 +48,9 @@ type FrameCIE struct {
 	Instructions []byte
 }
 
-// A FrameFDE is about a run of code.
+// A FrameFDE describes a range of code.
 type FrameFDE struct {
 	CIE          int    // index into CIEs
-	Offset, Size uint64 // from the start of the function
+	Offset, Size uint64 // from the start of the function, in bytes
 	Instructions []byte
 }

@@ -14,30 +14,28 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// One object for many functions: a bundle. Its .text is a stretch of memory as it was,
-// with holes in the file where there was no code of theirs. Each function has a symbol
-// of its own, FDEs, and a unit of DWARF, at its place.
+// A bundle is one object for many functions. Its .text is a region of memory at its original
+// addresses, with holes in the file between the functions. Each function has its own symbol, FDEs,
+// and DWARF unit.
 //
-// A bundle is made of parts, which are runs of its functions. They are made side by
-// side, and joined when all are there; how a bundle is divided into parts counts, who
-// makes them does not.
+// A bundle is made of parts, which are runs of its functions. Parts are made in parallel, and
+// joined when all exist. The result depends on the division into parts, but not on the workers.
 
-// A Region is the memory that a bundle is about. In one with NoCode nobody knows the
-// bytes of any function; in others all functions have theirs. So a reader never meets
-// holes that are said to be code.
+// A Region is the memory of a bundle. With NoCode, all its functions are without code bytes;
+// otherwise all have them. So readers never take holes for code.
 type Region struct {
 	Low, High uint64
 	NoCode    bool
 }
 
-// Base returns the address in memory of what is at TextOffset. Code is aligned in the
-// object as it was in memory.
+// Base returns the address in memory of the byte at TextOffset. Code has the same alignment in the
+// object as in memory.
 func (s Region) Base() uint64 { return s.Low &^ (textAlign - 1) }
 
-// Offset returns where in a bundle the code at an address in memory is.
+// Offset returns the offset in a bundle of the code at an address in memory.
 func (s Region) Offset(addr uint64) uint64 { return TextOffset + addr - s.Base() }
 
-// A Part is some functions of a bundle, ready to be joined with others.
+// A Part has some functions of a bundle, ready to be joined with others.
 type Part struct {
 	symbols []symbol
 	names   []byte
@@ -48,24 +46,24 @@ type Part struct {
 
 // A symbol is a function of a part.
 type symbol struct {
-	name  int // where its name begins in the part's names
+	name  int // offset of its name in the part's names
 	addr  uint64
 	size  uint64
 	thumb bool
 }
 
-// A part is one that is being made.
+// A part is a part in the making.
 type part struct {
 	symbols []symbol
 	names   []byte
 	region  Region
 	w       io.WriterAt
 	text    codeWriter
-	end     uint64 // of what it has so far, in the object
+	end     uint64 // end of its functions so far, in the object
 	digest  hash.Hash
 }
 
-// A codeWriter takes code in the order of its addresses.
+// A codeWriter writes code in the order of addresses.
 type codeWriter interface {
 	Reset(w io.WriterAt, offset int64)
 	SkipTo(offset int64)
@@ -73,8 +71,8 @@ type codeWriter interface {
 	Flush() error
 }
 
-// BeginPart begins a part of the bundle of a stretch. Its code goes to w, which will
-// hold the object, at once.
+// BeginPart begins a part of a region's bundle. Code is written to w at once; w will hold the
+// object.
 func (b *Builder) BeginPart(s Region, w io.WriterAt) error {
 	p := &b.part
 	if p.digest == nil {
@@ -87,8 +85,8 @@ func (b *Builder) BeginPart(s Region, w io.WriterAt) error {
 	return b.dwarf.Reset(b.enc)
 }
 
-// AddFunction adds a function, whose code was at an address in the stretch, behind all
-// that the part has so far. If it returns an error, the part is as it was.
+// AddFunction adds a function with code at an address in the region. The address must be after all
+// functions of the part so far. After an error, the part is unchanged.
 func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	p := &b.part
 	size := fn.Size
@@ -103,7 +101,7 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 		return fmt.Errorf("code at %#x is in the way of what the bundle has there", addr)
 	case p.text == nil:
 		p.text = wire.NewForward(p.w, int64(b.at))
-	case len(p.symbols) == 0: // what is in front of it is others'
+	case len(p.symbols) == 0: // bytes before it belong to other parts
 		p.text.Reset(p.w, int64(b.at))
 	}
 	p.text.SkipTo(int64(b.at))
@@ -120,8 +118,7 @@ func (b *Builder) AddFunction(fn *jitcode.Function, addr uint64) error {
 	return nil
 }
 
-// EndPart returns the part. It fails if its code could not be written, or its DWARF is
-// too long.
+// EndPart returns the part. It fails if its code could not be written, or its DWARF is too long.
 func (b *Builder) EndPart() (*Part, error) {
 	p := &b.part
 	if len(p.symbols) > 0 {
@@ -143,16 +140,17 @@ func (b *Builder) EndPart() (*Part, error) {
 	return done, err
 }
 
-// A WriteError is an error of writing an object, as opposed to one of what should be
-// in it.
+// A WriteError is an error of writing an object, as opposed to one of its content.
 type WriteError struct{ err error }
 
+// Error returns the text of the wrapped error.
 func (e *WriteError) Error() string { return e.err.Error() }
+
+// Unwrap returns the wrapped error.
 func (e *WriteError) Unwrap() error { return e.err }
 
-// Join writes the object of a stretch around the code that its parts have written to w
-// already. The parts are in the order of their addresses; they cannot be used again.
-// The Object has no Bytes.
+// Join writes the rest of a region's object to w, after its parts have written their code there.
+// The parts are in the order of their addresses, and cannot be used again. The Object has no Bytes.
 func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Object, error) {
 	obj := Object{BuildID: b.bundleID(s, place, parts)}
 	f := &b.file
@@ -197,8 +195,7 @@ func (b *Builder) Join(w io.WriterAt, s Region, place Place, parts []*Part) (Obj
 	return obj, nil
 }
 
-// addSymbols adds the symbols of a part: those that must come first, because they are
-// local, or the others.
+// addSymbols adds the local symbols of a part, or the others. Local symbols must come first.
 func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 	for i, y := range p.symbols {
 		if local {
@@ -215,8 +212,7 @@ func (b *Builder) addSymbols(p *Part, text elfgen.SectionID, local bool) {
 	}
 }
 
-// joinFrames adds the unwind tables of all parts, as unwindTables does it for one
-// function.
+// joinFrames adds the unwind tables of all parts, as unwindTables does for one function.
 func (b *Builder) joinFrames(parts []*Part, s Region, place Place, tables *Tables) (elfgen.SectionID, error) {
 	n := 0
 	for _, p := range parts {
@@ -241,7 +237,7 @@ func (b *Builder) joinFrames(parts []*Part, s Region, place Place, tables *Table
 	return b.addTables(pieces, entries, offset, end+uint64(len(dwarfgen.FramesEnd)), away, place, tables)
 }
 
-// bundleID hashes all that makes a bundle what it is.
+// bundleID hashes everything that determines the content of a bundle.
 func (b *Builder) bundleID(s Region, place Place, parts []*Part) (id [BuildIDSize]byte) {
 	b.hashed = b.hashed[:0]
 	b.hashNumber(s.Low)

@@ -11,11 +11,10 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// From a function to its DWARF.
+// Conversion of a function to DWARF.
 
-// debugInfo describes fn, whose code is at b.at: a unit with one subprogram, what was
-// inlined into it, and the lines. A function of which neither is known gets none: its
-// symbol says all there is to say.
+// debugInfo describes fn, with its code at b.at: a unit with one subprogram, its inlined calls, and
+// the lines. A function without lines and inlined calls gets no unit: its symbol is enough.
 func (b *Builder) debugInfo(fn *jitcode.Function) {
 	if len(fn.Lines) == 0 && len(fn.Inlines) == 0 {
 		return
@@ -40,8 +39,8 @@ func (b *Builder) debugInfo(fn *jitcode.Function) {
 	b.dwarf.Add(u)
 }
 
-// mainFile returns the index of the file that fn is of, as far as that is known,
-// or -1: the file it is declared in, or else that of its first line.
+// mainFile returns the index of fn's own file, or -1. It is the file of the function's declaration,
+// or else that of its first line.
 func mainFile(fn *jitcode.Function) int {
 	if len(fn.Origins) > 0 && fn.Origins[0].File >= 0 {
 		return fn.Origins[0].File
@@ -52,8 +51,7 @@ func mainFile(fn *jitcode.Function) int {
 	return -1
 }
 
-// fileID returns the id of one of fn's files. Only those that something refers to
-// get into the table.
+// fileID returns the id of one of fn's files. Only files in use are in the table.
 func (b *Builder) fileID(fn *jitcode.Function, i int) dwarfgen.FileID {
 	if b.files[i] < 0 {
 		b.files[i] = b.unit.Lines.AddFile(fn.Files[i])
@@ -61,11 +59,11 @@ func (b *Builder) fileID(fn *jitcode.Function, i int) dwarfgen.FileID {
 	return b.files[i]
 }
 
-// lines fills the unit's line table. A function without lines gets one that says
-// so: declarations and calls refer to its files.
+// lines fills the unit's line table. A function without lines gets a table without lines, because
+// declarations and calls refer to its files.
 //
-// A row begins wherever an inlined call begins or ends, too: elfutils looks for
-// the calls around the row's address instead of the one that it was asked about.
+// A row also begins at the start and the end of each inlined call. elfutils searches the calls
+// around the row's address, not around the address it was asked about.
 func (b *Builder) lines(fn *jitcode.Function) {
 	t := &b.unit.Lines
 	b.edges = b.edges[:0]
@@ -98,8 +96,8 @@ func (b *Builder) lines(fn *jitcode.Function) {
 	t.AddRow(dwarfgen.Row{Addr: b.unit.High, End: true})
 }
 
-// subprogram adds the entry of the function, which has its symbol's name: readers
-// take an entry of another name for one that was inlined.
+// subprogram adds the entry of the function, with its symbol's name. Readers take an entry with
+// another name for an inlined one.
 func (b *Builder) subprogram(fn *jitcode.Function) {
 	u := &b.unit
 	id := u.Add(0, dwarf.TagSubprogram)
@@ -111,7 +109,7 @@ func (b *Builder) subprogram(fn *jitcode.Function) {
 	b.inlines(id, fn)
 }
 
-// name gives an entry its name, and its linkage name if that is another.
+// name sets the name of an entry, and its linkage name if that differs.
 func (b *Builder) name(id dwarfgen.EntryID, name string) {
 	plain := demangled(name)
 	b.unit.AddAttrs(id, dwarfgen.String(dwarf.AttrName, plain))
@@ -120,7 +118,7 @@ func (b *Builder) name(id dwarfgen.EntryID, name string) {
 	}
 }
 
-// declared says where a function is declared, as far as that is known.
+// declared sets the place of a function's declaration, if it is known.
 func (b *Builder) declared(id dwarfgen.EntryID, fn *jitcode.Function, o *jitcode.Origin) {
 	if o.File < 0 {
 		return
@@ -129,7 +127,7 @@ func (b *Builder) declared(id dwarfgen.EntryID, fn *jitcode.Function, o *jitcode
 	b.place(id, dwarf.AttrDeclLine, o.Line, dwarf.AttrDeclColumn, o.Column)
 }
 
-// place adds a line and column to an entry, as far as they are known.
+// place sets the line and column of an entry, if they are known.
 func (b *Builder) place(id dwarfgen.EntryID, lineAttr dwarf.Attr, line uint32, columnAttr dwarf.Attr, column uint32) {
 	if line == 0 {
 		return
@@ -140,7 +138,7 @@ func (b *Builder) place(id dwarfgen.EntryID, lineAttr dwarf.Attr, line uint32, c
 	}
 }
 
-// texts puts what is known of the contents of files into the line table.
+// texts adds the known contents of files to the line table.
 func (b *Builder) texts(fn *jitcode.Function) {
 	for i, text := range fn.Sources {
 		if text == "" || b.files[i] < 0 {
@@ -153,15 +151,14 @@ func (b *Builder) texts(fn *jitcode.Function) {
 	}
 }
 
-// Names come from files that anyone may have written, and demangling one may
-// need much more room than the name itself: for the result, and, as it recurses,
-// for the stack.
+// maxMangled and maxDemangled bound the demangling of names, which come from untrusted files. The
+// result, and the stack of the recursion, may need much more memory than the name.
 const (
-	maxMangled   = 8 << 10 // longer names stay as they are
-	maxDemangled = 16      // the result has up to 2^16 bytes
+	maxMangled   = 8 << 10 // longer names stay mangled
+	maxDemangled = 16      // log2 of the maximum length of the result
 )
 
-// plainName returns demangled(name), which takes its time, for names that come again.
+// plainName returns demangled(name), with a cache, because demangling is slow.
 func (b *Builder) plainName(name string) string {
 	plain, ok := b.plain[name]
 	if !ok {
@@ -174,9 +171,10 @@ func (b *Builder) plainName(name string) string {
 	return plain
 }
 
-// maxPlain bounds how many names are remembered.
+// maxPlain bounds the size of this cache.
 const maxPlain = 1000
 
+// demangled returns the demangled form of a name, or the name itself.
 func demangled(name string) string {
 	if len(name) > maxMangled {
 		return name

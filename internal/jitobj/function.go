@@ -11,30 +11,29 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Options say how objects are made. Everything that ends up in an object is
-// here or in the function: the same input gives the same bytes.
+// Options determine how objects are made. The content of an object depends only on them and on the
+// function: the same input gives the same bytes.
 type Options struct {
-	DWARF    int    // version, 4 or 5; 0 is 5
+	DWARF    int    // version, 4 or 5; 0 means 5
 	Tight    bool   // see segments
 	Producer string // DW_AT_producer
-	CompDir  string // DW_AT_comp_dir: what relative file names count from; "" is "."
+	CompDir  string // DW_AT_comp_dir: base of relative file names; "" means "."
 	Embed    bool   // put the texts of source files into the line table, in DWARF 5
 }
 
-// TextOffset is the file offset, and address, of an object's code. The ELF
-// header and the build-id note fit in front of it in 32- and 64-bit files, and
-// it is a multiple of what compilers align functions to.
+// TextOffset is the file offset, and address, of an object's code. The ELF header and the build-id
+// note fit before it in 32- and 64-bit files. It is a multiple of compilers' function alignment.
 const TextOffset = 0x80
 
 // textAlign makes .text begin at TextOffset.
 const textAlign = 0x40
 
-// pageSize is the alignment of PT_LOAD. Readers round the segment's address down
-// to it to find where the file lies in memory, and must get 0.
+// pageSize is the alignment of PT_LOAD. Readers round the segment's address down to it to find the
+// file's start in memory, and must get 0.
 const pageSize = 0x1000
 
-// BuildIDSize is the length of build ids in bytes, that of the SHA-1 which
-// linkers use: perf has no room for more.
+// BuildIDSize is the length of build ids in bytes. It is that of SHA-1, which linkers use: perf has
+// no space for more.
 const BuildIDSize = 20
 
 // An Object is a finished ELF file.
@@ -44,9 +43,9 @@ type Object struct {
 	Tables  Tables
 }
 
-// Tables are where an object's unwind tables are in its file, .eh_frame and
-// .eh_frame_hdr after it; Size is 0 if there are none. Blank means that they have no
-// entries, because there was no room for the function's tables.
+// Tables is the range of an object's unwind tables in its file: .eh_frame, then .eh_frame_hdr. Size
+// is 0 without tables. Blank means that they have no entries, because the function's tables did not
+// fit.
 type Tables struct {
 	Offset, Size uint64
 	Blank        bool
@@ -55,8 +54,8 @@ type Tables struct {
 // Describe reports whether the tables have the function's rows.
 func (t *Tables) Describe() bool { return t.Size > 0 && !t.Blank }
 
-// A Builder makes objects one after the other in the same memory. It is not safe
-// for use by several goroutines at once; give each its own.
+// A Builder makes objects one after the other, in the same memory. Only one goroutine may use it at
+// a time; use one Builder for each.
 type Builder struct {
 	opts   Options
 	target elfgen.Target
@@ -77,10 +76,10 @@ type Builder struct {
 	rows   []dwarfgen.FrameRow
 	saved  []dwarfgen.SavedReg
 	ranges []dwarfgen.Range
-	plain  map[string]string // names of inlined functions, demangled
-	edges  []uint64          // where inlined calls begin and end
-	hashed []byte            // what the build id is the hash of
-	noCode []byte            // in the place of code that nobody knows
+	plain  map[string]string // demangled names of inlined functions
+	edges  []uint64          // starts and ends of inlined calls
+	hashed []byte            // input of the build id's hash
+	noCode []byte            // bytes in place of unknown code
 }
 
 // NewBuilder returns a builder of objects for code of the given target.
@@ -103,12 +102,12 @@ func NewBuilder(t jitcode.Target, opts Options) (*Builder, error) {
 	return b, nil
 }
 
-// A Place says where the unwind tables of an object seem to be. The zero value is
-// for tables behind the code.
+// A Place is the place of an object's unwind tables in memory. The zero value means: after the
+// code.
 type Place struct {
-	None bool   // there is no place for any
+	None bool   // there is no space for tables
 	Away uint64 // from the start of the code to the start of the tables, in bytes
-	Room uint64 // how long they can be; longer ones are left out
+	Room uint64 // maximum size of the tables, in bytes; longer ones are dropped
 }
 
 // Build makes the object of one function.
@@ -162,9 +161,8 @@ func (b *Builder) idNote(obj *Object) elfgen.Section {
 	return s
 }
 
-// textSection returns the section of the code, without what is in it. If nobody knows the
-// bytes, it is one that has none in the file: readers must not take zeros or traps for
-// instructions.
+// textSection returns the section of the code, without its content. For unknown code it takes no
+// space in the file: readers must not take zeros or traps for instructions.
 func textSection(hasCode bool) elfgen.Section {
 	s := elfgen.Section{Name: ".text", Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Align: textAlign}
 	if !hasCode {
@@ -173,21 +171,21 @@ func textSection(hasCode bool) elfgen.Section {
 	return s
 }
 
-// maxNoCode is how much of the place of unknown code is filled, in bytes: a few bytes of a
-// damaged log can tell of functions of any length.
+// maxNoCode bounds the fill bytes for unknown code. A damaged log may claim functions of any
+// length.
 const maxNoCode = 64 << 10
 
-// codeOf returns what is in the file where a function's code is, or would be.
+// codeOf returns the file's content at the place of a function's code, known or not.
 //
-// A perf that is linked with capstone or LLVM reads the file there whatever the section is, and
-// goes over to objdump, which knows better, at the first instruction that is none
-// [tools/perf/util/capstone.c]. So there are some of those, and not what else is in the
-// file: zeros and debugging information have a meaning as code.
+// A perf linked with capstone or LLVM reads the file there, even in a section without content. At
+// the first invalid instruction, it uses objdump instead, which respects the section
+// [tools/perf/util/capstone.c]. So unknown code is replaced by invalid instructions. Zeros and
+// debugging information would be valid code.
 func (b *Builder) codeOf(fn *jitcode.Function) []byte {
 	if fn.HasCode() {
 		return fn.Code
 	}
-	none := byte(0xff) // two of them are no instruction of x86, and four are none of ARM's
+	none := byte(0xff) // two of them are no instruction of x86, four none of ARM's
 	if b.target.Machine == elf.EM_PPC || b.target.Machine == elf.EM_PPC64 {
 		none = 0
 	}
@@ -198,15 +196,15 @@ func (b *Builder) codeOf(fn *jitcode.Function) []byte {
 	return b.noCode
 }
 
-// attributes adds what some machines need to know.
+// attributes adds the sections that some machines need.
 func (b *Builder) attributes() {
 	if b.target.Machine == elf.EM_ARM {
 		b.file.Add(elfgen.ARMAttributes(b.arm[:0], b.target.Order))
 	}
 }
 
-// Code in the T32 instruction set is marked twice: the mapping symbol tells
-// disassemblers, the lowest bit of the function's value callers [ELF for the Arm
+// mappingSymbol and functionSymbol both mark code in the T32 instruction set. Disassemblers read
+// the mapping symbol. Callers read the lowest bit of the function's value [ELF for the Arm
 // Architecture, 5.5.3 and 5.5.5].
 
 func mappingSymbol(text elfgen.SectionID, value uint64, thumb bool) elfgen.Symbol {
@@ -233,24 +231,23 @@ func debugSection(name string, data []byte, pieces ...[]byte) elfgen.Section {
 	return s
 }
 
-// A segmented is what goes into segments.
+// A segmented has the sections that belong to segments.
 type segmented struct {
 	note, text  elfgen.SectionID
-	frameHeader elfgen.SectionID // 0 for no unwind tables
+	frameHeader elfgen.SectionID // 0 without unwind tables
 	hasCode     bool
 }
 
-// segments adds the program headers that say what is in memory.
+// segments adds the program headers.
 //
-// perf with libdw takes start - pgoff of a mapping for the place of the file, and
-// for files called /tmp/jitted-* it takes the mapping's start. The place is that
-// of the first PT_LOAD, its address rounded down to its alignment. So the segment
-// begins with the file, where all addresses are 0, and in a tight object, which is
-// for that one directory, with .text.
+// perf with libdw takes start - pgoff of a mapping as the address of the file. For files called
+// /tmp/jitted-*, it takes the mapping's start. libdw expects the first PT_LOAD there, its address
+// rounded down to its alignment. So the segment begins at the start of the file, where addresses
+// are 0. In a tight object, which is for that directory only, it begins with .text.
 //
-// Tables with a place of their own are in no segment: to libdw, a file goes to the end
-// of the last PT_LOAD, and there are other functions in between. Their readers go by
-// section names. Those behind code that is not in the file have a PT_LOAD of their own.
+// Tables with a place of their own are in no segment. For libdw, a file extends to the end of the
+// last PT_LOAD, and there are other functions in between. Readers of the tables use section names.
+// Tables after code that is not in the file have their own PT_LOAD.
 func (b *Builder) segments(s segmented, place Place) {
 	load := elfgen.Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, First: s.note, Last: s.text, Align: pageSize, FromStart: true}
 	tables := s.frameHeader != 0 && place.Away == 0
@@ -270,9 +267,9 @@ func (b *Builder) segments(s segmented, place Place) {
 	}
 }
 
-// buildID hashes all that makes fn's object what it is, and the address, which
-// is not in the object: equal code at two places is two functions, whose objects
-// must not stand in for each other.
+// buildID hashes everything that determines the content of fn's object, and the function's address,
+// which is not in the object. Equal code at two addresses is two functions, with objects that must
+// not replace each other.
 func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Section) (id [BuildIDSize]byte) {
 	b.hashed = b.hashed[:0]
 	b.hashNumber(fn.Addr)
@@ -282,12 +279,12 @@ func (b *Builder) buildID(fn *jitcode.Function, place Place, debug []dwarfgen.Se
 		b.hashBytes([]byte(s.Name))
 		b.hashBytes(s.Data)
 	}
-	sum := sha256.Sum256(b.hashed) // at once: it is in many pieces, most of them small
+	sum := sha256.Sum256(b.hashed) // all at once: the input has many small pieces
 	copy(id[:], sum[:])
 	return id
 }
 
-// hashFile adds what makes a file what it is, but for its functions.
+// hashFile adds everything that determines a file except its functions.
 func (b *Builder) hashFile(place Place) {
 	b.hashNumber(uint64(b.target.Class)<<32 | uint64(b.target.Machine))
 	b.hashNumber(uint64(b.target.Flags))
@@ -303,7 +300,7 @@ func (b *Builder) hashFile(place Place) {
 	}
 }
 
-// hashFunction adds a function, without its DWARF.
+// hashFunction adds a function without its DWARF.
 func (b *Builder) hashFunction(fn *jitcode.Function) {
 	if fn.Thumb {
 		b.hashNumber(2)

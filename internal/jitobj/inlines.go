@@ -7,17 +7,16 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// From the inlined calls of a function to their entries.
+// Conversion of the inlined calls of a function to entries.
 
-// ids are the entries of the function that is being described.
+// ids are the entries of the current function.
 type ids struct {
-	abstract []dwarfgen.EntryID // of origins; 0 for those that have none yet
+	abstract []dwarfgen.EntryID // of origins; 0 if there is none yet
 	inlined  []dwarfgen.EntryID // of inlined calls
 }
 
-// inlines adds the tree of inlined calls below the function's entry, and for each
-// function that is called an abstract one, which says what all the places it was
-// inlined at have in common [DWARF5 3.3.8].
+// inlines adds the tree of inlined calls below the function's entry. It also adds an abstract entry
+// for each called function, with the common attributes of all its inlined calls [DWARF5 3.3.8].
 func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 	u := &b.unit
 	b.ids.abstract = append(b.ids.abstract[:0], make([]dwarfgen.EntryID, len(fn.Origins))...)
@@ -31,7 +30,7 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 		id := u.Add(parent, dwarf.TagInlinedSubroutine, dwarfgen.Ref(dwarf.AttrAbstractOrigin, b.abstract(fn, call.Origin)))
 		b.ids.inlined = append(b.ids.inlined, id)
 		b.extent(id, fn.Ranges[call.First:call.Last])
-		// gdb leaves out calls that do not say where they are.
+		// gdb drops calls without a call site.
 		file := fn.Origins[caller].File
 		if file < 0 {
 			file = mainFile(fn)
@@ -46,13 +45,13 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 	}
 }
 
-// abstract returns the entry that stands for an origin wherever it is inlined.
+// abstract returns the abstract entry of an origin.
 func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
 	if b.ids.abstract[origin] == 0 {
 		id := b.unit.Add(0, dwarf.TagSubprogram)
 		name := string(fn.Origins[origin].Name)
-		// libbfd takes the symbol's name for that of an inlined function which has no
-		// linkage name, the first time that it is asked.
+		// At the first query, libbfd gives the symbol's name to an inlined function without a
+		// linkage name.
 		b.unit.AddAttrs(id, dwarfgen.Shared(dwarf.AttrName, b.plainName(name)), dwarfgen.Shared(dwarf.AttrLinkageName, name))
 		b.declared(id, fn, &fn.Origins[origin])
 		b.unit.AddAttrs(id, dwarfgen.Number(dwarf.AttrInline, inlInlined))
@@ -64,7 +63,7 @@ func (b *Builder) abstract(fn *jitcode.Function, origin int) dwarfgen.EntryID {
 // inlInlined is DW_INL_inlined: inlined, without having been declared so.
 const inlInlined = 1
 
-// extent says which code an entry is about.
+// extent sets the code ranges of an entry.
 func (b *Builder) extent(id dwarfgen.EntryID, ranges []jitcode.Range) {
 	u := &b.unit
 	if len(ranges) == 1 {

@@ -11,17 +11,15 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// From what is known of a function's frames to .eh_frame and .eh_frame_hdr.
+// Conversion of a function's frames to .eh_frame and .eh_frame_hdr.
 
-// tablesAlign is what unwind tables begin at a multiple of.
+// tablesAlign is the alignment of unwind tables, in bytes.
 const tablesAlign = 8
 
-// unwindTables adds the tables and returns the section of the header, or 0 if there
-// are none.
+// unwindTables adds the tables, and returns the section of the header, or 0 without tables.
 //
-// Where nothing is known of the function, but perf will look, the tables are blank:
-// libunwind follows frame pointers where a table has no entry, and gives up where there
-// is no table.
+// If a function has no frames, but perf expects tables, they are blank. libunwind follows frame
+// pointers if a table has no entry, and gives up without a table.
 func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables) (elfgen.SectionID, error) {
 	if place.None || fn.Size == 0 || fn.Unwind.Empty() && place.Away == 0 {
 		return 0, nil
@@ -29,7 +27,7 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	size := fn.Size
 	if !fn.HasCode() && size > maxNoCode {
 		if place.Away == 0 {
-			return 0, nil // they would be in its way
+			return 0, nil // they would overlap it
 		}
 		size = maxNoCode
 	}
@@ -45,8 +43,8 @@ func (b *Builder) unwindTables(fn *jitcode.Function, place Place, tables *Tables
 	return b.addTables([][]byte{frames.Data}, b.frames.Entries(), offset, end, away, place, tables)
 }
 
-// tablesPlace returns where tables are in the file, behind textSize bytes of code, and
-// how much further on their addresses are.
+// tablesPlace returns the file offset of the tables after textSize bytes of code. away is the
+// distance from this offset to their addresses.
 func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
 	offset = (TextOffset + textSize + tablesAlign - 1) &^ (tablesAlign - 1)
 	if place.Away != 0 {
@@ -55,9 +53,8 @@ func tablesPlace(textSize uint64, place Place) (offset, away uint64) {
 	return offset, away
 }
 
-// addTables adds .eh_frame, which goes from offset to end in the file and consists of
-// pieces, and the .eh_frame_hdr for its entries. Without room for them, it adds blank
-// tables.
+// addTables adds .eh_frame and the .eh_frame_hdr for its entries. The former extends from offset to
+// end in the file, and consists of pieces. If they do not fit, addTables adds blank tables.
 func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offset, end, away uint64, place Place, tables *Tables) (elfgen.SectionID, error) {
 	headerAt := (end + 3) &^ 3
 	header, err := dwarfgen.AppendFrameHeader(b.header[:0], b.enc.Order, headerAt+away, offset+away, entries)
@@ -77,13 +74,13 @@ func (b *Builder) addTables(pieces [][]byte, entries []dwarfgen.FrameEntry, offs
 	*tables = Tables{Offset: offset, Size: size}
 	flags := elf.SHF_ALLOC
 	if away != 0 {
-		flags = 0 // no PT_LOAD has them
+		flags = 0 // outside of all PT_LOADs
 	}
 	b.file.Add(elfgen.Section{Name: ".eh_frame", Type: elf.SHT_PROGBITS, Flags: flags, Align: tablesAlign, Pieces: pieces, Away: away})
 	return b.file.Add(elfgen.Section{Name: header.Name, Type: elf.SHT_PROGBITS, Flags: flags, Align: 4, Data: header.Data, Away: away}), nil
 }
 
-// addFrames describes fn's frames.
+// addFrames adds fn's frames.
 func (b *Builder) addFrames(fn *jitcode.Function) {
 	u := &fn.Unwind
 	if u.Empty() {
@@ -97,7 +94,7 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 		return
 	}
 	cie := b.derivedCIE(u)
-	// Each run of rows in which something is known is an FDE.
+	// Each run of known rows is an FDE.
 	for i := 0; i < len(u.Rows); i++ {
 		if !u.Rows[i].Known {
 			continue
@@ -115,7 +112,7 @@ func (b *Builder) addFrames(fn *jitcode.Function) {
 	}
 }
 
-// cies are the CIEs that the frames have so far: functions share them.
+// cies are the CIEs of the frames so far: functions share them.
 type cies struct {
 	sent    map[string]dwarfgen.CIEID // by content
 	derived dwarfgen.CIEID
@@ -128,7 +125,7 @@ func (c *cies) reset() {
 	clear(c.sent)
 }
 
-// sentCIE returns a CIE that a producer sent.
+// sentCIE returns the CIE for one that a producer sent.
 func (b *Builder) sentCIE(c *jitcode.FrameCIE) dwarfgen.CIEID {
 	k := binary.AppendUvarint(b.cies.key[:0], c.CodeAlign)
 	k = binary.AppendVarint(k, c.DataAlign)
@@ -150,8 +147,7 @@ func (b *Builder) sentCIE(c *jitcode.FrameCIE) dwarfgen.CIEID {
 	return id
 }
 
-// derivedCIE returns the CIE of frames that are derived from code, which all code for
-// a machine has in common.
+// derivedCIE returns the CIE of derived frames. All code for a machine shares it.
 func (b *Builder) derivedCIE(u *jitcode.Unwind) dwarfgen.CIEID {
 	if !b.cies.any {
 		b.rows, b.saved = b.rows[:0], b.saved[:0]
@@ -182,7 +178,7 @@ func (b *Builder) row(r *jitcode.FrameRow, start uint64) dwarfgen.FrameRow {
 	return dwarfgen.FrameRow{Offset: r.Offset - start, CFA: cfa, Saved: b.saved[first:len(b.saved):len(b.saved)]}
 }
 
-// hashUnwind adds what is known of frames to a build id.
+// hashUnwind adds frames to a build id.
 func (b *Builder) hashUnwind(u *jitcode.Unwind) {
 	b.hashNumber(uint64(len(u.Sent.CIEs)))
 	for i := range u.Sent.CIEs {

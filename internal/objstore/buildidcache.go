@@ -25,26 +25,24 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// perf keeps files that recordings refer to in a cache of its own, from which perf
-// archive packs them up, and in which every perf command looks first: DIR/PATH/ID/elf,
-// where PATH is that of the file, and DIR/.build-id/ID, a link to that, with a slash
-// behind the first two digits. That is how perf buildid-cache --add lays it out, looked
-// at with perf 6.1, 6.12 and 7.2.
+// perf keeps files that recordings refer to in its own cache. perf archive packs them from there,
+// and every perf command searches there first. A file is DIR/PATH/ID/elf, where PATH is the path of
+// the original. DIR/.build-id/ID is a link to the directory, with a slash after the first two
+// digits. perf buildid-cache --add uses this layout (checked with perf 6.1, 6.12 and 7.2).
 
-// A buildIDCache is such a directory. Nothing in it is changed that is there: a build
-// id is that of one content.
+// A buildIDCache is such a directory. Existing entries are never changed: a build id identifies one
+// content.
 type buildIDCache struct {
 	root *os.Root
 
 	mu     sync.Mutex
 	failed int
-	text   string // why the first one failed
+	text   string // reason of the first failure
 }
 
-// CacheObjects puts the objects of a result into the build-id cache that opts name.
-// What cannot be put there is a problem. It comes after the result: the cache is shared
-// with everything else that perf does, and nothing is taken back from it. It returns how many
-// objects of the result are there.
+// CacheObjects adds the objects of a result to the build-id cache named in opts. It returns how
+// many objects of the result are in the cache. Failures become problems. It runs after the result
+// is complete. Nothing is removed from the cache again, because all of perf shares it.
 func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *config.Options) (n int, found report.Findings) {
 	if opts.BuildIDCache == "" {
 		return 0, found
@@ -95,6 +93,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 	return int(added.Load()), found
 }
 
+// fail counts an error, and keeps the text of the first.
 func (c *buildIDCache) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +106,7 @@ func (c *buildIDCache) fail(err error) {
 	}
 }
 
-// add puts one object into the cache, unless it is there.
+// add adds one object to the cache, unless it is there.
 func (c *buildIDCache) add(o *model.Object, s *Store) error {
 	id := hex.EncodeToString(o.BuildID[:])
 	dir := path.Join(strings.TrimPrefix(filepath.Clean(string(o.AppendPath(nil))), "/"), id)
@@ -126,22 +125,21 @@ func (c *buildIDCache) add(o *model.Object, s *Store) error {
 	}
 	target := path.Join("..", "..", dir)
 	err := c.root.Symlink(target, link)
-	if errors.Is(err, fs.ErrExist) { // it leads to nothing that is there, or did a moment ago
+	if errors.Is(err, fs.ErrExist) { // the link is broken, or was a moment ago
 		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
 			return nil
 		}
 		c.root.Remove(link)
 		err = c.root.Symlink(target, link)
-		if errors.Is(err, fs.ErrExist) { // by another run
+		if errors.Is(err, fs.ErrExist) { // another run made it
 			err = nil
 		}
 	}
 	return err
 }
 
-// copy makes an object known under another name. Bundles, which have holes, get a second
-// name where that is possible. Others are copied: their time of change counts for the
-// index, and a name more changes it.
+// copy makes an object available under another name. Bundles are sparse, so they get a hard link if
+// possible. Other objects are copied: a hard link would change their ctime, which the index uses.
 func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -19,41 +19,44 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// CleanOptions say what Clean does. Input is required.
+// CleanOptions are the options of Clean. Input is required.
 type CleanOptions struct {
-	Input  string // a recording that was injected: a file or a directory
+	Input  string // an injected recording: a file or a directory
 	Force  bool   // read an Input that belongs to someone else
-	DryRun bool   // look at everything, remove nothing
+	DryRun bool   // only report; remove nothing
 
-	// Log, if it is not nil, gets the path of each file that is removed, or with
-	// DryRun would be.
+	// Log, if not nil, is called with the path of each removed file. With DryRun, it is called for
+	// each file that would be removed.
 	Log func(path string)
 }
 
-// A CleanSummary says what Clean did.
+// A CleanSummary is the result of Clean.
 type CleanSummary struct {
 	Input   string           `json:"input"`
 	Objects int              `json:"objects"` // files that Input refers to
-	Removed int              `json:"removed"` // or with DryRun, would be
-	Missing int              `json:"missing"` // were not there
-	Bytes   int64            `json:"bytes"`   // of the files that were removed
-	Kept    []report.Problem `json:"kept"`    // files that were left alone, and why
+	Removed int              `json:"removed"` // removed files; with DryRun, files to remove
+	Missing int              `json:"missing"` // files that did not exist
+	Bytes   int64            `json:"bytes"`   // size of the removed files
+	Kept    []report.Problem `json:"kept"`    // files that stay, with the reasons
 }
 
-// Complete reports whether none of the files is left.
+// Complete reports whether no file stays.
 func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 
-// Clean removes the objects that an injected recording refers to: files whose
-// names are those of objects (jitted-….so or jitbundle-….so), mapped in it, whose build ids are those
-// that it says they have, in the mapping or in its build-id table. Everything else
-// stays and is reported, if it has such a name: files with other contents, such as
-// those of a later run, links, which are not followed, and what has no build id to
-// know it by. Directories stay, too. The recording needs the objects no less than
-// any other one that refers to them: when they are gone, perf does not know its
-// functions any more.
+// Clean removes the objects that an injected recording refers to, and returns a summary. An object
+// is removed only if all of this holds:
 //
-// The error is of reading Input, or of a directory that a run makes objects in, which
-// may be the same ones, and nothing has been removed then; or ctx's.
+//   - The recording has a mapping of it.
+//   - Its name is that of an object (jitted-….so or jitbundle-….so).
+//   - Its build id is the recorded one, from the mapping or from the build-id table.
+//
+// Other files with such names stay and are reported: files with other contents, such as those of a
+// later run, symbolic links, and files without a build id. Links are not followed. Directories
+// stay, too. The recording itself needs the objects: without them, perf cannot name its functions.
+// So do all other recordings that refer to them.
+//
+// Clean fails if it cannot read Input, or if a run is making objects in one of the directories. It
+// removes nothing then. It also returns ctx's error.
 func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	if opts.Input == "-" {
 		return nil, errors.New("clean does not read standard input; name the recording's file")
@@ -103,9 +106,9 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	return sum, nil
 }
 
-// holdDirs locks the directories of objects, so that no run makes or counts on what is
-// removed from them. The caller closes what it returns. What cannot be opened is left
-// out: nothing is removed from there.
+// holdDirs locks the directories of objects. No run can then make or rely on objects that Clean
+// removes. The caller closes the locks. holdDirs skips directories that cannot be opened: Clean
+// removes nothing there.
 func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, err error) {
 	last := ""
 	for _, o := range objects {
@@ -131,22 +134,21 @@ func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, er
 	return held, nil
 }
 
-// A referredObject is a file that a recording refers to, with the build ids that it
-// may have: an object that was made again has another one in a later mapping.
+// A referredObject is a file that a recording refers to, with its possible build ids. An object
+// that was made again has another id in a later mapping.
 type referredObject struct {
 	path string
 	ids  []string
 }
 
-// referredObjects returns the objects that the mappings of a recording name, in the
-// order of their paths.
+// referredObjects returns the objects in the mappings of a recording, sorted by path.
 func referredObjects(ctx context.Context, in *recording.Input) (objects []referredObject, err error) {
 	rec, err := recording.New(in)
 	if err != nil {
 		return nil, err
 	}
 	mapped := make(map[string][]string) // ids by path
-	var table []byte                    // of build ids, as records tell them in pipe format
+	var table []byte                    // build-id table, from records of the pipe format
 	for block, err := range in.Walk(ctx, report.PhaseNone) {
 		if err != nil {
 			return nil, err
@@ -176,7 +178,7 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 	}
 	for e, err := range perfdata.BuildIDs(in.Order, append(in.BuildIDs(), table...)) {
 		if err != nil {
-			break // what was read of it counts
+			break // use the entries read so far
 		}
 		if ids, ok := mapped[string(e.Filename)]; ok && len(ids) == 0 && len(e.BuildID) > 0 {
 			mapped[string(e.Filename)] = []string{string(e.BuildID)}
@@ -189,8 +191,7 @@ func referredObjects(ctx context.Context, in *recording.Input) (objects []referr
 	return objects, nil
 }
 
-// cmpPaths compares paths by their directories first, so that those of one are
-// together.
+// cmpPaths compares paths, the directories first. Files of one directory are then adjacent.
 func cmpPaths(a, b string) int {
 	if c := bytes.Compare([]byte(filepath.Dir(a)), []byte(filepath.Dir(b))); c != 0 {
 		return c

@@ -17,18 +17,18 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// A cleaner removes objects, one directory after the other.
+// A cleaner removes objects, directory by directory.
 type cleaner struct {
 	opts *CleanOptions
 	sum  *CleanSummary
 
-	dir  string // that is open
+	dir  string // the open directory; "" for none
 	fd   int
-	err  error // of opening it
+	err  error // error of opening it
 	some bool  // objects were removed from it
 }
 
-// object removes one object, if it is what the recording says.
+// object removes one object, if it is the recorded one.
 func (c *cleaner) object(o *referredObject) {
 	size, err := c.remove(o)
 	switch {
@@ -46,7 +46,7 @@ func (c *cleaner) object(o *referredObject) {
 	}
 }
 
-// remove returns how large the file was.
+// remove removes the file of an object, and returns its size in bytes. With DryRun, it only checks.
 func (c *cleaner) remove(o *referredObject) (int64, error) {
 	if !filepath.IsAbs(o.path) {
 		return 0, errors.New("the recording does not say in which directory it is; it is left alone")
@@ -62,7 +62,7 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 	if c.opts.DryRun {
 		err = unix.Faccessat(c.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 	} else {
-		// Who may write to the directory may have put something else there since.
+		// Anyone with write access to the directory may have replaced the file.
 		var now unix.Stat_t
 		if err := unix.Fstatat(c.fd, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return 0, err
@@ -76,12 +76,12 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 		return 0, fmt.Errorf("cannot remove it: %w", err)
 	}
 	if seen.Nlink > 1 {
-		return 0, nil // it has other names
+		return 0, nil // it has other names: no space was freed
 	}
-	return min(seen.Size, 512*seen.Blocks), nil // bundles have holes
+	return min(seen.Size, 512*seen.Blocks), nil // bundles are sparse
 }
 
-// check opens a file of the directory, and returns what it is if it is the object.
+// check opens a file of the directory, and returns its state if it is the object.
 func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err error) {
 	fd, err := unix.Openat(c.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
@@ -113,8 +113,8 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 	return st, nil
 }
 
-// sameBuildID compares the id of a file with one of a recording. Entries of older
-// perfs do not tell an id's length: then it is filled up with zeros to 20 bytes.
+// sameBuildID reports whether the id of a file is the recorded one. Entries of older perfs have no
+// length: their ids are padded with zeros to 20 bytes.
 func sameBuildID(file, recorded string) bool {
 	return file == recorded || len(recorded) == 20 && len(file) < 20 && strings.TrimRight(recorded[len(file):], "\x00") == "" && recorded[:len(file)] == file
 }
@@ -132,6 +132,7 @@ func (c *cleaner) enter(dir string) error {
 	return c.err
 }
 
+// leave closes the open directory.
 func (c *cleaner) leave() {
 	if c.dir != "" && c.err == nil {
 		if c.some {
@@ -143,8 +144,8 @@ func (c *cleaner) leave() {
 	c.dir, c.err = "", nil
 }
 
-// partials removes what runs that were killed have left of objects. There is nothing in
-// the recording about it.
+// partials removes temporary files of objects that killed runs left. The recording does not mention
+// them.
 func (c *cleaner) partials() {
 	if c.opts.DryRun {
 		return

@@ -1,7 +1,7 @@
-// Package objstore keeps objects in directories: it puts files there whole or not at all,
-// leaves those that are right, takes back what a failed run has made ([Store]), and removes
-// what a result refers to ([Clean]).
+// Package objstore keeps objects in directories. It writes each file completely or not at all, and
+// keeps files that are right. It undoes the files of a failed run ([Store]), and removes the
+// objects of a result ([Clean]).
 //
-// Several runs may write to one directory at once. sharing.go has the rules by which none
-// takes away what another counts on.
+// Several runs may write to one directory at once. The rules in sharing.go ensure that no run
+// removes files that another run needs.
 package objstore

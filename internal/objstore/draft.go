@@ -12,18 +12,19 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// A Draft is a file that will have its name when it is complete.
+// A Draft is a file that gets its name when it is complete.
 type Draft struct {
 	store   *Store
 	file    *os.File
 	partial *safefile.Partial
 	done    bool
 	mu      sync.Mutex
-	Written int64 // bytes
-	Ino     uint64
+	Written int64 // total size of the writes, in bytes
+	// inode number after Commit; 0 if the existing file stayed
+	Ino uint64
 }
 
-// Draft begins a file, which is called like prefix until it is complete.
+// Draft creates a temporary file for WriteAt. Its name begins with prefix.
 func (s *Store) Draft(prefix string, mode uint32) (*Draft, error) {
 	file, p, err := safefile.Create(s.fd, prefix, mode)
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) Draft(prefix string, mode uint32) (*Draft, error) {
 	return &Draft{store: s, file: file, partial: p}, nil
 }
 
-// WriteAt writes to the file; what is never written is zero.
+// WriteAt writes to the file. Gaps are zero.
 func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
 	n, err := d.file.WriteAt(p, off)
 	d.mu.Lock()
@@ -50,7 +51,7 @@ func (d *Draft) Abandon() {
 	}
 }
 
-// Commit gives the file a name, unless what has it already is the same.
+// Commit gives the file its name. An existing file with the same content may stay instead.
 func (d *Draft) Commit(name string) (Outcome, error) {
 	defer d.Abandon()
 	did, safe, fresh := Created, false, false
@@ -58,7 +59,8 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		there := os.NewFile(uintptr(fd), name)
 		var st unix.Stat_t
 		same := equalFiles(there, d.file)
-		if unix.Fstat(fd, &st) == nil { // of what was opened: another run may give the name away at any time
+		// Use the open file: another run may replace the name at any time.
+		if unix.Fstat(fd, &st) == nil {
 			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
 		}
 		there.Close()

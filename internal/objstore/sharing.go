@@ -12,38 +12,43 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// Several runs may put objects into one directory at once, and one that fails takes back
-// what it has made. So that no other run counts on that, each holds a shared lock on a
-// file of the user's own in the directory, and knows whether it was alone when it came.
-// Who was not makes files of its own even where the same are there already. Who fails
-// waits until the others have ended, and takes back its own if they have all failed: a run
-// that ends well leaves a mark on the file. The last one removes that.
+// Several runs may write objects to one directory at once, and a failed run removes its files. No
+// other run may rely on such files. So each run holds a shared lock on a lock file of its user in
+// the directory:
+//
+//   - A run knows at its start whether it is alone. If not, it makes its own files, even if the
+//     same ones exist.
+//   - A successful run marks the lock file.
+//   - A failed run waits until the others have ended. It removes its files only if all have failed.
+//   - The last run removes the lock file.
 
 const (
-	undoPatience  = 2 * time.Second  // for runs that work, before files are left to them
-	sharePatience = 30 * time.Second // for one that takes something back, or for clean
+	// wait for running runs before files stay
+	undoPatience = 2 * time.Second
+	// wait for a run that removes files, or for clean
+	sharePatience = 30 * time.Second
 )
 
-// lockPrefix is what its name begins with, behind the dot.
+// lockPrefix begins the name of the lock file, after the dot.
 const lockPrefix = "jitinject-"
 
-// A dirLock is that file. It is called like what is being written, so that what a killed
-// run leaves is known as such.
+// A dirLock is the lock file of a directory. Its name is that of a temporary file. So a lock file
+// left by a killed run is recognized as such.
 type dirLock struct {
-	dir, fd int // fd is -1 where there is none
+	dir, fd int // fd is -1 without a lock
 	name    string
-	made    int64 // when, in ns of the clock of files
+	made    int64 // creation time, in ns of the file system's clock
 }
 
-// The file's permissions tell whether a run has ended well; its time of modification
-// stays that of its creation.
+// The permissions of the lock file show whether a run has succeeded. Its modification time remains
+// its creation time.
 const (
 	lockMode   = 0o600
 	markedMode = 0o700
 )
 
-// openLock opens the lock file of a directory, which it makes if it is not there. What
-// belongs to someone else is passed over, so that nobody else can hold the lock.
+// openLock opens the lock file of a directory, and creates it if needed. It skips files of other
+// users: only runs of this user can hold the lock.
 func openLock(dir int) (l dirLock) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}
@@ -52,7 +57,7 @@ func openLock(dir int) (l dirLock) {
 		if errors.Is(err, unix.EEXIST) {
 			fd, err = unix.Openat(dir, l.name, flags, 0)
 			if errors.Is(err, unix.ENOENT) {
-				continue // the last one that used it has removed it
+				continue // its last user has removed it
 			}
 			if err != nil {
 				i++
@@ -75,7 +80,7 @@ func openLock(dir int) (l dirLock) {
 	return l
 }
 
-// began looks when the first of the runs that share the lock came.
+// began sets made: when the first of the runs that share the lock began.
 func (l *dirLock) began() {
 	var st unix.Stat_t
 	if unix.Fstat(l.fd, &st) == nil {
@@ -83,13 +88,13 @@ func (l *dirLock) began() {
 	}
 }
 
-// isNamed reports whether the file is still the one in the directory.
+// isNamed reports whether the open file is still the one in the directory.
 func (l *dirLock) isNamed() bool {
 	var named, open unix.Stat_t
 	return unix.Fstatat(l.dir, l.name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(l.fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
 }
 
-// close gives the lock back, and removes the file if nobody else uses it.
+// close releases the lock, and removes the file if no other run uses it.
 func (l *dirLock) close() {
 	if l.fd < 0 {
 		return
@@ -101,8 +106,8 @@ func (l *dirLock) close() {
 	l.fd = -1
 }
 
-// share takes the shared lock and reports whether nobody else has one. Where there are
-// no locks, everybody is alone.
+// share takes the shared lock. alone reports that no other run holds it. On file systems without
+// locks, it is true.
 func (s *Store) share() (alone bool) {
 	for end := time.Now().Add(sharePatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s.lock = openLock(s.fd); s.lock.fd < 0 {
@@ -112,11 +117,11 @@ func (s *Store) share() (alone bool) {
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
 			return true
 		}
-		if err == nil { // one that a killed run has left begins anew
+		if err == nil { // reset the file of a killed run
 			unix.Fchmod(s.lock.fd, lockMode)
 			unix.UtimesNanoAt(s.lock.dir, s.lock.name, []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}, unix.AT_SYMLINK_NOFOLLOW)
 		}
-		// Making an exclusive lock a shared one may lose it on the way.
+		// Converting an exclusive lock to a shared one may lose it.
 		if unix.Flock(s.lock.fd, unix.LOCK_SH|unix.LOCK_NB) == nil && s.lock.isNamed() {
 			s.lock.began()
 			return err == nil
@@ -128,9 +133,9 @@ func (s *Store) share() (alone bool) {
 	return false
 }
 
-// lockForRemoving takes the exclusive lock on a directory, which is open as dir: nobody
-// makes objects in it until that is closed. It waits a while for who does, and reports
-// false if that was not enough. Where there are no locks, there is nobody to wait for.
+// lockForRemoving takes the exclusive lock on a directory, which is open as dir. No run makes
+// objects there until the lock is closed. It waits up to undoPatience for other runs, then returns
+// false. On file systems without locks, it returns true at once.
 func lockForRemoving(ctx context.Context, dir int) (dirLock, bool) {
 	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
 		l := openLock(dir)
@@ -148,8 +153,8 @@ func lockForRemoving(ctx context.Context, dir int) (dirLock, bool) {
 	}
 }
 
-// MayUndo reports whether files can be taken back that nobody else counts on. From then
-// on others wait.
+// MayUndo reports whether the files of this run can be removed: no other run needs them. New runs
+// then wait.
 func (s *Store) MayUndo() bool {
 	if s.fd < 0 || s.late {
 		return false
@@ -158,7 +163,7 @@ func (s *Store) MayUndo() bool {
 		return true
 	}
 	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
-		err := unix.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB) // and nobody waits for us
+		err := unix.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB) // holds off new runs, too
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			var st unix.Stat_t
 			return unix.Fstat(s.lock.fd, &st) == nil && st.Mode&0o777 != markedMode
@@ -169,20 +174,20 @@ func (s *Store) MayUndo() bool {
 	}
 }
 
-// mark says that the run has ended well, and counts on the files that it has found.
+// mark records that the run has succeeded and relies on existing files.
 func (s *Store) mark() {
 	if s.lock.fd >= 0 {
 		unix.Fchmod(s.lock.fd, markedMode)
 	}
 }
 
-// isFresh reports whether a file is another run's of those that share the lock: it may
-// not be complete, and may be taken back.
+// isFresh reports whether a file was written by a run that shares the lock. Such a file may be
+// incomplete, and its run may still remove it.
 func (s *Store) isFresh(st *unix.Stat_t) bool {
 	return s.lock.fd >= 0 && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Uid == s.uid && st.Mtim.Nano() >= s.lock.made
 }
 
-// RemoveCreated removes a file that was created with the given inode, if it is still that.
+// RemoveCreated removes a file, if it still has the given inode.
 func (s *Store) RemoveCreated(name string, ino uint64) {
 	var st unix.Stat_t
 	if unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino {
@@ -190,13 +195,13 @@ func (s *Store) RemoveCreated(name string, ino uint64) {
 	}
 }
 
-// A LeftError is the error of a run that has failed and could not remove all that it had made.
+// A LeftError is the error of a failed run that could not remove all its files.
 type LeftError struct {
 	Err  error  // why it failed
-	Left string // what stays, in words
+	Left string // the remaining files, in words
 }
 
-// WithLeft adds what stays to an error, if anything does.
+// WithLeft adds a note about remaining files to an error. It returns err if left is "".
 func WithLeft(err error, left string) error {
 	if left == "" {
 		return err
@@ -204,11 +209,13 @@ func WithLeft(err error, left string) error {
 	return &LeftError{err, left}
 }
 
+// Error returns the text of Err.
 func (e *LeftError) Error() string { return e.Err.Error() }
 
+// Unwrap returns Err.
 func (e *LeftError) Unwrap() error { return e.Err }
 
-// Left returns what a run that failed with an error could not remove, or "".
+// Left returns the note about remaining files in an error, or "".
 func Left(err error) string {
 	var left *LeftError
 	if errors.As(err, &left) {

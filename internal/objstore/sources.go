@@ -22,25 +22,24 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Source files that dumps bring along, written to where tools that show source
-// code find them.
+// Embedded sources of dumps are written to a directory, where tools that show source code find
+// them.
 
-// A SourceTree is the directory that source files are written into. It is the
-// compilation directory of the objects, and files are named relative to it. Names
-// come from dumps, which anyone may have written: whatever they say, nothing is
-// written outside the directory, and nothing that is there is changed.
+// A SourceTree is the directory for embedded sources. It is the compilation directory of the
+// objects, and files are named relative to it. The names come from dumps, which are not trusted.
+// For any name, nothing is written outside the directory, and existing files never change.
 type SourceTree struct {
 	path string
 	root *os.Root
-	made []string // files and directories in root that were not there, in order
-	own  []string // directories that were made for root itself, outermost first
+	made []string // created files and directories below root, in order
+	own  []string // directories created for root itself, outermost first
 
-	failed map[*model.Dump]int // how many files could not be written
-	full   bool                // none ever will
+	failed map[*model.Dump]int // number of files that could not be written
+	full   bool                // no further file can be written
 }
 
-// OpenSources opens the directory for source files, making it if it is not there.
-// Without one, it returns nil.
+// OpenSources opens the directory for embedded sources, and creates it if needed. It returns nil if
+// the options name none.
 func OpenSources(opts *config.Options) (*SourceTree, error) {
 	if opts.Sources == "" {
 		return nil, nil
@@ -66,11 +65,10 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	return t, nil
 }
 
-// otherSources is what to do where source files cannot be written.
+// otherSources is the advice if embedded sources cannot be written.
 var otherSources = "name another directory with " + report.Mentioned("Sources", "DIR")
 
-// CompDir returns what relative names of source files count from, or "" where
-// nothing is known of that.
+// CompDir returns the base directory of relative source file names, or "" if it is unknown.
 func (t *SourceTree) CompDir() string {
 	if t == nil {
 		return ""
@@ -78,13 +76,14 @@ func (t *SourceTree) CompDir() string {
 	return t.path
 }
 
+// Close closes the directory.
 func (t *SourceTree) Close() {
 	if t != nil && t.root != nil {
 		t.root.Close()
 	}
 }
 
-// Undo removes what was written.
+// Undo removes the written files and directories.
 func (t *SourceTree) Undo() {
 	if t == nil {
 		return
@@ -97,10 +96,9 @@ func (t *SourceTree) Undo() {
 	}
 }
 
-// Place writes the sources of a dump that have come since it was called last, in
-// the order of the dump, so that the names do not depend on anything else. What
-// cannot be written is a problem, and stays under the name that it had. It returns how many
-// sources the dump has.
+// Place writes the sources of a dump that are new since the last call. It returns the total number
+// of sources of the dump. It writes in the order of the dump, so that file names depend on nothing
+// else. A source that cannot be written becomes a problem, and keeps its name.
 func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 	texts, ok := d.Source.(source.Texter)
 	if !ok {
@@ -135,7 +133,7 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 	return len(all), found
 }
 
-// Report says how many more files could not be written than were named.
+// Report returns problems with the number of unwritten files that Place did not list.
 func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 	if t == nil {
 		return found
@@ -152,12 +150,11 @@ func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 	return found
 }
 
-// put writes a file of the given name, or finds it there, and returns its name
-// relative to the tree. Where the name is taken by something else, or cannot be
-// that of a file, it gets a directory to itself, named by the text.
+// put writes a file of the given name, or finds it there. It returns the name relative to the tree.
+// An occupied or unusable name gets a directory of its own, named by a hash of the text.
 func (t *SourceTree) put(name string, text []byte, mode uint32) (string, error) {
 	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
-	inside := path.Clean("/" + name)[1:] // what leads out ends at the top
+	inside := path.Clean("/" + name)[1:] // paths that lead out of the tree end at its top
 	candidates := []string{inside, path.Join(digest, inside), path.Join(digest, "source")}
 	if inside == "" || len(t.path)+len(digest)+len(inside) > maxPath || strings.Count(inside, "/") > maxDirs {
 		candidates = candidates[2:]
@@ -171,17 +168,18 @@ func (t *SourceTree) put(name string, text []byte, mode uint32) (string, error) 
 	return "", err
 }
 
-// Longer names, and those in more directories, are none that tools could open.
+// maxPath and maxDirs bound file names: tools cannot open longer names, or deeper ones.
 const (
 	maxPath = 4000
 	maxDirs = 100
 )
 
-// isFinal reports whether no other name will do better, nor any other file.
+// isFinal reports whether every other file would fail in the same way.
 func isFinal(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS)
 }
 
+// putAt writes a file, or finds it there with the same content.
 func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
 	if err := t.makeDirs(path.Dir(file)); err != nil {
 		return err
@@ -205,7 +203,7 @@ func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
 	return nil
 }
 
-// makeDirs makes a directory and those it is in.
+// makeDirs makes a directory and its parents.
 func (t *SourceTree) makeDirs(dir string) error {
 	if dir == "." {
 		return nil

@@ -25,39 +25,39 @@ import (
 // A StoreError is an error of writing, as opposed to one of reading a dump.
 type StoreError struct{ Err error }
 
+// Error returns the text of Err.
 func (e *StoreError) Error() string { return e.Err.Error() }
 
-// objectDir returns the directory for the objects of a dump, absolute: the name
-// of a mapped file means nothing without.
+// objectDir returns the directory for the objects of a dump. It is absolute, because mappings need
+// absolute file names.
 func objectDir(o *config.Options, d *model.Dump) (string, error) {
 	if o.Objects != "" {
 		return filepath.Abs(o.Objects)
 	}
-	if d.Live { // what is put into the directory of a process ends with it
+	if d.Live { // files in the directory of a live process vanish with it
 		return filepath.Abs(filepath.Dir(o.Output))
 	}
 	return filepath.Abs(filepath.Dir(d.Path))
 }
 
-// A Store is a directory that objects are written into. Nothing in it is ever
-// changed in place: a file that an earlier result refers to stays as it was
-// until it is replaced as a whole.
+// A Store is a directory for objects. Files in it are never modified in place, only replaced as a
+// whole. So a file that an earlier result refers to is always intact.
 type Store struct {
 	path string
 	fd   int
 	uid  uint32   // the user's
-	made []string // directories that were made for it, outermost first
+	made []string // directories created for it, outermost first
 
 	lock  dirLock
-	alone bool // no other run was using it when this one began to
-	late  bool // it is used without a lock, which another run did not give back
+	alone bool // no other run used it when this one began
+	late  bool // used without a lock, because another run kept it
 }
 
-// objectMode is what files are created with, less the umask.
+// objectMode is the mode for new files, before the umask.
 const objectMode = 0o644
 
-// Mode returns what the files of a dump are created with: who may not read the dump
-// may not read its code.
+// Mode returns the permissions for the files of a dump. A user who may not read the dump may not
+// read its code.
 func Mode(d *model.Dump) uint32 {
 	if g, ok := d.Source.(source.Group); ok {
 		return g.Mode()&objectMode | 0o600
@@ -69,8 +69,8 @@ func Mode(d *model.Dump) uint32 {
 	return uint32(st.Mode().Perm())&objectMode | 0o600
 }
 
-// openStore opens a directory and checks that files can be made in it. With create, it
-// is made first if it is not there; with foreign, links on the way to it may be anybody's.
+// openStore opens a directory and checks that it can create files there. With create, it first
+// makes a missing directory. With foreign, links on the path may belong to any user.
 func openStore(path string, create, foreign bool) (*Store, error) {
 	s := &Store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
 	err := s.open(create, foreign)
@@ -82,15 +82,15 @@ func openStore(path string, create, foreign bool) (*Store, error) {
 	return s, nil
 }
 
-// maxObjectName is how long the names of objects are at most, in bytes, with the slash in
-// front of them.
+// maxObjectName is the maximum length of an object's name, in bytes, with the preceding slash.
 const maxObjectName = 64
 
+// open opens and locks the directory, and checks that it is writable.
 func (s *Store) open(create, foreign bool) (err error) {
-	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open them
+	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open the objects
 		return unix.ENAMETOOLONG
 	}
-	for range 3 { // another run may be taking the directory away that it had made
+	for range 3 { // another run may be removing a directory that it had made
 		if err = s.openDir(create, foreign); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (s *Store) open(create, foreign bool) (err error) {
 	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return err
 	}
-	// Root may write anywhere, except where nobody can: in /proc, say.
+	// Root passes the check above everywhere, even in /proc.
 	f, p, err := safefile.Create(s.fd, "jitinject", objectMode)
 	if err != nil {
 		return err
@@ -138,14 +138,14 @@ func (s *Store) openDir(create, foreign bool) (err error) {
 	return err
 }
 
-// removeMade removes the directories that were made for the store, as far as
-// they are empty.
+// removeMade removes the directories that were created for the store and are empty.
 func (s *Store) removeMade() {
 	for i := len(s.made) - 1; i >= 0; i-- {
 		os.Remove(s.made[i])
 	}
 }
 
+// Close closes the directory and releases its lock.
 func (s *Store) Close() {
 	s.lock.close()
 	if s.fd >= 0 {
@@ -154,19 +154,21 @@ func (s *Store) Close() {
 	}
 }
 
-// Outcome says what put did.
+// Outcome is the effect of Put or Commit on a file.
 type Outcome int
 
 const (
+	// Created: the file did not exist before.
 	Created Outcome = iota
+	// Unchanged: the file had the same content, and stays.
 	Unchanged
+	// Replaced: another file was replaced.
 	Replaced
 )
 
-// Put makes sure that the file name in the directory holds content. One that
-// does already is left alone; another is replaced by rename. Links are never
-// followed. scratch is memory for reading, returned for the next call; ino is the inode
-// of a file that was created.
+// Put ensures that the file name in the directory has the given content. It keeps a file with that
+// content, and replaces another one by rename. It never follows links. buf is scratch, possibly
+// grown, for the next call. ino is the inode of a created file.
 func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outcome, ino uint64, buf []byte, err error) {
 	ino, err = s.create(name, content, mode)
 	if err != unix.EEXIST {
@@ -178,7 +180,7 @@ func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outc
 	}
 	ino, err = s.replace(name, content, mode)
 	switch {
-	case err != nil && safe: // another run's
+	case err != nil && safe: // another run has made it
 		return Unchanged, 0, scratch, nil
 	case err == nil && fresh:
 		return Created, ino, scratch, nil
@@ -188,7 +190,7 @@ func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outc
 	return Replaced, 0, scratch, err
 }
 
-// replace puts a new file in the place of what is there, and returns its inode.
+// replace replaces an existing file, and returns the inode of the new one.
 func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, err error) {
 	f, p, err := safefile.Create(s.fd, name, mode)
 	if err != nil {
@@ -208,8 +210,8 @@ func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, e
 	return ino, nil
 }
 
-// create writes a file that is not there yet, and leaves none if it fails. It returns its
-// inode.
+// create writes a new file, and returns its inode. It fails with EEXIST if the name exists. After
+// another failure no file remains.
 func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, err error) {
 	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
@@ -225,7 +227,7 @@ func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, er
 	return ino, err
 }
 
-// write fills a new file, which stays open, and returns its inode.
+// write fills a new file and returns its inode. It does not close fd.
 func write(fd int, content []byte) (ino uint64, err error) {
 	for len(content) > 0 && err == nil {
 		var n int
@@ -242,7 +244,7 @@ func write(fd int, content []byte) (ino uint64, err error) {
 	return st.Ino, err
 }
 
-// whose adds to an error of replacing a file to whom that belongs.
+// whose adds the owner of a file to an EPERM error from replacing it.
 func (s *Store) whose(name string, err error) error {
 	var st unix.Stat_t
 	if !errors.Is(err, unix.EPERM) || unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
@@ -251,13 +253,13 @@ func (s *Store) whose(name string, err error) error {
 	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
 }
 
-// isSafe reports whether a file can be changed by nobody but the user and root.
+// isSafe reports whether only the user and root can change a file.
 func (s *Store) isSafe(st *unix.Stat_t) bool {
 	return (st.Uid == s.uid || st.Uid == 0) && st.Mode&0o022 == 0
 }
 
-// holds reports whether the file name is a regular file with the given content; if so,
-// whether nobody else may change it afterwards; and whether it is fresh.
+// holds compares a file with the given content. same: it is a regular file with this content. safe:
+// in addition, only the user and root can change it. fresh: see isFresh.
 func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
 	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -290,14 +292,13 @@ func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh b
 // Stores are the directories in use, by path.
 type Stores map[string]*Store
 
-// isWhereRecorded reports whether the recording says where the dump is, as opposed to
-// the user.
+// isWhereRecorded reports whether the dump's path comes from the recording, not from the user.
 func isWhereRecorded(d *model.Dump) bool {
 	return d.Path == strings.TrimSuffix(d.Markers[0].Path, recording.DeletedSuffix)
 }
 
-// OpenAll opens the directories for the objects of dumps. A directory that
-// cannot be written costs its dumps, and if it was asked for, the run.
+// OpenAll opens the directories for the objects of dumps, and returns the usable dumps. Dumps with
+// an unwritable directory are dropped. If the user named the directory, OpenAll fails.
 func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*model.Dump, found report.Findings, err error) {
 	s = make(Stores)
 	var failed []failedStore
@@ -338,11 +339,10 @@ func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*mod
 type failedStore struct {
 	dir  string
 	err  error
-	pids []uint32 // of the dumps whose objects belong there
+	pids []uint32 // of the dumps with objects there
 }
 
-// Report says which of the directories are not any more where the result says that
-// the objects are.
+// Report returns a problem for each directory that was moved or replaced during the run.
 func (s Stores) Report() (found report.Findings) {
 	for _, path := range slices.Sorted(maps.Keys(s)) {
 		if !safefile.IsStill(path, s[path].fd) {
@@ -352,20 +352,21 @@ func (s Stores) Report() (found report.Findings) {
 	return found
 }
 
-// Mark says that the result is there.
+// Mark records that the result is complete.
 func (s Stores) Mark() {
 	for _, st := range s {
 		st.mark()
 	}
 }
 
+// Close closes all directories.
 func (s Stores) Close() {
 	for _, st := range s {
 		st.Close()
 	}
 }
 
-// RemoveMade removes what was made for the stores and is empty.
+// RemoveMade removes the directories that were created for the stores and are empty.
 func (s Stores) RemoveMade() {
 	for _, st := range s {
 		if len(st.made) > 0 && st.MayUndo() {

@@ -1,7 +1,6 @@
-// Package perfsample finds the addresses that the records of a recording refer to: where
-// samples were taken, and what their callchains, branches, registers and copies of stacks
-// hold.
+// Package perfsample finds the addresses that the records of a recording refer to: the sampled
+// addresses, and those in callchains, branches, registers and stack copies.
 //
-// It does not know which of them are addresses of code. Callers give the bounds of what
-// they are interested in.
+// It does not know which of them are addresses of code. Callers pass the bounds of relevant
+// addresses.
 package perfsample

@@ -8,14 +8,14 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Refs are the addresses that a record refers to. They are valid until the next Read,
-// and as long as the record's block. Read comes before the other methods.
+// Refs are the addresses that a record refers to. They are valid until the next Read, and while the
+// record's block is. Call Read before the other methods.
 type Refs struct {
 	PID, TID uint32
 	Time     uint64 // nanoseconds of the recording's clock; 0 if the record has none
 
-	// Traced says that the sample carries a piece of a hardware trace
-	// (PERF_SAMPLE_AUX), which may lead anywhere.
+	// Traced reports that the sample has a piece of a hardware trace (PERF_SAMPLE_AUX), which may
+	// refer to any address.
 	Traced bool
 
 	sample   *perfdata.Sample // the record, or an empty one
@@ -25,12 +25,12 @@ type Refs struct {
 	deferred perfdata.DeferredCallchain
 }
 
-// fields are those that may hold addresses, up to AUX; DecodeSample then checks all.
+// fields are those that may have addresses, up to AUX; DecodeSample then checks all.
 const fields = perfdata.FieldIP | perfdata.FieldAddr | perfdata.FieldCallchain | perfdata.FieldBranchStack |
 	perfdata.FieldRegsUser | perfdata.FieldStackUser | perfdata.FieldRegsIntr | perfdata.FieldAux
 
-// Check reports whether [Refs.Read] can read the samples of all events of a recording. The
-// error names an event that has unknown fields, or whose samples are of no process.
+// Check reports whether [Refs.Read] can read the samples of all events of a recording. The error
+// names an event with unknown fields, or with samples that have no process.
 func Check(layouts *perfdata.Layouts, attrs []perfdata.Attr) error {
 	if err := layouts.CanDecode(); err != nil {
 		return err
@@ -45,12 +45,11 @@ func Check(layouts *perfdata.Layouts, attrs []perfdata.Attr) error {
 
 var errNoProcess = errors.New("its samples do not say of which process they are")
 
-// Read reads what a SAMPLE or a CALLCHAIN_DEFERRED record refers to. Other records refer
-// to nothing.
+// Read reads the addresses of a SAMPLE or a CALLCHAIN_DEFERRED record. Other records refer to none.
 //
-// It is an error if the record is shorter than its counts say, if it does not say of
-// which process it is, or if its fields are unknown: its event is not among the attrs, or
-// has fields that are newer than package perfdata. r then holds nothing of use.
+// It fails in three cases: the record is shorter than its counts require, it has no process, or its
+// fields are unknown. In the last case, its event is missing in the attrs, or has fields newer than
+// package perfdata. After an error, r has nothing usable.
 func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	r.PID, r.TID, r.Time, r.Traced = 0, 0, 0, false
 	r.sample, r.chain, r.order = &none, nil, layouts.Order()
@@ -78,13 +77,12 @@ func (r *Refs) Read(layouts *perfdata.Layouts, rec perfdata.Record) error {
 	return nil
 }
 
-// none is the sample of records that are none.
+// none is the sample of other records.
 var none perfdata.Sample
 
-// Within calls f for every address from lo to hi, both included, but for those in the
-// stack: of the sample itself, of its data, in the callchain, both ends of branches, and
-// the values of registers. Those of the kernel are among them, and numbers that are no
-// addresses. One address may come several times.
+// Within calls f for every address from lo to hi, both included, except those in the stack. They
+// come from the sample's ip and addr, the callchain, both ends of branches, and the registers. They
+// include kernel addresses, and values that are no addresses. An address may occur several times.
 func (r *Refs) Within(lo, hi uint64, f func(addr uint64)) {
 	s, span := r.sample, hi-lo
 	if s.Fields&perfdata.FieldIP != 0 && s.IP-lo <= span {
@@ -97,7 +95,7 @@ func (r *Refs) Within(lo, hi uint64, f func(addr uint64)) {
 		switch ip := r.chain[i]; {
 		case ip >= perfdata.ContextMin:
 			if ip == perfdata.ContextUserDeferred {
-				i++ // the cookie
+				i++ // skip the cookie
 			}
 		case ip-lo <= span:
 			f(ip)
@@ -121,12 +119,12 @@ func (r *Refs) Within(lo, hi uint64, f func(addr uint64)) {
 	}
 }
 
-// Stack returns the copy of the user's stack, as much as the kernel could copy.
+// Stack returns the copy of the user stack, which the kernel may have truncated.
 func (r *Refs) Stack() []byte { return r.sample.UserStack.Data }
 
-// StackWithin calls f for every word of the stack that is an address from lo to hi, both
-// included. Return addresses are at multiples of the word size from the stack pointer, at
-// which the copy begins.
+// StackWithin calls f for every word of the stack that is an address from lo to hi, both included.
+// Return addresses are at multiples of the word size from the stack pointer, at which the copy
+// begins.
 func (r *Refs) StackWithin(lo, hi uint64, f func(addr uint64)) {
 	b, span := r.sample.UserStack.Data, hi-lo
 	switch {
@@ -136,7 +134,7 @@ func (r *Refs) StackWithin(lo, hi uint64, f func(addr uint64)) {
 				f(w)
 			}
 		}
-	case r.order == binary.LittleEndian: // not through the interface: most of a recording is this
+	case r.order == binary.LittleEndian: // not through the interface: most of a recording is stacks
 		for ; len(b) >= 8; b = b[8:] {
 			if w := binary.LittleEndian.Uint64(b); w-lo <= span {
 				f(w)

@@ -1,4 +1,4 @@
-// Package quote prints what files and recordings contain, which may be anything: so that a
-// terminal obeys none of it ([Printable]), a shell takes it as one word ([ShellWord]), and
-// filepath.Glob takes it literally ([Literal]).
+// Package quote prints the contents of untrusted files and recordings. A terminal executes none of
+// it ([Printable]), a shell reads it as one word ([ShellWord]), and filepath.Glob matches it
+// literally ([Literal]).
 package quote

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Printable returns s with control characters and invalid UTF-8 escaped: names
-// come from files that anyone may have written, and go to terminals.
+// Printable returns s with control characters and invalid UTF-8 escaped. Names come from untrusted
+// files, and are printed on terminals.
 func Printable(s string) string {
 	clean := func(r rune) bool { return r != unicode.ReplacementChar && unicode.IsPrint(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
@@ -17,12 +17,12 @@ func Printable(s string) string {
 	return q[1 : len(q)-1]
 }
 
-// Literal quotes what means something to filepath.Glob.
+// Literal returns dir with the special characters of filepath.Glob quoted.
 func Literal(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// ShellWord quotes what a shell would take apart, and what a terminal would obey.
+// ShellWord returns s quoted as one word for a shell, with control characters escaped.
 func ShellWord(s string) string {
 	if Printable(s) != s {
 		return "$" + "'" + strings.ReplaceAll(Printable(s), "'", `\'`) + "'"

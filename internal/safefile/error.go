@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// WithoutPath returns an error without the path that package os puts in front.
+// WithoutPath returns an error without the path that package os adds.
 func WithoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

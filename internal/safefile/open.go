@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens what may be a dump. A link in the last component of its path is
-// not followed, and nothing but a regular file is opened: anyone can plant
-// something in /tmp, and jitinject may run as root.
+// Open opens a possible dump. It does not follow a symbolic link in the last component of its path,
+// and opens only regular files. Any user can plant files in /tmp, and jitinject may run as root.
 func Open(path string) (*os.File, error) {
-	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
+	// O_NONBLOCK: opening a FIFO must not wait for a writer.
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
 		return nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
@@ -22,7 +21,8 @@ func Open(path string) (*os.File, error) {
 	return RegularFile(fd, path)
 }
 
-// RegularFile makes a File of a descriptor, if it is of a regular file.
+// RegularFile returns a File for a descriptor. It fails, and closes the descriptor, if that is not
+// a regular file.
 func RegularFile(fd int, path string) (*os.File, error) {
 	file := os.NewFile(uintptr(fd), path)
 	st, err := file.Stat()
@@ -36,7 +36,7 @@ func RegularFile(fd int, path string) (*os.File, error) {
 	return file, nil
 }
 
-// PlainError is an error without the name of the file, which was said already.
+// PlainError returns an error without the name of the file, which the message already has.
 func PlainError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is no such file")

@@ -15,33 +15,33 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// IsRecordingPart reports whether a name is one of those in a directory that is a recording.
+// IsRecordingPart reports whether a file name belongs to a recording that is a directory.
 func IsRecordingPart(name string) bool {
 	_, ok := perfdata.DirFile(name)
 	return ok || name == "data" || name == "kcore_dir"
 }
 
-// A Partial is a file, or a directory, that is being written beside the place where it
-// will be: .NAME.NUMBER.partial. As long as someone writes it, it is locked. What is
-// not locked was left by a run that was killed, and the next one with the same NAME
-// takes it away.
+// A Partial is a file or a directory in the making, next to its destination: .NAME.NUMBER.partial.
+// It is locked while it is written. An unlocked one was left by a killed run, and the next run with
+// the same NAME removes it.
 type Partial struct {
-	dir  int // descriptor of its directory; whoever asked for it closes that
+	dir  int // descriptor of its directory; the creator closes it
 	Name string
 	lock int // descriptor that holds the lock
 }
 
-// PartialSuffix is how their names end.
+// PartialSuffix ends the names of partial files.
 const PartialSuffix = ".partial"
 
-// Numbers beyond guessed are random: who can foretell names can take them.
+// Guessed is how many predictable numbers are tried; numbers beyond them are random. Otherwise
+// another user could occupy all names.
 const (
 	Guessed     = 16
 	maxPartials = 64
 )
 
-// Create makes a file in the directory dir, open for reading and writing, that
-// will be called name.
+// Create makes a file in the directory dir, open for reading and writing. Its final name will be
+// name.
 func Create(dir int, name string, mode uint32) (*os.File, *Partial, error) {
 	fd, p, err := newPartial(dir, name, unix.S_IFREG, func(temp string) (int, error) {
 		return unix.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
@@ -52,7 +52,7 @@ func Create(dir int, name string, mode uint32) (*os.File, *Partial, error) {
 	return os.NewFile(uintptr(fd), p.Name), p, nil
 }
 
-// CreateDir makes a directory in the directory dir that will be called name.
+// CreateDir makes a directory in the directory dir. Its final name will be name.
 func CreateDir(dir int, name string) (*Partial, error) {
 	fd, p, err := newPartial(dir, name, unix.S_IFDIR, func(temp string) (int, error) {
 		if err := unix.Mkdirat(dir, temp, 0o700); err != nil {
@@ -67,11 +67,11 @@ func CreateDir(dir int, name string) (*Partial, error) {
 	return p, nil
 }
 
-// newPartial finds a name for which create works, and takes away what earlier runs
-// of that kind left on the way.
+// newPartial finds a name for which create succeeds. On the way, it removes partial files of
+// earlier runs of that kind.
 func newPartial(dir int, name string, kind uint32, create func(temp string) (int, error)) (int, *Partial, error) {
 	name = strings.TrimPrefix(name, ".")
-	name = name[:min(len(name), 200)] // a file's name has 255 bytes
+	name = name[:min(len(name), 200)] // a file name has at most 255 bytes
 	for i := 0; ; i++ {
 		number := strconv.Itoa(i)
 		if i >= Guessed {
@@ -93,9 +93,8 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 	}
 }
 
-// hold takes the lock on what fd is open for. It fails only if another run has found
-// the file before it was locked, and takes it away. A file system without locks has
-// nobody who takes away anything.
+// hold takes the lock on fd's file. It fails only if another run found the file before it was
+// locked, and is removing it. Without locks in the file system, no run removes files.
 func (p *Partial) hold(fd int) bool {
 	lock, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) // fd is closed before the file has its name
 	if err != nil {
@@ -114,10 +113,10 @@ func (p *Partial) hold(fd int) bool {
 	return true
 }
 
-// RemoveStale removes what a run of the same user has left under such a name, if it is of
-// the kind S_IFREG or S_IFDIR. Anybody who may write to the directory can give such a name
-// to a directory of the user's, with all that is in it: so a directory goes only where one
-// was to be made, and only if it is the beginning of a recording.
+// RemoveStale removes a partial file or directory that a run of the same user left. kind is S_IFREG
+// or S_IFDIR. Another user with write access can give such a name to a directory of the user's. So
+// RemoveStale removes a directory only if a directory was to be made, and if it contains only the
+// beginning of a recording.
 func RemoveStale(dir int, temp string, kind uint32) {
 	fd, err := unix.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -140,8 +139,8 @@ func RemoveStale(dir int, temp string, kind uint32) {
 	}
 }
 
-// isRecordingBegun reports whether a directory holds nothing but what a run puts into one
-// that is its output.
+// isRecordingBegun reports whether a directory contains only files that a run writes into its
+// output directory.
 func isRecordingBegun(fd int) bool {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
@@ -165,12 +164,12 @@ func isRecordingBegun(fd int) bool {
 		return false
 	}
 	defer f.Close()
-	var magic [8]byte // zero, if no more was written: the header comes last
+	var magic [8]byte // zero at first: the header is written last
 	n, err := f.ReadAt(magic[:], 0)
 	return n == 0 && err == io.EOF || n == len(magic) && (magic == [8]byte{} || string(magic[:]) == "PERFILE2" || string(magic[:]) == "2ELIFREP")
 }
 
-// RemoveDir removes a directory that was being written, without following links.
+// RemoveDir removes a partial directory, without following links.
 func RemoveDir(dir int, temp string) {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
 	if err != nil {
@@ -180,7 +179,7 @@ func RemoveDir(dir int, temp string) {
 	root.RemoveAll(temp)
 }
 
-// Rename gives the file its name.
+// Rename gives the file its final name.
 func (p *Partial) Rename(name string) error {
 	err := unix.Renameat(p.dir, p.Name, p.dir, name)
 	if err == nil {
@@ -190,7 +189,7 @@ func (p *Partial) Rename(name string) error {
 	return err
 }
 
-// Remove takes the file away, unless it has its name.
+// Remove removes the file, unless it has its final name.
 func (p *Partial) Remove() {
 	if p.Name != "" {
 		unix.Unlinkat(p.dir, p.Name, 0)
@@ -198,6 +197,7 @@ func (p *Partial) Remove() {
 	p.release()
 }
 
+// release releases the lock.
 func (p *Partial) release() {
 	if p.lock >= 0 {
 		unix.Close(p.lock)

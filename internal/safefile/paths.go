@@ -11,13 +11,12 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
-// maxLinks is how many links a path may go through, as in the kernel.
+// maxLinks is the maximum number of links in a path, as in the kernel.
 const maxLinks = 40
 
-// OpenDir opens a directory by its absolute path, but goes through no link that
-// belongs to anybody else than the user and root. A recording has the paths of mapped
-// files without any links, so one that is there now was put there later: it is how
-// somebody who owns the directory of a dump could have root write elsewhere.
+// OpenDir opens a directory by its absolute path. It follows only links that belong to the user or
+// to root. A recording has the paths of mapped files without any links, so a link there was created
+// later. The owner of a dump's directory could use it to make root write elsewhere.
 func OpenDir(path string) (int, error) {
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
 	at, err := unix.Open("/", flags, 0)
@@ -32,7 +31,7 @@ func OpenDir(path string) (int, error) {
 			continue
 		}
 		how := unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
-		if isProc(at) { // its links are doors into processes, and nobody else puts them there
+		if isProc(at) { // /proc has links into processes, which only the kernel creates
 			how = flags
 		}
 		next, err := unix.Openat(at, name, how, 0)
@@ -71,13 +70,13 @@ func OpenDir(path string) (int, error) {
 	return unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
-// isProc reports whether a directory is one of the kernel's own about processes.
+// isProc reports whether a directory is in /proc.
 func isProc(fd int) bool {
 	var st unix.Statfs_t
 	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PROC_SUPER_MAGIC
 }
 
-// readLink returns where a link that is open leads to.
+// readLink returns the target of an open link.
 func readLink(fd int) (string, error) {
 	target := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(fd, "", target)
@@ -90,7 +89,7 @@ func readLink(fd int) (string, error) {
 	return string(target[:n]), nil
 }
 
-// IsStill reports whether a path still leads to the directory that is open.
+// IsStill reports whether a path still leads to the open directory.
 func IsStill(path string, fd int) bool {
 	var named, open unix.Stat_t
 	return unix.Stat(path, &named) == nil && unix.Fstat(fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino

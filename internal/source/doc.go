@@ -1,18 +1,19 @@
-// Package source defines what a side file means to the engine, whatever its format.
+// Package source defines the interfaces between side files and the engine, for all formats.
 //
-// A [Dump] lists functions: when each was loaded and where ([Listing]), and, through a
-// [FunctionReader], its name, code, lines, inlined calls and unwind tables. The rooms below
-// internal/runtime implement Dump, one for each format.
+// A [Dump] lists functions: when and where each was loaded ([Listing]). A [FunctionReader] reads
+// their names, code, lines, inlined calls and unwind tables. The packages below internal/runtime
+// implement Dump, one for each format.
 //
-// A dump may do more than that. Optional interfaces say so:
+// A dump may implement optional interfaces:
 //
-//	Codeless     it has no bytes of code; they come from a memory or a file
-//	Texter       it brings source files along
-//	Tracer       its code may run in the frame of an interpreter
+//	WithoutCode  it has no bytes of code; they come from a memory or a file
+//	Texter       it has embedded sources
+//	Tracer       its code may run in an interpreter frame
 //	Comparer     it can find repeated functions
 //	Group        it consists of several files
 //	PartlyTimed  some functions may have no time
 //
-// The package also has what rooms share: the search for code in memories (memory.go, memorytime.go),
-// the list of source files (texts.go, listings.go), and the names of machines (machine.go).
+// The package also has the shared parts of the formats: the search for code in memories (memory.go,
+// memorytime.go), the list of source files (texts.go, listings.go), and the names of machines
+// (machine.go).
 package source

@@ -8,129 +8,129 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// A Dump is a side file that tells of jitted code, whatever its format. It is scanned
-// by one goroutine; then its functions are read, by as many as like to.
+// A Dump is a side file that describes JIT code, in any format. One goroutine scans it. Then any
+// number of goroutines may read its functions.
 type Dump interface {
-	// Scan reads what has been written since it was called last. What is damaged
-	// becomes a Problem; the error is ctx's.
+	// Scan reads the part that was written since the last call. Damage becomes a Problem; the error
+	// is ctx's.
 	Scan(ctx context.Context) error
 
-	// Scanned returns what has been found so far. It belongs to the dump.
+	// Scanned returns the findings so far. The listing belongs to the dump.
 	Scanned() *Listing
 
-	// Traits returns what holds for all dumps of its format.
+	// Traits returns the properties that all dumps of the format have.
 	Traits() Traits
 
-	// SetMachine says on what machine the recording was made. It comes before the first Scan.
+	// SetMachine sets the machine of the recording. It must precede the first Scan.
 	SetMachine(Machine)
 
-	PID() uint32            // the process it says it is of, in that process's own pid namespace; 0 for unknown
-	Clock() (Clock, error)  // of its times
-	Target() jitcode.Target // what its code is made for
-	NumFunctions() int      // functions' numbers, in events and for a Reader, are smaller
+	PID() uint32            // process in its own pid namespace, from the dump; 0 if unknown
+	Clock() (Clock, error)  // clock of its times
+	Target() jitcode.Target // target of its code
+	NumFunctions() int      // upper bound of function numbers, in events and for a reader
 
-	// Functions returns a new reader of the functions. Each goroutine has its own.
+	// Functions returns a new reader of the functions. Each goroutine needs its own.
 	Functions() FunctionReader
 
 	// DeriveFrames asks for unwind tables that are derived from the functions' code.
 	DeriveFrames(Surroundings)
 
-	// Fixes returns which quirks of its producer were repaired so far, in a fixed order.
+	// Fixes returns the quirks that were fixed so far, in a fixed order.
 	Fixes() []Fix
 }
 
-// Traits are what holds for all dumps of a format.
+// Traits are the properties that all dumps of a format have.
 type Traits struct {
-	Kind        string // the name of the format, in the summary's JSON form
-	ClockUnsure bool   // Clock is what a header claims; times may prove it wrong
-	Images      bool   // it also lists functions that lie in mapped files
+	Kind        string // name of the format, in the summary's JSON form
+	ClockUnsure bool   // Clock comes from a header, and times may prove it wrong
+	Images      bool   // it also lists functions in mapped files
 }
 
-// A Machine is what a recording says of the machine and the process of a dump.
+// A Machine describes the machine and the process of a dump, from the recording.
 type Machine struct {
-	Name   string                // as uname(2) has it; "" if unknown
+	Name   string                // as in uname(2); "" if unknown
 	Order  binary.ByteOrder      // of the recording
-	Narrow func(pid uint32) bool // reports whether a process is one of 32 bits
+	Narrow func(pid uint32) bool // reports whether a process has 32 bits
 }
 
 // A Group is a Dump of several files.
 type Group interface {
-	Paths() []string // of all its files, the same one maybe twice
-	Bytes() int64    // the size of these
-	Mode() uint32    // permissions that all of them give
+	Paths() []string // of all its files; a path may occur twice
+	Bytes() int64    // total size of the files, in bytes
+	Mode() uint32    // permissions that all files have
 }
 
-// A PartlyTimed is a Dump that may have functions without a time.
+// A PartlyTimed is a Dump with functions that may lack a time.
 type PartlyTimed interface {
-	// HasTimes reports whether any of them has one.
+	// HasTimes reports whether any function has a time.
 	HasTimes() bool
 
-	// StartAt gives times, by their addresses, to functions that have none, or one before earliest.
+	// StartAt assigns times by address, to functions without a time or with one before earliest.
 	StartAt(earliest uint64, time func(addr uint64) uint64)
 }
 
-// Surroundings are inputs for deriving frames that are not in the dump.
+// Surroundings are inputs for deriving frames that the dump does not have.
 type Surroundings struct {
-	Interpreter *jitcode.FrameRow // frame that traces run in; nil if there are no traces, or it is unknown
-	Copies      []Copy            // of code in the dump
+	Interpreter *jitcode.FrameRow // frame that traces run in; nil without traces, or if unknown
+	Copies      []Copy            // copies of code in the dump
 }
 
-// A Copy means that memory from Lo up to Hi holds the same code as memory from Home on. V8
-// maps a part of its program twice: it calls builtins in one mapping, and the dump has them
-// in the other.
+// A Copy states that memory from Lo up to Hi holds the same code as memory from Home on. V8 maps a
+// part of its program twice. It calls builtins in one mapping, and the dump lists them in the
+// other.
 type Copy struct{ Lo, Hi, Home uint64 }
 
-// A FunctionReader reads the functions of a dump, one after the other.
+// A FunctionReader reads the functions of a dump one by one.
 type FunctionReader interface {
-	// Function returns the i-th function, valid until the next call. It fails where
-	// the function cannot be read again; less damage becomes a Problem.
+	// Function returns the i-th function, valid until the next call. It fails if the function
+	// cannot be read again. Lesser damage becomes a Problem.
 	Function(i int) (*jitcode.Function, error)
 
-	// Targets calls f for every direct branch in the i-th function that leads out of
-	// it, with the offset of its target from where the function begins. Only the code
-	// is read; it fails where that cannot be done again.
+	// Targets calls f for every direct branch that leaves the i-th function. offset is the branch
+	// target, counted from the function's start. Targets reads only the code, and fails if that
+	// cannot be read again.
 	Targets(i int, f func(offset int64)) error
 
-	// TakeProblems returns what was wrong with functions since it was called last.
+	// TakeProblems returns the problems with functions since the last call.
 	TakeProblems() []Problem
 }
 
-// A Tracer is a Dump of a JIT compiler whose code may run in the frame of an
-// interpreter: see Jitdump.
+// A Tracer is a Dump of a JIT compiler that may run code in an interpreter frame. The jitdump
+// format implements it.
 type Tracer interface {
 	HasTraces() bool
 	InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error)
 }
 
-// A Texter is a Dump that brings source files along: see Jitdump.
+// A Texter is a Dump with embedded sources. The jitdump format implements it.
 type Texter interface {
 	Sources() []Source
 	SourceText(i int) ([]byte, error)
 	PlaceSource(i int, name string)
 }
 
-// A Listing is what has been found in a side file, as far as it was scanned.
+// A Listing has the findings about a side file, up to the scanned offset.
 type Listing struct {
 	Events   []jitcode.Event // in the order of the file
 	Problems []Problem
-	Dropped  int // problems beyond those in Problems
+	Dropped  int // number of problems beyond those in Problems
 
-	// Cut is the offset of a record that the end of the file cuts, or -1. That is
-	// usual: the producer was killed, or still writes.
+	// Cut is the offset of a record that the end of the file cuts, or -1. A cut is usual: the
+	// producer was killed, or still writes.
 	Cut int64
 
-	// CutName is the name of the function in that record, if the file ends with it: the
-	// producer could write the name and not the code. Else it is "".
+	// CutName is the name of the function in the cut record, if the file ends with it. Then the
+	// producer wrote the name but not the code. Otherwise it is "".
 	CutName string
 
-	// Watch, if it is not nil, is told now and then how far in the file Scan is.
+	// Watch, if not nil, is called now and then with the offset that Scan has reached.
 	Watch func(offset int64)
 }
 
 // Scanned returns the listing itself.
 func (l *Listing) Scanned() *Listing { return l }
 
-// Problem adds a problem, unless there are many.
+// Problem adds a problem. Beyond MaxProblems it only counts it.
 func (l *Listing) Problem(off int64, format string, args ...any) {
 	if len(l.Problems) == MaxProblems {
 		l.Dropped++

@@ -1,12 +1,12 @@
 package source
 
-// Events about code become functions.
+// Limits for events and functions.
 
-// MaxRange is the longest function that is believed in, in bytes.
+// MaxRange is the size of the longest plausible function, in bytes.
 const MaxRange = 16 << 20
 
-// MinCode is below all code: the kernel maps nothing there unless it is told to
-// (vm.mmap_min_addr). From maxCodeAddr on memory is the kernel's.
+// MinCode and MaxCodeAddr bound the addresses of code. By default, the kernel maps nothing below
+// MinCode (vm.mmap_min_addr). Memory from MaxCodeAddr on is the kernel's.
 const (
 	MinCode     = 64 << 10
 	MaxCodeAddr = 1 << 63

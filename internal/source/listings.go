@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Listings as sources of a dump: where each is, and how those of one function, which are made
-// together, are read one after the other.
+// Listings as sources of a dump. All listings of a function are made together, so they are read one
+// after the other.
 
 // A listingID names a listing of a function.
 type listingID struct {
@@ -16,7 +16,7 @@ type listingID struct {
 	function int
 }
 
-// AddListing takes in a listing of a function, which has a size in bytes.
+// AddListing adds a listing of a function. size is in bytes.
 func (s *Sources) AddListing(file string, size, function int) {
 	if len(s.All) >= maxSources {
 		return
@@ -28,7 +28,7 @@ func (s *Sources) AddListing(file string, size, function int) {
 	s.All = append(s.All, Source{Name: file, Function: function, Size: size, Listing: true})
 }
 
-// ListingPlace returns the name that a function's listing for a file is placed under, or file.
+// ListingPlace returns the path of a function's listing for a file, or else file.
 func (s *Sources) ListingPlace(file string, function int) string {
 	if n, ok := s.listings[listingID{file, function}]; ok && s.All[n].Place != "" {
 		return s.All[n].Place
@@ -36,8 +36,8 @@ func (s *Sources) ListingPlace(file string, function int) string {
 	return file
 }
 
-// ListingOf returns the text of a listing of a function, whose listings are in the order
-// of their files.
+// ListingOf returns the text of the listing for file. list has the listings of a function, sorted
+// by file.
 func ListingOf(list []MadeText, file string) (text string, ok bool) {
 	i, ok := slices.BinarySearchFunc(list, file, func(l MadeText, file string) int { return cmp.Compare(l.File, file) })
 	if !ok {
@@ -46,7 +46,7 @@ func ListingOf(list []MadeText, file string) (text string, ok bool) {
 	return list[i].Text, true
 }
 
-// ListingsOf are the listings of a function, kept while they are read.
+// ListingsOf caches the listings of one function while they are read.
 type ListingsOf struct {
 	mu       sync.Mutex
 	kept     bool
@@ -54,7 +54,8 @@ type ListingsOf struct {
 	list     []MadeText
 }
 
-// Text returns the text of the i-th of all sources, a listing. read makes those of a function.
+// Text returns the text of the i-th of all sources, a listing. read makes all listings of a
+// function.
 func (l *ListingsOf) Text(all []Source, i int, read func(function int) ([]MadeText, error)) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +68,7 @@ func (l *ListingsOf) Text(all []Source, i int, read func(function int) ([]MadeTe
 		l.kept, l.function, l.list = true, s.Function, list
 	}
 	text, ok := ListingOf(l.list, s.Name)
-	if i+1 == len(all) || all[i+1].Function != s.Function { // nobody asks for more of them
+	if i+1 == len(all) || all[i+1].Function != s.Function { // no more of them are needed
 		l.kept, l.list = false, nil
 	}
 	if !ok {

@@ -4,8 +4,8 @@ import (
 	"debug/elf"
 )
 
-// MachineOf returns the ELF machine of a name, as Mono or uname(2) has it, for programs with
-// pointers of ptrSize bytes; EM_NONE if it is unknown. Programs of 32 bits run on machines of 64.
+// MachineOf returns the ELF machine for a name from Mono or uname(2), or EM_NONE if it is unknown.
+// Pointers of the program have ptrSize bytes: 64-bit machines also run 32-bit programs.
 func MachineOf(name string, ptrSize uint8) elf.Machine {
 	narrow := ptrSize == 4
 	switch name {

@@ -9,30 +9,31 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// Code of formats that only tell where it was: its bytes come from a memory of the
-// process, which was taken at one time.
+// Formats without code give only addresses. The bytes come from a memory of the process, which was
+// captured at one time.
 
 // A WithoutCode is a Dump of a format that has no bytes of code.
 type WithoutCode interface {
-	// CodeFrom says where the bytes of functions may be found, the best first, and returns
-	// for each of them how many functions were loaded after it was taken. It must not run
-	// while functions are read, and comes before HasCode.
+	// CodeFrom sets the sources of code bytes, the best first. It returns for each source how many
+	// functions were loaded after its capture. It must precede HasCode, and must not run while
+	// functions are read.
 	CodeFrom(sources []CodeSource, world CodeWorld) (late []int)
 
 	// HasCode reports whether the bytes of a function are known.
 	HasCode(function int) bool
 }
 
-// A CodeMemory reads the bytes of a dump's functions from memories. The zero value
-// has none. It is safe for use by several goroutines.
+// A CodeMemory reads the bytes of a dump's functions from memories. The zero value has no memories.
+// Several goroutines may use it at once.
 type CodeMemory struct {
 	sources []CodeSource
-	known   [][]bool // by source, and function: it may have that function's bytes
+	known   [][]bool // by source and function: whether it may have that function's bytes
 }
 
-// NewCodeMemory returns the code of functions that were loaded by events, as far as sources
-// know it. Where functions shared addresses, what is there is that of one of them, of which
-// the time of the source must tell; a file has that of the latest.
+// NewCodeMemory returns the code of functions that were loaded by events, where sources have it.
+// late counts, by source, the functions loaded after its capture. Functions may have shared
+// addresses. Then a snapshot has the function loaded last before its capture, and a file the latest
+// one.
 func NewCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, world CodeWorld) (c CodeMemory, late []int) {
 	c.sources = sources
 	for _, s := range sources {
@@ -52,8 +53,8 @@ func NewCodeMemory(sources []CodeSource, events []jitcode.Event, functions int, 
 	return c, late
 }
 
-// Read reads a function's code into buf, which grows if it must. It returns nil if the
-// bytes are not known.
+// Read reads a function's code into buf, which grows if it must. It returns nil if the bytes are
+// unknown.
 func (c *CodeMemory) Read(function int, addr, size uint64, buf []byte) []byte {
 	if size == 0 || size > maxCode {
 		return nil
@@ -62,7 +63,7 @@ func (c *CodeMemory) Read(function int, addr, size uint64, buf []byte) []byte {
 		if !c.known[i][function] {
 			continue
 		}
-		var b [unwritten]byte // a look before there is memory for all of it
+		var b [unwritten]byte // probe before allocating the whole size
 		if begin := b[:min(size, unwritten)]; mem.ReadCode(addr, begin) != nil || isUnwritten(begin) || mem.ReadCode(addr+size-1, b[:1]) != nil {
 			continue
 		}
@@ -74,24 +75,24 @@ func (c *CodeMemory) Read(function int, addr, size uint64, buf []byte) []byte {
 	return nil
 }
 
-// maxCode is the longest function whose bytes are looked for.
+// maxCode is the size of the longest function that is searched for, in bytes.
 const maxCode = 256 << 20
 
-// Has reports whether read would find a function's code.
+// Has reports whether Read would find a function's code.
 func (c *CodeMemory) Has(function int, addr, size uint64) bool {
 	return c.Read(function, addr, size, nil) != nil
 }
 
-// unwritten is how many zeros no function begins with: to most machines they are no
-// instructions, and to the others some that nobody writes there.
+// unwritten is a number of zero bytes that no function begins with. Zeros are invalid on most
+// machines, and on the others an instruction that compilers do not emit there.
 const unwritten = 16
 
-// isUnwritten reports whether no code has been written to a place yet.
+// isUnwritten reports whether code begins with zeros only: no code was written there yet.
 func isUnwritten(code []byte) bool {
 	return !slices.ContainsFunc(code[:min(len(code), unwritten)], func(b byte) bool { return b != 0 })
 }
 
-// replaced returns by function whether another one was loaded over some of it later.
+// replaced returns, by function, whether another function later overlapped it.
 func replaced(events []jitcode.Event, functions int) []bool {
 	gone := make([]bool, functions)
 	list := make([]loaded, 0, len(events))
@@ -100,12 +101,12 @@ func replaced(events []jitcode.Event, functions int) []bool {
 			list = append(list, loaded{e.Addr, e.Addr + e.Size, e.Time, i, e.Function})
 		}
 	}
-	// Of one that was loaded at one place again and again, the last time counts.
+	// If a function was loaded repeatedly at one address, the last time counts.
 	slices.SortFunc(list, func(a, b loaded) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.function, b.function), cmp.Compare(b.time, a.time), cmp.Compare(b.order, a.order))
 	})
 	list = slices.CompactFunc(list, func(a, b loaded) bool { return a.lo == b.lo && a.function == b.function })
-	// One that lies over another begins in front of it, or in it.
+	// An overlapping function begins before the other one, or inside it.
 	var open latestFirst
 	inside := latest{list: list}
 	for i := range list {
@@ -130,45 +131,50 @@ func replaced(events []jitcode.Event, functions int) []bool {
 	return gone
 }
 
-// A loaded is a function at a place, since a time.
+// A loaded is a function's address range and load time.
 type loaded struct {
 	lo, hi   uint64
 	time     uint64
-	order    int // where times are equal
+	order    int // decides if times are equal
 	function int
 }
 
-// after reports whether l, which is another one or elsewhere, came after o.
+// after reports whether l came after o. It is false for the same function at the same address.
 func (l *loaded) after(o *loaded) bool {
 	return (l.function != o.function || l.lo != o.lo) && later(l, o) == l
 }
 
-// latestFirst is a heap.
+// latestFirst is a heap with the latest function first.
 type latestFirst []*loaded
 
+// Len implements heap.Interface.
 func (h latestFirst) Len() int { return len(h) }
 
+// Less implements heap.Interface.
 func (h latestFirst) Less(i, j int) bool { return later(h[i], h[j]) == h[i] }
 
+// Swap implements heap.Interface.
 func (h latestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
+// Push implements heap.Interface.
 func (h *latestFirst) Push(x any) { *h = append(*h, x.(*loaded)) }
 
+// Pop implements heap.Interface.
 func (h *latestFirst) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
 }
 
-// A latest finds the latest of a run of functions. For long runs it has levels: level k
-// has the latest of each run of 2^k.
+// A latest finds the latest of a run of functions. For long runs it has levels: level k has the
+// latest of each run of 2^k.
 type latest struct {
 	list   []loaded
 	levels [][]*loaded
 }
 
-// shortRun is how many functions are looked at one by one: there are seldom more that
-// begin in one function.
+// shortRun is the longest run that is searched linearly. Rarely do more functions begin inside one
+// function.
 const shortRun = 16
 
 // of returns the latest of [i, j), which is not empty.
@@ -187,6 +193,7 @@ func (t *latest) of(i, j int) *loaded {
 	return later(t.levels[k][i], t.levels[k][j-1<<k])
 }
 
+// build fills the levels.
 func (t *latest) build() {
 	below := make([]*loaded, len(t.list))
 	for i := range t.list {
@@ -203,6 +210,7 @@ func (t *latest) build() {
 	}
 }
 
+// later returns the function that was loaded later.
 func later(a, b *loaded) *loaded {
 	if b.time > a.time || b.time == a.time && b.order > a.order {
 		return b

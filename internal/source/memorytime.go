@@ -7,59 +7,58 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// When a memory was taken, nobody says: what is in it does. Code that was loaded over
-// other code after that is not in it, though something is at its place; wrong
-// instructions are worse than none.
+// The capture time of a memory is unknown, but its content bounds it. Code that was loaded over
+// other code after the capture is missing, although its addresses have bytes. Wrong instructions
+// are worse than none.
 
-// A CodeSource is a memory in which code may be found.
+// A CodeSource is a memory that may contain code.
 type CodeSource struct {
 	jitcode.Memory
 
-	// Snapshot says that it was taken at one time, which nobody knows: a core dump. Files
-	// have at all times what they have.
+	// Snapshot marks a memory captured at one unknown time: a core dump. The content of a file is
+	// the same at all times.
 	Snapshot bool
 }
 
-// A CodeWorld says what is known beside a dump of where its functions were. Functions
-// may be nil.
+// A CodeWorld has facts about functions' addresses from outside the dump. Each of its functions may
+// be nil.
 type CodeWorld struct {
 	// Skip reports that there is no such function: it is garbage.
 	Skip func(function int) bool
 
-	// InFile reports whether an address is in memory that a file is mapped to: it has
-	// code before a function there is loaded.
+	// InFile reports whether a file is mapped at an address. Such memory has code before a function
+	// there is loaded.
 	InFile func(addr uint64) bool
 
-	// Mapped reports whether memory was mapped at an address after a time of the dump:
-	// zeros there do not mean that nothing had been there.
+	// Mapped reports whether memory was mapped at an address after a time of the dump. Then zeros
+	// do not show that the memory was empty before.
 	Mapped func(addr, since uint64) bool
 }
 
-// A takenTime bounds when a memory was taken, by the clock of the dump: from on, and before
-// before.
+// A takenTime bounds the capture time of a memory, by the clock of the dump: from is inclusive,
+// before is exclusive.
 type takenTime struct{ from, before uint64 }
 
-// anyTime is all that is known of a memory of which nothing is known.
+// anyTime is the bound for a memory without any clue.
 var anyTime = takenTime{0, ^uint64(0)}
 
 const (
-	// granule is how much memory is looked at as one. Runtimes fill what they have got from
-	// the system from its beginning on, and give it back as a whole: where nothing has
-	// been that far up, nothing has been written.
+	// granule is the size of a block of memory, in bytes. Runtimes fill a block from its start, and
+	// free it as a whole. So memory above the highest code in a block was never written.
 	granule = 64 << 10
 
-	// enoughPresent of consecutive functions, or all but one in eight of them, must be there
-	// to show that the memory is from a later time. A few are always there by chance.
+	// enoughPresent is the size of a window of consecutive functions. If at least 7 of 8 in a
+	// window are present, the memory was captured later. A few are always present by chance.
 	enoughPresent = 16
 
-	// fewPresent is how many times more functions must be missing than be there, from
-	// where on a memory is said to know nothing.
+	// fewPresent is a ratio: at least so many times more functions are missing than present. From
+	// there on, the memory was captured earlier.
 	fewPresent = 20
 )
 
-// timeOf finds out from a memory, and the functions that lie where none was before, when
-// the memory was taken. What is not there although its time had come is usual: it was gone
-// again. So is what is there by chance.
+// timeOf bounds the capture time of a memory, from functions at addresses without earlier code. Two
+// exceptions are usual. Functions may be missing although they were loaded before, because they
+// were freed again. Others may be present by chance.
 func timeOf(mem jitcode.Memory, events []jitcode.Event, world CodeWorld) takenTime {
 	order := make([]int32, len(events))
 	for i := range order {
@@ -71,7 +70,7 @@ func timeOf(mem jitcode.Memory, events []jitcode.Event, world CodeWorld) takenTi
 		present bool
 	}
 	var signs []sign
-	high := make(map[uint64]uint64) // by granule: up to where there has been code
+	high := make(map[uint64]uint64) // by granule: end of the highest code so far
 	for _, i := range order {
 		e := &events[i]
 		if e.Size == 0 || e.Size > MaxRange || e.Addr+e.Size < e.Addr || world.Skip != nil && world.Skip(e.Function) {
@@ -127,8 +126,8 @@ func timeOf(mem jitcode.Memory, events []jitcode.Event, world CodeWorld) takenTi
 	return t
 }
 
-// inSnapshot returns by function whether its bytes are those in a memory, if anything
-// is at its place, and how many functions were loaded after it was taken for sure.
+// inSnapshot returns, by function, whether a memory that has bytes at its address has its bytes.
+// late counts the functions that were certainly loaded after the capture.
 func inSnapshot(t takenTime, events []jitcode.Event, functions int, world CodeWorld) (known []bool, late int) {
 	before := make([]jitcode.Event, 0, len(events))
 	known = make([]bool, functions)
@@ -144,8 +143,8 @@ func inSnapshot(t takenTime, events []jitcode.Event, functions int, world CodeWo
 		}
 	}
 	gone := replaced(before, functions)
-	// What was replaced, backwards in time, is what lies where something was before. It is
-	// there only if the memory is of a later time.
+	// Replaced functions, backwards in time, are functions at reused addresses. The memory has
+	// their code only if it was captured after their load.
 	slices.Reverse(before)
 	for i := range before {
 		before[i].Time = ^before[i].Time

@@ -1,12 +1,12 @@
 package source
 
-// DisplacedTables is the name of the repair of unwind tables that perf inject would hand
-// on unreadable: the index is in front of them, or they tell of another place.
+// DisplacedTables is the name of the fix for unwind tables that are unreadable in perf inject's
+// output: their index precedes them, or they describe another place.
 const DisplacedTables = "displaced-unwind-tables"
 
-// A Fix is a quirk of a producer that was repaired.
+// A Fix is a quirk of a producer that was fixed.
 type Fix struct {
 	Name  string // short and stable
 	Count int64
-	Text  string // what Count counts, and what was done
+	Text  string // description of the counted things, and of the fix
 }

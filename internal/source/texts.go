@@ -4,46 +4,45 @@ import (
 	"sort"
 )
 
-// A MadeText stands for the source file of methods whose lines are not known: its
-// lines are the byte codes, that of index 0 being the first, and say what the body
-// has of each.
+// A MadeText stands for the source file of methods with unknown lines. Its lines are the bytecodes,
+// starting with index 0. Each shows what the body has of that bytecode.
 type MadeText struct {
 	File string
 	Text string
 }
 
-// A Span is a record in the file; size 0 means there is none.
+// A Span is a record in the file. Size 0 means that there is no record.
 type Span struct {
 	Off  int64
 	Size uint32
 }
 
-// Source files that a dump brings along.
+// Embedded sources of a dump.
 
-// A Source is the text of a source file in a dump. It holds for the functions that
-// are loaded behind it, until another of the same name takes its place.
+// A Source is the text of a source file in a dump. It applies to functions that are loaded after
+// it, until another source of the same name replaces it.
 type Source struct {
 	Name     string // as lines refer to it
-	Function int    // the first function it holds for
-	Size     int    // of the text in bytes
+	Function int    // the first function it applies to
+	Size     int    // of the text, in bytes
 
-	Place   string // what the file is called instead
+	Place   string // path of the written file; "" if it was not written
 	At      Span   // its record
-	Listing bool   // it is made of what Function's record says, and holds for no other
+	Listing bool   // made from Function's record, and applies only to it
 }
 
-// Sources are those of a dump, in the order of the file.
+// Sources are the sources of a dump, in the order of the file.
 type Sources struct {
 	All      []Source
-	byName   map[string][]int  // without listings
-	listings map[listingID]int // their places in all
+	byName   map[string][]int  // numbers in All, without listings
+	listings map[listingID]int // numbers in All
 }
 
-// maxSources bounds how many sources of a dump are believed in.
+// maxSources bounds the number of sources of a dump.
 const maxSources = 1 << 20
 
-// Add adds the source of a name with a text of size bytes, in the record at, for function and
-// those after it. It reports false if there are too many.
+// Add adds a source of size bytes, in the record at, for function and later functions. It returns
+// false if there are too many sources.
 func (s *Sources) Add(name string, size int, at Span, function int) bool {
 	if len(s.All) >= maxSources {
 		return false
@@ -56,7 +55,7 @@ func (s *Sources) Add(name string, size int, at Span, function int) bool {
 	return true
 }
 
-// Of returns the number of the source that a function means by a file name.
+// Of returns the number of the source that has a file name and applies to a function.
 func (s *Sources) Of(name string, function int) (int, bool) {
 	list := s.byName[name]
 	later := sort.Search(len(list), func(i int) bool { return s.All[list[i]].Function > function })

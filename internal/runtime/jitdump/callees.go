@@ -10,15 +10,15 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Effects of functions of a dump on the stack of their callers. Unwind tables that are
-// derived from code depend on them: see package cfi.
+// Effects of a dump's functions on the stacks of their callers. Unwind tables derived from code
+// depend on them: see package cfi.
 
 // callees has the functions of a dump by address.
 type callees struct {
-	events  int             // events of the dump already added
+	events  int             // number of the dump's events added so far
 	placed  []placed        // sorted by address
 	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
-	strict  bool            // functions take arguments off their callers' stack
+	strict  bool            // functions remove arguments from their callers' stacks
 	copies  []source.Copy
 }
 

@@ -6,16 +6,16 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// loadFields is the size of a load's prefix and fields in front of its name, in bytes.
+// loadFields is the size of a load's prefix and fixed fields, which precede its name, in bytes.
 const loadFields = 16 + 2*4 + 4*8
 
 // maxCutName bounds the names that nameAtEnd looks for, in bytes.
 const maxCutName = 64 << 10
 
-// nameAtEnd returns the name of a function whose load begins at an offset, if the file ends
-// with its NUL and all of the code is missing. .NET 10.0 up to 10.0.11 ends dumps so: it
-// writes a block of stubs that is not in memory yet, writev(2) fails, and it closes the dump
-// (perfjitdump.cpp).
+// nameAtEnd returns the name of a function whose load begins at an offset. The file must end with
+// the name's NUL, without any code; otherwise nameAtEnd returns "". .NET 10.0 up to 10.0.11 ends
+// dumps so: it writes a block of stubs that is not in memory yet, writev(2) fails, and it closes
+// the dump (perfjitdump.cpp).
 func (d *Dump) nameAtEnd(at int64) string {
 	b := make([]byte, loadFields+maxCutName)
 	n, _ := d.src.ReadAt(b, at)

@@ -1,9 +1,8 @@
 // Package jitdump turns the records of a jitdump into functions.
 //
-// A [Dump] is read twice. Scanning it frames every record once, pairs the records that
-// describe a function with the load they describe, and leaves a list of events that know
-// where in the file their parts are. Functions are read, decoded and repaired later, one by
-// one, by any number of goroutines ([Dump.Reader]).
+// A [Dump] is read in two passes. The scan reads every record once, and pairs each load with the
+// records that describe it. It leaves a list of events with the offsets of their records. Later,
+// functions are read, decoded and fixed one by one, by any number of goroutines ([Dump.Reader]).
 //
 // # Pairing
 //
@@ -17,17 +16,16 @@
 //
 // # Frames
 //
-// The producer's unwind tables are used where package cfi finds nothing wrong with them.
-// Otherwise cfi derives rows from the code (unwind.go).
+// The producer's unwind tables are used if package cfi finds no fault in them. Otherwise cfi
+// derives rows from the code (unwind.go).
 //
 // # Quirks
 //
-// What producers get wrong is repaired only where the dump itself proves it. Each repair has
-// a name, its evidence, and a count ([Dump.Repairs]; quirks.go). All line tables of a dump
-// decide about the addresses of its lines (skew.go, [Dump.LineAddresses]). The tables of
-// baseline code decide about the files of V8's lines (v8positions.go). Both are settled when
-// a scan ends. Functions that are read while the dump still grows ([Dump.Grow]) get certain
-// lines only.
+// Quirks of producers are fixed only if the dump itself proves them. Each fix has a name, a proof,
+// and a count ([Dump.Fixes]; quirks.go). All line tables of a dump decide about the addresses of
+// its lines (skew.go, [Dump.LineAddresses]). The tables of baseline code decide about the files of
+// V8's lines (v8positions.go). Both decisions are made at the end of a scan. Functions that are
+// read while the dump still grows ([Dump.Grow]) get certain lines only.
 //
 // The package does not know where a dump was found, or which process it belongs to.
 package jitdump

@@ -12,53 +12,53 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A Reader makes functions of a scanned dump. It reuses its memory from one
-// function to the next, so each goroutine has its own.
+// A Reader reads the functions of a scanned dump. It reuses its memory for each function, so each
+// goroutine needs its own Reader.
 type Reader struct {
 	Problems []source.Problem
 
 	d        *Dump
-	fixes    *fixes // those of d, except while looking for quirks
-	function int    // the one being read
+	fixes    *fixes // those of d, except while searching for quirks
+	function int    // number of the current function
 	fn       jitcode.Function
 	window   window
-	code     []byte // of fn, where it is not in the window
+	code     []byte // of fn, if it is not in the window
 	rows     []row
 	exact    bool // the rows count from the start of the function: no quirk of addresses applies
 	info2    jitdump.DebugInfo2
-	files    []int             // places in fn.Files of a record's files
+	files    []int             // index in fn.Files of each file of a record
 	listings []source.MadeText // of the function
 	embedded embedded
 	frames   cfi.Synthesizer
 	aside    *Reader           // reads called functions; nil before the first
 	names    map[string]string // see intern
-	places   map[string]int    // of file names in fn.Files
+	places   map[string]int    // index in fn.Files, by file name
 
-	nameBytes int // in names
+	nameBytes int // total length of names, in bytes
 }
 
-// Reader returns a new reader.
+// Reader returns a new reader for one goroutine.
 func (d *Dump) Reader() *Reader {
 	return &Reader{d: d, fixes: &d.fixes, names: make(map[string]string), places: make(map[string]int)}
 }
 
-// Functions is Reader, as a Dump has it.
+// Functions is Reader for the interface source.Dump.
 func (d *Dump) Functions() source.FunctionReader { return d.Reader() }
 
-// TakeProblems returns Problems, and empties it.
+// TakeProblems returns Problems and empties it.
 func (r *Reader) TakeProblems() []source.Problem {
 	taken := r.Problems
 	r.Problems = nil
 	return taken
 }
 
+// problem adds a problem at an offset of the dump.
 func (r *Reader) problem(off int64, format string, args ...any) {
 	r.Problems = append(r.Problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
 }
 
-// Function returns the i-th function of the dump, valid until the next call. It
-// fails where the code cannot be read again; what is wrong with its lines costs
-// those lines and is added to Problems.
+// Function returns the i-th function of the dump, valid until the next call. It fails if the code
+// cannot be read again. Faulty lines are dropped, and become Problems.
 func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	fn, err := r.rawRows(i)
 	if err != nil {
@@ -75,8 +75,8 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	return fn, nil
 }
 
-// shiftRows moves the rows of function i to their right addresses, or removes them if these
-// are unknown.
+// shiftRows moves the rows of function i to their right addresses. It removes them if these are
+// unknown.
 func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	d := r.d
 	if len(r.rows) == 0 || len(d.constraints.hypotheses) == 0 {
@@ -84,7 +84,7 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	}
 	h := &d.constraints.hypotheses[d.chosen]
 	name, ok := d.v8Name(fn.Name)
-	var lost *atomic.Int64 // why there are no lines
+	var lost *atomic.Int64 // counter of the reason for having no lines
 	switch {
 	case ok && name.tier == tierBaseline && d.bytecode:
 		lost = &r.fixes.bytecode
@@ -114,13 +114,13 @@ func (r *Reader) shiftRows(fn *jitcode.Function, i int) {
 	r.fixFiles(fn)
 }
 
-// FunctionAt returns the number of the function whose load is at an offset of the dump.
+// FunctionAt returns the number of the function with its load at an offset of the dump.
 func (d *Dump) FunctionAt(offset int64) (int, bool) {
 	return slices.BinarySearchFunc(d.parts, offset, func(p parts, offset int64) int { return cmp.Compare(p.load.Off, offset) })
 }
 
-// rawRows reads the i-th function and leaves the entries of its debug record in
-// r.rows, sorted, at the addresses in the dump.
+// rawRows reads the i-th function. It leaves the entries of its debug record in r.rows, sorted,
+// with the addresses in the dump.
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact = r.rows[:0], false
@@ -166,14 +166,14 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	return &r.fn, nil
 }
 
-// What bounds the file names that a reader remembers between functions: how many there are,
-// and their bytes.
+// maxInterned and maxInternedBytes bound the file names that a reader remembers between functions,
+// in number and in bytes.
 const (
 	maxInterned      = 10000
 	maxInternedBytes = 4 << 20
 )
 
-// intern returns the file name that name stands for, the same string each time.
+// intern returns name as a string, the same string each time.
 func (r *Reader) intern(name []byte) string {
 	if s, ok := r.names[string(name)]; ok {
 		return s

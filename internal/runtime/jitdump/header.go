@@ -7,10 +7,9 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// What the header of a jitdump says, and how far that is believed.
+// The values in the header of a jitdump, and their reliability.
 
-// Clock returns the clock that the header says the dump's times are of. The error is
-// always nil.
+// Clock returns the clock of the dump's times, from the header. The error is always nil.
 func (d *Dump) Clock() (source.Clock, error) {
 	switch {
 	case d.header.Flags.Unknown() != 0:
@@ -24,7 +23,7 @@ func (d *Dump) Clock() (source.Clock, error) {
 // Traits returns the traits of jitdumps.
 func (d *Dump) Traits() source.Traits { return source.Traits{Kind: Kind, ClockUnsure: true} }
 
-// SetMachine sets the machine of a dump that has no elf_mach in its header to the recording's.
+// SetMachine sets the machine, if the header has no elf_mach, to that of the recording.
 func (d *Dump) SetMachine(machine source.Machine) {
 	if d.header.Machine != uint32(elf.EM_NONE) {
 		return
@@ -38,7 +37,7 @@ func (d *Dump) SetMachine(machine source.Machine) {
 	}
 }
 
-// HeaderFixes returns the repairs of the dump as a whole, the last of [Jitdump.Repairs].
+// HeaderFixes returns the fixes of the header. They are the last in [Dump.Fixes].
 func (d *Dump) HeaderFixes() (list []source.Fix) {
 	if d.header.Flags.Unknown() != 0 {
 		list = append(list, source.Fix{Name: "unknown-flags", Count: 1, Text: "header with flags that no version of the format has, so that none is believed; the clock was found by the times"})

@@ -10,11 +10,11 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// From a record with an inline tree to origins, inlined calls and rows.
+// Conversion of records with an inline tree to origins, inlined calls and rows.
 
-// inlineInfo takes over what the record at raw says about fn and reports whether
-// it knows lines. A tree that breaks a rule is left out as a whole: code shown inside
-// a call that it is not part of would be worse than none.
+// inlineInfo adds the content of the record at raw to fn. It reports whether the record has lines.
+// A tree that breaks a rule is dropped as a whole: code in a wrong inlined call would be worse than
+// none.
 func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 	info, err := r.decodeTree(fn, raw)
 	if info == nil && raw.ID == jitdump.IDOpenJ9 {
@@ -25,7 +25,7 @@ func (r *Reader) inlineInfo(fn *jitcode.Function, raw *jitdump.Raw) bool {
 	return r.useTree(fn, info, err, raw.Offset)
 }
 
-// useTree takes over a record that was decoded, as far as it was, and is at an offset.
+// useTree adds a decoded record at an offset to fn, or the part that was decoded before err.
 func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err error, off int64) bool {
 	if info == nil {
 		r.badTree(off, err)
@@ -67,13 +67,14 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 	return known
 }
 
+// badTree adds the problem of a tree that was dropped.
 func (r *Reader) badTree(off int64, err error) {
 	r.problem(off, "%v; the function is left without inlined calls", err)
 	r.fixes.trees.Add(1)
 }
 
-// decodeTree returns the record, of any kind, as one of today's. With an error,
-// only the lines of the record can be used, if there is one.
+// decodeTree returns a record of any kind in the current form. With an error, the record may be
+// nil, and only its lines are usable.
 func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.DebugInfo2, error) {
 	switch raw.ID {
 	case jitdump.IDTier:
@@ -93,8 +94,8 @@ func (r *Reader) decodeTree(fn *jitcode.Function, raw *jitdump.Raw) (*jitdump.De
 	return &r.info2, nil
 }
 
-// recordFiles puts the files of a record into fn.Files and returns their places
-// there, by index in the record; -1 for names that are none.
+// recordFiles adds the files of a record to fn.Files. It returns their indexes there, by index in
+// the record; -1 stands for an unusable name.
 func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []int {
 	r.files = r.files[:0]
 	for _, name := range info.Files {
@@ -107,8 +108,8 @@ func (r *Reader) recordFiles(fn *jitcode.Function, info *jitdump.DebugInfo2) []i
 	return r.files
 }
 
-// tree fills fn's origins and inlined calls from a record that keeps all rules.
-// Columns count from 0 there, and the unknown one is the one in front of that.
+// tree sets fn's origins and inlined calls from a record that keeps all rules. In the record,
+// columns count from 0. The unknown column is 0xffffffff: adding 1 makes it 0.
 func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 	for _, f := range info.Functions {
 		name := info.Names[f.Name]
@@ -122,7 +123,7 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 			Name: name, File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,
 		})
 	}
-	var stack [jitdump.MaxDepth + 1]int // the latest call of each depth
+	var stack [jitdump.MaxDepth + 1]int // latest call of each depth
 	ranges := info.Ranges
 	for _, c := range info.Calls {
 		first := len(fn.Ranges)
@@ -133,7 +134,7 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 		}
 		ranges = ranges[c.RangeCount:]
 		if first == len(fn.Ranges) {
-			stack[c.Depth] = -1 // no code is left of it, and of none inside it
+			stack[c.Depth] = -1 // no code is left of it, nor of calls inside it
 			continue
 		}
 		slices.SortFunc(fn.Ranges[first:], func(a, b jitcode.Range) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -150,11 +151,10 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 	}
 }
 
-// unnamed stands for the name of a function that has none: tools leave out a call
-// without a name.
+// unnamed replaces an empty function name: tools drop calls without a name.
 var unnamed = []byte("(anonymous)")
 
-// joined makes one of ranges that touch, from the given one on.
+// joined joins adjacent ranges, from index first on.
 func joined(ranges []jitcode.Range, first int) []jitcode.Range {
 	n := first
 	for _, r := range ranges[first:] {
@@ -168,8 +168,8 @@ func joined(ranges []jitcode.Range, first int) []jitcode.Range {
 	return ranges[:n]
 }
 
-// lineColumn returns a column of a line table, or 0 for one that elfutils and LLVM
-// cannot tell: they count up to 65535, and elfutils drops all of a table with more.
+// lineColumn returns a column of a line table, or 0 if it exceeds 65535. elfutils and LLVM have 16
+// bits for columns, and elfutils drops a whole table with a larger one.
 func lineColumn(column uint32) uint32 {
 	if column > math.MaxUint16 {
 		return 0

@@ -6,16 +6,16 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// givenAway counts functions that were read and have lines.
+// givenAway counts functions with lines that were read.
 type givenAway struct{ asWritten, moved atomic.Int64 }
 
-// Grow makes functions readable before the dump is complete: uncertain lines are left out.
+// Grow makes functions readable before the dump is complete. Uncertain lines are dropped.
 func (d *Dump) Grow() {
 	d.growing = true
 	d.positions = v8Positions{partial: true}
 }
 
-// LineAddresses returns the decision so far. ok is false for a dump without lines.
+// LineAddresses returns the current decision. ok is false for a dump without lines.
 func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
 	e := &d.constraints
 	if len(e.hypotheses) == 0 {
@@ -47,6 +47,7 @@ func (d *Dump) LineAddresses() (a source.LineAddresses, ok bool) {
 	return a, true
 }
 
+// fit returns the counts of a hypothesis.
 func (h *hypothesis) fit() source.AddressFit {
 	return source.AddressFit{Tables: h.only, Known: h.known, AtStarts: h.starts, Outside: h.outside}
 }

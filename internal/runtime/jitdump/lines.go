@@ -11,34 +11,33 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// From the entries of a debug record to the rows of a line table.
+// Conversion of the entries of a debug record to the rows of a line table.
 
-// maxBefore is how far in front of a function an entry may lie that still says
-// something about its first instructions. BeamAsm's lie up to 0x37 before, at
-// the header of the function.
+// maxBefore is how far before a function, in bytes, an entry may lie that still describes its first
+// instructions. Entries of BeamAsm lie up to 0x37 before, at the function's header.
 const maxBefore = 4 << 10
 
-// maxLine bounds line numbers: no source file has more lines, so a larger one
+// maxLine is the largest plausible line number. No source file has more lines, so a larger number
 // is garbage.
 const maxLine = 1 << 24
 
-// isGarbled reports whether name cannot be that of a file: nobody puts control
-// characters there on purpose, except perhaps tabs, but memory that was freed
-// has them. Where names are known to be in UTF-8, other bytes are a sign too.
+// isGarbled reports whether name cannot be a file name. Freed memory has control characters; file
+// names have none, except perhaps tabs. If names are known to be UTF-8, invalid UTF-8 is a sign,
+// too.
 func isGarbled(name []byte, inUTF8 bool) bool {
 	control := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 	return bytes.ContainsFunc(name, control) || inUTF8 && !utf8.Valid(name)
 }
 
-// row is an entry with its address relative to the function, as in the dump.
+// row is an entry of a debug record. Its address is relative to the function, as in the dump.
 type row struct {
 	off          int64
 	line, column uint32
 	file         int
 }
 
-// table makes the rows of fn from its debug record, sorted by address, with the addresses
-// of the dump.
+// table makes the rows of fn from its debug record. They are sorted, with the addresses of the
+// dump.
 func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	names := nameTable{reader: r, fn: fn}
 	_, names.v8 = r.d.v8Name(fn.Name)
@@ -60,7 +59,7 @@ func (r *Reader) table(fn *jitcode.Function, info *jitdump.DebugInfo) {
 	r.sortRows()
 }
 
-// sortRows puts the rows into the order of their offsets.
+// sortRows sorts the rows by offset.
 func (r *Reader) sortRows() {
 	byOffset := func(a, b row) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(r.rows, byOffset) {
@@ -69,10 +68,9 @@ func (r *Reader) sortRows() {
 	}
 }
 
-// inside appends to lines what the sorted rows say about a function of size
-// bytes. A row holds up to the next one, so the last row at or in front of the
-// first byte is the line of the first byte. Of several rows at one address the
-// last one counts: the others hold for no instruction.
+// inside appends the lines of a function of size bytes, from the sorted rows. A row is valid up to
+// the next one. So the last row at or before the first byte is the line of the first byte. Of
+// several rows at one address, the last one counts: the others apply to no instruction.
 func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 	covers := slices.ContainsFunc(r.rows, func(w row) bool { return w.off >= 0 && uint64(w.off) <= size })
 	outside := 0
@@ -80,13 +78,13 @@ func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 		if w.off < 0 {
 			outside++
 			if !covers || w.off < -maxBefore {
-				continue // nothing to do with this function
+				continue // unrelated to this function
 			}
 			w.off = 0
 		}
 		if uint64(w.off) >= size {
 			if w.line != 0 || uint64(w.off) > size {
-				outside++ // an end marker, line 0 at the end, is no fault
+				outside++ // line 0 at the end is an end marker, no fault
 			}
 			continue
 		}
@@ -108,6 +106,7 @@ func (r *Reader) inside(lines []jitcode.Line, size uint64) []jitcode.Line {
 	return lines
 }
 
+// sameLine reports whether two rows have the same position.
 func sameLine(a, b jitcode.Line) bool {
 	return a.File == b.File && a.Line == b.Line && a.Column == b.Column
 }
@@ -118,13 +117,13 @@ type nameTable struct {
 	fn     *jitcode.Function
 	last   int // index of the previous entry's file, -1 at first and after an empty name
 	lastOK bool
-	v8     bool // which writes UTF-8, and frees names before it writes them
+	v8     bool // written by V8: UTF-8, and names may be freed before
 }
 
-// index returns the place of name in fn.Files, or -1 for no file.
+// index returns the index of name in fn.Files, or -1 for no file.
 func (t *nameTable) index(name []byte) int {
 	if string(name) == jitdump.RepeatName {
-		// As the very first name there is nothing to repeat.
+		// The first name cannot repeat anything.
 		if !t.lastOK {
 			return -1
 		}
@@ -142,7 +141,7 @@ func (t *nameTable) index(name []byte) int {
 	return t.last
 }
 
-// file returns the place of a file name in fn.Files, or -1 for garbage.
+// file returns the index of a file name in fn.Files, or -1 for garbage.
 func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
 	if isGarbled(name, inUTF8) {
 		r.fixes.garbled.Add(1)
@@ -158,8 +157,8 @@ func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
 	return i
 }
 
-// fileName returns the name of the file that name stands for. V8 gives ES modules
-// by their URLs, file:///dir/module.mjs; tools that show sources want paths.
+// fileName returns the path for a file name. V8 names ES modules by URL, file:///dir/module.mjs;
+// tools that show sources need paths.
 func fileName(name []byte) string {
 	if path, ok := bytes.CutPrefix(name, []byte("file://")); ok && len(path) > 0 && path[0] == '/' {
 		if plain, err := url.PathUnescape(string(path)); err == nil && !isGarbled([]byte(plain), true) {

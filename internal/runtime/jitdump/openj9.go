@@ -14,22 +14,21 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Records of OpenJ9's metadata: which load they are about, and what they say.
+// Records of OpenJ9's metadata: their loads, and their content.
 
-// maxMetadata is how many records of metadata may come between one and its load,
-// and how many loads, as threads write at the same time. A load that was lost must
-// not leave them to whatever comes to lie at that address later.
+// maxMetadata is how many metadata records may wait at once, and how many loads may come before
+// theirs: threads write at the same time. The metadata of a lost load must not describe a later
+// function at the same address.
 const maxMetadata = 64
 
-// A waitingMetadata is a record of metadata that has not found its load.
+// A waitingMetadata is a metadata record without its load so far.
 type waitingMetadata struct {
 	source.Span
 	addr  uint64 // of the load
-	loads int    // how many there had been when it came
+	loads int    // number of loads before it
 }
 
-// metadata takes note of a record of metadata about the load at addr, and returns
-// how many are given up.
+// metadata records a metadata record for the load at addr. It returns how many records are dropped.
 func (p *pairing) metadata(s source.Span, addr uint64) (orphans int) {
 	if _, again := p.takeMetadata(addr); again {
 		orphans++
@@ -42,7 +41,7 @@ func (p *pairing) metadata(s source.Span, addr uint64) (orphans int) {
 	return orphans
 }
 
-// takeMetadata returns the record of metadata that is about the load at addr.
+// takeMetadata removes and returns the metadata record for the load at addr.
 func (p *pairing) takeMetadata(addr uint64) (w waitingMetadata, ok bool) {
 	i := slices.IndexFunc(p.j9, func(w waitingMetadata) bool { return w.addr == addr })
 	if i < 0 {
@@ -53,8 +52,8 @@ func (p *pairing) takeMetadata(addr uint64) (w waitingMetadata, ok bool) {
 	return w, true
 }
 
-// metadataOf returns the record of metadata that is about a load. If other loads have come
-// in between, it may be that of one that was lost: then the name has to be that of the method.
+// metadataOf returns the metadata record of a load. After other loads, the record may belong to a
+// lost load. Then its method must have the name of the load.
 func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok bool) {
 	p := &d.pairing
 	for len(p.j9) > 0 && p.loads-p.j9[0].loads >= maxMetadata {
@@ -75,8 +74,8 @@ func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok 
 	return w.Span, true
 }
 
-// compiledName returns the name, without class and signature, of the method that a record of
-// metadata is of, if the record has it.
+// compiledName returns the name of the method that a metadata record describes, without class and
+// signature. ok is false if the record does not have it.
 func (d *Dump) compiledName(s source.Span) (name []byte, ok bool) {
 	var w window
 	if err := w.hold(d.src, s); err != nil {
@@ -101,8 +100,8 @@ func (d *Dump) compiledName(s source.Span) (name []byte, ok bool) {
 	return nil, false
 }
 
-// j9Metadata takes note of a record of metadata. What is wrong with it costs nothing
-// that comes behind it, since it names its load.
+// j9Metadata records a metadata record. A fault in it affects no other record, because it names its
+// load.
 func (d *Dump) j9Metadata(raw *jitdump.Raw) {
 	if !raw.IsOpenJ9Metadata() {
 		d.Unknown++
@@ -115,8 +114,8 @@ func (d *Dump) j9Metadata(raw *jitdump.Raw) {
 	d.orphans += d.pairing.metadata(spanOf(raw), raw.Order.Uint64(raw.Body[8:]))
 }
 
-// j9Lines returns what a record of metadata says of the function. The error is as
-// J9Code.Lines has it, with offsets in the dump.
+// j9Lines returns the lines of a function from a metadata record. The error is that of
+// [metadata.Code.Lines], with offsets in the dump.
 func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines, error) {
 	m, err := raw.OpenJ9Metadata()
 	if err != nil {
@@ -142,7 +141,7 @@ func (r *Reader) j9Lines(fn *jitcode.Function, raw *jitdump.Raw) (metadata.Lines
 	return lines, err
 }
 
-// j9Code decodes the metadata of a record, which is about code of size bytes.
+// j9Code decodes the metadata of a record for code of size bytes.
 func (d *Dump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*metadata.Code, error) {
 	body, err := j9meta.Decode(m.Metadata, m.Base, j9meta.Layout{
 		Order: d.order(), PointerSize: int(m.PointerSize), HeaderSize: int(m.HeaderSize), Machine: elf.Machine(d.header.Machine),
@@ -150,8 +149,8 @@ func (d *Dump) j9Code(m *jitdump.OpenJ9Metadata, name []byte, size uint64) (*met
 	return &metadata.Code{Body: body, Methods: m.Methods, Addr: m.CodeAddr, Size: size, Name: name}, err
 }
 
-// makeListings makes the listings that stand for source files of the i-th function, which
-// has metadata.
+// makeListings returns the listings of the i-th function, which has metadata. They replace source
+// files.
 func (d *Dump) makeListings(i int, w *window) ([]source.MadeText, error) {
 	p := &d.parts[i]
 	if err := w.hold(d.src, p.load, p.inline); err != nil {
@@ -179,8 +178,8 @@ func (d *Dump) makeListings(i int, w *window) ([]source.MadeText, error) {
 	return code.OnlyListings(), nil
 }
 
-// addListings takes note of the listings of the i-th function. What is wrong with its
-// metadata is for those who read the function to say.
+// addListings adds the listings of the i-th function. It ignores faulty metadata: reading the
+// function reports it.
 func (d *Dump) addListings(i int) {
 	list, err := d.makeListings(i, &d.listed)
 	if err != nil {
@@ -191,7 +190,7 @@ func (d *Dump) addListings(i int) {
 	}
 }
 
-// listing makes the text of the i-th source again, which is a listing.
+// listing returns the text of the i-th source, a listing. It makes the text again.
 func (d *Dump) listing(i int) ([]byte, error) {
 	return d.listings.Text(d.sources.All, i, func(function int) ([]source.MadeText, error) { return d.makeListings(function, new(window)) })
 }

@@ -8,52 +8,49 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A pairing remembers what records of a dump wait for their load, and which
-// loads a move may be about.
+// A pairing has the records that wait for their load, and the loads that a move may refer to.
 type pairing struct {
-	debug     map[uint64]waiting // by the code address they name
-	batch     int                // counts runs of debug records with loads between them
-	inBatch   bool               // the last record of interest was a debug record
-	lastDebug source.Span        // the latest debug record, for want of a match by address
-	lastAddr  uint64             // the address it names
-	inline    []source.Span      // records of inline trees since the last load
+	debug     map[uint64]waiting // by the code address in the record
+	batch     int                // number of runs of debug records with loads between them
+	inBatch   bool               // the last relevant record was a debug record
+	lastDebug source.Span        // the latest debug record, if no address matches
+	lastAddr  uint64             // the address in it
+	inline    []source.Span      // inline-tree records since the last load
 	tooMany   int                // how many more there were
-	mixed     bool               // what is left of them is not simply the next load's
+	mixed     bool               // the remaining ones may belong to later loads
 	j9        []waitingMetadata  // in the order of the file
-	loads     int                // that have been, as far as they are counted for j9
+	loads     int                // number of loads, counted for j9
 	unwind    source.Span
-	mapped    uint64 // what unwind says of itself
-	tables    int    // number of the batch of unwind tables that loads belong to, from 1; 0 for none
-	loading   bool   // loads of it have come
+	mapped    uint64 // mapped size in unwind, in bytes
+	tables    int    // batch of unwind tables for the next loads, from 1; 0 for none
+	loading   bool   // loads of the batch have come
 
-	// The latest loads and moves: of a code index in a process, and of a code
-	// index in any. They are collected from the first move on, as most dumps have
-	// none.
+	// own and any have the latest loads and moves, by code index: in a process, and in any process.
+	// They are collected from the first move on, because most dumps have no moves.
 	own map[codeID]int
 	any map[uint64][]int
 }
 
-// A codeID is what a producer calls a function by.
+// A codeID identifies a function as its producer does.
 type codeID struct {
 	index uint64
 	pid   uint32
 }
 
-// A waiting record has not found its load.
+// A waiting record has no load so far.
 type waiting struct {
 	source.Span
 	batch int
-	early bool // it is samply's early record, which has an inline tree
+	early bool // samply's early record, with an inline tree
 }
 
-// maxBatches is how many batches of debug records may come between one and its
-// load. A load that was lost must not leave its lines to whatever function comes
-// to lie at that address much later.
+// maxBatches is how many batches of debug records may come between a debug record and its load. The
+// lines of a lost load must not describe a much later function at the same address.
 const maxBatches = 1
 
 func newPairing() pairing { return pairing{debug: make(map[uint64]waiting)} }
 
-// debugInfo takes note of a debug record and returns how many are given up.
+// debugInfo records a debug record, and returns how many are dropped.
 func (p *pairing) debugInfo(s source.Span, addr uint64, early bool) (orphans int) {
 	if !p.inBatch {
 		p.inBatch = true
@@ -71,15 +68,15 @@ func (p *pairing) debugInfo(s source.Span, addr uint64, early bool) (orphans int
 	p.debug[addr] = waiting{s, p.batch, early}
 	p.lastDebug, p.lastAddr = s, addr
 	if early {
-		p.lastDebug = source.Span{} // it has no addresses that could prove where it belongs
+		p.lastDebug = source.Span{} // it has no addresses that could prove its load
 	}
 	return orphans
 }
 
-// maxTrees is how many records of inline trees are kept until a load comes.
+// maxTrees is how many inline-tree records may wait for a load.
 const maxTrees = 16
 
-// inlineTree takes note of a record that describes the next load.
+// inlineTree adds a record for the next load.
 func (p *pairing) inlineTree(s source.Span) {
 	if len(p.inline) == maxTrees {
 		p.tooMany++
@@ -88,9 +85,9 @@ func (p *pairing) inlineTree(s source.Span) {
 	p.inline = append(p.inline, s)
 }
 
-// inlineTreeOf returns the record of the inline tree of a load. There is one in front
-// of it, or threads have written into each other's records; then it is the one that
-// calls its function as the load does, and the others wait for theirs.
+// inlineTreeOf returns the inline-tree record of a load. Usually one record precedes the load. If
+// threads interleave their records, the record with the function name of the load is right, and the
+// others keep waiting.
 func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	p := &d.pairing
 	switch {
@@ -115,8 +112,7 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	return source.Span{}
 }
 
-// outerName returns how a record of an inline tree calls the function that it is
-// about.
+// outerName returns the function name in an inline-tree record.
 func (d *Dump) outerName(s source.Span) []byte {
 	var w window
 	if err := w.hold(d.src, s); err != nil {
@@ -133,18 +129,19 @@ func (d *Dump) outerName(s source.Span) []byte {
 	return info.Names[info.Functions[0].Name]
 }
 
+// unwinding records the unwinding record of the next load.
 func (p *pairing) unwinding(s source.Span, mapped uint64) { p.unwind, p.mapped = s, mapped }
 
-// takeUnwinding returns the unwinding record that came before a load.
+// takeUnwinding removes and returns the unwinding record before a load.
 func (p *pairing) takeUnwinding() (s source.Span, mapped uint64) {
 	s, mapped = p.unwind, p.mapped
 	p.unwind, p.mapped = source.Span{}, 0
 	return s, mapped
 }
 
-// takeDebugInfo returns the debug record of the load at addr, and whether it is an
-// early one. fits says whether a record that names another address is about it all
-// the same.
+// takeDebugInfo returns the debug record of the load at addr. early reports that it is samply's
+// early record. fits reports whether a record with another address describes this load all the
+// same.
 func (p *pairing) takeDebugInfo(addr uint64, fits func(source.Span) bool) (s source.Span, early bool) {
 	p.inBatch = false
 	if w, ok := p.debug[addr]; ok {
@@ -154,12 +151,12 @@ func (p *pairing) takeDebugInfo(addr uint64, fits func(source.Span) bool) (s sou
 		delete(p.debug, p.lastAddr)
 		s = p.lastDebug
 	}
-	p.lastDebug = source.Span{} // tried once: it is for the next load or for none
+	p.lastDebug = source.Span{} // one attempt: it belongs to the next load or to none
 	return s, early
 }
 
-// forget drops what counts on the next load: that one is lost, and so may be those that
-// metadata is about. It returns how many records of metadata it was.
+// forget drops the records that wait for the next load, after that load was lost. The loads of
+// metadata may be lost, too. forget returns the number of dropped metadata records.
 func (p *pairing) forget() (orphans int) {
 	p.unwind, p.mapped, p.lastDebug = source.Span{}, 0, source.Span{}
 	p.tables, p.loading = 0, false
@@ -170,7 +167,7 @@ func (p *pairing) forget() (orphans int) {
 	return orphans
 }
 
-// loaded takes note of the event, a load or move of a process.
+// loaded records a load or move of a process.
 func (p *pairing) loaded(id codeID, event int) {
 	if p.own != nil {
 		p.own[id] = event
@@ -178,13 +175,12 @@ func (p *pairing) loaded(id codeID, event int) {
 	}
 }
 
-// maxCandidates is how many events of a code index are looked at for one that
-// another process has moved.
+// maxCandidates bounds the events of a code index that are examined for another process's load.
 const maxCandidates = 100
 
-// moved returns the event that says where the function of a move was: the latest
-// of that index in the process, or, in a forked child that moves what it was
-// born with, that of another process which is where the move says.
+// moved returns the event with the old place of a moved function: the latest event of that index in
+// the process. A forked child may move inherited code. Then it is an event of another process with
+// the old address of the move.
 func (p *pairing) moved(events []jitcode.Event, id codeID, from uint64) (event int, ok bool) {
 	if p.own == nil {
 		p.own, p.any = make(map[codeID]int), make(map[uint64][]int)

@@ -12,19 +12,17 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// What producers get wrong, and how a dump proves it. Each quirk has a test
-// with real or rebuilt bytes. Quirks of addresses are in skew.go, quirks of V8's inlined
-// lines in v8positions.go.
+// Quirks of producers, and their proofs in a dump. Each quirk has a test with real or rebuilt
+// bytes. Quirks of addresses are in skew.go, quirks of V8's inlined lines in v8positions.go.
 
-// fixes counts what was repaired. Functions are read by several goroutines.
+// fixes counts the fixes. Several goroutines read functions, hence the atomic counters.
 type fixes struct {
 	skew, bytecode, fileNames, garbled, outside, unsorted, absurdLines, tids, unwind, trees, displaced atomic.Int64
 	missized                                                                                           atomic.Int64
 	misfitting, contradictory, withheld, foreign, lateNames, unplaced, unchecked                       atomic.Int64
 }
 
-// Fixes returns what has been repaired so far, in a fixed order, without what
-// did not occur.
+// Fixes returns the fixes so far, in a fixed order, without those that did not occur.
 func (d *Dump) Fixes() []source.Fix {
 	r := &d.fixes
 	all := []source.Fix{
@@ -54,15 +52,15 @@ func (d *Dump) Fixes() []source.Fix {
 	return append(all, d.HeaderFixes()...)
 }
 
-// maxTID is the largest thread id there can be (PID_MAX_LIMIT of linux/threads.h).
-// BeamAsm writes pthread handles.
+// maxTID is the largest possible thread id (PID_MAX_LIMIT of linux/threads.h). BeamAsm writes
+// pthread handles.
 const maxTID = 1 << 22
 
 // findQuirks adds the line tables of functions scanned since the last call, and decides
 // about the dump as a whole. It fails only with ctx's error.
 func (d *Dump) findQuirks(ctx context.Context) error {
 	r := d.Reader()
-	r.fixes = new(fixes) // looking is not repairing
+	r.fixes = new(fixes) // count no fixes here
 	v8 := d.header.Pad == v8Pad
 	for ; d.constraints.functions < len(d.parts); d.constraints.functions++ {
 		i := d.constraints.functions
@@ -93,7 +91,7 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 	return nil
 }
 
-// decideLines decides by the evidence so far.
+// decideLines decides about the lines with the tables so far.
 func (d *Dump) decideLines() {
 	e := &d.constraints
 	if len(e.hypotheses) == 0 {
@@ -103,17 +101,16 @@ func (d *Dump) decideLines() {
 	d.bytecode = 2*e.hypotheses[d.chosen].failedBaseline > e.baseline
 }
 
-// V8 writes the file names of optimized code from memory that it has freed, so
-// the allocator's links stand in their first bytes, NULs among them. The length
-// of the name and the rest of it are still right, and the function's own name
-// tells the script.
+// V8 writes the file names of optimized code from freed memory. The allocator's links, with NULs,
+// have replaced their first bytes. The length and the rest of the name are still right, and the
+// function's own name contains the script's.
 
-// freedBytes is how much of a freed block glibc's allocator overwrites.
+// freedBytes is how many bytes of a freed block glibc's allocator overwrites.
 const freedBytes = 16
 
-// intactName returns the script's name if freed is what is left of it: as long,
-// the same behind the overwritten bytes, and with bytes in front that are in no
-// name, since a name that only ends the same may be another script's.
+// intactName returns the end of script that freed is the damaged form of. It must have the same
+// length and the same bytes after the overwritten ones. The overwritten bytes must be impossible in
+// a name: otherwise freed may be another script with the same ending.
 func intactName(script, freed []byte) ([]byte, bool) {
 	n := len(script) - len(freed)
 	if n < 1 || script[n-1] != ' ' || len(freed) > freedBytes && !bytes.Equal(script[n:][freedBytes:], freed[freedBytes:]) {
@@ -149,7 +146,7 @@ func freedName(info *jitdump.DebugInfo, script []byte) ([]byte, freedLayout) {
 // A freedLayout describes entries with freed names.
 type freedLayout struct {
 	length  int  // of the names, in bytes
-	repeats bool // names after the first may be RepeatName; freed names may begin as it
+	repeats bool // names after the first may be RepeatName; freed names may begin with its bytes
 }
 
 // fills reports whether entries of a layout fill a debug record.
@@ -180,8 +177,7 @@ func freedEntry(area, script []byte, l freedLayout, first bool) (size int, ok bo
 	return head + length + 1, ok
 }
 
-// walks reports whether walking the entries from name to name ends where the
-// area does, up to padding.
+// walks reports whether the entries, read name by name, fill the area up to padding.
 func walks(info *jitdump.DebugInfo) bool {
 	area := info.Area
 	for range info.Count {
@@ -197,8 +193,7 @@ func walks(info *jitdump.DebugInfo) bool {
 	return len(area) < 8
 }
 
-// entries calls yield for each entry of a debug record, with the file name that
-// its producer meant.
+// entries calls yield for each entry of a debug record, with the intended file name.
 func (r *Reader) entries(fn *jitcode.Function, info *jitdump.DebugInfo, yield func(jitdump.DebugEntry)) error {
 	name, _ := r.d.v8Name(fn.Name)
 	script := name.script

@@ -7,35 +7,34 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// CPython, from 3.15 on, replaces the last 8 bytes of each function's code in the dump, and
-// only there, so that perf inject of Linux 6.17 gives each object a build id of its own
-// (perf_map_jit_write_entry_with_name in Python/perf_jit_trampoline.c). What it writes, in the
+// CPython 3.15 and later replaces the last 8 bytes of each function's code, in the dump only. This
+// gives each object of perf inject of Linux 6.17 a build id of its own
+// (perf_map_jit_write_entry_with_name in Python/perf_jit_trampoline.c). The replacement, in the
 // machine's byte order, is
 //
 //	salt ^ code_index<<32 ^ code_size,  salt = pid<<32 ^ CLOCK_MONOTONIC when the dump was begun
 //
-// The salt is the same for functions of different numbers or sizes: that proves it. The true bytes are not in the dump.
-// They are replaced by bytes that disassemblers take for no instruction.
+// The salt is the same for functions of different numbers or sizes: that proves it. The true bytes
+// are not in the dump. They are replaced by bytes that disassemblers take for no instruction.
 
-// saltSize is how many bytes are replaced.
+// saltSize is the number of replaced bytes.
 const saltSize = 8
 
-// saltAge is how long before the first function CPython begins a dump at most. It matters only
+// saltAge is the maximum time between the start of the dump and its first function. It matters only
 // for dumps of one function.
 const saltAge = uint64(time.Hour)
 
-// A salting is what is known of the salt of a dump.
+// A salting is the state of the search for the salt of a dump.
 type salting struct {
 	salt  uint64
 	first uint64 // time of the first function
-	own   uint64 // what the first function has of its own in its last bytes
-	loads int    // that have the salt
-	apart bool   // not all of them have the same of their own: chance is ruled out
-	none  bool   // the dump has none
+	own   uint64 // index and size of the first function, as in its salt
+	loads int    // number of loads with the salt
+	apart bool   // loads have different own values: chance is ruled out
+	none  bool   // the dump has no salt
 }
 
-// add takes in a function. Functions of less than 8 bytes say nothing, nor do those without
-// code.
+// add examines a function. Functions of less than 8 bytes, or without code, show nothing.
 func (s *salting) add(raw *jitdump.Raw, l *jitdump.Load) {
 	if s.none || len(l.Code) < saltSize {
 		return
@@ -70,8 +69,8 @@ func (d *Dump) replaced() int64 {
 	return int64(d.salt.loads)
 }
 
-// unsalted returns code without the salt, if the dump has one. It is valid until the next
-// call.
+// unsalted returns code with the salt replaced by invalid instructions, if the dump has a salt. It
+// is valid until the next call.
 func (r *Reader) unsalted(code []byte) []byte {
 	if len(code) < saltSize || r.d.replaced() == 0 {
 		return code

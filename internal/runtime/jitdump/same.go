@@ -7,7 +7,7 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// Same implements Comparer.
+// Same implements source.Comparer.
 func (d *Dump) Same() func(i, j int) bool {
 	var in [2]window
 	return func(i, j int) bool {
@@ -40,7 +40,7 @@ func (d *Dump) sameLoad(in *[2]window, a, b source.Span) bool {
 	return bytes.Equal(loads[0].Name, loads[1].Name) && bytes.Equal(loads[0].Code, loads[1].Code)
 }
 
-// samePayload reports whether two records agree but for their times, or both are missing.
+// samePayload reports whether two records are equal except for their times, or both missing.
 func (d *Dump) samePayload(in *[2]window, a, b source.Span) bool {
 	if a.Size == 0 || b.Size == 0 {
 		return a.Size == b.Size

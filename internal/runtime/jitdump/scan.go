@@ -16,40 +16,40 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// ErrNotJitdump says that a file is no jitdump at all.
+// ErrNotJitdump says that a file is no jitdump.
 var ErrNotJitdump = jitdump.ErrNotJitdump
 
-// A Dump is a jitdump file, scanned as far as Scan was called.
+// A Dump is a jitdump file, scanned up to the last call of Scan.
 type Dump struct {
 	source.Listing
-	Unknown int // records of types we have no use for
+	Unknown int // number of records of unused types
 
 	header      *jitdump.Header
 	src         io.ReaderAt
-	size        int64 // of the file when it was opened, 0 if it does not say
+	size        int64 // of the file when it was opened, in bytes; 0 if unknown
 	reader      *jitdump.Reader
-	lost        bool // there is no way past what stands next in the file
+	lost        bool // the rest of the file is unreadable
 	pairing     pairing
-	orphans     int // debug records that no load could be found for
-	interleaved int // loads with several records of inlined calls in front of them
+	orphans     int // number of debug records without a load
+	interleaved int // number of loads after several inline-tree records
 	sources     source.Sources
 	batches     []unwindBatch // in the order of the file
-	withoutCode map[int]bool  // functions whose loads lack the bytes
+	withoutCode map[int]bool  // functions with loads that lack the bytes
 	salt        salting
-	listed      window            // of the records that listings were last made of
-	listings    source.ListingsOf // those that are being read
-	derive      bool              // frames of functions from their code
+	listed      window            // of the records of the last listings
+	listings    source.ListingsOf // cache for reading listings
+	derive      bool              // derive unwind tables from code
 	callees     callees           // used if derive is set
-	traces      bool              // code runs in the frame of an interpreter
+	traces      bool              // code runs in an interpreter frame
 	interpreter *jitcode.FrameRow // that frame, or nil
 	parts       []parts           // of each function
 	fixes       fixes
 	assumed     bool   // the machine is the recording's
-	high        uint64 // the end of the code that ends last
+	high        uint64 // highest end address of code
 
 	constraints lineConstraints // about the addresses of lines
 	positions   v8Positions
-	chosen      int // index of the hypothesis that holds
+	chosen      int // index of the valid hypothesis
 	decision    source.LineDecision
 	basis       source.LineBasis
 	bytecode    bool      // V8's baseline functions have lines of bytecode
@@ -57,7 +57,7 @@ type Dump struct {
 	given       givenAway // functions with lines
 }
 
-// parts says where a function's records lie.
+// parts has the spans of a function's records.
 type parts struct {
 	load, debug, inline, unwind source.Span
 }
@@ -72,8 +72,8 @@ var (
 	_ source.Texter = (*Dump)(nil)
 )
 
-// OpenFile reads the header of a jitdump. It fails where nothing can be read
-// at all. src is used until the Jitdump is no longer, from several goroutines.
+// OpenFile reads the header of a jitdump. It fails if the file is not readable as one. The Dump
+// uses src for its whole lifetime, from several goroutines.
 func OpenFile(src io.ReaderAt) (*Dump, error) {
 	r, err := jitdump.NewReader(src)
 	if err != nil {
@@ -91,9 +91,9 @@ func OpenFile(src io.ReaderAt) (*Dump, error) {
 	return d, nil
 }
 
-// grow makes room for another event and function. How many there will be is guessed
-// from how many have come up to offset at, so that they are not copied again and
-// again, but a file that is one big hole must not cost memory.
+// grow allocates space for another event and function. It estimates their total from the number up
+// to offset at, to avoid repeated copying. The estimate is bounded: a sparse file must not cost
+// memory.
 func (d *Dump) grow(at int64) {
 	if len(d.Events) < cap(d.Events) && len(d.parts) < cap(d.parts) {
 		return
@@ -105,12 +105,11 @@ func (d *Dump) grow(at int64) {
 	d.parts = slices.Grow(d.parts, len(d.Events)+more-len(d.parts))
 }
 
-// Scan reads the records that have been written since it was called last. Damage
-// costs what is damaged and becomes a Problem; the error is ctx's. Scan must not
-// run while functions are read.
+// Scan reads the records that were written since the last call. A damaged part is dropped and
+// becomes a Problem. The error is ctx's. Scan must not run while functions are read.
 func (d *Dump) Scan(ctx context.Context) error {
 	d.Cut, d.CutName = -1, ""
-	d.listed = window{} // where the file had nothing yet, there may be something now
+	d.listed = window{} // the file may have grown since
 	for n := 0; !d.lost; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -130,7 +129,7 @@ func (d *Dump) Scan(ctx context.Context) error {
 			continue
 		}
 		if err := d.record(&raw); err != nil {
-			if raw.ID != jitdump.IDMove { // it may have been, or described, the next load
+			if raw.ID != jitdump.IDMove { // it may have been the next load, or described it
 				d.orphans += d.pairing.forget()
 			}
 			d.Problem(raw.Offset, "%v; the record is left out", err)
@@ -146,7 +145,7 @@ func (d *Dump) Scan(ctx context.Context) error {
 	return nil
 }
 
-// damaged handles an error of the reader and reports whether there is more to read.
+// damaged handles an error of the reader, and reports whether reading can go on.
 func (d *Dump) damaged(at int64, err error) bool {
 	if errors.Is(err, jitdump.ErrTooLarge) {
 		d.orphans += d.pairing.forget()
@@ -169,8 +168,8 @@ func (d *Dump) damaged(at int64, err error) bool {
 	return more
 }
 
-// maxCut is what may be left of a file behind the start of a record that its end
-// cuts. More than that is no record, but damage that looks like one.
+// maxCut bounds the bytes after the start of a record that the end of the file cuts. Beyond that it
+// is damage that looks like a record.
 const maxCut = 16 << 20
 
 // reaches reports whether the file has a byte at offset off.
@@ -179,6 +178,7 @@ func (d *Dump) reaches(off int64) bool {
 	return n == 1
 }
 
+// record adds a record to the dump.
 func (d *Dump) record(raw *jitdump.Raw) error {
 	switch raw.ID {
 	case jitdump.IDLoad:
@@ -221,7 +221,7 @@ func (d *Dump) record(raw *jitdump.Raw) error {
 			if _, err := raw.Tier(); err != nil {
 				d.Unknown++
 			}
-			break // nothing in an object says which tier made it
+			break // objects have no field for the tier
 		}
 		d.orphans += d.pairing.debugInfo(spanOf(raw), raw.Order.Uint64(raw.Body), true)
 	case jitdump.IDEmbeddedSource:
@@ -244,6 +244,7 @@ func (d *Dump) record(raw *jitdump.Raw) error {
 	return nil
 }
 
+// load adds a function.
 func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
@@ -258,7 +259,7 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 		p.inline = debug
 	}
 	metadata, ok := d.metadataOf(raw, l)
-	if ok = ok && p.inline.Size == 0; ok { // what a producer worked out itself goes first
+	if ok = ok && p.inline.Size == 0; ok { // the producer's own tree takes precedence
 		p.inline = metadata
 	}
 	d.salt.add(raw, l)
@@ -282,7 +283,7 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	}
 }
 
-// thread returns the thread of a record, or the process for one that cannot be.
+// thread returns the thread of a record, or the process if the id is impossible.
 func (d *Dump) thread(pid, tid uint32) uint32 {
 	if tid > maxTID {
 		d.fixes.tids.Add(1)
@@ -291,6 +292,7 @@ func (d *Dump) thread(pid, tid uint32) uint32 {
 	return tid
 }
 
+// move adds an event with the new address of a function.
 func (d *Dump) move(raw *jitdump.Raw, m *jitdump.Move) {
 	i, ok := d.pairing.moved(d.Events, codeID{m.CodeIndex, m.PID}, d.codeStart(m.OldCodeAddr))
 	if !ok {
@@ -314,8 +316,8 @@ func (d *Dump) move(raw *jitdump.Raw, m *jitdump.Move) {
 	d.Events = append(d.Events, event)
 }
 
-// entriesInside reports whether the debug record at s has entries and all of
-// them are inside the function, or mark its end.
+// entriesInside reports whether the debug record at s has entries, all inside the function or at
+// its end.
 func (d *Dump) entriesInside(s source.Span, addr, size uint64) bool {
 	var w window
 	if err := w.hold(d.src, s, source.Span{}); err != nil {
@@ -339,29 +341,28 @@ func (d *Dump) entriesInside(s source.Span, addr, size uint64) bool {
 	return n > 0
 }
 
-// Target returns what the dump's code is made for.
+// Target returns the target of the dump's code.
 func (d *Dump) Target() jitcode.Target {
 	return jitcode.Target{Machine: d.header.Machine, Order: d.header.Order, HighAddress: d.high}
 }
 
-// Orphans returns how many debug records have no load, or none yet.
+// Orphans returns how many debug records have no load so far.
 func (d *Dump) Orphans() int {
 	return d.orphans + len(d.pairing.debug) + len(d.pairing.inline) + d.pairing.tooMany + len(d.pairing.j9)
 }
 
-// PID returns the process that the dump says it is of, in that process's own pid
-// namespace.
+// PID returns the process in the header, in its own pid namespace.
 func (d *Dump) PID() uint32 { return d.header.PID }
 
-// NumFunctions returns how many functions were loaded. Their numbers, in events
-// and for Reader.Function, are smaller.
+// NumFunctions returns how many functions were loaded. Function numbers, in events and for
+// Reader.Function, are smaller.
 func (d *Dump) NumFunctions() int { return len(d.parts) }
 
 // HasCode reports whether the dump has the bytes of a function.
 func (d *Dump) HasCode(function int) bool { return !d.withoutCode[function] }
 
-// codeStart returns where code begins that is called at addr: on 32-bit ARM the
-// lowest bit of a function's address says that its code is in the T32 set.
+// codeStart returns the start of code that is called at addr. On 32-bit ARM, the lowest bit of an
+// address marks code of the T32 instruction set.
 func (d *Dump) codeStart(addr uint64) uint64 {
 	if elf.Machine(d.header.Machine) == elf.EM_ARM {
 		return addr &^ 1
@@ -369,5 +370,5 @@ func (d *Dump) codeStart(addr uint64) uint64 {
 	return addr
 }
 
-// order is the byte order of the file.
+// order returns the byte order of the file.
 func (d *Dump) order() binary.ByteOrder { return d.header.Order }

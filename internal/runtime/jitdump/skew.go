@@ -10,12 +10,11 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// V8 and LLVM add the size of an ELF header to every debug address, in the
-// belief that perf puts the code behind one and does not account for it. perf
-// did so until Linux 5.8. V8 adds 0x40 where pointers have 8 bytes and 0x34 where
-// they have 4 (perf-jit.h, kElfHeaderSize, in all versions since 2016); LLVM adds
-// 0x40 everywhere (PerfJITEventListener.cpp, NotifyDebug; PerfSupportPlugin.cpp,
-// getDebugInfoRecord). V8 does so for all tiers.
+// V8 and LLVM add the size of an ELF header to every debug address. They expect perf to put the
+// code after such a header without adjusting addresses. perf did so until Linux 5.8. V8 adds 0x40
+// for pointers of 8 bytes and 0x34 for pointers of 4 (perf-jit.h, kElfHeaderSize, in all versions
+// since 2016). LLVM adds 0x40 everywhere (PerfJITEventListener.cpp, NotifyDebug;
+// PerfSupportPlugin.cpp, getDebugInfoRecord). V8 does so for all tiers.
 const (
 	elf64Header = 0x40
 	elf32Header = 0x34
@@ -32,12 +31,12 @@ func skewsOf(machine elf.Machine) []int64 {
 	return []int64{elf64Header}
 }
 
-// A lineConstraints is the evidence of a dump's line tables about their addresses. Each
-// hypothesis adds one skew to all of them; the first adds none.
+// A lineConstraints has the counts of a dump's line tables that decide about their addresses. Each
+// hypothesis adds one skew to all addresses. The first hypothesis adds none.
 //
-// An entry belongs to the start of an instruction in its function. In dumps of V8 and LLVM,
-// 99.9 % or more do once they are moved back, and 9 to 40 % as written. So each table fits
-// a hypothesis or not. All tables are checked: a few may be short or odd.
+// An entry belongs to the start of an instruction in its function. In dumps of V8 and LLVM, 99.9 %
+// or more do once they are moved back, and 9 to 40 % as written. So each table fits a hypothesis or
+// not. All tables are checked: a few may be short or odd.
 type lineConstraints struct {
 	hypotheses []hypothesis
 	tables     int // with entries, without tables of V8's baseline compiler
@@ -66,13 +65,13 @@ type hypothesis struct {
 	failedBaseline int     // tables of V8's baseline compiler that do not fit
 }
 
-// maxMisfits: one in so many rows of a table may miss the starts of instructions. A sweep
+// maxMisfits: one in maxMisfits rows of a table may miss the starts of instructions. A linear sweep
 // may decode data as a few instructions.
 const maxMisfits = 8
 
-// maxAgainst: one in so many tables may fit another hypothesis only. Of minWithOne tables or
-// more, one may in any case. maxOdd: one in so many may fit no hypothesis, or another one. The
-// lines of such tables are left out.
+// maxAgainst: one in maxAgainst tables may fit another hypothesis only. With minWithOne tables or
+// more, one table may in any case. maxOdd: one in maxOdd tables may fit no hypothesis, or another
+// one. The lines of such tables are dropped.
 const (
 	maxAgainst = 20
 	minWithOne = 8
@@ -93,7 +92,7 @@ func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, row
 	if baseline {
 		e.baseline++
 		for h := range e.hypotheses {
-			hypothesis := e.hypotheses[h] // its counts are about other tables
+			hypothesis := e.hypotheses[h] // its counts are for other tables
 			if fits, known := hypothesis.addTable(&e.starts, rows, size); !fits || known == 0 {
 				e.hypotheses[h].failedBaseline++
 			}
@@ -130,9 +129,9 @@ func (e *lineConstraints) add(t jitcode.Target, i int, fn *jitcode.Function, row
 	}
 }
 
-// addTable counts the rows of a table, and reports whether it fits. Then its rows in the
-// code are at starts of instructions, as far as known. No row is outside that another
-// hypothesis has inside. known is the number of rows used as evidence.
+// addTable counts the rows of a table, and reports whether it fits. In a table that fits, rows in
+// the code are at starts of instructions, if these are known. None of its rows is outside the code
+// that another hypothesis has inside. known is the number of rows that count.
 func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bool, known int) {
 	misfits := 0
 	for _, w := range rows {
@@ -167,7 +166,7 @@ func (h *hypothesis) addTable(s *disasm.Starts, rows []row, size int64) (fits bo
 	return misfits*maxMisfits <= known, known
 }
 
-// decide returns the index of the hypothesis that holds. v8 says that V8 wrote the dump.
+// decide returns the index of the valid hypothesis. v8 reports that V8 wrote the dump.
 func (e *lineConstraints) decide(machine elf.Machine, v8 bool) (chosen int, decision source.LineDecision, basis source.LineBasis) {
 	basis = source.ByInstructions
 	if !disasm.HasSweep(machine) {
@@ -214,8 +213,8 @@ func (e *lineConstraints) against(chosen int) int {
 	return most
 }
 
-// minKnown is the number of moved rows that must be compared with starts of instructions,
-// without other evidence: a few may match by chance.
+// minKnown is the number of moved rows that must be compared with starts of instructions, if
+// nothing else decides: a few may match by chance.
 const minKnown = 8
 
 // hasFailed reports whether the table of function i does not fit a hypothesis.

@@ -4,9 +4,9 @@ import (
 	"github.com/jitinject/jitinject/internal/disasm"
 )
 
-// Targets calls f for every direct branch in the i-th function that leads out of it, with
-// the offset of its target from where the function begins. Only the code is read; it
-// fails where that cannot be done again.
+// Targets calls f for every direct branch that leaves the i-th function. offset is the branch
+// target, counted from the function's start. Targets reads only the code, and fails if that cannot
+// be read again.
 func (r *Reader) Targets(i int, f func(offset int64)) error {
 	code, err := r.codeOf(i)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Sources returns the source files that the dump brings along, as far as it was
-// scanned. The slice belongs to d and only ever grows.
+// Sources returns the embedded sources scanned so far. The slice belongs to d and only ever grows.
 func (d *Dump) Sources() []source.Source { return d.sources.All }
 
 // SourceText reads the text of the i-th source.
@@ -33,21 +32,21 @@ func (d *Dump) SourceText(i int) ([]byte, error) {
 	return bytes.Clone(e.Text), nil
 }
 
-// PlaceSource says under which name the text of the i-th source can be found: what
-// functions call the file from then on. It must not run while functions are read.
+// PlaceSource sets the path of the i-th source's text. Functions then use this name for the file.
+// It must not run while functions are read.
 func (d *Dump) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
 
-// embedded are the embedded that a reader holds, by the number of their source.
+// embedded has the source texts that a reader holds, by the number of their source.
 type embedded struct {
 	held map[int]string
 	size int
 }
 
-// maxEmbedded bounds the bytes of text that a reader holds between functions.
+// maxEmbedded bounds the text that a reader holds between functions, in bytes.
 const maxEmbedded = 16 << 20
 
-// addEmbedded adds what is known of the contents of fn's files, and calls those files
-// by the names that their texts are placed under.
+// addEmbedded adds the known texts of fn's files, and renames the files to the paths of these
+// texts.
 func (r *Reader) addEmbedded(fn *jitcode.Function) {
 	if len(r.d.sources.All) == 0 {
 		return
@@ -71,13 +70,13 @@ func (r *Reader) addEmbedded(fn *jitcode.Function) {
 	}
 }
 
-// listing returns the listing that stands for a file of the function, or "".
+// listing returns the listing for a file of the function, or "".
 func (r *Reader) listing(file string) string {
 	text, _ := source.ListingOf(r.listings, file)
 	return text
 }
 
-// text returns the text of a source, the same string as long as it is held.
+// text returns the text of a source. While it is held, it is the same string.
 func (r *Reader) text(n int) (string, error) {
 	if text, ok := r.embedded.held[n]; ok {
 		return text, nil

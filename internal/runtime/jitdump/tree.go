@@ -6,8 +6,8 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A TreeReader makes the lines and inlined calls of functions from records that are in no
-// jitdump. It reuses its memory from one function to the next.
+// A TreeReader makes the lines and inlined calls of functions from records outside of jitdumps. It
+// reuses its memory for each function.
 type TreeReader struct{ r Reader }
 
 // NewTreeReader returns a TreeReader.
@@ -15,7 +15,7 @@ func NewTreeReader() *TreeReader {
 	return &TreeReader{Reader{fixes: new(fixes), names: make(map[string]string), places: make(map[string]int)}}
 }
 
-// Begin starts a function of size bytes at addr and returns it. It is valid until the next call.
+// Begin starts a function of size bytes at addr, and returns it. It is valid until the next call.
 func (t *TreeReader) Begin(addr, size uint64) *jitcode.Function {
 	fn := &t.r.fn
 	*fn = jitcode.Function{
@@ -28,8 +28,8 @@ func (t *TreeReader) Begin(addr, size uint64) *jitcode.Function {
 	return fn
 }
 
-// Read adds what info describes to the function: its files, inlined calls and lines. With err,
-// which decoding info returned, it adds the lines only. Problems have the offset off.
+// Read adds the content of info to the function: files, inlined calls and lines. err is the error
+// of decoding info. If it is not nil, Read adds the lines only. Problems get the offset off.
 func (t *TreeReader) Read(info *jitdump.DebugInfo2, err error, off int64) {
 	if info != nil || err != nil {
 		t.r.useTree(&t.r.fn, info, err, off)
@@ -37,5 +37,5 @@ func (t *TreeReader) Read(info *jitdump.DebugInfo2, err error, off int64) {
 	t.r.fn.Lines = t.r.inside(t.r.fn.Lines, t.r.fn.Size)
 }
 
-// TakeProblems returns what was wrong with records since it was called last.
+// TakeProblems returns the problems with records since the last call.
 func (t *TreeReader) TakeProblems() []source.Problem { return t.r.TakeProblems() }

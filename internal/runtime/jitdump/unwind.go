@@ -11,40 +11,38 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// How functions are unwound: by what their producer sent, or else by what their code
-// shows.
+// Unwind tables of functions: the producer's, or else tables derived from code.
 
-// DeriveFrames says that functions without unwind tables get some that are derived
-// from their code. It must not run while functions are read.
+// DeriveFrames derives unwind tables from code for functions that have none. It must not run while
+// functions are read.
 func (d *Dump) DeriveFrames(s source.Surroundings) {
 	d.derive, d.interpreter, d.callees.copies = true, s.Interpreter, s.Copies
 	d.collectCallees()
 }
 
-// phpStub begins the names of what PHP's JIT makes first: helpers of its traces.
+// phpStub begins the names of the first functions of PHP's JIT, helpers of its traces.
 var phpStub = []byte("JIT$$")
 
-// hotspotInterpreter is what HotSpot calls the code of its template interpreter.
+// hotspotInterpreter is HotSpot's name for the code of its template interpreter.
 var hotspotInterpreter = []byte("Interpreter")
 
-// hotspotSafepoint is what HotSpot calls the code that a thread runs at a safepoint. A signal
-// handler continues there at a poll in a loop, without a return address on the stack. Such
-// code begins with push rbx, and the VM stores the return address there later
-// (generate_handler_blob of sharedRuntime_x86_64.cpp). So no row from its entry holds. Its frame
-// pointer leads to the caller once the address is stored.
+// hotspotSafepoint is HotSpot's name for the code that a thread runs at a safepoint. A signal
+// handler continues there at a poll in a loop, without a return address on the stack. Such code
+// begins with push rbx, and the VM stores the return address there later (generate_handler_blob of
+// sharedRuntime_x86_64.cpp). So no row from its entry is valid. Its frame pointer leads to the
+// caller once the address is stored.
 var (
 	hotspotSafepoint = []byte("SafepointBlob")
 	pushRBX          = []byte{0x53}
 )
 
-// HasTraces reports whether code of the dump runs in the frame of an interpreter,
-// which jumps to it. So it is with PHP: the functions of its JIT have no prologue, end
-// in jumps, and expect the registers of its interpreter, execute_ex.
+// HasTraces reports whether code of the dump runs in an interpreter frame. PHP is such a case. Its
+// interpreter, execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps,
+// and expect the interpreter's registers.
 func (d *Dump) HasTraces() bool { return d.traces }
 
-// InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is
-// the .eh_frame of its program, at its address there, and pc where the interpreter
-// begins.
+// InterpreterFrame returns the frame of the interpreter that runs the dump's traces. ehFrame is the
+// .eh_frame section of its program, loaded at addr. The interpreter begins at pc.
 func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.FrameRow, error) {
 	row, err := cfi.InterpreterFrame(d.Target(), ehFrame, addr, pc)
 	if err != nil {
@@ -53,7 +51,7 @@ func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.Frame
 	return &row, nil
 }
 
-// addUnwind fills in how fn is unwound.
+// addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if at := r.d.parts[r.function].unwind; at.Size != 0 {
 		raw, err := r.window.record(at, r.d.order())
@@ -73,13 +71,13 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	r.frames.Strict = r.d.callees.strict
 	r.frames.Callee = func(offset int64) cfi.Callee { return r.callee(fn.Addr + uint64(offset)) }
 	found := r.frames.Synthesize(r.d.Target(), fn.Code, nil)
-	if sent { // but wrong where a function moves its return address to drop arguments
+	if sent { // wrong where a function moves its return address to drop arguments
 		fn.Unwind.Sent = ehframe.Cut(r.placeOf(fn), fn.Unwind.Sent, found.Moved)
 		return nil
 	}
 	if r.d.traces && !found.Returns {
 		if r.d.interpreter == nil {
-			return nil // nobody knows in which frame it begins
+			return nil // the frame at its entry is unknown
 		}
 		entry := cfi.Entry{Row: *r.d.interpreter, Shared: true}
 		if entry.Row.CFA.Reg == initial.CFA.Reg {
@@ -98,9 +96,8 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	return nil
 }
 
-// sentTables takes over the unwind tables that a dump brings for fn, if an unwinder
-// can follow them. Tables without content, as V8 sends them for most functions, say
-// nothing.
+// sentTables sets the producer's unwind tables of fn, if an unwinder can use them. V8 sends empty
+// tables for most functions; they are ignored.
 func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
 	table, err := r.checkedTables(fn, raw)
 	if err != nil {
@@ -115,6 +112,7 @@ func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
 	fn.Unwind.Sent = table
 }
 
+// checkedTables returns the producer's tables of fn, or an error if they are unusable.
 func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.FrameTable, error) {
 	u, err := raw.Unwinding()
 	if err != nil {
@@ -147,7 +145,7 @@ func (d *Dump) addrSize() int {
 	switch elf.Machine(d.header.Machine) {
 	case elf.EM_386, elf.EM_ARM, elf.EM_PPC, elf.EM_SPARC, elf.EM_68K, elf.EM_SH, elf.EM_PARISC, elf.EM_XTENSA, elf.EM_MICROBLAZE, elf.EM_OPENRISC:
 		return 4
-	case elf.EM_MIPS: // 32 and 64 bit have one number
+	case elf.EM_MIPS: // one number for 32 and 64 bits
 		if d.high < 1<<32 {
 			return 4
 		}
@@ -155,5 +153,5 @@ func (d *Dump) addrSize() int {
 	return 8
 }
 
-// isTraced reports whether a function is one of PHP's.
+// isTraced reports whether a function is one of PHP's JIT.
 func isTraced(name []byte) bool { return bytes.HasPrefix(name, phpStub) }

@@ -19,10 +19,10 @@ import (
 type unwindBatch struct {
 	record source.Span
 	*ehframe.Batch
-	users int // functions that it has FDEs of
+	users int // number of functions with FDEs in it
 }
 
-// unwinding takes note of an unwinding record.
+// unwinding records an unwinding record.
 func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	d.endBatch()
 	if b, ok := ehframe.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
@@ -31,12 +31,12 @@ func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 		d.pairing.tables, d.pairing.loading = len(d.batches), false
 		return
 	}
-	// CPython rounds up to 16; whatever claims more is not to be believed.
+	// CPython rounds up to 16; a larger claim is implausible.
 	d.pairing.unwinding(spanOf(raw), min(u.MappedSize, uint64(len(u.Data)+15)&^15))
 }
 
-// unwindingOf returns the unwinding record of a load, and the size of its tables in memory
-// behind the code.
+// unwindingOf returns the unwinding record of a load. mapped is the size of its tables in memory
+// after the code, in bytes.
 func (d *Dump) unwindingOf(l *jitdump.Load) (s source.Span, mapped uint64) {
 	p := &d.pairing
 	if p.tables == 0 {
@@ -64,7 +64,7 @@ func (d *Dump) endBatch() {
 	p.tables, p.loading = 0, false
 }
 
-// batchOf returns the batch that an unwinding record is of, or nil.
+// batchOf returns the batch of an unwinding record, or nil.
 func (d *Dump) batchOf(s source.Span) *unwindBatch {
 	i, ok := slices.BinarySearchFunc(d.batches, s.Off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.Off, off) })
 	if !ok {
@@ -73,7 +73,7 @@ func (d *Dump) batchOf(s source.Span) *unwindBatch {
 	return &d.batches[i]
 }
 
-// batchTables returns the tables of fn, which a batch has.
+// batchTables returns the tables of fn in a batch.
 func (r *Reader) batchTables(fn *jitcode.Function, b *unwindBatch, u *jitdump.Unwinding) (jitcode.FrameTable, error) {
 	table, err := b.Check(r.placeOf(fn), u.Data[b.Offset:b.Offset+b.Size])
 	if err == nil && len(table.FDEs) > 0 {

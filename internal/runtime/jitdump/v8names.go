@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Names that V8 gives to functions. "JS:*add /tmp/prog.js:2:49" is add, compiled by
-// Turbofan, from line 2, column 49 of that script. Up to V8 10 the kind differs, and the
-// column is missing: "LazyCompile:*add /tmp/prog.js:2". The marks are those of
-// CodeKindToMarker in V8's src/objects/code-kind.cc. An o before them means that a loop was
-// entered while it ran, a ' after them that the code is for one context.
+// V8's names of functions. "JS:*add /tmp/prog.js:2:49" is add, compiled by Turbofan, from line 2,
+// column 49 of that script. Up to V8 10 the kind differs, and the column is missing:
+// "LazyCompile:*add /tmp/prog.js:2". The marks are those of CodeKindToMarker in V8's
+// src/objects/code-kind.cc. An o before the mark means that a loop was entered while it ran. A '
+// after it means that the code is for one context.
 
 // Marks of V8's compilers that write line tables.
 const (

@@ -37,7 +37,7 @@ const maxPositions = 16 << 20
 // v8Positions are the positions of the bytecode of functions, by file.
 type v8Positions struct {
 	files    map[string]int32
-	byFile   [][]uint64 // sorted when settled
+	byFile   [][]uint64 // sorted by decide
 	compiled map[v8Start]struct{}
 	others   []v8Table // of optimized functions that may lack a table of Sparkplug
 	several  []int32   // optimized functions whose rows name several files
@@ -145,9 +145,9 @@ func (p *v8Positions) addRows(start v8Start, rows []row) {
 	p.byFile[start.file] = list
 }
 
-// decide completes the positions after the tables of all functions were added. read returns
-// a function and its rows again. A function without a table of Sparkplug keeps all rows of
-// its optimized code, since nothing shows which are of other files.
+// decide completes the positions after the tables of all functions were added. read returns a
+// function and its rows again. A function without a table of Sparkplug keeps all rows of its
+// optimized code, because nothing shows which are of other files.
 func (p *v8Positions) decide(read func(i int32) (*jitcode.Function, []row)) {
 	for _, t := range p.others {
 		if _, ok := p.compiled[t.start]; !ok && !p.full && !p.named[tierIndex(t.tier)] {

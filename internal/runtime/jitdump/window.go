@@ -9,27 +9,27 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// A window is the part of a dump that a Reader looks at. Functions are read in
-// the order of the file, mostly, and the records of one lie side by side, mostly:
-// so one read of some size serves many of them.
+// A window is the part of a dump that a Reader holds in memory. Functions are mostly read in the
+// order of the file, and the records of one are mostly adjacent. So one large read serves many
+// functions.
 type window struct {
 	near held
-	far  []held // one for each record that lies far from the load
+	far  []held // one for each record far from the load
 }
 
-// A stretch is a part of the file that is in memory.
+// A held is a part of the file that is in memory.
 type held struct {
 	at   int64
 	data []byte
 }
 
 const (
-	windowSize = 32 << 10 // read at once, unless a function needs more
+	windowSize = 32 << 10 // minimum size of a read, in bytes
 	windowMax  = 1 << 20  // records farther apart are read one by one
 )
 
-// hold makes sure that a load and the records that belong to it are in memory
-// until the next call. Empty spans are left out.
+// hold reads a load and its records into memory, where they stay until the next call. It skips
+// empty spans.
 func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) error {
 	lo, hi := load.Off, load.Off+int64(load.Size)
 	far := w.far[:0]
@@ -42,7 +42,7 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 			continue
 		}
 		if len(far) < cap(far) {
-			far = far[:len(far)+1] // its memory may do
+			far = far[:len(far)+1] // reuse its memory
 		} else {
 			far = append(far, held{})
 		}
@@ -61,11 +61,13 @@ func (w *window) hold(src io.ReaderAt, load source.Span, others ...source.Span) 
 	return w.near.read(src, lo, hi-lo, hi-lo+windowSize)
 }
 
+// has reports whether a range of the file is in memory.
 func (s *held) has(off, size int64) bool {
 	return off >= s.at && off+size <= s.at+int64(len(s.data))
 }
 
-// read fills s with size bytes if the file has as many, and need at least.
+// read fills s with size bytes, or fewer at the end of the file. It fails if fewer than need are
+// there.
 func (s *held) read(src io.ReaderAt, off, need, size int64) error {
 	if int64(cap(s.data)) < size {
 		s.data = make([]byte, size)
@@ -81,7 +83,7 @@ func (s *held) read(src io.ReaderAt, off, need, size int64) error {
 	return fmt.Errorf("offset %#x: the file has shrunk since it was read first: %w", off, err)
 }
 
-// record returns one of the records that are held.
+// record returns one of the held records.
 func (w *window) record(s source.Span, order binary.ByteOrder) (jitdump.Raw, error) {
 	in := &w.near
 	for i := range w.far {

@@ -9,24 +9,26 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// What Mono's options say about its log. As Mono reads them: --profile=log, or
-// --profile=log:OPTION,... with output=FILE among the options, where commas can be quoted.
-// FILE is output.mlpd if nothing is said; +FILE is FILE.PID, -FILE (before Mono 5) is FILE;
-// %p stands for the pid and %t for the time; |PROGRAM is a program that gets the log, and #N a
-// descriptor that the log goes to.
+// Mono's options for its log profiler: --profile=log, or --profile=log:OPTION,... with output=FILE
+// among the options. Commas can be quoted. The default of FILE is output.mlpd. Mono replaces %p by
+// the pid and %t by the time. Other forms:
+//
+//	+FILE     FILE.PID
+//	-FILE     FILE (before Mono 5)
+//	|PROGRAM  a program that reads the log
+//	#N        a file descriptor for the log
 
-// A Output is where a process was told to write its log.
+// An Output is the log file that an option names.
 type Output struct {
 	Pattern string // for filepath.Match
-	Option  string // what says so
-	Gone    bool   // it went into a program, or a descriptor
+	Option  string // option that names it
+	Gone    bool   // the log went to a program or a descriptor
 }
 
-// defaultOutput is what Mono calls a log.
+// defaultOutput is Mono's default name of a log.
 const defaultOutput = "output.mlpd"
 
-// Outputs returns where the programs on perf record's command line were told to write
-// logs.
+// Outputs returns the log files in the options on perf record's command line.
 func Outputs(rec *recording.Recording) (outputs []Output) {
 	add := func(o Output) {
 		if !slices.Contains(outputs, o) {
@@ -41,8 +43,8 @@ func Outputs(rec *recording.Recording) (outputs []Output) {
 	return outputs
 }
 
-// outputsOf returns what one argument says. It may be a command for a shell, or an
-// environment variable, with several options in it.
+// outputsOf returns the log files that one argument names. The argument may be a shell command, or
+// an environment variable, with several options in it.
 func outputsOf(arg string) (outputs []Output) {
 	const option = "--profile"
 	rest := arg
@@ -54,7 +56,7 @@ func outputsOf(arg string) (outputs []Output) {
 		at := len(arg) - len(rest) + i
 		rest = rest[i+len(option):]
 		value := rest
-		if at > 0 { // in the midst of others
+		if at > 0 { // inside a longer argument
 			value = restOfWord(arg, at)[len(option):]
 		}
 		if value == "" {
@@ -68,12 +70,12 @@ func outputsOf(arg string) (outputs []Output) {
 	return outputs
 }
 
-// maxOutputs bounds how many options of one argument are looked at.
+// maxOutputs bounds the examined options of one argument.
 const maxOutputs = 100
 
-// restOfWord returns what a shell, or Mono in its environment, makes of a word of a command
-// from a place on. Where that is inside of quotes that begin just there, the word ends with
-// them; where they began before, it may be one of several in them.
+// restOfWord returns the word at an offset of a command, unquoted as by a shell or by Mono in its
+// environment. If the offset is just after an opening quote, the word ends at the closing one. If
+// the quote opens earlier, it may contain several words.
 func restOfWord(command string, at int) string {
 	quote, begun := byte(0), 0
 	for i := 0; i < at; i++ {
@@ -111,7 +113,7 @@ func restOfWord(command string, at int) string {
 	return b.String()
 }
 
-// outputOf returns what the options of the log profiler say.
+// outputOf returns the log file that the options of the log profiler name.
 func outputOf(option, args string) Output {
 	o := Output{Pattern: defaultOutput, Option: option}
 	for _, arg := range splitArgs(args) {
@@ -135,13 +137,13 @@ func outputOf(option, args string) Output {
 	return o
 }
 
-// outputPattern makes a pattern of a file name with %p and %t.
+// outputPattern turns a file name with %p and %t into a pattern.
 func outputPattern(name string) string {
 	name = quote.Literal(name)
 	return strings.NewReplacer("%p", "[0-9]*", "%t", "[0-9]*").Replace(name)
 }
 
-// splitArgs splits at commas that are not quoted, and takes quotes away.
+// splitArgs splits at unquoted commas, and removes quotes.
 func splitArgs(args string) (split []string) {
 	var b strings.Builder
 	quote := byte(0)
@@ -165,8 +167,8 @@ func splitArgs(args string) (split []string) {
 	return append(split, b.String())
 }
 
-// callDepth returns how many callers a call may have that Mono's profiler logs, and whether
-// its arguments say so.
+// callDepth returns the maximum depth of calls that Mono's profiler logs. given reports whether its
+// arguments set the depth.
 func callDepth(args string) (depth int64, given bool) {
 	const standard = 100
 	_, args, _ = strings.Cut(args, ":")

@@ -17,19 +17,20 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// A log of Mono's in calls mode is a trace as well.
+// A Mono log in calls mode is a trace as well.
 
-// Trace is the trace of a log, with what it needs to be read.
+// Trace is the trace in a log, with its files.
 type Trace struct {
 	*LogTrace
-	args     string   // that the profiler had
+	args     string   // arguments of the profiler
 	unpacked *os.File // nil if the log is not compressed
 	made     []calls.SyntheticThread
 }
 
-// SyntheticThreads returns the threads whose numbers are made up.
+// SyntheticThreads returns the threads with made-up numbers.
 func (t *Trace) SyntheticThreads() []calls.SyntheticThread { return t.made }
 
+// Close closes the unpacked file.
 func (t *Trace) Close() error {
 	if t.unpacked != nil {
 		return t.unpacked.Close()
@@ -37,7 +38,7 @@ func (t *Trace) Close() error {
 	return nil
 }
 
-// Traces adds the traces of those dumps that are Mono's logs with calls in them.
+// Traces calls add with the trace of each dump that is a Mono log with calls.
 func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, code *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
 	for _, d := range dumps {
 		log, ok := d.Source.(*Log)
@@ -61,6 +62,7 @@ func Traces(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	return nil
 }
 
+// openTrace opens the trace in a log.
 func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log *Log, code *codebytes.Files, opts *config.Options) (*Trace, error) {
 	t := &Trace{args: log.Header().Args}
 	var src io.ReaderAt = d.File
@@ -95,7 +97,7 @@ func openTrace(ctx context.Context, rec *recording.Recording, d *model.Dump, log
 	return t, nil
 }
 
-// Report notes that calls may have been too deep for Mono to log them.
+// Report notes that calls may be deeper than Mono logs them.
 func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 	limit, given := callDepth(t.args)
 	if c.Deepest <= limit {
@@ -108,7 +110,7 @@ func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 	found.Note(fmt.Sprintf("%s: %s; those that they made are not in it: record with log:calls,calldepth=N, N larger than any stack", quote.Printable(t.Path()), text))
 }
 
-// unpackLog writes a log into a file that nobody else sees, without compression.
+// unpackLog writes the uncompressed log to an unnamed temporary file.
 func unpackLog(ctx context.Context, log *Log) (*os.File, error) {
 	f, err := os.CreateTemp("", "jitinject-*.mlpd")
 	if err != nil {
@@ -120,7 +122,7 @@ func unpackLog(ctx context.Context, log *Log) (*os.File, error) {
 			_, err = io.Copy(f, &patientReader{ctx, r})
 		}
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) { // it is cut; what there is will do
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the log is cut; use what exists
 		err = nil
 	}
 	if err != nil {
@@ -136,6 +138,7 @@ type patientReader struct {
 	src io.Reader
 }
 
+// Read implements io.Reader.
 func (r *patientReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -143,9 +146,9 @@ func (r *patientReader) Read(p []byte) (int, error) {
 	return r.src.Read(p)
 }
 
-// threadsOf returns the threads of a dump's process by their pthread_self, as core dumps
-// of it tell. Where the process has other numbers in the core than in the recording,
-// nobody knows those of its threads.
+// threadsOf returns the threads of a dump's process by their pthread_self, from its core dumps. It
+// returns none if the process has other numbers in the core dump than in the recording: those of
+// its threads are then unknown.
 func threadsOf(c *codebytes.Files, d *model.Dump, threads []*LogThread) map[uint64]uint32 {
 	tids := make(map[uint64]uint32)
 	if c == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// checked reports whether a function can be where an event says that it is. Mono may read
-// that from memory which it has freed.
+// checked reports whether the address in an event is plausible, and counts implausible ones. Mono
+// may read the event's fields from freed memory.
 func (m *Log) checked(e *monolog.Event) bool {
 	if e.Size <= source.MaxRange && e.Code >= source.MinCode && e.Code <= source.MaxCodeAddr-e.Size {
 		return true
@@ -18,8 +18,8 @@ func (m *Log) checked(e *monolog.Event) bool {
 	return false
 }
 
-// jitted takes in a method that was compiled, or found in an image that had been
-// compiled before.
+// jitted adds a method that was compiled at run time, or found in an image that was compiled
+// before.
 func (m *Log) jitted(e *monolog.Event) {
 	if len(m.methods.all) >= 2*maxMonoFunctions {
 		m.full(e)
@@ -46,11 +46,11 @@ func (m *Log) jitted(e *monolog.Event) {
 	m.add(e, m.names.keep(e.Name))
 }
 
-// maxMonoFunctions is how many functions of a log are believed in: a program of a
-// gigabyte has fewer. A small packed log can have more events than there is memory for.
+// maxMonoFunctions bounds the functions of a log: a program of a gigabyte has fewer. The events of
+// a small compressed log might not fit into memory.
 var maxMonoFunctions = 4 << 20
 
-// full says, once, that there are too many functions.
+// full reports, once, that there are too many functions.
 func (m *Log) full(e *monolog.Event) {
 	if !m.reportedFull {
 		m.reportedFull = true
@@ -58,15 +58,14 @@ func (m *Log) full(e *monolog.Event) {
 	}
 }
 
-// monoMerge is how long after each other two events at one address tell of one method,
-// in nanoseconds. Mono tells twice of methods whose code others share, one at once
-// after the other: first of the method that was asked for, App:Fill<string> (string), then
-// of the one that was compiled, App:Fill<T_REF> (T_REF). The latter is how Mono itself calls
-// what is there, in stack traces and in the map that --jitmap writes.
+// monoMerge is the maximum time between two events at one address for one method, in nanoseconds.
+// Mono logs two events in a row for methods with shared code. The first has the requested method,
+// App:Fill<string> (string). The second has the compiled method, App:Fill<T_REF> (T_REF). Mono
+// itself uses the second name in stack traces and in the map of --jitmap.
 const monoMerge = 10e6
 
-// kin reports whether two names may be of one method: they differ only in what stands for
-// type parameters, in parameters, and in that one is of a wrapper of the other.
+// kin reports whether two names may belong to one method. They may differ only in type arguments,
+// in parameters, and in that one is a wrapper of the other.
 func kin(a, b []byte) bool {
 	nextA, nextB := plainName(a), plainName(b)
 	for {
@@ -81,8 +80,8 @@ func kin(a, b []byte) bool {
 	}
 }
 
-// plainName returns a function that returns the bytes of a method's name one by one, up to its
-// parameters, without those of what kind of wrapper it is and of types that are in brackets.
+// plainName returns an iterator over the bytes of a method's name up to its parameters. It omits
+// the kind of wrapper, and types in brackets.
 func plainName(name []byte) func() (c byte, ok bool) {
 	if bytes.HasPrefix(name, []byte("(wrapper ")) {
 		if i := bytes.Index(name, []byte(") ")); i > 0 {
@@ -110,11 +109,11 @@ func plainName(name []byte) func() (c byte, ok bool) {
 	}
 }
 
-// merge makes an event a part of a function, if it is one.
+// merge merges an event into a function, if both describe one method.
 func (m *Log) merge(i int, e *monolog.Event) bool {
 	old := &m.Events[i]
 	if old.Size != e.Size || old.Time > e.Time+monoMerge || e.Time > old.Time+monoMerge || !kin(m.nameOf[i], e.Name) {
-		return false // code that was freed makes room for other code
+		return false // other code in the place of freed code
 	}
 	if e.Time >= old.Time {
 		m.nameOf[i] = m.names.keep(e.Name)
@@ -133,8 +132,8 @@ func (m *Log) add(e *monolog.Event, name []byte) {
 	m.Events = append(m.Events, jitcode.Event{Kind: jitcode.Load, Function: i, Time: e.Time, Index: uint64(i), Addr: e.Code, Size: e.Size})
 }
 
-// helper takes in code that Mono made for itself. Of methods it tells here once more,
-// without their names.
+// helper adds code that Mono made for itself. It ignores methods: Mono logs them here a second
+// time, without their names.
 func (m *Log) helper(e *monolog.Event) {
 	if e.Sub == monolog.HelperMethod || e.Code == 0 || e.Size == 0 {
 		return

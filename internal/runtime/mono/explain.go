@@ -13,8 +13,8 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Explain says why there is no log of a process that runs Mono, and reports whether it was
-// told to write one, as far as is known.
+// Explain adds the reason why a process that runs Mono has no log. It reports whether an option for
+// a log is known.
 func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	rec := f.Rec
 	how := known.Of(rec.Processes[pid])
@@ -53,8 +53,8 @@ func Explain(f *locate.Finder, pid uint32, who string, r *report.Reason) bool {
 	return true
 }
 
-// refusedLogOf returns a log that was not taken, and is that of a process by what it says, or
-// by its name if the process wrote one.
+// refusedLogOf returns a log that was not used, but belongs to a process. Its header says so, or,
+// if the process wrote a log, its name.
 func refusedLogOf(logs []locate.RefusedLog, pid uint32, wrote bool, outputs []Output) (l locate.RefusedLog, ok bool) {
 	for _, l := range logs {
 		if l.PID == pid {
@@ -82,7 +82,7 @@ func anyProfiler(rec *recording.Recording) uint32 {
 	return 0
 }
 
-// logPlaces are the directories where logs were looked for, in words.
+// logPlaces returns the directories that were searched for logs, in words.
 func logPlaces(f *locate.Finder) string {
 	var dirs []string
 	for _, dir := range Dirs(f) {

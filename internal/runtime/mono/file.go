@@ -9,8 +9,7 @@ import (
 // Kind is the kind of logs of Mono's profiler in the summary and in options.
 const Kind = "mono-log"
 
-// Identify reports whether a file begins as logs of Mono's profiler do, or holds what does and
-// was packed by gzip.
+// Identify reports whether a file begins as a log of Mono's profiler, plain or packed by gzip.
 func Identify(src io.ReaderAt, _ string) bool {
 	var head [4]byte
 	n, _ := src.ReadAt(head[:], 0)
@@ -24,7 +23,7 @@ func Identify(src io.ReaderAt, _ string) bool {
 	return false
 }
 
-// Open is OpenMonoLog for callers that open files of several formats.
+// Open is ReadLog for callers that open files of several formats.
 func Open(src io.ReaderAt) (source.Dump, error) {
 	m, err := ReadLog(src)
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// Logs of Mono's log profiler. Nothing in a recording says which file a process wrote
-// its log to: the user does, or the command line that perf record was started with; or the
-// log says whose it is. Each log that is found gets a marker, as if its process had mapped it.
+// Logs of Mono's log profiler. A recording does not name the log of a process. The name comes from
+// the user or from perf record's command line; otherwise the log's header names the process. Each
+// log gets a marker, as if its process had mapped it.
 
-// Find finds logs, and makes markers for their processes. The error is ctx's, or of
-// options that cannot be followed.
+// Find finds logs, and makes markers for their processes. The error is ctx's, or that of unusable
+// options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	for _, n := range f.Opts.Named(Kind) {
 		if err := namedLog(ctx, f, n, found); err != nil {
@@ -39,7 +39,7 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	return unnamedLogs(ctx, f)
 }
 
-// namedLog takes in a log that the user has named.
+// namedLog adds a log that the user has named.
 func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *report.Findings) error {
 	option := n
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {
@@ -78,8 +78,8 @@ func namedLog(ctx context.Context, f *locate.Finder, n config.SideFile, found *r
 	return nil
 }
 
-// foundLog takes in a log that may be that of a process which has none yet. Whatever is
-// not is none of anybody's business, unless nothing else is found: then it is a reason.
+// foundLog adds a log for a process that has none so far. Any other log is only recorded as a
+// possible reason for missing functions.
 func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 	s, log, err := openLog(f, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -127,8 +127,8 @@ func openLog(f *locate.Finder, path string) (*locate.SideFile, *Log, error) {
 	return s, log, nil
 }
 
-// markLog makes a marker for the process of a log. Memory without a file is jitted code's
-// from the start of its program on; the log was begun when its profiler was loaded.
+// markLog makes a marker for the process of a log. From the start of its program on, anonymous
+// memory counts as JIT code. The log began when its profiler was loaded.
 func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *Log, place string) {
 	rec, began := f.Rec, uint64(0)
 	if rec.ClockError() == "" {
@@ -140,8 +140,8 @@ func markLog(f *locate.Finder, pid uint32, s *locate.SideFile, log *Log, place s
 	f.Mark(m, s)
 }
 
-// ProfilerLoaded reports whether a process has loaded Mono's log profiler, and when, the last
-// time up to a time, 0 for none. What was there before the recording has time 0.
+// ProfilerLoaded reports whether a process has loaded Mono's log profiler up to upTo; 0 means at
+// any time. time is the last load. It is 0 for a load before the recording.
 func ProfilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uint64, ok bool) {
 	p := rec.Processes[pid]
 	if p == nil {
@@ -155,16 +155,16 @@ func ProfilerLoaded(rec *recording.Recording, pid uint32, upTo uint64) (time uin
 	return time, ok
 }
 
-// Profiler is in the name of the library that is the log profiler.
+// Profiler is part of the file name of the log profiler's library.
 const Profiler = "libmono-profiler-log"
 
-// Dirs are where a log may be that was called by a relative path.
+// Dirs returns the directories that may contain a log with a relative path.
 func Dirs(f *locate.Finder) []string {
 	dirs := []string{".", f.Rec.In.Dir}
 	for i, dir := range f.Opts.DumpDirs {
 		dirs = append(dirs, dir)
 		if i >= len(f.Subdirs) {
-			continue // nobody has looked for any
+			continue // not searched yet
 		}
 		for _, sub := range f.Subdirs[i] {
 			dirs = append(dirs, filepath.Join(dir, sub))
@@ -173,8 +173,7 @@ func Dirs(f *locate.Finder) []string {
 	return dirs
 }
 
-// monoPaths returns the paths at which logs may be that processes were told to write, the
-// best ones first.
+// monoPaths returns the paths of logs that options of processes name, the best ones first.
 func monoPaths(f *locate.Finder) (paths []string) {
 	outputs := Outputs(f.Rec)
 	for _, o := range outputs {

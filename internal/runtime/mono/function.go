@@ -9,10 +9,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// A log has no code, only where it is. A core dump of the process may have it.
+// A log has the addresses of code, but not its bytes. A core dump of the process may have them.
 
-// CodeFrom says where the bytes of functions are. It must not run while functions are
-// read.
+// CodeFrom sets the sources of the functions' bytes. It must not run while functions are read.
 func (m *Log) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
 	m.memory, late = source.NewCodeMemory(sources, m.Events, len(m.nameOf), world)
 	return late
@@ -21,11 +20,11 @@ func (m *Log) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (lat
 // HasCode reports whether the bytes of the i-th function are known.
 func (m *Log) HasCode(i int) bool { return m.memory.Has(i, m.Events[i].Addr, m.Events[i].Size) }
 
-// DeriveFrames says that functions whose code is known get unwind tables that are
-// derived from it. It must not run while functions are read.
+// DeriveFrames derives unwind tables from code for functions with known bytes. It must not run
+// while functions are read.
 func (m *Log) DeriveFrames(source.Surroundings) { m.derive = true }
 
-// A functionReader makes functions of a log.
+// A functionReader reads the functions of a log.
 type functionReader struct {
 	m      *Log
 	fn     jitcode.Function
@@ -49,7 +48,7 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 	return &r.fn, nil
 }
 
-// bytes returns the code of the i-th function, nil if nobody knows it.
+// bytes returns the code of the i-th function, or nil if it is unknown.
 func (r *functionReader) bytes(i int) []byte {
 	code := r.m.memory.Read(i, r.m.Events[i].Addr, r.m.Events[i].Size, r.code)
 	if code != nil {
@@ -58,7 +57,7 @@ func (r *functionReader) bytes(i int) []byte {
 	return code
 }
 
-// Targets calls f for every direct branch in the i-th function that leads out of it.
+// Targets calls f for every direct branch that leaves the i-th function.
 func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	code := r.bytes(i)
 	if code == nil {
@@ -68,8 +67,8 @@ func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	return nil
 }
 
-// TakeProblems returns nothing: what cannot be read of a function is left out of it.
+// TakeProblems returns nil: unreadable parts of a function are dropped.
 func (r *functionReader) TakeProblems() []source.Problem { return nil }
 
-// Fixes returns nothing: what a log gets wrong is a Problem.
+// Fixes returns nil: faults of a log are Problems.
 func (m *Log) Fixes() []source.Fix { return nil }

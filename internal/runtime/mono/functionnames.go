@@ -7,21 +7,21 @@ import (
 	"github.com/jitinject/jitinject/internal/format/monolog"
 )
 
-// Names of functions in Mono's logs. A function is called as Mono calls it, in stack
-// traces and in the map of --jitmap: Namespace.Class:Method (parameters).
+// Function names in Mono's logs. They have the form that Mono uses in stack traces and in the map
+// of --jitmap: Namespace.Class:Method (parameters).
 
-// functionNames keeps names in large pieces of memory.
+// functionNames stores names in large pieces of memory.
 type functionNames struct {
 	free    []byte
-	kept    int // bytes
+	kept    int // total length of names, in bytes
 	helpers map[string][]byte
 }
 
-// namePiece is the size of such a piece.
+// namePiece is the size of such a piece, in bytes.
 const namePiece = 64 << 10
 
-// keep returns a copy of a name, without what no symbol can have. One that is empty gets
-// something to be called by.
+// keep returns a copy of a name, without bytes that a symbol cannot have. An empty name becomes
+// noName.
 func (n *functionNames) keep(name []byte) []byte {
 	if i := bytes.IndexByte(name, 0); i >= 0 {
 		name = name[:i]
@@ -44,16 +44,16 @@ func (n *functionNames) keep(name []byte) []byte {
 	return kept
 }
 
-// maxNames bounds the names of a log, in bytes.
+// maxNames bounds the total length of a log's names, in bytes.
 const maxNames = 512 << 20
 
 var noName = []byte("(unnamed)")
 
-// maxHelpers bounds how many names of helpers are remembered: Mono has a handful.
+// maxHelpers bounds the number of helper names: Mono has a handful.
 const maxHelpers = 1000
 
-// helper returns the name of what Mono made for itself, which is like that of its
-// wrappers, (wrapper runtime-invoke) ....
+// helper returns the name of code that Mono made for itself. It resembles Mono's names of wrappers,
+// (wrapper runtime-invoke) ....
 func (n *functionNames) helper(e *monolog.Event) []byte {
 	text := helperName(e)
 	if name, ok := n.helpers[text]; ok {
@@ -69,6 +69,7 @@ func (n *functionNames) helper(e *monolog.Event) []byte {
 	return name
 }
 
+// helperName returns the name of a helper, from its kind.
 func helperName(e *monolog.Event) string {
 	switch e.Sub {
 	case monolog.HelperMethodTrampoline:
@@ -96,8 +97,7 @@ func helperName(e *monolog.Event) string {
 	return "(helper unknown)"
 }
 
-// ShortName returns a method's name without its parameters: what people call it by. A
-// wrapper keeps what kind it is.
+// ShortName returns a method's name without its parameters. The kind of a wrapper stays.
 func ShortName(name []byte) []byte {
 	head, rest := 0, name
 	if bytes.HasPrefix(name, []byte("(wrapper ")) {

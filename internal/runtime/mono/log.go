@@ -15,26 +15,24 @@ import (
 // ErrNotLog says that a file is no log of Mono's profiler.
 var ErrNotLog = monolog.ErrNotMonoLog
 
-// A Log is a log of Mono's log profiler, scanned once. It tells of methods where
-// they are, from when on and how long they are; it has none of their bytes. Times are
-// of CLOCK_MONOTONIC.
+// A Log is a log of Mono's log profiler, scanned once. It has the address, size and load time of
+// methods, but not their bytes. Times are of CLOCK_MONOTONIC.
 //
-// Of all that a log may hold, only what is about code is kept, so that memory grows with
-// the functions. Offsets are of the log as it is without compression.
+// Only events about code and calls are kept, so memory grows with the functions. Offsets are those
+// of the uncompressed log.
 type Log struct {
 	source.Listing
 
-	// Addressless counts methods of which the log does not say where they are. Merged
-	// counts those that came under two names; see monoMerge.
+	// Addressless counts methods without an address in the log. Merged counts methods with two
+	// names; see monoMerge.
 	Addressless int
-	Made        int // of them, those that have a made-up place, because the log has calls
+	Made        int // of Addressless: they have a made-up address, because the log has calls
 	Merged      int
 
-	// Astray counts functions that cannot be where the log says that they are, and are
-	// left out.
+	// Astray counts functions with impossible addresses. They are dropped.
 	Astray int
 
-	// Short leaves the parameters out of the names of functions.
+	// Short removes the parameters from function names.
 	Short bool
 
 	header  *monolog.Header
@@ -42,12 +40,12 @@ type Log struct {
 	reader  *monolog.Reader
 	target  jitcode.Target
 	scanned bool
-	latest  uint64 // time of anything in the log
-	at      int64  // offset of the buffer that is being read
+	latest  uint64 // latest time in the log
+	at      int64  // offset of the current buffer
 
 	names        functionNames
 	nameOf       [][]byte       // of each function
-	places       map[uint64]int // the function that is at an address, of those so far
+	places       map[uint64]int // latest function at an address so far
 	methods      methods
 	reportedFull bool
 	calls        logCalls
@@ -60,8 +58,8 @@ var (
 	_ source.WithoutCode = (*Log)(nil)
 )
 
-// ReadLog reads the header of a log, plain or packed by gzip. It fails where nothing
-// can be read at all.
+// ReadLog reads the header of a log, plain or packed by gzip. It fails if the file is not readable
+// as a log.
 func ReadLog(src io.ReaderAt) (*Log, error) {
 	counted := &countingReader{src: src}
 	r, err := monolog.NewReader(counted)
@@ -73,12 +71,13 @@ func ReadLog(src io.ReaderAt) (*Log, error) {
 	return m, nil
 }
 
-// A countingReader reads a file from its beginning on.
+// A countingReader reads a file from its start.
 type countingReader struct {
 	src io.ReaderAt
 	off int64
 }
 
+// Read implements io.Reader.
 func (r *countingReader) Read(p []byte) (int, error) {
 	n, err := r.src.ReadAt(p, r.off)
 	r.off += int64(n)
@@ -88,16 +87,15 @@ func (r *countingReader) Read(p []byte) (int, error) {
 // Header returns the header of the log.
 func (m *Log) Header() *monolog.Header { return m.header }
 
-// PID returns the process that the log says it is of, in that process's own pid
-// namespace. Logs of 2010 do not say: it is 0.
+// PID returns the process in the header, in its own pid namespace. It is 0 for logs of 2010, which
+// do not have it.
 func (m *Log) PID() uint32 { return m.header.PID }
 
-// NumFunctions returns how many functions there are.
+// NumFunctions returns the number of functions.
 func (m *Log) NumFunctions() int { return len(m.nameOf) }
 
-// Scan reads the log. What is damaged becomes a Problem, with an offset; what is good
-// on both sides of it is used. A second call does nothing: what else is written then is
-// not read.
+// Scan reads the log. A damaged part becomes a Problem with an offset, and reading goes on after
+// it. A second call does nothing, even if the log has grown.
 func (m *Log) Scan(ctx context.Context) error {
 	if m.scanned {
 		return nil
@@ -129,7 +127,7 @@ func (m *Log) Scan(ctx context.Context) error {
 	return m.pause(ctx)
 }
 
-// pause tells how far the scan is, and returns ctx's error.
+// pause reports the offset of the scan, and returns ctx's error.
 func (m *Log) pause(ctx context.Context) error {
 	if m.Watch != nil {
 		m.Watch(m.src.off)
@@ -164,8 +162,8 @@ func (m *Log) buffer(ctx context.Context, thread uint64) error {
 	}
 }
 
-// damaged makes a problem of an error. That the log ends inside a buffer is usual: its
-// process was killed, or still writes.
+// damaged makes a problem of an error. A log that ends inside a buffer is usual: its process was
+// killed, or still writes.
 func (m *Log) damaged(err error, cost string) {
 	off := int64(-1)
 	var at *wire.Error

@@ -8,19 +8,19 @@ import (
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
 
-// A log in Mono's calls mode tells when methods are entered and left. While a log is
-// scanned, it is noted which buffers have that, and of which thread they are; the calls
-// themselves are read later, all threads side by side (monotrace.go).
+// In calls mode, a Mono log has the entries and exits of methods. The scan records the buffers with
+// such events, and their threads. The calls themselves are read later, for all threads in parallel
+// (trace.go).
 
-// A logCalls is what the scan notes about calls.
+// A logCalls has the scan's findings about calls.
 type logCalls struct {
 	threads   []*LogThread
 	current   map[uint64]*LogThread // by pthread_self
-	left      int                   // threads beyond maxMonoThreads
+	left      int                   // number of threads beyond maxMonoThreads
 	unplaced  []unplacedMethod
-	buffer    logBuffer // that is being read
+	buffer    logBuffer // the current buffer
 	logged    bool      // it has calls
-	loads     bool      // it says that its thread begins
+	loads     bool      // it has the start of its thread
 	named     []byte
 	namedAt   uint64
 	unloaded  bool
@@ -28,16 +28,16 @@ type logCalls struct {
 	firstTime uint64
 }
 
-// A LogThread is a thread of a log. Mono calls it by its pthread_self, which another
-// one may have when it is gone.
+// A LogThread is a thread of a log. Mono identifies it by its pthread_self. A later thread may have
+// the same.
 type LogThread struct {
 	Self        uint64
-	Name        string // what the program, or Mono, called it; "" for none
-	NamedAt     uint64 // when; 0 if it has no name
-	Loaded      bool   // the log says that it began, at First or soon after
+	Name        string // name from the program or from Mono; "" for none
+	NamedAt     uint64 // time of the name, in ns of CLOCK_MONOTONIC; 0 without a name
+	Loaded      bool   // the log has its start, at First or soon after
 	First, Last uint64 // times of its first and its last event
 
-	buffers []logBuffer // those with calls
+	buffers []logBuffer // buffers with calls
 	ended   bool
 }
 
@@ -55,17 +55,17 @@ type unplacedMethod struct {
 	name         []byte
 }
 
-// maxMonoThreads bounds how many threads are told apart.
+// maxMonoThreads bounds the number of distinct threads.
 const maxMonoThreads = 1 << 15
 
-// begin takes in the header of a buffer.
+// begin starts a buffer with its header.
 func (c *logCalls) begin(b *monolog.BufferHeader) {
 	c.buffer = logBuffer{b.Offset, int64(b.Len), b.Time}
 	c.logged, c.loads, c.unloaded, c.named = false, false, false, c.named[:0]
 	c.firstTime, c.lastTime = 0, b.Time
 }
 
-// see takes in an event of the buffer of a thread.
+// see examines an event in the buffer of a thread.
 func (c *logCalls) see(e *monolog.Event, self uint64) {
 	switch e.Kind {
 	case monolog.KindEnter, monolog.KindLeave, monolog.KindExcLeave:
@@ -82,7 +82,7 @@ func (c *logCalls) see(e *monolog.Event, self uint64) {
 		case monolog.LoadName:
 			c.named, c.namedAt = append(c.named[:0], e.Name...), e.Time
 		}
-	case monolog.KindJIT, monolog.KindJITHelper: // its time may be of another thread
+	case monolog.KindJIT, monolog.KindJITHelper: // it may have the time of another thread
 		return
 	}
 	if c.firstTime == 0 {
@@ -91,7 +91,7 @@ func (c *logCalls) see(e *monolog.Event, self uint64) {
 	c.lastTime = max(c.lastTime, e.Time)
 }
 
-// end takes in that a buffer has been read, as far as it can be.
+// end ends a buffer, at the end of its readable part.
 func (c *logCalls) end(self uint64) {
 	if c.firstTime == 0 {
 		return
@@ -100,7 +100,8 @@ func (c *logCalls) end(self uint64) {
 		c.current = make(map[uint64]*LogThread)
 	}
 	t := c.current[self]
-	if t == nil || c.loads && (t.ended || len(t.buffers) > 0) { // it also writes a little when it is said to be gone
+	// An ended thread writes a little more.
+	if t == nil || c.loads && (t.ended || len(t.buffers) > 0) {
 		if len(c.threads) == maxMonoThreads {
 			c.left++
 			return
@@ -120,22 +121,22 @@ func (c *logCalls) end(self uint64) {
 	}
 }
 
-// Mono loses the addresses of many methods while it logs calls. They are put where no
-// process has anything, so that their calls have names all the same.
+// Mono loses the addresses of many methods while it logs calls. They get made-up addresses, outside
+// the memory of all processes. So their calls have names all the same.
 
-// unplacedBase is above all memory that processes have, on every machine, and below what
-// perf takes for the kernel's; it reads "MONO". Each method has unplacedSize bytes, and
-// as many are free behind it: an address behind a function may be meant for that one.
+// unplacedBase is above the memory of processes on every machine, and below the addresses that perf
+// assigns to the kernel. It reads "MONO". Each method has unplacedSize bytes, with a gap of the
+// same size after it: an address just after a function may refer to that function.
 const (
 	unplacedBase = 0x4d4f4e4f_00000000
 	unplacedSize = 16
 )
 
-// IsUnplaced reports whether an address is one that was made up.
+// IsUnplaced reports whether an address is a made-up one.
 func IsUnplaced(addr uint64) bool { return addr>>32 == unplacedBase>>32 }
 
-// placeUnplaced gives places to methods without addresses, if the log has calls. One that
-// the log tells of with an address as well, under the same name, is there.
+// placeUnplaced assigns made-up addresses to methods without addresses, if the log has calls. If
+// the log also has an address for the same method and name, that one is used.
 func (m *Log) placeUnplaced() {
 	if !m.HasCalls() {
 		m.calls.unplaced = nil
@@ -145,8 +146,8 @@ func (m *Log) placeUnplaced() {
 	for _, t := range m.calls.threads { // the header is written a little later than the first calls
 		began = min(began, t.First)
 	}
-	// The k-th method without a place is the k-th of the unplaced: both lists are made in
-	// one order, and sorting keeps that of equals.
+	// The k-th method without an address is the k-th of unplaced. Both lists were built in the same
+	// order, and stable sorting keeps the order of equal elements.
 	all, unplaced := m.methods.all, m.calls.unplaced
 	slices.SortStableFunc(all, compareMethods)
 	m.methods.sorted = true
@@ -163,7 +164,7 @@ func (m *Log) placeUnplaced() {
 		if !slices.ContainsFunc(group, func(e loggedMethod) bool { return e.function < 0 }) {
 			continue
 		}
-		places := make(map[string]int32) // of the method, by its names
+		places := make(map[string]int32) // functions of the method, by name
 		for _, e := range group {
 			if e.function >= 0 {
 				places[string(m.nameOf[e.function])] = e.function
@@ -186,7 +187,7 @@ func (m *Log) placeUnplaced() {
 	m.calls.unplaced = nil
 }
 
-// makePlace adds a function where no process has anything.
+// makePlace adds a function at a made-up address.
 func (m *Log) makePlace(name []byte, time uint64) int32 {
 	at := len(m.nameOf)
 	m.nameOf = append(m.nameOf, name)
@@ -198,10 +199,10 @@ func (m *Log) makePlace(name []byte, time uint64) int32 {
 	return int32(at)
 }
 
-// HasCalls reports whether the log tells of calls.
+// HasCalls reports whether the log has calls.
 func (m *Log) HasCalls() bool {
 	return slices.ContainsFunc(m.calls.threads, (*LogThread).Calls)
 }
 
-// Threads returns the threads of the log that have written anything but about code.
+// Threads returns the threads of the log with events other than those about code.
 func (m *Log) Threads() []*LogThread { return m.calls.threads }

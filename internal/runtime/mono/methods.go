@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Which method a pointer means: Mono's other events name methods by the address of its
-// own record of them, a MonoMethod. JIT events say which method and which code that is.
+// Mono's events name a method by the address of its record, a MonoMethod. JIT events have both this
+// address and the method's code.
 
-// methods are the JIT events of a log, by method. Mono may give the memory of a
-// method's record to another's.
+// methods are the JIT events of a log, by method. Mono may reuse the memory of a method's record.
 type methods struct {
 	all    []loggedMethod
 	sorted bool
@@ -18,7 +17,7 @@ type methods struct {
 type loggedMethod struct {
 	method   uint64
 	time     uint64
-	function int32 // or -1 for one without an address
+	function int32 // -1 without an address
 }
 
 func (s *methods) add(method, time uint64, function int) {
@@ -29,9 +28,9 @@ func compareMethods(a, b loggedMethod) int {
 	return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.time, b.time))
 }
 
-// MethodAt returns the function that a method is at a time, as the log counts it. ok is
-// false where the log does not say at which address it is, or nothing at all. It must not be
-// called by several goroutines before it has been called once, nor beside Scan.
+// MethodAt returns the function for a method's record at a time, by the log's clock. ok is false if
+// the method or its address is unknown. The first call sorts the events: it must not run in
+// parallel with another call, or with Scan.
 func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
 	s := &m.methods
 	if !s.sorted {
@@ -47,8 +46,7 @@ func (m *Log) MethodAt(method, time uint64) (function int, ok bool) {
 	if n > 0 && s.all[n-1].method == method {
 		n--
 	}
-	// What comes before the first event is of that, too: threads write theirs a little
-	// later than what happens later.
+	// Calls before the first event belong to it, too: threads write their events with a delay.
 	if n == len(s.all) || s.all[n].method != method || s.all[n].function < 0 {
 		return 0, false
 	}
@@ -63,5 +61,5 @@ func (m *Log) FunctionName(i int) []byte {
 	return m.nameOf[i]
 }
 
-// FunctionPlace returns where the i-th function is, and its size in bytes.
+// FunctionPlace returns the address of the i-th function, and its size in bytes.
 func (m *Log) FunctionPlace(i int) (addr, size uint64) { return m.Events[i].Addr, m.Events[i].Size }

@@ -10,23 +10,21 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
-// Whose a log is. Its header has a pid, in the process's own namespace, or 0 where Mono of
-// 2010 wrote it. The addresses of its methods say more: they lie in memory that the
-// process has, also in images that were compiled before, which are elsewhere in every
-// process.
+// The process of a log. The header has a pid in the process's own namespace, or 0 in logs of Mono
+// of 2010. The addresses of methods are more reliable: they lie in memory of the process. This
+// includes images compiled before, which have other addresses in every process.
 
-// A owner is a process whose log it may be.
+// An owner is a possible process of a log.
 type owner struct {
 	pid    uint32
-	start  uint64 // of its program
-	begins bool   // the log begins as one of this program does
+	start  uint64 // of its program, in the recording's time
+	begins bool   // the log begins when one of this program would
 }
 
-// beginning is how soon after the profiler was loaded a log begins.
+// beginning is the maximum time between loading the profiler and the start of its log.
 const beginning = uint64(time.Second)
 
-// ownerOf returns the process of a log. The error says why there is none, or that there may
-// be several.
+// ownerOf returns the process of a log. The error gives the reason if none fits, or several do.
 func ownerOf(rec *recording.Recording, log *Log) (uint32, error) {
 	if len(log.Events) == 0 {
 		if p := rec.Processes[log.PID()]; p != nil && !apart(rec, log.PID(), log.Header().StartupTime, log.Header().StartupTime) {
@@ -65,7 +63,7 @@ func ownerOf(rec *recording.Recording, log *Log) (uint32, error) {
 	return 0, errors.New("no process of the recording had executable memory where its code is, at its time; was it overwritten by another run?")
 }
 
-// mayOwn reports whether a log can be of a process.
+// mayOwn reports whether a log may belong to a process.
 func mayOwn(rec *recording.Recording, pid uint32, log *Log) (o owner, ok bool) {
 	p := rec.Processes[pid]
 	if pid == 0 || p == nil || len(p.Memory) == 0 {
@@ -89,8 +87,8 @@ func mayOwn(rec *recording.Recording, pid uint32, log *Log) (o owner, ok bool) {
 	return o, inside > 9*outside
 }
 
-// apart reports whether times are not of the program that ran as a process then. Without a
-// clock, or a time, nobody knows.
+// apart reports whether times are outside the life of the program that ran as a process at the
+// first time. Without a common clock, or without a time, it returns false.
 func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 	p := rec.Processes[pid]
 	if first == 0 || p == nil || rec.ClockError() != "" {
@@ -99,8 +97,8 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 	return p.Since > first || rec.ProgramStart(pid, first) > first || p.Exited != 0 && p.Exited < last || rec.ProcessTree.LifeEnd(pid, first) < last
 }
 
-// codeOf counts functions of a log, of at most maxEvidence, that are where a process had
-// executable memory, and others.
+// codeOf probes functions of a log, and counts those in executable memory of a process, and others.
+// It probes about recording.MaxProbes functions.
 func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
 	family := rec.Related([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
 	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxProbes {
@@ -114,8 +112,9 @@ func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, 
 	return inside, outside
 }
 
-// cannotOwn says why a log is not one of a process, whoever says so: its header has another
-// number, which alone may come from a container, and what is in it was not there.
+// cannotOwn returns the reason why a log cannot belong to a process that was named for it, or nil.
+// Both must hold: its header has another pid, and its code is outside the process's memory. The pid
+// alone may differ in a container.
 func cannotOwn(rec *recording.Recording, pid uint32, log *Log) error {
 	p := rec.Processes[pid]
 	if log.PID() == 0 || log.PID() == pid || p == nil || len(p.Memory) == 0 || len(log.Events) == 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Report counts methods without an address, and says why there are any.
+// Report adds the numbers of methods to the summary, and explains methods without an address.
 func (m *Log) Report(path string, s *report.DumpSummary) (found report.Findings) {
 	s.Nowhere, s.Merged = m.Addressless, m.Merged
 	switch n := m.Addressless; {
-	case n > 0 && m.HasCalls(): // Mono loses them in this mode, and nothing can be done about it
+	case n > 0 && m.HasCalls(): // Mono loses them in this mode; there is no remedy
 		found.Note(fmt.Sprintf("%s: %s no address in this log: their calls have names, samples in them have none; record with mono --profile=log:nodefaults,jit for those", path, haveMethods(n)))
-	case n > 0 && onlyMethods(m.header.Args): // nothing can be done about that either
+	case n > 0 && onlyMethods(m.header.Args): // there is no remedy here, either
 		found.Note(fmt.Sprintf("%s: %s no address in this log, because Mono freed their code before it wrote the log, as when AppDomains are unloaded; samples in them stay without names", path, haveMethods(n)))
 	case n > 0:
 		found.Problem(report.Problem{File: s.Path, Offset: -1, Text: fmt.Sprintf("of %d methods it does not say where they are; samples in them stay without names", n),
@@ -23,6 +23,7 @@ func (m *Log) Report(path string, s *report.DumpSummary) (found report.Findings)
 	return found
 }
 
+// haveMethods returns the subject and verb of a sentence about n methods.
 func haveMethods(n int) string {
 	if n == 1 {
 		return "1 method has"
@@ -30,8 +31,8 @@ func haveMethods(n int) string {
 	return fmt.Sprintf("%d methods have", n)
 }
 
-// onlyMethods reports whether the options of Mono's profiler, as they are in the header of a
-// log, ask for methods and for no other events.
+// onlyMethods reports whether the profiler options in a log's header ask for methods and for no
+// other events.
 func onlyMethods(args string) bool {
 	_, options, _ := strings.Cut(args, ":")
 	none, methods := false, false

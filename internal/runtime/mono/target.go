@@ -8,9 +8,9 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// What the times of a log count, and what machine its code is for.
+// The clock of a log, and the machine of its code.
 
-// Began returns when the log was begun: what its header says, or else its first time.
+// Began returns the start time of the log, from its header, or else its first time.
 func (m *Log) Began() uint64 {
 	if m.header.StartupTime > 0 {
 		return m.header.StartupTime
@@ -19,8 +19,7 @@ func (m *Log) Began() uint64 {
 	return first
 }
 
-// Span returns the times of the first and the last event about code; both are 0 if there
-// is none.
+// Span returns the times of the first and the last event about code; both are 0 if there is none.
 func (m *Log) Span() (first, last uint64) {
 	for i := range m.Events {
 		t := m.Events[i].Time
@@ -32,9 +31,8 @@ func (m *Log) Span() (first, last uint64) {
 	return first, last
 }
 
-// Clock returns the clock of the log's times. It fails for those of Mono of 2010 that
-// were recorded with a clock that counts something else: then nothing says when anything
-// happened.
+// Clock returns the clock of the log's times. It fails for logs of Mono of 2010 that were recorded
+// with a clock that counts something else. Their events have no usable times.
 func (m *Log) Clock() (source.Clock, error) {
 	if m.header.StartupTime == 0 && m.latest < minMonoTime {
 		return 0, fmt.Errorf("its times are no times, the latest is %d: it was recorded with time=null or time=fast, in the options of Mono's profiler; leave that out", m.latest)
@@ -42,14 +40,14 @@ func (m *Log) Clock() (source.Clock, error) {
 	return source.MonotonicClock, nil
 }
 
-// minMonoTime is how soon after the start of the machine nobody runs a program, in
-// nanoseconds. time=null counts events.
+// minMonoTime is the earliest plausible time after boot, in nanoseconds. time=null counts events
+// instead.
 const minMonoTime = 1e9
 
-// Target returns what the log's code is made for.
+// Target returns the target of the log's code.
 func (m *Log) Target() jitcode.Target { return m.target }
 
-// SetMachine sets the machine of a log that does not name its own to the recording's.
+// SetMachine sets the byte order, and the machine if the header has none, to the recording's.
 func (m *Log) SetMachine(machine source.Machine) {
 	if m.target.Machine == uint32(elf.EM_NONE) {
 		m.target.Machine = uint32(source.MachineOf(machine.Name, m.header.PtrSize))
@@ -60,5 +58,5 @@ func (m *Log) SetMachine(machine source.Machine) {
 // Traits returns the traits of logs.
 func (m *Log) Traits() source.Traits { return source.Traits{Kind: Kind, Images: true} }
 
-// ShortenNames leaves the parameters out of the names of functions.
+// ShortenNames removes the parameters from function names.
 func (m *Log) ShortenNames() { m.Short = true }

@@ -13,26 +13,25 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Which thread of the recording is one of a Mono log? The log calls threads by their
-// pthread_self, an address. A core dump of the process says which thread that is. Else it
-// is found out by what both files tell of threads: when they began and ended, and what
-// they were called. Where that may be any of several, nobody knows; such threads are put
-// in under numbers that no thread can have, so that at least their calls are not mixed.
+// Threads of a Mono log and of the recording. The log identifies threads by their pthread_self, an
+// address. A core dump of the process has their thread ids. Otherwise they are matched by data in
+// both files: start times, end times and names. A thread that may be any of several becomes a
+// synthetic thread, with an impossible number. So at least its calls are not mixed with others.
 
-// A taskLife is what a recording tells of a thread.
+// A taskLife has a thread's data from the recording.
 type taskLife struct {
 	tid        uint32
-	born, died uint64 // math.MaxUint64 if it outlives the recording
+	born, died uint64 // died is math.MaxUint64 for a thread that outlives the recording
 	names      []taskName
 }
 
-// A taskName is a name that a thread was given, other than that of the program.
+// A taskName is a name of a thread, other than that of the program.
 type taskName struct {
 	name string
-	time uint64 // 0 if it had it before the recording
+	time uint64 // 0 for a name from before the recording
 }
 
-// A taskEvent is one of those that a recording tells of a thread.
+// A taskEvent is a recorded event about a thread.
 type taskEvent struct {
 	time uint64
 	typ  perfdata.RecordType
@@ -40,7 +39,7 @@ type taskEvent struct {
 	name string
 }
 
-// tasksOf returns the threads that a process has from a time on, the first thread first.
+// tasksOf returns the threads of a process from a time on, the main thread first.
 func tasksOf(ctx context.Context, rec *recording.Recording, pid uint32, since uint64) ([]*taskLife, error) {
 	var events []taskEvent
 	for block, err := range rec.In.Walk(ctx, report.PhaseSamples) {
@@ -86,7 +85,7 @@ func tasksOf(ctx context.Context, rec *recording.Recording, pid uint32, since ui
 			if task != nil {
 				task.died = e.time
 			}
-		case e.time == 0: // it was there before the recording
+		case e.time == 0: // it existed before the recording
 			if e.tid == pid {
 				program = e.name
 			} else if task == nil {
@@ -97,22 +96,22 @@ func tasksOf(ctx context.Context, rec *recording.Recording, pid uint32, since ui
 			task.names = append(task.names, taskName{e.name, e.time})
 		}
 	}
-	for _, task := range tasks { // what threads are called that have no name of their own
+	for _, task := range tasks { // the program's name is no name of its own
 		task.names = slices.DeleteFunc(task.names, func(n taskName) bool { return n.time == 0 && n.name == program })
 	}
 	return tasks, nil
 }
 
-// maxTaskEvents bounds how much is looked at.
+// maxTaskEvents bounds the number of examined events.
 const maxTaskEvents = 1 << 18
 
-// A threadMatch finds the threads of a log in a recording.
+// A threadMatch matches the threads of a log with those of a recording.
 type threadMatch struct {
 	clock   func(uint64) uint64
-	slack   uint64 // by how much times may be wrong, in nanoseconds
+	slack   uint64 // possible error of times, in nanoseconds
 	threads []*LogThread
 	tasks   []*taskLife
-	task    map[*LogThread]*taskLife // what has been found
+	task    map[*LogThread]*taskLife // matches so far
 	taken   map[*taskLife]*LogThread
 }
 
@@ -128,19 +127,19 @@ func newThreadMatch(d *model.Dump, threads []*LogThread, tasks []*taskLife) *thr
 }
 
 const (
-	threadSlack = 50e3 // a thread is told of when it is all but gone
-	looseSlack  = 20e6 // the clock is an estimate
-	nameSlack   = 2e6  // between the renaming of a thread and what the log says of it
-	oldName     = 1e3  // what counts as that where nobody knows when it was
-	commLength  = 15   // what the kernel keeps of a name
-	clearly     = 3    // how many times better than the next one the best must be
+	threadSlack = 50e3 // ns; a thread's end is recorded late
+	looseSlack  = 20e6 // ns; for an estimated clock
+	nameSlack   = 2e6  // ns; between the renaming of a thread and its event in the log
+	oldName     = 1e3  // ns; distance assumed for a name of unknown age
+	commLength  = 15   // bytes of a name that the kernel keeps
+	clearly     = 3    // minimum ratio of the second-best distance to the best
 )
 
 func (m *threadMatch) set(t *LogThread, task *taskLife) {
 	m.task[t], m.taken[task] = task, t
 }
 
-// useCore takes in what a core dump says: the threads that were there at the end.
+// useCore adds matches from a core dump: the threads that existed at the end.
 func (m *threadMatch) useCore(tids map[uint64]uint32) {
 	for i := len(m.threads) - 1; i >= 0; i-- {
 		t := m.threads[i]
@@ -148,7 +147,7 @@ func (m *threadMatch) useCore(tids map[uint64]uint32) {
 		if !ok {
 			continue
 		}
-		delete(tids, t.Self) // an earlier one with that pthread_self was another
+		delete(tids, t.Self) // earlier threads with that pthread_self are others
 		for j := len(m.tasks) - 1; j >= 0; j-- {
 			if m.tasks[j].tid == tid {
 				if m.taken[m.tasks[j]] == nil {
@@ -160,14 +159,15 @@ func (m *threadMatch) useCore(tids map[uint64]uint32) {
 	}
 }
 
-// distance says how far a thread of the log is from one of the recording: how long it was
-// there without a word in the log. ok is false if they cannot be the same.
+// distance returns the distance between a thread of the log and one of the recording: the time, in
+// nanoseconds, that the thread existed without events in the log. ok is false if they cannot be the
+// same.
 func (m *threadMatch) distance(t *LogThread, task *taskLife) (d uint64, ok bool) {
 	first, last := m.clock(t.First), m.clock(t.Last)
 	if first+m.slack < task.born || task.died != math.MaxUint64 && last > task.died+m.slack {
 		return 0, false
 	}
-	if len(task.names) > 0 { // Mono calls some threads by names that they have nowhere else
+	if len(task.names) > 0 { // Mono gives some threads names that only the log has
 		return m.nameDistance(t, task)
 	}
 	if first > task.born {
@@ -179,8 +179,8 @@ func (m *threadMatch) distance(t *LogThread, task *taskLife) (d uint64, ok bool)
 	return d, true
 }
 
-// nameDistance is distance where the recording has a name: the log must have it since the
-// same time.
+// nameDistance is distance for a thread with a name in the recording. The log must have the name
+// since about the same time.
 func (m *threadMatch) nameDistance(t *LogThread, task *taskLife) (d uint64, ok bool) {
 	named := m.clock(t.NamedAt)
 	for _, n := range task.names {
@@ -188,7 +188,7 @@ func (m *threadMatch) nameDistance(t *LogThread, task *taskLife) (d uint64, ok b
 			continue
 		}
 		apart := max(n.time, named) - min(n.time, named)
-		if n.time == 0 { // nobody knows since when
+		if n.time == 0 { // the time of the name is unknown
 			apart = oldName
 		}
 		if apart <= nameSlack+m.slack && (!ok || apart < d) {
@@ -198,8 +198,8 @@ func (m *threadMatch) nameDistance(t *LogThread, task *taskLife) (d uint64, ok b
 	return d, ok
 }
 
-// match finds what is certain, or as good as that: threads that are clearly nearest to each
-// other, and then those for which only one is left that they can be.
+// match finds threads that certainly, or almost certainly, match. First it matches threads that are
+// clearly nearest to each other. Then it matches threads with only one candidate left.
 func (m *threadMatch) match(whole bool) {
 	m.matchMain()
 	for {
@@ -219,11 +219,10 @@ func (m *threadMatch) match(whole bool) {
 	}
 }
 
-// mainThread is what Mono calls the first thread of a program, which it does not tell the
-// kernel.
+// mainThread is Mono's name for the main thread of a program. The kernel does not have this name.
 const mainThread = "Main"
 
-// matchMain sets the first thread, if only one is called so.
+// matchMain matches the main thread, if only one thread has its name.
 func (m *threadMatch) matchMain() {
 	var main *LogThread
 	for _, t := range m.threads {
@@ -242,8 +241,8 @@ func (m *threadMatch) matchMain() {
 	}
 }
 
-// matchOnly sets the threads that can be no other than one, if the same is true of none
-// else. That is so only if the recording tells of all threads.
+// matchOnly matches threads with a single candidate, if no other thread has that one as its single
+// candidate. This is valid only if the recording has all threads.
 func (m *threadMatch) matchOnly() (changed bool) {
 	only := make(map[*taskLife]*LogThread)
 	for _, t := range m.threads {
@@ -267,8 +266,8 @@ func (m *threadMatch) matchOnly() (changed bool) {
 	return changed
 }
 
-// best returns the thread of the recording that one of the log is clearly nearest to, or
-// nil; and how many it can be.
+// best returns the thread of the recording that is clearly nearest to one of the log, or nil. n is
+// the number of candidates.
 func (m *threadMatch) best(t *LogThread) (best *taskLife, n int) {
 	var near nearness
 	for _, task := range m.tasks {
@@ -288,7 +287,7 @@ func (m *threadMatch) best(t *LogThread) (best *taskLife, n int) {
 	return best, n
 }
 
-// bestFor is best the other way round.
+// bestFor is best in the other direction.
 func (m *threadMatch) bestFor(task *taskLife) (best *LogThread) {
 	var near nearness
 	for _, t := range m.threads {
@@ -305,13 +304,13 @@ func (m *threadMatch) bestFor(task *taskLife) (best *LogThread) {
 	return best
 }
 
-// A nearness tells whether the nearest is much nearer than all others.
+// A nearness decides whether the nearest distance is much less than all others.
 type nearness struct {
 	n             int
 	nearest, next uint64
 }
 
-// add takes in a distance, and reports whether it is the nearest so far.
+// add adds a distance, and reports whether it is the nearest so far.
 func (s *nearness) add(d uint64) bool {
 	s.n++
 	if s.n == 1 || d < s.nearest {
@@ -326,11 +325,11 @@ func (s *nearness) add(d uint64) bool {
 
 func (s *nearness) clear() bool { return s.n < 2 || s.next/clearly >= s.nearest }
 
-// syntheticTIDs is where numbers are that no thread can have: PID_MAX_LIMIT of Linux.
+// syntheticTIDs is the first impossible thread id, above PID_MAX_LIMIT of Linux.
 const syntheticTIDs = 1<<22 + 1
 
-// threadNumbers gives a number to each thread of the log that has logged calls: its own,
-// or one that is made up.
+// threadNumbers returns a number for each thread with logged calls: the recording's, or a made-up
+// one.
 func (m *threadMatch) threadNumbers() (tids map[*LogThread]uint32, made []calls.SyntheticThread) {
 	tids = make(map[*LogThread]uint32)
 	threads := slices.Clone(m.threads)

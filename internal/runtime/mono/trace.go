@@ -16,10 +16,10 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// A LogTrace is what a log in calls mode says of calls.
+// A LogTrace has the calls of a log in calls mode.
 type LogTrace struct {
 	log      *Log
-	src      io.ReaderAt // of the log without compression
+	src      io.ReaderAt // the uncompressed log
 	path     string
 	pid      uint32
 	tids     map[*LogThread]uint32
@@ -27,10 +27,10 @@ type LogTrace struct {
 	problems []calls.Problem
 	unknown  map[uint64]bool
 
-	read, whole int64 // bytes of the threads' buffers: of those that were opened, and of all
+	read, whole int64 // bytes of the threads' buffers: opened so far, and in total
 }
 
-// A methodPlace is where a method is. Several places need the time to choose.
+// A methodPlace is the address of a method. A method with several needs a time to choose one.
 type methodPlace struct {
 	addr    uint64
 	several bool
@@ -42,12 +42,11 @@ var (
 	_ calls.Meter     = (*LogTrace)(nil)
 )
 
-// Trace returns the calls of a log that has been scanned. src is the log without
-// compression; tids are the ids of the log's threads in the recording, and those that are
-// not in it are left out.
+// Trace returns the calls of a scanned log. src is the uncompressed log. tids maps the log's
+// threads to those of the recording; other threads are dropped.
 func (m *Log) Trace(src io.ReaderAt, path string, pid uint32, tids map[*LogThread]uint32) *LogTrace {
 	t := &LogTrace{log: m, src: src, path: path, pid: pid, tids: tids, methods: make(map[uint64]methodPlace), unknown: make(map[uint64]bool)}
-	m.MethodAt(0, 0) // sorts
+	m.MethodAt(0, 0) // sort now
 	for i := range m.methods.all {
 		e := &m.methods.all[i]
 		if e.function < 0 {
@@ -75,23 +74,22 @@ const Event = "mono"
 // Name returns Event.
 func (t *LogTrace) Name() string { return Event }
 
-// PID returns the process as the recording has it.
+// PID returns the process in the recording.
 func (t *LogTrace) PID() uint32 { return t.pid }
 
-// HasCPU returns false: Mono does not say where threads run.
+// HasCPU returns false: Mono does not log the CPUs of threads.
 func (t *LogTrace) HasCPU() bool { return false }
 
-// HasArgs returns false, too.
+// HasArgs returns false.
 func (t *LogTrace) HasArgs() bool { return false }
 
-// HasNotes returns false, too.
+// HasNotes returns false.
 func (t *LogTrace) HasNotes() bool { return false }
 
-// Close does nothing; src is the caller's.
+// Close does nothing; src belongs to the caller.
 func (t *LogTrace) Close() error { return nil }
 
-// Problems returns what was wrong with the calls. What is wrong with the log as a whole,
-// its scan has said.
+// Problems returns the problems with the calls. The scan has reported those of the log as a whole.
 func (t *LogTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := len(t.unknown); n > 0 {
@@ -106,10 +104,10 @@ func (t *LogTrace) problem(offset int64, text, advice string) {
 	}
 }
 
-// Read says how much of the log's buffers with calls was read, in bytes.
+// Read returns how many bytes of the log's buffers with calls were read, and their total.
 func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
 
-// Threads returns the threads with calls, in the order in which they began.
+// Threads returns the threads with calls, in the order of their start.
 func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 	t.read, t.whole = 0, 0
 	var threads []calls.Thread
@@ -135,20 +133,20 @@ type threadReader struct {
 	self    uint64
 	begins  uint64
 	buffers []logBuffer
-	reader  *monolog.Reader // nil before the first of them, and behind the last
+	reader  *monolog.Reader // nil before the first buffer and after the last
 	within  bool            // it is in a buffer
-	from    uint64          // when that begins
-	to      uint64          // and the next one, or else long after that
+	from    uint64          // start of the buffer
+	to      uint64          // start of the next one, or else long after from
 	last    uint64
 	recent  [64]recentMethod
 }
 
 type recentMethod struct{ method, addr uint64 }
 
-// TID returns the thread as the recording has it.
+// TID returns the thread in the recording.
 func (t *threadReader) TID() uint32 { return t.tid }
 
-// Begins returns when the thread's first buffer begins.
+// Begins returns the time of the thread's first buffer.
 func (t *threadReader) Begins() uint64 { return t.begins }
 
 // Next reads the next step.
@@ -224,14 +222,14 @@ func (t *threadReader) open() error {
 	return err
 }
 
-// timeSlack is how far times may be outside of what buffers say of them: threads write
-// some events a little later than they happen. A last buffer may last a day.
+// timeSlack is how far times may be outside of their buffer's interval, in nanoseconds: threads
+// write some events late. longAfter is the assumed length of the last buffer: a day.
 const (
 	timeSlack = 1e9
 	longAfter = 24 * 3600 * 1e9
 )
 
-// damaged gives the gap that damage leaves. The scan has said what the damage is.
+// damaged returns the gap that damage leaves. The scan has reported the damage.
 func (t *threadReader) damaged(s *calls.Step, err error) error {
 	var at *wire.Error
 	if err == io.EOF {
@@ -248,7 +246,7 @@ func (t *threadReader) gap(s *calls.Step) error {
 	return nil
 }
 
-// place returns the address of a method at a time, 0 if nobody knows it.
+// place returns the address of a method at a time, or 0 if it is unknown.
 func (t *threadReader) place(method, time uint64) uint64 {
 	r := &t.recent[(method>>3^method>>9)%uint64(len(t.recent))]
 	if r.method == method && r.addr != 0 {
@@ -278,7 +276,7 @@ func (m *Log) Packed() bool {
 	return n == 2 && head[0] == 0x1f && head[1] == 0x8b
 }
 
-// Unpack returns the log without its compression, from its beginning on.
+// Unpack returns a reader of the uncompressed log, from its start.
 func (m *Log) Unpack() (io.Reader, error) {
 	return gzip.NewReader(&countingReader{src: m.src.src})
 }

@@ -9,17 +9,16 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// Functions that are none. When a program unloads an AppDomain, Mono's profiler may read of
-// a method's code what has been freed, and its log then tells of code in the heap, or
-// where there is nothing at all. Named, such places would stand in stacks for methods.
+// Unmapped methods. When a program unloads an AppDomain, Mono's profiler may read freed memory
+// about a method's code. Its log then has methods in the heap, or at unmapped addresses. In stacks,
+// such addresses would get the names of methods.
 
-// maxUnmapped is which part of a log's functions may be no functions; where there are more,
-// the recording does not know all memory that the process has executed.
+// maxUnmapped is the maximum share of unmapped methods in a log. If there are more, the recording
+// does not have all executable memory of the process.
 const maxUnmapped = 1. / 4
 
-// DropUnmapped finds the functions of a log that lie in none of the memory which their
-// processes could execute, where the recording tells what that was, and says how many
-// there are.
+// DropUnmapped finds the functions of a log outside all executable memory of its processes. It
+// reports their number. It needs a recording that has the memory mappings.
 func DropUnmapped(rec *recording.Recording, d *model.Dump, found *report.Findings) {
 	log, ok := d.Source.(*Log)
 	if !ok {
@@ -37,7 +36,7 @@ func DropUnmapped(rec *recording.Recording, d *model.Dump, found *report.Finding
 	}
 }
 
-// unmappedOf returns such functions, by their numbers.
+// unmappedOf returns the numbers of such functions.
 func unmappedOf(rec *recording.Recording, log *Log, markers []recording.Marker) map[int]bool {
 	if rec.Lost || !rec.KnowsMemory(markers[0]) {
 		return nil

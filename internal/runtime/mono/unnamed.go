@@ -12,12 +12,11 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// Logs of which perf record's command line says nothing: it was a script that started Mono,
-// or perf was told to record a process that ran already, or all of them. Their headers say
-// whose they are.
+// Logs that perf record's command line does not name. For example, a script started Mono, or perf
+// recorded a running process, or the whole system. The headers of these logs have their pids.
 
-// unnamedLogs takes in logs in the usual places that say that they are of a process which has
-// none. Of others, no more than the header is read.
+// unnamedLogs adds logs from the usual directories, for processes in their headers that have no log
+// so far. Of other logs, it reads only the header.
 func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 	var paths []string
 	for _, dir := range Dirs(f) {
@@ -60,13 +59,12 @@ func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 	return nil
 }
 
-// maxStrangers bounds how many logs are read whose headers do not say that they are of a
-// process of the recording.
+// maxStrangers bounds how many logs are read with a header that names no process of the recording.
 const maxStrangers = 20
 
-// probe reads the header of a log. It reports whether that says that the log is of one of
-// these processes; and whether it may be all the same: that of a container has another
-// number, but it begins when the profiler was loaded, and one of 2010 has none.
+// probe reads the header of a log. said reports whether it names one of the processes. likely
+// reports whether the log may belong to one all the same. In a container the pid differs, but the
+// log begins when the profiler was loaded. A log of 2010 has no pid.
 func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	file, err := safefile.Open(path)
 	if err != nil {
@@ -75,7 +73,7 @@ func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil || slices.ContainsFunc(f.Files, func(s *locate.SideFile) bool { return s.Scanned && os.SameFile(info, s.Info) }) {
-		return false, false // looked at already
+		return false, false // probed already
 	}
 	log, err := ReadLog(file)
 	if err != nil {

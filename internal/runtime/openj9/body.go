@@ -14,10 +14,10 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// What a capture says of its code, once it is read: the name of the method, its lines, what was
-// inlined, and listings in place of source files. From there on it is as with a record in a jitdump.
+// Conversion of a capture to functions: name of the method, lines, inlined calls, and listings in
+// place of source files. The result is the same as for a record in a jitdump.
 
-// A bodyReader makes functions of captured bodies.
+// A bodyReader reads the functions of captured bodies.
 type bodyReader struct {
 	tree     *jitdumps.TreeReader
 	fn       *jitcode.Function
@@ -31,7 +31,7 @@ func (r *bodyReader) problem(off int64, format string, args ...any) {
 	r.problems = append(r.problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
 }
 
-// read makes r.fn a part of a capture, without its code.
+// read sets r.fn to a part of a capture, without its code.
 func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 	r.fn, r.listings = r.tree.Begin(p.addr, p.size), nil
 	code := metadata.Code{Methods: j9Methods(raw), Addr: p.addr, Size: p.size}
@@ -53,7 +53,7 @@ func (r *bodyReader) read(raw *j9meta.Capture, p *part) {
 	r.listings = lines.Listings
 }
 
-// offsetOf returns where in a capture an error is, or -1.
+// offsetOf returns the offset of an error in a capture, or -1.
 func offsetOf(err error) int64 {
 	var at *wire.Error
 	if errors.As(err, &at) {
@@ -70,7 +70,7 @@ func j9Name(methods []jitdump.JavaMethod, address uint64) []byte {
 	return fmt.Appendf(nil, "[method %#x]", address)
 }
 
-// j9Methods are the methods of a capture as a record has them.
+// j9Methods returns the methods of a capture in the form of a record.
 func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 	methods := make([]jitdump.JavaMethod, len(raw.Methods))
 	for i := range raw.Methods {
@@ -87,9 +87,9 @@ func j9Methods(raw *j9meta.Capture) []jitdump.JavaMethod {
 	return methods
 }
 
-// PartAt returns the part of a capture that is at an address, its lines and inlined calls, and
-// as the texts of its files the listings of methods whose lines are not known. It has no code, and
-// where the metadata cannot be decoded no lines.
+// PartAt returns the part of a capture at an address, with its lines and inlined calls. The texts
+// of its files are the listings of methods without known lines. It has no code. It has no lines if
+// the metadata cannot be decoded.
 func PartAt(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
 	r := newBodyReader()
 	r.read(raw, &part{addr: addr, size: size})
@@ -100,15 +100,15 @@ func PartAt(raw *j9meta.Capture, addr, size uint64) *jitcode.Function {
 	return r.fn
 }
 
-// Listings stand for the source files of methods without lines. They are made again
-// when the first of a function is asked for.
+// Listings replace the source files of methods without lines. They are made again when the first
+// listing of a function is read.
 
 var _ source.Texter = (*Captures)(nil)
 
 // Sources returns the listings of all captures.
 func (d *Captures) Sources() []source.Source { return d.sources.All }
 
-// SourceText makes the text of the i-th listing.
+// SourceText returns the text of the i-th listing.
 func (d *Captures) SourceText(i int) ([]byte, error) {
 	return d.listings.Text(d.sources.All, i, func(function int) ([]source.MadeText, error) {
 		r := d.Functions().(*functionReader)
@@ -121,12 +121,11 @@ func (d *Captures) SourceText(i int) ([]byte, error) {
 	})
 }
 
-// PlaceSource says under which name the text of the i-th listing can be found. It must not run
-// while functions are read.
+// PlaceSource sets the path of the i-th listing's text. It must not run while functions are read.
 func (d *Captures) PlaceSource(i int, name string) { d.sources.All[i].Place = name }
 
-// addListings adds the texts of the listings of the function of a number, and calls their files by
-// the names that these are placed under.
+// addListings adds the texts of the function's listings, and renames their files to the paths of
+// these texts.
 func (r *functionReader) addListings(function int) {
 	fn := r.reader.fn
 	if len(r.reader.listings) == 0 {

@@ -22,36 +22,38 @@ const Kind = "openj9-captures"
 // ErrNotCapture says that a file is no capture of OpenJ9's metadata.
 var ErrNotCapture = j9meta.ErrNotCapture
 
-// ErrOtherMachine says that a capture, which may be a good one, is not of the recording's machine.
+// ErrOtherMachine says that a capture is of another machine than the recording.
 var ErrOtherMachine = errors.New("it is of another machine than the recording")
 
-// An otherMachine is that error, with what is different.
+// An otherMachine is ErrOtherMachine, with the difference in its text.
 type otherMachine struct{ text string }
 
+// Error returns the difference.
 func (e otherMachine) Error() string { return e.text }
 
+// Is reports whether target is ErrOtherMachine.
 func (e otherMachine) Is(target error) bool { return target == ErrOtherMachine }
 
-// A Capture is one capture of OpenJ9's metadata, as far as it is kept between being
-// looked at and being read: where the code is, and since when.
+// A Capture is one capture of OpenJ9's metadata. Between probing and reading, only the places and
+// times of its code are kept.
 type Capture struct {
 	Path string // of the metadata
-	PID  uint32 // whose it says that it is; 0 for nothing
-	Size int64  // of its files in bytes
-	Mode uint32 // permissions that all of them give
+	PID  uint32 // process in the capture; 0 if it has none
+	Size int64  // of its files, in bytes
+	Mode uint32 // permissions that all files have
 
-	// Time is when the code was loaded, in nanoseconds of CLOCK_MONOTONIC, if it says so.
+	// Time is when the code was loaded, in nanoseconds of CLOCK_MONOTONIC, if HasTime is set.
 	Time    uint64
 	HasTime bool
 
-	// Problems are what is wrong with it. That costs lines and inlined calls, never a name.
+	// Problems are faults of the capture. They cost lines and inlined calls, never a name.
 	Problems []source.Problem
 
-	// CodeErrors say which files with its code cannot be read. The bytes may come from elsewhere.
+	// CodeErrors has an error for each unreadable code file. The bytes may come from elsewhere.
 	CodeErrors []error
 
-	parts  []part // the warm one, and the cold one if there is one
-	method uint64 // that was compiled
+	parts  []part // the warm part, and the cold one if it exists
+	method uint64 // the compiled method
 	layout j9meta.Layout
 
 	listings []source.Source
@@ -64,18 +66,18 @@ type part struct {
 	known      bool // its bytes are in a file of the capture
 }
 
-// Identify reports whether a path is of one of the files of a capture, and the other is beside
-// it, whatever is in them.
+// Identify reports whether a path is one of the two files of a capture, and the other one exists.
+// It does not examine their contents.
 func Identify(_ io.ReaderAt, path string) bool { return j9meta.IsCapturePair(path) }
 
-// HasCaptures reports whether a directory has captures in it.
+// HasCaptures reports whether a directory contains captures.
 func HasCaptures(dir string) bool {
 	captures, _, err := FindCaptures(dir)
 	return err == nil && len(captures) > 0
 }
 
-// FindCaptures returns the captures in a directory, and metadata without the JSON that would
-// make it one. Code that one of the captures names is none, whatever it is called.
+// FindCaptures returns the captures in a directory. alone has metadata files that lack the JSON of
+// a capture. A code file that a capture names is neither, whatever its name.
 func FindCaptures(dir string) (bins, alone []string, err error) {
 	if bins, err = j9meta.FindCaptures(dir); err == nil {
 		alone, err = j9meta.FindLoneMetadata(dir)
@@ -86,9 +88,9 @@ func FindCaptures(dir string) (bins, alone []string, err error) {
 	return bins, alone, err
 }
 
-// OpenCapture reads a capture, by the path of either of its files, for a recording of a machine
-// of a name, as uname(2) has it, and a byte order. It fails where nothing can be read at all, or where it
-// is of another machine; the error names the file.
+// OpenCapture reads a capture by the path of either of its files. machine, as in uname(2), and
+// order are those of the recording. It fails if the capture is unreadable or of another machine;
+// the error names the file.
 func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error) {
 	raw, err := readCapture(path, machine)
 	if err != nil {
@@ -125,12 +127,12 @@ func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error)
 			return fail("its code would be at %#x, where no program has any", p.addr)
 		}
 	}
-	// What is to be said of it is said here, once, however often it is read.
+	// Collect all problems here, once: the capture is read several times.
 	r := newBodyReader()
 	for i := range c.parts {
 		r.read(raw, &c.parts[i])
 	}
-	for _, l := range r.listings { // all parts have the same
+	for _, l := range r.listings { // all parts have the same listings
 		c.listings = append(c.listings, source.Source{Name: l.File, Size: len(l.Text)})
 	}
 	for _, p := range r.problems {
@@ -141,7 +143,7 @@ func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error)
 	return c, nil
 }
 
-// byteOrderName is what captures call a byte order.
+// byteOrderName returns the name of a byte order in captures.
 func byteOrderName(order binary.ByteOrder) string {
 	if order == binary.BigEndian {
 		return "big"
@@ -149,7 +151,7 @@ func byteOrderName(order binary.ByteOrder) string {
 	return "little"
 }
 
-// readCapture reads a capture, whose machine the recording may know.
+// readCapture reads a capture. machine is used if the capture has none.
 func readCapture(path, machine string) (*j9meta.Capture, error) {
 	raw, err := j9meta.ReadCapture(path)
 	if err != nil {
@@ -161,7 +163,7 @@ func readCapture(path, machine string) (*j9meta.Capture, error) {
 	return raw, nil
 }
 
-// part adds a part. Code of another size is not that of the part.
+// part adds a part. It drops code of the wrong size.
 func (c *Capture) part(at j9meta.CodePart, cold bool, code []byte, codePath string) {
 	p := part{addr: at.Start, size: at.End - at.Start, cold: cold}
 	switch {
@@ -178,14 +180,14 @@ func (c *Capture) problem(off int64, format string, args ...any) {
 	c.Problems = append(c.Problems, source.Problem{Offset: off, Text: fmt.Sprintf(format, args...)})
 }
 
-// Parts calls f for each part of the code, with the addresses that it is from and up to.
+// Parts calls f with the address range of each part of the code.
 func (c *Capture) Parts(f func(lo, hi uint64)) {
 	for _, p := range c.parts {
 		f(p.addr, p.addr+p.size)
 	}
 }
 
-// Addr returns where the code begins.
+// Addr returns the start address of the code.
 func (c *Capture) Addr() uint64 { return c.parts[0].addr }
 
 // same reports whether two captures are of one body.

@@ -15,17 +15,17 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// Captures are all the captures of a process, as one dump. Each part of a body is a
-// function; both have its name. What is kept of them is where they are: lines and inlined calls are
-// read when functions are.
+// Captures are all captures of a process, as one dump. Each part of a body is a function; both
+// parts have the body's name. Only their addresses are kept. Lines and inlined calls are read with
+// each function.
 type Captures struct {
 	source.Listing
 
-	// Repeated counts captures of bodies of which there is another.
+	// Repeated counts further captures of the same bodies.
 	Repeated int
 
-	// Clashes are captures that have no times and whose code is where that of others is. They are
-	// left out, and so are those others if they have none either.
+	// Clashes are captures without times that overlap code of others. They are dropped, and the
+	// other captures too if they have no times either.
 	Clashes []Clash
 
 	machine  string
@@ -33,12 +33,12 @@ type Captures struct {
 	parts    []bodyPart
 	target   jitcode.Target
 	sources  source.Sources
-	listings source.ListingsOf // those that are being read
+	listings source.ListingsOf // cache for reading listings
 	memory   source.CodeMemory
 	derive   bool
 }
 
-// A Clash is a capture that is left out because of another.
+// A Clash is a capture that is dropped because its code overlaps that of another.
 type Clash struct{ Capture, Other *Capture }
 
 // A bodyPart is a function of the dump.
@@ -51,7 +51,7 @@ var (
 	_ source.PartlyTimed = (*Captures)(nil)
 )
 
-// NewCaptures makes a dump of captures, at least one, that were opened for a recording of
+// NewCaptures makes a dump of captures. It needs at least one. They were opened for a recording of
 // the given machine.
 func NewCaptures(captures []*Capture, machine string) *Captures {
 	d := &Captures{Listing: source.Listing{Cut: -1}, machine: machine}
@@ -80,10 +80,10 @@ func NewCaptures(captures []*Capture, machine string) *Captures {
 	return d
 }
 
-// distinct leaves out captures of one body that was there before, and finds clashes. The
-// earliest of a body counts: it was there then.
+// distinct drops repeated captures of a body, and finds clashes. The earliest capture of a body
+// counts: the body was there then.
 func (d *Captures) distinct(captures []*Capture) (kept []*Capture) {
-	at := make(map[uint64][]int) // of kept, by where the code begins
+	at := make(map[uint64][]int) // indexes in kept, by start address of the code
 	for _, c := range captures {
 		i := slices.IndexFunc(at[c.Addr()], func(i int) bool { return kept[i].same(c) })
 		if i < 0 {
@@ -100,8 +100,8 @@ func (d *Captures) distinct(captures []*Capture) (kept []*Capture) {
 	return kept
 }
 
-// findClashes finds captures without times that have code in common: nobody knows which of them was
-// there when. One with a time is there from then on, in place of one without.
+// findClashes finds captures without times that share addresses: their order is unknown. A capture
+// with a time replaces one without, from its time on.
 func (d *Captures) findClashes(captures []*Capture) {
 	type place struct {
 		lo, hi uint64
@@ -135,13 +135,13 @@ func (d *Captures) findClashes(captures []*Capture) {
 	}
 }
 
-// HasTimes reports whether any of the captures says since when its code is there.
+// HasTimes reports whether any of the captures has a load time.
 func (d *Captures) HasTimes() bool {
 	return slices.ContainsFunc(d.captures, func(c *Capture) bool { return c.HasTime })
 }
 
-// StartAt says since when the code of those is there that do not say it themselves, by its address; and
-// of those that say a time before earliest, which cannot be.
+// StartAt sets the load times of captures, by address, if they have none, or an impossible one
+// before earliest.
 func (d *Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
 	for i := range d.Events {
 		if c := d.captures[d.parts[i].capture]; !c.HasTime || c.Time < earliest {
@@ -150,7 +150,7 @@ func (d *Captures) StartAt(earliest uint64, time func(addr uint64) uint64) {
 	}
 }
 
-// Captures returns the captures that are used.
+// Captures returns the used captures.
 func (d *Captures) Captures() []*Capture { return d.captures }
 
 // Paths returns the paths of the metadata and the descriptions of all captures.
@@ -161,7 +161,7 @@ func (d *Captures) Paths() (paths []string) {
 	return paths
 }
 
-// Report counts the captures.
+// Report adds the numbers of captures to the summary.
 func (d *Captures) Report(_ string, s *report.DumpSummary) (none report.Findings) {
 	s.Captures, s.Merged = len(d.captures), d.Repeated
 	return none
@@ -173,10 +173,10 @@ func (d *Captures) Traits() source.Traits { return source.Traits{Kind: Kind} }
 // SetMachine does nothing: captures were opened for the recording's machine.
 func (d *Captures) SetMachine(source.Machine) {}
 
-// AdviseMachine says what helps where the machine is unknown.
+// AdviseMachine returns advice for an unknown machine.
 func (d *Captures) AdviseMachine() string { return `say "machine" in its JSON, as uname -m does` }
 
-// Bytes returns the size of the files of those.
+// Bytes returns the total size of the captures' files, in bytes.
 func (d *Captures) Bytes() (n int64) {
 	for _, c := range d.captures {
 		n += c.Size
@@ -184,7 +184,7 @@ func (d *Captures) Bytes() (n int64) {
 	return n
 }
 
-// Mode returns the permissions that all of these give.
+// Mode returns the permissions that all captures have.
 func (d *Captures) Mode() uint32 {
 	mode := uint32(0o777)
 	for _, c := range d.captures {
@@ -196,7 +196,7 @@ func (d *Captures) Mode() uint32 {
 // Scan does nothing: captures are complete.
 func (d *Captures) Scan(ctx context.Context) error { return ctx.Err() }
 
-// PID returns the process that all captures say they are of, or 0.
+// PID returns the process that all captures name, or 0.
 func (d *Captures) PID() uint32 {
 	pid := uint32(0)
 	for i, c := range d.captures {
@@ -211,14 +211,14 @@ func (d *Captures) PID() uint32 {
 // Clock returns the clock of captures that have times.
 func (d *Captures) Clock() (source.Clock, error) { return source.MonotonicClock, nil }
 
-// Target returns what the code is made for.
+// Target returns the target of the code.
 func (d *Captures) Target() jitcode.Target { return d.target }
 
-// NumFunctions returns how many functions there are.
+// NumFunctions returns the number of functions.
 func (d *Captures) NumFunctions() int { return len(d.parts) }
 
-// CodeFrom says where the bytes of functions are that captures do not have. It must not run while
-// functions are read.
+// CodeFrom sets the sources of bytes that captures do not have. It must not run while functions are
+// read.
 func (d *Captures) CodeFrom(sources []source.CodeSource, world source.CodeWorld) (late []int) {
 	d.memory, late = source.NewCodeMemory(sources, d.Events, len(d.parts), world)
 	return late
@@ -234,21 +234,21 @@ func (d *Captures) part(i int) *part {
 	return &d.captures[f.capture].parts[f.part]
 }
 
-// DeriveFrames says that functions whose code is known get unwind tables that are
-// derived from it. It must not run while functions are read.
+// DeriveFrames derives unwind tables from code for functions with known bytes. It must not run
+// while functions are read.
 func (d *Captures) DeriveFrames(source.Surroundings) { d.derive = true }
 
-// Fixes returns nothing.
+// Fixes returns nil.
 func (d *Captures) Fixes() []source.Fix { return nil }
 
-// A functionReader makes functions of captures.
+// A functionReader reads the functions of captures.
 type functionReader struct {
 	d      *Captures
 	reader *bodyReader
 	frames cfi.Synthesizer
 	code   []byte
-	at     int             // the capture that was read last
-	raw    *j9meta.Capture // that is
+	at     int             // number of the last capture read
+	raw    *j9meta.Capture // that capture
 }
 
 // Functions returns a new reader of the functions.
@@ -282,7 +282,7 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 	}
 	r.reader.read(raw, r.d.part(i))
 	r.addListings(i)
-	r.reader.problems = r.reader.problems[:0] // they were told when the capture was opened
+	r.reader.problems = r.reader.problems[:0] // reported when the capture was opened
 	fn := r.reader.fn
 	fn.Code = r.bytes(i, raw)
 	if r.d.derive && len(fn.Code) > 0 {
@@ -294,7 +294,7 @@ func (r *functionReader) Function(i int) (*jitcode.Function, error) {
 	return fn, nil
 }
 
-// bytes returns the code of the i-th function, nil if nobody knows it.
+// bytes returns the code of the i-th function, or nil if it is unknown.
 func (r *functionReader) bytes(i int, raw *j9meta.Capture) []byte {
 	p := r.d.part(i)
 	code := raw.Code
@@ -310,7 +310,7 @@ func (r *functionReader) bytes(i int, raw *j9meta.Capture) []byte {
 	return code
 }
 
-// Targets calls f for every direct branch in the i-th function that leads out of it.
+// Targets calls f for every direct branch that leaves the i-th function.
 func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	raw, err := r.capture(i)
 	if err != nil {
@@ -324,5 +324,5 @@ func (r *functionReader) Targets(i int, f func(offset int64)) error {
 	return nil
 }
 
-// TakeProblems returns nothing: what is wrong with a capture was said when it was opened.
+// TakeProblems returns nil: problems of a capture were reported when it was opened.
 func (r *functionReader) TakeProblems() []source.Problem { return nil }

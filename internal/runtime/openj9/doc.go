@@ -1,8 +1,8 @@
-// Package openj9 makes a dump of captures of OpenJ9's metadata: files that a debugger or an agent
-// wrote, one pair for each compiled body.
+// Package openj9 makes a dump from captures of OpenJ9's metadata. These are files that a debugger
+// or an agent wrote, one pair for each compiled body.
 //
-// All captures of a process are one dump ([Captures]). Nothing in a recording names them. The
-// user names files or directories (find.go); the process follows from what captures say, from
-// where their code is, and from where samples are (owner.go). Each part of a body, warm or cold,
-// is a function, with the lines and inlined calls that package metadata finds.
+// All captures of a process are one dump ([Captures]). A recording does not name them: the user
+// names files or directories (find.go). The process follows from the captures' headers, from the
+// addresses of their code, and from samples (owner.go). Each part of a body, warm or cold, is a
+// function. Package metadata finds its lines and inlined calls.
 package openj9

@@ -19,24 +19,24 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// Captures of OpenJ9's metadata. Nothing in a recording tells of them: the user names files, or
-// directories of them. All those of a process are one dump, with a marker as if the process had
+// Captures of OpenJ9's metadata. Recordings do not mention them: the user names files, or
+// directories of them. All captures of a process are one dump, with a marker as if the process had
 // mapped it.
 
-// A group are captures that were named together and say that they are of one process.
+// A group has captures that were named together and that name one process.
 type group struct {
-	path     string // as it was named: a file, or a directory
-	pid      uint32 // whose the user says that they are, or they do; 0 for nothing
-	named    bool   // the user says so
+	path     string // as named: a file, or a directory
+	pid      uint32 // process from the user, or from the captures; 0 for none
+	named    bool   // pid is from the user
 	captures []*Capture
 }
 
-// Find finds the captures that were named, and makes markers for their processes. The error is
-// ctx's, or of options that cannot be followed.
+// Find finds the named captures, and makes markers for their processes. The error is ctx's, or that
+// of unusable options.
 func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	var groups []*group
 	seen := make(map[string]bool)
-	// Those first of which the user says whose they are: they may be in a directory that is named as well.
+	// First those with a process from the user: they may also be in a named directory.
 	named := f.Opts.Named(Kind)
 	slices.SortStableFunc(named, func(a, b config.SideFile) int { return cmp.Compare(min(b.PID, 1), min(a.PID, 1)) })
 	for _, n := range named {
@@ -71,8 +71,8 @@ func Find(ctx context.Context, f *locate.Finder, found *report.Findings) error {
 	return nil
 }
 
-// openCaptures opens the captures of one option. What cannot be used of a file that is named is an
-// error; of one in a directory, a problem.
+// openCaptures opens the captures of one option. An unusable named file is an error. An unusable
+// file in a named directory is a problem.
 func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen map[string]bool, found *report.Findings) (groups []*group, err error) {
 	option := n
 	for _, pid := range []uint32{n.PID, f.Opts.PID} {
@@ -107,7 +107,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 		}
 		c, err := OpenCapture(path, f.Rec.Machine, f.Rec.In.Order)
 		switch {
-		case errors.Is(err, ErrNotCapture): // of a file that is named
+		case errors.Is(err, ErrNotCapture): // a named file
 			return nil, fmt.Errorf("%s: %w", option, ErrNotCapture)
 		case err != nil && !st.IsDir():
 			return nil, fmt.Errorf("%s: %w", option, err)
@@ -119,7 +119,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 			f.Left.Captures++
 			found.Problem(report.Problem{Offset: -1, Text: err.Error() + "; its functions are missing", Advice: advice})
 			continue
-		case seen[filepath.Clean(c.Path)]: // named twice, also by its other file
+		case seen[filepath.Clean(c.Path)]: // named twice, or by its other file
 			continue
 		}
 		seen[filepath.Clean(c.Path)] = true
@@ -141,7 +141,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 	return groups, nil
 }
 
-// withoutJSON is the problem of metadata in a directory that has no JSON beside it.
+// withoutJSON returns the problem of metadata files in a directory that have no JSON file.
 func withoutJSON(dir string, bins []string) report.Problem {
 	p := report.Problem{File: dir, Offset: -1, Advice: "add the JSON, or put what is no metadata of OpenJ9 into another directory"}
 	if len(bins) == 1 {
@@ -203,7 +203,7 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 			first = c.Time
 		}
 	}
-	// began stays 0: of the clocks, nothing is known by when captures were made.
+	// began stays 0: the time of a capture does not bound the clocks.
 	m := recording.Marker{PID: pid, Number: d.PID(), Time: f.Rec.ProgramStart(pid, first), Path: path, Pos: -1, Place: "named with " + report.MentionedFile(Kind, "", "")}
 	f.Mark(m, s)
 	return nil

@@ -12,18 +12,19 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// Whose captures are. The user says it, or they do themselves; then where their code is must not
-// speak against it. Or else each is of the process that had executable memory there. If that leaves a
-// choice, the others that were named with it decide, and then samples in the code.
+// The process of captures. It comes from the user, or from the captures; then the addresses of
+// their code must not contradict it. Otherwise it is the process with executable memory at these
+// addresses. If several processes fit, the other captures of the group decide, then samples in the
+// code.
 
-// A class are captures of a group that may be of the same processes.
+// A class has the captures of a group with the same possible processes.
 type class struct {
 	group    *group
 	captures []*Capture
-	fits     []uint32 // processes that had executable memory where the code is
+	fits     []uint32 // processes with executable memory at the code
 }
 
-// ownersOfCaptures gives captures to processes. Those for which there is none become problems.
+// ownersOfCaptures returns the process of each capture. Captures without one become problems.
 func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, found *report.Findings) (map[*Capture]uint32, error) {
 	owners := make(map[*Capture]uint32)
 	give := func(captures []*Capture, pid uint32) {
@@ -83,6 +84,7 @@ func ownersOfCaptures(ctx context.Context, f *locate.Finder, groups []*group, fo
 	return owners, nil
 }
 
+// someProcesses returns the first few of some processes, in words.
 func someProcesses(pids []uint32) string {
 	var names []string
 	for _, pid := range pids[:min(len(pids), recording.MaxReasons)] {
@@ -91,7 +93,7 @@ func someProcesses(pids []uint32) string {
 	return strings.Join(names, ", ")
 }
 
-// given says how many captures of a group have an owner, "" for none.
+// given returns a sentence with the number of a group's captures that have an owner, "" for none.
 func given(g *group, owners map[*Capture]uint32) string {
 	n := 0
 	var pids []uint32
@@ -112,7 +114,7 @@ func given(g *group, owners map[*Capture]uint32) string {
 	return fmt.Sprintf("%d of %d are of processes %s", n, len(g.captures), someProcesses(pids))
 }
 
-// problem is one of captures of a group, if not all of them.
+// problem returns a problem of captures of a group. If some are unaffected, it lists the names.
 func (g *group) problem(captures []*Capture, advice, text string) report.Problem {
 	p := report.Problem{File: g.path, Offset: -1, Text: text, Advice: advice}
 	switch all := len(g.captures); {
@@ -128,7 +130,7 @@ func (g *group) problem(captures []*Capture, advice, text string) report.Problem
 	return p
 }
 
-// say chooses between words about one capture and about several.
+// say selects the singular or plural form for captures.
 func say(captures []*Capture, one, several string) string {
 	if len(captures) > 1 {
 		return several
@@ -140,7 +142,7 @@ func (g *group) say(one, several string) string { return say(g.captures, one, se
 
 func (c *class) say(one, several string) string { return say(c.captures, one, several) }
 
-// name is the advice to say whose some captures are.
+// name returns the advice to name the process of captures.
 func (g *group) name(captures []*Capture) string {
 	path := g.path
 	if len(captures) < len(g.captures) {
@@ -151,8 +153,8 @@ func (g *group) name(captures []*Capture) string {
 	return "name the process: " + report.MentionedFile(Kind, "PID", report.NamedPath(path))
 }
 
-// claimed says why captures cannot be of the process that they say, whose the user says
-// nothing of; "" if they can.
+// claimed returns the reason why captures cannot belong to the process they name, or "". It does
+// not doubt a process from the user.
 func claimed(rec *recording.Recording, g *group) string {
 	if g.pid == 0 || g.named {
 		return ""
@@ -167,15 +169,14 @@ func claimed(rec *recording.Recording, g *group) string {
 	return ""
 }
 
-// knowsMemory reports whether the recording tells of memory in which a process may have made
-// code.
+// knowsMemory reports whether the recording has memory of a process that may contain JIT code.
 func knowsMemory(rec *recording.Recording, pid uint32) bool {
 	p := rec.Processes[pid]
 	return p != nil && len(p.Memory) > 0
 }
 
-// classesOf divides the captures of a group by the processes that had executable memory where their
-// code is. Of these only those are taken that had it for about as many captures of the group as any.
+// classesOf groups the captures of a group by the processes with executable memory at their code. A
+// process counts only if it fits about as many captures of the group as the best one.
 func classesOf(rec *recording.Recording, g *group) (classes []*class) {
 	fits := make([][]uint32, len(g.captures))
 	count := make(map[uint32]int)
@@ -207,8 +208,8 @@ func classesOf(rec *recording.Recording, g *group) (classes []*class) {
 	return classes
 }
 
-// chosen returns which processes a class of captures may be of: those with samples in the code if
-// there are any; and of these, those that most captures of the group may be of.
+// chosen returns the possible processes of a class. Processes with samples in the code take
+// precedence. Of these, it returns those that fit the most captures of the group.
 func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32]int) (pids []uint32) {
 	for _, pid := range rec.PIDs() {
 		if samples[pid] > 0 && (len(c.fits) == 0 && !knowsMemory(rec, pid) || slices.Contains(c.fits, pid)) {
@@ -231,12 +232,13 @@ func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32
 	return slices.DeleteFunc(pids, func(pid uint32) bool { return count[pid] < most })
 }
 
+// inMemory reports whether an address is in executable memory of related processes.
 func inMemory(related []*recording.Process, addr uint64) bool {
 	return slices.ContainsFunc(related, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) })
 }
 
-// capturesIn counts captures, of at most maxEvidence, that are where a process had executable memory,
-// and others.
+// capturesIn probes captures, and counts those in executable memory of a process, and others. It
+// probes about recording.MaxProbes captures.
 func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (inside, outside int) {
 	related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
 	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxProbes {
@@ -249,8 +251,8 @@ func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (insi
 	return inside, outside
 }
 
-// samplesIn counts the samples of each process in the code of captures. A stream that can be read only once
-// has none to be counted.
+// samplesIn counts the samples of each process in the code of captures. A stream that can be read
+// only once has no counts.
 func samplesIn(ctx context.Context, f *locate.Finder, classes []*class) (map[*class]map[uint32]int, error) {
 	counts := make(map[*class]map[uint32]int)
 	for _, c := range classes {

@@ -7,59 +7,58 @@ import (
 	"slices"
 )
 
-// How counts of a processor's clock become times. Every buffer of a trace begins with both:
-// the count of its first record, and CLOCK_MONOTONIC, in microseconds, read a little later
-// by the same thread. How much later differs: 0.1 µs where the buffer was at hand, 25 µs for a
-// thread's first one, milliseconds where the thread lost its processor in between. So the
-// earliest are right, and all others late: the times lie on the line that no anchor is
-// below, as near to them as can be. That is how clocks of two machines are compared from
-// the delays of packets between them (Moon, Skelly, Towsley: Estimation and Removal of
-// Clock Skew from Network Delay Measurements, INFOCOM 1999).
+// Conversion of processor clock counts to times. Every buffer of a trace begins with an anchor: the
+// count of its first record, and CLOCK_MONOTONIC in microseconds. The same thread reads the latter
+// a little later. The delay differs: 0.1 µs with a free buffer, 25 µs for a thread's first one, and
+// milliseconds if the thread was preempted in between. So the earliest anchors are right, and all
+// others late. The times lie on the line closest to the anchors that has no anchor below it. Clocks
+// of two machines are compared in the same way from packet delays (Moon, Skelly, Towsley:
+// Estimation and Removal of Clock Skew from Network Delay Measurements, INFOCOM 1999).
 
-// A LogClock makes times of a trace's counts.
+// A LogClock converts a trace's counts to times.
 type LogClock struct {
 	count uint64  // at a reference
 	time  uint64  // CLOCK_MONOTONIC nanoseconds there
 	rate  float64 // nanoseconds for each count
 
 	Emulated  bool    // the counts are nanoseconds of CLOCK_REALTIME
-	Claimed   uint64  // counts in a second, as the header says; 0 if it does not
-	Frequency float64 // as used
-	Measured  bool    // by the anchors, which contradict what the header says, or that says nothing
-	Anchors   int     // how many there were
-	Odd       int     // of them, those that were earlier than all others allow, and left aside
+	Claimed   uint64  // counts per second in the header; 0 if it has none
+	Frequency float64 // counts per second, as used
+	Measured  bool    // from the anchors: they contradict the header, or it has none
+	Anchors   int     // number of anchors
+	Odd       int     // number of anchors dropped as impossibly early
 
-	// Error is how far times may be off, in nanoseconds, as far as the anchors show: what
-	// they disagree by, and the microsecond in which they count.
+	// Error is the possible error of times, in nanoseconds, as the anchors show it. It is their
+	// disagreement plus their unit, a microsecond.
 	Error int64
 }
 
-// An anchor is a moment of which the count and the time are known.
+// An anchor is a moment with a known count and time.
 type anchor struct {
 	count uint64
-	time  uint64 // CLOCK_MONOTONIC nanoseconds, of the microsecond in which it was read
+	time  uint64 // CLOCK_MONOTONIC nanoseconds, rounded down to a microsecond
 }
 
 const (
-	// emulatedFrequency in a header says that the runtime had no clock of the processor's
-	// and took CLOCK_REALTIME in nanoseconds (compiler-rt/lib/xray/xray_tsc.h).
+	// emulatedFrequency in a header says that the runtime had no processor clock, and used
+	// CLOCK_REALTIME in nanoseconds (compiler-rt/lib/xray/xray_tsc.h).
 	emulatedFrequency = 1_000_000_000
 
-	// microsecond is what the anchors' times are cut to.
+	// microsecond is the resolution of the anchors' times, in nanoseconds.
 	microsecond = 1000
 
-	// lateness is how late the anchors of a thread's first buffer were where that was
-	// measured, at most: 3.7 to 24 µs.
+	// lateness is the maximum measured delay of anchors in a thread's first buffer, in nanoseconds:
+	// 3.7 to 24 µs.
 	lateness = 25_000
 
-	// few anchors may all be of first buffers.
+	// few is a number of anchors that may all be of first buffers.
 	few = 8
 )
 
 var errNoAnchors = errors.New("none of its buffers says what time it was: its counts of the processor's clock cannot be made times")
 
-// newXRayClock finds out what the counts of a trace mean. frequency is what its header
-// says, in Hz, or 0. anchors is sorted.
+// newXRayClock returns the clock of a trace. frequency is that of the header, in Hz, or 0. It sorts
+// anchors.
 func newXRayClock(frequency uint64, anchors []anchor) (*LogClock, error) {
 	if len(anchors) == 0 {
 		return nil, errNoAnchors
@@ -110,7 +109,7 @@ func (c *LogClock) Time(count uint64) uint64 {
 	return shift(c.time, float64(int64(count-c.count))*c.rate)
 }
 
-// shift returns the time d nanoseconds after t, or the first or last one that there is.
+// shift returns the time d nanoseconds after t, limited to the range of uint64.
 func shift(t uint64, d float64) uint64 {
 	switch d = math.Round(d); {
 	case d < 0 && -d >= float64(t):
@@ -123,14 +122,14 @@ func shift(t uint64, d float64) uint64 {
 	return t + uint64(d)
 }
 
-// A point is an anchor beside the first one. A float64 has room for a hundred days of counts.
+// A point is an anchor relative to the first one. A float64 holds a hundred days of counts.
 type point struct{ x, y float64 }
 
-// maxSlopes bounds how many anchors the median of slopes is taken from.
+// maxSlopes bounds the number of anchors for the median of slopes.
 const maxSlopes = 256
 
-// medianSlope returns the median of the slopes between all points (Theil and Sen). ok is
-// false if none of them is one.
+// medianSlope returns the median of the slopes between all points (Theil and Sen). ok is false
+// without any slope.
 func medianSlope(points []point) (slope float64, ok bool) {
 	step := 1 + len(points)/maxSlopes
 	var slopes []float64
@@ -148,9 +147,9 @@ func medianSlope(points []point) (slope float64, ok bool) {
 	return slopes[len(slopes)/2], true
 }
 
-// contradicts reports whether points with a slope speak against another one: the header
-// says what the kernel believes of the clock, exact to some millionths, or the highest speed
-// of the processor, which is another thing. Few anchors show only large differences.
+// contradicts reports whether points with a slope contradict the header's. The header has the
+// kernel's estimate of the clock, exact to some millionths, or the processor's highest speed, which
+// differs. Few anchors show only large differences.
 func contradicts(points []point, slope, header float64) bool {
 	span := points[len(points)-1].x
 	drift := math.Abs(slope-header) * span
@@ -164,8 +163,8 @@ func contradicts(points []point, slope, header float64) bool {
 	return drift > 5*microsecond
 }
 
-// plausible leaves out points that are far below all others: every reason for an anchor to
-// be wrong makes it late, so those were damaged.
+// plausible drops points far below all others. Every error of an anchor makes it late, so early
+// ones are damaged.
 func plausible(points []point, slope float64) []point {
 	if len(points) < 4 {
 		return points
@@ -177,8 +176,8 @@ func plausible(points []point, slope float64) []point {
 	sorted := slices.Clone(rest)
 	slices.Sort(sorted)
 	middle := sorted[len(sorted)/2]
-	// Below the middle there is at most what an anchor can be late by, and what the
-	// slope makes of the distance.
+	// At most so far below the middle: the largest delay of an anchor, and the error of the slope
+	// over the distance.
 	width := max(1e6, 20*(sorted[len(sorted)/2]-sorted[len(sorted)/4]))
 	kept := make([]point, 0, len(points))
 	for i, p := range points {
@@ -189,16 +188,16 @@ func plausible(points []point, slope float64) []point {
 	return kept
 }
 
-// floorSlope returns the slope of the line that no point is below and that is nearest to
-// all of them: it lies on their lower convex hull, below their centre. ok is false if
-// there is no such line, or it falls.
+// floorSlope returns the slope of the line closest to the points that has no point below it. It is
+// the edge of their lower convex hull below their centre. ok is false if there is no such line, or
+// it falls.
 func floorSlope(points []point) (slope float64, ok bool) {
 	var hull []point
 	centre := 0.0
 	for _, p := range points {
 		centre += p.x / float64(len(points))
 		if n := len(hull); n > 0 && hull[n-1].x == p.x {
-			continue // they are sorted: it is above
+			continue // sorted: it is above
 		}
 		for n := len(hull); n >= 2; n-- {
 			a, b := hull[n-2], hull[n-1]
@@ -220,7 +219,7 @@ func floorSlope(points []point) (slope float64, ok bool) {
 	return slope, slope > 0
 }
 
-// lowest returns how high the line with a slope lies that no point is below.
+// lowest returns the height of the line with a slope that touches the points from below.
 func lowest(points []point, slope float64) float64 {
 	low := math.Inf(1)
 	for _, p := range points {
@@ -229,8 +228,8 @@ func lowest(points []point, slope float64) float64 {
 	return low
 }
 
-// spread bounds the error of the line with a slope: how far above it the lowest points of
-// each part of the time are, and as much again for what is late in all of them.
+// spread bounds the error of the line with a slope: the height above it of the lowest points in
+// each part of the time. It doubles this for delays common to all parts.
 func spread(points []point, slope, low float64) int64 {
 	const parts = 4
 	span := points[len(points)-1].x

@@ -11,19 +11,19 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// What of a process its trace covers. The runtime has a number of buffers; when all are
-// full, it takes the oldest ones again, and says so nowhere.
+// The part of a process's life that its trace covers. The runtime has a fixed number of buffers.
+// When all are full, it reuses the oldest ones without a notice.
 
-// An life is what a recording tells about the process of a trace.
+// A life has the data of a trace's process from the recording.
 type life struct {
 	began, ended uint64 // of the process
-	traced       uint64 // when the trace begins
+	traced       uint64 // start of the trace
 	threads      int    // of the process
-	silent       int    // of them, those that have nothing in the trace
+	silent       int    // number of threads without anything in the trace
 	forked       bool   // it has calls from its parent
 }
 
-// lifeOf returns what the recording tells about a process that a trace is of.
+// lifeOf returns the recorded data of a trace's process.
 func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life {
 	l := life{traced: traced, ended: s.Latest}
 	p := s.Processes[pid]
@@ -48,13 +48,13 @@ func lifeOf(s *recording.Recording, pid uint32, traced uint64, logged int) life 
 	return l
 }
 
-// late reports whether the trace begins so much later than the process that something may be
-// missing: a hundredth of its life, and more than programs need to begin.
+// late reports whether the trace begins so late in the process that something may be missing: after
+// a hundredth of its life, and after more than the usual start-up time.
 func (l *life) late() bool {
 	return l.traced > l.began && l.ended > l.traced && l.traced-l.began > uint64(10*time.Millisecond) && l.traced-l.began > (l.ended-l.began)/100
 }
 
-// covered says what of the process the trace is about.
+// covered returns the part of the process that the trace covers, in words.
 func (l *life) covered() string {
 	ns := func(n uint64) time.Duration {
 		return time.Duration(min(n, math.MaxInt64)).Round(100 * time.Microsecond)
@@ -62,7 +62,7 @@ func (l *life) covered() string {
 	return fmt.Sprintf("it covers the last %v of %v", ns(l.ended-l.traced), ns(l.ended-l.began))
 }
 
-// Report puts into the summary what came up while the trace was read.
+// Report adds the trace's findings to the summary.
 func (x *Trace) Report(c calls.Counts, found *report.Findings) {
 	for _, r := range x.Fixes() {
 		x.Summary.Fixes = append(x.Summary.Fixes, report.Fix(r))
@@ -94,6 +94,6 @@ func (x *Trace) Report(c calls.Counts, found *report.Findings) {
 	}
 }
 
-// fewPairs are too few calls to say what a runtime leaves out. One whose entry is in one buffer and
-// whose exit in the next stays whatever it takes, so some may be short.
+// fewPairs is too few calls to judge what a runtime drops. A call with entry and exit in different
+// buffers is never dropped, so some calls may be short.
 const fewPairs = 10

@@ -9,7 +9,7 @@ import (
 // Kind is the kind of traces of XRay in the summary and in options.
 const Kind = "xray"
 
-// Identify reports whether a file begins as traces in XRay's FDR mode do.
+// Identify reports whether a file begins as a trace in XRay's FDR mode.
 func Identify(src io.ReaderAt, _ string) bool {
 	var head [8]byte
 	n, _ := src.ReadAt(head[:], 0)

@@ -12,38 +12,38 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// A process that was forked has its parent's buffers, goes on in the one in which its thread
-// was, and writes all of them into its own trace. What was in the buffers until then is the
-// parent's, and is in both traces; what comes behind it in a child's trace is the child's,
-// though the buffer names the parent. Which of two traces is the child's is told by later
-// buffers, which name it, or by when processes ended.
+// A forked process inherits its parent's buffers, and continues the current one of its thread. It
+// writes all of them into its own trace. So the parent's records up to the fork are in both traces.
+// Later records in a child's trace are the child's, although the buffer names the parent. A trace
+// with later buffers that name the child is the child's. Without such buffers, the end times of the
+// processes decide.
 
-// An Fork is a process that began with the memory of another one.
+// A Fork is the start of a process with the memory of another one.
 type Fork struct {
 	PID  uint32
 	Time uint64 // in the recording
 }
 
-// An World is what a recording tells about the processes of traces.
+// A World has the recorded data about the processes of traces.
 type World struct {
 	Forks func(pid uint32) []Fork // from a process, in the order of time
-	Exit  func(pid uint32) uint64 // when it ended; math.MaxUint64 if nobody knows
+	Exit  func(pid uint32) uint64 // end of a process; math.MaxUint64 if unknown
 
-	// Time returns when something was in the recording that has a count in a trace.
+	// Time converts a count of a trace to a time in the recording.
 	Time func(x *Log, count uint64) uint64
 }
 
-// An Problem is what is wrong with one of several traces.
+// A Problem is a fault in one of several traces.
 type Problem struct {
 	X *Log
 	calls.Problem
 	Note bool // nothing is known to be missing
 }
 
-// Share gives what is in traces to the processes that wrote it, once.
+// Share assigns the contents of traces to the processes that wrote them. It must be called once.
 func Share(traces []*Log, w *World) (problems []Problem, err error) {
 	s := &sharing{world: w, traces: slices.Clone(traces), owner: make(map[*Log]uint32), torn: make(map[*Log]bool), copyOf: make(map[*Log]*Log)}
-	// Whatever is decided does not depend on the order in which they were named.
+	// The result must not depend on the order in which the traces were named.
 	slices.SortStableFunc(s.traces, func(a, b *Log) int {
 		return cmp.Or(cmp.Compare(len(a.pieces), len(b.pieces)), cmp.Compare(a.size, b.size), cmp.Compare(a.pieces[0].tsc, b.pieces[0].tsc))
 	})
@@ -65,13 +65,13 @@ func Share(traces []*Log, w *World) (problems []Problem, err error) {
 type sharing struct {
 	world    *World
 	traces   []*Log
-	copyOf   map[*Log]*Log   // files with the same in them: the first one
-	owner    map[*Log]uint32 // the process that wrote the trace
-	torn     map[*Log]bool   // nobody knows which one did
+	copyOf   map[*Log]*Log   // first file with the same contents
+	owner    map[*Log]uint32 // process that wrote the trace
+	torn     map[*Log]bool   // traces with an unknown writer
 	problems []Problem
 }
 
-// A bufferKey tells buffers apart: copies of one have the same.
+// A bufferKey identifies a buffer. Its copies have the same key.
 type bufferKey struct {
 	pid, tid uint32
 	tsc      uint64
@@ -80,7 +80,7 @@ type bufferKey struct {
 
 func (p *piece) key() bufferKey { return bufferKey{p.pid, p.tid, p.tsc, p.wall} }
 
-// findCopies finds traces that were named twice, or copied: nothing is to be told of those.
+// findCopies finds traces that were named twice, or copied. They need no owner of their own.
 func (s *sharing) findCopies() error {
 	for i, x := range s.traces {
 		for _, first := range s.traces[:i] {
@@ -117,9 +117,10 @@ func sameXRay(x, y *Log) (bool, error) {
 	return true, nil
 }
 
-// findOwners finds out which process wrote each trace.
+// findOwners finds the process that wrote each trace.
 func (s *sharing) findOwners() error {
-	open := make(map[uint32][]*Log) // traces that name one process only, which has forked since
+	// Traces that name one process only, and last until after its first fork.
+	open := make(map[uint32][]*Log)
 	for _, x := range s.traces {
 		latest := slices.MaxFunc(x.pieces, func(a, b piece) int { return cmp.Compare(a.wall, b.wall) })
 		s.owner[x] = latest.pid
@@ -162,6 +163,7 @@ func (s *sharing) findOwners() error {
 	return nil
 }
 
+// keysOf returns the keys of a trace's buffers.
 func keysOf(x *Log) map[bufferKey]bool {
 	keys := make(map[bufferKey]bool, len(x.pieces))
 	for i := range x.pieces {
@@ -170,16 +172,17 @@ func keysOf(x *Log) map[bufferKey]bool {
 	return keys
 }
 
+// sharesKey reports whether a trace has a buffer with one of the keys.
 func sharesKey(x *Log, keys map[bufferKey]bool) bool {
 	return slices.ContainsFunc(x.pieces, func(p piece) bool { return keys[p.key()] })
 }
 
-// maxTries bounds the search for who may have written which trace.
+// maxTries bounds the search for the writers of traces.
 const maxTries = 10_000
 
-// decide finds the owners of traces that have buffers of pid, some of them in common. Each is
-// its own, or that of one of its children: of one that had begun before the trace ended,
-// and had not ended by then.
+// decide finds the owners of traces with buffers of pid, some of them shared. The owner of each is
+// pid or one of its children. A child must have begun before the trace ended, and must not have
+// ended by then.
 func (s *sharing) decide(pid uint32, files []*Log) error {
 	may := make([][]uint32, len(files))
 	for i, x := range files {
@@ -252,6 +255,7 @@ func (s *sharing) decide(pid uint32, files []*Log) error {
 	return nil
 }
 
+// isOwner reports whether a process is the owner of a trace.
 func (s *sharing) isOwner(pid uint32) bool {
 	for _, owner := range s.owner {
 		if owner == pid {
@@ -261,10 +265,10 @@ func (s *sharing) isOwner(pid uint32) bool {
 	return false
 }
 
-// when returns when a record of a piece was.
+// when returns the time of a record in a piece.
 func (s *sharing) when(p *piece, tsc uint64) uint64 { return s.world.Time(p.x, tsc) }
 
-// last returns when the last record of a trace was.
+// last returns the time of the last record of a trace.
 func (s *sharing) last(x *Log) (last uint64, err error) {
 	for i := range x.Processes {
 		for _, t := range x.Processes[i].Threads {
@@ -315,7 +319,8 @@ func (s *sharing) splitAt(p *piece, time uint64) (at int64, err error) {
 	return at, err
 }
 
-// eachRecord reads a buffer until visit has enough. Damage ends it, too.
+// eachRecord calls visit for each record of a buffer, until visit returns false. It also ends at
+// damage.
 func eachRecord(p *piece, visit func(offset int64, tsc uint64, function bool) bool) error {
 	var r pieceReader
 	if err := r.open(p); err != nil {
@@ -335,7 +340,7 @@ func eachRecord(p *piece, visit func(offset int64, tsc uint64, function bool) bo
 	}
 }
 
-// share gives the pieces of all traces to their processes.
+// share assigns the pieces of all traces to their processes.
 func (s *sharing) share() error {
 	copies := make(map[bufferKey][]*piece)
 	for _, x := range s.traces {
@@ -368,8 +373,8 @@ func (s *sharing) share() error {
 	return nil
 }
 
-// shareBuffer gives the copies of a buffer to their processes: the parent's is its own, and of
-// the others, what no other copy has.
+// shareBuffer assigns the copies of a buffer to their processes. The parent gets its own copy. Each
+// other process gets the part that no other copy has.
 func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]bool) error {
 	forks := s.world.Forks(key.pid)
 	born := func(pid uint32) uint64 {
@@ -388,7 +393,7 @@ func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]b
 	first := same[0]
 	switch owner := s.owner[first.x]; {
 	case s.torn[first.x]:
-		// What all have in common is the parent's.
+		// The common part belongs to the parent.
 		common := first.end()
 		for _, p := range same[1:] {
 			at, err := commonEnd(first, p)
@@ -399,7 +404,7 @@ func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]b
 		}
 		first.size = common - first.offset
 	case owner != key.pid && born(owner) != math.MaxUint64:
-		// The parent's trace is not there.
+		// The parent's trace is missing.
 		at, err := s.splitAt(first, born(owner))
 		if err != nil {
 			return err
@@ -411,7 +416,7 @@ func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]b
 		dropped[p] = true
 		owner := s.owner[p.x]
 		if s.torn[p.x] || owner == s.owner[first.x] {
-			continue // nobody's, or the same trace once more
+			continue // unknown writer, or the same trace once more
 		}
 		at := int64(0)
 		for _, other := range same[:i+1] {
@@ -426,7 +431,7 @@ func (s *sharing) shareBuffer(key bufferKey, same []*piece, dropped map[*piece]b
 	return nil
 }
 
-// tail gives what is in a buffer from an offset on to a process.
+// tail assigns the end of a buffer, from an offset on, to a process.
 func (p *piece) tail(at int64, pid uint32) {
 	if at < p.end() {
 		t := *p
@@ -437,7 +442,7 @@ func (p *piece) tail(at int64, pid uint32) {
 
 // commonEnd returns the offset in p of the first record that q, a copy of it, does not have.
 func commonEnd(p, q *piece) (int64, error) {
-	const extents = 16 // they say how long the buffer is
+	const extents = 16 // bytes with the length of the buffer
 	a, b := make([]byte, 16<<10), make([]byte, 16<<10)
 	// Pieces may have been shortened: compare the buffers as they are in the files.
 	n := min(p.whole, q.whole)

@@ -12,7 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/report"
 )
 
-// hint notes a trace beside the recording that nobody has asked for: the runtime calls it
+// hint adds a note about an unused trace in the recording's directory. The runtime names traces
 // xray-log.PROGRAM.XXXXXX.
 func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
 	logs, _ := filepath.Glob(filepath.Join(quote.Literal(s.In.Dir), "xray-log.*"))

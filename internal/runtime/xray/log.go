@@ -10,28 +10,28 @@ import (
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
-// An Log is a trace of XRay's flight data recorder as calls in the processes that it is
-// of: one, except where a process was forked while it was traced.
+// A Log is a trace of XRay's flight data recorder, as calls by process. It has one process, unless
+// that forked while it was traced.
 type Log struct {
-	Path      string // as its user calls it
+	Path      string // as the user named it
 	Clock     *LogClock
 	Version   uint16
-	Fixes     xrayfdr.Fixes   // what was set right to find the buffers
-	Problems  []calls.Problem // places where there is no buffer though there should be one
+	Fixes     xrayfdr.Fixes   // fixes needed to find the buffers
+	Problems  []calls.Problem // places of missing buffers
 	Processes []*Process      // in the order of their first buffers
 
 	src    io.ReaderAt
 	header *xrayfdr.Header
 	size   int64
-	pieces []piece // those of a thread one behind the other, in the order of time
+	pieces []piece // sorted by process, thread and time
 	tails  []piece // to be added
 }
 
-// An Process is what one process wrote into a trace. It is a calls.Trace as soon as it is
-// known what the numbers in it mean.
+// A Process is the part of a trace that one process wrote. Trace makes a trace of calls from it,
+// when its functions' numbers are resolved.
 type Process struct {
-	// PID is the process as the trace has it: in its own pid namespace, or 0 in versions 1
-	// and 2, which do not say.
+	// PID is the process in the trace: in its own pid namespace, or 0 in versions 1 and 2, which do
+	// not have it.
 	PID     uint32
 	Buffers int
 	Threads []Thread
@@ -39,10 +39,10 @@ type Process struct {
 	x *Log
 }
 
-// An Thread is a thread of a process.
+// A Thread is a thread of a process.
 type Thread struct {
-	TID         uint32 // as the trace has it
-	First, Last uint64 // when its first and its last buffer began, in CLOCK_MONOTONIC nanoseconds
+	TID         uint32 // as in the trace
+	First, Last uint64 // start of its first and last buffer, in CLOCK_MONOTONIC nanoseconds
 
 	pieces []piece
 }
@@ -50,8 +50,8 @@ type Thread struct {
 // ErrNotLog is the error for a file that is not a trace of XRay.
 var ErrNotLog = xrayfdr.ErrNotXRay
 
-// ReadLog finds out who wrote a trace, and what time it was then. src has size bytes, and is
-// used as long as the trace is. The error wraps xrayfdr.ErrNotXRay for other files.
+// ReadLog reads the processes and times of a trace. src has size bytes, and must remain usable for
+// the lifetime of the Log. For other files, the error wraps xrayfdr.ErrNotXRay.
 func ReadLog(src io.ReaderAt, size int64) (*Log, error) {
 	index, err := xrayfdr.ReadIndex(src, size)
 	if err != nil {
@@ -82,13 +82,13 @@ func ReadLog(src io.ReaderAt, size int64) (*Log, error) {
 	return x, nil
 }
 
-// maxAnchors bounds how many beginnings of buffers tell the time.
+// maxAnchors bounds the number of buffers used as anchors.
 const maxAnchors = 1 << 16
 
-// maxSeconds is a time that no machine is up for: 292 years.
+// maxSeconds is an impossible uptime: 272 years.
 const maxSeconds = 1 << 33
 
-// Began returns when the process's first buffer began, in CLOCK_MONOTONIC nanoseconds.
+// Began returns the start of the process's first buffer, in CLOCK_MONOTONIC nanoseconds.
 func (p *Process) Began() uint64 {
 	began := p.Threads[0].First
 	for i := range p.Threads {
@@ -97,8 +97,8 @@ func (p *Process) Began() uint64 {
 	return began
 }
 
-// MostFunction returns the highest number of a function that the process logs, of those in the
-// program itself. It reads all of the trace.
+// MostFunction returns the highest number of a logged function in the program itself. It reads the
+// whole trace.
 func (p *Process) MostFunction(ctx context.Context) (most uint32, err error) {
 	for i := range p.Threads {
 		var r pieceReader
@@ -109,7 +109,7 @@ func (p *Process) MostFunction(ctx context.Context) (most uint32, err error) {
 			for {
 				rec, err := r.next()
 				if err != nil {
-					break // damage is told of by those who read the calls
+					break // reading the calls reports damage
 				}
 				if rec.Kind.IsFunction() && rec.Function < sharedFunctions {
 					most = max(most, rec.Function)
@@ -120,24 +120,23 @@ func (p *Process) MostFunction(ctx context.Context) (most uint32, err error) {
 	return most, nil
 }
 
-// sharedFunctions is where numbers of functions in shared objects begin: above 24 bits they
-// have the number of their object.
+// sharedFunctions is the first number of functions in shared objects. The bits above the lowest 24
+// are the number of the object.
 const sharedFunctions = 1 << 24
 
-// HasCPU reports whether records say on which CPU they were made. Runtimes that have no clock
-// of the processor's always say 0.
+// HasCPU reports whether records have the CPU. Runtimes without a processor clock always write 0.
 func (x *Log) HasCPU() bool { return !x.Clock.Emulated }
 
-// An Place says where a process of a trace is in a recording.
+// A Place is the place of a traced process in a recording.
 type Place struct {
 	Path     string
 	PID      uint32                                    // of the process in the recording
-	TID      func(tid uint32) uint32                   // of a thread of it
-	Function func(id uint32) (addr uint64, known bool) // where a function is in its memory
+	TID      func(tid uint32) uint32                   // of one of its threads
+	Function func(id uint32) (addr uint64, known bool) // address of a function in its memory
 	Args     bool                                      // some functions log an argument
 	Notes    bool                                      // the program logs events
 
-	// Time makes times of counts, in place of the trace's own clock; nil for that.
+	// Time converts counts to times, instead of the trace's own clock. nil means the latter.
 	Time func(count uint64) uint64
 }
 
@@ -146,24 +145,24 @@ func (p *Process) Trace(at Place) *LogTrace {
 	return &LogTrace{process: p, at: at, unknown: make(map[uint32]int64)}
 }
 
-// An LogTrace is the calls of a process.
+// A LogTrace has the calls of a process.
 type LogTrace struct {
 	process *Process
 	at      Place
 
 	fixes    xrayfdr.Fixes
 	problems []calls.Problem
-	more     int              // problems that are not kept
-	unknown  map[uint32]int64 // functions that the program does not have, and how often they were called
-	others   int64            // calls of further ones
+	more     int              // number of problems that are not kept
+	unknown  map[uint32]int64 // calls of functions that the program does not have, by number
+	others   int64            // calls of further such functions
 	missing  int64            // bytes of records that the runtime has not written
 
-	read, whole int64 // bytes of the process's buffers: of those that were begun, and of all
+	read, whole int64 // bytes of the process's buffers: begun so far, and in total
 	pairs       int64 // calls that made no others
-	short       int64 // of them, those that the runtime leaves out if it is not told otherwise
+	short       int64 // of pairs: too short to be logged by default
 }
 
-// Limits of what is kept of a trace that is not in order.
+// maxXRayProblems and maxUnknown bound the data about a faulty trace.
 const (
 	maxXRayProblems = 20
 	maxUnknown      = 1000
@@ -174,7 +173,7 @@ var (
 	_ calls.Describer = (*LogTrace)(nil)
 )
 
-// Path returns the file that the trace is in.
+// Path returns the file of the trace.
 func (t *LogTrace) Path() string { return t.at.Path }
 
 // Event is the name of the event of calls.
@@ -186,10 +185,10 @@ func (t *LogTrace) Name() string { return Event }
 // PID returns the process in the recording.
 func (t *LogTrace) PID() uint32 { return t.at.PID }
 
-// Rename sets what threads are called in the recording.
+// Rename sets the function that maps threads to those of the recording.
 func (t *LogTrace) Rename(tid func(uint32) uint32) { t.at.TID = tid }
 
-// HasCPU reports whether steps say where their thread ran.
+// HasCPU reports whether steps have the CPU of their thread.
 func (t *LogTrace) HasCPU() bool { return t.process.x.HasCPU() }
 
 // HasArgs reports whether steps may have arguments.
@@ -198,13 +197,13 @@ func (t *LogTrace) HasArgs() bool { return t.at.Args }
 // HasNotes reports whether steps may be notes.
 func (t *LogTrace) HasNotes() bool { return t.at.Notes }
 
-// Close does nothing: the file is the caller's.
+// Close does nothing: the file belongs to the caller.
 func (t *LogTrace) Close() error { return nil }
 
-// Read says how much of the process's buffers was read, in bytes.
+// Read returns how many bytes of the process's buffers were read, and their total.
 func (t *LogTrace) Read() (done, total int64) { return t.read, t.whole }
 
-// Threads returns the threads of the process. What was counted begins anew.
+// Threads returns the threads of the process. It resets all counts.
 func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 	t.fixes, t.problems, t.more, t.others, t.missing, t.pairs, t.short = xrayfdr.Fixes{}, nil, 0, 0, 0, 0, 0
 	clear(t.unknown)
@@ -219,8 +218,8 @@ func (t *LogTrace) Threads(context.Context) ([]calls.Thread, error) {
 	return threads, nil
 }
 
-// Pairs counts the calls that made no others, of those that were read, and of these the ones that
-// are so short that the runtime logs them only if it is told to (func_duration_threshold_us=0).
+// Pairs counts the calls, among those read, that made no others. short counts those of them that
+// the runtime drops by default (func_duration_threshold_us=0 keeps them).
 func (t *LogTrace) Pairs() (pairs, short int64) { return t.pairs, t.short }
 
 func (t *LogTrace) problem(p calls.Problem) {
@@ -231,7 +230,7 @@ func (t *LogTrace) problem(p calls.Problem) {
 	}
 }
 
-// unknownCall notes a call of a function that the program does not have.
+// unknownCall counts a call of a function that the program does not have.
 func (t *LogTrace) unknownCall(id uint32) {
 	if _, ok := t.unknown[id]; ok || len(t.unknown) < maxUnknown {
 		t.unknown[id]++

@@ -20,18 +20,18 @@ import (
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
-// An Trace is the part of a trace that a process of the recording wrote.
+// A Trace is the part of a trace that a process of the recording wrote.
 type Trace struct {
 	*LogTrace
 	Clock   func(uint64) uint64
 	Match   report.Clock
 	Summary report.XRaySummary
-	files   []*traceFile // the first is the one that is named
+	files   []*traceFile // the first is the named one
 	process *Process
 	life    life
 }
 
-// Close closes the files, if nobody else uses them.
+// Close closes the files, unless other traces use them.
 func (x *Trace) Close() error {
 	for _, f := range x.files {
 		f.release()
@@ -39,7 +39,7 @@ func (x *Trace) Close() error {
 	return nil
 }
 
-// Problems returns what is wrong with the trace. What damage is about, verify tells.
+// Problems returns the faults of the trace. For damage, they advise to use verify.
 func (x *Trace) Problems() []calls.Problem {
 	problems := x.LogTrace.Problems()
 	for i := range problems {
@@ -50,8 +50,8 @@ func (x *Trace) Problems() []calls.Problem {
 	return problems
 }
 
-// Traces adds the traces that opts name. Those that cannot be used become problems. The
-// error is of options that cannot be followed.
+// Traces calls add with the traces that opts name. Unusable traces become problems. The error is
+// that of unusable options.
 func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *codebytes.Files, opts *config.Options, found *report.Findings, add func(t calls.Trace, clock func(uint64) uint64, match report.Clock)) error {
 	xrays, err := openAll(ctx, rec, opts, found)
 	for _, x := range xrays {
@@ -60,9 +60,10 @@ func Traces(ctx context.Context, rec *recording.Recording, _ []*model.Dump, _ *c
 	return err
 }
 
-// Details returns what the summary says of the trace beside its calls.
+// Details returns the part of the summary that is not about calls.
 func (x *Trace) Details() *report.XRaySummary { return &x.Summary }
 
+// openAll opens the traces that opts name.
 func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	named := opts.Named(Kind)
 	if len(named) == 0 && len(opts.Programs) == 0 {
@@ -91,7 +92,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		f := &traceFile{path: path, file: file, users: 1}
 		files = append(files, f)
 		f.trace, err = read(file)
-		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty trace was not written to
+		if errors.Is(err, ErrNotLog) && !isEmpty(file) { // an empty file is a trace without records
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
 		if err != nil {
@@ -107,7 +108,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 		}
 		more, err := open(ctx, rec, f, binaries, opts, found)
 		if none := (clock.Unknown{}); errors.As(err, &none) {
-			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // it is no fault of the trace
+			found.Problem(report.ProblemOf(rec.In.Path, err, report.AdviceClock)) // the trace is sound
 		} else if err != nil {
 			found.Problem(report.ProblemOf(f.path, err, "name the trace that the recorded program wrote, whole"))
 		}
@@ -122,7 +123,7 @@ func isEmpty(file *os.File) bool {
 	return err == nil && st.Size() == 0
 }
 
-// join makes one trace of those that a program in a process wrote one after the other.
+// join joins the traces that a program in a process wrote one after the other.
 func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 	slices.SortStableFunc(xrays, func(a, b *Trace) int { return cmp.Compare(a.life.traced, b.life.traced) })
 	for _, x := range xrays {
@@ -147,20 +148,22 @@ func join(s *recording.Recording, xrays []*Trace) (joined []*Trace) {
 
 var adviceXRayBinary = "name the program, of the build that was recorded, with " + report.Mentioned("Programs", "FILE")
 
-// A traceFile is a file that holds a trace, for the processes in it.
+// A traceFile is a trace file, shared by the processes in it.
 type traceFile struct {
 	path  string
 	file  *os.File
-	trace *Log // nil if it cannot be used
+	trace *Log // nil if it is unusable
 	users int
 }
 
+// release closes the file after its last user.
 func (f *traceFile) release() {
 	if f.users--; f.users == 0 {
 		f.file.Close()
 	}
 }
 
+// read reads the trace in a file.
 func read(file *os.File) (*Log, error) {
 	st, err := file.Stat()
 	if err != nil {
@@ -169,7 +172,7 @@ func read(file *os.File) (*Log, error) {
 	return ReadLog(file, st.Size())
 }
 
-// share gives what is in several traces to the processes that wrote it.
+// share assigns the contents of several traces to the processes that wrote them.
 func share(s *recording.Recording, files []*traceFile, opts *config.Options, found *report.Findings) {
 	var traces []*Log
 	paths := make(map[*Log]string)
@@ -180,7 +183,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 		}
 		clock, _, counts, err := clockOf(s, f.trace, opts)
 		if err != nil {
-			return // and will be said
+			return // open reports it
 		}
 		if counts == nil {
 			own := f.trace.Clock
@@ -221,8 +224,8 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	}
 }
 
-// open finds the processes of a trace in the recording. Those that cannot be used become
-// problems; the error is of the trace as a whole.
+// open finds the processes of a trace in the recording. Unusable processes become problems. The
+// error is that of the trace as a whole.
 func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []*namedProgram, opts *config.Options, found *report.Findings) (xrays []*Trace, err error) {
 	trace := f.trace
 	for _, p := range trace.Problems {
@@ -267,8 +270,8 @@ func open(ctx context.Context, s *recording.Recording, f *traceFile, binaries []
 	return xrays, nil
 }
 
-// clockOf returns how a trace's times become the recording's. counts is not nil if they
-// do so from its counts.
+// clockOf returns the conversion of a trace's times to the recording's. If counts is not nil, it
+// converts counts directly.
 func clockOf(s *recording.Recording, t *Log, opts *config.Options) (toRecording func(uint64) uint64, match report.Clock, counts func(uint64) uint64, err error) {
 	if _, given, _ := clock.GivenOffset(opts.Clock); !given && s.ClockError() != "" && s.TimeConv != nil && !t.Clock.Emulated {
 		return clock.Shifted(0), report.Clock{Kind: report.ClockTSC}, s.TimeConv.Time, nil
@@ -279,9 +282,9 @@ func clockOf(s *recording.Recording, t *Log, opts *config.Options) (toRecording 
 	return toRecording, match, nil, err
 }
 
-// threadsOf returns how the numbers that a process of a trace has for its threads become
-// those of the recording. Where the process had a number of its own in its pid namespace, so
-// had its threads; in either, threads have numbers in the order in which they came.
+// threadsOf returns the conversion of a traced process's thread numbers to those of the recording.
+// It is nil if they agree. In another pid namespace, process and threads have other numbers. In
+// both namespaces, threads are numbered in the order of their start.
 func threadsOf(s *recording.Recording, p *Process, pid uint32) func(uint32) uint32 {
 	if p.PID == 0 || p.PID == pid {
 		return nil

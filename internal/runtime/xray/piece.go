@@ -7,14 +7,14 @@ import (
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 )
 
-// An piece is a buffer of a trace, or the end of one: what a process that was forked has
-// written into the buffer in which its parent was. Traces have millions of them.
+// A piece is a buffer of a trace, or the end of one: the part that a forked process wrote into its
+// parent's current buffer. Traces have millions of pieces.
 type piece struct {
 	x            *Log
 	offset, size int64  // of the buffer in the file
 	whole        int64  // size as it was read
-	from         int64  // records before this offset are another process's
-	tsc          uint64 // where it begins
+	from         int64  // records before this offset belong to another process
+	tsc          uint64 // count at its start
 	wall         int64  // CLOCK_MONOTONIC there, in nanoseconds
 	pid, tid     uint32
 	cpu          uint16
@@ -26,7 +26,7 @@ func (x *Log) piece(b *xrayfdr.Block) piece {
 	return piece{x: x, offset: b.Offset, size: b.Size, whole: b.Size, tsc: b.TSC, wall: b.WallTime(), pid: b.PID, tid: b.TID, cpu: b.CPU, base: b.Base, cut: b.Cut}
 }
 
-// block returns the buffer as a reader wants it.
+// block returns the buffer for the reader.
 func (p *piece) block() xrayfdr.Block {
 	return xrayfdr.Block{
 		Offset: p.offset, Size: p.size, Cut: p.cut, TID: p.tid, PID: p.pid, Base: p.base, TSC: p.tsc, CPU: p.cpu,
@@ -34,10 +34,10 @@ func (p *piece) block() xrayfdr.Block {
 	}
 }
 
-// end returns the offset behind the buffer.
+// end returns the offset after the buffer.
 func (p *piece) end() int64 { return p.offset + p.size }
 
-// time returns when the buffer began.
+// time returns the start time of the buffer.
 func (p *piece) time() uint64 {
 	if p.base == xrayfdr.NoBase {
 		return uint64(max(p.wall, 0))
@@ -45,13 +45,13 @@ func (p *piece) time() uint64 {
 	return p.x.Clock.Time(p.tsc)
 }
 
-// arrange makes processes and threads of the pieces.
+// arrange groups the pieces into processes and threads.
 func (x *Log) arrange() {
 	slices.SortStableFunc(x.pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid), cmp.Compare(a.wall, b.wall))
 	})
 	x.Processes = nil
-	first := make(map[*Process]int64) // the offset of its first buffer
+	first := make(map[*Process]int64) // offset of its first buffer
 	for rest := x.pieces; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].pid == rest[0].pid && rest[n].tid == rest[0].tid {
@@ -76,9 +76,8 @@ func (x *Log) arrange() {
 	slices.SortStableFunc(x.Processes, func(a, b *Process) int { return cmp.Compare(first[a], first[b]) })
 }
 
-// Join adds what the same process has written into another trace: the runtime begins a new file
-// each time that the program has it write what it has. A call that was running then goes on
-// in the next one.
+// Join appends another trace of the same process. The runtime begins a new file each time that the
+// program writes its buffers. A call that was running then continues in the next file.
 func (t *LogTrace) Join(o *LogTrace) {
 	p := t.process
 	for _, more := range o.process.Threads {
@@ -96,15 +95,14 @@ func (t *LogTrace) Join(o *LogTrace) {
 	p.Buffers += o.process.Buffers
 }
 
-// A pieceReader reads pieces, one after the other, with one window of a file at a time.
+// A pieceReader reads pieces one by one, with one window of a file at a time.
 type pieceReader struct {
 	r    *xrayfdr.Reader
 	x    *Log
 	from int64
 }
 
-// open goes to a piece. A reader of another file is given up; what it has set right is lost
-// unless somebody asked before.
+// open moves to a piece. It drops a reader of another file, with the reader's counts of fixes.
 func (r *pieceReader) open(p *piece) error {
 	if r.x != p.x {
 		r.x, r.r = p.x, xrayfdr.ReadBlocks(p.x.src, p.x.header, nil)

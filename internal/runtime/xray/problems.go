@@ -10,8 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/source"
 )
 
-// logFixes says what was set right in a trace, where that is more than bytes that mean
-// nothing.
+// logFixes describes the fixes in a trace, except for skipped meaningless bytes.
 var logFixes = []struct {
 	kind       xrayfdr.Fix
 	name, text string
@@ -25,7 +24,7 @@ var logFixes = []struct {
 	{xrayfdr.Searched, "lost-buffers", "buffers did not begin where those before them end, and were looked for"},
 }
 
-// Fixes returns what was set right in the buffers that were read.
+// Fixes returns the fixes in the buffers that were read.
 func (t *LogTrace) Fixes() (fixes []source.Fix) {
 	for _, r := range logFixes {
 		if n := t.fixes[r.kind]; n > 0 {
@@ -35,10 +34,10 @@ func (t *LogTrace) Fixes() (fixes []source.Fix) {
 	return fixes
 }
 
-// Fixed counts everything that was set right in the buffers that were read.
+// Fixed returns the counts of all fixes in the buffers that were read.
 func (t *LogTrace) Fixed() xrayfdr.Fixes { return t.fixes }
 
-// Problems returns what is wrong with the buffers that were read.
+// Problems returns the faults of the buffers that were read.
 func (t *LogTrace) Problems() []calls.Problem {
 	problems := slices.Clone(t.problems)
 	if n := t.fixes[xrayfdr.CutFile]; n > 0 {

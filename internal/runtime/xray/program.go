@@ -20,17 +20,17 @@ import (
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
-// An program says where functions of a process are.
+// A program has the addresses of functions in a process.
 type program struct {
 	pid       uint32
 	path      string
 	functions *xraymap.Map
-	bias      uint64 // how far above its own addresses the program was
-	since     uint64 // when it was mapped
-	unchecked bool   // nothing tells whether it is the build that was recorded
+	bias      uint64 // difference between its addresses in memory and in the file
+	since     uint64 // time of its mapping
+	unchecked bool   // nothing proves that it is the recorded build
 }
 
-// address returns where a function is in the process.
+// address returns the address of a function in the process.
 func (p *program) address(id uint32) (uint64, bool) {
 	addr, ok := p.functions.Address(id)
 	return addr + p.bias, ok
@@ -42,6 +42,7 @@ type namedProgram struct {
 	functions *xraymap.Map
 }
 
+// readBinaries reads the programs that opts name.
 func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 	for _, path := range opts.Programs {
 		file, f := recording.OpenELF(path)
@@ -71,7 +72,7 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 			return program, err
 		}
 	}
-	// In a pid namespace of its own it had another number. Then it is the only one that had
+	// In its own pid namespace, the process had another number. Then it must be the only one with
 	// such a program at that time.
 	var found *program
 	for pid := range s.Processes {
@@ -89,8 +90,8 @@ func findProgram(s *recording.Recording, p *Process, clock func(uint64) uint64, 
 	return found, nil
 }
 
-// pidOf returns which process of the recording a trace says that it is of, or whose its
-// threads are, in traces that do not say.
+// pidOf returns the process in the recording that a trace names. If it names none, its threads
+// decide. 0 means unknown.
 func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, error) {
 	if s.Processes[p.PID] != nil && p.PID != 0 {
 		return p.PID, nil
@@ -119,11 +120,10 @@ func pidOf(s *recording.Recording, p *Process, opts *config.Options) (uint32, er
 	return 0, nil
 }
 
-// programOf finds the program that a process ran at a time: the first of its files that
-// is instrumented.
+// programOf finds the program that a process ran at a time: the first instrumented file.
 func programOf(s *recording.Recording, pid uint32, time uint64, binaries []*namedProgram, opts *config.Options) (*program, error) {
 	maps := s.FileMapsOf(pid, time)
-	if len(maps) == 0 { // the trace is of another time, and that will be said
+	if len(maps) == 0 { // the trace is of another time, which is reported elsewhere
 		maps = s.FileMapsOf(pid, math.MaxUint64)
 	}
 	var names []string
@@ -156,13 +156,13 @@ var (
 	errNoFit      = fmt.Errorf("%w: its code is not as long as what was mapped", errOtherBuild)
 )
 
-// instrumented returns the functions of a mapped file: of one that opts names, of the file
-// itself, or of one of its name beside the recording or in the directories for dumps. The
-// first file of a process is the program itself.
+// instrumented returns the functions of a mapped file. It tries a file that opts name, the file
+// itself, and one of its name beside the recording or in the directories for dumps. The first file
+// of a process is the program itself.
 //
-// perf keeps the build ids of files that have samples, and no others. Without one, the file
-// that was mapped is known by its inode. A copy is not, and is taken only if the file that was
-// mapped is gone; if that was replaced, nothing tells which of the two builds the copy is.
+// perf keeps the build ids of files with samples, and no others. Without one, the inode identifies
+// the mapped file. A copy has another inode, and is used only if the mapped file is gone. If the
+// mapped file was replaced, the build of a copy cannot be checked.
 func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording.FileMap, binaries []*namedProgram, first bool, opts *config.Options) (*program, error) {
 	want := m.BuildID
 	if want == "" {
@@ -195,7 +195,7 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 		if i > 0 && there != nil && !same {
 			if st, err := file.Stat(); err == nil && os.SameFile(there, st) {
 				file.Close()
-				continue // under another name
+				continue // the same file under another name
 			}
 		}
 		if !same && !unchecked {
@@ -225,14 +225,14 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 	return nil, why
 }
 
-// madeUpDevice reports whether a file has the inode that was mapped, but on another device: file
-// systems like btrfs and overlayfs make up the device that stat(2) tells.
+// madeUpDevice reports whether a file has the mapped inode on another device. File systems like
+// btrfs and overlayfs make up the device in stat(2).
 func madeUpDevice(m *recording.FileMap, st os.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && m.File.Inode != 0 && sys.Ino == m.File.Inode && (unix.Major(sys.Dev) != m.File.Major || unix.Minor(sys.Dev) != m.File.Minor)
 }
 
-// isRecordedFile reports whether what lies at a path is the file that was mapped.
+// isRecordedFile reports whether the file at a path is the mapped one.
 func isRecordedFile(s *recording.Recording, m *recording.FileMap, path string) bool {
 	file, f := recording.OpenELF(path)
 	if f == nil {
@@ -242,7 +242,7 @@ func isRecordedFile(s *recording.Recording, m *recording.FileMap, path string) b
 	return s.IsRecorded(m, file, f)
 }
 
-// fits reports whether the code of the program is as long as what was mapped of a file.
+// fits reports whether the program's code is as long as the mappings of a file.
 func (p *program) fits(maps []recording.FileMap, file *recording.FileMap) bool {
 	lo, hi := uint64(math.MaxUint64), uint64(0)
 	for i := range maps {
@@ -253,7 +253,7 @@ func (p *program) fits(maps []recording.FileMap, file *recording.FileMap) bool {
 	return p.functions.Fits(lo, hi)
 }
 
-// place finds out where the program lies.
+// place sets the bias of the program.
 func (p *program) place(maps []recording.FileMap, file *recording.FileMap) error {
 	for i := range maps {
 		if m := &maps[i]; m.Same(file) {

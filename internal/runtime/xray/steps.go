@@ -10,7 +10,7 @@ import (
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
-// An steps makes steps of the records of one thread, buffer by buffer.
+// A steps converts the records of one thread to steps, buffer by buffer.
 type steps struct {
 	trace *LogTrace
 	tid   uint32
@@ -18,14 +18,14 @@ type steps struct {
 	rest  []piece
 
 	piece   *piece
-	reading bool            // a block
-	ahead   *xrayfdr.Record // was read to see whether it is an argument
-	err     error           // likewise; to be dealt with
-	base    uint64          // of a block without counts of its own: when it began; 0 for others
+	reading bool            // a block is open
+	ahead   *xrayfdr.Record // record that was read ahead, in search of an argument
+	err     error           // error of reading ahead, not yet handled
+	base    uint64          // start of a block without counts of its own; 0 for other blocks
 	time    uint64          // of the last step, in the recording
-	entered uint32          // the function of the record before, if it was a plain entry
+	entered uint32          // function of the record before, if that was a plain entry
 	args    []uint64        // of the last entry
-	counted xrayfdr.Fixes   // of the reader, by the trace
+	counted xrayfdr.Fixes   // fixes of the reader that the trace has counted
 }
 
 func newXRaySteps(t *LogTrace, thread *Thread) *steps {
@@ -39,7 +39,7 @@ func newXRaySteps(t *LogTrace, thread *Thread) *steps {
 // TID returns the thread in the recording.
 func (s *steps) TID() uint32 { return s.tid }
 
-// Next makes the next step. Where a buffer breaks off, the step is a Gap.
+// Next returns the next step. If a buffer breaks off, the step is a Gap.
 func (s *steps) Next(step *calls.Step) error {
 	for {
 		r, err := s.record()
@@ -57,7 +57,7 @@ func (s *steps) Next(step *calls.Step) error {
 			function, ok := s.trace.at.Function(r.Function)
 			entry := r.Kind == xrayfdr.Enter || r.Kind == xrayfdr.EnterArgs
 			if !ok {
-				// Its exits are left out like its entries, so that all others still match.
+				// Drop its exits like its entries, so that all others still match.
 				if entry {
 					s.trace.unknownCall(r.Function)
 				}
@@ -67,7 +67,7 @@ func (s *steps) Next(step *calls.Step) error {
 			*step = calls.Step{Kind: xrayKinds[r.Kind], Time: s.at(r.TSC), Function: function, CPU: uint32(r.CPU)}
 			if entry {
 				s.entered = id
-				if step.Args = s.arguments(); len(step.Args) > 0 { // r is gone now
+				if step.Args = s.arguments(); len(step.Args) > 0 { // r is invalid now
 					s.entered = 0
 				}
 				return nil
@@ -88,13 +88,13 @@ func (s *steps) Next(step *calls.Step) error {
 	}
 }
 
-// threshold is what calls have to take at least to be logged, if the runtime is not told
-// otherwise (func_duration_threshold_us), in nanoseconds.
+// threshold is the minimum duration of calls that the runtime logs by default
+// (func_duration_threshold_us), in nanoseconds.
 const threshold = 5000
 
 var xrayKinds = [...]calls.Kind{xrayfdr.Enter: calls.Enter, xrayfdr.EnterArgs: calls.Enter, xrayfdr.Exit: calls.Exit, xrayfdr.TailExit: calls.TailExit}
 
-// record returns the next record of the block. Without a block, and behind its last one, the
+// record returns the next record of the block. Without a block, and after its last record, the
 // error is io.EOF.
 func (s *steps) record() (*xrayfdr.Record, error) {
 	if r := s.ahead; r != nil {
@@ -111,8 +111,8 @@ func (s *steps) record() (*xrayfdr.Record, error) {
 	return s.r.next()
 }
 
-// next goes on behind the end of a block, or where it breaks off: there is a gap then, and
-// the reader goes on with the next block.
+// next goes on after the end of a block. If the block breaks off, it reports a gap, and goes on
+// with the next block.
 func (s *steps) next(end error) (gap bool, err error) {
 	var damage *wire.Error
 	switch {
@@ -133,7 +133,7 @@ func (s *steps) next(end error) (gap bool, err error) {
 	return false, s.block()
 }
 
-// block goes to the next block, or returns io.EOF.
+// block moves to the next block, or returns io.EOF.
 func (s *steps) block() error {
 	s.count()
 	if len(s.rest) == 0 {
@@ -156,13 +156,13 @@ func (s *steps) block() error {
 	return nil
 }
 
-// isXRayDamage reports whether a reader has come to bytes that mean nothing.
+// isXRayDamage reports whether an error of a reader is about meaningless bytes.
 func isXRayDamage(err error) bool {
 	var damage *wire.Error
 	return errors.As(err, &damage)
 }
 
-// count hands on what the reader has set right since it was last asked.
+// count adds the reader's new fixes to the trace's.
 func (s *steps) count() {
 	if s.r.r == nil {
 		return
@@ -174,7 +174,7 @@ func (s *steps) count() {
 	s.counted = now
 }
 
-// arguments reads those of an entry, and the record behind them. They are valid until the
+// arguments reads the arguments of an entry, and the record after them. They are valid until the
 // next entry.
 func (s *steps) arguments() []uint64 {
 	s.args = s.args[:0]

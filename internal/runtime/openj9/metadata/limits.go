@@ -9,29 +9,29 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// MaxOriginName is how much of the name of an inlined function is kept. Every call of
-// every function repeats it.
+// MaxOriginName is the maximum length of an inlined function's name, in bytes. Every call of every
+// function repeats the name.
 const MaxOriginName = 8 << 10
 
-// Names of Java methods and of their files, and how long they get. A string of a class file
-// has up to 65535 bytes, three of them make a name, and a record needs each only once for as
-// many methods as it likes: so names are cut while they are made.
+// Length limits for names of Java methods and their files. A string of a class file has up to 65535
+// bytes, and a name consists of three. A record needs each string only once for any number of
+// methods. So names are cut while they are made.
 
 const (
-	// maxBodyNames is how many bytes the names and files of a body have before more of them
-	// are cut to maxShortName.
+	// maxBodyNames is the total length of a body's names and files, in bytes. Beyond it, further
+	// names are cut to maxShortName.
 	maxBodyNames = 2 << 20
 	maxShortName = 200
 
-	// maxListingName bounds the name of a listing, which file systems let have 255 bytes
-	// with an address and the extension.
+	// maxListingName bounds the name of a listing, in bytes. With an address and the extension, it
+	// must fit into the 255 bytes of file systems.
 	maxListingName = 200
 
-	// maxNameShown bounds the names in a listing.
+	// maxNameShown bounds the names in a listing, in bytes.
 	maxNameShown = 500
 )
 
-// nameLimit is how long the next name may be.
+// nameLimit returns the maximum length of the next name, in bytes.
 func (t *tree) nameLimit() int {
 	if t.named > maxBodyNames {
 		return maxShortName
@@ -39,14 +39,14 @@ func (t *tree) nameLimit() int {
 	return MaxOriginName
 }
 
-// methodName returns a method's name as the JVMTI agent gives it, of at most limit bytes:
+// methodName returns a method's name in the JVMTI agent's form, at most limit bytes:
 // java.lang.String.equals(Ljava/lang/Object;)Z.
 func methodName(m *jitdump.JavaMethod, limit int) string {
 	return joinedName(limit, m.Class, []byte("."), m.Name, m.Signature)
 }
 
-// methodFile returns the name of the source file of a method, or as the agent does, that of
-// its class file if the source's is not known, of at most limit bytes.
+// methodFile returns the name of a method's source file, at most limit bytes. If that is unknown,
+// it returns the name of the class file, as the agent does.
 func methodFile(m *jitdump.JavaMethod, limit int) string {
 	if len(m.File) == 0 {
 		return joinedName(limit, nil, m.Class, []byte(".class"))
@@ -54,7 +54,7 @@ func methodFile(m *jitdump.JavaMethod, limit int) string {
 	return joinedName(limit, nil, m.File)
 }
 
-// sourceFile is javaFile, which methods share.
+// sourceFile is methodFile with strings that methods share.
 func (t *tree) sourceFile(m *jitdump.JavaMethod) string {
 	file := methodFile(m, t.nameLimit())
 	if same, ok := t.files[file]; ok {
@@ -65,8 +65,8 @@ func (t *tree) sourceFile(m *jitdump.JavaMethod) string {
 	return file
 }
 
-// joinedName joins strings of a class file to a name of at most limit bytes. The first is
-// the name of a class, in which slashes become dots.
+// joinedName joins strings of a class file to a name of at most limit bytes. The first string is a
+// class name: its slashes become dots.
 func joinedName(limit int, parts ...[]byte) string {
 	size, sum := 0, uint32(0)
 	for _, p := range parts {
@@ -76,7 +76,7 @@ func joinedName(limit int, parts ...[]byte) string {
 	for i, p := range parts {
 		if size > limit {
 			sum = crc32.Update(sum, crc32.IEEETable, p)
-			p = p[:min(len(p), 2*limit)] // in UTF-8 it has at least two thirds of that
+			p = p[:min(len(p), 2*limit)] // in UTF-8 it has at least two thirds of that length
 		}
 		text := Utf8Of(p)
 		if i == 0 {
@@ -90,7 +90,7 @@ func joinedName(limit int, parts ...[]byte) string {
 	return marked([]byte(b.String()), limit, sum)
 }
 
-// shortened returns a name, or its beginning with a mark if it has more than limit bytes.
+// shortened returns a name. If it has more than limit bytes, it returns its beginning with a mark.
 func shortened(name []byte, limit int) string {
 	if len(name) <= limit {
 		return string(name)
@@ -98,14 +98,14 @@ func shortened(name []byte, limit int) string {
 	return marked(name, limit, crc32.ChecksumIEEE(name))
 }
 
-// marked cuts a name that has been too long, and puts a checksum behind it that tells it
-// from others that begin alike.
+// marked cuts a name to limit bytes, and appends a checksum. The checksum distinguishes it from
+// others with the same beginning.
 func marked(name []byte, limit int, sum uint32) string {
 	mark := fmt.Sprintf("...[%08x]", sum)
 	return string(Beginning(name, limit-len(mark))) + mark
 }
 
-// Beginning returns at most limit bytes of a text, and does not cut its characters.
+// Beginning returns at most limit bytes of a text, and cuts between characters.
 func Beginning(text []byte, limit int) []byte {
 	if len(text) <= limit {
 		return text

@@ -11,30 +11,27 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// From the metadata that OpenJ9 keeps of a compiled body to lines and the tree of
-// inlined calls. Its stack maps say which byte code the code belongs to, from each
-// point on where the collector may run and up to the next one: so between such points
-// the byte code is that of the last one before.
+// Conversion of OpenJ9's metadata of a compiled body to lines and the tree of inlined calls. Its
+// stack maps give the bytecode at each point where the garbage collector may run. Between two such
+// points, the bytecode of the first one applies.
 
-// A Code is code that metadata of OpenJ9 is about: all of a body, or its warm or
-// its cold part.
+// A Code is code with OpenJ9's metadata: all of a body, or its warm or its cold part.
 type Code struct {
 	Body       *j9meta.Body
-	Methods    []jitdump.JavaMethod // what is known of the methods that Body refers to
+	Methods    []jitdump.JavaMethod // known methods that Body refers to
 	Addr, Size uint64               // of the code
-	Name       []byte               // the body's own method, if Methods do not have it
+	Name       []byte               // name of the body's own method, if Methods lacks it
 }
 
-// Lines is what metadata says of code.
+// Lines is the result of reading the metadata of code.
 type Lines struct {
-	Info     *jitdump.DebugInfo2 // offsets are from J9Code.Addr
-	Listings []source.MadeText   // files of Info that there are none of, one for each name
-	TooDeep  int                 // inlined calls, left out, that are deeper than jitdump.MaxDepth
+	Info     *jitdump.DebugInfo2 // offsets count from Code.Addr
+	Listings []source.MadeText   // files of Info without a source file, one for each name
+	TooDeep  int                 // number of dropped inlined calls, deeper than jitdump.MaxDepth
 }
 
-// Lines returns what the metadata says of the code. With an error, Info has no
-// inlined calls, or is nil; offsets of a *wire.Error count from the start of the
-// metadata.
+// Lines returns the lines and inlined calls of the code. With an error, Info has no inlined calls,
+// or is nil. Offsets of a *wire.Error count from the start of the metadata.
 func (c *Code) Lines() (Lines, error) {
 	first, size, err := c.part()
 	if err != nil {
@@ -54,19 +51,18 @@ func (c *Code) Lines() (Lines, error) {
 	return out, err
 }
 
-// OnlyListings returns the Listings of Lines, which takes much less.
+// OnlyListings returns the Listings of Lines, at much lower cost.
 func (c *Code) OnlyListings() []source.MadeText {
 	if _, _, err := c.part(); err != nil {
 		return nil
 	}
 	t := newJ9Tree(c)
-	_ = t.read(c.Body.Ranges()) // Lines complains
+	_ = t.read(c.Body.Ranges()) // Lines reports the error
 	return t.listings()
 }
 
-// part returns which of the body's code the code is: its offset from startPC, and its
-// size. Code of another size than that of the part is another function's, which has come to
-// lie there since.
+// part returns the code's offset from startPC, and its size, both in bytes. Code of another size
+// than the part belongs to another function, which was loaded there later.
 func (c *Code) part() (first, size uint32, err error) {
 	h := &c.Body.Header
 	switch {
@@ -99,8 +95,8 @@ func (c *Code) part() (first, size uint32, err error) {
 	return uint32(start - h.StartPC), uint32(c.Size), nil
 }
 
-// fault returns an error about a field of the header: one of the first, which are pointers,
-// or the flags, which numbers of 16 bytes are in front of.
+// fault returns an error about a field of the header. The field is one of the first, which are
+// pointers, or the flags, which come after 16 more bytes of numbers.
 func (c *Code) fault(field, text string) error {
 	at := map[string]int{"startPC": 5, "endWarmPC": 6, "startColdPC": 7, "endPC": 8, "flags": 10}[field] * c.Body.Layout.PointerSize
 	if field == "flags" {
@@ -109,35 +105,36 @@ func (c *Code) fault(field, text string) error {
 	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.ExceptionTable.String(), Field: field, Offset: int64(at), Text: text}
 }
 
-// A tree is the tree of inlined calls that a body describes.
+// A tree is the tree of a body's inlined calls.
 type tree struct {
 	*Code
 	builder jitdump.InlineBuilder
 	methods map[uint64]*jitdump.JavaMethod // by address
 	made    map[methodKey]*method
-	texts   map[string]*listingText // listings, by their file
-	files   map[string]string       // source files, each of them once
-	named   int                     // bytes of names and files
+	texts   map[string]*listingText // listings, by file
+	files   map[string]string       // source files, each string once
+	named   int                     // total length of names and files, in bytes
 	outer   *method
 	sites   []inlineSite
-	path    []int // memory of site
+	path    []int // reused memory of site
 	tooDeep int
 }
 
-// A methodKey tells methods apart. Unloaded ones, which nobody can tell apart, are one.
+// A methodKey identifies a method. All unloaded methods have one key, because nothing distinguishes
+// them.
 type methodKey struct {
 	method   uint64
 	unloaded bool
 }
 
-// A inlineSite is what is known of an inlined call.
+// An inlineSite is the state of an inlined call.
 type inlineSite struct {
 	known, onWay bool
-	err          *wire.Error    // it is in no call that there is
-	call         jitdump.CallID // that it is, or is in if it is too deep
+	err          *wire.Error    // it is in no existing call
+	call         jitdump.CallID // the call, or the outer one if it is too deep
 	depth        int
-	method       *method // whose code is shown
-	fixed        bool    // too deep: all its code is that of byte code index
+	method       *method // method with the code
+	fixed        bool    // too deep: all its code belongs to bytecode index
 	index        int
 }
 
@@ -155,8 +152,8 @@ func newJ9Tree(c *Code) *tree {
 	return t
 }
 
-// read follows the byte codes of all ranges to the calls they are in. The error, a
-// *wire.Error, is about one that is in none that there is.
+// read finds the calls of the bytecodes of all ranges. The error, a *wire.Error, is about a
+// bytecode in no existing call.
 func (t *tree) read(ranges []j9meta.Range) error {
 	var first *wire.Error
 	for i := range ranges {
@@ -181,17 +178,17 @@ func (t *tree) read(ranges []j9meta.Range) error {
 	return nil
 }
 
-// isGap says whether a range has no byte code.
+// isGap reports whether a range has no bytecode.
 func (t *tree) isGap(r *j9meta.Range) bool { return t.Body.Atlas.Maps[r.Map].Gap() }
 
-// A place is a byte code in a call.
+// A place is a bytecode in a call.
 type place struct {
 	call   jitdump.CallID
 	method *method
 	index  int
 }
 
-// place returns where a byte code is.
+// place returns the place of a bytecode.
 func (t *tree) place(info j9meta.ByteCodeInfo) (place, *wire.Error) {
 	if info.CallerIndex < 0 {
 		return place{jitdump.Outer, t.outer, info.ByteCodeIndex}, nil
@@ -207,8 +204,7 @@ func (t *tree) place(info j9meta.ByteCodeInfo) (place, *wire.Error) {
 	return p, nil
 }
 
-// site returns what is known of a site. Each is entered once, from the outermost
-// that is not known yet inwards.
+// site returns the state of a site. It enters unknown sites once, from the outermost inwards.
 func (t *tree) site(i int) (*inlineSite, *wire.Error) {
 	if i >= len(t.sites) {
 		return nil, &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Text: fmt.Sprintf("is %d; there are %d sites", i, len(t.sites))}
@@ -242,12 +238,13 @@ func (t *tree) site(i int) (*inlineSite, *wire.Error) {
 	return &t.sites[i], t.sites[i].err
 }
 
+// siteFault returns an error about a site.
 func (t *tree) siteFault(site int, format string, args ...any) *wire.Error {
 	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.InlineInfo.String(), Field: "callerIndex",
 		Offset: int64(t.Body.Sites[site].Offset + t.Body.Layout.PointerSize), Text: fmt.Sprintf(format, args...)}
 }
 
-// enter makes a call of a site whose caller is known.
+// enter makes the call of a site with a known caller.
 func (t *tree) enter(i int) {
 	s, site := &t.sites[i], &t.Body.Sites[i]
 	caller := inlineSite{call: jitdump.Outer, depth: -1, method: t.outer}
@@ -274,14 +271,13 @@ func (t *tree) enter(i int) {
 type row struct {
 	offset uint32
 	place  place
-	known  bool // or else no line
+	known  bool // false: no line
 }
 
-// rows calls f for each place in the part of the body's code that begins at first and has
-// size bytes. Code that no map is for, in front of the first one as a rule, is the
-// method's own.
+// rows calls f for each place in a part of the body's code, of size bytes from first on. Code
+// without a map belongs to the method itself. Usually it precedes the first map.
 func (t *tree) rows(ranges []j9meta.Range, first, size uint32, f func(row)) {
-	next := uint32(0) // up to which there are rows
+	next := uint32(0) // end of the rows so far
 	own := place{jitdump.Outer, t.outer, -1}
 	for i := range ranges {
 		r := &ranges[i]
@@ -318,7 +314,7 @@ func (t *tree) build(ranges []j9meta.Range, first, size uint32) (*jitdump.DebugI
 	return t.builder.Record(size)
 }
 
-// unfit says of the maps what the builder said of the record that it was to make of them.
+// unfit turns an error of the builder into one about the maps.
 func (t *tree) unfit(err error) error {
 	if err == nil {
 		return nil
@@ -331,7 +327,7 @@ func (t *tree) unfit(err error) error {
 	return &wire.Error{Format: j9meta.FormatName, Record: j9meta.StackAtlasSection.String(), Field: "maps", Offset: at, Text: "make inlined calls of " + text}
 }
 
-// linesOnly returns a record of nothing but lines: each is of the innermost method.
+// linesOnly returns a record with lines only: each has the file and line of its innermost method.
 func (t *tree) linesOnly(ranges []j9meta.Range, first, size uint32) *jitdump.DebugInfo2 {
 	d := new(jitdump.DebugInfo2)
 	files := make(map[string]uint32)

@@ -15,17 +15,17 @@ import (
 
 // Java methods: their names, lines, and the listings of those without lines.
 
-// A method is a method that a body has code of.
+// A method is a method with code in a body.
 type method struct {
 	id    jitdump.FunctionID
 	name  string
 	file  string
-	lines []jitdump.JavaLine // with growing indexes
+	lines []jitdump.JavaLine // sorted by index
 	text  *listingText       // the listing, if there are no lines
 }
 
-// method returns the method at an address. What there is no table of is called by
-// fallback, or by its address.
+// method returns the method at an address. Methods missing from the table are named by fallback, or
+// else by their address.
 func (t *tree) method(address uint64, unloaded bool, fallback []byte) *method {
 	key := methodKey{address, unloaded}
 	if unloaded {
@@ -56,14 +56,14 @@ func (t *tree) method(address uint64, unloaded bool, fallback []byte) *method {
 		m.file = t.listingFile(m.name, key)
 		m.text = &listingText{at: make(map[int]*listingEntry), unloaded: unloaded}
 		t.texts[m.file] = m.text
-		m.text.entry(0) // where the method begins
+		m.text.entry(0) // start of the method
 	}
 	m.id = t.builder.Function(m.name, m.file, m.line(-1), jitdump.NoColumn, flags)
 	return m
 }
 
-// line returns the line of a byte code: that of the last index of the table which is
-// not larger. What is in front of all, as the start of a method is, has the first one.
+// line returns the line of a bytecode: that of the last index in the table which is not larger. An
+// index before all others, such as the start of a method, gets the first line.
 func (m *method) line(index int) uint32 {
 	if m.text != nil {
 		return uint32(max(index, 0)) + 1
@@ -72,7 +72,7 @@ func (m *method) line(index int) uint32 {
 	return m.lines[max(behind-1, 0)].Line
 }
 
-// inOrder returns lines with growing indexes.
+// inOrder returns lines sorted by index.
 func inOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
 	byIndex := func(a, b jitdump.JavaLine) int { return cmp.Compare(a.ByteCodeIndex, b.ByteCodeIndex) }
 	if slices.IsSortedFunc(lines, byIndex) {
@@ -83,9 +83,9 @@ func inOrder(lines []jitdump.JavaLine) []jitdump.JavaLine {
 	return lines
 }
 
-// Utf8Of returns a string of a class file in UTF-8. There, characters beyond the first
-// 65536 are two surrogates of three bytes each, and NUL is C0 80 (The Java Virtual
-// Machine Specification, 4.4.7). Half a pair and a NUL become U+FFFD.
+// Utf8Of converts a string of a class file to UTF-8. There, characters beyond the first 65536 are
+// two surrogates of three bytes each, and NUL is C0 80 (The Java Virtual Machine Specification,
+// 4.4.7). A single surrogate and NUL become U+FFFD.
 func Utf8Of(s []byte) string {
 	if !slices.ContainsFunc(s, func(c byte) bool { return c == 0xed || c == 0xc0 }) {
 		return string(s)
@@ -114,7 +114,7 @@ func Utf8Of(s []byte) string {
 	return string(out)
 }
 
-// surrogate returns the surrogate of low to low+0x3ff that s begins with, or 0.
+// surrogate returns the surrogate in low to low+0x3ff at the start of s, or 0.
 func surrogate(s []byte, low rune) rune {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xc0 != 0x80 || s[2]&0xc0 != 0x80 {
 		return 0
@@ -125,7 +125,7 @@ func surrogate(s []byte, low rune) rune {
 	return 0
 }
 
-// printed returns a name for a text, in which a line must stay one.
+// printed returns a name for a text, without line breaks and control characters.
 func printed(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -135,14 +135,13 @@ func printed(name string) string {
 	}, name)
 }
 
-// unloadedName is what methods of which nobody knows the class any more are called.
+// unloadedName is the name of methods with an unknown, unloaded class.
 const unloadedName = "[unloaded]"
 
-// listingFile returns the name of the listing of a method. It is the same for all
-// bodies of the method; that they differ is what PlaceSource is for. Of several methods
-// of one name, as there are where names have no signatures or classes have several
-// loaders, the body's own or else the one that comes first has it; the others' have their
-// addresses behind.
+// listingFile returns the name of a method's listing. It is the same for all bodies of the method;
+// PlaceSource handles differing texts. Several methods may have one name, if names lack signatures
+// or if classes have several loaders. Then the body's own method, or else the first one, gets the
+// plain name. Others get their address appended.
 func (t *tree) listingFile(name string, key methodKey) string {
 	name = shortened([]byte(strings.ReplaceAll(printed(name), "/", ".")), maxListingName)
 	file := name + ".bytecode"
@@ -153,24 +152,24 @@ func (t *tree) listingFile(name string, key methodKey) string {
 	return file
 }
 
-// A listingText is what a listing says: of some indexes, which code there is.
+// A listingText is a listing: the code of some bytecodes, by index.
 type listingText struct {
 	at       map[int]*listingEntry
-	unloaded bool // of all methods that were unloaded, as nobody can tell them apart
+	unloaded bool // of all unloaded methods, because nothing distinguishes them
 }
 
-// A listingEntry is what is known of a byte code.
+// A listingEntry has the code of a bytecode.
 type listingEntry struct {
-	code    [][2]uint32 // offsets from startPC
-	more    int         // how many more there are
+	code    [][2]uint32 // offsets from startPC: start and end
+	more    int         // number of further pieces of code
 	inlined []*method
-	calls   int // how many more of those
+	calls   int // number of further calls
 }
 
-// maxNamed is how many pieces of code, and how many methods, a line of a listing names.
+// maxNamed bounds the pieces of code, and the methods, in a line of a listing.
 const maxNamed = 4
 
-// code takes note of code of a byte code.
+// code records code of a bytecode.
 func (m *method) code(index int, start, end uint32) {
 	if m.text == nil {
 		return
@@ -186,7 +185,7 @@ func (m *method) code(index int, start, end uint32) {
 	}
 }
 
-// inlines takes note of a call whose code is that of what it calls.
+// inlines records an inlined call.
 func (m *method) inlines(index int, callee *method) {
 	if m.text == nil {
 		return
@@ -201,6 +200,7 @@ func (m *method) inlines(index int, callee *method) {
 	}
 }
 
+// entry returns the entry of a bytecode, and creates it if needed.
 func (t *listingText) entry(index int) *listingEntry {
 	index = max(index, 0)
 	e, ok := t.at[index]
@@ -211,12 +211,11 @@ func (t *listingText) entry(index int) *listingEntry {
 	return e
 }
 
-// maxListings bounds the text of all listings of a body, in bytes. One has up to
-// jitcode.MaxText, as no longer one is shown.
+// maxListings bounds the total text of a body's listings, in bytes. One listing has up to
+// jitcode.MaxText, because longer texts are not shown.
 const maxListings = 4 * jitcode.MaxText
 
-// listings returns the listings of the methods without lines, in the order of their
-// names.
+// listings returns the listings of the methods without lines, sorted by name.
 func (t *tree) listings() []source.MadeText {
 	var list []source.MadeText
 	for file := range t.texts {
@@ -231,8 +230,7 @@ func (t *tree) listings() []source.MadeText {
 	return slices.DeleteFunc(list, func(l source.MadeText) bool { return l.Text == "" })
 }
 
-// String returns the listing, without the lines behind that do not fit into limit
-// bytes.
+// String returns the listing. It drops lines at the end that exceed limit bytes.
 func (t *listingText) String(limit int) string {
 	indexes := make([]int, 0, len(t.at))
 	for index := range t.at {
@@ -258,7 +256,7 @@ func (t *listingText) String(limit int) string {
 	return b.String()
 }
 
-// describe returns the line of a byte code.
+// describe returns the line of a bytecode.
 func (e *listingEntry) describe(index int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%5d:", index)

@@ -4,10 +4,10 @@ import (
 	"github.com/jitinject/jitinject/jitdump"
 )
 
-// What those need who show records and captures, so that methods and lines are the same there.
+// Names for the display of records and captures, the same as in functions.
 
-// JavaName returns the name of a method of a record as functions have it.
+// JavaName returns the name of a record's method, as in functions.
 func JavaName(m *jitdump.JavaMethod) string { return methodName(m, MaxOriginName) }
 
-// JavaFile returns the name of a method's file as functions have it.
+// JavaFile returns the name of a method's file, as in functions.
 func JavaFile(m *jitdump.JavaMethod) string { return methodFile(m, MaxOriginName) }
