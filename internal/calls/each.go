@@ -5,7 +5,7 @@ import (
 )
 
 // With Options.Sampled, only referenced functions are made, and the targets of their branches
-// (targets.go). First everything is planned, then unreferenced functions are dropped. So the
+// (targets.go of package plan). First everything is planned, then unreferenced functions are dropped. So the
 // remaining ones are identical, byte by byte.
 //
 // perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
