@@ -242,7 +242,7 @@ func (m *Maker) enter(d *model.Dump) (err error) {
 	if m.builder, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
 		return err
 	}
-	opts.Tight = false // see appendPath
+	opts.Tight = false // see model.Object.AppendPath
 	if m.bundler, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
 		return err
 	}

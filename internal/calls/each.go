@@ -5,8 +5,8 @@ import (
 )
 
 // With Options.Sampled, only referenced functions are made, and the targets of their branches
-// (targets.go). First everything is planned, then unreferenced functions are dropped. So the
-// remaining ones are identical, byte by byte.
+// (targets.go of package plan). First everything is planned, then unreferenced functions are
+// dropped. So the remaining ones are identical, byte by byte.
 //
 // perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
 // at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a

@@ -28,7 +28,7 @@ import (
 // Of rows of other files, 1.4 % remain: their position is in the file by chance. More
 // remain where functions are alike.
 //
-// The text of the file is weaker evidence. Positions are also at the ends of statements and
+// The text of the file is a weaker sign. Positions are also at the ends of statements and
 // functions, without a token, and two of ten rows of other files fit the text by chance.
 
 // maxPositions bounds the number of positions kept, of 8 bytes each.
