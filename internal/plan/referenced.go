@@ -16,6 +16,15 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
+// With Options.Sampled, only referenced functions are made, and the targets of their branches
+// (targets.go). First everything is planned, then unreferenced functions are
+// dropped. So the remaining ones are identical, byte by byte.
+//
+// perf looks an address up among the mappings of a process, its own or inherited from an ancestor,
+// at a time. A mapping is kept if any address in it is referenced, at any time, in its process or a
+// descendant. So all mappings of an address that perf may look up are kept, and perf gets the same
+// result.
+
 // DropUnreferenced drops the functions from the plan that the recording does not refer to. If the
 // references are unknown, it keeps everything and adds a note with the reason. called calls its
 // function for the references of a call trace. Errors are ctx's or those of reading the
