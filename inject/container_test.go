@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -155,7 +157,14 @@ func TestAttach_FreshProcessAndChild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			pids := startProcess(t, dir, 2, tinyJIT(t, dir), dir, "20", "fork")
+			pids := startProcess(t, dir, 2, tinyJIT(t, dir), dir, "90", "fork")
+			t.Cleanup(func() { // the child does not end with its parent
+				for _, text := range pids {
+					if pid, err := strconv.Atoi(text); err == nil {
+						syscall.Kill(pid, syscall.SIGKILL)
+					}
+				}
+			})
 			attach(t, dir, record(pids)...)
 			sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
 			if err != nil || len(sum.Dumps) == 0 {
@@ -174,7 +183,7 @@ func attach(t *testing.T, dir string, args ...string) {
 	args = append([]string{"record", "-q", "-e", "cpu-clock", "-F", "499", "-k", "mono", "-g", "-o", "perf.data"}, args...)
 	for seconds := 1; ; seconds *= 2 {
 		testrec.Run(t, dir, perf, append(slices.Clone(args), "sleep", fmt.Sprint(seconds))...)
-		if n := strings.Count(testrec.Run(t, dir, perf, "script", "-G", "-F", "comm", "-i", "perf.data"), "jit"); n >= 200 || seconds == 4 {
+		if n := strings.Count(testrec.Run(t, dir, perf, "script", "-G", "-F", "comm", "-i", "perf.data"), "jit"); n >= 200 || seconds == 2 {
 			return
 		}
 	}
@@ -199,6 +208,24 @@ func checkTiny(t *testing.T, dir string, pids []string) {
 	}
 }
 
+// isDescendant reports whether a process comes from this one. Another run of the tests may
+// have containers at the same time.
+func isDescendant(t *testing.T, pid uint32) bool {
+	t.Helper()
+	for at := fmt.Sprint(pid); at != "0"; {
+		if at == fmt.Sprint(os.Getpid()) {
+			return true
+		}
+		status, err := os.ReadFile("/proc/" + at + "/status")
+		if err != nil {
+			return false // it has ended
+		}
+		_, rest, _ := strings.Cut(string(status), "\nPPid:\t")
+		at, _, _ = strings.Cut(rest, "\n")
+	}
+	return false
+}
+
 // Containers that still run: their files are where only they see them, and one of
 // them is deleted.
 func TestContainers_FreshAndStillRunning(t *testing.T) {
@@ -212,7 +239,7 @@ func TestContainers_FreshAndStillRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		startProcess(t, sub, 3, unshare, "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-			"mount -t tmpfs none /mnt; "+jit+" /mnt 20 fork & sleep 0.5; "+rest+" echo ready; wait")
+			"mount -t tmpfs none /mnt; "+jit+" /mnt 90 fork & sleep 0.5; "+rest+" echo ready; wait")
 	}
 	attach(t, dir, "-a")
 	sum, err := inject.Run(context.Background(), inject.Options{Input: filepath.Join(dir, "perf.data"), Output: filepath.Join(dir, "ours.data")})
@@ -222,7 +249,7 @@ func TestContainers_FreshAndStillRunning(t *testing.T) {
 	ours := 0
 	var pids []string
 	for _, d := range sum.Dumps {
-		if strings.HasPrefix(d.Path, "/proc/") && d.Objects == dir && strings.Contains(d.Note, "running container") {
+		if strings.HasPrefix(d.Path, "/proc/") && d.Objects == dir && strings.Contains(d.Note, "running container") && isDescendant(t, d.PID) {
 			ours++
 			pids = append(pids, fmt.Sprint(d.PID))
 		}

@@ -23,6 +23,10 @@ const insideMark = "JITINJECT_PRIVATE_TMP"
 // engine looks there for jit-PID.dump and perf-PID.map, and runtimes write there: files of
 // other runs must not matter. Files that the arguments and the environment mention stay
 // visible. Without root, or where mounting is not allowed, /tmp stays the shared one.
+//
+// Temporary directories are in /var/tmp then, which the namespace shares: where a process of
+// the machine has the number of a recorded one, perf looks for its files in that process's
+// namespace.
 func PrivateTmp() {
 	if os.Getenv(insideMark) != "" || os.Geteuid() != 0 {
 		return
@@ -43,7 +47,11 @@ func PrivateTmp() {
 	if mountTmp(mentionedInTmp(append(append(os.Environ(), os.Args...), program, dir))) != nil || unix.Chdir(dir) != nil {
 		return
 	}
-	err = unix.Exec(program, os.Args, append(os.Environ(), insideMark+"=1"))
+	os.Setenv(insideMark, "1")
+	if temp := os.TempDir(); temp == "/tmp" || strings.HasPrefix(temp, "/tmp/") {
+		os.Setenv("TMPDIR", "/var/tmp")
+	}
+	err = unix.Exec(program, os.Args, os.Environ())
 	panic(err) // the tests would run with the wrong /tmp
 }
 
