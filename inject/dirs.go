@@ -17,14 +17,18 @@ type dirs struct {
 	made    *build.Writer        // nil before any object was made
 }
 
-// openDirs opens the directories for the objects of dumps and for their sources. It returns the
+// openDirs opens the directories for the objects of dumps. It returns the
 // dumps with a writable directory. The caller closes d, even after an error.
 func openDirs(dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*model.Dump, found report.Findings, err error) {
 	d = new(dirs)
-	if d.stores, usable, found, err = objstore.OpenAll(dumps, opts); err == nil {
-		d.sources, err = objstore.OpenSources(opts)
-	}
+	d.stores, usable, found, err = objstore.OpenAll(dumps, opts)
 	return d, usable, found, err
+}
+
+// openSources opens the directory for source files, if one was asked for.
+func (d *dirs) openSources(opts *config.Options) (err error) {
+	d.sources, err = objstore.OpenSources(opts)
+	return err
 }
 
 // close closes the directories.

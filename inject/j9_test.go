@@ -374,8 +374,8 @@ func TestJ9_OutputIsCapture(t *testing.T) {
 		w.capture("b", vector(t, j9Memory+0x2000, 0x200, 0, 0), j9Methods)
 		w.opts.SideFiles = []inject.SideFile{{Kind: inject.KindJ9, Path: w.dir}}
 		w.opts.Output = w.path(name)
-		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "of process 100; name another output with -o") {
-			t.Errorf(`%s: got %v; want an error with "of process 100; name another output with -o"`, name, err)
+		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "of process 100; name another output with `Options.Output`") {
+			t.Errorf("%s: got %v; want an error that asks for another output", name, err)
 		}
 	}
 }

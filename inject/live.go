@@ -113,7 +113,10 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		l.counter = &count.Later{Counter: count.New(rec)}
 		rec.Stacks = make(recording.StackCopies)
 	}
-	if l.dirs, _, _, err = openDirs(nil, opts); err != nil {
+	if l.dirs, _, _, err = openDirs(nil, opts); err == nil {
+		err = l.dirs.openSources(opts)
+	}
+	if err != nil {
 		return err
 	}
 	l.dirs.plan = l.Plan

@@ -110,6 +110,7 @@ func (l *live) openLogs() error {
 		if err := f.Search(l.ctx, c); err != nil {
 			return err
 		}
+		l.sum.Add(found)
 		if f.Assign([]*locate.Reference{c}); c.Dump != nil && l.begin(m, c.Dump) {
 			opened = append(opened, c.Dump)
 			if log, ok := c.Dump.Source.(interface{ HasCalls() bool }); ok && log.HasCalls() {
@@ -190,6 +191,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	pd.Info = info
 	l.dumps = append(l.dumps, pd)
 	l.watch(m, pd)
+	l.sum.Add(found)
 	l.extend(pd)
 	return true
 }

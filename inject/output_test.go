@@ -45,7 +45,7 @@ func TestOutput_ExistsAlready(t *testing.T) {
 func TestOutput_IsInput(t *testing.T) {
 	w := ready(t)
 	w.opts.Output = w.opts.Input
-	w.fails("perf.data is the input;", "-o")
+	w.fails("perf.data is the input;", "Options.Output")
 
 	w = ready(t)
 	if err := os.Link(w.opts.Input, w.opts.Output); err != nil {
@@ -66,7 +66,7 @@ func TestOutput_IsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.opts.Input = w.opts.Output + ".old"
-	w.fails("would be replaced", "-o")
+	w.fails("would be replaced", "Options.Output")
 }
 
 func TestOutput_Unusable(t *testing.T) {
@@ -298,7 +298,7 @@ func TestOutput_LinkToDevice(t *testing.T) {
 	defer file.Close()
 	link := fmt.Sprintf("/dev/fd/%d", file.Fd())
 	w.opts.Output = link
-	w.fails(link, "name a file with -o")
+	w.fails(link, "name a file with `Options.Output`")
 }
 
 // A dump is not to be overwritten either.

@@ -123,6 +123,9 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	}
 	dumps = usable
 	if err == nil {
+		err = dirs.openSources(opts)
+	}
+	if err == nil {
 		r := &result{rec: rec, left: located.Left, dumps: dumps, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
 		err = r.write(ctx)
 	}

@@ -47,6 +47,7 @@ func (ls *Layouts) DecodeSample(rec Record, want SampleType, s *Sample) error {
 	}
 	s.Fields = want
 	if f.failed != "" {
+		s.Fields &= before(f.current)
 		return f.err(rec)
 	}
 	if !l.tail.known {
@@ -74,6 +75,28 @@ func (s *Sample) reset() {
 		s.Weight, s.DataSrc, s.Transaction = 0, 0, 0
 		s.PhysAddr, s.Cgroup, s.DataPageSize, s.CodePageSize, s.Aux = 0, 0, 0, 0, nil
 	}
+}
+
+// recordOrder has the fields after the head, in the order of the record. Those in one element are
+// decoded together.
+var recordOrder = [...]SampleType{
+	FieldRead, FieldCallchain, FieldRaw, FieldBranchStack, FieldRegsUser, FieldStackUser, FieldWeight | FieldWeightStruct | FieldDataSrc | FieldTransaction,
+	FieldRegsIntr, FieldPhysAddr | FieldCgroup | FieldDataPageSize | FieldCodePageSize, FieldAux,
+}
+
+// before returns the fields before a field after the head; none for 0.
+func before(field SampleType) (fields SampleType) {
+	if field == 0 {
+		return 0
+	}
+	fields = headFields
+	for _, f := range recordOrder {
+		if f&field != 0 {
+			break
+		}
+		fields |= f
+	}
+	return fields
 }
 
 // headFields have a fixed size: 8 bytes each.
@@ -114,32 +137,38 @@ func (s *Sample) decodeHead(t SampleType, b []byte, f *fields) {
 // decodeTail decodes the fields after the head, up to the last requested one.
 func (s *Sample) decodeTail(t, want SampleType, tail *sampleTail, f *fields) {
 	if t&FieldRead != 0 {
+		f.enter(FieldRead)
 		f.readFormat(&s.Read, tail.readFormat, want&FieldRead != 0)
 	}
 	if want &^= FieldRead; want == 0 {
 		return
 	}
 	if t&FieldCallchain != 0 {
+		f.enter(FieldCallchain)
 		f.words(&s.Callchain, "callchain", f.count("callchain.nr"), want&FieldCallchain != 0)
 	}
 	if want &^= FieldCallchain; want == 0 {
 		return
 	}
 	if t&FieldRaw != 0 {
+		f.enter(FieldRaw)
 		if raw := f.raw(); want&FieldRaw != 0 {
 			s.Raw = raw
 		}
 	}
 	if t&FieldBranchStack != 0 {
+		f.enter(FieldBranchStack)
 		f.branches(s, tail.branchType, want&FieldBranchStack != 0)
 	}
 	if want &^= FieldRaw | FieldBranchStack; want == 0 {
 		return
 	}
 	if t&FieldRegsUser != 0 {
+		f.enter(FieldRegsUser)
 		f.registers(&s.UserRegs, tail.regsUser, want&FieldRegsUser != 0)
 	}
 	if t&FieldStackUser != 0 {
+		f.enter(FieldStackUser)
 		if stack := f.stack(); want&FieldStackUser != 0 {
 			s.UserStack = stack
 		}
@@ -147,16 +176,20 @@ func (s *Sample) decodeTail(t, want SampleType, tail *sampleTail, f *fields) {
 	if want &^= FieldRegsUser | FieldStackUser; want == 0 {
 		return
 	}
+	f.enter(FieldWeight)
 	f.each("weight", want, [...]wordField{
 		{t & (FieldWeight | FieldWeightStruct), &s.Weight}, {t & FieldDataSrc, &s.DataSrc}, {t & FieldTransaction, &s.Transaction}, {},
 	})
 	if t&FieldRegsIntr != 0 {
+		f.enter(FieldRegsIntr)
 		f.registers(&s.IntrRegs, tail.regsIntr, want&FieldRegsIntr != 0)
 	}
+	f.enter(FieldPhysAddr)
 	f.each("physical address", want, [...]wordField{
 		{t & FieldPhysAddr, &s.PhysAddr}, {t & FieldCgroup, &s.Cgroup}, {t & FieldDataPageSize, &s.DataPageSize}, {t & FieldCodePageSize, &s.CodePageSize},
 	})
 	if want&FieldAux != 0 {
+		f.enter(FieldAux)
 		s.Aux = f.take("aux", f.count("aux.size"))
 	}
 }

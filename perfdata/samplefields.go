@@ -43,6 +43,8 @@ type fields struct {
 	order  binary.ByteOrder
 	little bool
 
+	current SampleType // field that is being decoded; 0 in the head
+
 	failed string // name of the incomplete field
 	needs  uint64 // size of that field, in bytes
 	text   string // another fault of that field
@@ -61,6 +63,13 @@ func (f *fields) err(rec Record) error {
 		text = fmt.Sprintf("needs %d bytes, %d are left", f.needs, len(f.data)-f.at)
 	}
 	return &Error{Format: FormatName, Record: rec.Type.String(), Field: f.failed, Offset: int64(f.at), InRecord: true, Text: text}
+}
+
+// enter says which field is decoded next.
+func (f *fields) enter(field SampleType) {
+	if f.failed == "" {
+		f.current = field
+	}
 }
 
 // take returns the next n bytes, or nil.
@@ -94,7 +103,10 @@ func (f *fields) count(field string) uint64 {
 // entries returns n entries of the given number of words.
 func (f *fields) entries(field string, n, words uint64) []byte {
 	if n > uint64(len(f.data))/8 { // also checks that the product does not overflow
-		f.fail(field, 8*min(n, 1<<60))
+		if f.failed == "" {
+			f.text = fmt.Sprintf("%d entries of %d bytes, but %d bytes of the record are left", n, 8*words, len(f.data)-f.at)
+		}
+		f.fail(field, 0)
 		return nil
 	}
 	return f.take(field, 8*n*words)

@@ -62,7 +62,7 @@ func TestLibrary_NamesNoOption(t *testing.T) {
 	if len(names) < 30 {
 		t.Fatalf("got %d options, want 30 at least", len(names))
 	}
-	option := regexp.MustCompile(`(^|[^-\w])--(` + strings.Join(names, "|") + `)\b`)
+	option := regexp.MustCompile(`(^|[^-\w])--(` + strings.Join(names, "|") + `)\b|(with|out|use|name) -[oizf]\b`)
 	strings, found := 0, 0
 	libraryStrings(t, func(at token.Position, text string) {
 		strings++

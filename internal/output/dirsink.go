@@ -27,9 +27,9 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 	path := filepath.Clean(opts.Output)
 	switch {
 	case in.DirNames == nil:
-		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with -o", quote.Printable(path))
+		return nil, fmt.Errorf("%s/: only a recording that is a directory can become one; name a file with "+inOutput, quote.Printable(path))
 	case opts.Compress != 0:
-		return nil, errors.New("a directory cannot be compressed; leave out -z, or name a file with -o")
+		return nil, errors.New("a directory cannot be compressed; leave out `Options.Compress`, or name a file with " + inOutput)
 	}
 	for _, p := range []string{path, path + ".old"} {
 		switch st, err := os.Stat(p); {
@@ -37,10 +37,10 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 		case err != nil:
 			return nil, Error(p, err)
 		case os.SameFile(st, in.Info):
-			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with -o", quote.Printable(p))
+			return nil, fmt.Errorf("%s is the input, and would be replaced; name another output with "+inOutput, quote.Printable(p))
 		default:
 			if err := isRecordingDir(p); err != nil {
-				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with -o", quote.Printable(p), err)
+				return nil, fmt.Errorf("%s would be replaced, but %w; name another output with "+inOutput, quote.Printable(p), err)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 			f = os.Stdout
 		}
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
-			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with -o")
+			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with " + inOutput)
 		}
 		return &Output{path: "standard output", file: f, Stream: true, keep: true}, nil
 	}
@@ -71,11 +71,11 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		}
 		switch {
 		case what != "" && p == path:
-			return nil, fmt.Errorf("%s is %s; name another output with -o", quote.Printable(path), what)
+			return nil, fmt.Errorf("%s is %s; name another output with "+inOutput, quote.Printable(path), what)
 		case what != "":
-			return nil, fmt.Errorf("%s is %s, and would be replaced by the present %s; name another output with -o", quote.Printable(p), what, quote.Printable(path))
+			return nil, fmt.Errorf("%s is %s, and would be replaced by the present %s; name another output with "+inOutput, quote.Printable(p), what, quote.Printable(path))
 		case p != path && st.IsDir():
-			return nil, fmt.Errorf("%s is a directory, where the present %s would go; name another output with -o", quote.Printable(p), quote.Printable(path))
+			return nil, fmt.Errorf("%s is a directory, where the present %s would go; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
 		case p == path:
 			if o, err := openSpecial(path, st.Mode()); o != nil || err != nil {
 				return o, err
@@ -114,7 +114,7 @@ func openSpecial(path string, mode fs.FileMode) (*Output, error) {
 	}
 	switch {
 	case mode.IsDir():
-		return nil, fmt.Errorf("%s is a directory; name a file with -o", quote.Printable(path))
+		return nil, fmt.Errorf("%s is a directory; name a file with "+inOutput, quote.Printable(path))
 	case mode&os.ModeDevice != 0:
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -128,12 +128,15 @@ func openSpecial(path string, mode fs.FileMode) (*Output, error) {
 		}
 		return &Output{path: path, file: f, Stream: true}, nil
 	case mode&os.ModeSocket != 0:
-		return nil, fmt.Errorf("%s is a socket; name a file with -o", quote.Printable(path))
+		return nil, fmt.Errorf("%s is a socket; name a file with "+inOutput, quote.Printable(path))
 	case link.Mode()&os.ModeSymlink != 0 && strings.HasPrefix(path, "/dev/"):
-		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with -o", quote.Printable(path))
+		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with "+inOutput, quote.Printable(path))
 	}
 	return nil, nil
 }
+
+// inOutput mentions Options.Output, as report.Mentioned does.
+const inOutput = "`Options.Output`"
 
 // Error returns an error that says that the output cannot be written, with advice.
 func Error(path string, err error) error {
@@ -145,7 +148,7 @@ func Error(path string, err error) error {
 	case errors.As(err, &le):
 		err = le.Err
 	}
-	return fmt.Errorf("%s: cannot write there: %w; name another output with -o", quote.Printable(path), err)
+	return fmt.Errorf("%s: cannot write there: %w; name another output with "+inOutput, quote.Printable(path), err)
 }
 
 // GiveUp makes writes to a pipe fail once ctx is cancelled: a pipe without a reader would block

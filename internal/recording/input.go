@@ -120,7 +120,7 @@ func (in *Input) openFile(f *os.File) error {
 		return err
 	}
 	if file.Header.Features.Has(perfdata.FeatureDirFormat) {
-		return errors.New("it is one of the files of a recording in directory format; name the directory with -i")
+		return errors.New("it is one of the files of a recording in directory format; name the directory with `Options.Input`")
 	}
 	in.File, in.Order = file, file.Header.Order
 	if !file.Header.Features.Has(perfdata.FeatureCompressed) && !file.Header.Unfinished {
@@ -178,11 +178,11 @@ func Error(path string, err error) error {
 	advice := ""
 	switch {
 	case errors.Is(err, perfdata.ErrFile):
-		advice = ", which cannot be read from a pipe; name the file with -i"
+		advice = ", which cannot be read from a pipe; name the file with `Options.Input`"
 	case errors.Is(err, perfdata.ErrNoData):
 		advice = "; was perf record stopped before it could write?"
 	case errors.Is(err, perfdata.ErrNotPerfData):
-		advice = "; name the file that perf record wrote with -i"
+		advice = "; name the file that perf record wrote with `Options.Input`"
 	}
 	return fmt.Errorf("%s: %w%s", quote.Printable(path), err, advice)
 }

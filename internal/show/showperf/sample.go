@@ -8,8 +8,7 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// sample shows a SAMPLE record. Of a damaged one it shows the fields before the damage, and
-// zeros for the others.
+// sample shows a SAMPLE record. Of a damaged one it shows the fields before the damage.
 func (p *record) sample() error {
 	if p.event == nil {
 		return errors.New("no event is known that it could be of")
@@ -19,7 +18,7 @@ func (p *record) sample() error {
 	if errors.Is(err, perfdata.ErrUnknownFields) {
 		err = nil
 	}
-	has := func(f perfdata.SampleType) bool { return e.sampleType&f != 0 }
+	has := func(f perfdata.SampleType) bool { return e.sampleType&f&s.Fields != 0 }
 	if has(perfdata.FieldIdentifier) {
 		o.Hex("identifier", s.Identifier)
 	}
@@ -97,7 +96,7 @@ type hexField struct {
 // hexFields shows those fields that the event has.
 func (p *record) hexFields(list []hexField) {
 	for _, f := range list {
-		if p.event.sampleType&f.field != 0 {
+		if p.event.sampleType&f.field&p.decoded.Fields != 0 {
 			p.Out.Hex(f.name, f.value)
 		}
 	}
