@@ -18,6 +18,9 @@ type Format struct {
 	// Identify reports whether a file has the format. Of side files, the registry sets it.
 	Identify func(src io.ReaderAt, path string) bool
 
+	// Weak says that Identify looks at a few bytes which other files may have, too.
+	Weak bool
+
 	// Recognizes reports whether a file is to be checked as one of the format where no Identify knows
 	// it, because it is damaged, or several do.
 	Recognizes func(src io.ReaderAt, path string) bool

@@ -98,9 +98,10 @@ func (v *Verifier) identify(path string) (*Format, error) {
 	return nil, v.unknown(path)
 }
 
-// sideFormat returns the format of a side file, or nil. It is the only one that identifies the file.
-// If several do, it is the first of them that claims the file, or else the first of them. If none
-// does, it is the first of all that claims the file.
+// sideFormat returns the format of a side file, or nil: the only one that identifies the file by more
+// than weak signs. If several do, it is the first of them that recognizes the file, or else the
+// first of them. If none does, it is the first of all that recognizes the file, or else the one
+// with weak signs.
 func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
 	var found []*Format
 	for i := range v.side {
@@ -108,12 +109,13 @@ func (v *Verifier) sideFormat(src io.ReaderAt, path string) *Format {
 			found = append(found, &v.side[i])
 		}
 	}
-	if len(found) == 1 {
-		return found[0]
+	strong := slices.DeleteFunc(slices.Clone(found), func(f *Format) bool { return f.Weak })
+	if len(strong) == 1 {
+		return strong[0]
 	}
 	for i := range v.side {
 		f := &v.side[i]
-		if f.Recognizes != nil && (len(found) == 0 || slices.Contains(found, f)) && f.Recognizes(src, path) {
+		if f.Recognizes != nil && (len(strong) == 0 || slices.Contains(strong, f)) && f.Recognizes(src, path) {
 			return f
 		}
 	}

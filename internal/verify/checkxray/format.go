@@ -10,7 +10,7 @@ import (
 )
 
 // Format is how traces are checked.
-var Format = verify.Format{Kind: xrayfdr.FormatName, Name: "an XRay trace", Rules: rules, Check: checkFile}
+var Format = verify.Format{Kind: xrayfdr.FormatName, Name: "an XRay trace", Rules: rules, Weak: true, Check: checkFile}
 
 // Recorded reports whether a trace is of a process in a recording.
 func Recorded(_ context.Context, path string, w *recorded.Processes) bool {
