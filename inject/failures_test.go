@@ -90,8 +90,8 @@ func TestInput_Unusable(t *testing.T) {
 		words []string
 	}{
 		{"missing", func(w *world) { os.Remove(w.opts.Input) }, []string{"perf.data", "no such file"}},
-		{"empty", func(w *world) { put(t, w.opts.Input, nil) }, []string{"perf.data", "it is empty", "-i"}},
-		{"text", func(w *world) { put(t, w.opts.Input, []byte("this is no recording\n")) }, []string{"perf.data", `begins with "this is "`, "-i"}},
+		{"empty", func(w *world) { put(t, w.opts.Input, nil) }, []string{"perf.data", "it is empty", "Options.Input"}},
+		{"text", func(w *world) { put(t, w.opts.Input, []byte("this is no recording\n")) }, []string{"perf.data", `begins with "this is "`, "Options.Input"}},
 		{"what perf inject leaves behind", func(w *world) { put(t, w.opts.Input, make([]byte, 4096)) }, []string{"all zeros", "stopped before the end"}},
 		{"a directory", func(w *world) { w.opts.Input = w.dir }, []string{"directory", "no file called data"}},
 		{"cut", func(w *world) {
