@@ -12,7 +12,7 @@
 // A row is right, missing or wrong. A missing row is no fault: unwinders then stop, or
 // follow frame pointers. A wrong row fails the test.
 //
-// The environment variable JITINJECT_NODES names further node programs for TestNode,
+// The environment variable JITINJECT_NODES names further node programs for TestUnwindRows_Node,
 // separated by colons. The flag -steps bounds the steps in each process, and -recordings
-// names directories of further recordings for TestChains.
+// names directories of further recordings for TestUnwindRows_RecordedStacks.
 package stepped
