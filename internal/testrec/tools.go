@@ -2,6 +2,7 @@ package testrec
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -9,9 +10,16 @@ import (
 )
 
 // Skip skips a test that says nothing on this machine: another processor, another user, a
-// kernel that forbids it. All skips begin with one word, by which go test -v is counted.
+// kernel that forbids it. All skips begin with one word. JITINJECT_SKIPS names a file that gets
+// a line for each: make test prints them.
 func Skip(t testing.TB, format string, args ...any) {
 	t.Helper()
+	if path := os.Getenv("JITINJECT_SKIPS"); path != "" {
+		if f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+			fmt.Fprintf(f, "SKIPPED: %s: %s\n", t.Name(), strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
+			f.Close()
+		}
+	}
 	t.Skipf("SKIPPED: "+format, args...)
 }
 

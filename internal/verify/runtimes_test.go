@@ -311,7 +311,7 @@ func TestResultForms(t *testing.T) {
 	t.Run("tight", func(t *testing.T) { // the place that perf with libdw has a rule of its own for
 		dir, objects := testrec.Place(t, "toyjit-dwarf"), "/tmp"
 		if files, _ := filepath.Glob(filepath.Join(objects, "jitted-23097-*.so")); len(files) > 0 {
-			t.Skip("SKIPPED: somebody else's objects are there")
+			testrec.Skip(t, "other objects are there")
 		}
 		t.Cleanup(func() {
 			files, _ := filepath.Glob(filepath.Join(objects, "jitted-23097-*.so"))

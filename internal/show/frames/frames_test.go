@@ -18,7 +18,7 @@ import (
 func TestFramesLikeReadelf(t *testing.T) {
 	const library = "/lib/x86_64-linux-gnu/libm.so.6"
 	if _, err := os.Stat(library); err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	row := regexp.MustCompile(`^([0-9a-f]{16}) ([a-z0-9]+[+-][0-9]+|exp) `)
 	fde := regexp.MustCompile(` FDE cie=.* pc=([0-9a-f]+)\.\.([0-9a-f]+)`)

@@ -293,7 +293,7 @@ func TestDisassembleAnything(t *testing.T) {
 func TestDisassembleLibm(t *testing.T) {
 	const library = "/lib/x86_64-linux-gnu/libm.so.6"
 	if _, err := os.Stat(library); err != nil {
-		t.Skipf("SKIPPED: %v", err)
+		testrec.Skip(t, "%v", err)
 	}
 	decode := disassemblerFor(uint32(elf.EM_X86_64), binary.LittleEndian, false)
 	total, sizes, names := 0, 0, 0

@@ -16,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showtest"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -419,7 +420,7 @@ func TestOpenJ9Filter(t *testing.T) {
 // What is made up to be as deep everywhere as it has sites is not shown frame by frame for ever.
 func TestOpenJ9Deep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		testrec.Skip(t, "takes seconds")
 	}
 	t.Chdir(t.TempDir())
 	const n = 2048

@@ -204,7 +204,7 @@ func TestMonoStats(t *testing.T) {
 		t.Error("a text has statistics")
 	}
 	if _, err := exec.LookPath("mprof-report"); err != nil {
-		t.Skip("SKIPPED: there is no mprof-report")
+		testrec.Missing(t, "mprof-report")
 	}
 	out, err := exec.Command("mprof-report", "--reports=call", path).Output()
 	if err != nil {

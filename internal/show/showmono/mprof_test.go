@@ -235,7 +235,7 @@ func TestMprofReport(t *testing.T) {
 func TestMprofReportFresh(t *testing.T) {
 	for _, tool := range []string{"mono", "mcs", "mprof-report"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("SKIPPED: there is no " + tool)
+			testrec.Missing(t, "%s", tool)
 		}
 	}
 	source, err := filepath.Abs("../testdata/mono/all.cs")

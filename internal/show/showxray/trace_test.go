@@ -205,7 +205,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("%d functions were compared; function 9: %v", n, stats[9])
 	}
 	if _, err := exec.LookPath("llvm-xray-14"); err != nil {
-		t.Skip("SKIPPED: there is no llvm-xray-14")
+		testrec.Missing(t, "llvm-xray-14")
 	}
 	for _, name := range []string{"v5-events", "v5-llvm14-small", "llvm-version-3"} {
 		showtest.Put(t, path, testrec.Gunzip(t, filepath.Join(xrayTraces, name+".xray.gz")))
@@ -224,7 +224,7 @@ func TestXRayNames(t *testing.T) {
 	if _, err := exec.LookPath(clang); err != nil {
 		clang = "clang++"
 		if _, err := exec.LookPath(clang); err != nil {
-			t.Skip("SKIPPED: there is no " + clang)
+			testrec.Missing(t, "%s", clang)
 		}
 	}
 	dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestXRayNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(clang, "-O1", "-std=c++17", "-fxray-instrument", source, "-o", program, "-lpthread").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: clang++ cannot build it: %s", out)
+		testrec.Skip(t, "clang++ cannot build it: %s", out)
 	}
 	cmd := exec.Command(program, "func_duration_threshold_us=0")
 	cmd.Dir = dir
