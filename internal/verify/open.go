@@ -19,6 +19,19 @@ func Open(path string) (*os.File, error) {
 	return f, PlainError(err)
 }
 
+// OpenSized is Open, and returns the file's size in bytes.
+func OpenSized(path string) (f *os.File, size int64, err error) {
+	if f, err = Open(path); err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
 // PlainError takes the path off an error that will be printed beside it.
 func PlainError(err error) error {
 	var pe *os.PathError

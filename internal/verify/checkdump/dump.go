@@ -59,16 +59,12 @@ type indexKey struct {
 
 // checkFile checks a jitdump file.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
-	f, err := verify.Open(path)
+	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	c := newChecker(r, f, st.Size())
+	c := newChecker(r, f, size)
 	if c.changed, err = verify.WrittenAt(f, opts.Now); err != nil {
 		return err
 	}

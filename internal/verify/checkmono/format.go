@@ -17,17 +17,13 @@ var Format = verify.Format{
 
 // Recorded reports whether a log is of a process in a recording.
 func Recorded(ctx context.Context, path string, w *recorded.Processes) bool {
-	f, err := verify.Open(path)
+	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return false
-	}
 	c := newChecker(verify.NewReporter(path, &verify.Options{}, nil))
-	if err := c.check(ctx, io.NewSectionReader(f, 0, st.Size())); err != nil || c.header == nil {
+	if err := c.check(ctx, io.NewSectionReader(f, 0, size)); err != nil || c.header == nil {
 		return false
 	}
 	if c.header.PID != 0 && w.Known[c.header.PID] {

@@ -34,20 +34,16 @@ type Object struct {
 // checkFile checks an ELF file. If its name says that it is of jitted functions,
 // the rules for those hold, too.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, _ *verify.Options) error {
-	f, err := verify.Open(path)
+	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
-	o := Check(ctx, r, f, st.Size(), abs, jitted.IsObject(path))
+	o := Check(ctx, r, f, size, abs, jitted.IsObject(path))
 	r.Result.Holds = verify.Counted(len(o.symbols), "function")
 	return nil
 }

@@ -14,16 +14,12 @@ var Format = verify.Format{Kind: xrayfdr.FormatName, Name: "an XRay trace", Rule
 
 // Recorded reports whether a trace is of a process in a recording.
 func Recorded(_ context.Context, path string, w *recorded.Processes) bool {
-	f, err := verify.Open(path)
+	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	index, err := xrayfdr.ReadIndex(f, st.Size())
+	index, err := xrayfdr.ReadIndex(f, size)
 	if err != nil {
 		return false
 	}

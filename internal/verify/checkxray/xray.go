@@ -28,16 +28,12 @@ type checker struct {
 
 // checkFile checks a trace, by itself and beside its recordings.
 func checkFile(ctx context.Context, r *verify.Reporter, path string, opts *verify.Options) error {
-	f, err := verify.Open(path)
+	f, size, err := verify.OpenSized(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	c := &checker{Reporter: r, src: f, size: st.Size()}
+	c := &checker{Reporter: r, src: f, size: size}
 	if err := c.check(ctx); err != nil || c.header == nil {
 		return err
 	}
