@@ -9,25 +9,22 @@ type Findings struct {
 }
 
 // Problem adds a problem, unless it is there.
-func (f *Findings) Problem(p Problem) {
-	if !slices.Contains(f.Problems, p) {
-		f.Problems = append(f.Problems, p)
-	}
-}
+func (f *Findings) Problem(p Problem) { f.Problems = once(f.Problems, p) }
 
 // Note adds a note, unless it is there.
-func (f *Findings) Note(text string) {
-	if !slices.Contains(f.Notes, text) {
-		f.Notes = append(f.Notes, text)
-	}
-}
+func (f *Findings) Note(text string) { f.Notes = once(f.Notes, text) }
 
 // Add adds the findings of another stage.
 func (f *Findings) Add(other Findings) {
-	for _, p := range other.Problems {
-		f.Problem(p)
+	f.Problems, f.Notes = once(f.Problems, other.Problems...), once(f.Notes, other.Notes...)
+}
+
+// once appends those of more to list that are not in it.
+func once[T comparable](list []T, more ...T) []T {
+	for _, x := range more {
+		if !slices.Contains(list, x) {
+			list = append(list, x)
+		}
 	}
-	for _, text := range other.Notes {
-		f.Note(text)
-	}
+	return list
 }

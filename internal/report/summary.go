@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,27 +50,14 @@ type Summary struct {
 }
 
 // Note adds a note, once.
-func (s *Summary) Note(text string) {
-	if !slices.Contains(s.Notes, text) {
-		s.Notes = append(s.Notes, text)
-	}
-}
+func (s *Summary) Note(text string) { s.Notes = once(s.Notes, text) }
 
 // Problem adds a problem, once.
-func (s *Summary) Problem(p Problem) {
-	if !slices.Contains(s.Problems, p) {
-		s.Problems = append(s.Problems, p)
-	}
-}
+func (s *Summary) Problem(p Problem) { s.Problems = once(s.Problems, p) }
 
 // Add adds the findings of a stage.
 func (s *Summary) Add(found Findings) {
-	for _, p := range found.Problems {
-		s.Problem(p)
-	}
-	for _, text := range found.Notes {
-		s.Note(text)
-	}
+	s.Problems, s.Notes = once(s.Problems, found.Problems...), once(s.Notes, found.Notes...)
 }
 
 // Complete reports whether everything that could be injected was injected. A dump that ends
