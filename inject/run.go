@@ -45,6 +45,9 @@ func Run(ctx context.Context, opts Options) (*Summary, error) {
 	if _, _, err := clock.GivenOffset(opts.Clock); err != nil {
 		return nil, err
 	}
+	if err := checkSideFiles(&opts); err != nil {
+		return nil, err
+	}
 	in, err := recording.Open(&opts)
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ type SideFile struct {
 // String returns the file as messages mention it.
 func (f SideFile) String() string {
 	pid := ""
-	if f.PID != 0 {
+	if f.PID != 0 || f.Kind == AnyDump {
 		pid = fmt.Sprint(f.PID)
 	}
 	return report.MentionedFile(f.Kind, pid, report.NamedPath(f.Path))
