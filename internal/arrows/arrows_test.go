@@ -77,8 +77,8 @@ var allowed = map[string][]string{
 	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkxray", "internal/verify/recorded"},
 	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/source", "perfdata"},
 
-	// What files hold, for people and programs: a core without formats, what several of these share,
-	// and a package for each. Only jitdumps hold what another format is.
+	// dump shows files: a core without formats, packages that several formats share,
+	// and one for each format. Only jitdumps contain another format.
 	"internal/show":             {"golang.org/x/sys/unix", "internal/wire"},
 	"internal/show/listing":     {"golang.org/x/arch/arm/armasm", "golang.org/x/arch/arm64/arm64asm", "golang.org/x/arch/loong64/loong64asm", "golang.org/x/arch/ppc64/ppc64asm", "golang.org/x/arch/riscv64/riscv64asm", "golang.org/x/arch/s390x/s390xasm", "golang.org/x/arch/x86/x86asm", "internal/jitcode", "internal/show"},
 	"internal/show/frames":      {"internal/show", "internal/wire"},

@@ -57,7 +57,7 @@ type countedProcess struct {
 // A stay is a function at addresses of one page, from a time on.
 type stay struct {
 	time        uint64
-	function    lostFunction // its function is nobody if the code has left
+	function    lostFunction // its function is noFunction if the code has left
 	first, last uint16       // offsets in the page, both included
 }
 
@@ -85,8 +85,8 @@ type seenSample struct {
 const (
 	// counterPage is the size of pages, in bytes.
 	counterPage = 16 << 10
-	// nobody is the function of a stay without code.
-	nobody = -1
+	// noFunction is the function of a stay without code.
+	noFunction = -1
 
 	// maxStays is how many stays each mapping may have, on average. A million more are
 	// allowed in all.
@@ -114,7 +114,7 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	}
 	f := lostFunction{int32(o.Dump.Number), int32(o.Function)}
 	if m.Clear {
-		f.function = nobody
+		f.function = noFunction
 	}
 	t.functions++
 	p := t.process(m.PID)
@@ -253,7 +253,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 			switch {
 			case s.kind == inFile:
 				return &t.elsewhere, from, to
-			case s.kind == inFunction && s.function.function != nobody:
+			case s.kind == inFunction && s.function.function != noFunction:
 				return &t.dumps[s.function.dump].resolved, from, to
 			case s.kind == inFunction:
 				return t.unseen(pid, time, &from, &to), from, to
