@@ -144,13 +144,15 @@ static void drop(struct j9methods *m)
 	m->by_method = left;
 }
 
-// sweep looks for unloaded classes when there are twice as many as it left.
+// sweep looks for unloaded classes when there are twice as many as it found
+// loaded. Classes that come while it looks do not count: with a slow thread they
+// may be many, and unloaded by then.
 static void sweep(struct j9methods *m, JNIEnv *jni)
 {
 	struct buffer copy = {0};
 	lock(m);
 	size_t count = m->classes.len / sizeof(struct j9class *);
-	bool now = !m->sweeping && count >= SWEEP_MIN && count >= 2 * m->swept;
+	bool now = !m->sweeping && count >= SWEEP_MIN && count >= 2 * m->loaded;
 	if (now) {
 		buffer_add(&copy, m->classes.bytes, m->classes.len);
 		m->sweeping = true;
@@ -161,12 +163,15 @@ static void sweep(struct j9methods *m, JNIEnv *jni)
 		return;
 	// No other thread looks at unloaded: only a sweep does, and there is one.
 	struct j9class **classes = (void *)copy.bytes;
-	for (size_t i = 0; i < copy.len / sizeof *classes; i++)
+	size_t loaded = 0;
+	for (size_t i = 0; i < copy.len / sizeof *classes; i++) {
 		classes[i]->unloaded = (*jni)->IsSameObject(jni, classes[i]->ref, NULL);
+		loaded += !classes[i]->unloaded;
+	}
 	buffer_free(&copy);
 	lock(m);
 	drop(m);
-	m->swept = m->classes.len / sizeof(struct j9class *);
+	m->loaded = loaded;
 	m->sweeping = false;
 	unlock(m);
 	let_go(m, jni);

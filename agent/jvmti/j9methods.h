@@ -22,7 +22,7 @@ struct j9methods {
 	struct buffer classes;   // struct j9class *
 	struct buffer unloaded;  // struct j9class *, freed when nobody may hold one
 	unsigned users;          // threads that hold a j9class without the lock
-	size_t swept;            // classes that the last sweep left
+	size_t loaded;           // classes that the last sweep found loaded
 	bool sweeping;
 	uint32_t serial;         // of the next class
 	uint64_t filled;         // when j9methods_fill was begun last; 0: never

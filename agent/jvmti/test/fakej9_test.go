@@ -138,8 +138,8 @@ type j9function struct {
 	meta *jitdump.OpenJ9Metadata
 }
 
-// run returns the functions of the dump, and how many classes the agent knew of at
-// most.
+// run returns the functions of the dump, and how many classes the agent knew of
+// in the end.
 func (f *fakeJ9) run() ([]j9function, int) {
 	f.t.Helper()
 	var stdout, stderr bytes.Buffer

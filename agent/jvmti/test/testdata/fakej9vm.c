@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 static pthread_mutex_t vm_lock = PTHREAD_MUTEX_INITIALIZER;
-static int weak_refs;
 static __thread int locals; // references of this thread
 
 struct class *fake_classes[CLASSES];
-int fake_most_weak_refs;
+int fake_weak_refs;
 jvmtiEventCallbacks fake_callbacks;
 bool fake_enabled[256];
 bool fake_live;
@@ -34,8 +33,7 @@ static void *ref_to(struct class *c, bool weak)
 	struct ref *r = malloc(sizeof *r);
 	*r = (struct ref){c, weak};
 	if (weak) {
-		if (++weak_refs > fake_most_weak_refs)
-			fake_most_weak_refs = weak_refs;
+		fake_weak_refs++;
 	} else {
 		c->held++;
 		locals++;
@@ -49,7 +47,7 @@ static void delete(void *ref, bool weak)
 	if (r->weak != weak)
 		fake_die("a reference of another kind is deleted");
 	if (weak)
-		weak_refs--;
+		fake_weak_refs--;
 	else
 		r->klass->held--, locals--;
 	free(r);

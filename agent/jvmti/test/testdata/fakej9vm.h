@@ -34,7 +34,7 @@ extern jvmtiEventCallbacks fake_callbacks;
 extern bool fake_enabled[256]; // events
 extern bool fake_live;
 extern struct class *fake_classes[CLASSES];
-extern int fake_most_weak_refs;
+extern int fake_weak_refs;
 
 // fake_generate is what GenerateEvents does for compiled methods.
 void fake_generate(void);
