@@ -23,6 +23,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // This file opens the dumps of a live run when their markers arrive, and follows them as their
@@ -124,7 +125,7 @@ func (l *live) openLogs() error {
 // isUnwritten reports whether a dump is still without a header: producers write into a buffer of
 // their own first.
 func isUnwritten(path string) bool {
-	st, err := os.Lstat(path)
+	st, err := sys.Lstat(path)
 	return err == nil && st.Mode().IsRegular() && st.Size() < 40
 }
 

@@ -2,7 +2,6 @@ package inject
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -80,7 +80,7 @@ func addDumps(sum *report.Summary, rec *recording.Recording, dumps []*model.Dump
 		s.Stacks = rec.Stacks[d.PID]
 		st, err := d.File.Stat()
 		if err != nil { // the dumps of a stream are closed when they are complete
-			st, err = os.Stat(d.Path)
+			st, err = sys.Stat(d.Path)
 		}
 		if err == nil {
 			s.Bytes = st.Size()

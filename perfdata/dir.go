@@ -3,8 +3,8 @@ package perfdata
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -20,32 +20,40 @@ type Dir struct {
 	*File
 	Missing []string // names of missing files: later ones exist
 
-	files []*os.File // data, data.0, ...
+	files []*dirFile // data, data.0, ...
+}
+
+// A dirFile is an open file of the directory.
+type dirFile struct {
+	file io.Closer
+	io.ReaderAt
+	name string
+	size int64 // in bytes
 }
 
 // OpenDir opens the files of a directory. The Dir reads them until Close.
-func OpenDir(path string) (*Dir, error) {
+func OpenDir(path string) (*Dir, error) { return OpenDirFS(os.DirFS(path)) }
+
+// OpenDirFS opens the files of a directory. They must be io.ReaderAts. The Dir reads them until
+// Close.
+func OpenDirFS(fsys fs.FS) (*Dir, error) {
 	d := new(Dir)
-	if err := d.open(path); err != nil {
+	if err := d.open(fsys); err != nil {
 		d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *Dir) open(path string) error {
-	f, err := d.add(filepath.Join(path, "data"))
+func (d *Dir) open(fsys fs.FS) error {
+	f, err := d.add(fsys, "data")
 	if err != nil {
 		return err
 	}
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if d.File, err = Open(f, st.Size()); err != nil {
+	if d.File, err = Open(f, f.size); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return err
 	}
@@ -53,7 +61,7 @@ func (d *Dir) open(path string) error {
 	for _, e := range entries {
 		if n, ok := DirFile(e.Name()); ok && e.Type().IsRegular() {
 			numbers[n] = true
-			if _, err := d.add(filepath.Join(path, e.Name())); err != nil {
+			if _, err := d.add(fsys, e.Name()); err != nil {
 				return err
 			}
 		}
@@ -78,19 +86,31 @@ func DirFile(name string) (n int, ok bool) {
 	return int(number), ok && err == nil
 }
 
-func (d *Dir) add(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err == nil {
-		d.files = append(d.files, f)
+// add opens a file of the directory.
+func (d *Dir) add(fsys fs.FS, name string) (*dirFile, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r, ok := f.(io.ReaderAt)
+	if !ok {
+		f.Close()
+		return nil, fmt.Errorf("%s: its file system cannot read at an offset", name)
+	}
+	d.files = append(d.files, &dirFile{f, r, name, st.Size()})
+	return d.files[len(d.files)-1], nil
 }
 
 // Names returns the names of the files, data first.
 func (d *Dir) Names() []string {
 	names := make([]string, len(d.files))
 	for i, f := range d.files {
-		names[i] = filepath.Base(f.Name())
+		names[i] = f.name
 	}
 	return names
 }
@@ -98,7 +118,7 @@ func (d *Dir) Names() []string {
 // Close closes the files.
 func (d *Dir) Close() error {
 	for _, f := range d.files {
-		f.Close()
+		f.file.Close()
 	}
 	return nil
 }
@@ -112,12 +132,8 @@ func (d *Dir) Blocks() (Stream, error) {
 	m := &merger{layouts: layouts, owner: -1}
 	m.sources = append(m.sources, &mergeSource{stream: d.File.Blocks()})
 	for _, f := range d.files[1:] {
-		st, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		r := newBlockReader(io.NewSectionReader(f, 0, st.Size()), d.Header.Order, 0, st.Size(), true)
-		m.sources = append(m.sources, &mergeSource{stream: r, name: filepath.Base(f.Name())})
+		r := newBlockReader(io.NewSectionReader(f, 0, f.size), d.Header.Order, 0, f.size, true)
+		m.sources = append(m.sources, &mergeSource{stream: r, name: f.name})
 	}
 	return m, nil
 }

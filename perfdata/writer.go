@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/jitinject/jitinject/internal/wire"
 )
@@ -99,7 +98,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // CopyRange appends n bytes of the data section from src, from an offset on. The kernel copies the
 // bytes if it can.
-func (w *Writer) CopyRange(src *os.File, offset, n int64) error {
+func (w *Writer) CopyRange(src io.ReadSeeker, offset, n int64) error {
 	if w.err == nil {
 		w.err = w.buf.Flush()
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // perfsCache stands for the build-id cache that perf itself uses, where none is named.
@@ -41,7 +43,7 @@ func (o *options) findPerfsCache(home string) error {
 		files = []string{only}
 	}
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil {
+		if text, err := sys.ReadFile(file); err == nil {
 			if dir := configured(string(text), "buildid", "dir"); dir != "" {
 				o.cache = dir
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A subcommand is what the first word of the command line names. The table of them is
@@ -101,7 +102,7 @@ func notACommand(word string) error {
 	if slices.Contains(perfCommands, word) {
 		return usageError(fmt.Sprintf("%s is a command of perf: perf %s", word, word))
 	}
-	if st, err := os.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
+	if st, err := sys.Stat(word); err == nil && !st.IsDir() || strings.ContainsAny(word, "./") {
 		return unexpectedWord(word, false)
 	}
 	var names []string

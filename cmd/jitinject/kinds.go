@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Files are named with options or as plain arguments. The engine knows recordings, side files and
@@ -79,10 +80,10 @@ func otherOfCapture(path string) string {
 		}
 		other = stem + ".bin"
 	}
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+	if st, err := sys.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return ""
 	}
-	if _, err := os.Lstat(other); !errors.Is(err, os.ErrNotExist) {
+	if _, err := sys.Lstat(other); !errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
 	return other

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Exit codes, those of perf where it has them.
@@ -118,7 +119,7 @@ func readsPipe(o *options, stdin *os.File) bool {
 	if o.input == "-" {
 		return isPipe(stdin)
 	}
-	st, err := os.Stat(o.input)
+	st, err := sys.Stat(o.input)
 	return err == nil && st.Mode()&os.ModeNamedPipe != 0
 }
 

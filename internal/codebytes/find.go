@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -31,7 +31,7 @@ import (
 type codeFile struct {
 	// path is as the user named it.
 	path string
-	file *os.File
+	file *sys.File
 	Core *elfcore.Core // nil if it is an image
 	// image is nil if it is a core dump.
 	image *elf.File
@@ -105,7 +105,7 @@ func (e *damagedCore) Unwrap() error { return e.err }
 
 // openCodeFile opens a core dump or an ELF file.
 func openCodeFile(path string) (*codeFile, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func openCodeFile(path string) (*codeFile, error) {
 }
 
 // notELF returns an error that describes a file which is neither.
-func notELF(file *os.File) error {
+func notELF(file *sys.File) error {
 	head := make([]byte, 4)
 	if _, err := file.ReadAt(head, 0); err != nil && len(head) == 0 {
 		return err
@@ -193,7 +193,7 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 		opts.Logf(1, "%s: code of process %d", quote.Printable(f.path), d.PID)
 		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.Core != nil})
 	}
-	mapped := &mappedFiles{rec: c.Rec, maps: maps, files: make(map[string]*os.File)}
+	mapped := &mappedFiles{rec: c.Rec, maps: maps, files: make(map[string]*sys.File)}
 	c.mapped = append(c.mapped, mapped)
 	d.CodeFiles = len(sources)
 	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))

@@ -3,13 +3,13 @@ package codebytes
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // imagesOf returns the code of a file at the addresses where a process has it mapped. It adds a
@@ -59,7 +59,7 @@ func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
 
 // An imageMemory is a file with its mappings.
 type imageMemory struct {
-	file *os.File
+	file *sys.File
 	maps []recording.FileMap
 }
 
@@ -85,7 +85,7 @@ type mappedFiles struct {
 	maps []recording.FileMap
 
 	mu    sync.Mutex
-	files map[string]*os.File // by name; nil for those that have changed
+	files map[string]*sys.File // by name; nil for those that have changed
 }
 
 // ReadCode is as in jitcode.Memory.
@@ -109,7 +109,7 @@ func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
 }
 
 // open returns the file of a mapping, or nil if it is not the one that was recorded.
-func (m *mappedFiles) open(f *recording.FileMap) *os.File {
+func (m *mappedFiles) open(f *recording.FileMap) *sys.File {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	file, ok := m.files[f.Name]

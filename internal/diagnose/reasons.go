@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Case is what Explain explains.
@@ -228,7 +228,7 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 func perfMap(rec *recording.Recording, pid uint32) string {
 	name := fmt.Sprintf("perf-%d.map", pid)
 	for _, path := range []string{filepath.Join("/tmp", name), filepath.Join(rec.In.Dir, name)} {
-		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+		if st, err := sys.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() > 0 {
 			return path
 		}
 	}

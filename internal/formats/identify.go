@@ -3,12 +3,12 @@ package formats
 import (
 	"debug/elf"
 	"io"
-	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Kinds of files that a run can read and that are not side files.
@@ -44,10 +44,10 @@ func Name(kind string) string {
 // regular file.
 func Identify(path string) string {
 	// Do not open a FIFO: a waiting writer would lose its reader at once.
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+	if st, err := sys.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return Unknown
 	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return Unknown
 	}
@@ -70,7 +70,7 @@ func Identify(path string) string {
 // IsDirectory reports whether a path is a directory of side files of one kind that are used
 // together. It returns this kind.
 func IsDirectory(path string) (string, bool) {
-	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+	if st, err := sys.Stat(path); err != nil || !st.IsDir() {
 		return Unknown, false
 	}
 	for i := range All {

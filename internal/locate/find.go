@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -48,7 +49,7 @@ func (f *Finder) Mark(m recording.Marker, s *SideFile) {
 type SideFile struct {
 	Path   string // where it was found first
 	live   bool   // the path vanishes with its process
-	File   *os.File
+	File   *sys.File
 	Info   os.FileInfo
 	Source source.Dump
 
@@ -126,7 +127,7 @@ func (f *Finder) probe(ctx context.Context, c *Reference, path, place string) er
 
 // Candidate adds an open file as a candidate of a reference, if its contents allow it. Otherwise
 // it adds a refusal. It takes over file.
-func (f *Finder) Candidate(ctx context.Context, c *Reference, file *os.File, path, place string, known recording.Confidence) error {
+func (f *Finder) Candidate(ctx context.Context, c *Reference, file *sys.File, path, place string, known recording.Confidence) error {
 	s, err := f.SideFile(file, path)
 	if err != nil {
 		c.unusable(path, err)
@@ -201,7 +202,7 @@ func (f *Finder) checked(path string, pid uint32, err error) report.Problem {
 
 // SideFile returns the side file of an open file. It closes file if the same file is open
 // already, or on failure.
-func (f *Finder) SideFile(file *os.File, path string) (*SideFile, error) {
+func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
@@ -237,12 +238,12 @@ const MaxSubdirs = 1000
 // users keep them in directories of their own. It fails if one of DumpDirs is no directory.
 func (f *Finder) ListDirs() error {
 	for _, dir := range f.Opts.DumpDirs {
-		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		if st, err := sys.Stat(dir); err != nil || !st.IsDir() {
 			return fmt.Errorf("%s: there is no such directory", report.MentionedPath("DumpDirs", dir))
 		}
 		var subdirs []string
 		// A directory that cannot be listed may still have a file of a known name.
-		entries, _ := os.ReadDir(dir)
+		entries, _ := sys.ReadDir(dir)
 		for _, e := range entries {
 			if e.IsDir() && len(subdirs) < MaxSubdirs {
 				subdirs = append(subdirs, e.Name())

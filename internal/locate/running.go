@@ -12,6 +12,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -22,7 +23,7 @@ import (
 type liveFile struct {
 	path       string
 	place      string // in words
-	file       *os.File
+	file       *sys.File
 	confidence recording.Confidence
 }
 
@@ -39,7 +40,7 @@ func isLive(path string) bool { return strings.HasPrefix(path, "/proc/") }
 func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 	for _, m := range c.Markers {
 		dir := processDir(m.PID)
-		if _, err := os.Stat(dir); err != nil || m.Pos < 0 {
+		if _, err := sys.Stat(dir); err != nil || m.Pos < 0 {
 			continue
 		}
 		seen := openInRoot(dir, c.Path)
@@ -71,12 +72,12 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 
 // openLink opens the file that one of the kernel's links leads to, if it has the name of path. It
 // returns nil if that fails.
-func openLink(link, path string) *os.File {
-	target, err := os.Readlink(link)
+func openLink(link, path string) *sys.File {
+	target, err := sys.Readlink(link)
 	if err != nil || filepath.Base(strings.TrimSuffix(target, recording.DeletedSuffix)) != filepath.Base(path) {
 		return nil
 	}
-	fd, err := unix.Open(link, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	fd, err := sys.OpenPath(link, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
@@ -89,13 +90,13 @@ func openLink(link, path string) *os.File {
 
 // openInRoot opens a path as a process sees it, or returns nil. Links in it stay in the process's
 // own root: a container must not lead us out of itself.
-func openInRoot(dir, path string) *os.File {
-	root, err := unix.Open(dir+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
+func openInRoot(dir, path string) *sys.File {
+	root, err := sys.OpenPath(dir+"/root", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
-	defer unix.Close(root)
-	fd, err := unix.Openat2(root, path, &unix.OpenHow{
+	defer sys.Close(root)
+	fd, err := sys.Openat2(root, path, &unix.OpenHow{
 		Flags:   unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK,
 		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
 	})
@@ -111,15 +112,15 @@ func openInRoot(dir, path string) *os.File {
 
 // inOtherMounts reports whether a running process sees other files than we do.
 func inOtherMounts(pid uint32) bool {
-	own, err := os.Stat("/proc/self/ns/mnt")
+	own, err := sys.Stat("/proc/self/ns/mnt")
 	if err != nil {
 		return false
 	}
-	theirs, err := os.Stat(processDir(pid) + "/ns/mnt")
+	theirs, err := sys.Stat(processDir(pid) + "/ns/mnt")
 	return err == nil && !os.SameFile(own, theirs)
 }
 
-func sameFiles(a, b *os.File) bool {
+func sameFiles(a, b *sys.File) bool {
 	sa, err := a.Stat()
 	if err != nil {
 		return false
@@ -147,7 +148,7 @@ func running(rec *recording.Recording, m recording.Marker) bool {
 // processStart returns when a process began, in nanoseconds of CLOCK_MONOTONIC, or a little
 // earlier.
 func processStart(pid uint32) (uint64, bool) {
-	stat, err := os.ReadFile(processDir(pid) + "/stat")
+	stat, err := sys.ReadFile(processDir(pid) + "/stat")
 	if err != nil {
 		return 0, false
 	}

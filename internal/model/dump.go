@@ -3,12 +3,12 @@ package model
 import (
 	"debug/elf"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -22,7 +22,7 @@ type Dump struct {
 	PID     uint32             // the process in the recording that mapped it
 	Markers []recording.Marker // mappings that name it; that of PID comes first
 	// File is open until the end of the run, or of its process in a stream.
-	File   *os.File
+	File   *sys.File
 	Source source.Dump
 	Clock  func(uint64) uint64 // converts its times into the recording's, in nanoseconds
 	Match  report.Clock        // how Clock was found

@@ -23,6 +23,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // perf keeps files that recordings refer to in its own cache. perf archive packs them from there,
@@ -33,7 +34,7 @@ import (
 // A buildIDCache is such a directory. Existing entries are never changed: a build id identifies one
 // content.
 type buildIDCache struct {
-	root *os.Root
+	root *sys.Root
 
 	mu     sync.Mutex
 	failed int
@@ -47,10 +48,10 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 	if opts.BuildIDCache == "" {
 		return 0, found
 	}
-	err := os.MkdirAll(opts.BuildIDCache, 0o755)
+	err := sys.MkdirAll(opts.BuildIDCache, 0o755)
 	var c buildIDCache
 	if err == nil {
-		c.root, err = os.OpenRoot(opts.BuildIDCache)
+		c.root, err = sys.OpenRoot(opts.BuildIDCache)
 	}
 	if err != nil {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.Mentioned("BuildIDCache", "DIR"))})
@@ -141,7 +142,7 @@ func (c *buildIDCache) add(o *model.Object, s *Store) error {
 // copy makes an object available under another name. Bundles are sparse, so they get a hard link if
 // possible. Other objects are copied: a hard link would change their ctime, which the index uses.
 func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
-	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
 	}
 	defer dir.Close()
 	if second {
-		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
+		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
 		if err == nil || errors.Is(err, unix.EEXIST) {
 			return nil
 		}

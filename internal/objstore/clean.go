@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -61,7 +61,7 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	if opts.Input == "-" {
 		return nil, errors.New("clean does not read standard input; name the recording's file")
 	}
-	if _, err := os.Stat(opts.Input); errors.Is(err, fs.ErrNotExist) {
+	if _, err := sys.Stat(opts.Input); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file; name a result of jitinject", quote.Printable(opts.Input))
 	}
 	in, err := recording.Open(&config.Options{Input: opts.Input, Force: opts.Force})
@@ -85,7 +85,7 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 		defer func() {
 			for _, lock := range held {
 				lock.close()
-				unix.Close(lock.dir)
+				sys.Close(lock.dir)
 			}
 		}()
 		if ctx.Err() != nil {
@@ -117,7 +117,7 @@ func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, er
 			continue
 		}
 		last = dir
-		fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := sys.OpenPath(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			continue
 		}

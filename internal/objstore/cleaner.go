@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A cleaner removes objects, directory by directory.
@@ -60,17 +60,17 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 		return 0, err
 	}
 	if c.opts.DryRun {
-		err = unix.Faccessat(c.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+		err = sys.Faccessat(c.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS)
 	} else {
 		// Anyone with write access to the directory may have replaced the file.
 		var now unix.Stat_t
-		if err := unix.Fstatat(c.fd, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err := sys.Fstatat(c.fd, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return 0, err
 		}
 		if now.Dev != seen.Dev || now.Ino != seen.Ino {
 			return 0, errors.New("it has been replaced while it was looked at; it is left alone")
 		}
-		err = unix.Unlinkat(c.fd, name, 0)
+		err = sys.Unlinkat(c.fd, name, 0)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot remove it: %w", err)
@@ -83,7 +83,7 @@ func (c *cleaner) remove(o *referredObject) (int64, error) {
 
 // check opens a file of the directory, and returns its state if it is the object.
 func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err error) {
-	fd, err := unix.Openat(c.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.Openat(c.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, unix.ELOOP):
 		return st, errors.New("it is a symbolic link, which is not followed; it is left alone")
@@ -92,9 +92,9 @@ func (c *cleaner) check(name string, o *referredObject) (st unix.Stat_t, err err
 	case err != nil:
 		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
 	}
-	file := os.NewFile(uintptr(fd), o.path)
+	file := sys.NewFile(fd, o.path)
 	defer file.Close()
-	if err := unix.Fstat(fd, &st); err != nil {
+	if err := sys.Fstat(fd, &st); err != nil {
 		return st, fmt.Errorf("cannot read it: %w; it is left alone", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -126,7 +126,7 @@ func (c *cleaner) enter(dir string) error {
 	}
 	c.leave()
 	c.dir = dir
-	if c.fd, c.err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); c.err != nil && !errors.Is(c.err, unix.ENOENT) && !errors.Is(c.err, unix.ENOTDIR) {
+	if c.fd, c.err = sys.OpenPath(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); c.err != nil && !errors.Is(c.err, unix.ENOENT) && !errors.Is(c.err, unix.ENOTDIR) {
 		c.err = fmt.Errorf("cannot open its directory: %w", c.err)
 	}
 	return c.err
@@ -138,7 +138,7 @@ func (c *cleaner) leave() {
 		if c.some {
 			c.partials()
 		}
-		unix.Close(c.fd)
+		sys.Close(c.fd)
 	}
 	c.some = false
 	c.dir, c.err = "", nil
@@ -150,14 +150,15 @@ func (c *cleaner) partials() {
 	if c.opts.DryRun {
 		return
 	}
-	fd, err := unix.Openat(c.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := sys.Openat(c.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
-	dir := os.NewFile(uintptr(fd), c.dir)
+	dir := sys.NewFile(fd, c.dir)
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
+	entries, _ := dir.ReadDir(-1)
+	for _, e := range entries {
+		name := e.Name()
 		for _, prefix := range []string{recording.ObjectPrefix, recording.BundlePrefix, lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
 				safefile.RemoveStale(c.fd, name, unix.S_IFREG)

@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Draft is a file that gets its name when it is complete.
 type Draft struct {
 	store   *Store
-	file    *os.File
+	file    *sys.File
 	partial *safefile.Partial
 	done    bool
 	mu      sync.Mutex
@@ -55,12 +55,12 @@ func (d *Draft) Abandon() {
 func (d *Draft) Commit(name string) (Outcome, error) {
 	defer d.Abandon()
 	did, safe, fresh := Created, false, false
-	if fd, err := unix.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
-		there := os.NewFile(uintptr(fd), name)
+	if fd, err := sys.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
+		there := sys.NewFile(fd, name)
 		var st unix.Stat_t
 		same := equalFiles(there, d.file)
 		// Use the open file: another run may replace the name at any time.
-		if unix.Fstat(fd, &st) == nil {
+		if sys.Fstat(fd, &st) == nil {
 			safe, fresh = same && d.store.isSafe(&st), d.store.isFresh(&st)
 		}
 		there.Close()
@@ -74,7 +74,7 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		did = Replaced
 	}
 	var st unix.Stat_t
-	if unix.Fstat(int(d.file.Fd()), &st) == nil {
+	if sys.Fstat(int(d.file.Fd()), &st) == nil {
 		d.Ino = st.Ino
 	}
 	if err := d.partial.Rename(name); safe && err != nil {
@@ -90,7 +90,7 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 }
 
 // equalFiles reports whether two files are regular and have the same content.
-func equalFiles(a, b *os.File) bool {
+func equalFiles(a, b *sys.File) bool {
 	x, err := a.Stat()
 	if err != nil || !x.Mode().IsRegular() {
 		return false

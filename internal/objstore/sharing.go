@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Several runs may write objects to one directory at once, and a failed run removes its files. No
@@ -53,9 +54,9 @@ func openLock(dir int) (l dirLock) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-		fd, err := unix.Openat(dir, l.name, flags|unix.O_CREAT|unix.O_EXCL, lockMode)
+		fd, err := sys.Openat(dir, l.name, flags|unix.O_CREAT|unix.O_EXCL, lockMode)
 		if errors.Is(err, unix.EEXIST) {
-			fd, err = unix.Openat(dir, l.name, flags, 0)
+			fd, err = sys.Openat(dir, l.name, flags, 0)
 			if errors.Is(err, unix.ENOENT) {
 				continue // its last user has removed it
 			}
@@ -68,8 +69,8 @@ func openLock(dir int) (l dirLock) {
 			return l
 		}
 		var st unix.Stat_t
-		if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 || st.Nlink > 1 {
-			unix.Close(fd)
+		if sys.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 || st.Nlink > 1 {
+			sys.Close(fd)
 			i++
 			continue
 		}
@@ -83,7 +84,7 @@ func openLock(dir int) (l dirLock) {
 // began sets made: when the first of the runs that share the lock began.
 func (l *dirLock) began() {
 	var st unix.Stat_t
-	if unix.Fstat(l.fd, &st) == nil {
+	if sys.Fstat(l.fd, &st) == nil {
 		l.made = st.Mtim.Nano()
 	}
 }
@@ -91,7 +92,7 @@ func (l *dirLock) began() {
 // isNamed reports whether the open file is still the one in the directory.
 func (l *dirLock) isNamed() bool {
 	var named, open unix.Stat_t
-	return unix.Fstatat(l.dir, l.name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(l.fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
+	return sys.Fstatat(l.dir, l.name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil && sys.Fstat(l.fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
 }
 
 // close releases the lock, and removes the file if no other run uses it.
@@ -99,10 +100,10 @@ func (l *dirLock) close() {
 	if l.fd < 0 {
 		return
 	}
-	if unix.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB) == nil && l.isNamed() {
-		unix.Unlinkat(l.dir, l.name, 0)
+	if sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB) == nil && l.isNamed() {
+		sys.Unlinkat(l.dir, l.name, 0)
 	}
-	unix.Close(l.fd)
+	sys.Close(l.fd)
 	l.fd = -1
 }
 
@@ -113,20 +114,20 @@ func (s *Store) share() (alone bool) {
 		if s.lock = openLock(s.fd); s.lock.fd < 0 {
 			return true
 		}
-		err := unix.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB)
+		err := sys.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
 			return true
 		}
 		if err == nil { // reset the file of a killed run
-			unix.Fchmod(s.lock.fd, lockMode)
-			unix.UtimesNanoAt(s.lock.dir, s.lock.name, []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}, unix.AT_SYMLINK_NOFOLLOW)
+			sys.Fchmod(s.lock.fd, lockMode)
+			sys.Touch(s.lock.dir, s.lock.name)
 		}
 		// Converting an exclusive lock to a shared one may lose it.
-		if unix.Flock(s.lock.fd, unix.LOCK_SH|unix.LOCK_NB) == nil && s.lock.isNamed() {
+		if sys.Flock(s.lock.fd, unix.LOCK_SH|unix.LOCK_NB) == nil && s.lock.isNamed() {
 			s.lock.began()
 			return err == nil
 		}
-		unix.Close(s.lock.fd)
+		sys.Close(s.lock.fd)
 		s.lock.fd = -1
 	}
 	s.late = true
@@ -142,11 +143,11 @@ func lockForRemoving(ctx context.Context, dir int) (dirLock, bool) {
 		if l.fd < 0 {
 			return l, true
 		}
-		err := unix.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB)
+		err := sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) && (err != nil || l.isNamed()) {
 			return l, true
 		}
-		unix.Close(l.fd)
+		sys.Close(l.fd)
 		if time.Now().After(end) || ctx.Err() != nil {
 			return dirLock{fd: -1}, false
 		}
@@ -163,10 +164,10 @@ func (s *Store) MayUndo() bool {
 		return true
 	}
 	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
-		err := unix.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB) // holds off new runs, too
+		err := sys.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB) // holds off new runs, too
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			var st unix.Stat_t
-			return unix.Fstat(s.lock.fd, &st) == nil && st.Mode&0o777 != markedMode
+			return sys.Fstat(s.lock.fd, &st) == nil && st.Mode&0o777 != markedMode
 		}
 		if time.Now().After(end) {
 			return false
@@ -177,7 +178,7 @@ func (s *Store) MayUndo() bool {
 // mark records that the run has succeeded and relies on existing files.
 func (s *Store) mark() {
 	if s.lock.fd >= 0 {
-		unix.Fchmod(s.lock.fd, markedMode)
+		sys.Fchmod(s.lock.fd, markedMode)
 	}
 }
 
@@ -190,8 +191,8 @@ func (s *Store) isFresh(st *unix.Stat_t) bool {
 // RemoveCreated removes a file, if it still has the given inode.
 func (s *Store) RemoveCreated(name string, ino uint64) {
 	var st unix.Stat_t
-	if unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino {
-		unix.Unlinkat(s.fd, name, 0)
+	if sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino {
+		sys.Unlinkat(s.fd, name, 0)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -30,7 +31,7 @@ import (
 // For any name, nothing is written outside the directory, and existing files never change.
 type SourceTree struct {
 	path string
-	root *os.Root
+	root *sys.Root
 	made []string // created files and directories below root, in order
 	own  []string // directories created for root itself, outermost first
 
@@ -50,13 +51,13 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	}
 	t := &SourceTree{path: dir, failed: make(map[*model.Dump]int)}
 	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := sys.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		t.own = append([]string{d}, t.own...)
 	}
-	if err = os.MkdirAll(dir, 0o777); err == nil {
-		t.root, err = os.OpenRoot(dir)
+	if err = sys.MkdirAll(dir, 0o777); err == nil {
+		t.root, err = sys.OpenRoot(dir)
 	}
 	if err != nil {
 		t.Undo()
@@ -92,7 +93,7 @@ func (t *SourceTree) Undo() {
 		t.root.Remove(t.made[i])
 	}
 	for i := len(t.own) - 1; i >= 0; i-- {
-		os.Remove(t.own[i])
+		sys.Remove(t.own[i])
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -103,7 +104,7 @@ func (s *Store) open(create, foreign bool) (err error) {
 	if s.fd < 0 {
 		return unix.ENOENT
 	}
-	if err := unix.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+	if err := sys.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return err
 	}
 	// Root passes the check above everywhere, even in /proc.
@@ -121,17 +122,17 @@ func (s *Store) openDir(create, foreign bool) (err error) {
 	if create {
 		s.made = nil
 		for dir := s.path; ; dir = filepath.Dir(dir) {
-			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := sys.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 				break
 			}
 			s.made = append([]string{dir}, s.made...)
 		}
-		if err := os.MkdirAll(s.path, 0o777); err != nil {
+		if err := sys.MkdirAll(s.path, 0o777); err != nil {
 			return errors.Unwrap(err)
 		}
 	}
 	if foreign {
-		s.fd, err = unix.Open(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		s.fd, err = sys.OpenPath(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	} else {
 		s.fd, err = safefile.OpenDir(s.path)
 	}
@@ -141,7 +142,7 @@ func (s *Store) openDir(create, foreign bool) (err error) {
 // removeMade removes the directories that were created for the store and are empty.
 func (s *Store) removeMade() {
 	for i := len(s.made) - 1; i >= 0; i-- {
-		os.Remove(s.made[i])
+		sys.Remove(s.made[i])
 	}
 }
 
@@ -149,7 +150,7 @@ func (s *Store) removeMade() {
 func (s *Store) Close() {
 	s.lock.close()
 	if s.fd >= 0 {
-		unix.Close(s.fd)
+		sys.Close(s.fd)
 		s.fd = -1
 	}
 }
@@ -213,16 +214,16 @@ func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, e
 // create writes a new file, and returns its inode. It fails with EEXIST if the name exists. After
 // another failure no file remains.
 func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, err error) {
-	fd, err := unix.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	fd, err := sys.Openat(s.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err != nil {
 		return 0, err
 	}
 	ino, err = write(fd, content)
-	if cerr := unix.Close(fd); err == nil {
+	if cerr := sys.Close(fd); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		unix.Unlinkat(s.fd, name, 0)
+		sys.Unlinkat(s.fd, name, 0)
 	}
 	return ino, err
 }
@@ -231,7 +232,7 @@ func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, er
 func write(fd int, content []byte) (ino uint64, err error) {
 	for len(content) > 0 && err == nil {
 		var n int
-		n, err = unix.Write(fd, content)
+		n, err = sys.Write(fd, content)
 		content = content[max(n, 0):]
 		if errors.Is(err, unix.EINTR) {
 			err = nil
@@ -239,7 +240,7 @@ func write(fd int, content []byte) (ino uint64, err error) {
 	}
 	var st unix.Stat_t
 	if err == nil {
-		err = unix.Fstat(fd, &st)
+		err = sys.Fstat(fd, &st)
 	}
 	return st.Ino, err
 }
@@ -247,7 +248,7 @@ func write(fd int, content []byte) (ino uint64, err error) {
 // whose adds the owner of a file to an EPERM error from replacing it.
 func (s *Store) whose(name string, err error) error {
 	var st unix.Stat_t
-	if !errors.Is(err, unix.EPERM) || unix.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
+	if !errors.Is(err, unix.EPERM) || sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Uid == s.uid {
 		return err
 	}
 	return fmt.Errorf("it belongs to user %d: %w", st.Uid, err)
@@ -261,13 +262,13 @@ func (s *Store) isSafe(st *unix.Stat_t) bool {
 // holds compares a file with the given content. same: it is a regular file with this content. safe:
 // in addition, only the user and root can change it. fresh: see isFresh.
 func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh bool, buf []byte) {
-	fd, err := unix.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false, false, false, scratch
 	}
-	defer unix.Close(fd)
+	defer sys.Close(fd)
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if err := sys.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return false, false, false, scratch
 	}
 	fresh = s.isFresh(&st)
@@ -279,7 +280,7 @@ func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh b
 	}
 	got := 0
 	for got < len(content) {
-		n, err := unix.Read(fd, scratch[got:len(content)])
+		n, err := sys.Read(fd, scratch[got:len(content)])
 		if n <= 0 || err != nil {
 			return false, false, fresh, scratch
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -32,7 +33,7 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 		return nil, errors.New("a directory cannot be compressed; leave out `Options.Compress`, or name a file with " + inOutput)
 	}
 	for _, p := range []string{path, path + ".old"} {
-		switch st, err := os.Stat(p); {
+		switch st, err := sys.Stat(p); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, Error(p, err)
@@ -52,7 +53,7 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 	if err != nil {
 		return nil, Error(path, err)
 	}
-	if o.file, err = os.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if o.file, err = sys.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		o.Abandon()
 		return nil, Error(path, err)
 	}
@@ -71,7 +72,7 @@ func (o *Output) inside(name string) string {
 // isRecordingDir fails if a directory is not a recording, or if anything else is in it: it is
 // about to be moved or removed with all of its contents.
 func isRecordingDir(path string) error {
-	f, err := os.Open(filepath.Join(path, "data"))
+	f, err := sys.Open(filepath.Join(path, "data"))
 	if err != nil {
 		return errors.New("it is no recording")
 	}
@@ -81,7 +82,7 @@ func isRecordingDir(path string) error {
 	} else if _, err := perfdata.Open(f, st.Size()); err != nil {
 		return fmt.Errorf("it is no recording: %w", err)
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := sys.ReadDir(path)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func isRecordingDir(path string) error {
 // copyOthers copies the subdirectories of the input that are no part of the recording itself,
 // such as the kernel's code.
 func copyOthers(temp string, in *recording.Input) error {
-	entries, err := os.ReadDir(in.Path)
+	entries, err := sys.ReadDir(in.Path)
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func copyOthers(temp string, in *recording.Input) error {
 		if !e.IsDir() || slices.Contains(in.DirNames, e.Name()) {
 			continue
 		}
-		if err := os.CopyFS(filepath.Join(temp, e.Name()), os.DirFS(filepath.Join(in.Path, e.Name()))); err != nil {
+		if err := sys.CopyTree(filepath.Join(temp, e.Name()), filepath.Join(in.Path, e.Name())); err != nil {
 			return err
 		}
 	}
@@ -115,7 +116,7 @@ func copyOthers(temp string, in *recording.Input) error {
 // record goes into the file of the record that it precedes.
 type dirSink struct {
 	fileSink
-	others []*os.File // data.0, ...
+	others []*sys.File // data.0, ...
 	bufs   []*bufio.Writer
 	file   int // index of the file that is written to
 	err    error
@@ -129,7 +130,7 @@ func newDirSink(in *recording.Input, out *Output) (Sink, error) {
 	}
 	s := &dirSink{fileSink: fileSink{Writer: w, features: slices.Clone(in.File.Features), dir: true}}
 	for _, name := range in.DirNames[1:] {
-		f, err := os.OpenFile(out.inside(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := sys.OpenFile(out.inside(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			s.close()
 			return nil, Error(out.path, err)

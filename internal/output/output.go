@@ -17,13 +17,14 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // An Output is the file or directory for a result. It is written to a temporary file, then
 // renamed.
 type Output struct {
 	path   string
-	file   *os.File
+	file   *sys.File
 	parent int               // descriptor of the directory of path
 	Temp   *safefile.Partial // the temporary file; nil for a device or a pipe
 	Stream bool              // it gets the pipe format
@@ -43,13 +44,13 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
 			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with " + inOutput)
 		}
-		return &Output{path: "standard output", file: f, Stream: true, keep: true}, nil
+		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true}, nil
 	}
 	if wantsDir(path) {
 		return openOutputDir(opts, in)
 	}
 	for _, p := range []string{path, path + ".old"} {
-		st, err := os.Stat(p)
+		st, err := sys.Stat(p)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
@@ -64,7 +65,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 				what = fmt.Sprintf("the dump of process %d", d.PID)
 			}
 			for _, other := range d.OtherFiles() {
-				if dst, err := os.Stat(other); err == nil && os.SameFile(st, dst) {
+				if dst, err := sys.Stat(other); err == nil && os.SameFile(st, dst) {
 					what = fmt.Sprintf("a capture of process %d", d.PID)
 				}
 			}
@@ -96,11 +97,11 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 
 // create opens the directory of the output and calls do.
 func (o *Output) create(do func() error) (err error) {
-	if o.parent, err = unix.Open(filepath.Dir(o.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+	if o.parent, err = sys.OpenPath(filepath.Dir(o.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return err
 	}
 	if err = do(); err != nil {
-		unix.Close(o.parent)
+		sys.Close(o.parent)
 	}
 	return err
 }
@@ -108,7 +109,7 @@ func (o *Output) create(do func() error) (err error) {
 // openSpecial opens outputs that exist and are no regular files, such as the device /dev/null. It
 // returns nil for regular files, and fails for what cannot be an output.
 func openSpecial(path string, mode fs.FileMode) (*Output, error) {
-	link, err := os.Lstat(path)
+	link, err := sys.Lstat(path)
 	if err != nil {
 		return nil, Error(path, err)
 	}
@@ -116,13 +117,13 @@ func openSpecial(path string, mode fs.FileMode) (*Output, error) {
 	case mode.IsDir():
 		return nil, fmt.Errorf("%s is a directory; name a file with "+inOutput, quote.Printable(path))
 	case mode&os.ModeDevice != 0:
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		f, err := sys.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, Error(path, err)
 		}
 		return &Output{path: path, file: f}, nil
 	case mode&os.ModeNamedPipe != 0:
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		f, err := sys.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, Error(path, err)
 		}
@@ -184,7 +185,7 @@ func (o *Output) Commit() error {
 	name := filepath.Base(o.path)
 	old := name + ".old"
 	var st unix.Stat_t
-	kept := unix.Fstatat(o.parent, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Size > 0
+	kept := sys.Fstatat(o.parent, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Size > 0
 	if kept {
 		if o.dir {
 			// a directory there would block the renaming
@@ -196,7 +197,7 @@ func (o *Output) Commit() error {
 	}
 	if err := o.Temp.Rename(name); err != nil {
 		if kept {
-			unix.Renameat(o.parent, old, o.parent, name)
+			sys.Renameat(o.parent, old, o.parent, name)
 		}
 		return Error(o.path, err)
 	}
@@ -209,22 +210,22 @@ func (o *Output) keepOld(name, old string) error {
 	for i := range safefile.Guessed {
 		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
 		safefile.RemoveStale(o.parent, second, unix.S_IFREG)
-		err := unix.Linkat(o.parent, name, o.parent, second, 0)
+		err := sys.Linkat(o.parent, name, o.parent, second, 0)
 		if errors.Is(err, unix.EEXIST) {
 			continue
 		}
 		if err == nil {
-			if err = unix.Renameat(o.parent, second, o.parent, old); err == nil {
+			if err = sys.Renameat(o.parent, second, o.parent, old); err == nil {
 				// Renaming one name of a file to another of its names removes
 				// neither.
-				unix.Unlinkat(o.parent, second, 0)
+				sys.Unlinkat(o.parent, second, 0)
 				return nil
 			}
-			unix.Unlinkat(o.parent, second, 0)
+			sys.Unlinkat(o.parent, second, 0)
 		}
 		break
 	}
-	return unix.Renameat(o.parent, name, o.parent, old)
+	return sys.Renameat(o.parent, name, o.parent, old)
 }
 
 // Abandon removes what has been written. After Commit it removes nothing.
@@ -239,5 +240,5 @@ func (o *Output) Abandon() {
 		safefile.RemoveDir(o.parent, o.Temp.Name)
 	}
 	o.Temp.Remove()
-	unix.Close(o.parent)
+	sys.Close(o.parent)
 }

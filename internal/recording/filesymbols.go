@@ -2,7 +2,6 @@ package recording
 
 import (
 	"debug/elf"
-	"os"
 	"slices"
 	"sort"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/jitinject/jitinject/internal/buildid"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -68,8 +68,8 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 
 // OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing
 // to close. Otherwise the caller closes file.
-func OpenELF(name string) (file *os.File, f *elf.File) {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+func OpenELF(name string) (file *sys.File, f *elf.File) {
+	fd, err := sys.OpenPath(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func fileOffset(f *elf.File, addr uint64) (uint64, bool) {
 
 // IsRecorded reports whether a file is the one that was mapped. It compares the build id that the
 // recording knows, or else the inode.
-func (rec *Recording) IsRecorded(m *FileMap, file *os.File, f *elf.File) bool {
+func (rec *Recording) IsRecorded(m *FileMap, file *sys.File, f *elf.File) bool {
 	want := m.BuildID
 	if want == "" {
 		want = rec.BuildID(m.Name)
@@ -123,13 +123,13 @@ func (rec *Recording) IsRecorded(m *FileMap, file *os.File, f *elf.File) bool {
 		return buildid.Of(f) == want
 	}
 	var st unix.Stat_t
-	return m.File.Inode != 0 && unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.File.Inode &&
+	return m.File.Inode != 0 && sys.Fstat(int(file.Fd()), &st) == nil && st.Ino == m.File.Inode &&
 		unix.Major(st.Dev) == m.File.Major && unix.Minor(st.Dev) == m.File.Minor && !isReused(m, file)
 }
 
 // isReused reports whether an inode has become another file since it was mapped. A file that
 // replaces a removed one often gets its inode number, but not its generation.
-func isReused(m *FileMap, file *os.File) bool {
+func isReused(m *FileMap, file *sys.File) bool {
 	const getVersion = 0x80087601 // FS_IOC_GETVERSION of most 64-bit machines; others refuse it
 	generation, err := unix.IoctlGetUint32(int(file.Fd()), getVersion)
 	return err == nil && m.File.InodeGeneration != 0 && uint64(generation) != m.File.InodeGeneration

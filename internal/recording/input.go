@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -28,7 +30,7 @@ type Input struct {
 	File *perfdata.File
 	// Plain is the file if its records lie in it uncompressed and one after the other, or
 	// else nil.
-	Plain *os.File
+	Plain *sys.File
 
 	DirNames []string // names of the files of a directory; nil for other inputs
 	Missing  []string // names of files that the directory should have, but lacks
@@ -48,16 +50,13 @@ type Input struct {
 // caller closes the result.
 func Open(opts *config.Options) (*Input, error) {
 	in := &Input{Path: opts.Input, Dir: filepath.Dir(opts.Input), Progress: opts.Progress}
-	f := opts.Stdin
+	f := sys.Of(cmp.Or(opts.Stdin, os.Stdin))
 	if opts.Input == "-" {
 		in.Path, in.Dir = "standard input", "."
-		if f == nil {
-			f = os.Stdin
-		}
 		in.Close = func() error { return nil }
 	} else {
 		var err error
-		if f, err = os.Open(opts.Input); errors.Is(err, fs.ErrNotExist) {
+		if f, err = sys.Open(opts.Input); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(opts.Input), report.Mentioned("Input", ""))
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), errors.Unwrap(err))
@@ -72,7 +71,7 @@ func Open(opts *config.Options) (*Input, error) {
 	return in, nil
 }
 
-func (in *Input) open(f *os.File, opts *config.Options) (err error) {
+func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	if in.Info, err = f.Stat(); err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (in *Input) open(f *os.File, opts *config.Options) (err error) {
 	return errors.New("it is neither a file nor a pipe")
 }
 
-func (in *Input) openFile(f *os.File) error {
+func (in *Input) openFile(f *sys.File) error {
 	file, err := perfdata.Open(f, in.Info.Size())
 	if errors.Is(err, perfdata.ErrPipe) {
 		p, err := perfdata.OpenPipe(io.NewSectionReader(f, 0, in.Info.Size()))
@@ -131,7 +130,7 @@ func (in *Input) openFile(f *os.File) error {
 }
 
 func (in *Input) openDir() error {
-	d, err := perfdata.OpenDir(in.Path)
+	d, err := perfdata.OpenDirFS(sys.DirFS(in.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it is a directory, but none that perf record makes: there is no file called data in it")
 	} else if err != nil {
@@ -157,14 +156,14 @@ func (in *Input) Size() int64 {
 
 // SizeOf returns the size of a file, or the total size of the files in a directory, in bytes.
 func SizeOf(path string) (n int64) {
-	st, err := os.Stat(path)
+	st, err := sys.Stat(path)
 	if err != nil {
 		return 0
 	}
 	if !st.IsDir() {
 		return st.Size()
 	}
-	entries, _ := os.ReadDir(path)
+	entries, _ := sys.ReadDir(path)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			n += info.Size()

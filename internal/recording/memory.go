@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/addrs"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -101,7 +102,7 @@ func (p *Process) addMap(m FileMap) {
 func (rec *Recording) InContainer(pid uint32) bool {
 	var own unix.Stat_t
 	p := rec.Processes[pid]
-	return p != nil && p.Mount.Inode != 0 && unix.Stat("/proc/self/ns/mnt", &own) == nil && p.Mount.Inode != own.Ino
+	return p != nil && p.Mount.Inode != 0 && sys.Fstatat(unix.AT_FDCWD, "/proc/self/ns/mnt", &own, 0) == nil && p.Mount.Inode != own.Ino
 }
 
 // Ranges are an approximate set of addresses, in order and disjoint. Ranges closer than

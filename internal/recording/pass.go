@@ -1,10 +1,10 @@
 package recording
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -32,7 +32,7 @@ func (in *Input) Pass(phase report.Phase, blocks perfdata.Stream) Pass {
 		}
 	case in.File == nil || !in.File.Header.Features.Has(perfdata.FeatureCompressed):
 		for _, name := range in.DirNames {
-			if st, err := os.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
+			if st, err := sys.Stat(filepath.Join(in.Path, filepath.Base(name))); err == nil {
 				total += st.Size()
 			}
 		}

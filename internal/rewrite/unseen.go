@@ -1,7 +1,7 @@
 package rewrite
 
 import (
-	"os"
+	"io"
 
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/perfdata"
@@ -9,7 +9,7 @@ import (
 
 // An unseenCopier is a sink that can have the kernel copy.
 type unseenCopier interface {
-	CopyRange(src *os.File, offset, n int64) error
+	CopyRange(src io.ReadSeeker, offset, n int64) error
 }
 
 // copyUnseen copies the next records that need not be read, if they have at least

@@ -3,16 +3,17 @@ package safefile
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Open opens a possible dump. It does not follow a symbolic link in the last component of its path,
 // and opens only regular files. Any user can plant files in /tmp, and jitinject may run as root.
-func Open(path string) (*os.File, error) {
+func Open(path string) (*sys.File, error) {
 	// O_NONBLOCK: opening a FIFO must not wait for a writer.
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	fd, err := sys.OpenPath(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
 		return nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
 	} else if err != nil {
@@ -23,8 +24,8 @@ func Open(path string) (*os.File, error) {
 
 // RegularFile returns a File for a descriptor. It fails, and closes the descriptor, if that is not
 // a regular file.
-func RegularFile(fd int, path string) (*os.File, error) {
-	file := os.NewFile(uintptr(fd), path)
+func RegularFile(fd int, path string) (*sys.File, error) {
+	file := sys.NewFile(fd, path)
 	st, err := file.Stat()
 	if err == nil && !st.Mode().IsRegular() {
 		err = errors.New("it is not a regular file")

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -42,28 +43,28 @@ const (
 
 // Create makes a file in the directory dir, open for reading and writing. Its final name will be
 // name.
-func Create(dir int, name string, mode uint32) (*os.File, *Partial, error) {
+func Create(dir int, name string, mode uint32) (*sys.File, *Partial, error) {
 	fd, p, err := newPartial(dir, name, unix.S_IFREG, func(temp string) (int, error) {
-		return unix.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		return sys.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fd), p.Name), p, nil
+	return sys.NewFile(fd, p.Name), p, nil
 }
 
 // CreateDir makes a directory in the directory dir. Its final name will be name.
 func CreateDir(dir int, name string) (*Partial, error) {
 	fd, p, err := newPartial(dir, name, unix.S_IFDIR, func(temp string) (int, error) {
-		if err := unix.Mkdirat(dir, temp, 0o700); err != nil {
+		if err := sys.Mkdirat(dir, temp, 0o700); err != nil {
 			return -1, err
 		}
-		return unix.Openat(dir, temp, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return sys.Openat(dir, temp, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
 		return nil, err
 	}
-	unix.Close(fd)
+	sys.Close(fd)
 	return p, nil
 }
 
@@ -89,24 +90,24 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 		if p.hold(fd) {
 			return fd, p, nil
 		}
-		unix.Close(fd)
+		sys.Close(fd)
 	}
 }
 
 // hold takes the lock on fd's file. It fails only if another run found the file before it was
 // locked, and is removing it. Without locks in the file system, no run removes files.
 func (p *Partial) hold(fd int) bool {
-	lock, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) // fd is closed before the file has its name
+	lock, err := sys.Dup(fd) // fd is closed before the file has its name
 	if err != nil {
 		return true
 	}
 	p.lock = lock
-	if err := unix.Flock(lock, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+	if err := sys.Flock(lock, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		p.release()
 		return false
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(lock, &st); err == nil && st.Nlink == 0 {
+	if err := sys.Fstat(lock, &st); err == nil && st.Nlink == 0 {
 		p.release()
 		return false
 	}
@@ -118,22 +119,22 @@ func (p *Partial) hold(fd int) bool {
 // RemoveStale removes a directory only if a directory was to be made, and if it contains only the
 // beginning of a recording.
 func RemoveStale(dir int, temp string, kind uint32) {
-	fd, err := unix.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := sys.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
-	defer unix.Close(fd)
+	defer sys.Close(fd)
 	var st, named unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || int(st.Uid) != os.Geteuid() || unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if sys.Fstat(fd, &st) != nil || int(st.Uid) != os.Geteuid() || sys.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return
 	}
-	if unix.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || named.Dev != st.Dev || named.Ino != st.Ino {
+	if sys.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || named.Dev != st.Dev || named.Ino != st.Ino {
 		return
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != kind:
 	case kind == unix.S_IFREG:
-		unix.Unlinkat(dir, temp, 0)
+		sys.Unlinkat(dir, temp, 0)
 	case isRecordingBegun(fd):
 		RemoveDir(dir, temp)
 	}
@@ -142,7 +143,7 @@ func RemoveStale(dir int, temp string, kind uint32) {
 // isRecordingBegun reports whether a directory contains only files that a run writes into its
 // output directory.
 func isRecordingBegun(fd int) bool {
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
+	root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
 		return false
 	}
@@ -171,7 +172,7 @@ func isRecordingBegun(fd int) bool {
 
 // RemoveDir removes a partial directory, without following links.
 func RemoveDir(dir int, temp string) {
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
+	root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
 	if err != nil {
 		return
 	}
@@ -181,7 +182,7 @@ func RemoveDir(dir int, temp string) {
 
 // Rename gives the file its final name.
 func (p *Partial) Rename(name string) error {
-	err := unix.Renameat(p.dir, p.Name, p.dir, name)
+	err := sys.Renameat(p.dir, p.Name, p.dir, name)
 	if err == nil {
 		p.Name = ""
 		p.release()
@@ -192,7 +193,7 @@ func (p *Partial) Rename(name string) error {
 // Remove removes the file, unless it has its final name.
 func (p *Partial) Remove() {
 	if p.Name != "" {
-		unix.Unlinkat(p.dir, p.Name, 0)
+		sys.Unlinkat(p.dir, p.Name, 0)
 	}
 	p.release()
 }
@@ -200,7 +201,7 @@ func (p *Partial) Remove() {
 // release releases the lock.
 func (p *Partial) release() {
 	if p.lock >= 0 {
-		unix.Close(p.lock)
+		sys.Close(p.lock)
 		p.lock = -1
 	}
 }

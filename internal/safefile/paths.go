@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // maxLinks is the maximum number of links in a path, as in the kernel.
@@ -19,11 +20,11 @@ const maxLinks = 40
 // later. The owner of a dump's directory could use it to make root write elsewhere.
 func OpenDir(path string) (int, error) {
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
-	at, err := unix.Open("/", flags, 0)
+	at, err := sys.OpenPath("/", flags, 0)
 	if err != nil {
 		return -1, err
 	}
-	defer func() { unix.Close(at) }()
+	defer func() { sys.Close(at) }()
 	todo := strings.Split(path, "/")
 	for links := 0; len(todo) > 0; {
 		name := todo[0]
@@ -34,22 +35,22 @@ func OpenDir(path string) (int, error) {
 		if isProc(at) { // /proc has links into processes, which only the kernel creates
 			how = flags
 		}
-		next, err := unix.Openat(at, name, how, 0)
+		next, err := sys.Openat(at, name, how, 0)
 		if err != nil {
 			return -1, err
 		}
 		var st unix.Stat_t
-		if err := unix.Fstat(next, &st); err != nil {
-			unix.Close(next)
+		if err := sys.Fstat(next, &st); err != nil {
+			sys.Close(next)
 			return -1, err
 		}
 		if st.Mode&unix.S_IFMT != unix.S_IFLNK {
-			unix.Close(at)
+			sys.Close(at)
 			at = next
 			continue
 		}
 		target, err := readLink(next)
-		unix.Close(next)
+		sys.Close(next)
 		switch {
 		case err != nil:
 			return -1, err
@@ -60,26 +61,26 @@ func OpenDir(path string) (int, error) {
 		}
 		links++
 		if strings.HasPrefix(target, "/") {
-			unix.Close(at)
-			if at, err = unix.Open("/", flags, 0); err != nil {
+			sys.Close(at)
+			if at, err = sys.OpenPath("/", flags, 0); err != nil {
 				return -1, err
 			}
 		}
 		todo = append(strings.Split(target, "/"), todo...)
 	}
-	return unix.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return sys.Openat(at, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
 // isProc reports whether a directory is in /proc.
 func isProc(fd int) bool {
 	var st unix.Statfs_t
-	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PROC_SUPER_MAGIC
+	return sys.Fstatfs(fd, &st) == nil && st.Type == unix.PROC_SUPER_MAGIC
 }
 
 // readLink returns the target of an open link.
 func readLink(fd int) (string, error) {
 	target := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(fd, "", target)
+	n, err := sys.Readlinkat(fd, "", target)
 	if err != nil {
 		return "", err
 	}
@@ -92,5 +93,5 @@ func readLink(fd int) (string, error) {
 // IsStill reports whether a path still leads to the open directory.
 func IsStill(path string, fd int) bool {
 	var named, open unix.Stat_t
-	return unix.Stat(path, &named) == nil && unix.Fstat(fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
+	return sys.Fstatat(unix.AT_FDCWD, path, &named, 0) == nil && sys.Fstat(fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
 }

@@ -2,12 +2,15 @@ package show
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Options say what is shown and how.
@@ -63,7 +66,7 @@ type Viewer struct {
 	Opts  *Options
 	Out   Form
 	Path  string       // as it was named; a format may set it to the file that offsets are in
-	File  *os.File     // nil for a pipe or a directory
+	File  *sys.File    // nil for a pipe or a directory
 	Pipe  io.Reader    // of the whole file, if File is nil; nil for a directory
 	Size  int64        // of File, in bytes
 	Head  []byte       // the first bytes, at most eight
@@ -93,7 +96,7 @@ func File(w io.Writer, path string, opts *Options) error {
 	if err != nil {
 		return err
 	}
-	if f != os.Stdin && f != opts.Stdin {
+	if path != "-" {
 		defer f.Close()
 	}
 	err = v.recognized(f)
@@ -112,14 +115,11 @@ func File(w io.Writer, path string, opts *Options) error {
 }
 
 // open opens what was named, without waiting for anybody to write to it.
-func (v *Viewer) open() (*os.File, error) {
+func (v *Viewer) open() (*sys.File, error) {
 	if v.Path == "-" {
-		if v.Opts.Stdin == nil {
-			return os.Stdin, nil
-		}
-		return v.Opts.Stdin, nil
+		return sys.Of(cmp.Or(v.Opts.Stdin, os.Stdin)), nil
 	}
-	f, err := os.OpenFile(v.Path, os.O_RDONLY, 0)
+	f, err := sys.OpenFile(v.Path, os.O_RDONLY, 0)
 	var pathErr *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -131,7 +131,7 @@ func (v *Viewer) open() (*os.File, error) {
 }
 
 // recognized finds out what f is and shows it.
-func (v *Viewer) recognized(f *os.File) error {
+func (v *Viewer) recognized(f *sys.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // The text of source lines.
@@ -80,7 +82,7 @@ func (t *SourceTexts) Of(name string) *SourceText {
 // may have written: only a regular file is read, and only one that is not huge. Files of
 // /proc, some of which lose what is read, say that they are empty.
 func ReadSource(name string) ([]byte, bool) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	f, err := sys.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, false
 	}

@@ -3,24 +3,26 @@ package verify
 import (
 	"errors"
 	"os"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Open opens a file or directory for reading. Pipes and devices are refused:
 // opening one may wait forever.
-func Open(path string) (*os.File, error) {
-	st, err := os.Stat(path)
+func Open(path string) (*sys.File, error) {
+	st, err := sys.Stat(path)
 	if err != nil {
 		return nil, PlainError(err)
 	}
 	if !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, errors.New("it is no regular file")
 	}
-	f, err := os.Open(path)
+	f, err := sys.Open(path)
 	return f, PlainError(err)
 }
 
 // OpenSized is Open, and returns the file's size in bytes.
-func OpenSized(path string) (f *os.File, size int64, err error) {
+func OpenSized(path string) (f *sys.File, size int64, err error) {
 	if f, err = Open(path); err != nil {
 		return nil, 0, err
 	}

@@ -1,8 +1,9 @@
 package verify
 
 import (
-	"os"
 	"time"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // RealTime is the first time, in nanoseconds, that is none of CLOCK_MONOTONIC: a machine would have
@@ -15,7 +16,7 @@ const WrittenSlack = 1e9
 
 // WrittenAt returns when a file was written last, in this machine's CLOCK_MONOTONIC,
 // which is at now; 0 if that is not known.
-func WrittenAt(f *os.File, now uint64) (uint64, error) {
+func WrittenAt(f *sys.File, now uint64) (uint64, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return 0, err

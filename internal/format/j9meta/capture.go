@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Capture is the metadata of one body as it was copied out of a process, from a core dump
@@ -153,7 +155,7 @@ func captureError(path string, err error) error {
 // only the reader of it may read.
 func (c *Capture) read(path string, most int64) ([]byte, error) {
 	// O_NONBLOCK: opening a FIFO must not wait for someone to write to it.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := sys.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, errors.New("it is a symbolic link, which is not followed: anyone could have put it there")
 	}

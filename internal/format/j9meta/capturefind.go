@@ -2,9 +2,10 @@ package j9meta
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // CapturePaths returns the two files of a capture of which one is named; ok is false
@@ -26,7 +27,7 @@ func IsCapture(path string) bool {
 	if !ok {
 		return false
 	}
-	if st, err := os.Lstat(bin); err != nil || !st.Mode().IsRegular() {
+	if st, err := sys.Lstat(bin); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
 	text, err := new(Capture).read(description, maxCaptureJSON)
@@ -53,7 +54,7 @@ func IsCapturePair(path string) bool {
 // isFile reports whether there is something that is no directory: what is a link, or cannot be
 // opened, is for those to tell who read it.
 func isFile(path string) bool {
-	st, err := os.Lstat(path)
+	st, err := sys.Lstat(path)
 	return err == nil && !st.IsDir()
 }
 
@@ -72,7 +73,7 @@ func FindLoneMetadata(dir string) (bins []string, err error) {
 }
 
 func capturesOf(dir string) (bins, alone []string, err error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := sys.ReadDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}

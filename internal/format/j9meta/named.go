@@ -1,18 +1,19 @@
 package j9meta
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // NamedIn returns what the name of a directory means: the captures in it, and metadata whose JSON is missing,
 // as Named has them. It returns nil where there is no capture, and where perf record made the directory.
 func NamedIn(dir string) []string {
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+	if st, err := sys.Stat(dir); err != nil || !st.IsDir() {
 		return nil
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "data")); err == nil {
+	if _, err := sys.Lstat(filepath.Join(dir, "data")); err == nil {
 		return nil
 	}
 	bins, alone, err := capturesOf(dir)

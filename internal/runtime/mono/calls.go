@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/jitinject/jitinject/internal/calls"
 	"github.com/jitinject/jitinject/internal/codebytes"
@@ -15,6 +14,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Mono log in calls mode is a trace as well.
@@ -22,8 +22,8 @@ import (
 // Trace is the trace in a log, with its files.
 type Trace struct {
 	*LogTrace
-	args     string   // arguments of the profiler
-	unpacked *os.File // nil if the log is not compressed
+	args     string    // arguments of the profiler
+	unpacked *sys.File // nil if the log is not compressed
 	made     []calls.SyntheticThread
 }
 
@@ -111,12 +111,12 @@ func (t *Trace) Report(c calls.Counts, found *report.Findings) {
 }
 
 // unpackLog writes the uncompressed log to an unnamed temporary file.
-func unpackLog(ctx context.Context, log *Log) (*os.File, error) {
-	f, err := os.CreateTemp("", "jitinject-*.mlpd")
+func unpackLog(ctx context.Context, log *Log) (*sys.File, error) {
+	f, err := sys.CreateTemp("jitinject-*.mlpd")
 	if err != nil {
 		return nil, err
 	}
-	if err = os.Remove(f.Name()); err == nil {
+	if err = sys.Remove(f.Name()); err == nil {
 		var r io.Reader
 		if r, err = log.Unpack(); err == nil {
 			_, err = io.Copy(f, &patientReader{ctx, r})

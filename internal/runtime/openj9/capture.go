@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -112,7 +112,7 @@ func OpenCapture(path, machine string, order binary.ByteOrder) (*Capture, error)
 	}
 	c := &Capture{Path: raw.Path, PID: raw.PID, Time: raw.Time, HasTime: raw.HasTime, Mode: uint32(raw.Mode), layout: l, method: raw.RAMMethod()}
 	c.Size = int64(len(raw.Metadata) + len(raw.Code) + len(raw.ColdCode))
-	if st, err := os.Stat(raw.JSONPath); err == nil {
+	if st, err := sys.Stat(raw.JSONPath); err == nil {
 		c.Size += st.Size()
 	}
 	c.part(warm, false, raw.Code, raw.CodePath)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // Captures of OpenJ9's metadata. Recordings do not mention them: the user names files, or
@@ -81,7 +81,7 @@ func openCaptures(ctx context.Context, f *locate.Finder, n config.SideFile, seen
 		}
 	}
 	paths := []string{n.Path}
-	st, err := os.Stat(n.Path)
+	st, err := sys.Stat(n.Path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", option, safefile.PlainError(safefile.WithoutPath(err)))
 	}

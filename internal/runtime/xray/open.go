@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/calls"
@@ -18,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Trace is the part of a trace that a process of the recording wrote.
@@ -118,7 +118,7 @@ func openAll(ctx context.Context, rec *recording.Recording, opts *config.Options
 }
 
 // isEmpty reports whether a file is known to have no bytes.
-func isEmpty(file *os.File) bool {
+func isEmpty(file *sys.File) bool {
 	st, err := file.Stat()
 	return err == nil && st.Size() == 0
 }
@@ -151,7 +151,7 @@ var adviceXRayBinary = "name the program, of the build that was recorded, with "
 // A traceFile is a trace file, shared by the processes in it.
 type traceFile struct {
 	path  string
-	file  *os.File
+	file  *sys.File
 	trace *Log // nil if it is unusable
 	users int
 }
@@ -164,7 +164,7 @@ func (f *traceFile) release() {
 }
 
 // read reads the trace in a file.
-func read(file *os.File) (*Log, error) {
+func read(file *sys.File) (*Log, error) {
 	st, err := file.Stat()
 	if err != nil {
 		return nil, err

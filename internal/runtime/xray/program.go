@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
 
@@ -47,7 +48,7 @@ func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 	for _, path := range opts.Programs {
 		file, f := recording.OpenELF(path)
 		if f == nil {
-			if _, err := os.Stat(path); err != nil {
+			if _, err := sys.Stat(path); err != nil {
 				return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), safefile.PlainError(err))
 			}
 			return nil, fmt.Errorf("%s: it is no ELF file", report.MentionedPath("Programs", path))
@@ -184,7 +185,7 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 	for _, dir := range opts.DumpDirs {
 		places = append(places, filepath.Join(dir, base))
 	}
-	there, _ := os.Stat(m.Name)
+	there, _ := sys.Stat(m.Name)
 	for i, path := range places {
 		file, f := recording.OpenELF(path)
 		if f == nil {

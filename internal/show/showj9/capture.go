@@ -3,10 +3,10 @@ package showj9
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/jitinject/jitinject/internal/format/j9meta"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/jitdump"
 )
@@ -95,7 +95,7 @@ func showCaptures(v *show.Viewer) error {
 // showOne shows a capture. Of one that is no regular file the error says so: others would be followed,
 // or waited for.
 func showOne(v *show.Viewer, path string) error {
-	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+	if st, err := sys.Lstat(path); err == nil && !st.Mode().IsRegular() {
 		if _, err := j9meta.ReadCapture(path); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -79,7 +80,7 @@ func pipeFormat(v *show.Viewer, p *perfdata.Pipe) error {
 }
 
 func showDirectory(v *show.Viewer) error {
-	d, err := perfdata.OpenDir(v.Path)
+	d, err := perfdata.OpenDirFS(sys.DirFS(v.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return show.ErrOtherDirectory
 	} else if err != nil {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/jitinject/jitinject/internal/format/xrayfdr"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/xraymap"
 )
@@ -271,7 +271,7 @@ type program struct {
 
 // openProgram reads the program that wrote a trace.
 func openProgram(path string) (*program, error) {
-	f, err := os.Open(path)
+	f, err := sys.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the program: %w", err)
 	}

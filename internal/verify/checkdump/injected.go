@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
@@ -89,7 +89,7 @@ func (c *checker) injectedCode(ctx context.Context, recording string, pid uint32
 // An openObject is the file that was read last.
 type openObject struct {
 	path string
-	file *os.File
+	file *sys.File
 }
 
 func (o *openObject) close() {

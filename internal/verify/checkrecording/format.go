@@ -3,8 +3,8 @@ package checkrecording
 import (
 	"context"
 	"io"
-	"os"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
@@ -26,7 +26,7 @@ func Format(belongs recorded.BelongsFunc, calls []string) verify.Format {
 // isRecording reports whether a file begins as recordings do. A directory may be one of perf
 // record.
 func isRecording(src io.ReaderAt, path string) bool {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
+	if st, err := sys.Stat(path); err == nil && st.IsDir() {
 		return true
 	}
 	var magic [8]byte

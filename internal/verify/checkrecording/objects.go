@@ -7,9 +7,9 @@ import (
 	"debug/elf"
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/perfdata"
@@ -63,7 +63,7 @@ func (c *checker) buildIDs() map[string][]byte {
 // object checks one object: the file, and what the recording says of it.
 func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 	first := &o.mappings[0]
-	st, err := os.Lstat(o.path)
+	st, err := sys.Lstat(o.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.Violation("recording/object-missing", first.at, "%s is not there", verify.Quoted(o.path))
@@ -75,7 +75,7 @@ func (c *checker) object(ctx context.Context, o *mappedObject, listed []byte) {
 		c.Violation("recording/object-file", first.at, "%s is no regular file", verify.Quoted(o.path))
 		return
 	}
-	f, err := os.Open(o.path)
+	f, err := sys.Open(o.path)
 	if err != nil {
 		c.Violation("recording/object-missing", first.at, "%s: %v", verify.Quoted(o.path), verify.PlainError(err))
 		return

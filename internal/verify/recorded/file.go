@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -56,7 +57,7 @@ func Read(src io.ReaderAt, size int64) (*File, error) {
 }
 
 func (rec *File) openDir(path string) error {
-	d, err := perfdata.OpenDir(path)
+	d, err := perfdata.OpenDirFS(sys.DirFS(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("it is a directory, but none that perf record makes, with a file called data in it, nor one with captures of OpenJ9's metadata, which are files X.bin with X.json beside them")
 	}

@@ -1,0 +1,77 @@
+package arrows
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fileCalls are the functions of packages os and unix that make system calls on files. In what is
+// shipped, only internal/safefile/sys calls them: tests fail each call there.
+var fileCalls = map[string][]string{
+	"os": {"Chdir", "Chmod", "Chown", "Chtimes", "CopyFS", "Create", "CreateTemp", "DirFS", "Lchown", "Link", "Lstat", "Mkdir", "MkdirAll", "MkdirTemp", "NewFile", "Open", "OpenFile", "OpenInRoot", "OpenRoot", "ReadDir", "ReadFile", "Readlink", "Remove", "RemoveAll", "Rename", "Stat", "Symlink", "Truncate", "WriteFile"},
+	"unix": {"Close", "Faccessat", "Fallocate", "FcntlInt", "Fchmod", "Fchown", "Fdatasync", "Flock", "Fstat", "Fstatat", "Fstatfs", "Fsync", "Ftruncate", "Linkat", "Mkdirat", "Open", "Openat", "Openat2", "Pread", "Pwrite", "Read", "Readlinkat", "Rename", "Renameat", "Renameat2", "Stat", "Sync", "Syncfs", "Unlink", "Unlinkat", "UtimesNanoAt", "Write"},
+}
+
+// Files with calls of their own, which make no result.
+var ownFileCalls = map[string]string{
+	"cmd/jitinject/man.go":     "writes manual pages when a package is built",
+	"cmd/jitinject/streams.go": "asks of which kind standard input and output are",
+	"perfdata/dir.go":          "public: it opens what its caller names, or asks the caller's fs.FS",
+}
+
+func TestFileCalls_OnlyInTheirRoom(t *testing.T) {
+	root := filepath.Join("..", "..")
+	for _, top := range []string{"cmd", "inject", "internal", "perfdata", "jitdump", "elfgen", "dwarfgen"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && (d.Name() == "testdata" || isForTests(rel)) {
+				return fs.SkipDir
+			}
+			if !d.IsDir() && strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go") && ownFileCalls[rel] == "" {
+				wantNoFileCalls(t, path, rel)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// isForTests reports whether a directory has the room itself, or what is not shipped.
+func isForTests(dir string) bool {
+	name := filepath.Base(dir)
+	return dir == "internal/safefile/sys" || name == "showtest" || name == "verifytest" || strings.HasSuffix(name, "gen") && strings.HasPrefix(dir, "internal/format/") ||
+		slices.Contains([]string{"arrows", "bench", "clients", "gate", "golden", "hostile", "judge", "licenses", "runtimes", "sessions", "stepped", "testrec", "truth"}, name)
+}
+
+func wantNoFileCalls(t *testing.T, path, rel string) {
+	t.Helper()
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if pkg, ok := sel.X.(*ast.Ident); ok && slices.Contains(fileCalls[pkg.Name], sel.Sel.Name) {
+			t.Errorf("%s:%d: %s.%s is called; use internal/safefile/sys, where tests can fail it", rel, set.Position(sel.Pos()).Line, pkg.Name, sel.Sel.Name)
+		}
+		return true
+	})
+}

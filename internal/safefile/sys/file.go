@@ -1,0 +1,167 @@
+package sys
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A File is an open file. Its methods are those of os.File.
+type File struct {
+	f  *os.File
+	fd int
+}
+
+// Of returns a File for f, such as standard output. The two share the descriptor: closing one
+// closes the other.
+func Of(f *os.File) *File {
+	if f == nil {
+		return nil
+	}
+	return &File{f, descriptor(f)}
+}
+
+// descriptor returns the descriptor of an open file, or -1. Unlike os.File.Fd, it does not make
+// reads and writes of pipes block without deadlines.
+func descriptor(f *os.File) (fd int) {
+	fd = -1
+	if conn, err := f.SyscallConn(); err == nil {
+		conn.Control(func(n uintptr) { fd = int(n) })
+	}
+	return fd
+}
+
+// NewFile returns a File for a descriptor, which it owns. name is for error messages.
+func NewFile(fd int, name string) *File { return &File{os.NewFile(uintptr(fd), name), fd} }
+
+// Open opens a file for reading. It follows links, and blocks on a FIFO without a writer.
+func Open(path string) (*File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// OpenFile opens a file with flags of open(2). It follows links without O_NOFOLLOW.
+func OpenFile(path string, flags int, mode fs.FileMode) (*File, error) {
+	var f *os.File
+	_, err := call(Call{Name: "openat", Dir: unix.AT_FDCWD, Path: path, FD: -1, Flags: flags}, func() (fd int, err error) {
+		if f, err = os.OpenFile(path, flags, mode); err != nil {
+			return -1, err
+		}
+		return descriptor(f), nil
+	})
+	if err != nil {
+		return nil, named("open", path, err)
+	}
+	return Of(f), nil
+}
+
+// OS returns the os.File with the same descriptor, for calls that are not about files, such as
+// those on terminals.
+func (f *File) OS() *os.File { return f.f }
+
+// Name returns the name that the file was opened with.
+func (f *File) Name() string { return f.f.Name() }
+
+// Fd returns the descriptor.
+func (f *File) Fd() int { return f.fd }
+
+// do makes a call on the open file.
+func (f *File) do(op, name string, c Call, make func() (int, error)) (int, error) {
+	c.Name, c.FD = name, f.fd
+	n, err := call(c, make)
+	return max(n, 0), named(op, f.f.Name(), err)
+}
+
+// Read reads from the current offset on.
+func (f *File) Read(p []byte) (int, error) {
+	return f.do("read", "read", Call{Off: -1}, func() (int, error) { return f.f.Read(p) })
+}
+
+// ReadAt reads from an offset on. It returns io.EOF if the file ends before p is full.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	return f.do("read", "pread64", Call{Off: off}, func() (int, error) { return f.f.ReadAt(p, off) })
+}
+
+// Write writes at the current offset.
+func (f *File) Write(p []byte) (int, error) {
+	return f.do("write", "write", Call{Off: -1, Data: p}, func() (int, error) { return f.f.Write(p) })
+}
+
+// WriteAt writes at an offset.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	return f.do("write", "pwrite64", Call{Off: off, Data: p}, func() (int, error) { return f.f.WriteAt(p, off) })
+}
+
+// ReadFrom writes what r has. The kernel copies from one file to another, if r is a File or a part
+// of one.
+func (f *File) ReadFrom(r io.Reader) (copied int64, err error) {
+	part, ok := r.(*io.LimitedReader)
+	from := r
+	if ok {
+		from = part.R
+	}
+	src, isFile := from.(*File)
+	if !isFile {
+		return io.Copy(struct{ io.Writer }{f}, r)
+	}
+	from = src.f
+	if ok {
+		from = &io.LimitedReader{R: src.f, N: part.N}
+	}
+	_, err = f.do("write", "copy_file_range", Call{Off: -1}, func() (int, error) {
+		copied, err = f.f.ReadFrom(from)
+		return int(copied), err
+	})
+	if ok {
+		part.N -= copied
+	}
+	return copied, err
+}
+
+// Seek sets the current offset.
+func (f *File) Seek(off int64, whence int) (at int64, err error) {
+	_, err = f.do("seek", "lseek", Call{Off: off}, func() (int, error) {
+		at, err = f.f.Seek(off, whence)
+		return 0, err
+	})
+	return at, err
+}
+
+// Stat returns the state of the file.
+func (f *File) Stat() (st fs.FileInfo, err error) {
+	_, err = f.do("stat", "fstat", Call{Off: -1}, func() (int, error) {
+		st, err = f.f.Stat()
+		return 0, err
+	})
+	return st, err
+}
+
+// ReadDir returns the entries of a directory, as os.File.ReadDir does.
+func (f *File) ReadDir(n int) (entries []fs.DirEntry, err error) {
+	_, err = f.do("readdirent", "getdents64", Call{Off: -1}, func() (int, error) {
+		entries, err = f.f.ReadDir(n)
+		return 0, err
+	})
+	return entries, err
+}
+
+// SetWriteDeadline makes writes fail from t on. Regular files have no deadlines.
+func (f *File) SetWriteDeadline(t time.Time) error { return f.f.SetWriteDeadline(t) }
+
+// Close closes the file. It is closed after an error, too; the error says that data written before
+// may be lost.
+func (f *File) Close() error {
+	if current.Load() == nil {
+		return f.f.Close()
+	}
+	// A descriptor is closed even where close fails.
+	closed := false
+	_, err := f.do("close", "close", Call{Off: -1}, func() (int, error) {
+		closed = true
+		return 0, f.f.Close()
+	})
+	if !closed {
+		f.f.Close()
+	}
+	return err
+}

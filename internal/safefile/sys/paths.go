@@ -1,0 +1,108 @@
+package sys
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// onPath makes a call on a path.
+func onPath(op, name, path string, do func() error) error {
+	return named(op, path, inDir(name, unix.AT_FDCWD, path, do))
+}
+
+// Stat returns the state of the file that a path leads to.
+func Stat(path string) (st fs.FileInfo, err error) {
+	err = onPath("stat", "newfstatat", path, func() error { st, err = os.Stat(path); return err })
+	return st, err
+}
+
+// Lstat returns the state of a path, which may be a link.
+func Lstat(path string) (st fs.FileInfo, err error) {
+	err = onPath("lstat", "newfstatat", path, func() error { st, err = os.Lstat(path); return err })
+	return st, err
+}
+
+// Readlink returns the target of a link.
+func Readlink(path string) (target string, err error) {
+	err = onPath("readlink", "readlinkat", path, func() error { target, err = os.Readlink(path); return err })
+	return target, err
+}
+
+// ReadDir returns the entries of a directory, in the order of their names.
+func ReadDir(path string) (entries []fs.DirEntry, err error) {
+	err = onPath("open", "getdents64", path, func() error { entries, err = os.ReadDir(path); return err })
+	return entries, err
+}
+
+// ReadFile returns the contents of a file.
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// Remove removes a file or an empty directory.
+func Remove(path string) error {
+	return onPath("remove", "unlinkat", path, func() error { return os.Remove(path) })
+}
+
+// Mkdir makes a directory.
+func Mkdir(path string, mode fs.FileMode) error {
+	return onPath("mkdir", "mkdirat", path, func() error { return os.Mkdir(path, mode) })
+}
+
+// MkdirAll makes a directory and its parents, unless they exist.
+func MkdirAll(path string, mode fs.FileMode) error {
+	if st, err := Stat(path); err == nil && st.IsDir() {
+		return nil
+	} else if err == nil {
+		return named("mkdir", path, unix.ENOTDIR)
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := MkdirAll(parent, mode); err != nil {
+			return err
+		}
+	}
+	err := Mkdir(path, mode)
+	if err != nil {
+		if st, serr := Lstat(path); serr == nil && st.IsDir() { // another program made it
+			return nil
+		}
+	}
+	return err
+}
+
+// CreateTemp makes a file with a new name in the directory for temporary files.
+func CreateTemp(pattern string) (*File, error) {
+	var f *os.File
+	err := onPath("open", "openat", filepath.Join(os.TempDir(), pattern), func() (err error) { f, err = os.CreateTemp("", pattern); return err })
+	if err != nil {
+		return nil, err
+	}
+	return Of(f), nil
+}
+
+// A dirFS is a directory as an fs.FS.
+type dirFS string
+
+// DirFS returns the files of a directory. Its files are Files.
+func DirFS(path string) fs.FS { return dirFS(path) }
+
+// Open opens a file of the directory.
+func (d dirFS) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := Open(filepath.Join(string(d), name))
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}

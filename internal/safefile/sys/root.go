@@ -1,0 +1,115 @@
+package sys
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Root is a directory. Names do not lead out of it, whatever links there are.
+type Root struct {
+	r    *os.Root
+	path string
+}
+
+// OpenRoot opens a directory. The caller closes it.
+func OpenRoot(path string) (*Root, error) {
+	root := &Root{path: path}
+	err := onPath("open", "openat", path, func() (err error) { root.r, err = os.OpenRoot(path); return err })
+	if err != nil {
+		return nil, err
+	}
+	return root, nil
+}
+
+// do makes a call on a name.
+func (r *Root) do(op, name, file string, make func() error) error {
+	return onPath(op, name, filepath.Join(r.path, file), make)
+}
+
+// Close closes the directory.
+func (r *Root) Close() error { return r.r.Close() }
+
+// FS returns the files of the directory.
+func (r *Root) FS() fs.FS { return rootFS{r} }
+
+// OpenFile opens a file with flags of open(2).
+func (r *Root) OpenFile(name string, flags int, mode fs.FileMode) (*File, error) {
+	var f *os.File
+	c := Call{Name: "openat", Path: filepath.Join(r.path, name), FD: -1, Flags: flags}
+	_, err := call(c, func() (fd int, err error) {
+		if f, err = r.r.OpenFile(name, flags, mode); err != nil {
+			return -1, err
+		}
+		return descriptor(f), nil
+	})
+	if err != nil {
+		return nil, named("openat", name, err)
+	}
+	return Of(f), nil
+}
+
+// Stat returns the state of the file that a name leads to.
+func (r *Root) Stat(name string) (st fs.FileInfo, err error) {
+	err = r.do("statat", "newfstatat", name, func() error { st, err = r.r.Stat(name); return err })
+	return st, err
+}
+
+// Mkdir makes a directory.
+func (r *Root) Mkdir(name string, mode fs.FileMode) error {
+	return r.do("mkdirat", "mkdirat", name, func() error { return r.r.Mkdir(name, mode) })
+}
+
+// MkdirAll makes a directory and its parents, unless they exist.
+func (r *Root) MkdirAll(name string, mode fs.FileMode) error {
+	if st, err := r.Stat(name); err == nil && st.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(name); parent != name {
+		if err := r.MkdirAll(parent, mode); err != nil {
+			return err
+		}
+	}
+	err := r.Mkdir(name, mode)
+	if err != nil {
+		if st, serr := r.Stat(name); serr == nil && st.IsDir() { // another program made it
+			return nil
+		}
+	}
+	return err
+}
+
+// Remove removes a file or an empty directory.
+func (r *Root) Remove(name string) error {
+	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.Remove(name) })
+}
+
+// RemoveAll removes a name and all that is below it.
+func (r *Root) RemoveAll(name string) error {
+	return r.do("unlinkat", "unlinkat", name, func() error { return r.r.RemoveAll(name) })
+}
+
+// Symlink makes a link.
+func (r *Root) Symlink(target, name string) error {
+	c := Call{Name: "symlinkat", Path: filepath.Join(r.path, name), To: target, FD: -1}
+	_, err := call(c, func() (int, error) { return 0, r.r.Symlink(target, name) })
+	return named("symlinkat", name, err)
+}
+
+// Readlink returns the target of a link.
+func (r *Root) Readlink(name string) (target string, err error) {
+	err = r.do("readlinkat", "readlinkat", name, func() error { target, err = r.r.Readlink(name); return err })
+	return target, err
+}
+
+// A rootFS is a Root as an fs.FS.
+type rootFS struct{ r *Root }
+
+// Open opens a file of the directory for reading.
+func (r rootFS) Open(name string) (fs.File, error) {
+	f, err := r.r.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
