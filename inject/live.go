@@ -67,7 +67,7 @@ type live struct {
 }
 
 // runOnce injects an input that can be read only once.
-func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
+func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
 	if opts.Strict {
 		return errors.New(report.Mentioned("Strict", "") + " needs to know what is missing before anything is written, and so a recording that can be read twice; record into a file")
 	}
@@ -95,7 +95,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if err != nil {
 		return err
 	}
-	defer out.Abandon()
+	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
 	dst, err := output.New(in, out, opts.Compress)
@@ -116,6 +116,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	if l.dirs, _, _, err = openDirs(nil, opts); err == nil {
 		err = l.dirs.openSources(opts)
 	}
+	defer func() { err = l.dirs.end(sum, err) }()
 	if err != nil {
 		return err
 	}
@@ -125,8 +126,11 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	err = l.run()
 	if err == nil {
 		sum.Add(l.dirs.stores.Report())
+		err = l.dirs.sync(opts)
+	}
+	if err == nil {
 		sum.BytesWritten = out.Size(sum.BytesWritten)
-		err = out.Commit()
+		err = commit(out, sum)
 	}
 	// Data that went into a pipe may be of use, and needs its objects.
 	if err != nil && out.Temp != nil {
@@ -142,12 +146,11 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	return err
 }
 
-// close closes the dumps and directories of the run.
+// close closes the dumps of the run.
 func (l *live) close() {
 	for _, d := range l.dumps {
 		d.File.Close()
 	}
-	l.dirs.close()
 	l.code.Close()
 }
 

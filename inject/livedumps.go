@@ -174,16 +174,11 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 		found.Problem(report.ProblemOf("", err, report.AdviceObjects))
 	}
 	if err != nil || len(usable) == 0 {
+		l.dirs.stores.Take(stores)
 		d.File.Close()
 		return false
 	}
-	for dir, s := range stores {
-		if l.dirs.stores[dir] != nil {
-			s.Close()
-		} else {
-			l.dirs.stores[dir] = s
-		}
-	}
+	l.dirs.stores.Take(stores)
 	l.opts.Logf(1, "%s: dump of process %d", quote.Printable(d.Path), m.PID)
 	if s, ok := d.Source.(plan.LineSource); ok && alive(m.PID) {
 		s.Grow()
@@ -259,7 +254,7 @@ func (l *live) extend(d *plan.Dump) {
 	}
 	for i := objects; i < len(l.Plan.Objects); i++ {
 		o := &l.Plan.Objects[i]
-		did, err := l.maker.Object(o, l.dirs.stores[o.Dump.Objects])
+		did, err := l.maker.Object(o, l.dirs.stores.In(o.Dump.Objects))
 		if err == nil && did == objstore.Created {
 			l.maker.Created = append(l.maker.Created, build.CreatedFile{Object: i, Ino: l.maker.Ino})
 		}

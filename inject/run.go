@@ -76,7 +76,7 @@ var syntheticTraces []calls.Trace
 
 // runTwice injects an input that can be read twice: all is known before the first byte is
 // written.
-func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) error {
+func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, sum *report.Summary) (err error) {
 	rec, err := survey(ctx, in, opts)
 	if err != nil {
 		return err
@@ -115,11 +115,11 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err != nil {
 		return err
 	}
-	defer out.Abandon()
+	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
 	dirs, usable, found, err := openDirs(dumps, opts)
-	defer dirs.close()
+	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
 	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
 		err = report.NothingToInject(sum.Problems)
@@ -136,8 +136,11 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		err = strictError(sum)
 	}
 	if err == nil {
+		err = dirs.sync(opts)
+	}
+	if err == nil {
 		sum.BytesWritten = out.Size(sum.BytesWritten)
-		err = out.Commit()
+		err = commit(out, sum)
 	}
 	if err != nil {
 		return dirs.undo(err)
@@ -200,7 +203,7 @@ func (r *result) write(ctx context.Context) error {
 
 	counting := count.Start(ctx, counter, r.dumps)
 	copied, err := rewrite.Copy(ctx, r.rec, planned, locate.UsedMarkers(build.LeftOut(planned).Without(r.dumps)), r.traces, r.out, r.opts.Compress)
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || r.out.IsOwn(err) {
 		err = output.Error(r.opts.Output, err)
 	}
 	addCopied(r.sum, copied, r.traces)

@@ -19,11 +19,16 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 	}
 	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
 	sum, err := runUntil(ctx, engine.Options{
-		Progress:     progress,
-		Input:        o.input,
-		Stdin:        stdin,
-		Stdout:       stdout,
-		Output:       o.output,
+		Progress: progress,
+		Input:    o.input,
+		Stdin:    stdin,
+		Stdout:   stdout,
+		Output:   o.output,
+		NoSync:   o.noSync,
+
+		DefaultInput:  o.defaultInput,
+		DefaultOutput: o.defaultOutput,
+
 		Objects:      o.objects,
 		Sampled:      o.sampled,
 		Bundle:       o.bundle,

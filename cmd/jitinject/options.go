@@ -45,6 +45,9 @@ type options struct {
 	codeFrom      []string
 	dwarf         int
 	jobs          int
+	noSync        bool
+	defaultInput  bool // no input was named
+	defaultOutput bool // no output was named
 	strict        bool
 	summary       string
 	count         bool
@@ -110,6 +113,7 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.IntVar(&o.dwarf, "dwarf", 5, "`4|5`: the version of DWARF that debugging information has")
 	fs.IntVarP(&o.compress, "compression-level", "z", 0, "compress the result with zstd at `LEVEL` 1 to 22 (1 if -z stands alone)")
 	fs.Lookup("compression-level").NoOptDefVal = "1"
+	fs.BoolVar(&o.noSync, "no-sync", false, "do not wait until the result is on the disk; a power cut may lose it then")
 	fs.IntVar(&o.jobs, "jobs", 0, "make `N` objects at once (default: one for each CPU)")
 	fs.BoolVar(&o.strict, "strict", false, "write nothing if anything would be missing")
 	fs.StringVar(&o.summary, "summary", "text", "`text|json`: say what was done in words on standard error, or as JSON on standard output")

@@ -25,6 +25,7 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 	if !fs.Changed("output") && o.summary != "json" && (o.input == "-" && isStream(stdout) || fs.Changed("input") && hasMode(stdout, unix.S_IFIFO)) {
 		o.output = "-"
 	}
+	o.defaultInput, o.defaultOutput = !fs.Changed("input"), !fs.Changed("output")
 }
 
 // isStream reports whether f is a pipe, or a file that the shell redirected.

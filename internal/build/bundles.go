@@ -46,7 +46,7 @@ func (w *Writer) bundleJobs() (jobs []partJob) {
 			continue
 		}
 		n := (len(o.Bundle.Members) + partSize - 1) / partSize
-		b := &bundleJob{number: i, object: o, store: w.Stores[o.Dump.Objects], parts: make([]*jitobj.Part, n), left: n}
+		b := &bundleJob{number: i, object: o, store: w.Stores.In(o.Dump.Objects), parts: make([]*jitobj.Part, n), left: n}
 		w.bundles = append(w.bundles, b)
 		for part := range n {
 			jobs = append(jobs, partJob{b, part})

@@ -29,7 +29,7 @@ import (
 type Writer struct {
 	Plan    *model.Plan
 	Opts    *config.Options
-	Stores  objstore.Stores
+	Stores  *objstore.Stores
 	compDir string
 	lacks   func(d *model.Dump, function int) // called for functions without an object
 	next    atomic.Int64                      // first unreserved object of the plan
@@ -69,7 +69,7 @@ var ErrNothing = errors.New("no object could be made")
 // objects are in the result's findings. If no object could be made, Make returns ErrNothing. It
 // returns no error if the reason is an unwritable directory that the user did not name. Make calls
 // lacks for each function without an object.
-func Make(ctx context.Context, p *model.Plan, stores objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
+func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
 	if jobs <= 0 {
@@ -100,17 +100,14 @@ type CreatedFile struct {
 // Undo removes the created files, unless another run may need them. Replaced files stay, so that
 // earlier results keep their objects. left says in words which files had to stay; "" means none.
 func (w *Writer) Undo() (left string) {
-	may, stays := make(map[*objstore.Store]bool), make(map[string]int)
-	for _, s := range w.Stores {
-		may[s] = s.MayUndo()
-	}
 	w.Opts.Progress.Begin(report.PhaseUndo, int64(len(w.Created)))
+	stays := make(map[string]int)
 	for i, c := range w.Created {
 		if i%batch == 0 {
 			w.Opts.Progress.Set(int64(i))
 		}
 		o := &w.Plan.Objects[c.Object]
-		if s := w.Stores[o.Dump.Objects]; may[s] {
+		if s := w.Stores.In(o.Dump.Objects); s.MayUndo() == nil {
 			s.RemoveCreated(string(o.AppendName(nil)), c.Ino)
 		} else {
 			stays[o.Dump.Objects]++
@@ -118,7 +115,7 @@ func (w *Writer) Undo() (left string) {
 	}
 	var parts []string
 	for _, dir := range slices.Sorted(maps.Keys(stays)) {
-		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s, which another run uses", stays[dir], quote.Printable(dir)))
+		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s: %v", stays[dir], quote.Printable(dir), w.Stores.In(dir).MayUndo()))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -150,7 +147,7 @@ func (w *Writer) work(ctx context.Context) error {
 				continue
 			}
 			if o.Dump != dump {
-				dump, store = o.Dump, w.Stores[o.Dump.Objects]
+				dump, store = o.Dump, w.Stores.In(o.Dump.Objects)
 			}
 			did, err := m.Object(o, store)
 			if err != nil {
@@ -246,7 +243,11 @@ func (m *Maker) enter(d *model.Dump) (err error) {
 	if m.bundler, err = jitobj.NewBuilder(d.Source.Target(), opts); err != nil {
 		return err
 	}
-	m.dump, m.reader, m.mode = d, d.Source.Functions(), objstore.Mode(d)
+	mode, err := objstore.Mode(d)
+	if err != nil {
+		return err
+	}
+	m.dump, m.reader, m.mode = d, d.Source.Functions(), mode
 	return nil
 }
 

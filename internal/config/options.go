@@ -15,6 +15,14 @@ type Options struct {
 	// Output is where the result goes. An existing file becomes Output.old. "-" is Stdout.
 	Output string
 
+	// DefaultInput and DefaultOutput say that the user did not name Input or Output. They are then
+	// regular files or directories: a FIFO, a device or a link to one may be another user's trap.
+	DefaultInput, DefaultOutput bool
+
+	// NoSync does not wait until the result is on the disk. A power cut soon after the run may then
+	// lose it, or leave objects that are empty.
+	NoSync bool
+
 	// Stdin and Stdout are read and written for "-". They are the process's own if they are
 	// nil. A stream that can be read only once is written while it is read.
 	Stdin, Stdout *os.File

@@ -196,7 +196,7 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 	for _, dir := range append([]string{rec.In.Dir, ".", "/tmp"}, f.Opts.DumpDirs...) {
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("jit-%d.dump", s.pid)))
 		// as JavaScriptCore calls it
-		others, _ := filepath.Glob(filepath.Join(quote.Literal(dir), fmt.Sprintf("jit-*-%d.dump", s.pid)))
+		others, _ := sys.Glob(dir, fmt.Sprintf("jit-*-%d.dump", s.pid))
 		paths = append(paths, others[:min(len(others), recording.MaxReasons)]...)
 	}
 	for _, path := range paths {

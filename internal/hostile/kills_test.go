@@ -117,6 +117,8 @@ func (k *killing) intact(what string) (written bool) {
 		return false
 	case out == k.next && old == k.out:
 		return true
+	case out == k.next && old == k.old && k.exists(".out.data.old.e0.partial") && k.read(".out.data.old.e0.partial") == k.out:
+		return true // the next run makes it out.data.old
 	}
 	k.t.Errorf("%s: out.data is %.60q, out.data.old is %.60q", what, out, old)
 	return false

@@ -34,6 +34,8 @@ type Finder struct {
 	Left    Left
 	Subdirs [][]string           // names of the directories in each of Opts.DumpDirs
 	given   map[string]*SideFile // files of markers with a place, by path
+	// Unreadable has the problems of Unread.
+	Unreadable report.Findings
 }
 
 // Mark adds a marker that the recording does not have. s is the file of its dump.
@@ -243,7 +245,8 @@ func (f *Finder) ListDirs() error {
 		}
 		var subdirs []string
 		// A directory that cannot be listed may still have a file of a known name.
-		entries, _ := sys.ReadDir(dir)
+		entries, err := sys.ReadDir(dir)
+		f.Unread(dir, err)
 		for _, e := range entries {
 			if e.IsDir() && len(subdirs) < MaxSubdirs {
 				subdirs = append(subdirs, e.Name())

@@ -53,6 +53,7 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, op
 	if err := f.FindAll(ctx, &r.Found); err != nil {
 		return nil, err
 	}
+	r.Found.Add(f.Unreadable)
 	references := referencesOf(rec)
 	var dumps []*model.Dump
 	var pending []*clock.Constraints // with clocks that need samples

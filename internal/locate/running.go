@@ -53,7 +53,7 @@ func liveFiles(rec *recording.Recording, c *Reference) (files []liveFile) {
 		case mapped != nil:
 			files = append(files, liveFile{mapped.Name(), mappedPlace, mapped, recording.Certain})
 		default:
-			links, _ := filepath.Glob(dir + "/fd/*")
+			links, _ := sys.Glob(dir+"/fd", "*")
 			for _, link := range links {
 				if open := openLink(link, c.Path); open != nil {
 					files = append(files, liveFile{link, "open in the process", open, recording.Possible})

@@ -31,27 +31,28 @@ import (
 // the original. DIR/.build-id/ID is a link to the directory, with a slash after the first two
 // digits. perf buildid-cache --add uses this layout (checked with perf 6.1, 6.12 and 7.2).
 
-// A buildIDCache is such a directory. Existing entries are never changed: a build id identifies one
-// content.
+// A buildIDCache is such a directory. An entry with the object's contents stays. Another one is
+// damaged, for example by a power cut, and replaced: a build id identifies one content.
 type buildIDCache struct {
 	root *sys.Root
 
 	mu     sync.Mutex
 	failed int
 	text   string // reason of the first failure
+	left   leftFiles
 }
 
 // CacheObjects adds the objects of a result to the build-id cache named in opts. It returns how
 // many objects of the result are in the cache. Failures become problems. It runs after the result
 // is complete. Nothing is removed from the cache again, because all of perf shares it.
-func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *config.Options) (n int, found report.Findings) {
+func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *config.Options) (n int, found report.Findings) {
 	if opts.BuildIDCache == "" {
 		return 0, found
 	}
-	err := sys.MkdirAll(opts.BuildIDCache, 0o755)
 	var c buildIDCache
+	dir, err := filepath.Abs(opts.BuildIDCache)
 	if err == nil {
-		c.root, err = sys.OpenRoot(opts.BuildIDCache)
+		c.root, _, err = safefile.OpenRoot(dir, 0o755)
 	}
 	if err != nil {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.Mentioned("BuildIDCache", "DIR"))})
@@ -75,7 +76,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 				if !o.Made {
 					continue
 				}
-				if err := c.add(o, stores[o.Dump.Objects]); err != nil {
+				if err := c.add(o, stores.In(o.Dump.Objects)); err != nil {
 					c.fail(err)
 					continue
 				}
@@ -88,10 +89,25 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores Stores, opts *confi
 	if err != nil {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: interrupted; the result is there, but not all objects are in the build-id cache", quote.Printable(opts.BuildIDCache)), Advice: "inject again"})
 	}
+	if !opts.NoSync && added.Load() > 0 {
+		if err := syncRoot(c.root); err != nil {
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %v", quote.Printable(opts.BuildIDCache), notOnDisk(err)), Advice: "inject again"})
+		}
+	}
 	if c.failed > 0 {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text)})
 	}
+	if left := c.left.String(); left != "" {
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %s", quote.Printable(opts.BuildIDCache), left)})
+	}
 	return int(added.Load()), found
+}
+
+// leave notes that a file of the cache could not be removed because of err, if that is not nil.
+func (c *buildIDCache) leave(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left.add(name, err)
 }
 
 // fail counts an error, and keeps the text of the first.
@@ -112,20 +128,25 @@ func (c *buildIDCache) add(o *model.Object, s *Store) error {
 	id := hex.EncodeToString(o.BuildID[:])
 	dir := path.Join(strings.TrimPrefix(filepath.Clean(string(o.AppendPath(nil))), "/"), id)
 	link := path.Join(".build-id", id[:2], id[2:])
-	if _, err := c.root.Stat(path.Join(link, "elf")); err == nil {
+	from, err := s.openObject(string(o.AppendName(nil)))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if c.holds(path.Join(link, "elf"), from) {
 		return nil
 	}
 	if err := c.root.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := c.copy(path.Join(dir, "elf"), string(o.AppendName(nil)), s, o.Bundle != nil); err != nil {
+	if err := c.copy(path.Join(dir, "elf"), from, o.Bundle != nil); err != nil {
 		return err
 	}
 	if err := c.root.MkdirAll(path.Dir(link), 0o755); err != nil {
 		return err
 	}
 	target := path.Join("..", "..", dir)
-	err := c.root.Symlink(target, link)
+	err = c.root.Symlink(target, link)
 	if errors.Is(err, fs.ErrExist) { // the link is broken, or was a moment ago
 		if to, lerr := c.root.Readlink(link); lerr == nil && to == target {
 			return nil
@@ -139,26 +160,38 @@ func (c *buildIDCache) add(o *model.Object, s *Store) error {
 	return err
 }
 
-// copy makes an object available under another name. Bundles are sparse, so they get a hard link if
-// possible. Other objects are copied: a hard link would change their ctime, which the index uses.
-func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
+// openObject opens an object of the directory.
+func (s *Store) openObject(name string) (*sys.File, error) {
 	fd, err := sys.Openat(s.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	from, err := safefile.RegularFile(fd, name)
+	return safefile.RegularFile(fd, name)
+}
+
+// holds reports whether an entry of the cache has the contents of an object.
+func (c *buildIDCache) holds(entry string, object *sys.File) bool {
+	there, err := c.root.OpenFile(entry, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return err
+		return false
 	}
-	defer from.Close()
+	defer there.Close()
+	a, aerr := there.Stat()
+	b, berr := object.Stat()
+	return aerr == nil && berr == nil && os.SameFile(a, b) || equalFiles(there, object)
+}
+
+// copy makes an object available under another name. Bundles are sparse, so they get a hard link if
+// possible. Other objects are copied: a hard link would change their ctime, which the index uses.
+func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
 	dir, err := c.root.OpenFile(path.Dir(to), unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	if second {
-		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
-		if err == nil || errors.Is(err, unix.EEXIST) {
+		err := sys.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", from.Fd()), int(dir.Fd()), path.Base(to), unix.AT_SYMLINK_FOLLOW)
+		if err == nil {
 			return nil
 		}
 	}
@@ -167,10 +200,18 @@ func (c *buildIDCache) copy(to, name string, s *Store, second bool) error {
 		return err
 	}
 	out, p, err := safefile.Create(int(dir.Fd()), path.Base(to), uint32(st.Mode().Perm())&objectMode|0o600)
+	var file *safefile.LeftFile
+	if errors.As(err, &file) {
+		c.leave(path.Join(path.Dir(to), file.Name), file.Left)
+		err = file.Made
+	}
 	if err != nil {
 		return err
 	}
-	defer p.Remove()
+	defer func() {
+		name := p.Name
+		c.leave(path.Join(path.Dir(to), name), p.Remove())
+	}()
 	_, err = io.Copy(out, from)
 	if cerr := out.Close(); err == nil {
 		err = cerr

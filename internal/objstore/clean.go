@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -57,7 +58,7 @@ func (s *CleanSummary) Complete() bool { return len(s.Kept) == 0 }
 //
 // Clean fails if it cannot read Input, or if a run is making objects in one of the directories. It
 // removes nothing then. It also returns ctx's error.
-func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
+func Clean(ctx context.Context, opts CleanOptions) (sum *CleanSummary, err error) {
 	if opts.Input == "-" {
 		return nil, errors.New("clean does not read standard input; name the recording's file")
 	}
@@ -79,12 +80,20 @@ func Clean(ctx context.Context, opts CleanOptions) (*CleanSummary, error) {
 	if err != nil {
 		return nil, recording.Error(in.Path, err)
 	}
-	sum := &CleanSummary{Input: opts.Input, Objects: len(objects), Kept: []report.Problem{}}
+	sum = &CleanSummary{Input: opts.Input, Objects: len(objects), Kept: []report.Problem{}}
 	if !opts.DryRun {
-		held, err := holdDirs(ctx, objects)
+		var held []dirLock
+		held, err = holdDirs(ctx, objects)
 		defer func() {
 			for _, lock := range held {
-				lock.close()
+				lerr := lock.close()
+				switch {
+				case lerr == nil:
+				case err == nil:
+					sum.Kept = append(sum.Kept, report.Problem{File: lock.name, Offset: -1, Text: fmt.Sprintf("this lock file could not be removed: %v; remove it by hand", lerr)})
+				default:
+					err = &safefile.LeftFile{Name: lock.name, Made: err, Left: lerr}
+				}
 				sys.Close(lock.dir)
 			}
 		}()
@@ -121,9 +130,12 @@ func holdDirs(ctx context.Context, objects []referredObject) (held []dirLock, er
 		if err != nil {
 			continue
 		}
-		lock, ok := lockForRemoving(ctx, fd)
+		lock, ok, err := lockForRemoving(ctx, fd)
 		lock.dir = fd
 		held = append(held, lock)
+		if err != nil {
+			return held, fmt.Errorf("%s: cannot lock it: %w; nothing was removed, clean again", quote.Printable(dir), err)
+		}
 		if !ok {
 			if err := ctx.Err(); err != nil {
 				return held, err

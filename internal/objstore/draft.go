@@ -28,7 +28,7 @@ type Draft struct {
 func (s *Store) Draft(prefix string, mode uint32) (*Draft, error) {
 	file, p, err := safefile.Create(s.fd, prefix, mode)
 	if err != nil {
-		return nil, &StoreError{err}
+		return nil, &StoreError{s.leaveOf(err)}
 	}
 	return &Draft{store: s, file: file, partial: p}, nil
 }
@@ -45,8 +45,9 @@ func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
 // Abandon removes the file, unless it is complete.
 func (d *Draft) Abandon() {
 	if !d.done {
-		d.file.Close()
-		d.partial.Remove()
+		d.file.Close() // what was written is not needed
+		name := d.partial.Name
+		d.store.leave(name, d.partial.Remove())
 		d.done = true
 	}
 }
@@ -54,6 +55,7 @@ func (d *Draft) Abandon() {
 // Commit gives the file its name. An existing file with the same content may stay instead.
 func (d *Draft) Commit(name string) (Outcome, error) {
 	defer d.Abandon()
+	defer d.file.Close()
 	did, safe, fresh := Created, false, false
 	if fd, err := sys.Openat(d.store.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err == nil {
 		there := sys.NewFile(fd, name)
@@ -77,6 +79,10 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 	if sys.Fstat(int(d.file.Fd()), &st) == nil {
 		d.Ino = st.Ino
 	}
+	// A file that was written by parts is complete only if it could be closed.
+	if err := d.file.Close(); err != nil {
+		return 0, safefile.WithoutPath(err)
+	}
 	if err := d.partial.Rename(name); safe && err != nil {
 		return Unchanged, nil
 	} else if err != nil {
@@ -86,7 +92,7 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 	if fresh {
 		did = Created
 	}
-	return did, d.file.Close()
+	return did, nil
 }
 
 // equalFiles reports whether two files are regular and have the same content.

@@ -49,8 +49,9 @@ const (
 )
 
 // openLock opens the lock file of a directory, and creates it if needed. It skips files of other
-// users: only runs of this user can hold the lock.
-func openLock(dir int) (l dirLock) {
+// users: only runs of this user can hold the lock. In a directory where no file can be made, there
+// is no lock, and no error.
+func openLock(dir int) (l dirLock, err error) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
@@ -65,112 +66,178 @@ func openLock(dir int) (l dirLock) {
 				continue
 			}
 		}
-		if err != nil {
-			return l
+		switch {
+		case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.EROFS):
+			return l, nil
+		case err != nil:
+			return l, err
 		}
 		var st unix.Stat_t
-		if sys.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 || st.Nlink > 1 {
+		if err := sys.Fstat(fd, &st); err != nil {
+			l.fd = fd
+			if lerr := l.close(); lerr != nil {
+				err = &safefile.LeftFile{Name: l.name, Made: err, Left: lerr}
+			}
+			return l, err
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 || st.Nlink > 1 {
 			sys.Close(fd)
 			i++
 			continue
 		}
 		l.fd = fd
-		return l
+		return l, nil
 	}
 	l.fd = -1
-	return l
+	return l, nil
 }
 
 // began sets made: when the first of the runs that share the lock began.
-func (l *dirLock) began() {
+func (l *dirLock) began() error {
 	var st unix.Stat_t
-	if sys.Fstat(l.fd, &st) == nil {
-		l.made = st.Mtim.Nano()
-	}
+	err := twice(func() error { return sys.Fstat(l.fd, &st) })
+	l.made = st.Mtim.Nano()
+	return err
 }
 
 // isNamed reports whether the open file is still the one in the directory.
-func (l *dirLock) isNamed() bool {
+func (l *dirLock) isNamed() (bool, error) {
 	var named, open unix.Stat_t
-	return sys.Fstatat(l.dir, l.name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil && sys.Fstat(l.fd, &open) == nil && named.Dev == open.Dev && named.Ino == open.Ino
+	err := twice(func() error { return sys.Fstatat(l.dir, l.name, &named, unix.AT_SYMLINK_NOFOLLOW) })
+	if errors.Is(err, unix.ENOENT) {
+		return false, nil
+	}
+	if err == nil {
+		err = twice(func() error { return sys.Fstat(l.fd, &open) })
+	}
+	return err == nil && named.Dev == open.Dev && named.Ino == open.Ino, err
+}
+
+// twice repeats a call that fails: an error may be an accident.
+func twice(call func() error) error {
+	err := call()
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.ENOENT) {
+		err = call()
+	}
+	return err
 }
 
 // close releases the lock, and removes the file if no other run uses it.
-func (l *dirLock) close() {
+func (l *dirLock) close() (err error) {
 	if l.fd < 0 {
-		return
+		return nil
 	}
-	if sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB) == nil && l.isNamed() {
-		sys.Unlinkat(l.dir, l.name, 0)
+	if !errors.Is(lockNow(l.fd, unix.LOCK_EX), unix.EWOULDBLOCK) {
+		var named bool
+		if named, err = l.isNamed(); named {
+			err = safefile.Remove(l.dir, l.name)
+		}
 	}
-	sys.Close(l.fd)
+	sys.Close(l.fd) // nothing was written to it
 	l.fd = -1
+	return err
 }
 
-// share takes the shared lock. alone reports that no other run holds it. On file systems without
-// locks, it is true.
-func (s *Store) share() (alone bool) {
+// lockNow takes a lock, or fails with EWOULDBLOCK. After other errors, the file system has no locks.
+func lockNow(fd, how int) error {
+	return twice(func() error { return sys.Flock(fd, how|unix.LOCK_NB) })
+}
+
+// share takes the shared lock, and sets alone: no other run holds it. On file systems without locks,
+// alone is true.
+func (s *Store) share() (err error) {
 	for end := time.Now().Add(sharePatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if s.lock = openLock(s.fd); s.lock.fd < 0 {
-			return true
+		if s.lock, err = openLock(s.fd); err != nil {
+			return err
 		}
-		err := sys.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB)
+		if s.lock.fd < 0 {
+			s.alone = true
+			return nil
+		}
+		err := lockNow(s.lock.fd, unix.LOCK_EX)
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
-			return true
+			s.alone = true
+			return s.lock.close() // it removes the file
 		}
 		if err == nil { // reset the file of a killed run
 			sys.Fchmod(s.lock.fd, lockMode)
 			sys.Touch(s.lock.dir, s.lock.name)
 		}
 		// Converting an exclusive lock to a shared one may lose it.
-		if sys.Flock(s.lock.fd, unix.LOCK_SH|unix.LOCK_NB) == nil && s.lock.isNamed() {
-			s.lock.began()
-			return err == nil
+		if lockNow(s.lock.fd, unix.LOCK_SH) == nil {
+			named, err2 := s.lock.isNamed()
+			if err2 == nil && named {
+				err2 = s.lock.began()
+			}
+			if err2 != nil {
+				return err2
+			}
+			if named {
+				s.alone = err == nil
+				return nil
+			}
 		}
 		sys.Close(s.lock.fd)
 		s.lock.fd = -1
 	}
-	s.late = true
-	return false
+	s.late, s.alone = true, false
+	return nil
 }
 
 // lockForRemoving takes the exclusive lock on a directory, which is open as dir. No run makes
 // objects there until the lock is closed. It waits up to undoPatience for other runs, then returns
 // false. On file systems without locks, it returns true at once.
-func lockForRemoving(ctx context.Context, dir int) (dirLock, bool) {
+func lockForRemoving(ctx context.Context, dir int) (l dirLock, locked bool, err error) {
 	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
-		l := openLock(dir)
-		if l.fd < 0 {
-			return l, true
+		if l, err = openLock(dir); err != nil || l.fd < 0 {
+			return l, err == nil, err
 		}
-		err := sys.Flock(l.fd, unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) && (err != nil || l.isNamed()) {
-			return l, true
+		err := lockNow(l.fd, unix.LOCK_EX)
+		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+			return l, true, nil
+		}
+		if err == nil {
+			named, err := l.isNamed()
+			if err != nil || named {
+				return l, err == nil, err
+			}
 		}
 		sys.Close(l.fd)
 		if time.Now().After(end) || ctx.Err() != nil {
-			return dirLock{fd: -1}, false
+			return dirLock{fd: -1}, false, nil
 		}
 	}
 }
 
-// MayUndo reports whether the files of this run can be removed: no other run needs them. New runs
-// then wait.
-func (s *Store) MayUndo() bool {
+// MayUndo returns nil if the files of this run can be removed: no other run needs them. New runs
+// then wait. Otherwise it says why not. Later calls return the same.
+func (s *Store) MayUndo() error {
+	s.undo.Do(func() { s.mayNotUndo = s.tryUndo() })
+	return s.mayNotUndo
+}
+
+// errShared says that another run may need the files of this one.
+var errShared = errors.New("another run uses them")
+
+func (s *Store) tryUndo() error {
 	if s.fd < 0 || s.late {
-		return false
+		return errShared
 	}
 	if s.lock.fd < 0 {
-		return true
+		return nil
 	}
 	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
-		err := sys.Flock(s.lock.fd, unix.LOCK_EX|unix.LOCK_NB) // holds off new runs, too
+		err := lockNow(s.lock.fd, unix.LOCK_EX) // holds off new runs, too
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			var st unix.Stat_t
-			return sys.Fstat(s.lock.fd, &st) == nil && st.Mode&0o777 != markedMode
+			err := twice(func() error { return sys.Fstat(s.lock.fd, &st) })
+			if err == nil && st.Mode&0o777 == markedMode {
+				err = errShared
+			}
+			return err
 		}
 		if time.Now().After(end) {
-			return false
+			return errShared
 		}
 	}
 }
@@ -191,36 +258,12 @@ func (s *Store) isFresh(st *unix.Stat_t) bool {
 // RemoveCreated removes a file, if it still has the given inode.
 func (s *Store) RemoveCreated(name string, ino uint64) {
 	var st unix.Stat_t
-	if sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino {
-		sys.Unlinkat(s.fd, name, 0)
+	err := twice(func() error { return sys.Fstatat(s.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if errors.Is(err, unix.ENOENT) {
+		return
 	}
-}
-
-// A LeftError is the error of a failed run that could not remove all its files.
-type LeftError struct {
-	Err  error  // why it failed
-	Left string // the remaining files, in words
-}
-
-// WithLeft adds a note about remaining files to an error. It returns err if left is "".
-func WithLeft(err error, left string) error {
-	if left == "" {
-		return err
+	if err == nil && st.Ino == ino {
+		err = safefile.Remove(s.fd, name)
 	}
-	return &LeftError{err, left}
-}
-
-// Error returns the text of Err.
-func (e *LeftError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *LeftError) Unwrap() error { return e.Err }
-
-// Left returns the note about remaining files in an error, or "".
-func Left(err error) string {
-	var left *LeftError
-	if errors.As(err, &left) {
-		return left.Left
-	}
-	return ""
+	s.leave(name, err)
 }

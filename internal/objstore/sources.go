@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -50,18 +51,10 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 		return nil, err
 	}
 	t := &SourceTree{path: dir, failed: make(map[*model.Dump]int)}
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := sys.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		t.own = append([]string{d}, t.own...)
-	}
-	if err = sys.MkdirAll(dir, 0o777); err == nil {
-		t.root, err = sys.OpenRoot(dir)
-	}
-	if err != nil {
-		t.Undo()
-		return nil, fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), otherSources)
+	if t.root, t.own, err = safefile.OpenRoot(dir, 0o777); err != nil {
+		left := t.Undo()
+		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), otherSources)
+		return nil, WithLeft(err, left)
 	}
 	return t, nil
 }
@@ -84,17 +77,22 @@ func (t *SourceTree) Close() {
 	}
 }
 
-// Undo removes the written files and directories.
-func (t *SourceTree) Undo() {
+// Undo removes the written files and directories. left says which could not be removed, or is "".
+func (t *SourceTree) Undo() (left string) {
 	if t == nil {
-		return
+		return ""
 	}
+	var all leftFiles
 	for i := len(t.made) - 1; i >= 0 && t.root != nil; i-- {
-		t.root.Remove(t.made[i])
+		err := twice(func() error { return t.root.Remove(t.made[i]) })
+		if !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.ENOENT) {
+			all.add(filepath.Join(t.path, t.made[i]), err)
+		}
 	}
-	for i := len(t.own) - 1; i >= 0; i-- {
-		sys.Remove(t.own[i])
+	for _, dir := range slices.Backward(t.own) {
+		all.add(dir, removeEmpty(dir))
 	}
+	return all.String()
 }
 
 // Place writes the sources of a dump that are new since the last call. It returns the total number
@@ -118,7 +116,7 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 		text, err := texts.SourceText(d.Placed)
 		if err == nil {
 			var name string
-			if name, err = t.put(s.Name, text, Mode(d)); err == nil {
+			if name, err = t.put(s.Name, text, d); err == nil {
 				texts.PlaceSource(d.Placed, name)
 				continue
 			}
@@ -153,16 +151,19 @@ func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 
 // put writes a file of the given name, or finds it there. It returns the name relative to the tree.
 // An occupied or unusable name gets a directory of its own, named by a hash of the text.
-func (t *SourceTree) put(name string, text []byte, mode uint32) (string, error) {
+func (t *SourceTree) put(name string, text []byte, d *model.Dump) (string, error) {
+	mode, err := Mode(d)
+	if err != nil {
+		return "", err
+	}
 	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
 	inside := path.Clean("/" + name)[1:] // paths that lead out of the tree end at its top
 	candidates := []string{inside, path.Join(digest, inside), path.Join(digest, "source")}
 	if inside == "" || len(t.path)+len(digest)+len(inside) > maxPath || strings.Count(inside, "/") > maxDirs {
 		candidates = candidates[2:]
 	}
-	var err error
 	for _, file := range candidates {
-		if err = t.putAt(file, text, mode); err == nil || isFinal(err) {
+		if err = t.putAt(file, text, mode); err == nil || !isOfName(err) {
 			return file, err
 		}
 	}
@@ -178,6 +179,19 @@ const (
 // isFinal reports whether every other file would fail in the same way.
 func isFinal(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS)
+}
+
+// isOfName reports whether an error is one of the name: another name may do.
+func isOfName(err error) bool {
+	var errno unix.Errno
+	if !errors.As(err, &errno) { // the name leads out of the tree, or exists
+		return true
+	}
+	switch errno {
+	case unix.EEXIST, unix.ENOTDIR, unix.EISDIR, unix.ELOOP, unix.ENAMETOOLONG, unix.EINVAL, unix.EILSEQ, unix.ENOENT, unix.EXDEV:
+		return true
+	}
+	return false
 }
 
 // putAt writes a file, or finds it there with the same content.
@@ -197,7 +211,9 @@ func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
 		err = cerr
 	}
 	if err != nil {
-		t.root.Remove(file)
+		if rerr := twice(func() error { return t.root.Remove(file) }); rerr != nil {
+			t.made = append(t.made, file) // Undo may be able to
+		}
 		return err
 	}
 	t.made = append(t.made, file)

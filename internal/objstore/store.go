@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -49,6 +47,12 @@ type Store struct {
 	uid  uint32   // the user's
 	made []string // directories created for it, outermost first
 
+	undo       sync.Once
+	mayNotUndo error // see MayUndo
+
+	leftMu sync.Mutex
+	left   leftFiles // files that could not be removed
+
 	lock  dirLock
 	alone bool // no other run used it when this one began
 	late  bool // used without a lock, because another run kept it
@@ -59,26 +63,27 @@ const objectMode = 0o644
 
 // Mode returns the permissions for the files of a dump. A user who may not read the dump may not
 // read its code.
-func Mode(d *model.Dump) uint32 {
+func Mode(d *model.Dump) (uint32, error) {
 	if g, ok := d.Source.(source.Group); ok {
-		return g.Mode()&objectMode | 0o600
+		return g.Mode()&objectMode | 0o600, nil
 	}
 	st, err := d.File.Stat()
 	if err != nil {
-		return 0o600
+		return 0, err
 	}
-	return uint32(st.Mode().Perm())&objectMode | 0o600
+	return uint32(st.Mode().Perm())&objectMode | 0o600, nil
 }
 
-// openStore opens a directory and checks that it can create files there. With create, it first
-// makes a missing directory. With foreign, links on the path may belong to any user.
-func openStore(path string, create, foreign bool) (*Store, error) {
+// openStore opens a directory and checks that it can create files there. After an error, it is
+// closed. With create, it first
+// makes a missing directory.
+func openStore(path string, create bool) (*Store, error) {
 	s := &Store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
-	err := s.open(create, foreign)
+	err := s.open(create)
 	if err != nil {
 		s.Close()
 		s.removeMade()
-		return nil, fmt.Errorf("%s: cannot write objects there: %w", quote.Printable(path), err)
+		return s, fmt.Errorf("%s: cannot write objects there: %w", quote.Printable(path), err)
 	}
 	return s, nil
 }
@@ -87,16 +92,22 @@ func openStore(path string, create, foreign bool) (*Store, error) {
 const maxObjectName = 64
 
 // open opens and locks the directory, and checks that it is writable.
-func (s *Store) open(create, foreign bool) (err error) {
+func (s *Store) open(create bool) (err error) {
 	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open the objects
 		return unix.ENAMETOOLONG
 	}
 	for range 3 { // another run may be removing a directory that it had made
-		if err = s.openDir(create, foreign); err != nil {
+		if err = s.openDir(create); err != nil {
 			return err
 		}
-		s.alone = s.share()
-		if safefile.IsStill(s.path, s.fd) {
+		if err = s.share(); err != nil {
+			return s.leaveOf(err)
+		}
+		still, err := safefile.IsStill(s.path, s.fd)
+		if err != nil {
+			return err
+		}
+		if still {
 			break
 		}
 		s.Close()
@@ -110,45 +121,48 @@ func (s *Store) open(create, foreign bool) (err error) {
 	// Root passes the check above everywhere, even in /proc.
 	f, p, err := safefile.Create(s.fd, "jitinject", objectMode)
 	if err != nil {
-		return err
+		return s.leaveOf(err)
 	}
-	f.Close()
-	p.Remove()
-	return nil
+	f.Close() // nothing was written to it
+	name := p.Name
+	err = p.Remove()
+	s.leave(name, err)
+	return err
 }
 
 // openDir opens the directory.
-func (s *Store) openDir(create, foreign bool) (err error) {
-	if create {
-		s.made = nil
-		for dir := s.path; ; dir = filepath.Dir(dir) {
-			if _, err := sys.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			s.made = append([]string{dir}, s.made...)
-		}
-		if err := sys.MkdirAll(s.path, 0o777); err != nil {
-			return errors.Unwrap(err)
-		}
-	}
-	if foreign {
-		s.fd, err = sys.OpenPath(s.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	} else {
+func (s *Store) openDir(create bool) (err error) {
+	if !create {
 		s.fd, err = safefile.OpenDir(s.path)
+		return err
 	}
+	var made []string
+	s.fd, made, err = safefile.MakeDir(s.path, 0o777)
+	s.made = append(s.made, made...)
 	return err
 }
 
 // removeMade removes the directories that were created for the store and are empty.
 func (s *Store) removeMade() {
-	for i := len(s.made) - 1; i >= 0; i-- {
-		sys.Remove(s.made[i])
+	for _, dir := range slices.Backward(s.made) {
+		s.left.add(dir, removeEmpty(dir))
 	}
+	s.made = nil
+}
+
+// removeEmpty removes a directory, unless another run uses it.
+func removeEmpty(dir string) error {
+	err := twice(func() error { return sys.Remove(dir) })
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+		return nil
+	}
+	return err
 }
 
 // Close closes the directory and releases its lock.
 func (s *Store) Close() {
-	s.lock.close()
+	name := s.lock.name
+	s.leave(name, s.lock.close())
 	if s.fd >= 0 {
 		sys.Close(s.fd)
 		s.fd = -1
@@ -195,9 +209,9 @@ func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outc
 func (s *Store) replace(name string, content []byte, mode uint32) (ino uint64, err error) {
 	f, p, err := safefile.Create(s.fd, name, mode)
 	if err != nil {
-		return 0, err
+		return 0, s.leaveOf(err)
 	}
-	defer p.Remove()
+	defer func() { s.leave(p.Name, p.Remove()) }()
 	ino, err = write(int(f.Fd()), content)
 	if cerr := f.Close(); err == nil {
 		err = safefile.WithoutPath(cerr)
@@ -223,7 +237,7 @@ func (s *Store) create(name string, content []byte, mode uint32) (ino uint64, er
 		err = cerr
 	}
 	if err != nil {
-		sys.Unlinkat(s.fd, name, 0)
+		s.leave(name, safefile.Remove(s.fd, name))
 	}
 	return ino, err
 }
@@ -290,31 +304,56 @@ func (s *Store) holds(name string, content, scratch []byte) (same, safe, fresh b
 	return same, same && s.isSafe(&st), fresh, scratch
 }
 
-// Stores are the directories in use, by path.
-type Stores map[string]*Store
+// Stores are the directories in use.
+type Stores struct {
+	byPath map[string]*Store
+	left   leftFiles // in directories that cannot be used
+}
 
-// isWhereRecorded reports whether the dump's path comes from the recording, not from the user.
-func isWhereRecorded(d *model.Dump) bool {
-	return d.Path == strings.TrimSuffix(d.Markers[0].Path, recording.DeletedSuffix)
+// In returns the store of a directory, or nil.
+func (s *Stores) In(dir string) *Store { return s.byPath[dir] }
+
+// Take adds the stores of other. It closes those that s has already.
+func (s *Stores) Take(other *Stores) {
+	for dir, st := range other.byPath {
+		if s.byPath[dir] != nil {
+			st.Close()
+			s.left.join(&st.left)
+		} else {
+			s.byPath[dir] = st
+		}
+	}
+	s.left.join(&other.left)
+}
+
+// sorted returns the stores in the order of their paths.
+func (s *Stores) sorted() (all []*Store) {
+	for _, path := range slices.Sorted(maps.Keys(s.byPath)) {
+		all = append(all, s.byPath[path])
+	}
+	return all
 }
 
 // OpenAll opens the directories for the objects of dumps, and returns the usable dumps. Dumps with
 // an unwritable directory are dropped. If the user named the directory, OpenAll fails.
-func OpenAll(dumps []*model.Dump, opts *config.Options) (s Stores, usable []*model.Dump, found report.Findings, err error) {
-	s = make(Stores)
+func OpenAll(dumps []*model.Dump, opts *config.Options) (s *Stores, usable []*model.Dump, found report.Findings, err error) {
+	s = &Stores{byPath: make(map[string]*Store)}
 	var failed []failedStore
 	for _, d := range dumps {
 		if d.Objects, err = objectDir(opts, d); err != nil {
 			return s, nil, found, err
 		}
 		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.Objects })
-		if at < 0 && s[d.Objects] == nil {
-			st, err := openStore(d.Objects, opts.Objects != "", opts.Objects != "" || !isWhereRecorded(d))
+		if at < 0 && s.In(d.Objects) == nil {
+			st, err := openStore(d.Objects, opts.Objects != "")
+			if err != nil {
+				s.left.join(&st.left)
+			}
 			if err != nil && opts.Objects != "" {
 				return s, nil, found, report.Advise(err, "%s", report.AdviceObjects)
 			}
 			if err == nil {
-				s[d.Objects] = st
+				s.byPath[d.Objects] = st
 			} else {
 				at, failed = len(failed), append(failed, failedStore{dir: d.Objects, err: err})
 			}
@@ -344,9 +383,13 @@ type failedStore struct {
 }
 
 // Report returns a problem for each directory that was moved or replaced during the run.
-func (s Stores) Report() (found report.Findings) {
-	for _, path := range slices.Sorted(maps.Keys(s)) {
-		if !safefile.IsStill(path, s[path].fd) {
+func (s *Stores) Report() (found report.Findings) {
+	for _, st := range s.sorted() {
+		path := st.path
+		still, err := safefile.IsStill(path, st.fd)
+		if err != nil {
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot tell whether it is still the directory in which the objects were made: %v; inject again", quote.Printable(path), err)})
+		} else if !still {
 			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: it was moved or replaced while objects were made in it, and the result names objects that are not there; inject again", quote.Printable(path))})
 		}
 	}
@@ -354,24 +397,27 @@ func (s Stores) Report() (found report.Findings) {
 }
 
 // Mark records that the result is complete.
-func (s Stores) Mark() {
-	for _, st := range s {
+func (s *Stores) Mark() {
+	for _, st := range s.byPath {
 		st.mark()
 	}
 }
 
-// Close closes all directories.
-func (s Stores) Close() {
-	for _, st := range s {
+// Close closes all directories. left says which files could not be removed, or is "".
+func (s *Stores) Close() (left string) {
+	for _, st := range s.sorted() {
 		st.Close()
+		s.left.join(&st.left)
 	}
+	return s.left.String()
 }
 
 // RemoveMade removes the directories that were created for the stores and are empty.
-func (s Stores) RemoveMade() {
-	for _, st := range s {
-		if len(st.made) > 0 && st.MayUndo() {
-			st.lock.close()
+func (s *Stores) RemoveMade() {
+	for _, st := range s.byPath {
+		if len(st.made) > 0 && st.MayUndo() == nil {
+			name := st.lock.name
+			st.leave(name, st.lock.close())
 			st.removeMade()
 		}
 	}

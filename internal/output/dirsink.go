@@ -45,7 +45,7 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 			}
 		}
 	}
-	o := &Output{path: path, dir: true}
+	o := &Output{path: path, dir: true, noSync: opts.NoSync}
 	err := o.create(func() (err error) {
 		o.Temp, err = safefile.CreateDir(o.parent, filepath.Base(path))
 		return err
@@ -54,14 +54,21 @@ func openOutputDir(opts *config.Options, in *recording.Input) (*Output, error) {
 		return nil, Error(path, err)
 	}
 	if o.file, err = sys.OpenFile(o.inside("data"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		o.Abandon()
-		return nil, Error(path, err)
+		return nil, o.abandonAfter(err)
 	}
 	if err := copyOthers(o.inside(""), in); err != nil {
-		o.Abandon()
-		return nil, Error(path, err)
+		return nil, o.abandonAfter(err)
 	}
 	return o, nil
+}
+
+// abandonAfter removes what has been written, and returns err with what could not be removed.
+func (o *Output) abandonAfter(err error) error {
+	err = Error(o.path, err)
+	if left := o.Abandon(); left != "" {
+		err = fmt.Errorf("%w; %s", err, left)
+	}
+	return err
 }
 
 // inside returns the path of a file in the directory that is being written.

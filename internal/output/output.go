@@ -26,6 +26,7 @@ type Output struct {
 	path   string
 	file   *sys.File
 	parent int               // descriptor of the directory of path
+	noSync bool              // Commit does not wait for the disk
 	Temp   *safefile.Partial // the temporary file; nil for a device or a pipe
 	Stream bool              // it gets the pipe format
 	dir    bool              // it is a directory; file is data in it
@@ -44,7 +45,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
 			return nil, errors.New("standard output is a terminal, which a recording would upset; name a file with " + inOutput)
 		}
-		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true}, nil
+		return &Output{path: "standard output", file: sys.Of(f), Stream: true, keep: true, noSync: opts.NoSync}, nil
 	}
 	if wantsDir(path) {
 		return openOutputDir(opts, in)
@@ -78,13 +79,13 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 		case p != path && st.IsDir():
 			return nil, fmt.Errorf("%s is a directory, where the present %s would go; name another output with "+inOutput, quote.Printable(p), quote.Printable(path))
 		case p == path:
-			if o, err := openSpecial(path, st.Mode()); o != nil || err != nil {
+			if o, err := openSpecial(opts, st.Mode()); o != nil || err != nil {
 				return o, err
 			}
 		}
 	}
 	// As with perf, only the owner may read it: a recording has addresses.
-	o := &Output{path: path}
+	o := &Output{path: path, noSync: opts.NoSync}
 	err := o.create(func() (err error) {
 		o.file, o.Temp, err = safefile.Create(o.parent, filepath.Base(path), 0o600)
 		return err
@@ -97,43 +98,24 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 
 // create opens the directory of the output and calls do.
 func (o *Output) create(do func() error) (err error) {
-	if o.parent, err = sys.OpenPath(filepath.Dir(o.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+	dir := filepath.Dir(o.path)
+	o.parent, err = sys.OpenPath(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EACCES) { // a directory in which one may write, but not look
+		o.parent, err = sys.OpenPath(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
 		return err
 	}
-	if err = do(); err != nil {
+	if err = o.checkOwner(); err == nil {
+		err = safefile.FinishOld(o.parent, filepath.Base(o.path))
+	}
+	if err == nil {
+		err = do()
+	}
+	if err != nil {
 		sys.Close(o.parent)
 	}
 	return err
-}
-
-// openSpecial opens outputs that exist and are no regular files, such as the device /dev/null. It
-// returns nil for regular files, and fails for what cannot be an output.
-func openSpecial(path string, mode fs.FileMode) (*Output, error) {
-	link, err := sys.Lstat(path)
-	if err != nil {
-		return nil, Error(path, err)
-	}
-	switch {
-	case mode.IsDir():
-		return nil, fmt.Errorf("%s is a directory; name a file with "+inOutput, quote.Printable(path))
-	case mode&os.ModeDevice != 0:
-		f, err := sys.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, Error(path, err)
-		}
-		return &Output{path: path, file: f}, nil
-	case mode&os.ModeNamedPipe != 0:
-		f, err := sys.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, Error(path, err)
-		}
-		return &Output{path: path, file: f, Stream: true}, nil
-	case mode&os.ModeSocket != 0:
-		return nil, fmt.Errorf("%s is a socket; name a file with "+inOutput, quote.Printable(path))
-	case link.Mode()&os.ModeSymlink != 0 && strings.HasPrefix(path, "/dev/"):
-		return nil, fmt.Errorf("%s is a link that belongs to the system; name a file with "+inOutput, quote.Printable(path))
-	}
-	return nil, nil
 }
 
 // inOutput mentions Options.Output, as report.Mentioned does.
@@ -150,6 +132,12 @@ func Error(path string, err error) error {
 		err = le.Err
 	}
 	return fmt.Errorf("%s: cannot write there: %w; name another output with "+inOutput, quote.Printable(path), err)
+}
+
+// IsOwn reports whether an error is about the temporary file. The user does not know its name.
+func (o *Output) IsOwn(err error) bool {
+	var pe *fs.PathError
+	return errors.As(err, &pe) && o.Temp != nil && (pe.Path == o.Temp.Name || strings.HasPrefix(pe.Path, o.inside("")))
 }
 
 // GiveUp makes writes to a pipe fail once ctx is cancelled: a pipe without a reader would block
@@ -170,75 +158,27 @@ func (o *Output) Size(written int64) int64 {
 	return recording.SizeOf(o.inside(""))
 }
 
-// Commit renames the finished file to its path. An earlier file becomes PATH.old, as with perf,
-// unless it was empty.
-func (o *Output) Commit() error {
-	if o.keep {
-		return nil
-	}
-	if o.Temp == nil {
-		return o.file.Close()
-	}
-	if err := o.file.Close(); err != nil {
-		return Error(o.path, err)
-	}
-	name := filepath.Base(o.path)
-	old := name + ".old"
-	var st unix.Stat_t
-	kept := sys.Fstatat(o.parent, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Size > 0
-	if kept {
-		if o.dir {
-			// a directory there would block the renaming
-			safefile.RemoveDir(o.parent, old)
-		}
-		if err := o.keepOld(name, old); err != nil {
-			return Error(o.path+".old", err)
-		}
-	}
-	if err := o.Temp.Rename(name); err != nil {
-		if kept {
-			sys.Renameat(o.parent, old, o.parent, name)
-		}
-		return Error(o.path, err)
-	}
-	return nil
-}
-
-// keepOld renames the file name to old. If the file system has hard links, it has both names for
-// a moment, so that it is never without one.
-func (o *Output) keepOld(name, old string) error {
-	for i := range safefile.Guessed {
-		second := fmt.Sprintf(".%.200s.%d.partial", old, i)
-		safefile.RemoveStale(o.parent, second, unix.S_IFREG)
-		err := sys.Linkat(o.parent, name, o.parent, second, 0)
-		if errors.Is(err, unix.EEXIST) {
-			continue
-		}
-		if err == nil {
-			if err = sys.Renameat(o.parent, second, o.parent, old); err == nil {
-				// Renaming one name of a file to another of its names removes
-				// neither.
-				sys.Unlinkat(o.parent, second, 0)
-				return nil
-			}
-			sys.Unlinkat(o.parent, second, 0)
-		}
-		break
-	}
-	return sys.Renameat(o.parent, name, o.parent, old)
-}
-
-// Abandon removes what has been written. After Commit it removes nothing.
-func (o *Output) Abandon() {
+// Abandon removes what has been written. After Commit it removes nothing. left says which file could
+// not be removed, or is "".
+func (o *Output) Abandon() (left string) {
 	if !o.keep && o.file != nil {
 		o.file.Close()
 	}
 	if o.Temp == nil {
-		return
+		return ""
 	}
+	path := o.inside("")
+	var err error
 	if o.dir && o.Temp.Name != "" {
-		safefile.RemoveDir(o.parent, o.Temp.Name)
+		err = safefile.RemoveDir(o.parent, o.Temp.Name)
+		o.Temp.Name = ""
 	}
-	o.Temp.Remove()
+	if rerr := o.Temp.Remove(); err == nil {
+		err = rerr
+	}
 	sys.Close(o.parent)
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s could not be removed: %v; remove it by hand", quote.Printable(filepath.Clean(path)), safefile.WithoutPath(err))
 }

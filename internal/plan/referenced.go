@@ -47,7 +47,7 @@ func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error
 	if err := called(ctx, jitted, t.reference); err != nil {
 		return err
 	}
-	if err := referenceTargets(ctx, &p.Plan, t); err != nil {
+	if err := referenceTargets(ctx, &p.Plan, t, &p.Found); err != nil {
 		return err
 	}
 	p.keep(t)

@@ -3,9 +3,13 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/source"
 )
 
@@ -14,8 +18,9 @@ import (
 // others are needed: perf never shows the code of functions that are not referenced themselves.
 
 // referenceTargets marks the targets of direct branches in referenced functions as referenced. It
-// skips functions whose code cannot be read: making their objects fails later, with a message.
-func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
+// skips functions whose code is damaged: making their objects fails later, with a message. But code
+// that cannot be read now may be readable then, so found gets that.
+func referenceTargets(ctx context.Context, p *model.Plan, t *referenced, found *report.Findings) error {
 	t.finish()
 	var from []int // indexes of referenced mappings, grouped by object
 	for i := range p.Mappings {
@@ -43,6 +48,10 @@ func referenceTargets(ctx context.Context, p *model.Plan, t *referenced) error {
 			}
 			targets = targets[:0]
 			if err := r.Targets(o.Function, func(to int64) { targets = append(targets, to) }); err != nil {
+				var failed *fs.PathError
+				if errors.As(err, &failed) {
+					found.Problem(report.Problem{File: o.Dump.Path, Offset: -1, Text: fmt.Sprintf("the branches in its functions could not be read, so functions that they go to may have no objects: %v", failed.Err), Advice: "inject again"})
+				}
 				continue
 			}
 			slices.Sort(targets)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -56,10 +58,10 @@ func Open(opts *config.Options) (*Input, error) {
 		in.Close = func() error { return nil }
 	} else {
 		var err error
-		if f, err = sys.Open(opts.Input); errors.Is(err, fs.ErrNotExist) {
+		if f, err = openNamed(opts); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(opts.Input), report.Mentioned("Input", ""))
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), errors.Unwrap(err))
+			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), safefile.WithoutPath(err))
 		}
 		in.Close = f.Close
 	}
@@ -71,13 +73,50 @@ func Open(opts *config.Options) (*Input, error) {
 	return in, nil
 }
 
+// openNamed opens the file that the options name. It opens a FIFO only if the user named it and if it
+// belongs to the user or to root: another user may have put it there, to feed us or to make us wait
+// for ever.
+func openNamed(opts *config.Options) (*sys.File, error) {
+	st, err := sys.Stat(opts.Input)
+	if err != nil {
+		return nil, err
+	}
+	flags := os.O_RDONLY
+	switch mode := st.Mode(); {
+	case mode&os.ModeDevice != 0:
+		return nil, errors.New("it is a device")
+	case mode&os.ModeNamedPipe == 0:
+		flags |= unix.O_NONBLOCK // a FIFO in its place must not stop us
+	case opts.DefaultInput:
+		return nil, errors.New("it is a FIFO; name it with `Options.Input` if you mean it")
+	case !opts.Force && !safefile.OwnedByUserOrRoot(st):
+		return nil, errNotOurs
+	}
+	f, err := sys.OpenFile(opts.Input, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(st, now) && now.Mode().Type() != st.Mode().Type() {
+		err = errors.New("it was replaced a moment ago; inject again")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// errNotOurs says that another user made the input.
+var errNotOurs = errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it all the same")
+
 func (in *Input) open(f *sys.File, opts *config.Options) (err error) {
 	if in.Info, err = f.Stat(); err != nil {
 		return err
 	}
 	mode := in.Info.Mode()
 	if (mode.IsRegular() || mode.IsDir()) && !opts.Force && !safefile.OwnedByUserOrRoot(in.Info) {
-		return errors.New("it belongs neither to you nor to root; use " + report.Mentioned("Force", "") + " to read it all the same")
+		return errNotOurs
 	}
 	switch {
 	case mode.IsDir():

@@ -28,7 +28,9 @@ func IsRecordingPart(name string) bool {
 type Partial struct {
 	dir  int // descriptor of its directory; the creator closes it
 	Name string
-	lock int // descriptor that holds the lock
+	// number is the part of Name that distinguishes it from others.
+	number string
+	lock   int // descriptor that holds the lock
 }
 
 // PartialSuffix ends the names of partial files.
@@ -59,26 +61,30 @@ func CreateDir(dir int, name string) (*Partial, error) {
 		if err := sys.Mkdirat(dir, temp, 0o700); err != nil {
 			return -1, err
 		}
-		return sys.Openat(dir, temp, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		fd, err := sys.Openat(dir, temp, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			if rerr := removeMade(dir, temp, unix.S_IFDIR); rerr != nil {
+				err = &LeftFile{Name: temp, Made: err, Left: rerr}
+			}
+		}
+		return fd, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sys.Close(fd)
+	sys.Close(fd) // nothing was written through it
 	return p, nil
 }
 
 // newPartial finds a name for which create succeeds. On the way, it removes partial files of
 // earlier runs of that kind.
 func newPartial(dir int, name string, kind uint32, create func(temp string) (int, error)) (int, *Partial, error) {
-	name = strings.TrimPrefix(name, ".")
-	name = name[:min(len(name), 200)] // a file name has at most 255 bytes
 	for i := 0; ; i++ {
 		number := strconv.Itoa(i)
 		if i >= Guessed {
 			number = fmt.Sprintf("%016x", rand.Uint64())
 		}
-		p := &Partial{dir: dir, Name: "." + name + "." + number + PartialSuffix, lock: -1}
+		p := &Partial{dir: dir, Name: partialName(name, number), number: number, lock: -1}
 		RemoveStale(dir, p.Name, kind)
 		fd, err := create(p.Name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {
@@ -87,31 +93,62 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 		if err != nil {
 			return -1, nil, err
 		}
-		if p.hold(fd) {
+		held, err := p.hold(fd)
+		if held {
 			return fd, p, nil
 		}
 		sys.Close(fd)
+		if err != nil {
+			if rerr := removeMade(dir, p.Name, kind); rerr != nil {
+				err = &LeftFile{Name: p.Name, Made: err, Left: rerr}
+			}
+			return -1, nil, err
+		}
 	}
 }
 
-// hold takes the lock on fd's file. It fails only if another run found the file before it was
-// locked, and is removing it. Without locks in the file system, no run removes files.
-func (p *Partial) hold(fd int) bool {
-	lock, err := sys.Dup(fd) // fd is closed before the file has its name
-	if err != nil {
-		return true
+// partialName returns the name of a partial file.
+func partialName(name, number string) string {
+	// A file name has at most 255 bytes.
+	return fmt.Sprintf(".%.200s.%s%s", strings.TrimPrefix(name, "."), number, PartialSuffix)
+}
+
+// removeHeld removes an open file, if it still has its name.
+func removeHeld(dir int, name string, fd int) {
+	var open, named unix.Stat_t
+	if sys.Fstat(fd, &open) == nil && sys.Fstatat(dir, name, &named, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		open.Dev == named.Dev && open.Ino == named.Ino && open.Mode&unix.S_IFMT == unix.S_IFREG {
+		Remove(dir, name)
 	}
-	p.lock = lock
-	if err := sys.Flock(lock, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		p.release()
-		return false
+}
+
+// removeMade removes a file or directory that has just been made.
+func removeMade(dir int, name string, kind uint32) error {
+	flags := 0
+	if kind == unix.S_IFDIR {
+		flags = unix.AT_REMOVEDIR
+	}
+	return again(func() error { return sys.Unlinkat(dir, name, flags) })
+}
+
+// hold takes the lock on fd's file. It returns false without an error if another run found the file
+// before it was locked, and is removing it. Without locks in the file system, no run removes files.
+func (p *Partial) hold(fd int) (held bool, err error) {
+	if p.lock, err = sys.Dup(fd); err != nil { // fd is closed before the file has its name
+		return false, err
 	}
 	var st unix.Stat_t
-	if err := sys.Fstat(lock, &st); err == nil && st.Nlink == 0 {
+	if err = sys.Flock(p.lock, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		// Another run found it, and removes it, or another program holds it.
+		removeHeld(p.dir, p.Name, p.lock)
 		p.release()
-		return false
+		return false, nil
 	}
-	return true
+	if err = sys.Fstat(p.lock, &st); err != nil || st.Nlink == 0 {
+		p.release()
+		return false, err
+	}
+	return true, nil
 }
 
 // RemoveStale removes a partial file or directory that a run of the same user left. kind is S_IFREG
@@ -171,13 +208,15 @@ func isRecordingBegun(fd int) bool {
 }
 
 // RemoveDir removes a partial directory, without following links.
-func RemoveDir(dir int, temp string) {
-	root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	root.RemoveAll(temp)
+func RemoveDir(dir int, temp string) error {
+	return again(func() error {
+		root, err := sys.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir))
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		return root.RemoveAll(temp)
+	})
 }
 
 // Rename gives the file its final name.
@@ -191,11 +230,12 @@ func (p *Partial) Rename(name string) error {
 }
 
 // Remove removes the file, unless it has its final name.
-func (p *Partial) Remove() {
+func (p *Partial) Remove() (err error) {
 	if p.Name != "" {
-		sys.Unlinkat(p.dir, p.Name, 0)
+		err = Remove(p.dir, p.Name)
 	}
 	p.release()
+	return err
 }
 
 // release releases the lock.

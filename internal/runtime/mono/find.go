@@ -86,7 +86,9 @@ func foundLog(ctx context.Context, f *locate.Finder, path, place string) error {
 		return nil
 	}
 	if err != nil {
-		f.Left.Logs = append(f.Left.Logs, locate.RefusedLog{Path: path, PID: 0, Err: err})
+		if !f.Unread(path, err) {
+			f.Left.Logs = append(f.Left.Logs, locate.RefusedLog{Path: path, PID: 0, Err: err})
+		}
 		return nil
 	}
 	if s.Taken {
@@ -180,18 +182,17 @@ func monoPaths(f *locate.Finder) (paths []string) {
 		if o.Gone {
 			continue
 		}
-		var patterns []string
+		var found [][]string
 		if filepath.IsAbs(o.Pattern) {
-			patterns = append(patterns, o.Pattern)
+			found = append(found, f.GlobPath(o.Pattern))
 		}
 		for _, dir := range Dirs(f) {
 			if !filepath.IsAbs(o.Pattern) {
-				patterns = append(patterns, filepath.Join(quote.Literal(dir), o.Pattern))
+				found = append(found, f.GlobPath(filepath.Join(quote.Literal(dir), o.Pattern)))
 			}
-			patterns = append(patterns, filepath.Join(quote.Literal(dir), filepath.Base(o.Pattern)))
+			found = append(found, f.Glob(dir, filepath.Base(o.Pattern)))
 		}
-		for _, p := range patterns {
-			found, _ := filepath.Glob(p)
+		for _, found := range found {
 			for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
 				if !slices.Contains(paths, path) {
 					paths = append(paths, path)

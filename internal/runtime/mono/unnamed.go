@@ -8,7 +8,6 @@ import (
 
 	"github.com/jitinject/jitinject/internal/known"
 	"github.com/jitinject/jitinject/internal/locate"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
 )
 
@@ -20,7 +19,7 @@ import (
 func unnamedLogs(ctx context.Context, f *locate.Finder) error {
 	var paths []string
 	for _, dir := range Dirs(f) {
-		found, _ := filepath.Glob(filepath.Join(quote.Literal(dir), "*.mlpd*"))
+		found := f.Glob(dir, "*.mlpd*")
 		for _, path := range found[:min(len(found), locate.MaxSubdirs)] {
 			if path = filepath.Clean(path); !slices.Contains(paths, path) {
 				paths = append(paths, path)
@@ -68,15 +67,17 @@ const maxStrangers = 20
 func probe(f *locate.Finder, path string, pids []uint32) (said, likely bool) {
 	file, err := safefile.Open(path)
 	if err != nil {
+		f.Unread(path, err)
 		return false, false
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || slices.ContainsFunc(f.Files, func(s *locate.SideFile) bool { return s.Scanned && os.SameFile(info, s.Info) }) {
+	if f.Unread(path, err) || err != nil || slices.ContainsFunc(f.Files, func(s *locate.SideFile) bool { return s.Scanned && os.SameFile(info, s.Info) }) {
 		return false, false // probed already
 	}
 	log, err := ReadLog(file)
 	if err != nil {
+		f.Unread(path, err)
 		return false, false
 	}
 	if slices.Contains(pids, log.PID()) {

@@ -10,12 +10,13 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // hint adds a note about an unused trace in the recording's directory. The runtime names traces
 // xray-log.PROGRAM.XXXXXX.
 func hint(s *recording.Recording, opts *config.Options, found *report.Findings) {
-	logs, _ := filepath.Glob(filepath.Join(quote.Literal(s.In.Dir), "xray-log.*"))
+	logs, _ := sys.Glob(s.In.Dir, "xray-log.*") // only for a note
 	for _, path := range logs {
 		name := strings.TrimPrefix(filepath.Base(path), "xray-log.")
 		name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -36,6 +37,23 @@ func Readlink(path string) (target string, err error) {
 func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = onPath("open", "getdents64", path, func() error { entries, err = os.ReadDir(path); return err })
 	return entries, err
+}
+
+// Glob returns the paths of files in a directory with names that match a pattern of filepath.Match,
+// in the order of their names. A directory that does not exist has none.
+func Glob(dir, pattern string) (paths []string, err error) {
+	entries, err := ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if ok, merr := filepath.Match(pattern, e.Name()); merr != nil {
+			return nil, merr
+		} else if ok {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
 }
 
 // ReadFile returns the contents of a file.

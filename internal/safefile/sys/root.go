@@ -22,6 +22,15 @@ func OpenRoot(path string) (*Root, error) {
 	return root, nil
 }
 
+// OpenRootAs opens a directory, which messages and Calls name as name.
+func OpenRootAs(path, name string) (*Root, error) {
+	root, err := OpenRoot(path)
+	if err == nil {
+		root.path = name
+	}
+	return root, err
+}
+
 // do makes a call on a name.
 func (r *Root) do(op, name, file string, make func() error) error {
 	return onPath(op, name, filepath.Join(r.path, file), make)
