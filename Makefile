@@ -33,6 +33,8 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./perfda
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
               ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject
+# Whole runs, of which each takes milliseconds.
+FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 
 .PHONY: build agent demo check test interop bench growth runtimes fuzz fuzz-seconds lint man sessions \
         install install-files install-agent uninstall packages copyright clean
@@ -82,7 +84,7 @@ sessions:
 	script/sessions $(SESSIONS)
 
 fuzz:
-	@set -e; for t in $(FUZZ); do \
+	@set -e; for t in $(FUZZ) $(FUZZ_WHOLE); do \
 		echo "fuzzing $$t for $(FUZZTIME)"; \
 		$(GO) test $${t%%:*} -run '^$$' -fuzz "^$${t##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; \
 	done
@@ -90,7 +92,8 @@ fuzz:
 # A number of inputs: when time is up, Go's fuzzing may end with "context deadline
 # exceeded" and no finding.
 fuzz-seconds:
-	$(MAKE) fuzz FUZZTIME=20000x
+	$(MAKE) fuzz FUZZTIME=20000x FUZZ_WHOLE=
+	$(MAKE) fuzz FUZZTIME=3000x FUZZ=
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \

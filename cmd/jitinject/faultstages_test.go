@@ -20,12 +20,12 @@ import (
 )
 
 // stageFunctions makes a recording with a dump of three functions, each of which is sampled.
-func stageFunctions(t *testing.T, dir string) {
+func stageFunctions(t testing.TB, dir string) {
 	t.Helper()
 	functionsRecording(t, dir).Write(t, filepath.Join(dir, "perf.data"))
 }
 
-func functionsRecording(t *testing.T, dir string) *testrec.Recording {
+func functionsRecording(t testing.TB, dir string) *testrec.Recording {
 	t.Helper()
 	const pid, base = 4711, uint64(0x7f1200000000)
 	path := filepath.Join(dir, "jit-4711.dump")
@@ -56,7 +56,7 @@ func functionsRecording(t *testing.T, dir string) *testrec.Recording {
 }
 
 // stageDirectory makes a recording that is a directory, and earlier results.
-func stageDirectory(t *testing.T, dir string) {
+func stageDirectory(t testing.TB, dir string) {
 	t.Helper()
 	stageFunctions(t, dir)
 	file := openRecording(t, filepath.Join(dir, "perf.data"))
@@ -92,7 +92,7 @@ func stageDirectory(t *testing.T, dir string) {
 }
 
 // openRecording opens a recording until the test ends.
-func openRecording(t *testing.T, path string) *perfdata.File {
+func openRecording(t testing.TB, path string) *perfdata.File {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,7 +111,7 @@ func openRecording(t *testing.T, path string) *perfdata.File {
 }
 
 // eachRecord calls f for the records of a recording.
-func eachRecord(t *testing.T, file *perfdata.File, f func(perfdata.Record)) {
+func eachRecord(t testing.TB, file *perfdata.File, f func(perfdata.Record)) {
 	t.Helper()
 	for blocks := file.Blocks(); ; {
 		block, err := blocks.Next()
@@ -128,7 +128,7 @@ func eachRecord(t *testing.T, file *perfdata.File, f func(perfdata.Record)) {
 }
 
 // stagePipe makes the stream of a recording.
-func stagePipe(t *testing.T, dir string) {
+func stagePipe(t testing.TB, dir string) {
 	t.Helper()
 	stageFunctions(t, dir)
 	file := openRecording(t, filepath.Join(dir, "perf.data"))
@@ -149,7 +149,7 @@ func stagePipe(t *testing.T, dir string) {
 }
 
 // stageMono makes a recording of a process that runs Mono, with the log of two methods.
-func stageMono(t *testing.T, dir string) {
+func stageMono(t testing.TB, dir string) {
 	t.Helper()
 	const pid, start, memory = 100, 1000, uint64(0x40000000)
 	r := testrec.NewRecording()
@@ -181,7 +181,7 @@ func stageMono(t *testing.T, dir string) {
 }
 
 // stageXRay makes a recording of a program and a short trace of its calls.
-func stageXRay(t *testing.T, dir string) {
+func stageXRay(t testing.TB, dir string) {
 	t.Helper()
 	unpacked := t.TempDir()
 	if err := testrec.MakeXRay(unpacked, 100); err != nil {
