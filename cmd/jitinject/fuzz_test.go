@@ -173,10 +173,11 @@ func (s *fuzzStage) run(args ...string) (code int, stderr string) {
 		<-done
 	}
 	if took > fuzzTime {
-		s.t.Errorf("%v: %v for %d bytes", args, took, s.size)
+		s.t.Errorf("run(%v): got %v for %d bytes; want at most %v", args, took, s.size, fuzzTime)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > fuzzMemory+uint64(fuzzPerByte*s.size) {
-		s.t.Errorf("%v: %d bytes of memory for %d bytes", args, used, s.size)
+	limit := fuzzMemory + uint64(fuzzPerByte*s.size)
+	if used := after.TotalAlloc - before.TotalAlloc; used > limit {
+		s.t.Errorf("run(%v): got %d bytes of memory for %d bytes; want at most %d", args, used, s.size, limit)
 	}
 	return code, errs.String()
 }
