@@ -248,6 +248,7 @@ func (l *live) observedBlock(b *perfdata.Block) error {
 			if !l.Rec.Timed {
 				l.Rec.Began, l.Rec.Timed = l.Rec.Layouts.Time(rec)
 			}
+			l.Rec.CheckSample(rec, b.Pos+int64(at))
 			l.counter.Sample(rec, l.Rec.Layouts, l.allDumps)
 			l.Rec.Stacks.Sample(rec, l.Rec.Layouts)
 		}
@@ -323,6 +324,9 @@ func (l *live) end(blocks perfdata.Stream) error {
 	l.poll()
 	if err := l.openLogs(); err != nil {
 		return err
+	}
+	if p, ok := l.Rec.DamagedProblem(); ok {
+		l.sum.Problem(p)
 	}
 	for _, w := range l.waiting {
 		l.sum.Problem(w.problem)

@@ -37,6 +37,9 @@ func addSurvey(sum *report.Summary, rec *recording.Recording) {
 	if rec.Cut >= 0 && (rec.In.File == nil || !rec.In.File.Header.Unfinished) {
 		sum.Problem(cutProblem(rec.In, rec.Cut))
 	}
+	if p, ok := rec.DamagedProblem(); ok {
+		sum.Problem(p)
+	}
 	sum.AlreadyInjected = rec.Injected
 }
 

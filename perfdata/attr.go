@@ -76,6 +76,7 @@ const ClockMonotonic = 1
 // Offsets in perf_event_attr.
 const (
 	attrType       = 0
+	attrOwnSize    = 4
 	attrConfig     = 8
 	attrSampleType = 24
 	attrReadFormat = 32
@@ -145,6 +146,11 @@ func readAttrs(src io.ReaderAt, h *Header, fileSize int64) ([]Attr, error) {
 	idBytes := uint64(0)
 	for c.Len() > 0 {
 		a := Attr{Raw: c.Bytes("attr", h.AttrSize-16), order: h.Order}
+		// Smaller sizes are common: kernels reject fields that they do not know.
+		if own := h.Order.Uint32(a.Raw[attrOwnSize:]); uint64(own) > h.AttrSize-16 {
+			return nil, &Error{Format: FormatName, Record: "attr table", Field: "attr.size", Offset: int64(h.Attrs.Offset+uint64(len(attrs))*h.AttrSize) + attrOwnSize,
+				Text: fmt.Sprintf("is %d; an entry of the table has %d bytes for it", own, h.AttrSize-16)}
+		}
 		off, size := c.U64("ids.offset"), c.U64("ids.size")
 		if off > uint64(fileSize) || size > uint64(fileSize)-off || size%8 != 0 || idBytes+size > uint64(fileSize) {
 			c.Bad("ids", "%d bytes at %#x: not inside the file, %d bytes long, or no whole number of ids", size, off, fileSize)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,7 @@ func TestOpen_NotARecording(t *testing.T) {
 		{"attrs too many", "attrs at offset", edit(32, 1<<60), nil},
 		{"no whole attr", "no whole number of entries", edit(32, 100), nil},
 		{"data outside", "data at offset", edit(48, 1<<60), nil},
+		{"attr larger than its entry", "attr.size at offset 0x74: is 4096", edit(104+8, 1|4096<<32), nil},
 		{"ids outside", "attr table: ids", edit(104+8+128, 1<<40), nil},
 		{"features outside", "reach beyond the end of the file", edit(len(good)-12-32, 1<<40), nil},
 		{"cut", "reach beyond the end", good[:300], nil},
@@ -208,5 +210,33 @@ func TestBuildIDs_OfTable(t *testing.T) {
 				_ = err
 			}
 		}
+	}
+}
+
+// A sample is short if a field of fixed size is missing; with several events, if it is too short
+// for all of them.
+func TestLayouts_ShortSample(t *testing.T) {
+	rec := testrec.NewRecording()
+	rec.Sample(1, 100, 0x1000)
+	rec.Raw(9, 2, make([]byte, 24))
+	b := rec.Bytes()
+	f, err := perfdata.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ls, err := perfdata.NewLayouts(f.Header.Order, f.Attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := f.Blocks().Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []bool
+	for _, rec := range block.Records() {
+		got = append(got, ls.IsShortSample(rec))
+	}
+	if want := []bool{false, true}; !slices.Equal(got, want) {
+		t.Errorf("got short samples %v; want %v", got, want)
 	}
 }

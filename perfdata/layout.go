@@ -89,6 +89,7 @@ type Layouts struct {
 	common  *layout // layout of every attr, if they agree where it matters here
 
 	sameTails bool // common is valid for whole samples, too
+	minSample int  // size of the smallest possible sample, in bytes
 }
 
 // NewLayouts returns the layouts for the attrs of one recording. It fails if the records of the
@@ -104,6 +105,9 @@ func NewLayouts(order binary.ByteOrder, attrs []Attr) (*Layouts, error) {
 		ls.layouts[i] = compileLayout(a.SampleType(), a.Has(FlagSampleIDAll))
 		ls.layouts[i].tail = compileTail(a)
 		l, first := &ls.layouts[i], &ls.layouts[0]
+		if i == 0 || l.tail.begin < ls.minSample {
+			ls.minSample = l.tail.begin
+		}
 		sameTails = sameTails && *l == *first
 		same = same && l.trailing == first.trailing &&
 			l.sampleIP == first.sampleIP && l.sampleTID == first.sampleTID && l.sampleTime == first.sampleTime &&
@@ -214,6 +218,10 @@ func (ls *Layouts) Time(rec Record) (t uint64, ok bool) {
 	}
 	return t, t != 0 && t != ^uint64(0)
 }
+
+// IsShortSample reports whether a SAMPLE record is shorter than the fields of fixed size that its
+// event demands. With several events, those of the event with the fewest count.
+func (ls *Layouts) IsShortSample(rec Record) bool { return len(rec.Data) < ls.minSample }
 
 // body returns a kernel record without header and trailer.
 func (ls *Layouts) body(rec Record) ([]byte, error) {

@@ -131,6 +131,12 @@ func eachRecord(t testing.TB, file *perfdata.File, f func(perfdata.Record)) {
 func stagePipe(t testing.TB, dir string) {
 	t.Helper()
 	stageFunctions(t, dir)
+	writeStream(t, dir)
+}
+
+// writeStream writes the recording perf.data as the stream perf.pipe.
+func writeStream(t testing.TB, dir string) {
+	t.Helper()
 	file := openRecording(t, filepath.Join(dir, "perf.data"))
 	out, err := os.Create(filepath.Join(dir, "perf.pipe"))
 	if err != nil {

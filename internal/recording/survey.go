@@ -30,6 +30,7 @@ type Recording struct {
 	TimeConv    *perfdata.TimeConv
 	ClockData   *perfdata.ClockData
 	Cut         int64 // offset of a record that the end of the input cuts, or -1
+	Damaged     Damaged
 	Runs        runs
 	Histogram   *Histogram  // nil if not wanted
 	Stacks      StackCopies // nil if not wanted
@@ -103,6 +104,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 			}
 			switch rec.Type {
 			case perfdata.RecordSample:
+				s.CheckSample(rec, block.Pos+int64(at))
 				s.Histogram.sample(rec, s.Layouts)
 				s.Stacks.Sample(rec, s.Layouts)
 				continue
@@ -177,7 +179,8 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := s.Layouts.Mmap(rec)
 		if err != nil {
-			return nil // perf will report it
+			s.damaged(rec, pos)
+			return nil
 		}
 		s.mmap(rec, &m, pos)
 	case perfdata.RecordAuxtrace:
@@ -190,19 +193,23 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 		s.Lost = true
 	case perfdata.RecordFork:
 		t, err := s.Layouts.Task(rec)
-		if err == nil {
-			s.owns(t.PID, t.TID)
+		if err != nil {
+			s.damaged(rec, pos)
+			return nil
 		}
-		if err == nil && t.PID != t.ParentPID {
+		s.owns(t.PID, t.TID)
+		if t.PID != t.ParentPID {
 			s.ProcessTree.fork(fork{t.PID, t.ParentPID, t.Time, t.Clones})
 			s.Processes.Seen(t.PID, t.Time)
 		}
 	case perfdata.RecordComm:
 		c, err := s.Layouts.Comm(rec)
-		if err == nil {
-			s.owns(c.PID, c.TID)
+		if err != nil {
+			s.damaged(rec, pos)
+			return nil
 		}
-		if err == nil && (c.Exec || c.PID == c.TID) {
+		s.owns(c.PID, c.TID)
+		if c.Exec || c.PID == c.TID {
 			time := s.Time(rec)
 			if c.Exec {
 				s.ProcessTree.exec(c.PID, time)
@@ -213,11 +220,15 @@ func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
 			}
 		}
 	case perfdata.RecordExit:
-		if t, err := s.Layouts.Task(rec); err == nil && t.PID == t.TID {
+		if t, err := s.Layouts.Task(rec); err != nil {
+			s.damaged(rec, pos)
+		} else if t.PID == t.TID {
 			s.Processes.Seen(t.PID, t.Time).Exited = t.Time
 		}
 	case perfdata.RecordNamespaces:
-		if n, err := s.Layouts.Namespaces(rec); err == nil && n.PID == n.TID {
+		if n, err := s.Layouts.Namespaces(rec); err != nil {
+			s.damaged(rec, pos)
+		} else if n.PID == n.TID {
 			time := s.Time(rec)
 			if p := s.Processes.Seen(n.PID, time); time >= p.mounted {
 				p.Mount, p.mounted = n.Of(perfdata.NamespaceMount), time

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/jitinject/jitinject/internal/verify"
@@ -180,6 +181,10 @@ func (c *checker) record(rec perfdata.Record, at int64) error {
 		}
 	}
 	switch rec.Type {
+	case perfdata.RecordSample:
+		if c.rec.IsShortSample(rec) {
+			return fmt.Errorf("%s of %d bytes is shorter than the fields of its event", rec.Type, len(rec.Data))
+		}
 	case perfdata.RecordMmap, perfdata.RecordMmap2:
 		m, err := c.rec.Mmap(rec)
 		if err != nil {

@@ -84,6 +84,10 @@ var recordingBreaches = []breach{
 		le.PutUint16(append(p, 9, 0, 0, 0, 0, 0, 4, 0)[len(p)+6:], 4)
 		return append(p, 9, 0, 0, 0, 0, 0, 4, 0)
 	}),
+	recorded("recording/record", func(w *verifytest.World) {
+		w.MapObject(200)
+		w.Raw(9, 2, make([]byte, 24))
+	}),
 	bent("recording/cut", func(t *testing.T, b []byte) []byte {
 		p := pipe(t, b, 1)
 		return p[:len(p)-4]
