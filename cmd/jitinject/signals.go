@@ -12,9 +12,9 @@ import (
 
 const (
 	// grace is how long a run may take to end after a signal. It is abandoned then.
-	grace = 700 * time.Millisecond
+	grace = 500 * time.Millisecond
 	// undoStall is how long removing files may stand still. The run is abandoned then, too.
-	undoStall = 8 * grace
+	undoStall = 10 * grace
 	// sameSignal is how long a repeated signal counts as the same one. timeout(1) sends one to its
 	// child and to their group, and the watcher passes on another.
 	sameSignal = 200 * time.Millisecond
