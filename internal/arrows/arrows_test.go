@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	// The stages of the engine, in the direction of data, and the engine.
 	"internal/quote":          {},
 	"internal/addrs":          {},
-	"internal/journal":        {"golang.org/x/sys/unix"},
+	"internal/journal":        {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/safefile/sys":   {"golang.org/x/sys/unix"},
 	"internal/safefile":       {"golang.org/x/sys/unix", "internal/journal", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/report":         {"golang.org/x/sys/unix", "internal/quote"},

@@ -3,12 +3,13 @@ package journal
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Kind says what a record is about.
@@ -135,7 +136,7 @@ func (e Entry) Made(ino uint64) {
 // Opened records that the file was made or opened. It is open as fd.
 func (e Entry) Opened(fd int) {
 	var st unix.Stat_t
-	if e.at == 0 || unix.Fstat(fd, &st) != nil {
+	if e.at == 0 || sys.Fstat(fd, &st) != nil {
 		return
 	}
 	e.w.mu.Lock()
@@ -161,7 +162,7 @@ func (e Entry) Drop() {
 // name final. From then on, all other files of the run stay.
 func AddResult(dir int, temp, final string) {
 	var st unix.Stat_t
-	if w := current.Load(); w != nil && unix.Fstatat(dir, temp, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+	if w := current.Load(); w != nil && sys.Fstatat(dir, temp, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		w.add(Result, dir, st.Ino, 0, final)
 	}
 }
@@ -170,7 +171,7 @@ func AddResult(dir int, temp, final string) {
 // dir.
 func AddFile(dir int, name string) {
 	var st unix.Stat_t
-	if w := current.Load(); w != nil && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+	if w := current.Load(); w != nil && sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		w.add(File, dir, st.Ino, 0, name)
 	}
 }
@@ -180,11 +181,11 @@ func AddPath(path string) {
 	if current.Load() == nil {
 		return
 	}
-	dir, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	dir, err := sys.OpenPath(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
-	defer unix.Close(dir)
+	defer sys.Close(dir)
 	AddFile(dir, filepath.Base(path))
 }
 
@@ -221,14 +222,14 @@ func (w *writer) add(kind Kind, dir int, ino uint64, extra uint32, name string) 
 // directory returns the number of an open directory. It adds a record if the directory is new.
 func (w *writer) directory(fd int) (number uint32, ok bool) {
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil {
+	if sys.Fstat(fd, &st) != nil {
 		return 0, false
 	}
 	id := identity{uint64(st.Dev), st.Ino}
 	if number, ok = w.dirs[id]; ok {
 		return number, true
 	}
-	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	path, err := sys.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
 		return 0, false
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
 // A Record describes a file.
@@ -29,16 +31,16 @@ type Dir struct {
 // Open opens the directory. It fails if the path leads to another directory now. The caller closes
 // the descriptor.
 func (d *Dir) Open() (int, error) {
-	fd, err := unix.Open(d.Path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := sys.OpenPath(d.Path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
 	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil && (uint64(st.Dev) != d.dev || st.Ino != d.ino) {
+	if err = sys.Fstat(fd, &st); err == nil && (uint64(st.Dev) != d.dev || st.Ino != d.ino) {
 		err = errors.New("it was moved or replaced")
 	}
 	if err != nil {
-		unix.Close(fd)
+		sys.Close(fd)
 		return -1, err
 	}
 	return fd, nil
