@@ -51,6 +51,9 @@ func (sh *shortage) run(limit any, as int, via ...string) (enough bool) {
 		s.shows("out.data", 400)
 		return true
 	}
+	if r.code == 126 && strings.Contains(r.stderr, "setpriv: failed to execute") {
+		return false // the kernel starts no program for a user who has too many
+	}
 	sh.short++
 	if r.code == incomplete && strings.Contains(r.stderr, sh.words) && strings.Contains(r.stderr, "objects could not be made") {
 		return false
