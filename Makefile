@@ -25,7 +25,9 @@ export GO
 BIN = bin
 
 VERSION   ?= $(shell script/version)
-GO_LDFLAGS = -X main.buildVersion=$(VERSION)
+# Where the program begins; internal/watcher says why.
+GO_ENTRY   = $(if $(filter amd64 arm64,$(shell $(GO) env GOARCH)),-E github.com/jitinject/jitinject/internal/watcher.entry)
+GO_LDFLAGS = -X main.buildVersion=$(VERSION) $(GO_ENTRY)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \

@@ -1,6 +1,8 @@
 package inject
 
 import (
+	"context"
+
 	"github.com/jitinject/jitinject/internal/build"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
@@ -20,9 +22,9 @@ type dirs struct {
 
 // openDirs opens the directories for the objects of dumps. It returns the
 // dumps with a writable directory. The caller closes d, even after an error.
-func openDirs(dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*model.Dump, found report.Findings, err error) {
+func openDirs(ctx context.Context, dumps []*model.Dump, opts *config.Options) (d *dirs, usable []*model.Dump, found report.Findings, err error) {
 	d = new(dirs)
-	d.stores, usable, found, err = objstore.OpenAll(dumps, opts)
+	d.stores, usable, found, err = objstore.OpenAll(ctx, dumps, opts)
 	return d, usable, found, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -96,6 +97,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		return err
 	}
 	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
+	if out.Temp == nil { // data that went into a pipe may be of use, and needs its objects
+		journal.Keep()
+	}
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
 	dst, err := output.New(in, out, opts.Compress)
@@ -113,7 +117,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		l.counter = &count.Later{Counter: count.New(rec)}
 		rec.Stacks = make(recording.StackCopies)
 	}
-	if l.dirs, _, _, err = openDirs(nil, opts); err == nil {
+	if l.dirs, _, _, err = openDirs(ctx, nil, opts); err == nil {
 		err = l.dirs.openSources(opts)
 	}
 	defer func() { err = l.dirs.end(sum, err) }()
@@ -124,6 +128,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	l.maker.Opts, l.maker.CompDir = opts, l.dirs.sources.CompDir()
 	defer l.close()
 	err = l.run()
+	if err == nil && out.Temp != nil {
+		err = ctx.Err()
+	}
 	if err == nil {
 		sum.Add(l.dirs.stores.Report())
 		err = l.dirs.sync(opts)
@@ -132,11 +139,11 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		sum.BytesWritten = out.Size(sum.BytesWritten)
 		err = commit(out, sum)
 	}
-	// Data that went into a pipe may be of use, and needs its objects.
 	if err != nil && out.Temp != nil {
 		l.dirs.made = &build.Writer{Plan: l.Plan, Opts: l.opts, Stores: l.dirs.stores, Created: l.maker.Created}
 		return l.dirs.undo(err)
 	}
+	journal.Keep()
 	l.dirs.stores.Mark()
 	if err == nil {
 		var found report.Findings

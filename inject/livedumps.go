@@ -168,7 +168,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	}
 	d.NoteAssumed(&found)
 	l.code.Provide(d, l.opts, &found)
-	stores, usable, more, err := objstore.OpenAll([]*model.Dump{d}, l.opts)
+	stores, usable, more, err := objstore.OpenAll(l.ctx, []*model.Dump{d}, l.opts)
 	found.Add(more)
 	if err != nil {
 		found.Problem(report.ProblemOf("", err, report.AdviceObjects))

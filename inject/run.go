@@ -18,6 +18,7 @@ import (
 	"github.com/jitinject/jitinject/internal/count"
 	"github.com/jitinject/jitinject/internal/diagnose"
 	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
@@ -118,7 +119,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	defer func() { err = objstore.WithLeft(err, out.Abandon()) }()
 	opts.Progress.Write()
 	defer out.GiveUp(ctx)()
-	dirs, usable, found, err := openDirs(dumps, opts)
+	dirs, usable, found, err := openDirs(ctx, dumps, opts)
 	defer func() { err = dirs.end(sum, err) }()
 	sum.Add(found)
 	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
@@ -135,6 +136,9 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err == nil && opts.Strict {
 		err = strictError(sum)
 	}
+	if err == nil && out.Temp != nil {
+		err = ctx.Err()
+	}
 	if err == nil {
 		err = dirs.sync(opts)
 	}
@@ -145,6 +149,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err != nil {
 		return dirs.undo(err)
 	}
+	journal.Keep()
 	dirs.stores.Mark()
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)
@@ -220,7 +225,10 @@ func (r *result) write(ctx context.Context) error {
 // plan returns the plan of a run and a sample counter. The counter has every single function,
 // those in bundles included. It is nil if samples are not to be counted.
 func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error) {
-	planner := plan.Make(r.rec, r.dumps, r.opts)
+	planner, err := plan.Make(ctx, r.rec, r.dumps, r.opts)
+	if err != nil {
+		return nil, nil, err
+	}
 	if r.opts.Sampled {
 		if err := planner.DropUnreferenced(ctx, r.traces.EachCalled()); err != nil {
 			return nil, nil, err
@@ -238,6 +246,9 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 	r.sum.Dumps = planner.Lines
 	r.sum.Add(planner.Found)
 	for _, d := range r.dumps {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		s := &r.sum.Dumps[d.Number]
 		var found report.Findings
 		s.Sources, found = r.dirs.sources.Place(d)

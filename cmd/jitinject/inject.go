@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	engine "github.com/jitinject/jitinject/inject"
 )
@@ -18,7 +17,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		mode = "never"
 	}
 	stopProgress := showProgress(stderr, mode, o.input == "-" && isPipe(stdin) || o.output == "-", progress)
-	sum, err := runUntil(ctx, engine.Options{
+	sum, err := engine.Run(ctx, engine.Options{
 		Progress: progress,
 		Input:    o.input,
 		Stdin:    stdin,
@@ -109,39 +108,6 @@ func failed(o *options, err error, stdout, stderr io.Writer) int {
 	}
 	return exitFailed
 }
-
-// runUntil runs the engine. When ctx is cancelled, the engine may be waiting for
-// someone to open, fill or empty a pipe, and is left alone after a moment; but once it
-// makes files, it has all the time that it takes to remove them.
-func runUntil(ctx context.Context, opts engine.Options) (*engine.Summary, error) {
-	type result struct {
-		sum *engine.Summary
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		sum, err := engine.Run(ctx, opts)
-		done <- result{sum, err}
-	}()
-	select {
-	case r := <-done:
-		return r.sum, r.err
-	case <-ctx.Done():
-	}
-	for tired := time.Tick(patience); ; {
-		select {
-		case r := <-done:
-			return r.sum, r.err
-		case <-tired:
-			if s := opts.Progress.State(); !opts.Progress.Writes() || opts.Output == "-" && s.Phase != engine.PhaseUndo {
-				return nil, ctx.Err()
-			}
-		}
-	}
-}
-
-// patience is how long the engine may wait for a pipe.
-const patience = 3 * time.Second
 
 // leftBy returns what a run that failed could not remove, or "".
 func leftBy(err error) string {

@@ -3,12 +3,22 @@
 // instructions. It replaces perf inject --jit.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/jitinject/jitinject/internal/journal"
+	"github.com/jitinject/jitinject/internal/watcher"
+)
 
 func main() {
+	os.Stderr = watcher.Stderr()
+	if watcher.Started() == watcher.After {
+		os.Exit(afterCrash(os.Args, os.Stdout, os.Stderr))
+	}
 	if err := enoughFiles(); err != nil {
 		printError(os.Stderr, err)
 		os.Exit(exitFailed)
 	}
+	journal.Begin(watcher.Memory())
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 
@@ -58,60 +56,16 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return exitOK
 	}
 	progress := new(engine.Progress)
-	ctx, stop := interruptible(readsPipe(&o, stdin), func() bool {
-		if !progress.Writes() {
-			return false
-		}
-		fmt.Fprintln(stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
-		return true
-	})
+	ctx, stop := interruptible(signalled{
+		stream:   readsPipe(&o, stdin),
+		progress: progress,
+		undoing: func() {
+			fmt.Fprintln(stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
+		},
+		abandon: func() { abandon(append([]string{"inject"}, args...)) },
+	}, syscall.SIGPIPE)
 	defer stop()
 	return inject(ctx, &o, progress, stdin, stdout, stderr)
-}
-
-// interruptible returns a context that signals cancel. The next one ends the program at
-// once, unless wait is there and says, once, that something has to be waited for. An interrupt from the keyboard goes to all of a pipeline; where
-// the recording comes from a pipe, it makes that come to its end, and the first one
-// is not for us.
-func interruptible(stream bool, wait func() bool) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, endingSignals()...)
-	go func() {
-		for sig := range signals {
-			switch {
-			case stream && sig == os.Interrupt:
-				stream = false
-				continue
-			case ctx.Err() == nil:
-				cancel()
-				if wait != nil {
-					continue
-				}
-			case wait():
-			default: // nothing is there yet that would stay
-				signal.Stop(signals)
-				syscall.Kill(os.Getpid(), sig.(syscall.Signal))
-				return
-			}
-			signal.Stop(signals)
-			return
-		}
-	}()
-	return ctx, cancel
-}
-
-// endingSignals are the signals that end the program. One that is ignored when it starts
-// stays so: nohup, and shells that put it into the background, say with that whom a
-// hangup or the keyboard is not to end.
-func endingSignals() []os.Signal {
-	signals := []os.Signal{syscall.SIGTERM}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signals = append(signals, sig)
-		}
-	}
-	return signals
 }
 
 // readsPipe reports whether the recording comes from a pipe.

@@ -28,6 +28,9 @@ func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.W
 	o.defaultInput, o.defaultOutput = !fs.Changed("input"), !fs.Changed("output")
 }
 
+// patience is how long a recording may take to come before the user is told.
+const patience = 3 * time.Second
+
 // isStream reports whether f is a pipe, or a file that the shell redirected.
 func isStream(f *os.File) bool { return isPipe(f) || hasMode(f, unix.S_IFREG) }
 

@@ -53,8 +53,9 @@ var allowed = map[string][]string{
 	// The stages of the engine, in the direction of data, and the engine.
 	"internal/quote":          {},
 	"internal/addrs":          {},
+	"internal/journal":        {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/safefile/sys":   {"golang.org/x/sys/unix"},
-	"internal/safefile":       {"golang.org/x/sys/unix", "internal/quote", "internal/safefile/sys", "perfdata"},
+	"internal/safefile":       {"golang.org/x/sys/unix", "internal/journal", "internal/quote", "internal/safefile/sys", "perfdata"},
 	"internal/report":         {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/config":         {"internal/report"},
 	"internal/recording":      {"golang.org/x/sys/unix", "internal/addrs", "internal/buildid", "internal/config", "internal/quote", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
@@ -69,14 +70,14 @@ var allowed = map[string][]string{
 	"internal/runtime/xray":   {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "internal/xraymap"},
 	"internal/plan":           {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
 	"internal/count":          {"internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},
-	"internal/objstore":       {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
+	"internal/objstore":       {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
 	"internal/build":          {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
-	"internal/output":         {"golang.org/x/sys/unix", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/output":         {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
 	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkxray", "internal/verify/recorded"},
-	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
+	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
 	// dump shows files: a core without formats, packages that several formats share,
 	// and one for each format. Only jitdumps contain another format.
@@ -92,8 +93,9 @@ var allowed = map[string][]string{
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// The command on top of it.
-	"internal/manual": {},
-	"cmd/jitinject": {"inject", "internal/formats", "internal/manual", "internal/quote", "internal/safefile/sys", "internal/show", "internal/verify", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"internal/manual":  {},
+	"internal/watcher": {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
+	"cmd/jitinject": {"inject", "internal/formats", "internal/journal", "internal/manual", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/verify", "internal/watcher", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

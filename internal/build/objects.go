@@ -18,7 +18,6 @@ import (
 	"github.com/jitinject/jitinject/internal/jitobj"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/objstore"
-	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/source"
@@ -67,8 +66,9 @@ var ErrNothing = errors.New("no object could be made")
 
 // Make makes the objects of a plan, and returns the writer, which can undo them. Errors of single
 // objects are in the result's findings. If no object could be made, Make returns ErrNothing. It
-// returns no error if the reason is an unwritable directory that the user did not name. Make calls
-// lacks for each function without an object.
+// returns no error if the reason is an unwritable directory that the user did not name. If ctx is
+// cancelled, Make returns its error, and an empty result. Make calls lacks for each function without
+// an object.
 func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *objstore.SourceTree, lacks func(d *model.Dump, function int), opts *config.Options) (*Writer, Result, error) {
 	w := &Writer{Plan: p, Opts: opts, Stores: stores, compDir: sources.CompDir(), lacks: lacks, failed: make(map[failure]failures)}
 	jobs := opts.Jobs
@@ -83,8 +83,11 @@ func Make(ctx context.Context, p *model.Plan, stores *objstore.Stores, sources *
 		group.Go(func() error { return w.work(ctx) })
 	}
 	err := group.Wait()
+	if err != nil {
+		return w, Result{}, err
+	}
 	result := w.Report()
-	if err == nil && result.Objects == 0 && len(p.Objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
+	if result.Objects == 0 && len(p.Objects) > 0 && (opts.Objects != "" || !w.lacksRoom()) {
 		err = ErrNothing
 	}
 	return w, result, err
@@ -115,7 +118,7 @@ func (w *Writer) Undo() (left string) {
 	}
 	var parts []string
 	for _, dir := range slices.Sorted(maps.Keys(stays)) {
-		parts = append(parts, fmt.Sprintf("the %d objects that were made stay in %s: %v", stays[dir], quote.Printable(dir), w.Stores.In(dir).MayUndo()))
+		parts = append(parts, objstore.StayText(stays[dir], dir, w.Stores.In(dir).MayUndo()))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -18,7 +18,9 @@
 //	                              to be each other's, endless inlining
 //	                              files that change while they are read      changing_test.go
 //	the machine                   no room, no permission, no descriptors     limits_test.go
+//	                              too little memory, too few threads         shortage_test.go
 //	                              an end at any moment                       kills_test.go
+//	                              a signal while a run waits or is busy      ended_test.go
 //	ourselves                     two runs at once                           twice_test.go
 //
 // Tests that need root, or mounts, are skipped, loudly, where these are not to be had.

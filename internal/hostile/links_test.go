@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -176,7 +175,7 @@ func swapDirectory(t *testing.T) bool {
 	}
 	for end := time.Now().Add(within); count() < 50 && time.Now().Before(end); {
 	}
-	stop(t, cmd.Process)
+	resume := stop(t, cmd.Process)
 	if count() > functions*9/10 {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -184,7 +183,7 @@ func swapDirectory(t *testing.T) bool {
 	}
 	s.must(os.Rename(s.path("objects"), s.path("moved")))
 	s.must(os.Symlink("away", s.path("objects")))
-	cmd.Process.Signal(syscall.SIGCONT)
+	resume()
 	cmd.Wait()
 	r := &result{t, cmd.String(), cmd.ProcessState.ExitCode(), "", stderr.String()}
 	r.wants(incomplete, "objects", "was moved or replaced while", "inject again")

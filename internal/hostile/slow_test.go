@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jitinject/jitinject/internal/testrec"
 )
 
 // Runs that are kept at their work.
@@ -28,6 +30,12 @@ type slowRun struct {
 // through another program if one is named.
 func (s *stage) startSlow(via ...string) *slowRun {
 	s.t.Helper()
+	return s.startSlowIn(nil, via...)
+}
+
+// startSlowIn is startSlow with attributes of the process.
+func (s *stage) startSlowIn(attributes *syscall.SysProcAttr, via ...string) *slowRun {
+	s.t.Helper()
 	if err := syscall.Mkfifo(s.path("slow"), 0o600); err != nil && err != syscall.EEXIST {
 		s.t.Fatal(err)
 	}
@@ -36,7 +44,7 @@ func (s *stage) startSlow(via ...string) *slowRun {
 	s.t.Cleanup(func() { pipe.Close() })
 	argv := append(append([]string{}, via...), program, "-q", "-i", "perf.data", "-o", "slow", "--objects", "objects")
 	r := &slowRun{s: s, cmd: exec.Command(argv[0], argv[1:]...), pipe: pipe}
-	r.cmd.Dir = s.dir
+	r.cmd.Dir, r.cmd.SysProcAttr = s.dir, attributes
 	r.cmd.Stderr = &r.stderr
 	s.must(r.cmd.Start())
 	s.must(pipe.SetReadDeadline(time.Now().Add(within)))
@@ -102,20 +110,44 @@ func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	return mask>>(sig-1)&1 != 0
 }
 
-// stop stops a process and waits until it stands still.
-func stop(t *testing.T, process *os.Process) {
+// worker returns the process that does the work of a run: the watched one.
+func worker(t *testing.T, pid int) int {
 	t.Helper()
-	process.Signal(syscall.SIGSTOP)
+	for end := time.Now().Add(within); hasWatcher() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		if err != nil {
+			testrec.Skip(t, "the kernel does not name children: %v", err)
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			n, err := strconv.Atoi(child)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	if hasWatcher() {
+		t.Fatalf("process %d has no child for %v; want one", pid, within)
+	}
+	return pid
+}
+
+// stop stops a run and waits until it stands still. resume lets it go on.
+func stop(t *testing.T, run *os.Process) (resume func()) {
+	t.Helper()
+	pid := worker(t, run.Pid)
+	syscall.Kill(pid, syscall.SIGSTOP)
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process.Pid))
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if state := string(stat[bytes.LastIndexByte(stat, ')')+2]); state == "T" || state == "Z" {
-			return
+			return func() { syscall.Kill(pid, syscall.SIGCONT) }
 		}
 	}
-	t.Fatalf("process %d runs for %v after SIGSTOP; want it stopped", process.Pid, within)
+	t.Fatalf("process %d runs for %v after SIGSTOP; want it stopped", pid, within)
+	return nil
 }
 
 // However long it takes to remove what was made, an interrupted run does, and a second
@@ -129,13 +161,13 @@ func TestSignals_SecondDuringUndo(t *testing.T) {
 		r.cmd.Process.Signal(syscall.SIGINT)
 		for end := time.Now().Add(within); s.countObjects() == all && time.Now().Before(end); {
 		}
-		stop(t, r.cmd.Process)
+		resume := stop(t, r.cmd.Process)
 		r.cmd.Process.Signal(syscall.SIGINT)
 		if s.countObjects() > 0 {
 			amid++
 			time.Sleep(4 * time.Second) // longer than an undo may take without a message
 		}
-		r.cmd.Process.Signal(syscall.SIGCONT)
+		resume()
 		if result := r.wait(); amid > 0 {
 			result.wants(notWritten, "being taken back", "interrupted; nothing was written")
 		}

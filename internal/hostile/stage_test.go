@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/elf"
 	"encoding/binary"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,8 +28,8 @@ import (
 	"github.com/jitinject/jitinject/perfdata"
 )
 
-// program is the command, built for these tests.
-var program string
+// program is the command, built for these tests. alone is the same without a watcher.
+var program, alone string
 
 func TestMain(m *testing.M) {
 	testrec.PrivateTmp()
@@ -41,21 +43,40 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Chmod(dir, 0o755) // other users run it, too
-	program = filepath.Join(dir, "jitinject")
-	tool := os.Getenv("GO")
-	if tool == "" {
-		tool = "go"
-	}
-	build := exec.Command(tool, "build", "-o", program, "../../cmd/jitinject")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	program, alone = filepath.Join(dir, "jitinject"), filepath.Join(dir, "alone")
 	code := 1
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+	if err := cmp.Or(build(program, watcherFlags()...), build(alone)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	} else {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// build builds the command.
+func build(path string, flags ...string) error {
+	tool := os.Getenv("GO")
+	if tool == "" {
+		tool = "go"
+	}
+	cmd := exec.Command(tool, append(append([]string{"build"}, flags...), "-o", path, "../../cmd/jitinject")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// hasWatcher reports whether program has a watcher on this machine.
+func hasWatcher() bool { return runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64" }
+
+// watcherFlags are the flags of go build for a program with a watcher.
+func watcherFlags() []string {
+	if !hasWatcher() {
+		return nil
+	}
+	return []string{"-ldflags", "-E github.com/jitinject/jitinject/internal/watcher.entry"}
 }
 
 const (

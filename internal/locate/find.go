@@ -77,6 +77,9 @@ const recordedPlace = "where it was recorded"
 // where the dump was recorded, the running process, the directory of the recording, and the given
 // directories. The error is ctx's, or of options that cannot be followed.
 func (f *Finder) Search(ctx context.Context, c *Reference) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if m := &c.Markers[0]; m.Place != "" {
 		return f.offer(ctx, c, f.given[m.Path], m.Place, recording.Certain)
 	}

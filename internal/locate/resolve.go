@@ -64,6 +64,9 @@ func Resolve(ctx context.Context, rec *recording.Recording, formats []Format, op
 	}
 	f.Assign(references)
 	for _, c := range references {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		d := c.Dump
 		if d == nil {
 			if p, ok := c.Problem(); ok {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -24,8 +25,10 @@ import (
 //   - The last run removes the lock file.
 
 const (
-	// wait for running runs before files stay
-	undoPatience = 2 * time.Second
+	// wait for running runs before files stay; a signal has to end a run within a second
+	undoPatience = 300 * time.Millisecond
+	// clean's wait for running runs
+	cleanPatience = 2 * time.Second
 	// wait for a run that removes files, or for clean
 	sharePatience = 30 * time.Second
 )
@@ -55,6 +58,7 @@ func openLock(dir int) (l dirLock, err error) {
 	for try, i := 0, 0; i < safefile.Guessed && try < 100*safefile.Guessed; try++ {
 		l = dirLock{dir: dir, fd: -1, name: fmt.Sprintf(".%s%d.lock.%d%s", lockPrefix, os.Geteuid(), i, safefile.PartialSuffix)}
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+		entry := journal.AddLock(dir, l.name)
 		fd, err := sys.Openat(dir, l.name, flags|unix.O_CREAT|unix.O_EXCL, lockMode)
 		if errors.Is(err, unix.EEXIST) {
 			fd, err = sys.Openat(dir, l.name, flags, 0)
@@ -86,6 +90,7 @@ func openLock(dir int) (l dirLock, err error) {
 			continue
 		}
 		l.fd = fd
+		entry.Opened(fd)
 		return l, nil
 	}
 	l.fd = -1
@@ -144,8 +149,8 @@ func lockNow(fd, how int) error {
 }
 
 // share takes the shared lock, and sets alone: no other run holds it. On file systems without locks,
-// alone is true.
-func (s *Store) share() (err error) {
+// alone is true. It waits up to sharePatience, or until ctx is cancelled.
+func (s *Store) share(ctx context.Context) (err error) {
 	for end := time.Now().Add(sharePatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s.lock, err = openLock(s.fd); err != nil {
 			return err
@@ -179,16 +184,19 @@ func (s *Store) share() (err error) {
 		}
 		sys.Close(s.lock.fd)
 		s.lock.fd = -1
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	s.late, s.alone = true, false
 	return nil
 }
 
 // lockForRemoving takes the exclusive lock on a directory, which is open as dir. No run makes
-// objects there until the lock is closed. It waits up to undoPatience for other runs, then returns
+// objects there until the lock is closed. It waits up to cleanPatience for other runs, then returns
 // false. On file systems without locks, it returns true at once.
 func lockForRemoving(ctx context.Context, dir int) (l dirLock, locked bool, err error) {
-	for end := time.Now().Add(undoPatience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(cleanPatience); ; time.Sleep(time.Millisecond) {
 		if l, err = openLock(dir); err != nil || l.fd < 0 {
 			return l, err == nil, err
 		}

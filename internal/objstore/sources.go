@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -217,6 +218,7 @@ func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
 		return err
 	}
 	t.made = append(t.made, file)
+	journal.AddPath(filepath.Join(t.path, file))
 	return nil
 }
 
@@ -234,6 +236,7 @@ func (t *SourceTree) makeDirs(dir string) error {
 	err := t.root.Mkdir(dir, 0o777)
 	if err == nil {
 		t.made = append(t.made, dir)
+		journal.AddPath(filepath.Join(t.path, dir))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package objstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
@@ -56,6 +58,8 @@ type Store struct {
 	lock  dirLock
 	alone bool // no other run used it when this one began
 	late  bool // used without a lock, because another run kept it
+
+	created journal.Objects // records them for a crash
 }
 
 // objectMode is the mode for new files, before the umask.
@@ -77,9 +81,9 @@ func Mode(d *model.Dump) (uint32, error) {
 // openStore opens a directory and checks that it can create files there. After an error, it is
 // closed. With create, it first
 // makes a missing directory.
-func openStore(path string, create bool) (*Store, error) {
+func openStore(ctx context.Context, path string, create bool) (*Store, error) {
 	s := &Store{path: path, fd: -1, lock: dirLock{fd: -1}, uid: uint32(os.Geteuid())}
-	err := s.open(create)
+	err := s.open(ctx, create)
 	if err != nil {
 		s.Close()
 		s.removeMade()
@@ -92,7 +96,7 @@ func openStore(path string, create bool) (*Store, error) {
 const maxObjectName = 64
 
 // open opens and locks the directory, and checks that it is writable.
-func (s *Store) open(create bool) (err error) {
+func (s *Store) open(ctx context.Context, create bool) (err error) {
 	if len(s.path)+maxObjectName >= unix.PathMax { // no perf could open the objects
 		return unix.ENAMETOOLONG
 	}
@@ -100,7 +104,7 @@ func (s *Store) open(create bool) (err error) {
 		if err = s.openDir(create); err != nil {
 			return err
 		}
-		if err = s.share(); err != nil {
+		if err = s.share(ctx); err != nil {
 			return s.leaveOf(err)
 		}
 		still, err := safefile.IsStill(s.path, s.fd)
@@ -115,6 +119,7 @@ func (s *Store) open(create bool) (err error) {
 	if s.fd < 0 {
 		return unix.ENOENT
 	}
+	s.created = journal.ObjectsIn(s.fd)
 	if err := sys.Faccessat(s.fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return err
 	}
@@ -185,10 +190,15 @@ const (
 // content, and replaces another one by rename. It never follows links. buf is scratch, possibly
 // grown, for the next call. ino is the inode of a created file.
 func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outcome, ino uint64, buf []byte, err error) {
+	entry := s.created.Add(name)
 	ino, err = s.create(name, content, mode)
+	if err == nil {
+		entry.Made(ino)
+	}
 	if err != unix.EEXIST {
 		return Created, ino, scratch, err
 	}
+	entry.Drop()
 	same, safe, fresh, scratch := s.holds(name, content, scratch)
 	if safe && s.alone {
 		return Unchanged, 0, scratch, nil
@@ -198,6 +208,7 @@ func (s *Store) Put(name string, content, scratch []byte, mode uint32) (did Outc
 	case err != nil && safe: // another run has made it
 		return Unchanged, 0, scratch, nil
 	case err == nil && fresh:
+		s.created.Add(name).Made(ino)
 		return Created, ino, scratch, nil
 	case same:
 		return Unchanged, 0, scratch, err
@@ -335,8 +346,9 @@ func (s *Stores) sorted() (all []*Store) {
 }
 
 // OpenAll opens the directories for the objects of dumps, and returns the usable dumps. Dumps with
-// an unwritable directory are dropped. If the user named the directory, OpenAll fails.
-func OpenAll(dumps []*model.Dump, opts *config.Options) (s *Stores, usable []*model.Dump, found report.Findings, err error) {
+// an unwritable directory are dropped. If the user named the directory, OpenAll fails. When ctx is
+// cancelled, it does not wait for other runs.
+func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s *Stores, usable []*model.Dump, found report.Findings, err error) {
 	s = &Stores{byPath: make(map[string]*Store)}
 	var failed []failedStore
 	for _, d := range dumps {
@@ -345,7 +357,7 @@ func OpenAll(dumps []*model.Dump, opts *config.Options) (s *Stores, usable []*mo
 		}
 		at := slices.IndexFunc(failed, func(f failedStore) bool { return f.dir == d.Objects })
 		if at < 0 && s.In(d.Objects) == nil {
-			st, err := openStore(d.Objects, opts.Objects != "")
+			st, err := openStore(ctx, d.Objects, opts.Objects != "")
 			if err != nil {
 				s.left.join(&st.left)
 			}

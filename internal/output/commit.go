@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
@@ -30,6 +31,7 @@ func (o *Output) Commit() (problem, err error) {
 	}
 	published := false
 	if err == nil {
+		defer journal.Hold()()
 		published, err = o.Temp.Publish(filepath.Base(o.path), o.noSync)
 	}
 	switch {

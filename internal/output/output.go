@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -114,8 +115,10 @@ func (o *Output) create(do func() error) (err error) {
 	}
 	if err != nil {
 		sys.Close(o.parent)
+		return err
 	}
-	return err
+	journal.AddResult(o.parent, o.Temp.Name, filepath.Base(o.path))
+	return nil
 }
 
 // inOutput mentions Options.Output, as report.Mentioned does.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -57,14 +58,17 @@ func New(rec *recording.Recording) *Planner {
 	return &Planner{Lines: []report.DumpSummary{}, rec: rec, files: newFileCode(rec), gaps: newGaps(rec)}
 }
 
-// Make returns the plan for all dumps, with one object for each function.
-func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *Planner {
+// Make returns the plan for all dumps, with one object for each function. The error is ctx's.
+func Make(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Planner, error) {
 	p := New(rec)
 	p.Bundling, p.Overlay = opts.Bundle || rec.CopiesStacks(), opts.Precompiled
 	for _, d := range dumps {
 		pd := p.Add(d)
 		pd.attribution.scan()
-		pd.repeats = pd.findRepeats(p.files)
+		pd.repeats = pd.findRepeats(ctx, p.files)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		p.Extend(pd)
 	}
 	p.Finish()
@@ -74,7 +78,7 @@ func Make(rec *recording.Recording, dumps []*model.Dump, opts *config.Options) *
 	if opts.Sampled && opts.Bundle {
 		p.Absent = make(map[*model.Dump][]addrs.Range)
 	}
-	return p
+	return p, nil
 }
 
 // ByTimeOfMapping compares mappings by their times.

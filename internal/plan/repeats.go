@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -18,8 +19,8 @@ import (
 const maxRepeatScan = 4096
 
 // findRepeats returns the functions of a dump that are loaded where an equal one is. It returns
-// nil for dumps in which code moves.
-func (d *Dump) findRepeats(files *fileCode) map[int]bool {
+// nil for dumps in which code moves. When ctx is cancelled, it returns some of them.
+func (d *Dump) findRepeats(ctx context.Context, files *fileCode) map[int]bool {
 	comparer, ok := d.Source.(source.Comparer)
 	if !ok {
 		return nil
@@ -48,7 +49,7 @@ func (d *Dump) findRepeats(files *fileCode) map[int]bool {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.time, b.time))
 	})
 	first := 0
-	for at := 1; at < len(r.loads); at++ {
+	for at := 1; at < len(r.loads) && (at%1024 != 0 || ctx.Err() == nil); at++ {
 		if r.repeats(at, first) {
 			r.found[r.loads[at].function] = true
 		} else {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 	"github.com/jitinject/jitinject/perfdata"
 )
@@ -86,6 +87,7 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 		}
 		p := &Partial{dir: dir, Name: partialName(name, number), number: number, lock: -1}
 		RemoveStale(dir, p.Name, kind)
+		entry := journal.AddPartial(dir, p.Name, kind)
 		fd, err := create(p.Name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {
 			continue
@@ -95,6 +97,7 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 		}
 		held, err := p.hold(fd)
 		if held {
+			entry.Opened(fd)
 			return fd, p, nil
 		}
 		sys.Close(fd)

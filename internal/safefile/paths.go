@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -27,7 +28,13 @@ func OpenDir(path string) (fd int, err error) {
 // MakeDir opens a directory as OpenDir does, and makes it and its parents if they do not exist.
 // made are the paths of those that it made, outermost first, even after an error.
 func MakeDir(path string, mode uint32) (fd int, made []string, err error) {
-	return walk(path, func(dir int, name string) error { return sys.Mkdirat(dir, name, mode) })
+	return walk(path, func(dir int, name string) error {
+		err := sys.Mkdirat(dir, name, mode)
+		if err == nil {
+			journal.AddFile(dir, name)
+		}
+		return err
+	})
 }
 
 // walk opens a directory, component by component. create is called for a name that does not exist.

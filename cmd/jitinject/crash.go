@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/quote"
+)
+
+// A crash is how Go's runtime, or the kernel, has ended a run.
+type crash struct {
+	what   string // what was short, or what happened
+	advice string
+	trace  []string // what the runtime wrote, for faults of the program
+}
+
+// shortages are the resources without which Go's runtime ends the process. A resource is known by
+// words in what the runtime writes before the first trace. The first one that fits counts.
+var shortages = []struct {
+	words  []string
+	what   string
+	limit  int // resource of getrlimit(2)
+	name   string
+	unit   uint64 // of ulimit, in bytes, or 1
+	advice string
+}{
+	{[]string{"OS thread", "newosproc", "pthread_create"}, "no more threads or processes can be started", unix.RLIMIT_NPROC, "-u", 1,
+		"raise the limit of the user (ulimit -u) or of the cgroup (pids.max), or end other programs"},
+	{[]string{"epoll", "eventfd", "netpoll", "pipe failed"}, "no more files can be opened", unix.RLIMIT_NOFILE, "-n", 1,
+		"raise the limit (ulimit -n), or close other programs"},
+	{[]string{"out of memory", "cannot allocate", "failed to reserve", "failed to allocate", "failed to commit", "cannot map pages", "mmap", "errno=12"}, "there is too little memory", unix.RLIMIT_AS, "-v", 1024,
+		"raise the limit (ulimit -v, memory.max of the cgroup), or end other programs"},
+}
+
+// issues is where users report faults of the program.
+const issues = "https://github.com/jitinject/jitinject/issues"
+
+// crashOf explains the end of a process by its wait status and by what the runtime wrote.
+func crashOf(status unix.WaitStatus, words string) *crash {
+	if status.Signaled() && status.Signal() == unix.SIGKILL {
+		return &crash{what: "it was killed, as the kernel does when memory runs out", advice: "see dmesg, and memory.max of its cgroup"}
+	}
+	// Traces have names of functions, which may be like the words.
+	head, _, _ := strings.Cut(words, "\ngoroutine ")
+	head, _, _ = strings.Cut(head, "\nruntime stack:")
+	for _, s := range shortages {
+		for _, word := range s.words {
+			if !strings.Contains(head, word) || strings.HasPrefix(head, "panic:") {
+				continue
+			}
+			c := &crash{what: s.what, advice: s.advice}
+			var limit unix.Rlimit
+			if unix.Getrlimit(s.limit, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
+				c.what += fmt.Sprintf(" (ulimit %s is %d)", s.name, limit.Cur/s.unit)
+			}
+			return c
+		}
+	}
+	first, _, _ := strings.Cut(words, "\n")
+	switch {
+	case strings.HasPrefix(first, "SIGQUIT"):
+		return &crash{what: "it was ended by SIGQUIT", trace: strings.Split(words, "\n")}
+	case first == "" && status.Signaled():
+		first = fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
+	case first == "":
+		first = "Go's runtime ended it without a word"
+	}
+	return &crash{what: "a fault in jitinject: " + quote.Printable(first), advice: "report it with all of this at " + issues, trace: strings.Split(words, "\n")}
+}
+
+// String returns the sentence for users.
+func (c *crash) String() string {
+	if c.advice == "" {
+		return c.what
+	}
+	return c.what + "; " + c.advice
+}
+
+// lines returns the trace, as a terminal may show it.
+func (c *crash) lines() string {
+	var b strings.Builder
+	for _, line := range c.trace {
+		if line != "" {
+			fmt.Fprintf(&b, "    %s\n", quote.Printable(strings.ReplaceAll(line, "\t", "    ")))
+		}
+	}
+	return b.String()
+}

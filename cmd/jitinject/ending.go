@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/journal"
+	"github.com/jitinject/jitinject/internal/objstore"
+	"github.com/jitinject/jitinject/internal/watcher"
+)
+
+// A run that crashes, or that does not end after a signal, leaves files. The journal says which.
+// They are removed by another process, if a watcher starts one, or else by this one before it
+// exits.
+
+// abandon ends the process, which does not end by itself after a signal.
+func abandon(command []string) {
+	journal.Abandon(grace / 4)
+	if watcher.Started() == watcher.Watched {
+		os.Exit(watcher.ExitAbandoned)
+	}
+	os.Exit(endOf(command, nil, true, os.Stdout, newConsole(os.Args[0], os.Stderr)))
+}
+
+// afterCrash is the program in a process that the watcher starts after the end of another one.
+func afterCrash(args []string, stdout *os.File, stderr *os.File) int {
+	console := newConsole(args[0], stderr)
+	if status := watcher.Status(); !status.Exited() || status.ExitStatus() != watcher.ExitAbandoned {
+		words, _ := watcher.LastWords()
+		return endOf(args[1:], crashOf(status, words), false, stdout, console)
+	}
+	return endOf(args[1:], nil, false, stdout, console)
+}
+
+// endOf removes what a run of a command has left, says how it has ended, and returns the exit code.
+// c is nil after a signal. own says that the run is of this process.
+func endOf(args []string, c *crash, own bool, stdout *os.File, stderr *console) int {
+	log := journal.Read(watcher.Memory())
+	complete, left := objstore.Recover(log, own)
+	why := "interrupted"
+	if c != nil {
+		why = c.String()
+	}
+	name := "inject"
+	if len(args) > 0 && findCommand(args[0]) != nil {
+		name = args[0]
+		args = args[1:]
+	}
+	var o options
+	code := exitFailed
+	switch name {
+	case "inject":
+		flags := newFlags(&o)
+		parse(flags, levels(args), nil, io.Discard)
+		what := "nothing was written"
+		switch {
+		case complete:
+			what, code = "the result is complete", exitIncomplete
+		case left != "":
+			what = "there is no result, but " + left
+		case o.output == "-" || !flags.Changed("output") && o.summary != "json" && isStream(stdout) && !hasResult(log):
+			what = "what was written is not complete"
+		}
+		why += "; " + what
+	case "clean":
+		why += "; the other objects are still there"
+		if c == nil {
+			code = exitIncomplete
+		}
+	case "verify":
+		why += "; not everything was checked"
+	}
+	if isWritable(stderr.w) {
+		if terminal := stderr.terminal(); terminal != nil {
+			io.WriteString(terminal, "\r\x1b[J") // a bar
+		}
+		fmt.Fprintf(stderr, "jitinject: %s\n", why)
+		if c != nil {
+			io.WriteString(stderr, c.lines())
+		}
+	}
+	if c != nil && o.summary == "json" && !complete {
+		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, why})
+	}
+	return code
+}
+
+// hasResult reports whether the run was writing a file.
+func hasResult(log journal.Log) bool {
+	for _, r := range log.Records {
+		if r.Kind == journal.Result {
+			return true
+		}
+	}
+	return false
+}
+
+// isWritable reports whether messages can be written soon: nobody may be reading them.
+func isWritable(stderr io.Writer) bool {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return true
+	}
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, int((100 * time.Millisecond).Milliseconds()))
+	return n > 0 || err != nil
+}
