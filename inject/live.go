@@ -368,7 +368,7 @@ func (l *live) end(blocks perfdata.Stream) error {
 	}
 	l.sum.AlreadyInjected = l.Rec.Injected
 	addDumps(l.sum, l.Rec, dumps)
-	err := l.Out.Finish(l.ExtendBuildIDs, l.MoveAuxIndex)
+	err := recording.WithoutData(l.in.Path, l.Out.Finish(l.ExtendBuildIDs, l.MoveAuxIndex))
 	l.sum.BytesWritten = l.Out.Offset()
 	return err
 }

@@ -160,6 +160,16 @@ func compressedRecording(blockType uint32) []byte {
 	return withFeature(r.Bytes(), 27, le(uint32(1), uint32(1), uint32(1), uint32(1), uint32(1<<16))) // version, zstd, level, ratio, size of buffers
 }
 
+// pipeRecording returns the head of a recording for a pipe, with its event, and then data.
+func pipeRecording(data []byte) []byte {
+	const headerAttr, attrEntrySize, idsSize = 64, 16, 8
+	rec := soundRecording().Bytes()
+	at := int(binary.LittleEndian.Uint64(rec[atRecAttrsSize-8:]))
+	attr := rec[at : at+int(binary.LittleEndian.Uint64(rec[atRecAttrSize:]))-attrEntrySize]
+	ids := rec[at-idsSize : at]
+	return le("PERFILE2", uint64(16), uint32(headerAttr), uint16(0), uint16(8+len(attr)+len(ids)), attr, ids, data)
+}
+
 // withFeature adds a feature to a recording that testrec makes. bit is larger than those of its
 // features.
 func withFeature(rec []byte, bit int, content []byte) []byte {

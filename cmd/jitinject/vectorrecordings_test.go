@@ -140,6 +140,10 @@ var recordingVectors = []vector{
 		recording: func() []byte { return compressedRecording(0) }},
 	{name: "compressed-damaged", rule: "RFC 8878", comment: "the only block of the zstd frame has the reserved type 3", exit: exitFailed, message: "compressed",
 		recording: func() []byte { return compressedRecording(3) }},
+	{name: "pipe", rule: "perf.data header", comment: "valid: a recording as perf record -o - writes it", functions: allThree,
+		recording: func() []byte { return pipeRecording(soundRecording().Data()) }},
+	{name: "pipe-without-data", rule: "perf.data header", comment: "a recording as perf record -o - writes it, cut before the data: a file of it would hold none, and perf refuses that", exit: exitFailed, message: "no data",
+		recording: func() []byte { return pipeRecording(nil) }},
 
 	// Markers.
 	{name: "marker-none", rule: "promise", comment: "valid: no mapping names a dump, so there is nothing to inject", functions: "- - -",

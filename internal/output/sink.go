@@ -164,6 +164,13 @@ type streamToFile struct {
 	// within says that the next payload is of that feature.
 	within bool
 	ids    []byte // build-id table
+	wrote  bool   // there is data
+}
+
+// Write writes whole records of the data.
+func (s *streamToFile) Write(p []byte) (int, error) {
+	s.wrote = s.wrote || len(p) > 0
+	return s.fileSink.Write(p)
 }
 
 // Takes adds what a record says about the header.
@@ -199,8 +206,12 @@ func (s *streamToFile) Payload(p []byte) bool {
 	return s.within
 }
 
-// Finish adds the features that are complete now, and writes the file.
+// Finish adds the features that are complete now, and writes the file. perf refuses a file without
+// data, so Finish returns perfdata.ErrNoData for that. A pipe that breaks off early has none.
 func (s *streamToFile) Finish(buildIDs, aux func([]byte) []byte) error {
+	if !s.wrote && s.Err() == nil {
+		return perfdata.ErrNoData
+	}
 	if s.tracing != nil {
 		s.SetFeature(perfdata.NewFeature(perfdata.FeatureTracingData, s.tracing))
 	}

@@ -224,3 +224,11 @@ func Error(path string, err error) error {
 	}
 	return fmt.Errorf("%s: %w%s", quote.Printable(path), err, advice)
 }
+
+// WithoutData returns an error of writing. It is about the recording if that holds no data.
+func WithoutData(path string, err error) error {
+	if errors.Is(err, perfdata.ErrNoData) {
+		return Error(path, err)
+	}
+	return err
+}

@@ -100,7 +100,7 @@ func (r *Copier) copy(ctx context.Context, markers []recording.Marker, traces *c
 		return err
 	}
 	r.MappingsUpTo(math.MaxUint64)
-	err = dst.Finish(r.ExtendBuildIDs, r.MoveAuxIndex)
+	err = recording.WithoutData(r.Rec.In.Path, dst.Finish(r.ExtendBuildIDs, r.MoveAuxIndex))
 	r.Done.Bytes = dst.Offset()
 	return err
 }
