@@ -12,7 +12,7 @@ func (b *bench) erlang(m *medium) error {
 		rounds = 3
 	}
 	return b.inject(m, "erlang", "A real recording: Erlang's compiler made %s functions.", erlangRecording(),
-		rounds, byDefault, again, sampled, bundle, withCFI, perfInject, withoutCache)
+		rounds, byDefault, withoutSync, again, sampled, bundle, withCFI, perfInject, withoutCache)
 }
 
 // functions measures a made-up recording of very many functions.
@@ -24,7 +24,7 @@ func (b *bench) functions(m *medium) error {
 	r := madeRecording(100_000)
 	defer m.forget(r)
 	return b.inject(m, "functions", "A made-up recording of %s functions, 450 bytes of code on average, all with source lines.", r,
-		rounds, byDefault, again, sampled, bundle, perfInject, withoutCache)
+		rounds, byDefault, withoutSync, again, sampled, bundle, perfInject, withoutCache)
 }
 
 // inject holds a contest with a plain loop.
@@ -34,7 +34,7 @@ func (b *bench) inject(m *medium, name, what string, r recording, rounds int, co
 		return err
 	}
 	c := &contest{recording: r, medium: m, rounds: cmp.Or(b.rounds, rounds), warm: !m.disk && len(objects) < 50_000, contestants: b.injectors(contestants...)}
-	c.contestants = append(c.contestants, plainLoopOf(objects))
+	c.contestants = append(c.contestants, plainLoopOf(objects, false), plainLoopOf(objects, true))
 	what = fmt.Sprintf(what, thousands(len(objects)))
 	return b.show(c, name, fmt.Sprintf("%s Rounds: %d, %s.", what, c.rounds, m.name()))
 }
@@ -44,7 +44,13 @@ func (b *bench) inject(m *medium, name, what string, r recording, rounds int, co
 func (b *bench) long(m *medium) error {
 	r := longRecording()
 	defer m.forget(r)
-	c := &contest{recording: r, medium: m, rounds: cmp.Or(b.rounds, 3), contestants: b.injectors(byDefault, copying, perfInject, withoutCache)}
+	rounds, contestants := 3, []string{byDefault, withoutSync, copying, copyingSynced}
+	if m.disk { // all results stay there
+		rounds = 2
+	} else {
+		contestants = append(contestants, perfInject, withoutCache)
+	}
+	c := &contest{recording: r, medium: m, rounds: cmp.Or(b.rounds, rounds), contestants: b.injectors(contestants...)}
 	return b.show(c, "long", fmt.Sprintf("A recording of %d MB with few functions: node-fp, its samples repeated. Rounds: %d, %s.", longSize>>20, c.rounds, m.name()))
 }
 

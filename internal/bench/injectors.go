@@ -4,15 +4,18 @@ import "strings"
 
 // The contestants' names, as tables have them.
 const (
-	byDefault    = "jitinject"
-	again        = "jitinject again, nothing changed"
-	sampled      = "jitinject --sampled"
-	bundle       = "jitinject --bundle"
-	withCFI      = "jitinject --cfi"
-	perfInject   = "perf inject --jit"
-	withoutCache = "perf --buildid-dir /dev/null inject --jit"
-	copying      = "cp"
-	plainLoop    = "a plain loop making the same files"
+	byDefault     = "jitinject"
+	withoutSync   = "jitinject --no-sync"
+	again         = "jitinject again, nothing changed"
+	sampled       = "jitinject --sampled"
+	bundle        = "jitinject --bundle"
+	withCFI       = "jitinject --cfi"
+	perfInject    = "perf inject --jit"
+	withoutCache  = "perf --buildid-dir /dev/null inject --jit"
+	copying       = "cp"
+	copyingSynced = "cp, then sync of the copy"
+	plainLoop     = "a plain loop making the same files"
+	plainSynced   = "a plain loop, then syncfs"
 )
 
 // results are what the contestants call what they make, beside the dump's objects.
@@ -40,6 +43,8 @@ func (b *bench) injectors(names ...string) []*contestant {
 			all = append(all, command(name, append(strings.Fields(name), "-i", "perf.data", "-o", perfResult)...))
 		case copying:
 			all = append(all, command(name, "cp", "perf.data", ourResult))
+		case copyingSynced:
+			all = append(all, command(name, "sh", "-c", "cp perf.data "+ourResult+" && sync "+ourResult))
 		case again:
 			c := b.jitinject(byDefault)
 			c.name, c.same = again, true

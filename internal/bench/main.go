@@ -58,7 +58,7 @@ type part struct {
 var allParts = []part{
 	{"erlang", (*bench).erlang, true},
 	{"functions", (*bench).functions, true},
-	{"long", (*bench).long, false},
+	{"long", (*bench).long, true},
 	{"readers", (*bench).readers, false},
 	{"xray", (*bench).xray, false},
 }

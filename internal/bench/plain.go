@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // collect returns the objects that jitinject makes of a recording.
@@ -39,9 +41,14 @@ func (b *bench) collect(m *medium, r recording) ([][]byte, error) {
 }
 
 // plainLoopOf returns the contestant that makes as many files with the same bytes
-// and does nothing else: the physical limit of one object for each function.
-func plainLoopOf(objects [][]byte) *contestant {
-	return &contestant{name: plainLoop, run: func(dir string) (result, error) {
+// and does nothing else: the physical limit of one object for each function. With synced, it makes
+// the files durable as jitinject does, by one syncfs of their file system.
+func plainLoopOf(objects [][]byte, synced bool) *contestant {
+	name := plainLoop
+	if synced {
+		name = plainSynced
+	}
+	return &contestant{name: name, run: func(dir string) (result, error) {
 		out := filepath.Join(dir, "plain")
 		if err := os.Mkdir(out, 0o755); err != nil {
 			return result{}, err
@@ -70,10 +77,22 @@ func plainLoopOf(objects [][]byte) *contestant {
 			})
 		}
 		wg.Wait()
-		wall := time.Since(start)
 		if err := failed.Load(); err != nil {
 			return result{}, *err
 		}
-		return result{wall: wall}, nil
+		if synced {
+			err = syncfs(root)
+		}
+		return result{wall: time.Since(start)}, err
 	}}
+}
+
+// syncfs makes the files of a directory's file system durable.
+func syncfs(root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return unix.Syncfs(int(dir.Fd()))
 }
