@@ -52,6 +52,7 @@ type live struct {
 	waiting []waitingDump
 	counter *count.Later // nil if samples are not to be counted
 	dumps   []*plan.Dump
+	byInode map[locate.Inode]*plan.Dump // all of dumps
 
 	// jitting are the processes that have jitted code and may make more, with their dumps.
 	jitting map[uint32]*plan.Dump
@@ -107,8 +108,8 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		return err
 	}
 	l := &live{
-		Copier: rewrite.Copier{Rec: rec, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32][]recording.Span), Aux: make(map[uint64]uint64)},
-		ctx:    ctx, in: in, opts: opts, jitting: make(map[uint32]*plan.Dump),
+		Copier: rewrite.Copier{Rec: rec, Out: dst, Markers: make(map[int64]bool), Jit: make(map[uint32]recording.Spans), Aux: make(map[uint64]uint64)},
+		ctx:    ctx, in: in, opts: opts, jitting: make(map[uint32]*plan.Dump), byInode: make(map[locate.Inode]*plan.Dump),
 		planner: plan.New(rec), sum: sum, logs: slices.ContainsFunc(opts.SideFiles, func(f config.SideFile) bool { return f.Kind != config.AnyDump }),
 	}
 	l.planner.Overlay = opts.Precompiled
@@ -287,7 +288,7 @@ func (l *live) observe(rec perfdata.Record, pos int64) error {
 		delete(l.Jit, t.PID)
 		delete(l.jitting, t.PID)
 		if spans := l.Jit[t.ParentPID]; spans != nil && t.Clones {
-			l.Jit[t.PID] = []recording.Span{{From: t.Time, To: math.MaxUint64, Pos: pos}}
+			l.Jit[t.PID] = recording.Spans{{From: t.Time, To: math.MaxUint64, Pos: pos}}
 			if d := l.jitting[t.ParentPID]; d != nil {
 				l.jitting[t.PID] = d
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -140,15 +139,15 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 	var found report.Findings
 	defer func() { l.sum.Add(found) }()
 	info, err := d.File.Stat()
-	for _, known := range l.dumps {
-		if err == nil && os.SameFile(info, known.Info) {
+	if err == nil {
+		if known := l.byInode[locate.InodeOf(info)]; known != nil {
 			d.File.Close()
 			known.Markers = append(known.Markers, m)
 			l.watch(m, known)
 			return true
 		}
 	}
-	if d.Source.Traits().ClockUnsure {
+	if err == nil && d.Source.Traits().ClockUnsure {
 		err = d.KnowsMachine()
 	}
 	if err == nil {
@@ -184,7 +183,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 		s.Grow()
 	}
 	pd := l.planner.Add(d)
-	pd.Info = info
+	l.byInode[locate.InodeOf(info)] = pd
 	l.dumps = append(l.dumps, pd)
 	l.watch(m, pd)
 	l.sum.Add(found)
@@ -194,7 +193,7 @@ func (l *live) begin(m recording.Marker, d *model.Dump) bool {
 
 // watch notes that a process has jitted code, and may make more of it until it ends.
 func (l *live) watch(m recording.Marker, d *plan.Dump) {
-	l.Jit[m.PID] = []recording.Span{{From: m.Time, To: math.MaxUint64, Pos: m.Pos}}
+	l.Jit[m.PID] = recording.Spans{{From: m.Time, To: math.MaxUint64, Pos: m.Pos}}
 	if alive(m.PID) {
 		l.jitting[m.PID] = d
 	}
@@ -247,10 +246,11 @@ func (l *live) extend(d *plan.Dump) {
 	s.Sources, found = l.dirs.sources.Place(d.Dump)
 	l.sum.Add(l.planner.Found)
 	l.sum.Add(found)
-	// V8 maps its builtins again while it starts: frames of their callers depend on that.
-	if maps := l.Rec.FileMapCount(d.PID); objects == 0 || maps != d.DerivedWith || !d.Derives {
+	// V8 maps its builtins again while it starts: frames of their callers depend on that. Only new
+	// functions need it: mappings may come one by one, and going through them takes long.
+	if maps := l.Rec.FileMapCount(d.PID); !d.Derives || objects < len(l.Plan.Objects) && (objects == 0 || maps != d.DerivedWith) {
 		d.Derives, d.DerivedWith = true, maps
-		s.Frames = cmp.Or(plan.DeriveFrames(l.Rec, d.Dump, true, l.opts), s.Frames)
+		s.Frames = cmp.Or(l.planner.DeriveFrames(d.Dump, true, l.opts), s.Frames)
 	}
 	for i := objects; i < len(l.Plan.Objects); i++ {
 		o := &l.Plan.Objects[i]

@@ -253,7 +253,7 @@ func (r *result) plan(ctx context.Context) (*plan.Planner, *count.Counter, error
 		var found report.Findings
 		s.Sources, found = r.dirs.sources.Place(d)
 		r.sum.Add(found)
-		s.Frames = plan.DeriveFrames(r.rec, d, false, r.opts)
+		s.Frames = planner.DeriveFrames(d, false, r.opts)
 	}
 	r.sum.Add(r.dirs.sources.Report(r.dumps))
 	return planner, counter, nil

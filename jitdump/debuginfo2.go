@@ -139,16 +139,6 @@ func (r *Raw) DebugInfo2(d *DebugInfo2) error {
 // maxStrings bounds the strings of a list, because each costs memory, however short it is.
 const maxStrings = 1 << 20
 
-// addsUp2 reports whether the sizes of a DEBUG_INFO2 fill its body. It does not read the lists.
-func (r *Raw) addsUp2() bool {
-	if len(r.Body) < debugInfo2Head {
-		return false
-	}
-	n := func(i int) uint64 { return uint64(r.Order.Uint32(r.Body[4*i:])) }
-	size := debugInfo2Head + n(1) + n(3) + n(4)*sourceFunctionSize + n(5)*inlineCallSize + n(6)*codeRangeSize + n(7)*sourceLineSize
-	return n(0) <= n(1) && n(2) <= n(3) && n(1)%4 == 0 && n(3)%4 == 0 && size <= uint64(len(r.Body)) && uint64(len(r.Body))-size < 8
-}
-
 // stringList appends count strings of a list, each with its NUL. The list has size bytes; up to 3
 // zeros at its end are padding.
 func stringList(list [][]byte, c *wire.Cursor, field string, count, size uint32) [][]byte {

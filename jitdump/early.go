@@ -66,16 +66,6 @@ func (r *Raw) IsEarlyDebugInfo() bool {
 	return len(area) <= 7 && allZero(area)
 }
 
-// earlyAddsUp is IsEarlyDebugInfo without reading the strings.
-func (r *Raw) earlyAddsUp() bool {
-	if len(r.Body) < earlyHead {
-		return false
-	}
-	offsets, positions, strings, n := r.Order.Uint64(r.Body[8:]), r.Order.Uint64(r.Body[16:]), r.Order.Uint64(r.Body[24:]), uint64(len(r.Body))
-	return offsets <= n && positions > 0 && positions <= n && strings > 0 && strings <= n &&
-		earlyHead+offsets*earlyOffsetSize+positions*earlyPositionSize+strings <= n && r.Body[n-1] == 0
-}
-
 // EarlyDebugInfo decodes a record for which IsEarlyDebugInfo is true.
 func (r *Raw) EarlyDebugInfo() (EarlyDebugInfo, error) {
 	c := r.cursor()

@@ -1,8 +1,6 @@
 package jitdump
 
 import (
-	"bytes"
-
 	"github.com/jitinject/jitinject/internal/wire"
 )
 
@@ -92,20 +90,6 @@ func (r *Raw) EmbeddedSource() (EmbeddedSource, error) {
 		c.Fail("text", "has %d bytes behind it; up to 7 pad the record", len(s.Extra))
 	}
 	return s, c.Err()
-}
-
-// sourceAddsUp reports whether the sizes of an EMBEDDED_SOURCE_FILE fill its body, with a plausible
-// name.
-func (r *Raw) sourceAddsUp() bool {
-	if len(r.Body) < 8 {
-		return false
-	}
-	size, n := r.Order.Uint64(r.Body), uint64(len(r.Body))-8
-	if size > n {
-		return false
-	}
-	name := uint64(bytes.IndexByte(r.Body[8:8+min(n-size, maxSourceName)], 0)) // all ones for none
-	return name > 0 && name < maxSourceName && n-size-name-1 < 8
 }
 
 // maxSourceName is above the length of all file names.

@@ -45,6 +45,9 @@ func (r *Reader) debugEnd(off, size int64) (int64, error) {
 		}
 		at += DebugEntryHead + n + 1
 	}
+	if d := int64(at) - size; d < -maxMissize || d > maxMissize {
+		return announced, nil
+	}
 	for pad := 0; pad < 8 && at+pad+prefixSize <= len(b) && allZero(b[at:at+pad]); pad++ {
 		if !r.follows(b, b[at+pad:]) {
 			continue

@@ -194,13 +194,3 @@ func (j *JavaMethod) names() [4]*[]byte {
 
 // MetadataOffset returns the file offset of Metadata in a decoded record.
 func (m *OpenJ9Metadata) MetadataOffset() int64 { return m.at.metadata }
-
-// openJ9AddsUp reports whether the sizes of a JITINJECT_OPENJ9_METADATA fill its body.
-func (r *Raw) openJ9AddsUp() bool {
-	if len(r.Body) < openJ9Head || !r.IsOpenJ9Metadata() {
-		return false
-	}
-	n := func(at int) uint64 { return uint64(r.Order.Uint32(r.Body[at:])) }
-	size := openJ9Head + n(32)*javaMethodSize + n(36)*javaLineSize + (n(24)+7)&^7 + n(40)
-	return n(4) == openJ9Version && n(40)%4 == 0 && size <= uint64(len(r.Body)) && uint64(len(r.Body))-size < 8
-}

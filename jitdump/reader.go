@@ -1,11 +1,14 @@
 package jitdump
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"sort"
 )
 
 // ErrCut says that the file ends inside a record: its producer was killed, or
@@ -19,8 +22,12 @@ var ErrTooLarge = errors.New("the record is too large to be believed")
 // sparse file may claim such a size at no cost.
 const MaxRecord = 64 << 20
 
-// blockSize is the size of a read, in bytes.
-const blockSize = 256 << 10
+// blockSize is the size of a read, in bytes. The first ones are smaller: there may be thousands of
+// small files.
+const (
+	blockSize  = 256 << 10
+	firstBlock = 8 << 10
+)
 
 // A Reader reads the records of a file.
 type Reader struct {
@@ -31,6 +38,8 @@ type Reader struct {
 	// window holds the file's bytes from windowAt on.
 	window   []byte
 	windowAt int64
+
+	aside []byte // memory of peek
 }
 
 // NewReader reads the file header and returns a reader at the first record. It reads from src at
@@ -126,6 +135,16 @@ func (r *Reader) frame(off int64) (Raw, error) {
 		}
 		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: %d bytes", FormatName, id, off, ErrTooLarge, size)
 	}
+	// The last byte first: a damaged record may claim many megabytes again and again.
+	if end, err := r.peek(off+int64(size)-1, 1); err != nil {
+		return Raw{}, err
+	} else if len(end) == 0 {
+		there, err := r.left(off, int64(size))
+		if err != nil {
+			return Raw{}, err
+		}
+		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: it needs %d bytes, %d are there", FormatName, id, off, ErrCut, size, there)
+	}
 	b, err := r.at(off, int(size))
 	if err != nil {
 		return Raw{}, err
@@ -134,6 +153,17 @@ func (r *Reader) frame(off int64) (Raw, error) {
 		return Raw{}, fmt.Errorf("%s: %s at offset %#x: %w: it needs %d bytes, %d are there", FormatName, id, off, ErrCut, size, len(b))
 	}
 	return Raw{ID: id, Timestamp: ts, Offset: off, Body: b[prefixSize:size], Order: r.header.Order}, nil
+}
+
+// left returns how many bytes, of most, the file has from an offset on.
+func (r *Reader) left(off, most int64) (int64, error) {
+	var err error
+	n := sort.Search(int(most), func(i int) bool {
+		b, rerr := r.peek(off+int64(i), 1)
+		err = cmp.Or(err, rerr)
+		return len(b) == 0
+	})
+	return int64(n), err
 }
 
 // prefix reads the three fields at the start of a record.
@@ -165,11 +195,15 @@ func (r *Reader) at(off int64, n int) ([]byte, error) {
 		}
 		// If the space after the window is short, move the needed part to the front.
 		if cap(r.window)-lo < n {
-			r.window = append(r.window[:0], r.window[lo:]...)
+			to := r.window[:0]
+			if cap(to) < blockSize { // of most files there is no more than fits
+				to = make([]byte, 0, min(max(2*cap(to), firstBlock), blockSize))
+			}
+			r.window = append(to, r.window[lo:]...)
 			r.windowAt, lo = off, 0
 		}
 		if len(r.window) == cap(r.window) {
-			r.window = append(r.window, make([]byte, max(blockSize, len(r.window)))...)[:len(r.window)]
+			r.window = slices.Grow(r.window, max(firstBlock, len(r.window)))
 		}
 		got, err := r.src.ReadAt(r.window[len(r.window):cap(r.window)], r.windowAt+int64(len(r.window)))
 		r.window = r.window[:len(r.window)+got]

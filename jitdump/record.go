@@ -386,33 +386,3 @@ type Unknown struct {
 func (u *Unknown) id() RecordID          { return u.ID }
 func (u *Unknown) size() int             { return len(u.Body) }
 func (u *Unknown) append(b *wire.Buffer) { b.Bytes(u.Body) }
-
-// wellFormed reports whether the body of a record of a known type is consistent. It is stricter
-// than decoding: it distinguishes a record from bytes that look like one.
-func (r *Raw) wellFormed() bool {
-	switch r.ID {
-	case IDLoad:
-		l, err := r.Load()
-		return err == nil && len(l.Extra) == 0 && len(l.Name) > 0 && l.CodeAddr != 0
-	case IDMove:
-		return len(r.Body) == 2*4+5*8
-	case IDDebugInfo:
-		d, err := r.DebugInfo()
-		return err == nil && d.Count > 0 && d.Count <= uint64(len(d.Area))/(DebugEntryHead+1) && bytes.IndexByte(d.Area, 0) >= 0
-	case IDClose:
-		return len(r.Body) == 0
-	case IDUnwinding:
-		u, err := r.Unwinding()
-		return err == nil && len(u.Extra) < 8
-	case IDDebugInfo2:
-		return r.addsUp2()
-	case IDTier:
-		_, err := r.Tier()
-		return err == nil && len(r.Body) < 4<<10 || r.earlyAddsUp()
-	case IDEmbeddedSource:
-		return r.sourceAddsUp()
-	case IDOpenJ9:
-		return r.openJ9AddsUp()
-	}
-	return false
-}

@@ -1,6 +1,7 @@
 package jitdump
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -61,7 +62,7 @@ func (r *Reader) skipPadding() error {
 	}
 	// Most padding aligns to 8 or 4, so try such places first.
 	lo := max(r.next, pos-7)
-	var cut error
+	cut := int64(-1)
 	for _, align := range []int64{8, 4, 1} {
 		for at := (lo + align - 1) &^ (align - 1); at <= pos; at += align {
 			ok, err := r.recordAt(at)
@@ -69,24 +70,36 @@ func (r *Reader) skipPadding() error {
 				r.next = at
 				return nil
 			}
-			if cut == nil && errors.Is(err, ErrCut) {
-				cut = err
+			if cut < 0 && errors.Is(err, ErrCut) {
+				cut = at
 			}
 		}
 	}
-	return cut // if nil, it was no padding, and frame reports it
+	if cut < 0 {
+		return nil // it was no padding, and frame reports it
+	}
+	_, err = r.frame(cut)
+	return err
 }
 
 // Resync searches after the next offset for a consistent record that is followed by another or by
 // the end of the file. If it finds one, it moves there and returns the number of skipped bytes. If
 // not, it stays and returns false.
+//
+// It reads each byte once, and of each place that may be a record a few bytes more.
 func (r *Reader) Resync() (skipped int64, ok bool) {
-	for at := r.next + 1; at-r.next < maxResync; at++ {
-		b, err := r.at(at, prefixSize)
-		if err != nil || len(b) < prefixSize {
+	order, end := r.header.Order, r.next+maxResync
+	for at := r.next + 1; at < end; {
+		if b, err := r.at(at, prefixSize); err != nil || len(b) < prefixSize {
 			return 0, false
 		}
-		if !RecordID(r.header.Order.Uint32(b)).known() {
+		b := r.window[at-r.windowAt:]
+		b = b[:min(int64(len(b)), end-at+prefixSize-1)]
+		n := 0 // places that are none of a record
+		for n <= len(b)-prefixSize && !mayBegin(order, b[n:]) {
+			n++
+		}
+		if at += int64(n); n > len(b)-prefixSize {
 			continue
 		}
 		if ok, _ := r.recordAt(at); ok {
@@ -94,26 +107,45 @@ func (r *Reader) Resync() (skipped int64, ok bool) {
 			r.next = at
 			return skipped, true
 		}
+		at++
 	}
 	return 0, false
+}
+
+// mayBegin reports whether b begins like a record that Resync accepts.
+func mayBegin(order binary.ByteOrder, b []byte) bool {
+	size := order.Uint32(b[4:])
+	return size >= prefixSize && size <= maxResync && RecordID(order.Uint32(b)).known()
 }
 
 // recordAt reports whether a record of a known type is at offset at, followed by a possible record,
 // or by nothing. The error is of reading, or ErrCut if the end of the file leaves the answer open.
 func (r *Reader) recordAt(at int64) (bool, error) {
-	id, size, _, err := r.prefix(at)
-	if err != nil || !id.known() || size < prefixSize || size > maxResync {
+	b, err := r.at(at, prefixSize+probeHead)
+	switch {
+	case err != nil:
 		return false, err
+	case len(b) == 0:
+		return false, io.EOF
+	case len(b) < prefixSize:
+		return false, ErrCut
+	case !mayBegin(r.header.Order, b):
+		return false, nil
 	}
-	raw, err := r.frame(at)
-	if err != nil || !raw.wellFormed() {
-		return false, err
-	}
-	b, err := r.at(at+raw.Size(), prefixSize)
+	p := probe{r: r, id: RecordID(r.header.Order.Uint32(b)), at: at + prefixSize, n: uint64(r.header.Order.Uint32(b[4:])) - prefixSize}
+	// The last byte, and the next record's prefix.
+	end, err := r.peek(p.at+int64(p.n)-1, 1+prefixSize)
 	if err != nil {
 		return false, err
 	}
-	return len(b) < prefixSize || r.header.Order.Uint32(b[4:]) >= prefixSize || allZero(b), nil
+	if len(end) == 0 {
+		return false, ErrCut
+	}
+	next := end[1:]
+	if len(next) == prefixSize && r.header.Order.Uint32(next[4:]) < prefixSize && !allZero(next) {
+		return false, nil
+	}
+	return p.wellFormed(), p.err
 }
 
 func allZero(b []byte) bool {

@@ -32,8 +32,8 @@ func TestAddrSet_Random(t *testing.T) {
 	}
 }
 
-// joined are the ranges expected in the set.
-func joined(model []Range) (want []Range) {
+// joinedModel are the ranges expected in the set.
+func joinedModel(model []Range) (want []Range) {
 	sorted := slices.Clone(model)
 	slices.SortFunc(sorted, func(a, b Range) int { return int(int64(a.Lo - b.Lo)) })
 	for _, a := range sorted {
@@ -47,7 +47,7 @@ func joined(model []Range) (want []Range) {
 }
 
 func modelNext(model []Range, addr uint64) (Range, bool) {
-	for _, a := range joined(model) {
+	for _, a := range joinedModel(model) {
 		if a.Hi > addr {
 			return a, true
 		}
@@ -57,7 +57,7 @@ func modelNext(model []Range, addr uint64) (Range, bool) {
 
 func checkAddrSet(t *testing.T, seed uint64, s *Set, model []Range) {
 	t.Helper()
-	if got, want := s.Sorted(), joined(model); !slices.Equal(got, want) {
+	if got, want := s.Sorted(), joinedModel(model); !slices.Equal(got, want) {
 		t.Fatalf("seed %d: %#x, want %#x", seed, got, want)
 	}
 }

@@ -40,8 +40,8 @@ func matchCaptures(d *model.Dump, rec *recording.Recording, mode string) bool {
 // FirstProgram returns when the first program began that a process ran in the recording. Nothing
 // from before that exists afterwards.
 func FirstProgram(rec *recording.Recording, pid uint32) uint64 {
-	if execs := rec.ProcessTree.Execs[pid]; len(execs) > 0 {
-		return execs[0]
+	if first, ok := rec.ProcessTree.FirstExec(pid); ok {
+		return first
 	}
 	if p := rec.Processes[pid]; p != nil {
 		return p.Since

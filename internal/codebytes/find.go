@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/elfcore"
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -193,7 +194,7 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 		opts.Logf(1, "%s: code of process %d", quote.Printable(f.path), d.PID)
 		sources = append(sources, source.CodeSource{Memory: mem, Snapshot: f.Core != nil})
 	}
-	mapped := &mappedFiles{rec: c.Rec, maps: maps, files: make(map[string]*sys.File)}
+	mapped := &mappedFiles{rec: c.Rec, maps: maps, line: lineOf(maps), files: make(map[string]*sys.File)}
 	c.mapped = append(c.mapped, mapped)
 	d.CodeFiles = len(sources)
 	late := codeless.CodeFrom(append(sources, source.CodeSource{Memory: mapped}), codeWorld(d, maps))
@@ -207,16 +208,28 @@ func (c *Files) Provide(d *model.Dump, opts *config.Options, found *report.Findi
 // codeWorld returns what the recording says about the memory of a dump's process. maps are the
 // executable mappings of that.
 func codeWorld(d *model.Dump, maps []recording.FileMap) source.CodeWorld {
+	memory := slices.DeleteFunc(slices.Clone(maps), func(m recording.FileMap) bool { return m.Name != "" })
+	line := lineOf(memory)
 	files := recording.ExactRanges(maps, func(m *recording.FileMap) bool { return m.Name != "" && !strings.HasPrefix(m.Name, "[") })
 	return source.CodeWorld{
 		Skip:   func(function int) bool { return d.Unmapped[function] },
 		InFile: files.Hold,
 		Mapped: func(addr, since uint64) bool {
-			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || slices.ContainsFunc(maps, func(m recording.FileMap) bool {
-				return m.Name == "" && addr >= m.Lo && addr < m.Hi && m.Time > d.Clock(since)
-			})
+			return d.Match.Kind == report.ClockNone || d.Match.Kind == report.ClockStart || mappedAfter(memory, line, addr, d.Clock(since))
 		},
 	}
+}
+
+// mappedAfter reports whether an address was mapped after a time. maps are in the order of their
+// times.
+func mappedAfter(maps []recording.FileMap, line *addrs.Timeline, addr, time uint64) bool {
+	from, _ := slices.BinarySearchFunc(maps, time, func(m recording.FileMap, time uint64) int {
+		if m.Time <= time {
+			return -1
+		}
+		return 1
+	})
+	return line.First(addrs.Range{Lo: addr, Hi: addr + 1}, from, len(maps)) >= 0
 }
 
 // Report adds findings about the files that were of no use, with the reason.

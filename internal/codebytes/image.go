@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -38,6 +39,7 @@ func imagesOf(rec *recording.Recording, f *codeFile, pid uint32, maps []recordin
 		proven = proven || recorded
 		mem.maps = append(mem.maps, *m)
 	}
+	mem.line = lineOf(mem.maps)
 	switch {
 	case len(mem.maps) > 0 && proven:
 		return &mem, "", nil
@@ -60,7 +62,17 @@ func buildIDFor(rec *recording.Recording, m *recording.FileMap) string {
 // An imageMemory is a file with its mappings.
 type imageMemory struct {
 	file *sys.File
-	maps []recording.FileMap
+	maps []recording.FileMap // in the order of their times
+	line *addrs.Timeline     // of maps
+}
+
+// lineOf returns the addresses of mappings.
+func lineOf(maps []recording.FileMap) *addrs.Timeline {
+	ranges := make([]addrs.Range, len(maps))
+	for i := range maps {
+		ranges[i] = addrs.Range{Lo: maps[i].Lo, Hi: maps[i].Hi}
+	}
+	return addrs.NewTimeline(ranges)
 }
 
 // errNotMapped is the error of ReadCode for addresses without a mapped file.
@@ -68,9 +80,9 @@ var errNotMapped = errors.New("no file is mapped there")
 
 // ReadCode is as in jitcode.Memory.
 func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
-	for i := len(m.maps) - 1; i >= 0; i-- {
-		f := &m.maps[i]
-		if addr >= f.Lo && addr < f.Hi && uint64(len(p)) <= f.Hi-addr {
+	at := addrs.Range{Lo: addr, Hi: addr + 1}
+	for i := m.line.Last(at, 0, len(m.maps)); i >= 0; i = m.line.Last(at, 0, i) {
+		if f := &m.maps[i]; uint64(len(p)) <= f.Hi-addr {
 			_, err := m.file.ReadAt(p, int64(addr-f.Lo+f.Off))
 			return err
 		}
@@ -82,7 +94,8 @@ func (m *imageMemory) ReadCode(addr uint64, p []byte) error {
 // opened when they are needed.
 type mappedFiles struct {
 	rec  *recording.Recording
-	maps []recording.FileMap
+	maps []recording.FileMap // in the order of their times
+	line *addrs.Timeline     // of maps
 
 	mu    sync.Mutex
 	files map[string]*sys.File // by name; nil for those that have changed
@@ -90,22 +103,20 @@ type mappedFiles struct {
 
 // ReadCode is as in jitcode.Memory.
 func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
-	for i := len(m.maps) - 1; i >= 0; i-- {
-		f := &m.maps[i]
-		if addr < f.Lo || addr >= f.Hi {
-			continue
-		}
-		if f.Name == "" || uint64(len(p)) > f.Hi-addr {
-			return errNotMapped
-		}
-		file := m.open(f)
-		if file == nil {
-			return fmt.Errorf("%s is not what was mapped there", quote.Printable(f.Name))
-		}
-		_, err := file.ReadAt(p, int64(addr-f.Lo+f.Off))
-		return err
+	i := m.line.Last(addrs.Range{Lo: addr, Hi: addr + 1}, 0, len(m.maps))
+	if i < 0 {
+		return errNotMapped
 	}
-	return errNotMapped
+	f := &m.maps[i]
+	if f.Name == "" || uint64(len(p)) > f.Hi-addr {
+		return errNotMapped
+	}
+	file := m.open(f)
+	if file == nil {
+		return fmt.Errorf("%s is not what was mapped there", quote.Printable(f.Name))
+	}
+	_, err := file.ReadAt(p, int64(addr-f.Lo+f.Off))
+	return err
 }
 
 // open returns the file of a mapping, or nil if it is not the one that was recorded.

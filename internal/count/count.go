@@ -134,15 +134,7 @@ func (t *Later) resolve(dumps []*model.Dump, end bool) {
 
 // isFinal reports whether a sample that goes to counter can be counted now.
 func (t *Later) isFinal(counter *int64) bool {
-	if counter == &t.elsewhere {
-		return true
-	}
-	for _, d := range t.dumps {
-		if counter == &d.resolved {
-			return true
-		}
-	}
-	return false
+	return counter == &t.elsewhere || t.resolved[counter]
 }
 
 // Extend adds the mappings of a plan from index from on. Their times may precede those of earlier

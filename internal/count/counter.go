@@ -1,11 +1,13 @@
 package count
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
@@ -25,16 +27,19 @@ type Counter struct {
 	// Processes has the state of each process, by pid.
 	Processes map[uint32]*countedProcess
 	// programs are the programs with jitted code, by pid.
-	programs map[uint32][]jitProgram
+	programs programs
 	// dumps are the counts of dumps, by number.
-	dumps []*dumpCounter
-	stays int // number of stays of all processes
+	dumps    []*dumpCounter
+	resolved map[*int64]bool // those of samples in functions
+	stays    int             // number of stays of all processes
 	// functions is the number of mappings of functions.
 	functions int
 	Total     int64 // number of samples
 	// elsewhere counts samples in files.
 	elsewhere int64
-	seen      []seenSample // a cache; its length is a power of two
+	// carriers are the processes with files or functions.
+	carriers recording.Carriers
+	seen     []seenSample // a cache; its length is a power of two
 
 	mu   sync.Mutex
 	lost map[lostFunction]bool // functions without objects
@@ -48,31 +53,17 @@ type lostFunction struct{ dump, function int32 }
 
 // A countedProcess is the state of a process.
 type countedProcess struct {
-	code         map[uint64][]stay // by address/counterPage, in the order of their times
-	files        []counterFile     // in the order of their addresses
-	known        int               // number of mappings of the recording that are in files
-	Unattributed int64             // number of samples in no file, in programs without a dump
-}
-
-// A stay is a function at addresses of one page, from a time on.
-type stay struct {
-	time        uint64
-	function    lostFunction // its function is noFunction if the code has left
-	first, last uint16       // offsets in the page, both included
+	code         map[uint64]*page // by address/counterPage
+	files        []counterFile    // in the order of their times
+	places       *addrs.Timeline  // of files
+	known        int              // number of mappings of the recording that are in files
+	Unattributed int64            // number of samples in no file, in programs without a dump
 }
 
 // A counterFile is a file at addresses, from a time on.
 type counterFile struct {
-	lo, hi, time uint64
-	reach        uint64 // the highest hi of it and of those before it
-}
-
-// A jitProgram is a program of a process with jitted code, from a time to a time.
-type jitProgram struct {
-	from, to uint64
-	marked   uint64 // the time from which on it has a dump
-	// dump is the number of the dump.
-	dump int
+	addrs.Range
+	time uint64
 }
 
 // A seenSample caches the counter for an address of a process, from a time to a time.
@@ -104,7 +95,12 @@ func Of(rec *recording.Recording, p *model.Plan) *Counter {
 
 // New returns a counter without functions.
 func New(rec *recording.Recording) *Counter {
-	return &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool)}
+	t := &Counter{rec: rec, Processes: make(map[uint32]*countedProcess), lost: make(map[lostFunction]bool), resolved: make(map[*int64]bool)}
+	t.carriers = recording.Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool {
+		p := t.Processes[pid]
+		return p != nil && len(p.code)+len(p.files) > 0
+	}}
+	return t
 }
 
 // add adds a mapping of a function. Mappings come in the order of their times, or nearly so.
@@ -119,14 +115,14 @@ func (t *Counter) add(m *model.Mapping, o *model.Object) {
 	t.functions++
 	p := t.process(m.PID)
 	for lo, last := m.Addr, m.Addr+m.Len-1; t.fits(); {
-		page := lo / counterPage
-		end := min(last, page*counterPage+counterPage-1)
-		list := p.code[page]
-		at := len(list)
-		for at > 0 && list[at-1].time > m.Time {
-			at--
+		number := lo / counterPage
+		end := min(last, number*counterPage+counterPage-1)
+		of := p.code[number]
+		if of == nil {
+			of = new(page)
+			p.code[number] = of
 		}
-		p.code[page] = slices.Insert(list, at, stay{m.Time, f, uint16(lo % counterPage), uint16(end % counterPage)})
+		of.add(stay{m.Time, f, uint16(lo % counterPage), uint16(end % counterPage)})
 		t.stays++
 		if end == last {
 			return
@@ -152,7 +148,7 @@ func (t *Counter) Lacks(d *model.Dump, function int) {
 func (t *Counter) process(pid uint32) *countedProcess {
 	p := t.Processes[pid]
 	if p == nil {
-		p = &countedProcess{code: make(map[uint64][]stay)}
+		p = &countedProcess{code: make(map[uint64]*page)}
 		t.Processes[pid] = p
 	}
 	return p
@@ -161,29 +157,18 @@ func (t *Counter) process(pid uint32) *countedProcess {
 // prepare sets the programs of some dumps, and the files of all processes, from the present state
 // of the recording. It must precede find.
 func (t *Counter) prepare(dumps []*model.Dump) {
-	g := &t.rec.ProcessTree
-	t.programs = make(map[uint32][]jitProgram)
 	for _, d := range dumps {
 		for len(t.dumps) <= d.Number {
-			t.dumps = append(t.dumps, new(dumpCounter))
-		}
-		for _, m := range d.Markers {
-			from := max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time))
-			t.programs[m.PID] = append(t.programs[m.PID], jitProgram{from, g.LifeEnd(m.PID, m.Time), m.Time, d.Number})
+			c := new(dumpCounter)
+			t.dumps = append(t.dumps, c)
+			t.resolved[&c.resolved] = true
 		}
 	}
-	if len(t.programs) > 0 {
-		for _, b := range g.Forks { // by time, so a parent comes before its children
-			for _, p := range t.programs[b.Parent] {
-				if b.Clones && b.Time >= p.marked && b.Time < p.to {
-					t.programs[b.PID] = append(t.programs[b.PID], jitProgram{b.Time, g.LifeEnd(b.PID, b.Time), b.Time, p.dump})
-				}
-			}
-		}
-	}
+	t.programs = programsOf(&t.rec.ProcessTree, dumps)
 	for pid, known := range t.rec.Processes {
 		t.process(pid).setFiles(known)
 	}
+	t.carriers.Forget()
 }
 
 // setFiles sets the addresses of a process's files.
@@ -195,27 +180,19 @@ func (p *countedProcess) setFiles(known *recording.Process) {
 	p.files = p.files[:0]
 	for i := range known.FileMaps {
 		if m := &known.FileMaps[i]; m.Name != "" {
-			p.files = append(p.files, counterFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+			p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time})
 		}
 	}
 	for i := range known.Others {
 		m := &known.Others[i]
-		p.files = append(p.files, counterFile{lo: m.Lo, hi: m.Hi, time: m.Time})
+		p.files = append(p.files, counterFile{addrs.Range{Lo: m.Lo, Hi: m.Hi}, m.Time})
 	}
-	slices.SortFunc(p.files, func(a, b counterFile) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
-	reach := uint64(0)
+	slices.SortStableFunc(p.files, func(a, b counterFile) int { return cmp.Compare(a.time, b.time) })
+	ranges := make([]addrs.Range, len(p.files))
 	for i := range p.files {
-		reach = max(reach, p.files[i].hi)
-		p.files[i].reach = reach
+		ranges[i] = p.files[i].Range
 	}
+	p.places = addrs.NewTimeline(ranges)
 }
 
 // clear resets all counts.
@@ -243,9 +220,10 @@ func (t *Counter) sample(pid uint32, time, ip uint64) {
 func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to uint64) {
 	g := &t.rec.ProcessTree
 	from, to = max(g.LastExec(pid, time), g.Born(pid, time)), g.LifeEnd(pid, time)
-	began, id, at := from, pid, time
-	for n := range recording.MaxGenerations {
+	id, at, more := pid, time, true
+	for n := 0; more && n < recording.MaxGenerations; n++ {
 		if p := t.Processes[id]; p != nil {
+			began := max(g.LastExec(id, at), g.Born(id, at))
 			s, next := p.at(t, began, at, ip)
 			if n == 0 {
 				from, to = max(from, s.since), min(to, next)
@@ -259,12 +237,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 				return t.unseen(pid, time, &from, &to), from, to
 			}
 		}
-		b, ok := g.Fork(id, at)
-		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
-			break
-		}
-		id, at = b.Parent, b.Time
-		began = max(g.LastExec(id, at), g.Born(id, at))
+		id, at, more = t.carriers.Next(id, at)
 	}
 	return t.unseen(pid, time, &from, &to), from, to
 }
@@ -272,13 +245,7 @@ func (t *Counter) find(pid uint32, time, ip uint64) (counter *int64, from, to ui
 // unseen returns the counter for a sample in no file and no function. It narrows the times for
 // which that holds.
 func (t *Counter) unseen(pid uint32, time uint64, from, to *uint64) *int64 {
-	var in *jitProgram
-	for i := range t.programs[pid] {
-		p := &t.programs[pid][i]
-		if time >= p.from && time < p.to && (in == nil || p.marked >= in.marked) {
-			in = p
-		}
-	}
+	in := t.programs.at(pid, time)
 	if in == nil {
 		return &t.process(pid).Unattributed
 	}
@@ -306,41 +273,37 @@ const (
 // next is when that may change.
 func (p *countedProcess) at(t *Counter, since, time, ip uint64) (s sight, next uint64) {
 	next = math.MaxUint64
-	list := p.code[ip/counterPage]
-	n, _ := slices.BinarySearchFunc(list, time, func(s stay, time uint64) int {
-		if s.time <= time {
-			return -1
-		}
-		return 1
-	})
-	if n < len(list) {
-		next = list[n].time
+	if of := p.code[ip/counterPage]; of != nil {
+		s, next = of.at(t, since, time, uint16(ip%counterPage))
 	}
-	off := uint16(ip % counterPage)
-	for i := n - 1; i >= 0 && list[i].time >= since; i-- {
-		if l := &list[i]; off >= l.first && off <= l.last && (len(t.lost) == 0 || !t.lost[l.function]) {
-			s = sight{inFunction, l.time, l.function}
-			break
-		}
+	if len(p.files) == 0 {
+		return s, next
 	}
-	n, _ = slices.BinarySearchFunc(p.files, ip, func(f counterFile, ip uint64) int {
-		if f.lo <= ip {
-			return -1
-		}
-		return 1
-	})
-	for i := n - 1; i >= 0 && p.files[i].reach > ip; i-- {
-		switch f := &p.files[i]; {
-		case f.hi <= ip || f.time < since:
-		case f.time > time:
-			next = min(next, f.time)
+	n := upTo(p.files, time)
+	here := addrs.Range{Lo: ip, Hi: ip + 1}
+	if later := p.places.First(here, n, len(p.files)); later >= 0 {
+		next = min(next, p.files[later].time)
+	}
+	if last := p.places.Last(here, 0, n); last >= 0 {
 		// At equal times, the file is the later one and hides the function. But at time 0,
 		// from before the recording, the function is the later one.
-		case s.kind == unknownSight, f.time > s.since, f.time == s.since && f.time > 0:
+		f := &p.files[last]
+		if f.time >= since && (s.kind == unknownSight || f.time > s.since || f.time == s.since && f.time > 0) {
 			s = sight{kind: inFile, since: f.time}
 		}
 	}
 	return s, next
+}
+
+// upTo returns how many files were mapped up to a time.
+func upTo(files []counterFile, time uint64) int {
+	n, _ := slices.BinarySearchFunc(files, time, func(f counterFile, time uint64) int {
+		if f.time <= time {
+			return -1
+		}
+		return 1
+	})
+	return n
 }
 
 // A Result has the numbers of samples.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -210,8 +211,8 @@ func unmarkedDump(ctx context.Context, rec *recording.Recording, f *locate.Finde
 			continue
 		}
 		m := recording.Marker{PID: s.pid, Number: s.pid, Time: s.Since, Path: path, Pos: -1}
-		if execs := rec.ProcessTree.Execs[s.pid]; len(execs) > 0 {
-			m.Time = execs[len(execs)-1]
+		if rec.ProcessTree.HasExec(s.pid) {
+			m.Time = rec.ProcessTree.LastExec(s.pid, math.MaxUint64)
 		}
 		c := &locate.Reference{Path: path, Markers: []recording.Marker{m}}
 		if err := f.Candidate(ctx, c, file, path, "", recording.Possible); err != nil {

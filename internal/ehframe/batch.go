@@ -18,6 +18,11 @@ type Batch struct {
 	Size   int    // of .eh_frame, in bytes
 
 	fdes []batchFDE // sorted by address
+	// lowest has the lowest end of code of parts of fdes, as a binary tree: that of node i is of
+	// its children 2i and 2i+1, and the leaves are fdes.
+	lowest []uint64
+	// taken counts the FDEs of functions for which Has was called.
+	taken int
 }
 
 // A batchFDE is the place of an FDE, and the range of its code.
@@ -78,7 +83,16 @@ func ReadBatch(order binary.ByteOrder, addrSize int, data []byte, headerSize uin
 		}
 	}
 	slices.SortStableFunc(b.fdes, func(a, b batchFDE) int { return cmp.Compare(a.low, b.low) })
-	return b, len(b.fdes) > 0
+	n := len(b.fdes)
+	b.lowest = make([]uint64, 2*n)
+	for i := 2*n - 1; i > 0; i-- {
+		if i >= n {
+			b.lowest[i] = b.fdes[i-n].high
+		} else {
+			b.lowest[i] = min(b.lowest[2*i], b.lowest[2*i+1])
+		}
+	}
+	return b, n > 0
 }
 
 // FramesAddress returns the address of .eh_frame in the process. ok is false unless an
@@ -133,12 +147,35 @@ func (r *reader) about(c *wire.Cursor, encoding uint8, at uint64) (low, high uin
 	return low, low + size
 }
 
-// Has reports whether the batch has FDEs of a function: FDEs entirely inside its code.
+// maxUses bounds how many functions have an FDE of a batch, on average: those at addresses that are
+// used again.
+const maxUses = 64
+
+// Has reports whether the batch has FDEs of a function: FDEs entirely inside its code. It must be
+// called once for each function. There are none for functions beyond maxUses.
 func (b *Batch) Has(code, size uint64) bool {
 	from, to := b.of(code, size)
-	for _, f := range b.fdes[from:to] {
-		if f.high <= code+size {
-			return true
+	if !b.ends(from, to, code+size) || b.taken > maxUses*len(b.fdes) {
+		return false
+	}
+	b.taken += to - from
+	return true
+}
+
+// ends reports whether the code of any FDE in [from, to) ends by an address.
+func (b *Batch) ends(from, to int, by uint64) bool {
+	n := len(b.fdes)
+	for lo, hi := from+n, to+n; lo < hi; lo, hi = lo/2, hi/2 {
+		if lo%2 == 1 {
+			if b.lowest[lo] <= by {
+				return true
+			}
+			lo++
+		}
+		if hi%2 == 1 {
+			if hi--; b.lowest[hi] <= by {
+				return true
+			}
 		}
 	}
 	return false

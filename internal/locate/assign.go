@@ -15,39 +15,52 @@ import (
 // that several references could have with equal right goes to none of them, unless they are about
 // one dump.
 func (f *Finder) Assign(references []*Reference) {
+	wanted := make(map[*SideFile][]*Reference) // by the files that they may have, in order
+	for _, c := range references {
+		for _, cand := range c.Candidates {
+			if of := wanted[cand.SideFile]; len(of) == 0 || of[len(of)-1] != c {
+				wanted[cand.SideFile] = append(of, c)
+			}
+		}
+	}
 	for _, level := range []recording.Confidence{recording.Certain, recording.Confirmed, recording.Possible} {
-		for {
-			var s *SideFile
-			var wishers []*Reference
-			for _, c := range references {
-				if c.Dump != nil || c.gone {
-					continue
-				}
-				if cand := c.best(level); cand != nil && (s == nil || cand.SideFile == s) {
-					s = cand.SideFile
-					wishers = append(wishers, c)
-				}
+		for _, c := range references {
+			// Others may take files from it, and leave it the next best one.
+			for cand := c.wants(level); cand != nil; cand = c.wants(level) {
+				f.assignTo(cand.SideFile, level, wanted[cand.SideFile])
 			}
-			if s == nil {
-				break
-			}
-			f.assignTo(s, wishers, references)
 		}
 	}
 }
 
-// assignTo sets the dump of the one of the wishers that gets a file. If that is ambiguous, all of
-// them are refused.
-func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
+// wants returns the candidate of a level that a reference without a dump would get first, or nil.
+func (c *Reference) wants(level recording.Confidence) *candidate {
+	if c.Dump != nil || c.gone {
+		return nil
+	}
+	return c.best(level)
+}
+
+// assignTo sets the dump of that one of the references which gets a file. They are all that may
+// have it. Those that want it first are its wishers. If it is ambiguous which of them gets it, all
+// of them are refused.
+func (f *Finder) assignTo(s *SideFile, level recording.Confidence, references []*Reference) {
+	var wishers []*Reference
+	for _, c := range references {
+		if cand := c.wants(level); cand != nil && cand.SideFile == s {
+			wishers = append(wishers, c)
+		}
+	}
 	s.assigned = true
 	owner := wishers[0]
+	pids := owner.pids()
 	for _, c := range wishers[1:] {
 		mine, theirs := owner.candidate(s), c.candidate(s)
 		switch {
-		case mine.Confidence == recording.Certain || sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || owner.has(c.Markers[0].PID):
+		case mine.Confidence == recording.Certain || sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || pids[c.Markers[0].PID]:
 		case mine.recorded && !theirs.recorded:
 		case theirs.recorded && !mine.recorded:
-			owner = c
+			owner, pids = c, c.pids()
 		default:
 			text := fmt.Sprintf("it was found in the place of %s of process %d and of %s of process %d, and can only be one of them",
 				quote.Printable(owner.Path), owner.Markers[0].PID, quote.Printable(c.Path), c.Markers[0].PID)
@@ -65,10 +78,12 @@ func (f *Finder) assignTo(s *SideFile, wishers, references []*Reference) {
 		}
 		// A second process mapped it, and its relation to the first is unknown. Its own
 		// functions carry its pid.
-		if sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || owner.has(c.Markers[0].PID) || chosen.Confidence == recording.Certain && c.candidate(s).Confidence == recording.Certain {
+		if sameFile(f.Rec, &owner.Markers[0], &c.Markers[0]) || pids[c.Markers[0].PID] || chosen.Confidence == recording.Certain && c.candidate(s).Confidence == recording.Certain {
 			owner.Markers = append(owner.Markers, c.Markers...)
+			for _, m := range c.Markers {
+				pids[m.PID] = true
+			}
 			c.gone, c.refusals = true, nil
-			continue
 		}
 	}
 	s.Taken = true

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -36,6 +37,7 @@ type Finder struct {
 	given   map[string]*SideFile // files of markers with a place, by path
 	// Unreadable has the problems of Unread.
 	Unreadable report.Findings
+	byInode    map[Inode]*SideFile // all of Files
 }
 
 // Mark adds a marker that the recording does not have. s is the file of its dump.
@@ -213,14 +215,12 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		file.Close()
 		return nil, err
 	}
-	for _, s := range f.Files {
-		if os.SameFile(info, s.Info) {
-			file.Close()
-			if s.live && !isLive(path) {
-				s.Path, s.live = path, false
-			}
-			return s, nil
+	if s := f.byInode[InodeOf(info)]; s != nil {
+		file.Close()
+		if s.live && !isLive(path) {
+			s.Path, s.live = path, false
 		}
+		return s, nil
 	}
 	src, err := f.open(file)
 	if err != nil {
@@ -232,8 +232,28 @@ func (f *Finder) SideFile(file *sys.File, path string) (*SideFile, error) {
 		names.ShortenNames()
 	}
 	s := &SideFile{Path: path, live: isLive(path), File: file, Info: info, Source: src}
-	f.Files = append(f.Files, s)
+	f.AddFile(s)
 	return s, nil
+}
+
+// AddFile adds an open side file.
+func (f *Finder) AddFile(s *SideFile) {
+	if f.byInode == nil {
+		f.byInode = make(map[Inode]*SideFile)
+	}
+	if id := InodeOf(s.Info); f.byInode[id] == nil {
+		f.byInode[id] = s
+	}
+	f.Files = append(f.Files, s)
+}
+
+// An Inode identifies a file, as long as that is open.
+type Inode struct{ device, number uint64 }
+
+// InodeOf returns the inode of a file. info is from a Stat of this system.
+func InodeOf(info os.FileInfo) Inode {
+	st := info.Sys().(*syscall.Stat_t)
+	return Inode{uint64(st.Dev), st.Ino}
 }
 
 // MaxSubdirs bounds how many directories in one of DumpDirs are searched.
@@ -281,8 +301,12 @@ func (f *Finder) Missing(c *Reference) report.Problem {
 
 // CloseOthers closes the files that are not of these dumps.
 func (f *Finder) CloseOthers(dumps []*model.Dump) {
+	used := make(map[*sys.File]bool)
+	for _, d := range dumps {
+		used[d.File] = true
+	}
 	for _, s := range f.Files {
-		if !slices.ContainsFunc(dumps, func(d *model.Dump) bool { return d.File == s.File }) {
+		if !used[s.File] {
 			s.File.Close()
 		}
 	}

@@ -2,16 +2,14 @@ package locate
 
 import (
 	"fmt"
-	"path/filepath"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
-	"github.com/jitinject/jitinject/perfdata"
 )
 
 // A Reference is a dump that the recording mentions: related processes mapped a file of one name.
@@ -42,72 +40,12 @@ func NameDumps(rec *recording.Recording, dumps []config.SideFile) error {
 			return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
 		}
 		m := recording.Marker{PID: n.PID, Time: p.Since, Path: n.Path, Pos: -1}
-		if execs := rec.ProcessTree.Execs[n.PID]; len(execs) > 0 {
-			m.Time = execs[len(execs)-1]
+		if rec.ProcessTree.HasExec(n.PID) {
+			m.Time = rec.ProcessTree.LastExec(n.PID, math.MaxUint64)
 		}
 		rec.Markers = append(rec.Markers, m)
 	}
 	return nil
-}
-
-// referencesOf returns the references of a recording, with all markers of one dump together.
-func referencesOf(rec *recording.Recording) (references []*Reference) {
-	named := make(map[string][]*Reference) // by the last part of the path
-	for _, m := range rec.Markers {
-		path := strings.TrimSuffix(m.Path, recording.DeletedSuffix)
-		base := filepath.Base(path)
-		i := slices.IndexFunc(named[base], func(c *Reference) bool {
-			return sameFile(rec, &c.Markers[0], &m) && related(rec, c.Markers[0], m)
-		})
-		if i >= 0 {
-			c := named[base][i]
-			c.Markers = append(c.Markers, m)
-			continue
-		}
-		c := &Reference{Path: path, Markers: []recording.Marker{m}}
-		references = append(references, c)
-		named[base] = append(named[base], c)
-	}
-	for _, c := range references {
-		c.sort(rec)
-	}
-	return references
-}
-
-// sameFile reports whether two markers name the same file, as far as the recording shows. One
-// path is another file in another container, or when it is made again.
-func sameFile(rec *recording.Recording, a, b *recording.Marker) bool {
-	if known := (perfdata.FileIdentity{}); a.File != known && b.File != known {
-		return a.File == b.File
-	}
-	if strings.TrimSuffix(a.Path, recording.DeletedSuffix) != strings.TrimSuffix(b.Path, recording.DeletedSuffix) {
-		return false
-	}
-	mount := func(m *recording.Marker) perfdata.Namespace {
-		if p := rec.Processes[m.PID]; p != nil {
-			return p.Mount
-		}
-		return perfdata.Namespace{}
-	}
-	known := perfdata.Namespace{}
-	return mount(a) == mount(b) || mount(a) == known || mount(b) == known
-}
-
-// related reports whether one of two processes descends from the other.
-func related(rec *recording.Recording, a, b recording.Marker) bool {
-	g := &rec.ProcessTree
-	return a.PID == b.PID || g.Descends(b.PID, b.Time, func(pid uint32) bool { return pid == a.PID }) ||
-		g.Descends(a.PID, a.Time, func(pid uint32) bool { return pid == b.PID })
-}
-
-// sort moves the marker of the process from which the others descend to the front.
-func (c *Reference) sort(rec *recording.Recording) {
-	for i, m := range c.Markers {
-		if !rec.ProcessTree.Descends(m.PID, m.Time, func(pid uint32) bool { return pid != m.PID && c.has(pid) }) {
-			c.lead(i)
-			return
-		}
-	}
 }
 
 // lead moves marker i to the front.
@@ -119,6 +57,15 @@ func (c *Reference) lead(i int) {
 // has reports whether a process has one of the markers.
 func (c *Reference) has(pid uint32) bool {
 	return slices.ContainsFunc(c.Markers, func(m recording.Marker) bool { return m.PID == pid })
+}
+
+// pids returns the processes of the markers.
+func (c *Reference) pids() map[uint32]bool {
+	pids := make(map[uint32]bool, len(c.Markers))
+	for _, m := range c.Markers {
+		pids[m.PID] = true
+	}
+	return pids
 }
 
 // numbered reports whether a dump with pid in its header may be this one: the number may be that

@@ -78,13 +78,14 @@ func (d *Dump) Fits(rec *recording.Recording) recording.Confidence {
 	for _, m := range d.Markers {
 		known = known || rec.KnowsMemory(m)
 	}
+	memory, files := recording.MemoryOf(family), recording.FilesOf(family)
 	events := d.Source.Scanned().Events
 	for i := 0; i < len(events); i += 1 + len(events)/recording.MaxProbes {
 		addr := events[i].Addr
 		switch {
-		case slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) }):
+		case memory.Hold(addr):
 			inside++
-		case !slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Files.Hold(addr) }):
+		case !files.Hold(addr):
 			outside++
 		}
 	}

@@ -18,33 +18,65 @@ type attribution struct {
 	d              *model.Dump
 	tree           *recording.ProcessTree
 	forkedChildren []forkedChild
-	allAlien       bool // no event has a pid that the recording knows
+	until          uint64 // the latest of theirs
+	allAlien       bool   // no event has a pid that the recording knows
 	// onlyChild has the process of a pid of the namespace, if only one process can have it.
 	onlyChild map[uint32]uint32
 	alien     map[uint32]int // number of dropped events, by pid
+
+	mapping     map[uint32]bool    // the processes that have mapped the dump
+	descendants recording.Ancestry // of those
+
+	// The events up to scanned are of the processes in first, which has the first event of
+	// each.
+	scanned int
+	first   []*jitcode.Event
+	seen    map[uint32]bool
+	right   scanState // what the rest is right for
+}
+
+// A scanState is what an attribution depends on, beside the first events of processes.
+type scanState struct {
+	processes, forks, markers int
+	began                     uint64
+	untimed                   bool
 }
 
 func newAttribution(rec *recording.Recording, d *model.Dump) *attribution {
-	return &attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int)}
+	a := &attribution{rec: rec, d: d, tree: &rec.ProcessTree, onlyChild: make(map[uint32]uint32), alien: make(map[uint32]int), seen: make(map[uint32]bool)}
+	a.descendants = recording.Ancestry{Tree: a.tree, Has: func(pid uint32, _ uint64) bool { return a.mapping[pid] }}
+	return a
 }
 
 // scan takes in the events so far. It must precede the first call of of.
 func (a *attribution) scan() {
-	var aliens []uint32
-	known := make(map[uint32]bool)
-	a.allAlien = true
-	for i := range a.d.Source.Scanned().Events {
-		e := &a.d.Source.Scanned().Events[i]
-		ok, seen := known[e.PID]
-		if !seen {
-			_, _, ok = a.direct(e)
-			known[e.PID] = ok
-			if !ok {
-				aliens = append(aliens, e.PID)
-			}
+	events := a.d.Source.Scanned().Events
+	for ; a.scanned < len(events); a.scanned++ {
+		if e := &events[a.scanned]; !a.seen[e.PID] {
+			a.seen[e.PID] = true
+			first := *e // events move when there are more of them
+			a.first = append(a.first, &first)
 		}
-		a.allAlien = a.allAlien && !ok
 	}
+	now := scanState{len(a.first), a.tree.Version(), len(a.d.Markers), a.rec.Began, a.d.Untimed}
+	if a.right == now {
+		return
+	}
+	if a.right.markers != now.markers {
+		a.mapping = make(map[uint32]bool)
+		for _, m := range a.d.Markers {
+			a.mapping[m.PID] = true
+		}
+		a.descendants.Forget()
+	}
+	a.right = now
+	var aliens []uint32
+	for _, e := range a.first {
+		if _, _, ok := a.direct(e); !ok {
+			aliens = append(aliens, e.PID)
+		}
+	}
+	a.allAlien = len(aliens) == len(a.first)
 	clear(a.onlyChild)
 	if len(aliens) == 1 && !a.allAlien && a.d.Source.PID() != a.d.PID {
 		if children := a.children(); len(children) == 1 {
@@ -79,28 +111,30 @@ func (a *attribution) direct(e *jitcode.Event) (pid, tid uint32, ok bool) {
 	switch own := a.d.Source.PID(); {
 	case e.PID == 0, e.PID == own && own != a.d.PID:
 		return a.d.PID, a.d.PID, true
-	case a.maps(e.PID), a.tree.Descends(e.PID, a.d.Clock(e.Time), a.maps):
+	case a.mapping[e.PID], a.descendants.Inherits(e.PID, a.d.Clock(e.Time)):
 		return e.PID, e.TID, true
 	}
 	return 0, 0, false
 }
 
-// maps reports whether a process has mapped the dump.
-func (a *attribution) maps(pid uint32) bool {
-	return slices.ContainsFunc(a.d.Markers, func(m recording.Marker) bool { return m.PID == pid })
-}
-
 // children returns the descendants of processes that map the dump, and the processes other than
 // the dump's own that map it.
 func (a *attribution) children() (pids []uint32) {
-	for _, m := range a.d.Markers {
-		if m.PID != a.d.PID && !slices.Contains(pids, m.PID) {
-			pids = append(pids, m.PID)
+	known := make(map[uint32]bool)
+	add := func(pid uint32) {
+		if !known[pid] {
+			known[pid] = true
+			pids = append(pids, pid)
 		}
 	}
-	for _, b := range a.tree.Forks {
-		if b.Clones && !slices.Contains(pids, b.PID) && a.tree.Descends(b.PID, b.Time, a.maps) {
-			pids = append(pids, b.PID)
+	for _, m := range a.d.Markers {
+		if m.PID != a.d.PID {
+			add(m.PID)
+		}
+	}
+	for _, b := range a.tree.Forks() {
+		if b.Clones && !known[b.PID] && a.descendants.Inherits(b.PID, b.Time) {
+			add(b.PID)
 		}
 	}
 	return pids

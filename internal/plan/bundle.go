@@ -63,11 +63,14 @@ type bundler struct {
 	dumps map[*model.Dump][]int
 	// dumpsOf has, by process, the dumps with code in it.
 	dumpsOf map[uint32][]*model.Dump
+	// mappingsOf has the mappings of the old plan by process, for those with several dumps.
+	// It is nil before the first call of overlapsOf.
+	mappingsOf map[uint32][]int
 	// pids has, by dump, the processes that have code of it.
 	pids map[*model.Dump][]uint32
-	// taken has the addresses of functions and blank tables, in order. It is nil before the
-	// first call of behind.
-	taken []addrs.Range
+	// taken has the addresses of functions and blank tables, and gaps between them that are
+	// too small for a blank table. It is nil before the first call of behind.
+	taken *occupancy
 	blind bool // the references of samples are unknown
 }
 
@@ -141,13 +144,15 @@ func (b *bundler) finish() {
 	// first is the first placed function of each object, or -1.
 	first := slices.Clone(b.objectOf)
 	others := make(map[place]int)
+	hasCode := make(map[processDump]bool)
 	for i := range b.old.Mappings {
 		m := &b.old.Mappings[i]
 		b.of[i] = -1
 		if m.Clear || m.Len == 0 || m.Addr+m.Len < m.Addr {
 			continue
 		}
-		if d := b.old.Objects[m.Object].Dump; !slices.Contains(b.dumpsOf[m.PID], d) {
+		if d := b.old.Objects[m.Object].Dump; !hasCode[processDump{m.PID, d}] {
+			hasCode[processDump{m.PID, d}] = true
 			b.dumpsOf[m.PID] = append(b.dumpsOf[m.PID], d)
 			b.pids[d] = append(b.pids[d], m.PID)
 		}
@@ -173,6 +178,12 @@ func (b *bundler) finish() {
 			noCode: !codebytes.HasCode(d, b.old.Objects[m.Object].Function), region: noRegion, copied: m.Copied,
 		})
 	}
+}
+
+// A processDump is a dump with code in a process.
+type processDump struct {
+	pid  uint32
+	dump *model.Dump
 }
 
 // layOut divides the placed functions of a dump among objects.

@@ -50,7 +50,7 @@ func newBundleMapper(b *bundler, early []earlyReference) *bundleMapper {
 	m := &bundleMapper{bundler: b, mapped: make(map[mappedBundle]uint64), others: make(map[uint32]*overlaps), seen: newPlaces(&b.rec.ProcessTree), early: make(map[earlyReference]bool)}
 	for _, t := range early {
 		m.early[t] = true
-		for _, born := range b.rec.ProcessTree.Of[t.pid] {
+		for _, born := range b.rec.ProcessTree.ForksOf(t.pid) {
 			if born.Clones {
 				m.forks = append(m.forks, earlyFork{t, born.Time})
 			}
@@ -99,7 +99,7 @@ func (b *bundleMapper) born(before uint64) {
 }
 
 // hide makes [lo, hi) show nothing where it would show generation 0, and returns those parts.
-func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
+func hide(o *occupancy, lo, hi uint64) (hidden []addrs.Range) {
 	for _, t := range append(o.within(lo, hi), tenancy{hi, hi, nothing}) {
 		if lo < t.lo {
 			hidden = append(hidden, addrs.Range{Lo: lo, Hi: t.lo})
@@ -111,7 +111,7 @@ func hide(o occupancy, lo, hi uint64) (hidden []addrs.Range) {
 }
 
 // show adds the mappings that are missing for a placed function to be seen from m's time on.
-func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
+func (b *bundleMapper) show(o *occupancy, m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
 	obj := &b.planner.Objects[r.object]
 	g := &b.rec.ProcessTree
@@ -130,7 +130,7 @@ func (b *bundleMapper) show(o occupancy, m model.Mapping, number int) {
 	if !seenAs(o, r.lo, r.hi, r.object, implied) || mapped && b.intruded(&m, r, obj.Dump, since) {
 		b.part(m, r.lo, r.hi, obj)
 	}
-	if !implied || r.shared || len(o.within(r.lo, r.hi)) > 0 {
+	if !implied || r.shared || !o.isEmpty(r.lo, r.hi) {
 		o.place(r.lo, r.hi, r.object)
 	}
 }
@@ -148,7 +148,7 @@ func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, sinc
 
 // seenAs reports whether all of [lo, hi) is seen as an object. implied says that this is so where
 // o has no entry.
-func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
+func seenAs(o *occupancy, lo, hi uint64, object int, implied bool) bool {
 	at := lo
 	for _, t := range o.within(lo, hi) {
 		if t.function != object || t.lo > at && !implied {
@@ -160,7 +160,7 @@ func seenAs(o occupancy, lo, hi uint64, object int, implied bool) bool {
 }
 
 // whole maps all of a bundle. Then it maps again the parts that must show something else.
-func (b *bundleMapper) whole(o occupancy, m model.Mapping, obj *model.Object) {
+func (b *bundleMapper) whole(o *occupancy, m model.Mapping, obj *model.Object) {
 	b.part(m, obj.Bundle.Region.Low, obj.Bundle.Region.High, obj)
 	m.Tables = 0
 	for i := range obj.Bundle.Members {
@@ -193,7 +193,7 @@ func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
 func (b *bundleMapper) add(m model.Mapping) { b.out = append(b.out, m) }
 
 // clear clears a range that code has left.
-func (b *bundleMapper) clear(o occupancy, m model.Mapping) {
+func (b *bundleMapper) clear(o *occupancy, m model.Mapping) {
 	o.place(m.Addr, m.Addr+m.Len, nothing)
 	if m.Object = b.objectOf[m.Object]; m.Object >= 0 {
 		b.add(m)

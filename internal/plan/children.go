@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"slices"
+	"math"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -19,11 +19,14 @@ type forkedChild struct {
 // puts two mappings at one address by chance, so a marker at the same address is inherited. The
 // process tree says from which process. Without an entry there, it is the dump's own process.
 func (a *attribution) findForkedChildren() {
+	a.until = 0
 	lead := &a.d.Markers[0]
 	var forkedChildren []forkedChild
+	known := make(map[uint32]bool)
 	for _, m := range a.d.Markers {
 		inherited := m.Time == 0 && lead.Time == 0 && m.Pos >= 0 && m.Addr == lead.Addr && m.Len == lead.Len
-		if inherited && !slices.ContainsFunc(forkedChildren, func(h forkedChild) bool { return h.pid == m.PID }) {
+		if inherited && !known[m.PID] {
+			known[m.PID] = true
 			forkedChildren = append(forkedChildren, forkedChild{m.PID, a.rec.Began})
 		}
 	}
@@ -32,19 +35,23 @@ func (a *attribution) findForkedChildren() {
 	}
 	// A process loads its own code after the fork. An event that cannot be attributed may be
 	// of any child.
-	seen := make(map[uint32]bool)
-	for i := range a.d.Source.Scanned().Events {
-		e := &a.d.Source.Scanned().Events[i]
-		if seen[e.PID] {
-			continue
+	all := uint64(math.MaxUint64)
+	own := make(map[uint32]uint64)
+	for _, e := range a.first {
+		time := a.d.Clock(e.Time)
+		if pid, _, ok := a.resolve(e); !ok {
+			all = min(all, time)
+		} else if t, known := own[pid]; pid != a.d.PID && (!known || time < t) {
+			own[pid] = time
 		}
-		seen[e.PID] = true
-		pid, _, ok := a.resolve(e)
-		for j := range forkedChildren {
-			if h := &forkedChildren[j]; !ok || pid == h.pid && pid != a.d.PID {
-				h.until = min(h.until, a.d.Clock(e.Time))
-			}
+	}
+	for i := range forkedChildren {
+		h := &forkedChildren[i]
+		h.until = min(h.until, all)
+		if t, known := own[h.pid]; known {
+			h.until = min(h.until, t)
 		}
+		a.until = max(a.until, h.until)
 	}
 	a.forkedChildren = forkedChildren
 }
@@ -59,11 +66,14 @@ func (a *attribution) share(e *jitcode.Event, f func(pid, tid uint32)) {
 	}
 	f(pid, tid)
 	time := a.d.Clock(e.Time)
+	if time >= a.until {
+		return
+	}
 	for _, h := range a.forkedChildren {
 		if h.pid == pid || time >= h.until || !a.has(h.pid, e.Addr) {
 			continue
 		}
-		if pid == a.d.PID || a.tree.Descends(h.pid, 0, func(p uint32) bool { return p == pid }) {
+		if pid == a.d.PID || a.tree.Descends(h.pid, 0, pid) {
 			f(h.pid, h.pid)
 		}
 	}

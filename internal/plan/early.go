@@ -29,10 +29,12 @@ type earlyReferences struct {
 	// loaded has the time of a function's first mapping in each process other than its own.
 	loaded map[earlyReference]uint64
 	// shown has the time from which on a process maps a bundle.
-	shown   map[shownBundle]uint64
-	bundles map[uint32][]visibleBundle  // the bundles that a process may see; see visible
-	seen    [1 << 12]seenEarly          // a cache of references to loaded functions
-	found   map[earlyReference]struct{} // the result
+	shown    map[shownBundle]uint64
+	shows    map[uint32][]int            // the bundles that a process maps
+	visible  descent[[]visibleBundle]    // the bundles that a process or one of its ancestors maps
+	carriers recording.Carriers          // the processes that load functions or map bundles
+	seen     [1 << 12]seenEarly          // a cache of references to loaded functions
+	found    map[earlyReference]struct{} // the result
 }
 
 // A shownBundle is a bundle in a process.
@@ -59,14 +61,18 @@ type seenEarly struct {
 func (b *bundler) findEarly(ctx context.Context) ([]earlyReference, error) {
 	e := &earlyReferences{
 		bundler: b, loaded: make(map[earlyReference]uint64), shown: make(map[shownBundle]uint64),
-		bundles: make(map[uint32][]visibleBundle), found: make(map[earlyReference]struct{}),
+		shows: make(map[uint32][]int), found: make(map[earlyReference]struct{}),
 	}
+	e.visible = descent[[]visibleBundle]{tree: &b.rec.ProcessTree, own: func(pid uint32) bool { return e.shows[pid] != nil }, of: e.visibleOf}
+	maps := make(map[uint32]bool)
+	e.carriers = recording.Carriers{Tree: &b.rec.ProcessTree, Has: func(pid uint32) bool { return maps[pid] }, PastExec: true}
 	for i := range b.old.Mappings {
 		r := b.of[i]
 		if r < 0 {
 			continue
 		}
 		m := &b.old.Mappings[i]
+		maps[m.PID] = true
 		if b.placedFunctions[r].pid != m.PID {
 			keepEarliest(e.loaded, earlyReference{m.PID, r}, m.Time)
 		}
@@ -76,6 +82,9 @@ func (b *bundler) findEarly(ctx context.Context) ([]earlyReference, error) {
 	}
 	if len(e.shown) == 0 {
 		return nil, nil
+	}
+	for s := range e.shown {
+		e.shows[s.pid] = append(e.shows[s.pid], s.object)
 	}
 	err := eachReference(ctx, b.rec, e.bounds, e.reference)
 	var why unknowable
@@ -107,18 +116,14 @@ func keepEarliest[K comparable](m map[K]uint64, key K, time uint64) {
 	}
 }
 
-// visible returns the bundles that a process or one of its ancestors maps, by address.
-func (e *earlyReferences) visible(pid uint32) []visibleBundle {
-	list, ok := e.bundles[pid]
-	if ok {
-		return list
-	}
+// visibleOf returns the bundles that processes map, by address.
+func (e *earlyReferences) visibleOf(line []uint32) (list []visibleBundle) {
 	seen := make(map[int]bool)
-	for _, pid := range e.rec.ProcessTree.Line(pid) {
-		for s := range e.shown {
-			if s.pid == pid && !seen[s.object] {
-				seen[s.object] = true
-				list = append(list, visibleBundle{object: s.object, low: e.planner.Objects[s.object].Bundle.Region.Low})
+	for _, pid := range line {
+		for _, object := range e.shows[pid] {
+			if !seen[object] {
+				seen[object] = true
+				list = append(list, visibleBundle{object: object, low: e.planner.Objects[object].Bundle.Region.Low})
 			}
 		}
 	}
@@ -130,13 +135,12 @@ func (e *earlyReferences) visible(pid uint32) []visibleBundle {
 		reach = max(reach, e.planner.Objects[list[i].object].Bundle.Region.High)
 		list[i].reach = reach
 	}
-	e.bundles[pid] = list
 	return list
 }
 
 // bounds returns the addresses between which a process may see bundles.
 func (e *earlyReferences) bounds(pid uint32) (lo, hi uint64, ok bool) {
-	list := e.visible(pid)
+	list := e.visible.get(pid)
 	if len(list) == 0 {
 		return 0, 0, false
 	}
@@ -149,7 +153,7 @@ func (e *earlyReferences) reference(pid uint32, time, addr uint64) {
 	if s.addr == addr && s.pid == pid && time >= s.since {
 		return
 	}
-	list := e.visible(pid)
+	list := e.visible.get(pid)
 	n, _ := slices.BinarySearchFunc(list, addr, func(v visibleBundle, addr uint64) int {
 		if v.low <= addr {
 			return -1
@@ -225,11 +229,10 @@ func (e *earlyReferences) inherits(pid uint32, time uint64, is func(pid uint32, 
 		if is(pid, time) {
 			return true
 		}
-		b, ok := e.rec.ProcessTree.Fork(pid, time)
-		if !ok || !b.Clones {
-			return false
+		var more bool
+		if pid, time, more = e.carriers.Next(pid, time); !more {
+			break
 		}
-		pid, time = b.Parent, b.Time
 	}
 	return false
 }

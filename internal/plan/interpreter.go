@@ -59,25 +59,33 @@ func latest(d *model.Dump) (time uint64) {
 
 // copies returns the parts of files that a dump's process has mapped more than once, at most
 // maxCopies.
-func copies(rec *recording.Recording, d *model.Dump) (copies []source.Copy) {
-	maps := rec.FileMapsOf(d.PID, latest(d))
-	for i := range maps {
-		for j := range maps {
-			a, b := &maps[i], &maps[j]
-			if i == j || a.Name == "" || !a.Same(b) || a.Lo-a.Off == b.Lo-b.Off {
-				continue
-			}
+func copies(histories *recording.FileHistories, d *model.Dump) (copies []source.Copy) {
+	maps := histories.Program(d.PID, latest(d))
+	pairs := 0
+	maps.All(func(a *recording.FileMap) bool {
+		if a.Name == "" {
+			return true
+		}
+		maps.EachPart(a, a.Off, a.Hi-a.Lo, func(b *recording.FileMap) bool {
 			lo, hi := max(a.Off, b.Off), min(a.Off+a.Hi-a.Lo, b.Off+b.Hi-b.Lo)
-			if lo < hi && len(copies) < maxCopies {
+			if a.Lo-a.Off != b.Lo-b.Off && lo < hi {
 				copies = append(copies, source.Copy{Lo: a.Lo + lo - a.Off, Hi: a.Lo + hi - a.Off, Home: b.Lo + lo - b.Off})
 			}
-		}
-	}
+			pairs++
+			return len(copies) < maxCopies && pairs < maxPairs
+		})
+		return len(copies) < maxCopies && pairs < maxPairs
+	})
 	return copies
 }
 
-// maxCopies bounds the result of copies.
-const maxCopies = 64
+const (
+	// maxCopies bounds the result of copies.
+	maxCopies = 64
+	// maxPairs bounds how many pairs of mappings are compared: a program may map a file at
+	// one address again and again.
+	maxPairs = 1 << 20
+)
 
 // rowOf returns the frame of the interpreter in a file, or nil if the file does not have the
 // interpreter. It fails if the file is not the recorded one, or has no readable unwind tables.
@@ -111,12 +119,13 @@ func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*ji
 // DeriveFrames makes d derive unwind tables from code, as opts asks. alone says that each
 // function has an object of its own. It returns what prevents perf from unwinding stacks through
 // d's functions, or "".
-func DeriveFrames(rec *recording.Recording, d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
+func (p *Planner) DeriveFrames(d *model.Dump, alone bool, opts *config.Options) (obstacle string) {
+	rec := p.rec
 	if opts.CFI == config.CFINever || opts.CFI == config.CFIWhereUnwound && !rec.CopiesStacks() {
 		return ""
 	}
 	host, why := interpreterFrame(rec, d)
-	d.Source.DeriveFrames(source.Surroundings{Interpreter: host, Copies: copies(rec, d)})
+	d.Source.DeriveFrames(source.Surroundings{Interpreter: host, Copies: copies(p.files.histories, d)})
 	switch {
 	case !rec.CopiesStacks():
 	case !knowsCode(rec, d):

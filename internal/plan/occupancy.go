@@ -1,140 +1,206 @@
 package plan
 
 import (
-	"slices"
+	"math/rand/v2"
 
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
 // An occupancy records the owner of each address of a process: the function that was placed there
 // last. A function that moves must lose the name at its old address, but a function that came
-// there since must keep it. The keys are page numbers.
-type occupancy map[uint64][]tenancy
+// there since must keep it.
+//
+// It is a treap of tenancies by address. Placing takes O(log n) on average, and a copy takes
+// nothing: copies share nodes until one of them changes.
+type occupancy struct {
+	root  *tenant
+	owner *byte // of the nodes that are not shared
+}
 
-// A tenancy says that [lo, hi), which lies in one page, belongs to a function.
+// A tenancy says that [lo, hi) belongs to a function. Those of an occupancy are disjoint.
 type tenancy struct {
 	lo, hi   uint64
 	function int
 }
 
-// occupancyPage is the size of an occupancy's pages, in bytes.
-const occupancyPage = 4 << 10
+// A tenant is a node of the treap: its priority is not below those of its children.
+type tenant struct {
+	tenancy
+	priority    uint32 // random, so that the tree is balanced for any order of addresses
+	owner       *byte
+	left, right *tenant
+}
+
+// clone returns a copy. Both can change from then on without the other.
+func (o *occupancy) clone() *occupancy {
+	o.owner = nil
+	return &occupancy{root: o.root}
+}
+
+// own returns a node that o may change.
+func (o *occupancy) own(n *tenant) *tenant {
+	if n.owner == o.owner {
+		return n
+	}
+	c := *n
+	c.owner = o.owner
+	return &c
+}
+
+// split returns the tenancies that begin below an address, and the others.
+func (o *occupancy) split(n *tenant, addr uint64) (below, above *tenant) {
+	if n == nil {
+		return nil, nil
+	}
+	n = o.own(n)
+	if n.lo < addr {
+		n.right, above = o.split(n.right, addr)
+		return n, above
+	}
+	below, n.left = o.split(n.left, addr)
+	return below, n
+}
+
+// join returns all of two trees, of which the first one is below the other.
+func (o *occupancy) join(a, b *tenant) *tenant {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	case a.priority >= b.priority:
+		a = o.own(a)
+		a.right = o.join(a.right, b)
+		return a
+	}
+	b = o.own(b)
+	b.left = o.join(a, b.left)
+	return b
+}
+
+func (o *occupancy) node(t tenancy) *tenant {
+	return &tenant{tenancy: t, priority: rand.Uint32(), owner: o.owner}
+}
+
+// last returns the last tenancy of a tree, or an empty one.
+func (n *tenant) last() (t tenancy) {
+	for ; n != nil; n = n.right {
+		t = n.tenancy
+	}
+	return t
+}
+
+// cut returns a tree without what reaches beyond an address. Only the last tenancy may.
+func (o *occupancy) cut(n *tenant, addr uint64) *tenant {
+	if n.last().hi <= addr {
+		return n
+	}
+	n = o.own(n)
+	at := n
+	for ; at.right != nil; at = at.right {
+		at.right = o.own(at.right)
+	}
+	at.hi = addr
+	return n
+}
 
 // place makes a function the owner of [lo, hi).
-func (o occupancy) place(lo, hi uint64, function int) {
-	for lo < hi {
-		end := min(hi, (lo|(occupancyPage-1))+1)
-		if end < lo { // the last page of the address space
-			end = hi
-		}
-		page := lo / occupancyPage
-		var kept []tenancy
-		for _, t := range o[page] {
-			if t.lo < lo {
-				kept = append(kept, tenancy{t.lo, min(t.hi, lo), t.function})
-			}
-			if t.hi > end {
-				kept = append(kept, tenancy{max(t.lo, end), t.hi, t.function})
-			}
-		}
-		kept = append(kept, tenancy{lo, end, function})
-		slices.SortFunc(kept, func(a, b tenancy) int { return int(int64(a.lo - b.lo)) })
-		o[page] = kept
-		lo = end
+func (o *occupancy) place(lo, hi uint64, function int) {
+	if lo >= hi {
+		return
 	}
+	if o.owner == nil {
+		o.owner = new(byte)
+	}
+	below, rest := o.split(o.root, lo)
+	covered, above := o.split(rest, hi)
+	for _, part := range []*tenant{below, covered} {
+		if t := part.last(); t.hi > hi {
+			above = o.join(o.node(tenancy{hi, t.hi, t.function}), above)
+		}
+	}
+	o.root = o.join(o.join(o.cut(below, lo), o.node(tenancy{lo, hi, function})), above)
+}
+
+// each calls f for the parts of [lo, hi) that have an owner, in order, until f returns false.
+func (o *occupancy) each(lo, hi uint64, f func(t tenancy) bool) { o.root.each(lo, hi, f) }
+
+func (n *tenant) each(lo, hi uint64, f func(t tenancy) bool) bool {
+	if n == nil || lo >= hi {
+		return true
+	}
+	if n.lo > lo && !n.left.each(lo, hi, f) {
+		return false
+	}
+	if a, b := max(n.lo, lo), min(n.hi, hi); a < b && !f(tenancy{a, b, n.function}) {
+		return false
+	}
+	return n.hi >= hi || n.right.each(lo, hi, f)
+}
+
+// last returns the last tenancy that begins up to an address.
+func (o *occupancy) last(addr uint64) (t tenancy, ok bool) {
+	for n := o.root; n != nil; {
+		if n.lo <= addr {
+			t, ok, n = n.tenancy, true, n.right
+		} else {
+			n = n.left
+		}
+	}
+	return t, ok
+}
+
+// next returns the first tenancy that ends above an address.
+func (o *occupancy) next(addr uint64) (t tenancy, ok bool) {
+	for n := o.root; n != nil; {
+		if n.hi > addr {
+			t, ok, n = n.tenancy, true, n.left
+		} else {
+			n = n.right
+		}
+	}
+	return t, ok
 }
 
 // owned returns the parts of [lo, hi) that a function owns, in order.
-func (o occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
-	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage && lo < hi; page++ {
-		for _, t := range o[page] {
-			a, b := max(t.lo, lo), min(t.hi, hi)
-			if t.function != function || a >= b {
-				continue
-			}
-			if n := len(parts); n > 0 && parts[n-1].hi == a {
-				parts[n-1].hi = b
-			} else {
-				parts = append(parts, tenancy{a, b, function})
-			}
+func (o *occupancy) owned(lo, hi uint64, function int) (parts []tenancy) {
+	o.each(lo, hi, func(t tenancy) bool {
+		if t.function == function {
+			parts = appendTenancy(parts, t)
 		}
-	}
+		return true
+	})
 	return parts
 }
 
 // within returns the parts of [lo, hi) that have an owner, in order.
-func (o occupancy) within(lo, hi uint64) (parts []tenancy) {
-	if len(o) == 0 || lo >= hi {
-		return nil
-	}
-	for page := lo / occupancyPage; page <= (hi-1)/occupancyPage; page++ {
-		for _, t := range o[page] {
-			a, b := max(t.lo, lo), min(t.hi, hi)
-			if a >= b {
-				continue
-			}
-			if n := len(parts); n > 0 && parts[n-1].hi == a && parts[n-1].function == t.function {
-				parts[n-1].hi = b
-			} else {
-				parts = append(parts, tenancy{a, b, t.function})
-			}
-		}
-	}
+func (o *occupancy) within(lo, hi uint64) (parts []tenancy) {
+	o.each(lo, hi, func(t tenancy) bool {
+		parts = appendTenancy(parts, t)
+		return true
+	})
 	return parts
 }
 
+// isEmpty reports whether no part of [lo, hi) has an owner.
+func (o *occupancy) isEmpty(lo, hi uint64) (empty bool) {
+	empty = true
+	o.each(lo, hi, func(tenancy) bool { empty = false; return false })
+	return empty
+}
+
+// appendTenancy appends a tenancy, or extends the last one if that is of the same function.
+func appendTenancy(parts []tenancy, t tenancy) []tenancy {
+	if n := len(parts); n > 0 && parts[n-1].hi == t.lo && parts[n-1].function == t.function {
+		parts[n-1].hi = t.hi
+		return parts
+	}
+	return append(parts, t)
+}
+
 // places are the occupancies of a dump's processes.
-type places = inherited[occupancy]
+type places = inherited[*occupancy]
 
 func newPlaces(g *recording.ProcessTree) *places {
-	return &places{tree: g, make: func() occupancy { return make(occupancy) }, clone: occupancy.clone}
-}
-
-// An inherited holds one value for each process: a forked child begins with a copy of its
-// parent's, an exec resets it. Queries must be in the order of their times.
-type inherited[T any] struct {
-	tree      *recording.ProcessTree
-	make      func() T
-	clone     func(T) T
-	next      int // index of the next fork to apply
-	processes map[uint32]T
-	execs     map[uint32]uint64 // time of the latest exec applied, by process
-}
-
-// of returns the value of process pid at a time. It belongs to p.
-func (p *inherited[T]) of(pid uint32, time uint64) T {
-	if p.processes == nil {
-		p.processes, p.execs = make(map[uint32]T), make(map[uint32]uint64)
-	}
-	for ; p.next < len(p.tree.Forks) && p.tree.Forks[p.next].Time <= time; p.next++ {
-		b := &p.tree.Forks[p.next]
-		p.exec(b.Parent, b.Time)
-		delete(p.processes, b.PID)
-		if parent, ok := p.processes[b.Parent]; ok && b.Clones {
-			p.processes[b.PID] = p.clone(parent)
-		}
-	}
-	p.exec(pid, time)
-	has, ok := p.processes[pid]
-	if !ok {
-		has = p.make()
-		p.processes[pid] = has
-	}
-	return has
-}
-
-// exec resets the value of a process that has called exec by a time.
-func (p *inherited[T]) exec(pid uint32, time uint64) {
-	if exec := p.tree.LastExec(pid, time); exec > p.execs[pid] {
-		p.execs[pid] = exec
-		delete(p.processes, pid)
-	}
-}
-
-func (o occupancy) clone() occupancy {
-	c := make(occupancy, len(o))
-	for page, t := range o {
-		c[page] = t // place never changes a page's tenancies, it makes new ones
-	}
-	return c
+	return &places{tree: g, make: func() *occupancy { return new(occupancy) }, clone: (*occupancy).clone}
 }

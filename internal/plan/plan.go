@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -47,9 +46,7 @@ type Dump struct {
 	DerivedWith int     // FileMapCount of its process at that time
 	neighbours  neighbours
 
-	// Info describes the file, and Over says that its processes have ended and all of it was
-	// read. Both are for streams.
-	Info os.FileInfo
+	// Over says, in a stream, that its processes have ended and all of it was read.
 	Over bool
 }
 
@@ -95,6 +92,9 @@ func (p *Planner) Add(d *model.Dump) *Dump {
 
 // Finish adds the findings that need the whole dump: problems, fixes and where it was cut.
 func (p *Planner) Finish() {
+	if p.files.overflows() {
+		p.Found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("files with jitted functions are mapped so often that these would be at more than %d further addresses; at the rest of them, they have no name", maxCopied), Advice: "record a shorter time"})
+	}
 	for _, d := range p.dumps {
 		p.Lines[d.Number].Cut, p.Lines[d.Number].CutName = d.Source.Scanned().Cut, d.Source.Scanned().CutName
 		for _, q := range d.Source.Scanned().Problems {
@@ -123,7 +123,13 @@ func (p *Planner) Extend(d *Dump) {
 	d.events += len(events)
 	d.attribution.scan()
 	ds := &p.Lines[d.Number]
-	p.Objects = slices.Grow(p.Objects, len(events))
+	loads := 0
+	for i := range events {
+		if events[i].Kind == jitcode.Load {
+			loads++
+		}
+	}
+	p.Objects = slices.Grow(p.Objects, loads)
 	for i := range events {
 		e := &events[i]
 		if e.Kind != jitcode.Load {
@@ -161,11 +167,11 @@ func (p *Planner) Extend(d *Dump) {
 	if p.rec.CopiesStacks() {
 		p.gaps.scan(d.Dump, events)
 	}
-	if d.places == nil && slices.ContainsFunc(events, func(e jitcode.Event) bool { return e.Kind == jitcode.Move }) {
+	if d.places == nil && loads < len(events) {
 		d.places = newPlaces(&p.rec.ProcessTree)
 		p.mapEvents(d, d.Source.Scanned().Events[:d.events-len(events)], false)
 	}
-	p.Mappings = slices.Grow(p.Mappings, len(events))
+	p.Mappings = slices.Grow(p.Mappings, len(events)+len(events)-loads) // code that moves leaves a place
 	p.mapEvents(d, events, true)
 }
 

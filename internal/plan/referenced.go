@@ -43,7 +43,7 @@ func (p *Planner) DropUnreferenced(ctx context.Context, called calls.Each) error
 	if err != nil {
 		return recording.Error(p.rec.In.Path, err)
 	}
-	jitted := func(pid uint32) bool { return t.addressSpaceOf(pid) != nil }
+	jitted := func(pid uint32) bool { return t.spaces.get(pid) != nil }
 	if err := called(ctx, jitted, t.reference); err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (p *Planner) keep(t *referenced) {
 // referenced records which jitted code of each process is referenced.
 type referenced struct {
 	rec    *recording.Recording
-	ignore uint64                   // bits of an address that are no part of the location
-	code   map[uint32]*pieces       // by process, from its own mappings
-	all    map[uint32]*addressSpace // by process, with code inherited from ancestors
+	ignore uint64                 // bits of an address that are no part of the location
+	code   map[uint32]*pieces     // by process, from its own mappings
+	spaces descent[*addressSpace] // by process, with code inherited from ancestors
 	// seen caches recent addresses.
 	seen [1 << 12]seenReference
 }
@@ -118,7 +118,8 @@ type pieces struct {
 }
 
 func newReferenced(rec *recording.Recording, p *model.Plan) *referenced {
-	t := &referenced{rec: rec, code: make(map[uint32]*pieces), all: make(map[uint32]*addressSpace)}
+	t := &referenced{rec: rec, code: make(map[uint32]*pieces)}
+	t.spaces = descent[*addressSpace]{tree: &rec.ProcessTree, own: func(pid uint32) bool { return t.code[pid] != nil }, of: t.addressSpaceOf}
 	var last *model.Dump
 	for i := range p.Objects {
 		d := p.Objects[i].Dump
@@ -201,7 +202,7 @@ func (t *referenced) reference(pid uint32, _, addr uint64) {
 		return
 	}
 	*s = seenReference{addr, pid}
-	f := t.addressSpaceOf(pid)
+	f := t.spaces.get(pid)
 	if f == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/addrs"
@@ -21,8 +20,21 @@ type regionMapper struct {
 
 // A regionState describes a process at a time.
 type regionState struct {
-	images map[int]int // by region, the image in force
-	there  occupancy   // the placed functions that exist
+	images *occupancy // the image in force, by region
+	there  *occupancy // the placed functions that exist
+}
+
+// image returns the image of a region that is in force; ok is false if there is none yet.
+func (s *regionState) image(region int) (image int, ok bool) {
+	s.images.each(uint64(region), uint64(region)+1, func(t tenancy) bool {
+		image, ok = t.function, true
+		return false
+	})
+	return image, ok
+}
+
+func (s *regionState) setImage(region, image int) {
+	s.images.place(uint64(region), uint64(region)+1, image)
 }
 
 func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
@@ -30,8 +42,8 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
 		states: inherited[*regionState]{
 			tree:  &b.rec.ProcessTree,
-			make:  func() *regionState { return &regionState{make(map[int]int), make(occupancy)} },
-			clone: func(s *regionState) *regionState { return &regionState{maps.Clone(s.images), s.there.clone()} },
+			make:  func() *regionState { return &regionState{new(occupancy), new(occupancy)} },
+			clone: func(s *regionState) *regionState { return &regionState{s.images.clone(), s.there.clone()} },
 		},
 	}
 }
@@ -42,16 +54,16 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
 	region := b.regions[r.region]
 	if region.copied != (addrs.Range{}) {
-		if _, mapped := s.images[r.region]; !mapped {
-			s.images[r.region] = 0
+		if _, mapped := s.image(r.region); !mapped {
+			s.setImage(r.region, 0)
 			b.part(m, region, 0, number, region.copied.Lo, region.copied.Hi)
 		}
 		return
 	}
-	now, ok := s.images[r.region]
+	now, ok := s.image(r.region)
 	next := region.imageWith(b.bundler, number, now)
 	if !ok || next != now {
-		s.images[r.region] = next
+		s.setImage(r.region, next)
 		for _, i := range region.images[next].placedFunctions {
 			if i == number {
 				continue

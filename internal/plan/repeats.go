@@ -14,10 +14,6 @@ import (
 // part of a file. Each isolate of V8 (a worker thread has one) logs all builtins, and may map a
 // copy of them. One object is enough.
 
-// maxRepeatScan bounds the loads that a search for replacing code reads, in each direction. A
-// load with more neighbours does not count as a repeat.
-const maxRepeatScan = 4096
-
 // findRepeats returns the functions of a dump that are loaded where an equal one is. It returns
 // nil for dumps in which code moves. When ctx is cancelled, it returns some of them.
 func (d *Dump) findRepeats(ctx context.Context, files *fileCode) map[int]bool {
@@ -28,7 +24,7 @@ func (d *Dump) findRepeats(ctx context.Context, files *fileCode) map[int]bool {
 	events := d.Source.Scanned().Events
 	r := repeatFinder{same: comparer.Same(), loads: make([]placedLoad, 0, len(events))}
 	r.covered = func(was *placedLoad, until uint64) bool {
-		return files.rec.MapsOver(was.pid, addrs.Range{Lo: was.lo, Hi: was.hi}, d.Clock(was.time), d.Clock(until))
+		return files.histories.Maps(was.pid, addrs.Range{Lo: was.lo, Hi: was.hi}, d.Clock(was.time), d.Clock(until))
 	}
 	for i := range events {
 		switch e := &events[i]; {
@@ -71,11 +67,14 @@ type placedLoad struct {
 // times.
 type repeatFinder struct {
 	loads []placedLoad
-	reach []uint64 // the highest end of code up to each load
 	same  func(i, j int) bool
 
 	// covered reports whether the process mapped something over a load until a time.
 	covered func(was *placedLoad, until uint64) bool
+	// others has the loads from index first up to last, which no other ones overlap. It is
+	// nil until it is needed.
+	others      *otherLoads
+	first, last int
 
 	found map[int]bool
 }
@@ -83,7 +82,7 @@ type repeatFinder struct {
 // repeats reports whether the load at index at repeats the one at index first.
 func (r *repeatFinder) repeats(at, first int) bool {
 	l, was := &r.loads[at], &r.loads[first]
-	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(was, l.time, at) || r.covered(was, l.time) || !r.same(was.function, l.function) {
+	if l.lo != was.lo || l.hi != was.hi || l.pid != was.pid || r.replaced(at, was, l.time) || r.covered(was, l.time) || !r.same(was.function, l.function) {
 		return false
 	}
 	if r.found == nil {
@@ -92,29 +91,88 @@ func (r *repeatFinder) repeats(at, first int) bool {
 	return true
 }
 
-// replaced reports whether other code came, or may have come, to the addresses of a load until a
-// time. at is the index of a load near them.
-func (r *repeatFinder) replaced(was *placedLoad, until uint64, at int) bool {
-	if r.reach == nil {
-		r.reach = make([]uint64, len(r.loads))
-		end := uint64(0)
-		for i := range r.loads {
-			end = max(end, r.loads[i].hi)
-			r.reach[i] = end
+// replaced reports whether other code came to the addresses of a load until a time. at is the
+// index of a load at the same place.
+func (r *repeatFinder) replaced(at int, was *placedLoad, until uint64) bool {
+	for r.last <= at {
+		r.first, r.others = r.last, nil
+		for reach := uint64(0); r.last < len(r.loads) && (r.last == r.first || r.loads[r.last].lo < reach); r.last++ {
+			reach = max(reach, r.loads[r.last].hi)
 		}
 	}
-	other := func(l *placedLoad) bool {
-		return (l.lo != was.lo || l.hi != was.hi) && l.lo < was.hi && l.hi > was.lo && l.time >= was.time && l.time <= until
+	if r.others == nil {
+		r.others = newOtherLoads(r.loads[r.first:r.last])
 	}
-	for i := at - 1; i >= 0 && r.reach[i] > was.lo; i-- {
-		if at-i > maxRepeatScan || other(&r.loads[i]) {
-			return true
+	return r.others.came(was.lo, was.hi, was.time, until)
+}
+
+// otherLoads finds loads that overlap a place and are not at that place themselves. They begin
+// inside it, or below it, or where it begins and end elsewhere.
+type otherLoads struct {
+	times  []uint64       // of all loads, ascending
+	begins addrs.Timeline // the first address of each
+	inside addrs.Timeline // the other addresses of each
+	at     map[uint64]*loadsAt
+}
+
+// loadsAt are the loads that begin at one address, in the order of their times.
+type loadsAt struct {
+	times []uint64
+	ends  []uint64
+	// next is the index of the first later load with another end.
+	next []int
+}
+
+func newOtherLoads(loads []placedLoad) *otherLoads {
+	byTime := slices.Clone(loads)
+	slices.SortStableFunc(byTime, func(a, b placedLoad) int { return cmp.Compare(a.time, b.time) })
+	o := &otherLoads{at: make(map[uint64]*loadsAt)}
+	for _, l := range byTime {
+		o.times = append(o.times, l.time)
+		o.begins.Add(addrs.Range{Lo: l.lo, Hi: l.lo + 1})
+		o.inside.Add(addrs.Range{Lo: l.lo + 1, Hi: l.hi})
+		at := o.at[l.lo]
+		if at == nil {
+			at = new(loadsAt)
+			o.at[l.lo] = at
+		}
+		at.times, at.ends, at.next = append(at.times, l.time), append(at.ends, l.hi), append(at.next, 0)
+	}
+	for _, at := range o.at {
+		for i := len(at.next) - 1; i >= 0; i-- {
+			switch {
+			case i+1 == len(at.next) || at.ends[i+1] != at.ends[i]:
+				at.next[i] = i + 1
+			default:
+				at.next[i] = at.next[i+1]
+			}
 		}
 	}
-	for i := at + 1; i < len(r.loads) && r.loads[i].lo < was.hi; i++ {
-		if i-at > maxRepeatScan || other(&r.loads[i]) {
-			return true
-		}
+	return o
+}
+
+// came reports whether such a load came to [lo, hi) at a time from since to until.
+func (o *otherLoads) came(lo, hi, since, until uint64) bool {
+	from, to := between(o.times, since, until)
+	if o.begins.First(addrs.Range{Lo: lo + 1, Hi: hi}, from, to) >= 0 || o.inside.First(addrs.Range{Lo: lo, Hi: lo + 1}, from, to) >= 0 {
+		return true
 	}
-	return false
+	at := o.at[lo]
+	if at == nil {
+		return false
+	}
+	i, n := between(at.times, since, until)
+	return i < n && (at.ends[i] != hi || at.next[i] < n)
+}
+
+// between returns the indexes of the times from since to until.
+func between(times []uint64, since, until uint64) (from, to int) {
+	from, _ = slices.BinarySearch(times, since)
+	to, _ = slices.BinarySearchFunc(times, until, func(time, until uint64) int {
+		if time <= until {
+			return -1
+		}
+		return 1
+	})
+	return from, to
 }

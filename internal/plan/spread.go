@@ -8,10 +8,13 @@ import (
 
 // A fileCode finds the functions of dumps that lie in files of a recording.
 type fileCode struct {
-	rec *recording.Recording
+	rec       *recording.Recording
+	histories *recording.FileHistories
+	of        map[program]*programFiles
 	// The keys of symbols are a file's name and build id.
-	of      map[program]*programFiles
 	symbols map[string]*recording.FileSymbols
+	copied  int // number of mappings at copies
+	visited int // number of mappings that may be at copies
 }
 
 // A program is a process from its fork, or an exec, on.
@@ -20,16 +23,14 @@ type program struct {
 	since uint64
 }
 
-// programFiles are the executable mappings of a program, and roughly the addresses of those of
-// files.
+// programFiles are the executable mappings of a program.
 type programFiles struct {
-	maps   []recording.FileMap
-	extent recording.Ranges
-	known  int // FileMapCount of the process then; in a stream, it grows
+	*recording.ProgramMaps
+	known int // FileMapCount of the process then; in a stream, it grows
 }
 
 func newFileCode(rec *recording.Recording) *fileCode {
-	return &fileCode{rec: rec, of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols)}
+	return &fileCode{rec: rec, histories: recording.NewFileHistories(rec), of: make(map[program]*programFiles), symbols: make(map[string]*recording.FileSymbols)}
 }
 
 // files returns the mappings of the program that a process runs at a time.
@@ -38,12 +39,7 @@ func (f *fileCode) files(pid uint32, time uint64) *programFiles {
 	known := f.rec.FileMapCount(pid)
 	files := f.of[key]
 	if files == nil || files.known != known {
-		files = &programFiles{maps: f.rec.FileMapsOf(pid, time), known: known}
-		for i := range files.maps {
-			if files.maps[i].Name != "" {
-				files.extent.Add(files.maps[i].Lo, files.maps[i].Hi)
-			}
-		}
+		files = &programFiles{f.histories.Program(pid, time), known}
 		f.of[key] = files
 	}
 	return files
@@ -51,13 +47,20 @@ func (f *fileCode) files(pid uint32, time uint64) *programFiles {
 
 // holds reports whether a function lies in a file at a time.
 func (f *fileCode) holds(pid uint32, time, addr, size uint64) bool {
-	files := f.files(pid, time)
-	if !files.extent.Hold(addr) {
-		return false
-	}
-	_, ok := recording.InForce(files.maps, addr, addr+size, time)
+	_, ok := f.files(pid, time).InForce(addr, addr+size, time)
 	return ok
 }
+
+const (
+	// maxCopied bounds the mappings at copies of files. Every function of V8's program is at
+	// every copy, and there may be a hundred copies.
+	maxCopied = 1 << 20
+	// maxVisited bounds those that are looked at.
+	maxVisited = 16 * maxCopied
+)
+
+// overflows reports whether mappings at copies were left out.
+func (f *fileCode) overflows() bool { return f.copied > maxCopied || f.visited > maxVisited }
 
 // spread appends m and returns the result. For a function in a file, it instead appends a mapping
 // for each copy of that part of the file, from the copy's time on. The function's home is one of
@@ -67,54 +70,51 @@ func (f *fileCode) spread(spread []model.Mapping, m model.Mapping) []model.Mappi
 		return append(spread, m) // perf will unwind nothing
 	}
 	files := f.files(m.PID, m.Time)
-	if !files.extent.Hold(m.Addr) {
-		return append(spread, m)
-	}
-	maps := files.maps
-	in, ok := recording.InForce(maps, m.Addr, m.Addr+m.Len, m.Time)
+	in, ok := files.InForce(m.Addr, m.Addr+m.Len, m.Time)
 	if !ok {
 		return append(spread, m)
 	}
-	off := m.Addr - maps[in].Lo + maps[in].Off
-	home := recording.HomeOf(maps, in, off, m.Len)
-	for i := range maps {
-		c := &maps[i]
-		if !c.Same(&maps[in]) || !c.HasFile(off, m.Len) {
-			continue
-		}
+	off := m.Addr - in.Lo + in.Off
+	home := true
+	files.Each(in, off, m.Len, func(c *recording.FileMap) bool {
 		at := m
 		at.Addr = off - c.Off + c.Lo
-		if i == home {
+		if home {
+			home = false
 			if !f.serves(c, m.PID, off) {
 				spread = append(spread, at)
 			}
-			continue
+			return true
 		}
 		at.Time = c.Time + 1 // after the record of the copy, which takes effect first
 		if c.Hi-c.Lo <= maxSpan {
 			at.Copied = addrs.Range{Lo: c.Lo, Hi: c.Hi}
 		}
-		if in, ok := recording.InForce(maps, at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && in == i {
-			spread = append(spread, at)
+		if now, ok := files.InForce(at.Addr, at.Addr+m.Len, max(m.Time, at.Time)); ok && now == c {
+			if f.copied++; f.copied <= maxCopied {
+				spread = append(spread, at)
+			}
 		}
-	}
+		f.visited++
+		return !f.overflows()
+	})
 	return spread
 }
 
 // homeAddr returns the address at which the loader mapped the code that is at addr. It returns
 // false for code that lies in no file.
-func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (uint64, bool) {
+func (f *fileCode) homeAddr(pid uint32, time, addr, size uint64) (home uint64, ok bool) {
 	files := f.files(pid, time)
-	if !files.extent.Hold(addr) {
-		return 0, false
-	}
-	in, ok := recording.InForce(files.maps, addr, addr+size, time)
+	in, ok := files.InForce(addr, addr+size, time)
 	if !ok {
 		return 0, false
 	}
-	off := addr - files.maps[in].Lo + files.maps[in].Off
-	home := &files.maps[recording.HomeOf(files.maps, in, off, size)]
-	return off - home.Off + home.Lo, true
+	off := addr - in.Lo + in.Off
+	files.Each(in, off, size, func(c *recording.FileMap) bool {
+		home = off - c.Off + c.Lo
+		return false
+	})
+	return home, true
 }
 
 // serves reports whether perf finds a symbol of the file itself for the code at an offset in it.

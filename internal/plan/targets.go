@@ -81,6 +81,10 @@ func (t *referenced) referenceTarget(pid uint32, forkedChildren []*pieces, addr 
 func (t *referenced) forkedChildren() map[uint32][]*pieces {
 	forkedChildren := make(map[uint32][]*pieces)
 	for pid, own := range t.code {
+		parent, only := onlyParent(&t.rec.ProcessTree, pid)
+		if only && t.spaces.get(parent) == nil {
+			continue
+		}
 		for _, from := range t.rec.ProcessTree.Line(pid)[1:] {
 			if t.code[from] != nil {
 				forkedChildren[from] = append(forkedChildren[from], own)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -28,10 +27,18 @@ type FileMap struct {
 	BuildID string                // empty if the recording does not say
 }
 
-// Same reports whether two mappings are of one file.
-func (m *FileMap) Same(o *FileMap) bool {
-	return m.Name == o.Name && m.File == o.File && m.BuildID == o.BuildID
+// file returns what mappings of one file have in common.
+func (m *FileMap) file() fileID { return fileID{m.Name, m.File, m.BuildID} }
+
+// A fileID identifies a mapped file.
+type fileID struct {
+	name    string
+	file    perfdata.FileIdentity
+	buildID string
 }
+
+// Same reports whether two mappings are of one file.
+func (m *FileMap) Same(o *FileMap) bool { return m.file() == o.file() }
 
 // MaxFileMaps bounds how many mappings of a process are kept.
 const MaxFileMaps = 1 << 16
@@ -72,45 +79,7 @@ func (rec *Recording) FileMapCount(pid uint32) int {
 	return 0
 }
 
-// MapsOver reports whether a process made an executable mapping over a part of r after a time, up
-// to another one. Times are those of the recording.
-func (rec *Recording) MapsOver(pid uint32, r addrs.Range, after, until uint64) bool {
-	p := rec.Processes[pid]
-	return p != nil && slices.ContainsFunc(p.FileMaps, func(m FileMap) bool {
-		return m.Lo < r.Hi && m.Hi > r.Lo && m.Time > after && m.Time <= until
-	})
-}
-
-// InForce returns the index of the mapping that covers [lo, hi) at a time. It is the latest one
-// that overlaps the range. The result is false if that one is of memory, or lacks a part of the
-// range.
-func InForce(maps []FileMap, lo, hi, time uint64) (int, bool) {
-	n, _ := slices.BinarySearchFunc(maps, time, func(m FileMap, time uint64) int {
-		if m.Time <= time {
-			return -1
-		}
-		return 1
-	})
-	for i := n - 1; i >= 0; i-- {
-		if m := &maps[i]; m.Lo < hi && m.Hi > lo {
-			return i, m.Lo <= lo && hi <= m.Hi && m.Name != ""
-		}
-	}
-	return 0, false
-}
-
 // HasFile reports whether m maps length bytes of its file, from offset off on.
 func (m *FileMap) HasFile(off, length uint64) bool {
 	return off >= m.Off && off-m.Off <= m.Hi-m.Lo && length <= m.Hi-m.Lo-(off-m.Off)
-}
-
-// HomeOf returns the index of the loader's mapping of a part of a file. It precedes all mappings
-// that the program makes of that part. elfutils finds a program's file only there.
-func HomeOf(maps []FileMap, in int, off, length uint64) int {
-	for i := range maps {
-		if maps[i].Same(&maps[in]) && maps[i].HasFile(off, length) {
-			return i
-		}
-	}
-	return in
 }

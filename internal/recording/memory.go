@@ -163,14 +163,30 @@ func (rs Ranges) Hold(addr uint64) bool {
 	return ok
 }
 
-// ExactRanges returns the addresses of the maps for which keep is true. Its ranges neither
-// overlap nor meet.
-func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
-	for i := range maps {
-		if m := &maps[i]; m.Hi > m.Lo && keep(m) {
-			rs = append(rs, addrs.Range{Lo: m.Lo, Hi: m.Hi})
-		}
+// MemoryOf returns the executable memory of several processes, without parts of files.
+func MemoryOf(processes []*Process) (all Ranges) {
+	for _, p := range processes {
+		all = append(all, p.Memory...)
 	}
+	return all.joined()
+}
+
+// FilesOf returns the executable parts of files of several processes.
+func FilesOf(processes []*Process) (all Ranges) {
+	for _, p := range processes {
+		all = append(all, p.Files...)
+	}
+	return all.joined()
+}
+
+// ExecutableOf returns the executable memory and the executable parts of files of several
+// processes.
+func ExecutableOf(processes []*Process) Ranges {
+	return append(MemoryOf(processes), FilesOf(processes)...).joined()
+}
+
+// joined sorts ranges and joins those that overlap or meet, in place.
+func (rs Ranges) joined() Ranges {
 	slices.SortFunc(rs, func(a, b addrs.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	n := 0
 	for _, r := range rs {
@@ -182,6 +198,17 @@ func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
 		n++
 	}
 	return rs[:n]
+}
+
+// ExactRanges returns the addresses of the maps for which keep is true. Its ranges neither
+// overlap nor meet.
+func ExactRanges(maps []FileMap, keep func(*FileMap) bool) (rs Ranges) {
+	for i := range maps {
+		if m := &maps[i]; m.Hi > m.Lo && keep(m) {
+			rs = append(rs, addrs.Range{Lo: m.Lo, Hi: m.Hi})
+		}
+	}
+	return rs.joined()
 }
 
 // Confidence is how sure it is that a file is the dump of some processes.
@@ -200,9 +227,8 @@ const MaxProbes = 4096
 // KnowsMemory reports whether the recording shows the executable memory of a process that mapped
 // a dump. Memory from before an exec does not count.
 func (rec *Recording) KnowsMemory(m Marker) bool {
-	p, execs := rec.Processes[m.PID], rec.ProcessTree.Execs[m.PID]
-	i, _ := slices.BinarySearch(execs, m.Time+1)
-	return !rec.Lost && p != nil && len(p.Memory) > 0 && (i == 0 || p.latest >= execs[i-1])
+	p := rec.Processes[m.PID]
+	return !rec.Lost && p != nil && len(p.Memory) > 0 && p.latest >= rec.ProcessTree.LastExec(m.PID, m.Time)
 }
 
 // Related returns the processes of the markers, the ancestors whose memory they began with, and
@@ -221,20 +247,22 @@ func (rec *Recording) Related(markers []Marker) (related []*Process) {
 	for len(parents) > 0 {
 		parent := parents[0]
 		parents = parents[1:]
-		for _, b := range g.By[parent] {
-			if b.Clones && !in[b.PID] && len(g.Execs[b.PID]) == 0 {
+		for _, b := range g.ForksBy(parent) {
+			if b.Clones && !in[b.PID] && !g.HasExec(b.PID) {
 				in[b.PID] = true
 				parents = append(parents, b.PID)
 			}
 		}
 	}
+	followed := make(map[fork]bool)
 	for _, m := range markers {
 		pid, time := m.PID, m.Time
 		for range MaxGenerations {
 			b, ok := g.Fork(pid, time)
-			if !ok || !b.Clones || g.LifeEnd(pid, b.Time) <= time {
+			if !ok || !b.Clones || g.LifeEnd(pid, b.Time) <= time || followed[b] {
 				break
 			}
+			followed[b] = true
 			pid, time = b.Parent, b.Time
 			in[pid] = true
 		}

@@ -43,6 +43,8 @@ type Recording struct {
 
 	// Earliest and Latest are those of all times in it that are not 0.
 	Earliest, Latest uint64
+
+	lineage *lineage // nil until it is asked for
 }
 
 // A Marker is a mapping that names a dump.
@@ -84,6 +86,7 @@ func Survey(ctx context.Context, in *Input, counts bool) (*Recording, error) {
 		block, err := blocks.Next()
 		if err == io.EOF {
 			s.Cut = blocks.Cut()
+			s.ProcessTree.sort()
 			return s, nil
 		}
 		if err != nil {
@@ -171,6 +174,7 @@ func (s *Recording) AddAttr(rec perfdata.Record) error {
 // Observe adds what a record other than a sample says. pos is its position in the stream. The
 // error is one of a record that describes an event of a pipe.
 func (s *Recording) Observe(rec perfdata.Record, pos int64) error {
+	s.lineage = nil
 	switch rec.Type {
 	case perfdata.RecordHeaderAttr:
 		if s.In.File == nil {

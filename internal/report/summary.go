@@ -47,17 +47,20 @@ type Summary struct {
 	// BytesRead is the size of Input and of the dumps, each counted once.
 	BytesRead    int64 `json:"bytes_read"`
 	BytesWritten int64 `json:"bytes_written"` // size of Output
+
+	problems index[Problem]
+	notes    index[string]
 }
 
 // Note adds a note, once.
-func (s *Summary) Note(text string) { s.Notes = once(s.Notes, text) }
+func (s *Summary) Note(text string) { s.Notes = s.notes.once(s.Notes, text) }
 
 // Problem adds a problem, once.
-func (s *Summary) Problem(p Problem) { s.Problems = once(s.Problems, p) }
+func (s *Summary) Problem(p Problem) { s.Problems = s.problems.once(s.Problems, p) }
 
 // Add adds the findings of a stage.
 func (s *Summary) Add(found Findings) {
-	s.Problems, s.Notes = once(s.Problems, found.Problems...), once(s.Notes, found.Notes...)
+	s.Problems, s.Notes = s.problems.once(s.Problems, found.Problems...), s.notes.once(s.Notes, found.Notes...)
 }
 
 // Complete reports whether everything that could be injected was injected. A dump that ends

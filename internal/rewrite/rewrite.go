@@ -27,7 +27,7 @@ type Copier struct {
 	Out     output.Sink
 	Markers map[int64]bool // the markers to drop, by position
 	// Jit has the times of each process in which its anonymous memory is dropped.
-	Jit  map[uint32][]recording.Span
+	Jit  map[uint32]recording.Spans
 	Next int // index of the next mapping to insert
 	// Trailer is that of inserted records.
 	Trailer perfdata.Trailer
@@ -200,12 +200,7 @@ func (r *Copier) drops(rec perfdata.Record, time uint64, pos int64) bool {
 	if err != nil || !recording.IsAnonymous(m.Filename) {
 		return false
 	}
-	for _, s := range r.Jit[m.PID] {
-		if s.Holds(time, pos) {
-			return true
-		}
-	}
-	return false
+	return r.Jit[m.PID].Hold(time, pos)
 }
 
 // ExtendBuildIDs adds the objects to a build-id table. A recording without one gets none: the

@@ -17,6 +17,7 @@ import (
 type callees struct {
 	events  int             // number of the dump's events added so far
 	placed  []placed        // sorted by address
+	agreed  []atomic.Uint32 // by the index of the first function at an address: as in effects, of all there
 	effects []atomic.Uint32 // by function: 0 for unknown, else a cfi.Callee + 1
 	strict  bool            // functions remove arguments from their callers' stacks
 	copies  []source.Copy
@@ -52,6 +53,7 @@ func (d *Dump) collectCallees() {
 	if len(c.effects) < len(d.parts) {
 		c.effects = make([]atomic.Uint32, len(d.parts))
 	}
+	c.agreed = make([]atomic.Uint32, len(c.placed))
 }
 
 // codeOf returns the code of the i-th function, valid until the next call.
@@ -85,14 +87,21 @@ func (r *Reader) callee(addr uint64) cfi.Callee {
 func (r *Reader) placed(addr uint64) cfi.Callee {
 	c := &r.d.callees
 	i, _ := slices.BinarySearchFunc(c.placed, addr, func(p placed, addr uint64) int { return cmp.Compare(p.addr, addr) })
-	effect := cfi.CalleeUnknown
-	for first := i; i < len(c.placed) && c.placed[i].addr == addr; i++ {
-		e := r.effect(c.placed[i].function)
-		if i > first && e != effect {
-			return cfi.CalleeUnknown
-		}
-		effect = e
+	if i == len(c.placed) || c.placed[i].addr != addr {
+		return cfi.CalleeUnknown
 	}
+	known := &c.agreed[i]
+	if e := known.Load(); e != 0 {
+		return cfi.Callee(e - 1)
+	}
+	effect := r.effect(c.placed[i].function)
+	for i++; i < len(c.placed) && c.placed[i].addr == addr; i++ {
+		if r.effect(c.placed[i].function) != effect {
+			effect = cfi.CalleeUnknown
+			break
+		}
+	}
+	known.Store(uint32(effect) + 1)
 	return effect
 }
 

@@ -127,7 +127,7 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.listings = nil
 	clear(r.places)
 	p := &r.d.parts[i]
-	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, p.unwind); err != nil {
+	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, r.d.ownUnwinding(p)); err != nil {
 		return nil, err
 	}
 	raw, err := r.window.record(p.load, r.d.order())

@@ -1,6 +1,7 @@
 package jitdump
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
@@ -15,7 +16,7 @@ type pairing struct {
 	inBatch   bool               // the last relevant record was a debug record
 	lastDebug source.Span        // the latest debug record, if no address matches
 	lastAddr  uint64             // the address in it
-	inline    []source.Span      // inline-tree records since the last load
+	inline    []waitingTree      // inline-tree records since the last load
 	tooMany   int                // how many more there were
 	mixed     bool               // the remaining ones may belong to later loads
 	j9        []waitingMetadata  // in the order of the file
@@ -42,6 +43,13 @@ type waiting struct {
 	source.Span
 	batch int
 	early bool // samply's early record, with an inline tree
+}
+
+// A waitingTree is an inline-tree record that may belong to a later load.
+type waitingTree struct {
+	source.Span
+	name  []byte // of the function in it
+	named bool   // name was read
 }
 
 // maxBatches is how many batches of debug records may come between a debug record and its load. The
@@ -82,7 +90,7 @@ func (p *pairing) inlineTree(s source.Span) {
 		p.tooMany++
 		return
 	}
-	p.inline = append(p.inline, s)
+	p.inline = append(p.inline, waitingTree{Span: s})
 }
 
 // inlineTreeOf returns the inline-tree record of a load. Usually one record precedes the load. If
@@ -94,12 +102,17 @@ func (d *Dump) inlineTreeOf(load *jitdump.Raw, name []byte) source.Span {
 	case len(p.inline) == 0:
 		return source.Span{}
 	case len(p.inline) == 1 && p.tooMany == 0 && !p.mixed:
-		s := p.inline[0]
+		s := p.inline[0].Span
 		p.inline = p.inline[:0]
 		return s
 	}
-	for i, s := range p.inline {
-		if string(d.outerName(s)) == string(name) {
+	for i := range p.inline {
+		w := &p.inline[i]
+		if !w.named { // it may be large, and many loads may come before its own
+			w.name, w.named = bytes.Clone(d.outerName(w.Span)), true
+		}
+		if string(w.name) == string(name) {
+			s := w.Span
 			d.interleaved++
 			p.inline = slices.Delete(p.inline, i, i+1)
 			p.mixed = len(p.inline) > 0

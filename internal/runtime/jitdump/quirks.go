@@ -59,6 +59,9 @@ const maxTID = 1 << 22
 // findQuirks adds the line tables of functions scanned since the last call, and decides
 // about the dump as a whole. It fails only with ctx's error.
 func (d *Dump) findQuirks(ctx context.Context) error {
+	if d.constraints.functions == len(d.parts) {
+		return nil
+	}
 	r := d.Reader()
 	r.fixes = new(fixes) // count no fixes here
 	v8 := d.header.Pad == v8Pad

@@ -14,14 +14,14 @@ func (d *Dump) Same() func(i, j int) bool {
 		var all [2]parts
 		for k, f := range [2]int{i, j} {
 			p := d.parts[f]
-			if in[k].hold(d.src, p.load, p.debug, p.inline, p.unwind) != nil {
+			if in[k].hold(d.src, p.load, p.debug, p.inline, d.ownUnwinding(&p)) != nil {
 				return false
 			}
 			all[k] = p
 		}
 		a, b := &all[0], &all[1]
 		return d.sameLoad(&in, a.load, b.load) && d.samePayload(&in, a.debug, b.debug) &&
-			d.samePayload(&in, a.inline, b.inline) && d.samePayload(&in, a.unwind, b.unwind)
+			d.samePayload(&in, a.inline, b.inline) && d.sameUnwinding(&in, a.unwind, b.unwind)
 	}
 }
 
@@ -38,6 +38,15 @@ func (d *Dump) sameLoad(in *[2]window, a, b source.Span) bool {
 		}
 	}
 	return bytes.Equal(loads[0].Name, loads[1].Name) && bytes.Equal(loads[0].Code, loads[1].Code)
+}
+
+// sameUnwinding is samePayload for unwinding records.
+func (d *Dump) sameUnwinding(in *[2]window, a, b source.Span) bool {
+	x, y := d.batchOf(a), d.batchOf(b)
+	if x != nil && y != nil {
+		return x.sum == y.sum
+	}
+	return x == nil && y == nil && d.samePayload(in, a, b)
 }
 
 // samePayload reports whether two records are equal except for their times, or both missing.

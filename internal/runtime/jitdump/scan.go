@@ -91,18 +91,16 @@ func OpenFile(src io.ReaderAt) (*Dump, error) {
 	return d, nil
 }
 
-// grow allocates space for another event and function. It estimates their total from the number up
+// grown returns a list with space for another element. It estimates their total from the number up
 // to offset at, to avoid repeated copying. The estimate is bounded: a sparse file must not cost
 // memory.
-func (d *Dump) grow(at int64) {
-	if len(d.Events) < cap(d.Events) && len(d.parts) < cap(d.parts) {
-		return
+func grown[T any](list []T, at, size int64) []T {
+	n := len(list)
+	if n < cap(list) {
+		return list
 	}
-	n := len(d.Events)
-	guess := 1.0625 * float64(n) * float64(d.size) / float64(max(at, 1))
-	more := int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256)) - n
-	d.Events = slices.Grow(d.Events, more)
-	d.parts = slices.Grow(d.parts, len(d.Events)+more-len(d.parts))
+	guess := 1.0625 * float64(n) * float64(size) / float64(max(at, 1))
+	return slices.Grow(list, int(min(max(guess, 2*float64(n), 256), 4*float64(n)+256))-n)
 }
 
 // Scan reads the records that were written since the last call. A damaged part is dropped and
@@ -246,7 +244,6 @@ func (d *Dump) record(raw *jitdump.Raw) error {
 
 // load adds a function.
 func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
-	d.grow(raw.Offset)
 	p := parts{load: spanOf(raw)}
 	var tables uint64
 	p.unwind, tables = d.unwindingOf(l)
@@ -272,12 +269,11 @@ func (d *Dump) load(raw *jitdump.Raw, l *jitdump.Load) {
 	d.traces = d.traces || isTraced(l.Name)
 	d.high = max(d.high, l.CodeAddr+l.CodeSize)
 	d.pairing.loaded(codeID{l.CodeIndex, l.PID}, len(d.Events))
-	d.grow(raw.Offset)
-	d.Events = append(d.Events, jitcode.Event{
+	d.Events = append(grown(d.Events, raw.Offset, d.size), jitcode.Event{
 		Kind: jitcode.Load, Function: len(d.parts), Time: raw.Timestamp, PID: l.PID, TID: d.thread(l.PID, l.TID),
 		Index: l.CodeIndex, Addr: d.codeStart(l.CodeAddr), Size: l.CodeSize, Tables: tables,
 	})
-	d.parts = append(d.parts, p)
+	d.parts = append(grown(d.parts, raw.Offset, d.size), p)
 	if ok {
 		d.addListings(len(d.parts) - 1)
 	}
@@ -313,7 +309,7 @@ func (d *Dump) move(raw *jitdump.Raw, m *jitdump.Move) {
 	event.OldAddr = event.Addr
 	event.Addr = d.codeStart(m.NewCodeAddr)
 	d.pairing.loaded(codeID{m.CodeIndex, m.PID}, len(d.Events))
-	d.Events = append(d.Events, event)
+	d.Events = append(grown(d.Events, raw.Offset, d.size), event)
 }
 
 // entriesInside reports whether the debug record at s has entries, all inside the function or at

@@ -54,11 +54,9 @@ func (d *Dump) InterpreterFrame(ehFrame []byte, addr, pc uint64) (*jitcode.Frame
 // addUnwind sets the unwind tables of fn.
 func (r *Reader) addUnwind(fn *jitcode.Function) error {
 	if at := r.d.parts[r.function].unwind; at.Size != 0 {
-		raw, err := r.window.record(at, r.d.order())
-		if err != nil {
+		if err := r.sentTables(fn, at); err != nil {
 			return err
 		}
-		r.sentTables(fn, &raw)
 	}
 	sent := len(fn.Unwind.Sent.FDEs) > 0
 	if !r.d.derive || !fn.HasCode() || sent && !r.d.callees.strict {
@@ -97,19 +95,30 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 }
 
 // sentTables sets the producer's unwind tables of fn, if an unwinder can use them. V8 sends empty
-// tables for most functions; they are ignored.
-func (r *Reader) sentTables(fn *jitcode.Function, raw *jitdump.Raw) {
-	table, err := r.checkedTables(fn, raw)
+// tables for most functions; they are ignored. It fails if the record cannot be read again.
+func (r *Reader) sentTables(fn *jitcode.Function, at source.Span) error {
+	var table jitcode.FrameTable
+	var err error
+	if b := r.d.batchOf(at); b != nil {
+		table, err = r.batchTables(fn, b)
+	} else {
+		var raw jitdump.Raw
+		if raw, err = r.window.record(at, r.d.order()); err != nil {
+			return err
+		}
+		table, err = r.checkedTables(fn, &raw)
+	}
 	if err != nil {
 		instead := "the function is left without unwind tables"
 		if r.d.derive {
 			instead = "what the code shows is used instead"
 		}
-		r.problem(raw.Offset, "%s at offset %#x: %v; %s", raw.ID, raw.Offset, err, instead)
+		r.problem(at.Off, "%s at offset %#x: %v; %s", jitdump.IDUnwinding, at.Off, err, instead)
 		r.fixes.unwind.Add(1)
-		return
+		return nil
 	}
 	fn.Unwind.Sent = table
+	return nil
 }
 
 // checkedTables returns the producer's tables of fn, or an error if they are unusable.
@@ -117,9 +126,6 @@ func (r *Reader) checkedTables(fn *jitcode.Function, raw *jitdump.Raw) (jitcode.
 	u, err := raw.Unwinding()
 	if err != nil {
 		return jitcode.FrameTable{}, err
-	}
-	if b := r.d.batchOf(r.d.parts[r.function].unwind); b != nil && len(u.Data) >= b.Offset+b.Size {
-		return r.batchTables(fn, b, &u)
 	}
 	frames, header, err := ehframe.Split(r.d.order(), u.Data, u.HeaderSize)
 	if err != nil || len(frames) == 0 {

@@ -1,7 +1,9 @@
 package jitdump
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/ehframe"
@@ -20,6 +22,11 @@ type unwindBatch struct {
 	record source.Span
 	*ehframe.Batch
 	users int // number of functions with FDEs in it
+
+	// frames are its tables, which stay in memory: any number of functions, in any order, may
+	// have some. sum is the hash of the record's body.
+	frames []byte
+	sum    [sha256.Size]byte
 }
 
 // unwinding records an unwinding record.
@@ -27,7 +34,10 @@ func (d *Dump) unwinding(raw *jitdump.Raw, u *jitdump.Unwinding) {
 	d.endBatch()
 	if b, ok := ehframe.ReadBatch(d.order(), d.addrSize(), u.Data, u.HeaderSize); ok {
 		d.pairing.unwinding(source.Span{}, 0)
-		d.batches = append(d.batches, unwindBatch{record: spanOf(raw), Batch: b})
+		d.batches = append(d.batches, unwindBatch{
+			record: spanOf(raw), Batch: b,
+			frames: bytes.Clone(u.Data[b.Offset : b.Offset+b.Size]), sum: sha256.Sum256(raw.Body),
+		})
 		d.pairing.tables, d.pairing.loading = len(d.batches), false
 		return
 	}
@@ -64,6 +74,14 @@ func (d *Dump) endBatch() {
 	p.tables, p.loading = 0, false
 }
 
+// ownUnwinding returns the unwinding record of a function, unless that is of a batch.
+func (d *Dump) ownUnwinding(p *parts) source.Span {
+	if p.unwind.Size == 0 || d.batchOf(p.unwind) != nil {
+		return source.Span{}
+	}
+	return p.unwind
+}
+
 // batchOf returns the batch of an unwinding record, or nil.
 func (d *Dump) batchOf(s source.Span) *unwindBatch {
 	i, ok := slices.BinarySearchFunc(d.batches, s.Off, func(b unwindBatch, off int64) int { return cmp.Compare(b.record.Off, off) })
@@ -74,8 +92,8 @@ func (d *Dump) batchOf(s source.Span) *unwindBatch {
 }
 
 // batchTables returns the tables of fn in a batch.
-func (r *Reader) batchTables(fn *jitcode.Function, b *unwindBatch, u *jitdump.Unwinding) (jitcode.FrameTable, error) {
-	table, err := b.Check(r.placeOf(fn), u.Data[b.Offset:b.Offset+b.Size])
+func (r *Reader) batchTables(fn *jitcode.Function, b *unwindBatch) (jitcode.FrameTable, error) {
+	table, err := b.Check(r.placeOf(fn), b.frames)
 	if err == nil && len(table.FDEs) > 0 {
 		r.fixes.displaced.Add(1)
 	}

@@ -101,9 +101,9 @@ func apart(rec *recording.Recording, pid uint32, first, last uint64) bool {
 // It probes about recording.MaxProbes functions.
 func codeOf(rec *recording.Recording, pid uint32, at uint64, log *Log) (inside, outside int) {
 	family := rec.Related([]recording.Marker{{PID: pid, Time: min(at, recording.LatestTime)}})
+	memory := recording.ExecutableOf(family)
 	for i := 0; i < len(log.Events); i += 1 + len(log.Events)/recording.MaxProbes {
-		addr := log.Events[i].Addr
-		if slices.ContainsFunc(family, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) }) {
+		if memory.Hold(log.Events[i].Addr) {
 			inside++
 		} else {
 			outside++

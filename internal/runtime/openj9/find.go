@@ -196,7 +196,7 @@ func markCaptures(f *locate.Finder, pid uint32, captures []*Capture, found *repo
 		return err
 	}
 	s := &locate.SideFile{Path: path, File: file, Info: info, Source: d, Scanned: true, Taken: true}
-	f.Files = append(f.Files, s)
+	f.AddFile(s)
 	first, earliest := uint64(0), clock.FirstProgram(f.Rec, pid)
 	for _, c := range d.Captures() {
 		if c.HasTime && f.Rec.ClockError() == "" && c.Time >= earliest && (first == 0 || c.Time < first) {

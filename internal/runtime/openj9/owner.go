@@ -184,9 +184,9 @@ func classesOf(rec *recording.Recording, g *group) (classes []*class) {
 		if pid == 0 || !knowsMemory(rec, pid) {
 			continue
 		}
-		related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+		memory := executableOf(rec, pid)
 		for i, c := range g.captures {
-			if inMemory(related, c.Addr()) {
+			if memory.Hold(c.Addr()) {
 				fits[i] = append(fits[i], pid)
 				count[pid]++
 			}
@@ -232,17 +232,18 @@ func chosen(rec *recording.Recording, c *class, all []*class, samples map[uint32
 	return slices.DeleteFunc(pids, func(pid uint32) bool { return count[pid] < most })
 }
 
-// inMemory reports whether an address is in executable memory of related processes.
-func inMemory(related []*recording.Process, addr uint64) bool {
-	return slices.ContainsFunc(related, func(p *recording.Process) bool { return p.Memory.Hold(addr) || p.Files.Hold(addr) })
+// executableOf returns the executable memory of a process and of those related to it.
+func executableOf(rec *recording.Recording, pid uint32) recording.Ranges {
+	related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+	return recording.ExecutableOf(related)
 }
 
 // capturesIn probes captures, and counts those in executable memory of a process, and others. It
 // probes about recording.MaxProbes captures.
 func capturesIn(rec *recording.Recording, pid uint32, captures []*Capture) (inside, outside int) {
-	related := rec.Related([]recording.Marker{{PID: pid, Time: recording.LatestTime}})
+	memory := executableOf(rec, pid)
 	for i := 0; i < len(captures); i += 1 + len(captures)/recording.MaxProbes {
-		if inMemory(related, captures[i].Addr()) {
+		if memory.Hold(captures[i].Addr()) {
 			inside++
 		} else {
 			outside++

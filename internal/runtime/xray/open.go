@@ -196,7 +196,7 @@ func share(s *recording.Recording, files []*traceFile, opts *config.Options, fou
 	}
 	world := &World{
 		Forks: func(pid uint32) (forks []Fork) {
-			for _, b := range s.ProcessTree.By[pid] {
+			for _, b := range s.ProcessTree.ForksBy(pid) {
 				if b.Clones {
 					forks = append(forks, Fork{PID: b.PID, Time: b.Time})
 				}

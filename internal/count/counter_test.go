@@ -1,0 +1,172 @@
+package count
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/jitinject/jitinject/internal/config"
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/testrec"
+)
+
+// The counter of each sample is the one that going through all mappings, all programs and all
+// ancestors finds.
+func TestCounter_LikeLinearSearch(t *testing.T) {
+	for seed := range uint64(16) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		rec := testrec.NewRecording()
+		const processes, end, space = 6, 60, 4 * counterPage
+		pid := func() uint32 { return 100 + r.Uint32N(processes) }
+		time := func() uint64 { return 1000 + r.Uint64N(end) }
+		addr := func() uint64 { return 1<<20 + r.Uint64N(space) }
+		for range 40 {
+			switch r.IntN(4) {
+			case 0:
+				rec.Fork(pid(), pid(), time())
+			case 1:
+				rec.Comm(pid(), time(), "x", true)
+			default:
+				rec.Mmap2(pid(), time(), addr(), 1+r.Uint64N(space/8), 0, []string{"/lib/x.so", "//anon"}[r.IntN(2)])
+			}
+		}
+		path := filepath.Join(t.TempDir(), "perf.data")
+		rec.Write(t, path)
+		in, err := recording.Open(&config.Options{Input: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		s, err := recording.Survey(t.Context(), in, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dumps []*model.Dump
+		for n := range 3 {
+			d := &model.Dump{Number: n}
+			for range 1 + r.IntN(4) {
+				d.Markers = append(d.Markers, recording.Marker{PID: pid(), Time: time()})
+			}
+			dumps = append(dumps, d)
+		}
+		c := New(s)
+		var mappings []model.Mapping
+		objects := []*model.Object{{Dump: dumps[0], Function: 1}, {Dump: dumps[1], Function: 2}, {Dump: dumps[2], Function: 3}}
+		for range r.IntN(200) {
+			m := model.Mapping{PID: pid(), Time: time(), Addr: addr(), Len: r.Uint64N(space / 16), Object: r.IntN(3), Clear: r.IntN(5) == 0}
+			mappings = append(mappings, m)
+			c.add(&m, objects[m.Object])
+		}
+		if seed%3 == 0 {
+			c.Lacks(dumps[1], 2)
+		}
+		c.prepare(dumps)
+		old := linear{Counter: c, mappings: mappings, objects: objects}
+		old.setPrograms(dumps)
+		for range 150 {
+			pid, time, ip := pid(), time(), addr()
+			got, from, to := c.find(pid, time, ip)
+			if want := old.find(pid, time, ip); got != want {
+				t.Fatalf("seed %d: process %d, time %d, address %#x: got counter %p; want %p", seed, pid, time, ip, got, want)
+			}
+			if time < from || time >= to {
+				t.Fatalf("seed %d: process %d, time %d, address %#x: got a counter from %d to %d", seed, pid, time, ip, from, to)
+			}
+			for other := max(from, 1000); other < min(to, 1000+end); other++ {
+				if want := old.find(pid, other, ip); got != want {
+					t.Fatalf("seed %d: process %d, time %d, address %#x: got counter %p from %d to %d; want %p at %d", seed, pid, time, ip, got, from, to, want, other)
+				}
+			}
+		}
+	}
+}
+
+// A linear finds the counters of samples by going through everything.
+type linear struct {
+	*Counter
+	programs map[uint32][]linearProgram
+	mappings []model.Mapping
+	objects  []*model.Object
+}
+
+type linearProgram struct {
+	from, to, marked uint64
+	dump             int
+}
+
+func (l *linear) find(pid uint32, time, ip uint64) *int64 {
+	g := &l.rec.ProcessTree
+	id, at := pid, time
+	for range recording.MaxGenerations { // forks with equal times may form a circle
+		switch kind, o := l.sight(id, at, ip); {
+		case kind == inFile:
+			return &l.elsewhere
+		case kind == inFunction && o != nil:
+			return &l.Counter.dumps[o.Dump.Number].resolved
+		case kind == inFunction:
+			return l.unseen(pid, time)
+		}
+		b, ok := g.Fork(id, at)
+		if !ok || !b.Clones || b.Time < g.LastExec(id, at) {
+			break
+		}
+		id, at = b.Parent, b.Time
+	}
+	return l.unseen(pid, time)
+}
+
+// sight returns what a process has at an address, and which object if it is a function.
+func (l *linear) sight(pid uint32, time, ip uint64) (kind sightKind, o *model.Object) {
+	g := &l.rec.ProcessTree
+	began, since := max(g.LastExec(pid, time), g.Born(pid, time)), uint64(0)
+	for i := range l.mappings {
+		m := &l.mappings[i]
+		lost := l.lost[lostFunction{int32(l.objects[m.Object].Dump.Number), int32(l.objects[m.Object].Function)}] && !m.Clear
+		if m.PID == pid && m.Time >= max(began, since) && m.Time <= time && ip >= m.Addr && ip < m.Addr+m.Len && !lost {
+			kind, o, since = inFunction, l.objects[m.Object], m.Time
+			if m.Clear {
+				o = nil
+			}
+		}
+	}
+	if p := l.rec.Processes[pid]; p != nil {
+		for i := range p.FileMaps {
+			if m := &p.FileMaps[i]; m.Name != "" && m.Time >= max(began, since) && m.Time <= time && ip >= m.Lo && ip < m.Hi {
+				kind, o, since = inFile, nil, m.Time
+			}
+		}
+	}
+	return kind, o
+}
+
+func (l *linear) setPrograms(dumps []*model.Dump) {
+	g := &l.rec.ProcessTree
+	l.programs = make(map[uint32][]linearProgram)
+	for _, d := range dumps {
+		for _, m := range d.Markers {
+			l.programs[m.PID] = append(l.programs[m.PID], linearProgram{max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time)), g.LifeEnd(m.PID, m.Time), m.Time, d.Number})
+		}
+	}
+	for _, b := range g.Forks() {
+		for _, p := range l.programs[b.Parent] {
+			if b.Clones && b.Time >= p.marked && b.Time < p.to {
+				l.programs[b.PID] = append(l.programs[b.PID], linearProgram{b.Time, g.LifeEnd(b.PID, b.Time), b.Time, p.dump})
+			}
+		}
+	}
+}
+
+func (l *linear) unseen(pid uint32, time uint64) *int64 {
+	var in *linearProgram
+	for i := range l.programs[pid] {
+		p := &l.programs[pid][i]
+		if time >= p.from && time < p.to && (in == nil || p.marked >= in.marked) {
+			in = p
+		}
+	}
+	if in == nil {
+		return &l.process(pid).Unattributed
+	}
+	return &l.dumps[in.dump].unresolved
+}

@@ -1,0 +1,68 @@
+package count
+
+import (
+	"math"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+)
+
+// A page has the stays of functions in counterPage bytes.
+type page struct {
+	stays []stay         // in the order of their times
+	index addrs.Timeline // of the first of them; the others were added since the last search
+}
+
+// A stay is a function at addresses of one page, from a time on.
+type stay struct {
+	time        uint64
+	function    lostFunction // its function is noFunction if the code has left
+	first, last uint16       // offsets in the page, both included
+}
+
+// add adds a stay. Stays come in the order of their times, or nearly so.
+func (p *page) add(s stay) {
+	at := p.upTo(s.time)
+	p.stays = slices.Insert(p.stays, at, s)
+	if at < p.index.Len() {
+		p.index = addrs.Timeline{}
+	}
+}
+
+// upTo returns how many stays began up to a time.
+func (p *page) upTo(time uint64) int {
+	if n := len(p.stays); n == 0 || p.stays[n-1].time <= time {
+		return n
+	}
+	n, _ := slices.BinarySearchFunc(p.stays, time, func(s stay, time uint64) int {
+		if s.time <= time {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// at returns the function at an offset at a time, if it is there since a time. next is when that
+// may change.
+func (p *page) at(t *Counter, since, time uint64, off uint16) (s sight, next uint64) {
+	n := p.upTo(time)
+	next = math.MaxUint64
+	if n < len(p.stays) {
+		next = p.stays[n].time
+	}
+	for i := p.last(off, n); i >= 0 && p.stays[i].time >= since; i = p.last(off, i) {
+		if l := &p.stays[i]; len(t.lost) == 0 || !t.lost[l.function] {
+			return sight{inFunction, l.time, l.function}, next
+		}
+	}
+	return s, next
+}
+
+// last returns the index of the last of the first n stays that has an offset, or -1.
+func (p *page) last(off uint16, n int) int {
+	for i := p.index.Len(); i < len(p.stays); i++ {
+		p.index.Add(addrs.Range{Lo: uint64(p.stays[i].first), Hi: uint64(p.stays[i].last) + 1})
+	}
+	return p.index.Last(addrs.Range{Lo: uint64(off), Hi: uint64(off) + 1}, 0, n)
+}

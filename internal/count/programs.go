@@ -1,0 +1,107 @@
+package count
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/model"
+	"github.com/jitinject/jitinject/internal/recording"
+)
+
+// programs are the programs with jitted code, by pid, in the order of their times.
+type programs map[uint32][]jitProgram
+
+// A jitProgram is a program of a process with jitted code, from a time to a time.
+type jitProgram struct {
+	from, to uint64
+	// dump is the number of its dump: the one that was mapped last. It is its own, or
+	// inherited.
+	dump   int
+	marked uint64 // when that was mapped, or inherited
+
+	// Its children begin with the dump that it began with, or else with that of the last of
+	// its own markers; -1 for none.
+	inherited, own int
+	order          int // of that marker
+}
+
+// A mark is a mapping of a dump by a process.
+type mark struct {
+	recording.Marker
+	dump, order int
+}
+
+// programsOf returns the programs that map dumps, and those of forked children that inherit one.
+func programsOf(g *recording.ProcessTree, dumps []*model.Dump) programs {
+	all := make(programs)
+	var marks []mark
+	for _, d := range dumps {
+		for _, m := range d.Markers {
+			marks = append(marks, mark{m, d.Number, len(marks)})
+		}
+	}
+	if len(marks) == 0 {
+		return all
+	}
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.Time, b.Time) })
+	for _, b := range g.Forks() { // by time, so a parent comes before its children
+		for ; len(marks) > 0 && marks[0].Time <= b.Time; marks = marks[1:] {
+			all.mark(g, &marks[0])
+		}
+		of := all[b.Parent]
+		if len(of) == 0 || !b.Clones || b.Time >= of[len(of)-1].to {
+			continue
+		}
+		parent := of[len(of)-1]
+		dump := parent.inherited
+		if dump < 0 {
+			dump = parent.own
+		}
+		p := all.latest(b.PID, b.Time, g.LifeEnd(b.PID, b.Time))
+		p.inherited = dump
+		if p.marked <= b.Time {
+			p.dump, p.marked = dump, b.Time
+		}
+	}
+	for i := range marks {
+		all.mark(g, &marks[i])
+	}
+	return all
+}
+
+// mark adds a marker. Markers and forks come in the order of their times.
+func (all programs) mark(g *recording.ProcessTree, m *mark) {
+	from := max(g.LastExec(m.PID, m.Time), g.Born(m.PID, m.Time))
+	p := all.latest(m.PID, from, g.LifeEnd(m.PID, m.Time))
+	if m.Time > p.marked || p.own >= 0 || p.inherited < 0 {
+		p.dump, p.marked = m.dump, m.Time
+	}
+	if p.own < 0 || m.order > p.order {
+		p.own, p.order = m.dump, m.order
+	}
+}
+
+// latest returns the program of a process that runs from a time to a time, creating it if needed.
+func (all programs) latest(pid uint32, from, to uint64) *jitProgram {
+	list := all[pid]
+	if n := len(list); n == 0 || list[n-1].to <= from {
+		list = append(list, jitProgram{from: from, to: to, inherited: -1, own: -1})
+		all[pid] = list
+	}
+	return &list[len(list)-1]
+}
+
+// at returns the program of a process at a time, or nil.
+func (all programs) at(pid uint32, time uint64) *jitProgram {
+	list := all[pid]
+	n, _ := slices.BinarySearchFunc(list, time, func(p jitProgram, time uint64) int {
+		if p.from <= time {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 || time >= list[n-1].to {
+		return nil
+	}
+	return &list[n-1]
+}

@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"github.com/jitinject/jitinject/internal/model"
+)
+
+// behind reserves an address for a blank table after end. The address is free of functions and
+// other blank tables at all times. The result is 0 if it would be farther than maxBlankGap, or
+// may lie in a file. libunwind follows frame pointers where a table has no entry, and gives up
+// where there is no table.
+func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
+	if b.taken == nil {
+		b.taken = new(occupancy)
+		for i := range b.placedFunctions {
+			b.take(b.placedFunctions[i].lo, b.placedFunctions[i].hi)
+		}
+	}
+	at := afterBlank(end)
+	for at-end <= maxBlankGap {
+		t, ok := b.taken.next(at)
+		if !ok || t.lo >= at+blankRoom {
+			break
+		}
+		at = afterBlank(t.hi)
+	}
+	if s := b.planner.gaps.dumps[d]; at-end > maxBlankGap || s != nil && s.executes.Hold(at+blankRoom) {
+		return 0
+	}
+	b.take(at, at+blankRoom)
+	return at
+}
+
+// afterBlank returns the first address for a blank table after code or another table.
+func afterBlank(end uint64) uint64 { return (end + 15) &^ 7 }
+
+// take makes addresses taken, in one piece with those between which no blank table has room.
+func (b *bundler) take(lo, hi uint64) {
+	if t, ok := b.taken.last(lo); ok && lo < afterBlank(t.hi)+blankRoom {
+		lo, hi = t.lo, max(hi, t.hi)
+	}
+	for {
+		t, ok := b.taken.next(hi)
+		if !ok || t.lo >= afterBlank(hi)+blankRoom {
+			break
+		}
+		hi = t.hi
+	}
+	b.taken.place(lo, hi, 0)
+}

@@ -1,0 +1,180 @@
+package recording
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/addrs"
+)
+
+// FileHistories has the executable mappings of processes in the order of their times. A process
+// shares those of its ancestors, of which there may be many.
+type FileHistories struct {
+	rec      *Recording
+	of       map[uint32]*fileHistory
+	carriers Carriers // the processes with mappings
+}
+
+// NewFileHistories returns the histories of the processes of a recording, which may still grow.
+func NewFileHistories(rec *Recording) *FileHistories {
+	h := &FileHistories{rec: rec, of: make(map[uint32]*fileHistory)}
+	h.carriers = Carriers{Tree: &rec.ProcessTree, Has: func(pid uint32) bool { return rec.FileMapCount(pid) > 0 }}
+	return h
+}
+
+// A fileHistory has the executable mappings of a process.
+type fileHistory struct {
+	maps  []FileMap // in the order of their times
+	line  addrs.Timeline
+	files map[fileID]*partHistory
+}
+
+// A partHistory has the mappings of one file.
+type partHistory struct {
+	maps []int          // indexes in the history
+	line addrs.Timeline // of the parts of the file, by offset
+}
+
+// history returns the history of a process as far as it is known. It grows with the recording, as
+// long as mappings come in the order of their times.
+func (h *FileHistories) history(pid uint32) *fileHistory {
+	f := h.of[pid]
+	p := h.rec.Processes[pid]
+	if p == nil || f != nil && len(f.maps) == len(p.FileMaps) {
+		if f == nil {
+			f = new(fileHistory)
+		}
+		return f
+	}
+	if f == nil || !f.precedes(p.FileMaps[len(f.maps):]) {
+		f = &fileHistory{files: make(map[fileID]*partHistory)}
+		h.of[pid] = f
+	}
+	byTime := func(a, b FileMap) int { return cmp.Compare(a.Time, b.Time) }
+	more := slices.Clone(p.FileMaps[len(f.maps):])
+	slices.SortStableFunc(more, byTime)
+	for i := range more {
+		f.add(&more[i])
+	}
+	return f
+}
+
+// precedes reports whether no mapping is earlier than those of a history.
+func (f *fileHistory) precedes(maps []FileMap) bool {
+	last := f.maps[len(f.maps)-1].Time
+	return !slices.ContainsFunc(maps, func(m FileMap) bool { return m.Time < last })
+}
+
+// add adds a mapping that is not earlier than the others.
+func (f *fileHistory) add(m *FileMap) {
+	id := m.file()
+	parts := f.files[id]
+	if parts == nil {
+		parts = new(partHistory)
+		f.files[id] = parts
+	}
+	parts.maps = append(parts.maps, len(f.maps))
+	parts.line.Add(addrs.Range{Lo: m.Off, Hi: m.Off + (m.Hi - m.Lo)})
+	f.maps = append(f.maps, *m)
+	f.line.Add(addrs.Range{Lo: m.Lo, Hi: m.Hi})
+}
+
+// upTo returns how many mappings were made up to a time.
+func (f *fileHistory) upTo(time uint64) int {
+	n, _ := slices.BinarySearchFunc(f.maps, time, func(m FileMap, time uint64) int {
+		if m.Time <= time {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// Maps reports whether a process made an executable mapping over a part of r after a time, up to
+// another one. Times are those of the recording.
+func (h *FileHistories) Maps(pid uint32, r addrs.Range, after, until uint64) bool {
+	f := h.history(pid)
+	return f.line.First(r, f.upTo(after), f.upTo(until)) >= 0
+}
+
+// ProgramMaps are the executable mappings of a program: those that its process makes in its whole
+// life, and, unless there was an exec since the fork, those that the parent had then.
+type ProgramMaps struct {
+	layers []mapLayer // those of its process first, then of its ancestors
+}
+
+// A mapLayer has the mappings of a process from one index up to another.
+type mapLayer struct {
+	*fileHistory
+	from, to int
+}
+
+// Program returns the mappings of the program that a process runs at a time.
+func (h *FileHistories) Program(pid uint32, time uint64) *ProgramMaps {
+	if h.rec.In != nil && h.rec.In.Once { // there may be more mappings by now
+		h.carriers.Forget()
+	}
+	maps := new(ProgramMaps)
+	end := h.rec.ProcessTree.LifeEnd(pid, time)
+	for range MaxGenerations {
+		since := max(h.rec.ProcessTree.LastExec(pid, time), h.rec.ProcessTree.Born(pid, time))
+		f := h.history(pid)
+		from, _ := slices.BinarySearchFunc(f.maps, since, func(m FileMap, since uint64) int { return cmp.Compare(m.Time, since) })
+		if to := f.upTo(end); from < to {
+			maps.layers = append(maps.layers, mapLayer{f, from, to})
+		}
+		var more bool
+		if pid, time, more = h.carriers.Next(pid, time); !more {
+			break
+		}
+		end = time
+	}
+	return maps
+}
+
+// InForce returns the mapping that covers [lo, hi) at a time: the latest one that overlaps the
+// range. The result is false if that one is of memory, or lacks a part of the range.
+func (p *ProgramMaps) InForce(lo, hi, time uint64) (*FileMap, bool) {
+	for _, l := range p.layers {
+		if i := l.line.Last(addrs.Range{Lo: lo, Hi: hi}, l.from, min(l.to, l.upTo(time))); i >= 0 {
+			m := &l.maps[i]
+			return m, m.Lo <= lo && hi <= m.Hi && m.Name != ""
+		}
+	}
+	return nil, false
+}
+
+// All calls f for all mappings in the order of their times, until f returns false.
+func (p *ProgramMaps) All(f func(*FileMap) bool) {
+	for _, l := range slices.Backward(p.layers) {
+		for i := l.from; i < l.to; i++ {
+			if !f(&l.maps[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Each calls f for the mappings of length bytes of m's file, from offset off on, in the order of
+// their times, until f returns false. The first one is the home: the loader's mapping, which
+// precedes all that the program makes of that part. elfutils finds a program's file only there.
+func (p *ProgramMaps) Each(m *FileMap, off, length uint64, f func(*FileMap) bool) {
+	p.EachPart(m, off, length, func(c *FileMap) bool { return !c.HasFile(off, length) || f(c) })
+}
+
+// EachPart is Each for mappings of any of these bytes.
+func (p *ProgramMaps) EachPart(m *FileMap, off, length uint64, f func(*FileMap) bool) {
+	for _, l := range slices.Backward(p.layers) {
+		parts := l.files[m.file()]
+		if parts == nil {
+			continue
+		}
+		n, _ := slices.BinarySearch(parts.maps, l.from)
+		to, _ := slices.BinarySearch(parts.maps, l.to)
+		for n = parts.line.First(addrs.Range{Lo: off, Hi: off + length}, n, to); n >= 0; n = parts.line.First(addrs.Range{Lo: off, Hi: off + length}, n+1, to) {
+			if !f(&l.maps[parts.maps[n]]) {
+				return
+			}
+		}
+	}
+}
