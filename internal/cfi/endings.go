@@ -40,6 +40,7 @@ func (s *Synthesizer) endings(frame *state) bool {
 			s.endingsOf(r, frame)
 		}
 	}
+	s.cutCalled(frame)
 	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 	kept, end := s.cuts[:0], uint32(0)
 	for _, c := range s.cuts {
