@@ -192,10 +192,10 @@ func (s *Synthesizer) follow(at uint32) {
 	s.runs = append(s.runs, r)
 }
 
-// dropUses removes the use of the frame pointer at s.ops[at] if it shows nothing new: the function
-// sets the frame pointer, or an earlier use exists.
+// dropUses removes the use of the frame pointer at s.ops[at] if it shows nothing new: an earlier use
+// exists, or the function sets the frame pointer and this is not a gap.
 func (s *Synthesizer) dropUses(at, first int) {
-	if at < len(s.ops) && s.ops[at].kind == opUseFP && (s.setsFP || at > first && s.ops[at-1].kind == opUseFP) {
+	if at < len(s.ops) && s.ops[at].kind == opUseFP && (s.setsFP && !s.later || at > first && s.ops[at-1].kind == opUseFP) {
 		s.ops = append(s.ops[:at], s.ops[at+1:]...)
 	}
 }

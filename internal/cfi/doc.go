@@ -31,7 +31,8 @@
 //   - Code that is reached only by jumps with unknown targets has the frame of these jumps. Code
 //     without any jump to it (exception handlers) has that of the frame pointer, if the function
 //     has one frame pointer everywhere. It may also be data. If all frames are those of a frame
-//     pointer, so is this one. Otherwise the code must end plausibly. See gaps.go.
+//     pointer, so is this one. Otherwise the code must end plausibly. See gaps.go. If a call may have
+//     entered it, nothing is known. See called.go.
 //   - Saved registers are not overwritten through pointers.
 //
 // Rows end where the word below the CFA loses the return address: it is popped, or overwritten.

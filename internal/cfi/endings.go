@@ -7,10 +7,12 @@ import (
 
 // maxEndings bounds how often gaps are searched for ends of frames: again where a jump
 // leads back from the code after one. maxLeft bounds the places that such code goes to.
-// Beyond these, gaps get no rows.
+// Beyond these, gaps get no rows. maxEnding bounds the ops from the load of the frame pointer to the
+// jump out of the function.
 const (
 	maxEndings = 4
 	maxLeft    = 64
+	maxEnding  = 32
 )
 
 // A leftAt is a place that code reaches after the end of a frame, with the state there.
@@ -38,6 +40,7 @@ func (s *Synthesizer) endings(frame *state) bool {
 			s.endingsOf(r, frame)
 		}
 	}
+	s.cutCalled(frame)
 	slices.SortStableFunc(s.cuts, func(a, b piece) int { return cmp.Compare(a.start, b.start) })
 	kept, end := s.cuts[:0], uint32(0)
 	for _, c := range s.cuts {
@@ -72,8 +75,13 @@ func (s *Synthesizer) endingsOf(r run, frame *state) {
 		o := &ops[i]
 		enter(behind, o.off)
 		behind = o.off + 1
-		if o.kind == opSPFromFP && o.imm == 0 { // leave, or mov rsp, rbp
+		switch {
+		case o.kind == opSPFromFP && o.imm == 0: // leave, or mov rsp, rbp
 			now = *frame
+		case !now.live && o.kind == opLoad && o.reg == fp && o.base == baseSP:
+			if before, ok := s.restored(ops[i:], frame); ok {
+				now = before
+			}
 		}
 		if !now.live {
 			continue
@@ -122,4 +130,25 @@ func (s *Synthesizer) leave(at uint32, now state) {
 	if len(s.left) <= maxLeft && !slices.ContainsFunc(s.left, func(l leftAt) bool { return l.at == at }) {
 		s.left = append(s.left, leftAt{at, now})
 	}
+}
+
+// restored returns the state before ops[0], which loads the frame pointer from the stack. ok is true
+// if the code from there on leaves the function with the stack as at the entry. Then it ends the
+// frame without the frame pointer, as HotSpot's methods do (remove_frame of
+// c1_MacroAssembler_x86.cpp, MachEpilogNode::emit of x86_64.ad).
+func (s *Synthesizer) restored(ops []op, frame *state) (before state, ok bool) {
+	before = *frame
+	before.setSP(int64(before.saved[fp]) + int64(ops[0].imm))
+	now := before
+	for i := range ops[:min(maxEnding, len(ops))] {
+		o := &ops[i]
+		switch {
+		case o.kind == opReturn, o.kind == opIndirect, o.kind == opJump && o.imm == outside:
+			return before, now.spOK && now.sp == s.limit && now.intact>>fp&1 != 0
+		case o.kind.ends():
+			return before, false
+		}
+		s.m.apply(&now, o)
+	}
+	return before, false
 }

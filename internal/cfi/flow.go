@@ -196,15 +196,17 @@ func (s *Synthesizer) contradicted(now *state) {
 }
 
 // borrows records an instruction that uses a frame pointer which the function has not set. If a
-// frame is left without any call before, the function began in that frame. Otherwise, if there was
-// a call that may have made the frame, it did.
+// frame is left without any call before, the function began in that frame. It also did if it has
+// popped more than it has pushed: C1's forward_exception ends the frame of the stub that jumps to it
+// (generate_handle_exception of c1_Runtime1_x86.cpp). Functions that drop arguments pop these as
+// well. Otherwise, if there was a call that may have made the frame, it did.
 func (s *Synthesizer) borrows(o *op, now *state) {
 	if s.setsFP || now.fpOK {
 		return
 	}
 	s.usesFP = true
 	switch {
-	case o.kind == opSPFromFP && now.fresh:
+	case o.kind == opSPFromFP && (now.fresh || now.moved && !s.strict):
 		s.inherited = true
 	case now.unproved && !now.fresh:
 		s.made = true

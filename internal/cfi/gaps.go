@@ -139,17 +139,22 @@ func (s *Synthesizer) goesWell(o *op, now *state, behindCall bool) bool {
 	return true
 }
 
-// fits reports whether a state may enter known code.
-func (s *Synthesizer) fits(at uint32, now *state) bool {
+// knownAt returns the state of known code at a place, or nil if there is none.
+func (s *Synthesizer) knownAt(at uint32) *state {
 	i, found := slices.BinarySearchFunc(s.pieces, at, func(p piece, at uint32) int { return cmp.Compare(p.start, at) })
 	if !found {
 		i--
 	}
 	if i < 0 || s.pieces[i].end <= at {
-		return false
+		return nil
 	}
-	p := &s.pieces[i].state
-	return !p.conflicts(now) && (p.spOK && now.spOK || p.fpOK && now.fpOK && p.fp == now.fp)
+	return &s.pieces[i].state
+}
+
+// fits reports whether a state may enter known code.
+func (s *Synthesizer) fits(at uint32, now *state) bool {
+	p := s.knownAt(at)
+	return p != nil && !p.conflicts(now) && (p.spOK && now.spOK || p.fpOK && now.fpOK && p.fp == now.fp)
 }
 
 // maxJudge bounds the passes over the code of gaps in judge.
@@ -162,6 +167,7 @@ func (s *Synthesizer) judge() {
 	for i := range s.targets {
 		s.block(i, func(uint32, *state) {})
 	}
+	s.dropCalled()
 	for range maxJudge {
 		changed := false
 		for i := len(s.targets) - 1; i >= 0; i-- {

@@ -37,7 +37,7 @@ func TestSynthesize_NoCodeOrNoReturn(t *testing.T) {
 		{"a table of jumps, and data in it that pushes", "534883ec20488d0d09000000486304814801c8ffe010000000140000001800000050505848ffd2eb06ffd7eb02ffd64883c4205bc3", []string{"0 rsp+8", "1 rsp+16 rbx", "5 rsp+48 rbx", "21 -", "45 rsp+48 rbx", "47 -"}},
 		{"a table of addresses", "534883ec20ff24c5000000002050005d5d7f00005054005d5d7f000050c9005d5d7f0000ffd2eb06ffd7eb02ffd64883c4205bc3", []string{"0 rsp+8", "1 rsp+16 rbx", "5 rsp+48 rbx", "12 -"}},
 		{"a table of addresses behind a frame pointer", "554889e54883ec20ff24c5000000002050005d5d7f00005054005d5d7f0000ffd2eb06ffd7eb02ffd6c9c3", []string{"0 rsp+8", "1 rsp+16 rbp", "4 rbp+16 rbp"}},
-		{"a subroutine of a function with a frame pointer", "554889e54883ec20e807000000e802000000c9c34883ec18ffd04883c418c3", []string{"0 rsp+8", "1 rsp+16 rbp", "4 rbp+16 rbp", "19 rsp+8", "20 rbp+16 rbp"}},
+		{"a subroutine of a function with a frame pointer", "554889e54883ec20e807000000e802000000c9c34883ec18ffd04883c418c3", []string{"0 rsp+8", "1 rsp+16 rbp", "4 rbp+16 rbp", "19 rsp+8", "20 -"}},
 		{"a subroutine of a function without one", "4883ec08e8050000004883c408c353ffd05bc3", []string{"0 rsp+8", "4 rsp+16", "13 rsp+8", "14 -"}},
 		{"exits behind the end", "554889e54883ec10c9c341ffd541ffd5", []string{"0 rsp+8", "1 rsp+16 rbp", "4 rbp+16 rbp", "9 rsp+8", "10 rbp+16 rbp"}},
 		{"a second entry", "53eb04905331c0ffd25bc3", []string{"0 rsp+8", "1 rsp+16 rbx", "3 -", "7 rsp+16 rbx", "10 rsp+8"}},

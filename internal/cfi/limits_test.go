@@ -30,6 +30,7 @@ func TestSynthesize_TimeIsLinear(t *testing.T) {
 		"loops in loops":               append(slices.Repeat([]byte{0x50, 0x74, 0xfd}, n/8), 0xc3),
 		"endings of frames":            append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0}, slices.Repeat([]byte{0xc9, 0xc3}, n)...),
 		"gaps without frames":          append([]byte{0x53, 0xff, 0xe0}, slices.Repeat([]byte{0x5b, 0xc3, 0x74, 0xf0}, n/2)...),
+		"words that may be addresses":  append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0, 0xcc, 0xcc}, slices.Repeat([]byte{0xeb, 0xfe, 0, 0, 0, 0, 0, 0}, n)...),
 		"into one row of int3":         append([]byte{0x55, 0x48, 0x89, 0xe5, 0xff, 0xe0}, append(traps, slices.Repeat([]byte{0xcc}, n)...)...),
 	} {
 		var s Synthesizer

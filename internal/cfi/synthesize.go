@@ -107,7 +107,9 @@ type Synthesizer struct {
 	cuts             []piece
 	left             []leftAt
 	bad              []bool // targets with code that leads to a place it does not fit
-	mixed            bool   // there are frames that are not classic
+	gapRuns          []gapRun
+	shared           bool // the function has no frame of its own
+	mixed            bool // there are frames that are not classic
 
 	// A return shows that the stack pointer is unknown after calls, or everywhere.
 	doubtCalled, doubtAll bool
@@ -146,6 +148,7 @@ func (s *Synthesizer) synthesize(t jitcode.Target, code []byte, entry *Entry) Re
 		return Result{}
 	}
 	s.code, s.limit = code, s.m.entrySP()
+	s.shared = entry != nil && entry.Shared
 	s.result = Result{Rows: s.result.Rows[:0], Moved: s.result.Moved[:0]}
 	s.arena, s.pieces, s.gaps = s.arena[:0], s.pieces[:0], s.gaps[:0]
 	s.indirect, s.frames = state{}, state{}

@@ -68,6 +68,11 @@ func (s *shadow) update(from, to *moment) (returned *shadowFrame) {
 			s.frames = s.frames[:len(s.frames)-1]
 		}
 		s.frames = append(s.frames, shadowFrame{slot: to.regs.Rsp, ra: to.top, cfa: to.regs.Rsp + 8, regs: savedOf(&to.regs), from: from.regs.Rip})
+	case len(s.frames) > 0 && s.top().moved && to.regs.Rip == s.top().ra && jumped(from, to) && to.regs.Rsp > s.top().slot:
+		// It has popped the return address, and jumps there. HotSpot's interpreter returns so.
+		returned = s.top()
+		s.frames = s.frames[:len(s.frames)-1]
+		return returned
 	case to.regs.Rip == from.top && to.regs.Rsp >= from.regs.Rsp+8 && to.regs.Rsp-from.regs.Rsp < maxPopped:
 		for i, f := range slices.Backward(s.frames) {
 			if f.ra == to.regs.Rip && f.slot == from.regs.Rsp {
@@ -94,6 +99,11 @@ func (s *shadow) follow(from, now *moment, word func(uint64) uint64, returnsTo f
 		s.leaving = false
 	}
 	sp, code := now.regs.Rsp, word(from.regs.Rip)
+	if f := s.top(); f != nil && f.pushed && f.moved && f.slot+8 == sp && jumped(from, now) {
+		// No call has made it, and it was popped before this jump: HotSpot's ExceptionBlob pushes
+		// the address that an exception came from, and continues at its handler.
+		s.frames = s.frames[:len(s.frames)-1]
+	}
 	for f := s.top(); f != nil; f = s.top() {
 		n := len(s.frames)
 		if popped := f.slot+8 == sp && !s.leaving && (isPop(code) || now.top == f.ra); n >= 2 && s.frames[n-2].slot < sp || !f.moved && f.slot < sp && !popped {

@@ -167,6 +167,8 @@ func (w *watch) burst(t *tracer, p *plan) error {
 		st := step{time: now, regs: to.regs, frame: *f}
 		if n := len(s.frames); f.pushed && n >= 2 {
 			st.below = s.frames[n-2]
+		} else if f.pushed {
+			continue // the frame below is unknown: the burst began in it
 		}
 		if regions[r].home != 0 {
 			st.home = to.regs.Rip - regions[r].lo + regions[r].home

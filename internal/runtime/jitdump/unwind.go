@@ -23,19 +23,6 @@ func (d *Dump) DeriveFrames(s source.Surroundings) {
 // phpStub begins the names of the first functions of PHP's JIT, helpers of its traces.
 var phpStub = []byte("JIT$$")
 
-// hotspotInterpreter is HotSpot's name for the code of its template interpreter.
-var hotspotInterpreter = []byte("Interpreter")
-
-// hotspotSafepoint is HotSpot's name for the code that a thread runs at a safepoint. A signal
-// handler continues there at a poll in a loop, without a return address on the stack. Such code
-// begins with push rbx, and the VM stores the return address there later (generate_handler_blob of
-// sharedRuntime_x86_64.cpp). So no row from its entry is valid. Its frame pointer leads to the
-// caller once the address is stored.
-var (
-	hotspotSafepoint = []byte("SafepointBlob")
-	pushRBX          = []byte{0x53}
-)
-
 // HasTraces reports whether code of the dump runs in an interpreter frame. PHP is such a case. Its
 // interpreter, execute_ex, jumps to the functions of the JIT. They have no prologue, end in jumps,
 // and expect the interpreter's registers.
@@ -83,14 +70,7 @@ func (r *Reader) addUnwind(fn *jitcode.Function) error {
 		}
 		found = r.frames.Synthesize(r.d.Target(), fn.Code, &entry)
 	}
-	rows := found.Rows
-	if bytes.Equal(fn.Name, hotspotInterpreter) {
-		rows = cfi.InterpreterRows(r.d.Target(), fn.Code, rows)
-	}
-	if bytes.Equal(fn.Name, hotspotSafepoint) && bytes.HasPrefix(fn.Code, pushRBX) && elf.Machine(r.d.Target().Machine) == elf.EM_X86_64 {
-		rows = nil
-	}
-	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, rows
+	fn.Unwind.CIE, fn.Unwind.Initial, fn.Unwind.Rows = *cie, initial, hotspotRows(r.d.Target(), fn, &found)
 	return nil
 }
 

@@ -105,6 +105,34 @@ func TestUnwind_HotSpotSafepoint(t *testing.T) {
 	}
 }
 
+// Code of HotSpot that is entered by a jump or a return has no rows. A function of that name that
+// returns is something else.
+func TestUnwind_HotSpotJumpedTo(t *testing.T) {
+	exception := []byte{0x52, 0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x10, 0xff, 0xe0} // push rdx; sub rsp,8; call rax; add rsp,16; jmp rax
+	returns := []byte{0x53, 0xff, 0xd0, 0x5b, 0xc3}                                                   // push rbx; call rax; pop rbx; ret
+	for name, want := range map[string]bool{
+		"ExceptionBlob": false, "catch_exception": false, "cont_preempt": false, "cont_returnBarrier": false, "cont_returnBarrierExc": false,
+		"Cont thaw return barrier": false, "Cont thaw return barrier exception": false,
+		"upcall stub exception handler": false, "upcall_stub_exception_handler": false, "Exceptions": true,
+	} {
+		b := newDump(t, x86)
+		b.code(name, 0x1000, exception)
+		b.code(name, 0x2000, returns)
+		d := b.scan()
+		d.DeriveFrames(source.Surroundings{})
+		r := d.Reader()
+		for i, want := range []bool{want, true} {
+			fn, err := r.Function(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(fn.Unwind.Rows) > 0; got != want {
+				t.Errorf("%s at %#x: got rows %+v, want some: %v", name, fn.Addr, fn.Unwind.Rows, want)
+			}
+		}
+	}
+}
+
 // Only the function that HotSpot calls Interpreter gets the rows of its interpreter, where
 // its code is one.
 func TestUnwind_HotSpotInterpreter(t *testing.T) {

@@ -36,6 +36,18 @@ public class Program {
         try { return thrower(n); } catch (IllegalStateException e) { return e.getMessage().length(); } finally { sink++; }
     }
 
+    // It has no stack trace, so that most of the time passes in compiled code.
+    static final RuntimeException QUICK = new RuntimeException(null, null, false, false) { };
+
+    static int deep(int n) {
+        if (n == 0) throw QUICK;
+        return deep(n - 1) + 1;
+    }
+
+    static int shallow(int n) {
+        try { return deep(n); } catch (RuntimeException e) { return 1; }
+    }
+
     static int implicit(int[] a, Object o, int k) {
         try { return a[k] + 10 / (k & 3) + o.hashCode(); } catch (RuntimeException e) { return -1; }
     }
@@ -71,6 +83,7 @@ public class Program {
         int[] a = {1, 2, 3};
         for (int k = 0; k % 256 != 0 || !file.exists(); k++) {
             sum += fib(7) + spilled(k) + callbacks(k) + locked(k) + strings(k) + implicit(a, k % 7 == 0 ? null : a, k & 3);
+            sum += shallow(k & 7);
             if (k % 8 == 0) sum += catcher(k & 3);
         }
         sink = sum;
