@@ -142,8 +142,7 @@ func runFakeVM(t *testing.T, exe, dir string, seed int, env ...string) (map[uint
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.Command(exe, fmt.Sprint(seed), "20", "4", dir)
-	// What the agent keeps until the process ends is no leak.
-	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), env...)
+	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil || stderr.Len() != 0 {
