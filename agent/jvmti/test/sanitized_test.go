@@ -1,0 +1,305 @@
+package jvmti_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jitinject/jitinject/internal/testrec"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A sanitizer is one or more of the compiler's checks. The VM is built without them: it loads
+// their library first, and what they see is the agent, and calls of the C library by anyone.
+type sanitizer struct {
+	name, flag, library string
+	env                 []string
+}
+
+var sanitizers = []sanitizer{{
+	name: "address-undefined", flag: "address,undefined", library: "libasan.so",
+	// HotSpot uses these signals on purpose. The VM has many leaks of its own: short stacks make
+	// the list quick. Its memory for threads is not for the search for leaks to read (use_tls).
+	env: []string{
+		"ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:detect_leaks=1:malloc_context_size=8:exitcode=0",
+		"LSAN_OPTIONS=use_tls=0:exitcode=0", "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1",
+	},
+}, {
+	name: "thread", flag: "thread", library: "libtsan.so",
+	// What the VM does with its own memory is not seen whole, and so not judged.
+	env: []string{"TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=0"},
+}}
+
+// agentName is the sanitized agent's, and part of each stack that the agent is in.
+const agentName = "libagent-sanitized.so"
+
+// compile makes the agent with the sanitizer. Flags and sources may be added.
+func (s *sanitizer) compile(t *testing.T, args ...string) string {
+	t.Helper()
+	so, include := filepath.Join(t.TempDir(), agentName), jdkHome(t)+"/include"
+	compileAgent(t, so, append([]string{"-O1", "-fPIC", "-fno-omit-frame-pointer", "-fvisibility=hidden", "-shared",
+		"-fsanitize=" + s.flag, "-fno-sanitize-recover=undefined", "-I" + include, "-I" + include + "/linux"}, args...)...)
+	return so
+}
+
+// command runs a command with the sanitizer's library in its processes. Addresses are not
+// random, where that is allowed: TSan ends a program that it finds at an address of its own.
+func (s *sanitizer) command(t *testing.T, ctx context.Context, args ...string) *exec.Cmd {
+	t.Helper()
+	out, err := exec.Command(testrec.Tool(t, "gcc"), "-print-file-name="+s.library).Output()
+	library := strings.TrimSpace(string(out))
+	if err != nil || !filepath.IsAbs(library) {
+		testrec.Missing(t, "%s of gcc: %s %v", s.library, out, err)
+	}
+	args = append([]string{"env", "LD_PRELOAD=" + library}, args...)
+	if exec.Command("setarch", "-R", "true").Run() == nil {
+		args = append([]string{"setarch", "-R"}, args...)
+	}
+	// The symbols of a module stand with each stack, whatever the sanitizer's habit.
+	format := `stack_trace_format='    #%n %f %S %M'`
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = cmd.Environ()
+	for _, e := range s.env {
+		if !strings.HasPrefix(e, "LSAN") {
+			e += ":" + format
+		}
+		cmd.Env = append(cmd.Env, e)
+	}
+	return cmd
+}
+
+// findings returns the reports of faults that have the agent in a stack, and those that
+// ended the program.
+func findings(stderr string) []string {
+	var all []string
+	for _, report := range regexp.MustCompile(`(?m)^==================$`).Split(stderr, -1) {
+		if strings.Contains(report, "WARNING: ThreadSanitizer") && strings.Contains(report, agentName) {
+			all = append(all, report)
+		}
+	}
+	for _, part := range strings.Split(stderr, "\n\n") {
+		if strings.Contains(part, " leak of ") && strings.Contains(part, agentName) {
+			all = append(all, part)
+		}
+	}
+	fatal := regexp.MustCompile(`ERROR: AddressSanitizer|runtime error: |FATAL: |has encountered a fatal error`)
+	if at := fatal.FindStringIndex(stderr); at != nil {
+		all = append(all, stderr[at[0]:])
+	}
+	return all
+}
+
+// A busy is a run of Busy.java: how it ends, for how long it works, and how many classes it
+// unloads at least.
+type busy struct {
+	vm                    vm
+	end                   string
+	milliseconds, classes int
+	flags                 []string // of the VM
+}
+
+// endings are Busy's, and the exit codes.
+var endings = map[string]int{"return": 0, "exit": 0, "halt": 0, "attach": 0, "signal": 128 + int(syscall.SIGTERM)}
+
+// run runs Busy with the agent, and returns its dump and standard error. It fails the test unless
+// the program ends as it does without the agent.
+func (b busy) run(t *testing.T, s *sanitizer, so, classes string) (dump, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	end := map[string]string{"signal": "sleep", "attach": "wait"}[b.end]
+	if end == "" {
+		end = b.end
+	}
+	args := append([]string{b.vm.java, "-Xmx256m"}, b.flags...)
+	if b.end != "attach" {
+		args = append(args, "-agentpath:"+so)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := s.command(t, ctx, append(args, "-cp", classes, "Busy", fmt.Sprint(b.milliseconds), fmt.Sprint(b.classes), end)...)
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Stderr = dir, &errs
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// It says this when it has worked long enough.
+	const done = "done true"
+	if _, err := io.CopyN(&out, stdout, int64(len(done))); err == nil {
+		b.act(t, cmd.Process, so, dir)
+	}
+	stdin.Close()
+	io.Copy(&out, stdout)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); !strings.HasPrefix(out.String(), done) || code != endings[b.end] {
+		t.Errorf("got exit code %d, %q; want %d, %q\n%s", code, out.String(), endings[b.end], done, errs.String())
+		return "", errs.String()
+	}
+	if all := dumps(t, dir); len(all) == 1 {
+		return all[0], errs.String()
+	}
+	t.Errorf("got %v; want one dump\n%s", dumps(t, dir), errs.String())
+	return "", errs.String()
+}
+
+// act does to the running program what its end asks for.
+func (b busy) act(t *testing.T, p *os.Process, so, dir string) {
+	t.Helper()
+	switch b.end {
+	case "signal":
+		if err := p.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	case "attach":
+		jcmd := filepath.Join(filepath.Dir(b.vm.java), "jcmd")
+		out, err := exec.Command(jcmd, fmt.Sprint(p.Pid), "JVMTI.agent_load", so, `"dir=`+dir+`"`).CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("return code: 0")) {
+			t.Errorf("%s: %v\n%s", jcmd, err, out)
+		}
+	}
+}
+
+// busyClasses compiles Busy for all the VMs.
+func busyClasses(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command(testrec.Tool(t, "javac"), "--release", "17", "-d", dir, "testdata/Busy.java").CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// runs returns the runs for a VM: with JITINJECT_ALL=1 every end, each with HotSpot's record of
+// inlined calls and with OpenJ9's table of methods. Otherwise there are two, one of them for
+// threads, too.
+func runs(v vm, s *sanitizer) (all []busy) {
+	tables := []string{"-Djava.vm.name=HotSpot playing OpenJ9"}
+	if os.Getenv("JITINJECT_ALL") == "" {
+		all = []busy{{v, "attach", 200, 10, nil}, {v, "exit", 400, 10, tables}}
+		if s.flag == "thread" {
+			return all[:1]
+		}
+		return all
+	}
+	for _, end := range []string{"return", "exit", "halt", "signal", "attach"} {
+		all = append(all, busy{v, end, 3000, 200, nil})
+		// The table needs ids that point to the method: tried with these.
+		if !v.openJ9 && slices.Contains([]string{"17", "21", "25"}, v.version) {
+			all = append(all, busy{v, end, 3000, 200, tables})
+		}
+	}
+	return all
+}
+
+// TestAgent_SanitizedInJavaVMs runs a program that compiles and inlines, loads and unloads classes
+// in many threads, in real VMs, with the agent under the compiler's sanitizers.
+func TestAgent_SanitizedInJavaVMs(t *testing.T) {
+	classes, all := busyClasses(t), vms(t)
+	for _, s := range sanitizers {
+		so := s.compile(t)
+		for _, v := range all {
+			for _, b := range runs(v, &s) {
+				name := fmt.Sprintf("%s/%s/%s", s.name, v.name, b.end)
+				if b.flags != nil {
+					name += "-tables"
+				}
+				t.Run(name, func(t *testing.T) {
+					dump, stderr := b.run(t, &s, so, classes)
+					for _, f := range findings(stderr) {
+						t.Error(f)
+					}
+					if dump == "" {
+						return
+					}
+					noErrors(t, dump)
+					functions := readNames(t, dump)
+					if n := len(named(functions, `^Busy\$Work\.applyAsInt\(I\)I$`)); n < 2 || len(functions) < 100 {
+						t.Errorf("got %d functions, %d of classes that come and go; want 100, 2 or more", len(functions), n)
+					}
+				})
+			}
+		}
+	}
+	if os.Getenv("JITINJECT_ALL") != "" {
+		skipMissing(t, all)
+	}
+}
+
+// TestSanitizers_PlantedFaultsFound proves that the test above can fail: in an agent with a fault
+// of each kind, the fault is found and named.
+func TestSanitizers_PlantedFaultsFound(t *testing.T) {
+	classes, all := busyClasses(t), vms(t)
+	for i, planted := range []map[string]string{
+		{"freed": "heap-use-after-free", "overflow": "signed integer overflow", "leak": "leak of"},
+		{"race": "data race"},
+	} {
+		s := &sanitizers[i]
+		so := s.compile(t, "-Wno-use-after-free", "-I..", "-Wl,--wrap=dump_function", "testdata/planted.c")
+		for fault, want := range planted {
+			for _, v := range all {
+				t.Run(s.name+"/"+fault+"/"+v.name, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+					defer cancel()
+					cmd := s.command(t, ctx, v.java, "-Xmx256m", "-agentpath:"+so, "-cp", classes, "Busy", "300", "0", "return")
+					cmd.Env = append(cmd.Env, "PLANTED="+fault)
+					var stderr bytes.Buffer
+					cmd.Dir, cmd.Stderr = t.TempDir(), &stderr
+					cmd.Run() // a fault may end the program
+					found := findings(stderr.String())
+					if !slices.ContainsFunc(found, func(f string) bool {
+						return strings.Contains(f, want) && strings.Contains(f, "planted_fault")
+					}) {
+						t.Errorf("got %q; want %q in planted_fault\n%s", found, want, stderr.String())
+					}
+				})
+			}
+		}
+	}
+}
+
+// readNames reads the functions of a dump of any VM, without what describes them.
+func readNames(t *testing.T, path string) []*dumped {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := jitdump.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*dumped
+	for r.Offset() < int64(len(b)) {
+		raw, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw.ID != jitdump.IDLoad {
+			continue
+		}
+		load, err := raw.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		load.Name, load.Code = bytes.Clone(load.Name), nil
+		all = append(all, &dumped{Load: load})
+	}
+	return all
+}
