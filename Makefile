@@ -1,12 +1,13 @@
 # make            build bin/jitinject and bin/perf-jitinject; VERSION=1.2.3 for another one than script/version's
 # make agent      build bin/libjitinject-jvmti.so, the agent for Java (gcc, a JDK's headers)
 # make demo       record a real program, inject, show the result
-# make check      install what the tests need, then lint, test and fuzz for seconds
+# make check      install what the tests need, then lint, test, and look for races and fuzz for seconds
 # make interop    what takes longer: other perfs, every object, long fuzzing
 # make bench      compare with perf inject, in the same run; BENCH='-disk DIR -only erlang ...'
 # make growth     time and memory from 10,000 to 300,000 functions, into docs
 # make runtimes   install runtimes of npm and Debian, record and judge them, into docs; RUNTIMES='node@26 php@8.4/sid'
 # make sessions   run the sessions that the documentation shows, and paste what they print; SESSIONS='-only WORD FILE.md ...'
+# make race       all tests under Go's race detector (gcc): an hour
 # make fuzz       fuzz each target for FUZZTIME: a number of inputs, 1000000x, or a time, 5m
 # make lint       gofmt, go vet, staticcheck
 # make man        manual pages into build/man, completions for shells into build/completions
@@ -34,11 +35,15 @@ FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./perfda
               ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/format/xrayfdr:FuzzReader ./internal/format/j9meta:FuzzDecode \
               ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
-              ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject
+              ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
 # Whole runs, of which each takes milliseconds.
 FUZZ_WHOLE  = ./cmd/jitinject:FuzzProgram
 
-.PHONY: build agent demo check test interop bench growth runtimes fuzz fuzz-seconds lint man sessions \
+# What make check has of make race: workers, streams, progress, signals, caches that workers share.
+RACE       = ./inject ./cmd/jitinject ./internal/runtime/jitdump ./internal/format/xrayfdr
+RACE_TESTS = AnyNumberOfWorkers|MadeTogether|SideBySide|^TestStream_|^TestProgress|^TestBar_|^TestInterrupt_|_Interrupted|ChangesWhileRead|^TestCache_LikePerf
+
+.PHONY: build agent demo check test race race-seconds interop bench growth runtimes fuzz fuzz-seconds lint man sessions \
         install install-files install-agent uninstall packages copyright clean
 
 build:
@@ -59,7 +64,7 @@ demo: build
 
 check:
 	script/deps
-	$(MAKE) build lint test fuzz-seconds
+	$(MAKE) build lint test race-seconds fuzz-seconds
 
 # Without the tools (script/deps), tests that need them are skipped.
 test: export JITINJECT_TOOLS ?= required
@@ -67,6 +72,14 @@ test:
 	@mkdir -p build; rm -f build/skips
 	JITINJECT_SKIPS=$(CURDIR)/build/skips $(GO) test -timeout 30m ./...; status=$$?; \
 	if [ -s build/skips ]; then echo "$$(wc -l < build/skips) tests or parts of tests were skipped:"; sort build/skips; fi; exit $$status
+
+# The race detector needs cgo. The command is built without.
+race: export JITINJECT_TOOLS ?= required
+race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 4h ./...
+
+race-seconds:
+	CGO_ENABLED=1 $(GO) test -race -run '$(RACE_TESTS)' $(RACE)
 
 interop:
 	script/interop

@@ -198,6 +198,23 @@ static void JNICALL vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 	dump_close();
 }
 
+// release frees memory that JVMTI gave. NULL is allowed.
+static void release(void *memory)
+{
+	(*agent.jvmti)->Deallocate(agent.jvmti, memory);
+}
+
+// free_event frees the strings and parameters of an extension event: JVMTI allocates
+// each on its own.
+static void free_event(jvmtiExtensionEventInfo *event)
+{
+	for (jint i = 0; i < event->param_count; i++)
+		release(event->params[i].name);
+	release(event->params);
+	release(event->id);
+	release(event->short_description);
+}
+
 // hear_of_unloads asks for HotSpot's event of unloaded classes, which JVMTI
 // itself does not have. Other VMs do without.
 static void hear_of_unloads(void)
@@ -206,11 +223,12 @@ static void hear_of_unloads(void)
 	jvmtiExtensionEventInfo *events;
 	if ((*agent.jvmti)->GetExtensionEvents(agent.jvmti, &count, &events))
 		return;
-	for (jint i = 0; i < count; i++)
+	for (jint i = 0; i < count; i++) {
 		if (!strcmp(events[i].id, "com.sun.hotspot.events.ClassUnload"))
 			(*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, events[i].extension_event_index, class_unload);
-	// What the list points to is left to the VM's end: it is small.
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)events);
+		free_event(&events[i]);
+	}
+	release(events);
 }
 
 // recognize finds out what compile_info is. OpenJ9 is "Eclipse OpenJ9 VM", and
@@ -222,7 +240,7 @@ static void recognize(void)
 		return;
 	agent.openj9 = strstr(name, "OpenJ9") || strstr(name, "IBM J9");
 	agent.hotspot = !agent.openj9 && (strstr(name, "OpenJDK") || strstr(name, "HotSpot"));
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
+	release(name);
 }
 
 static bool ask(const char *what, jvmtiError error)

@@ -208,8 +208,8 @@ static int by_end(const void *a, const void *b)
 
 static bool build_tree(struct debuginfo *d, struct method *outer, uint32_t size)
 {
-	struct place *places = AT(d->places, struct place, 0);
 	uint32_t count = COUNT(d->places, struct place);
+	struct place *places = count ? AT(d->places, struct place, 0) : NULL; // no pointer is computed from NULL
 	for (uint32_t i = 1; i < count; i++) {
 		if (places[i - 1].end > places[i].end) { // which HotSpot does not do
 			qsort(places, count, sizeof *places, by_end);

@@ -145,7 +145,7 @@ func (f *fakeJ9) run() ([]j9function, int) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(f.exe, "dir="+f.dir+f.options)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &f.script, &stdout, &stderr
-	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), f.env...)
+	cmd.Env = append(cmd.Environ(), f.env...)
 	if err := cmd.Run(); err != nil || stderr.Len() != 0 {
 		f.t.Fatalf("got %v; want no error, nothing in stderr\n%s", err, stderr.Bytes())
 	}

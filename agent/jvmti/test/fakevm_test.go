@@ -19,12 +19,27 @@ type postedPlace struct {
 	frames []postedFrame // innermost first
 }
 
-// A posted is a compiled method that fakevm told the agent of.
+// A posted is a compiled method that was posted to the agent.
 type posted struct {
 	addr, size uint64
 	outer      int
-	places     []postedPlace
+	places     []postedPlace // their ends lie in the code and are sorted
+	facts      facts
 }
+
+// facts are what a VM says of methods.
+type facts interface {
+	name(m int) string
+	file(m int) string
+	line(m, bci int) uint32
+}
+
+// fakeFacts are fakevm's.
+type fakeFacts struct{}
+
+func (fakeFacts) name(m int) string      { return fakeName(m) }
+func (fakeFacts) file(m int) string      { return fakeFile(m) }
+func (fakeFacts) line(m, bci int) uint32 { return fakeLine(m, bci) }
 
 func fakeName(m int) string {
 	if m >= 55 {
@@ -60,7 +75,7 @@ type stretch struct {
 // of the place before to its own, and behind the last, its outermost frame.
 func (p *posted) stretches() []stretch {
 	var all []stretch
-	end, behind := 0, []frame{{fakeName(p.outer), fakeFile(p.outer), 0}}
+	end, behind := 0, []frame{p.frame(postedFrame{p.outer, 0}, 0)}
 	for _, place := range p.places {
 		if place.end <= end {
 			continue // describes no code
@@ -77,7 +92,7 @@ func (p *posted) stretches() []stretch {
 // at returns the frames of a place.
 func (p *posted) at(place postedPlace) []frame {
 	if len(place.frames) == 0 {
-		return []frame{{fakeName(p.outer), fakeFile(p.outer), 0}}
+		return []frame{p.frame(postedFrame{p.outer, 0}, 0)}
 	}
 	frames := slices.Clone(place.frames)
 	slices.Reverse(frames)
@@ -86,9 +101,13 @@ func (p *posted) at(place postedPlace) []frame {
 	}
 	var stack []frame
 	for _, f := range frames[:min(len(frames), 257)] {
-		stack = append(stack, frame{fakeName(f.method), fakeFile(f.method), fakeLine(f.method, f.bci)})
+		stack = append(stack, p.frame(f, p.facts.line(f.method, f.bci)))
 	}
 	return stack
+}
+
+func (p *posted) frame(f postedFrame, line uint32) frame {
+	return frame{p.facts.name(f.method), p.facts.file(f.method), line}
 }
 
 func readPosted(t *testing.T, out []byte) map[uint64]*posted {
@@ -100,7 +119,7 @@ func readPosted(t *testing.T, out []byte) map[uint64]*posted {
 	for s.Scan() {
 		fields := strings.Fields(s.Text())
 		if fields[0] == "F" {
-			p = new(posted)
+			p = &posted{facts: fakeFacts{}}
 			if _, err := fmt.Sscanf(s.Text(), "F %x %d %d", &p.addr, &p.size, &p.outer); err != nil {
 				t.Fatal(err)
 			}
@@ -121,12 +140,29 @@ func readPosted(t *testing.T, out []byte) map[uint64]*posted {
 		p.places = append(p.places, place)
 	}
 	for _, p := range all {
-		for i := range p.places { // of code, nothing is outside
-			p.places[i].end = min(max(p.places[i].end, 0), int(p.size))
-		}
-		sort.SliceStable(p.places, func(i, j int) bool { return p.places[i].end < p.places[j].end })
+		p.sort()
 	}
 	return all
+}
+
+// check compares the stacks of what the dump has with those of what was posted.
+func (p *posted) check(d *dumped) error {
+	for _, want := range p.stretches() {
+		for _, offset := range []int{want.start, want.end - 1} {
+			if got := d.stack(uint32(offset)); !slices.Equal(got, want.stack) {
+				return fmt.Errorf("%s +%#x:\ngot  %v\nwant %v", d.Name, offset, got, want.stack)
+			}
+		}
+	}
+	return nil
+}
+
+// sort puts the places in order.
+func (p *posted) sort() {
+	for i := range p.places { // of code, nothing is outside
+		p.places[i].end = min(max(p.places[i].end, 0), int(p.size))
+	}
+	sort.SliceStable(p.places, func(i, j int) bool { return p.places[i].end < p.places[j].end })
 }
 
 // buildFakeVM compiles the agent's sources and our VM into one program.
@@ -142,8 +178,7 @@ func runFakeVM(t *testing.T, exe, dir string, seed int, env ...string) (map[uint
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.Command(exe, fmt.Sprint(seed), "20", "4", dir)
-	// What the agent keeps until the process ends is no leak.
-	cmd.Env = append(append(cmd.Environ(), "ASAN_OPTIONS=detect_leaks=0"), env...)
+	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil || stderr.Len() != 0 {
@@ -171,12 +206,8 @@ func TestAgent_RandomInlineTrees(t *testing.T) {
 						t.Fatalf("seed %d: %s %#x: posted %+v", seed, d.Name, d.CodeAddr, p)
 					}
 					found++
-					for _, want := range p.stretches() {
-						for _, offset := range []int{want.start, want.end - 1} {
-							if got := d.stack(uint32(offset)); !slices.Equal(got, want.stack) {
-								t.Fatalf("seed %d: %s +%#x:\ngot  %v\nwant %v", seed, d.Name, offset, got, want.stack)
-							}
-						}
+					if err := p.check(d); err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
 					}
 				}
 				if found != len(all) {

@@ -122,7 +122,7 @@ static jvmtiError JNICALL GetExtensionEvents(jvmtiEnv *e, jint *count, jvmtiExte
 	(void)e;
 	*count = 1;
 	*events = calloc(1, sizeof **events);
-	(*events)->id = "com.ibm.CompilingStart";
+	(*events)->id = strdup("com.ibm.CompilingStart");
 	return 0;
 }
 
@@ -352,6 +352,8 @@ static void delete_ids(struct class *c)
 	c->ids = NULL;
 }
 
+static struct class *all_classes;
+
 struct class *fake_load(int number, uintptr_t method, int count)
 {
 	struct class *c = calloc(1, sizeof *c);
@@ -362,6 +364,8 @@ struct class *fake_load(int number, uintptr_t method, int count)
 	for (int i = 0; i < count; i++)
 		c->ids[i] = (struct id){method + i * METHOD_SIZE, 0, c, i};
 	fake_classes[number] = c;
+	c->next = all_classes;
+	all_classes = c;
 	UNLOCK;
 	return c;
 }

@@ -20,6 +20,7 @@ struct class {
 	int number, count, held;
 	bool prepared, dead;
 	struct id *ids;
+	struct class *next; // of all classes: dead ones are looked at, too
 };
 
 struct ref {

@@ -85,7 +85,11 @@ static jvmtiError JNICALL GetExtensionEvents(jvmtiEnv *e, jint *count, jvmtiExte
 	(void)e;
 	*count = 1;
 	*events = calloc(1, sizeof **events);
-	(*events)->id = "com.sun.hotspot.events.ClassUnload";
+	(*events)->id = strdup("com.sun.hotspot.events.ClassUnload");
+	(*events)->short_description = strdup("a class is unloaded");
+	(*events)->param_count = 1;
+	(*events)->params = calloc(1, sizeof *(*events)->params);
+	(*events)->params->name = strdup("class");
 	return 0;
 }
 
@@ -195,6 +199,21 @@ static jint JNICALL GetEnv(JavaVM *vm, void **env, jint version)
 static struct JNIInvokeInterface_ vm_table = {.GetEnv = GetEnv};
 static JavaVM vm = &vm_table;
 
+// The code of all functions stays until the end, as its addresses name them. Each begins
+// with a link to another.
+static void *all_code;
+
+static unsigned char *new_code(size_t size)
+{
+	void **link = malloc(sizeof *link + size);
+	memset(link + 1, 0x90, size);
+	pthread_mutex_lock(&out);
+	*link = all_code;
+	all_code = link;
+	pthread_mutex_unlock(&out);
+	return (unsigned char *)(link + 1);
+}
+
 static int below(unsigned *seed, int n)
 {
 	return rand_r(seed) % n;
@@ -223,8 +242,7 @@ static void post(unsigned *seed)
 {
 	enum { DEEP = 301 };
 	int size = below(seed, 2000), outer = below(seed, METHODS), count = below(seed, 10) ? below(seed, 200) : 0;
-	unsigned char *code = malloc(size + 1); // kept: addresses name functions
-	memset(code, 0x90, size + 1);
+	unsigned char *code = new_code(size + 1);
 	jmethodID methods[DEEP];
 	jint bcis[DEEP];
 	int depth = 0, end = 0;
@@ -293,9 +311,8 @@ int main(int argc, char **argv)
 	functions = atoi(argv[2]);
 	pthread_t threads[64];
 	int count = atoi(argv[3]);
-	char *options = text("dir=", 0, 0);
-	options = realloc(options, strlen(argv[4]) + 5);
-	strcat(options, argv[4]);
+	char options[4096];
+	snprintf(options, sizeof options, "dir=%s", argv[4]);
 	if (Agent_OnLoad(&vm, options, NULL))
 		return 1;
 	for (int i = 0; i < count; i++)

@@ -1,0 +1,37 @@
+// Faults for the sanitizers to find, one each time the agent writes a function. The linker lets
+// calls of dump_function come here first: -Wl,--wrap=dump_function. PLANTED in the environment
+// says which fault it is.
+#include "dump.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void __real_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body);
+void __wrap_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body);
+
+static volatile int number = INT_MAX;
+static volatile unsigned long calls;
+
+static void planted_fault(const char *fault)
+{
+	volatile char *memory = malloc(77);
+	memory[0] = 1;
+	if (!strcmp(fault, "leak"))
+		return;
+	free((void *)memory);
+	if (!strcmp(fault, "freed"))
+		memory[5] = 1;
+	else if (!strcmp(fault, "overflow"))
+		number++;
+	else if (!strcmp(fault, "race"))
+		calls++;
+}
+
+void __wrap_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body)
+{
+	const char *fault = getenv("PLANTED");
+	if (fault)
+		planted_fault(fault);
+	__real_dump_function(name, code, size, id, body);
+}
