@@ -66,9 +66,6 @@ func TestUnwindRows_Java(t *testing.T) {
 	for name, options := range map[string][]string{
 		"frame pointers":    {"-XX:+PreserveFramePointer"},
 		"no frame pointers": {"-XX:-PreserveFramePointer"},
-		// Safepoints are frequent, so that the stubs of polls run.
-		"safepoints and frame pointers":    {"-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+SafepointALot", "-XX:GuaranteedSafepointInterval=1"},
-		"safepoints and no frame pointers": {"-XX:-PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+SafepointALot", "-XX:GuaranteedSafepointInterval=1"},
 		// Compiled code calls interpreted methods, and these call compiled ones.
 		"interpreted": {"-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,Program.fib", "-XX:CompileCommand=exclude,Program.spilled"},
 	} {
