@@ -7,16 +7,16 @@ package cfi
 // (emit_to_interp_stub of compiledIC_x86.cpp and compiledIC_aarch64.cpp). On arm64 there are also
 // trampolines for calls over long distances (emit_trampoline_stub of macroAssembler_aarch64.cpp).
 // The return address of the call is on top of the stack, or in its register. Other stubs of HotSpot
-// leave by a jump, too, but run in the method's frame. So code that leaves the function needs a sign
-// of that. Each of these is one:
+// leave by a jump, too, but run in the method's frame. So code that leaves the function needs a
+// sign of that. Each of these is one:
 //
 //   - It uses the frame pointer, or leads to known code that has the frame.
 //   - It pops more than it has pushed, or overwrites the word that would be the return address.
 //   - It jumps to a function that changes the stack of its caller.
 //   - It is nothing but a jump: a call would lead to the target instead. C2's handler of exceptions
 //     is one (emit_exception_handler of x86.ad and aarch64.ad).
-//   - It calls something, and the function does not call it: the function makes all its calls in its
-//     frame. C1's handler of exceptions calls (emit_exception_handler of c1_LIRAssembler_x86.cpp).
+//   - It calls something, and the function does not call it: the function makes all its calls in
+//     its frame. C1's handler of exceptions calls (emit_exception_handler of c1_LIRAssembler_x86.cpp).
 //     To push an address and jump is to call: C1's handler of deoptimization does so
 //     (emit_deopt_handler there, and in c1_LIRAssembler_aarch64.cpp with the link register).
 //
@@ -81,9 +81,9 @@ func (s *Synthesizer) cutPrologue(r run, frame *state) {
 	s.cuts = s.cuts[:known]
 }
 
-// dropCalled marks the targets in gaps that a call may have entered as bad. Functions without a frame
-// of their own leave by jumps everywhere, and are not HotSpot's. If gaps have only the return address
-// on the stack, as Erlang's do, a call that enters them changes nothing.
+// dropCalled marks the targets in gaps that a call may have entered as bad. Functions without a
+// frame of their own leave by jumps everywhere, and are not HotSpot's. If gaps have only the return
+// address on the stack, as Erlang's do, a call that enters them changes nothing.
 func (s *Synthesizer) dropCalled() {
 	if s.shared || s.gap.spOK && s.gap.sp == s.limit {
 		return

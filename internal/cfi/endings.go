@@ -7,8 +7,8 @@ import (
 
 // maxEndings bounds how often gaps are searched for ends of frames: again where a jump
 // leads back from the code after one. maxLeft bounds the places that such code goes to.
-// Beyond these, gaps get no rows. maxEnding bounds the ops from the load of the frame pointer to the
-// jump out of the function.
+// Beyond these, gaps get no rows. maxEnding bounds the ops from the load of the frame pointer
+// to the jump out of the function.
 const (
 	maxEndings = 4
 	maxLeft    = 64
@@ -132,9 +132,9 @@ func (s *Synthesizer) leave(at uint32, now state) {
 	}
 }
 
-// restored returns the state before ops[0], which loads the frame pointer from the stack. ok is true
-// if the code from there on leaves the function with the stack as at the entry. Then it ends the
-// frame without the frame pointer, as HotSpot's methods do (remove_frame of
+// restored returns the state before ops[0], which loads the frame pointer from the stack. ok is
+// true if the code from there on leaves the function with the stack as at the entry. Then it ends
+// the frame without the frame pointer, as HotSpot's methods do (remove_frame of
 // c1_MacroAssembler_x86.cpp, MachEpilogNode::emit of x86_64.ad).
 func (s *Synthesizer) restored(ops []op, frame *state) (before state, ok bool) {
 	before = *frame

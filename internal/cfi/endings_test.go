@@ -33,7 +33,7 @@ func rowsIn(t *testing.T, s *Synthesizer, code string, from uint64) string {
 }
 
 // C1's methods end their frame without the frame pointer before they pass an exception on: add rsp,
-// 16; pop rbp; jmp. A load of another word is no end, and a pop of it from a stack that is not empty then.
+// 16; pop rbp; jmp. It is no end if another word is loaded, or if the stack is not empty then.
 func TestSynthesize_FrameEndsInGap(t *testing.T) {
 	for code, want := range map[string]string{
 		"90" + "4883c410" + "5d" + "e9" + away:   "20 rbp+16 rbp, 26 rsp+8",

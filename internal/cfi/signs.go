@@ -185,8 +185,8 @@ func (s *Synthesizer) onlyJumps(i int) bool {
 	return o.kind == opJump && o.imm == outside && o.off == r.start
 }
 
-// makesReturn reports whether code that jumps with a state has made a return address for the target:
-// it has pushed more than it popped, or written to the register.
+// makesReturn reports whether code that jumps with a state has made a return address for the
+// target: it has pushed more than it popped, or written to the register.
 func (s *Synthesizer) makesReturn(now *state) bool {
 	if s.m.linked {
 		return now.intact>>ra&1 == 0
