@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/model"
 )
 
@@ -10,18 +11,18 @@ import (
 // where there is no table.
 func (b *bundler) behind(d *model.Dump, end uint64) uint64 {
 	if b.taken == nil {
-		b.taken = new(occupancy)
+		b.taken = new(addrs.Owners)
 		for i := range b.placedFunctions {
 			b.take(b.placedFunctions[i].lo, b.placedFunctions[i].hi)
 		}
 	}
 	at := afterBlank(end)
 	for at-end <= maxBlankGap {
-		t, ok := b.taken.next(at)
-		if !ok || t.lo >= at+blankRoom {
+		t, ok := b.taken.Next(at)
+		if !ok || t.Lo >= at+blankRoom {
 			break
 		}
-		at = afterBlank(t.hi)
+		at = afterBlank(t.Hi)
 	}
 	if s := b.planner.gaps.dumps[d]; at-end > maxBlankGap || s != nil && s.executes.Hold(at+blankRoom) {
 		return 0
@@ -35,15 +36,15 @@ func afterBlank(end uint64) uint64 { return (end + 15) &^ 7 }
 
 // take makes addresses taken, in one piece with those between which no blank table has room.
 func (b *bundler) take(lo, hi uint64) {
-	if t, ok := b.taken.last(lo); ok && lo < afterBlank(t.hi)+blankRoom {
-		lo, hi = t.lo, max(hi, t.hi)
+	if t, ok := b.taken.Last(lo); ok && lo < afterBlank(t.Hi)+blankRoom {
+		lo, hi = t.Lo, max(hi, t.Hi)
 	}
 	for {
-		t, ok := b.taken.next(hi)
-		if !ok || t.lo >= afterBlank(hi)+blankRoom {
+		t, ok := b.taken.Next(hi)
+		if !ok || t.Lo >= afterBlank(hi)+blankRoom {
 			break
 		}
-		hi = t.hi
+		hi = t.Hi
 	}
-	b.taken.place(lo, hi, 0)
+	b.taken.Place(lo, hi, 0)
 }

@@ -70,7 +70,7 @@ type bundler struct {
 	pids map[*model.Dump][]uint32
 	// taken has the addresses of functions and blank tables, and gaps between them that are
 	// too small for a blank table. It is nil before the first call of behind.
-	taken *occupancy
+	taken *addrs.Owners
 	blind bool // the references of samples are unknown
 }
 

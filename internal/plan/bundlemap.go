@@ -99,19 +99,19 @@ func (b *bundleMapper) born(before uint64) {
 }
 
 // hide makes [lo, hi) show nothing where it would show generation 0, and returns those parts.
-func hide(o *occupancy, lo, hi uint64) (hidden []addrs.Range) {
-	for _, t := range append(o.within(lo, hi), tenancy{hi, hi, nothing}) {
-		if lo < t.lo {
-			hidden = append(hidden, addrs.Range{Lo: lo, Hi: t.lo})
-			o.place(lo, t.lo, nothing)
+func hide(o *addrs.Owners, lo, hi uint64) (hidden []addrs.Range) {
+	for _, t := range append(o.Within(lo, hi), addrs.Tenancy{Lo: hi, Hi: hi, Owner: nothing}) {
+		if lo < t.Lo {
+			hidden = append(hidden, addrs.Range{Lo: lo, Hi: t.Lo})
+			o.Place(lo, t.Lo, nothing)
 		}
-		lo = t.hi
+		lo = t.Hi
 	}
 	return hidden
 }
 
 // show adds the mappings that are missing for a placed function to be seen from m's time on.
-func (b *bundleMapper) show(o *occupancy, m model.Mapping, number int) {
+func (b *bundleMapper) show(o *addrs.Owners, m model.Mapping, number int) {
 	r := &b.placedFunctions[number]
 	obj := &b.planner.Objects[r.object]
 	g := &b.rec.ProcessTree
@@ -130,8 +130,8 @@ func (b *bundleMapper) show(o *occupancy, m model.Mapping, number int) {
 	if !seenAs(o, r.lo, r.hi, r.object, implied) || mapped && b.intruded(&m, r, obj.Dump, since) {
 		b.part(m, r.lo, r.hi, obj)
 	}
-	if !implied || r.shared || !o.isEmpty(r.lo, r.hi) {
-		o.place(r.lo, r.hi, r.object)
+	if !implied || r.shared || !o.IsEmpty(r.lo, r.hi) {
+		o.Place(r.lo, r.hi, r.object)
 	}
 }
 
@@ -148,19 +148,19 @@ func (b *bundleMapper) intruded(m *model.Mapping, r *placed, d *model.Dump, sinc
 
 // seenAs reports whether all of [lo, hi) is seen as an object. implied says that this is so where
 // o has no entry.
-func seenAs(o *occupancy, lo, hi uint64, object int, implied bool) bool {
+func seenAs(o *addrs.Owners, lo, hi uint64, object int, implied bool) bool {
 	at := lo
-	for _, t := range o.within(lo, hi) {
-		if t.function != object || t.lo > at && !implied {
+	for _, t := range o.Within(lo, hi) {
+		if t.Owner != object || t.Lo > at && !implied {
 			return false
 		}
-		at = t.hi
+		at = t.Hi
 	}
 	return implied || at >= hi
 }
 
 // whole maps all of a bundle. Then it maps again the parts that must show something else.
-func (b *bundleMapper) whole(o *occupancy, m model.Mapping, obj *model.Object) {
+func (b *bundleMapper) whole(o *addrs.Owners, m model.Mapping, obj *model.Object) {
 	b.part(m, obj.Bundle.Region.Low, obj.Bundle.Region.High, obj)
 	m.Tables = 0
 	for i := range obj.Bundle.Members {
@@ -169,17 +169,17 @@ func (b *bundleMapper) whole(o *occupancy, m model.Mapping, obj *model.Object) {
 			hide(o, r.lo, r.hi)
 		}
 	}
-	for _, t := range o.within(obj.Bundle.Region.Low, obj.Bundle.Region.High) {
+	for _, t := range o.Within(obj.Bundle.Region.Low, obj.Bundle.Region.High) {
 		switch {
-		case t.function == m.Object:
-		case t.function == nothing:
+		case t.Owner == m.Object:
+		case t.Owner == nothing:
 			c := m
-			c.Clear, c.Addr, c.Len = true, t.lo, t.hi-t.lo
+			c.Clear, c.Addr, c.Len = true, t.Lo, t.Hi-t.Lo
 			b.add(c)
 		default:
 			other := m
-			other.Object = t.function
-			b.part(other, t.lo, t.hi, &b.planner.Objects[t.function])
+			other.Object = t.Owner
+			b.part(other, t.Lo, t.Hi, &b.planner.Objects[t.Owner])
 		}
 	}
 }
@@ -193,8 +193,8 @@ func (b *bundleMapper) part(m model.Mapping, lo, hi uint64, obj *model.Object) {
 func (b *bundleMapper) add(m model.Mapping) { b.out = append(b.out, m) }
 
 // clear clears a range that code has left.
-func (b *bundleMapper) clear(o *occupancy, m model.Mapping) {
-	o.place(m.Addr, m.Addr+m.Len, nothing)
+func (b *bundleMapper) clear(o *addrs.Owners, m model.Mapping) {
+	o.Place(m.Addr, m.Addr+m.Len, nothing)
 	if m.Object = b.objectOf[m.Object]; m.Object >= 0 {
 		b.add(m)
 	}

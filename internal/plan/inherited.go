@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/jitinject/jitinject/internal/addrs"
 	"github.com/jitinject/jitinject/internal/recording"
 )
 
@@ -43,4 +44,11 @@ func (p *inherited[T]) exec(pid uint32, time uint64) {
 		p.execs[pid] = exec
 		delete(p.processes, pid)
 	}
+}
+
+// places have the owner of each address, for each of a dump's processes. The owners are functions.
+type places = inherited[*addrs.Owners]
+
+func newPlaces(g *recording.ProcessTree) *places {
+	return &places{tree: g, make: func() *addrs.Owners { return new(addrs.Owners) }, clone: (*addrs.Owners).Clone}
 }

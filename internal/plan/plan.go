@@ -196,9 +196,9 @@ func (p *Planner) mapEvents(d *Dump, events []jitcode.Event, add bool) {
 				o := d.places.of(pid, m.Time)
 				// without times, the function is at both addresses all the time
 				if e.Kind == jitcode.Move && add && d.Match.Kind != report.ClockNone {
-					p.leave(m, o.owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
+					p.leave(m, o.Owned(e.OldAddr, e.OldAddr+e.Size, e.Function))
 				}
-				o.place(e.Addr, e.Addr+e.Size, e.Function)
+				o.Place(e.Addr, e.Addr+e.Size, e.Function)
 			}
 			if add {
 				before := len(p.Mappings)
@@ -255,11 +255,11 @@ func (n neighbours) withTables(e *jitcode.Event) uint64 {
 
 // leave adds mappings that clear the parts where m's function was, except for addresses where it
 // will be again.
-func (p *Planner) leave(m model.Mapping, parts []tenancy) {
+func (p *Planner) leave(m model.Mapping, parts []addrs.Tenancy) {
 	m.Clear = true
 	lo, hi := m.Addr, m.Addr+m.Len
 	for _, t := range parts {
-		for _, part := range [][2]uint64{{t.lo, min(t.hi, lo)}, {max(t.lo, hi), t.hi}} {
+		for _, part := range [][2]uint64{{t.Lo, min(t.Hi, lo)}, {max(t.Lo, hi), t.Hi}} {
 			if part[0] < part[1] {
 				m.Addr, m.Len = part[0], part[1]-part[0]
 				p.Mappings = append(p.Mappings, m)

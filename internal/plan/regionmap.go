@@ -20,21 +20,21 @@ type regionMapper struct {
 
 // A regionState describes a process at a time.
 type regionState struct {
-	images *occupancy // the image in force, by region
-	there  *occupancy // the placed functions that exist
+	images *addrs.Owners // the image in force, by region
+	there  *addrs.Owners // the placed functions that exist
 }
 
 // image returns the image of a region that is in force; ok is false if there is none yet.
 func (s *regionState) image(region int) (image int, ok bool) {
-	s.images.each(uint64(region), uint64(region)+1, func(t tenancy) bool {
-		image, ok = t.function, true
+	s.images.Each(uint64(region), uint64(region)+1, func(t addrs.Tenancy) bool {
+		image, ok = t.Owner, true
 		return false
 	})
 	return image, ok
 }
 
 func (s *regionState) setImage(region, image int) {
-	s.images.place(uint64(region), uint64(region)+1, image)
+	s.images.Place(uint64(region), uint64(region)+1, image)
 }
 
 func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
@@ -42,8 +42,8 @@ func newRegionMapper(b *bundler, add func(model.Mapping)) *regionMapper {
 		bundler: b, tabled: make(map[mappedBundle]bool), add: add,
 		states: inherited[*regionState]{
 			tree:  &b.rec.ProcessTree,
-			make:  func() *regionState { return &regionState{new(occupancy), new(occupancy)} },
-			clone: func(s *regionState) *regionState { return &regionState{s.images.clone(), s.there.clone()} },
+			make:  func() *regionState { return &regionState{new(addrs.Owners), new(addrs.Owners)} },
+			clone: func(s *regionState) *regionState { return &regionState{s.images.Clone(), s.there.Clone()} },
 		},
 	}
 }
@@ -68,12 +68,12 @@ func (b *regionMapper) show(m model.Mapping, number int) {
 			if i == number {
 				continue
 			}
-			for _, t := range s.there.owned(b.placedFunctions[i].lo, b.placedFunctions[i].hi, i) {
-				b.part(m, region, next, i, t.lo, t.hi)
+			for _, t := range s.there.Owned(b.placedFunctions[i].lo, b.placedFunctions[i].hi, i) {
+				b.part(m, region, next, i, t.Lo, t.Hi)
 			}
 		}
 	}
-	s.there.place(r.lo, r.hi, number)
+	s.there.Place(r.lo, r.hi, number)
 	b.part(m, region, next, number, r.lo, r.hi)
 }
 
@@ -129,5 +129,5 @@ func (m *image) find(b *bundler, placed int) int {
 
 // clear records that code has left a range.
 func (b *regionMapper) clear(m model.Mapping) {
-	b.states.of(m.PID, m.Time).there.place(m.Addr, m.Addr+m.Len, nothing)
+	b.states.of(m.PID, m.Time).there.Place(m.Addr, m.Addr+m.Len, nothing)
 }
