@@ -4,6 +4,7 @@
 #include "dump.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,23 @@ void __wrap_dump_function(const char *name, const void *code, size_t size, uint3
 
 static volatile int number = INT_MAX;
 static volatile unsigned long calls;
+
+static void *count(void *unused)
+{
+	calls++;
+	return unused;
+}
+
+// race has another thread write what this one writes, without a lock: whenever they do, and
+// however few threads of the VM write functions.
+static void race(void)
+{
+	pthread_t other;
+	if (pthread_create(&other, NULL, count, NULL))
+		abort();
+	count(NULL);
+	pthread_join(other, NULL);
+}
 
 static void planted_fault(const char *fault)
 {
@@ -25,7 +43,7 @@ static void planted_fault(const char *fault)
 	else if (!strcmp(fault, "overflow"))
 		number++;
 	else if (!strcmp(fault, "race"))
-		calls++;
+		race();
 }
 
 void __wrap_dump_function(const char *name, const void *code, size_t size, uint32_t id, const struct buffer *body)
