@@ -182,7 +182,7 @@ func (c *buildIDCache) holds(entry string, object *sys.File) bool {
 }
 
 // copy makes an object available under another name. Bundles are sparse, so they get a hard link if
-// possible. Other objects are copied: a hard link would change their ctime, which the index uses.
+// possible. Other objects are copied, as perf does.
 func (c *buildIDCache) copy(to string, from *sys.File, second bool) error {
 	dir, err := c.root.OpenFile(path.Dir(to), unix.O_DIRECTORY, 0)
 	if err != nil {
