@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/jitinject/jitinject/internal/nearest"
 	"io"
 	"os"
 	"path/filepath"
@@ -109,10 +110,10 @@ func notACommand(word string) error {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
-	if meant := nearest(word, names); meant != "" {
+	if meant := nearest.Word(word, names); meant != "" {
 		return usageError(fmt.Sprintf("there is no command %s; did you mean %s?", typed(word), meant))
 	}
-	if meant := nearest(word, perfCommands); meant != "" {
+	if meant := nearest.Word(word, perfCommands); meant != "" {
 		return usageError(fmt.Sprintf("there is no command %s; did you mean perf %s?", typed(word), meant))
 	}
 	return usageError(fmt.Sprintf("there is no command %s", typed(word)))

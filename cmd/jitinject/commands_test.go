@@ -78,23 +78,6 @@ func TestOption_SpelledAsInPerf(t *testing.T) {
 	}
 }
 
-func TestDistance_OfTypos(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1}, {"ac", "abc", 1},
-		{"abc", "acb", 1}, {"dmup", "dump", 1}, {"kitten", "sitting", 3}, {strings.Repeat("x", 100), "x", 64},
-	} {
-		if got := distance(c.a, c.b); got != c.want || got != distance(c.b, c.a) {
-			t.Errorf("%q and %q: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-	if got := nearest("fo", []string{"for", "foo"}); got != "" {
-		t.Errorf("%s, though there are two", got)
-	}
-}
-
 // All that is said about an option comes from its description: it is in the help, the
 // manual page and the completions, and so are the words that it takes.
 func TestOption_InHelpManualAndCompletions(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/objstore"
 	"github.com/jitinject/jitinject/internal/watcher"
+	"github.com/jitinject/jitinject/internal/watcher/crash"
 )
 
 // A run that crashes, or that does not end after a signal, leaves files. The journal says which.
@@ -32,14 +33,14 @@ func afterCrash(args []string, stdout *os.File, stderr *os.File) int {
 	console := newConsole(args[0], stderr)
 	if status := watcher.Status(); !status.Exited() || status.ExitStatus() != watcher.ExitAbandoned {
 		words, _ := watcher.LastWords()
-		return endOf(args[1:], crashOf(status, words), false, stdout, console)
+		return endOf(args[1:], crash.Of(status, words), false, stdout, console)
 	}
 	return endOf(args[1:], nil, false, stdout, console)
 }
 
 // endOf removes what a run of a command has left, says how it has ended, and returns the exit code.
 // c is nil after a signal. own says that the run is of this process.
-func endOf(args []string, c *crash, own bool, stdout *os.File, stderr *console) int {
+func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *console) int {
 	log := journal.Read(watcher.Memory())
 	complete, left := objstore.Recover(log, own)
 	why := "interrupted"
@@ -81,7 +82,7 @@ func endOf(args []string, c *crash, own bool, stdout *os.File, stderr *console) 
 		}
 		fmt.Fprintf(stderr, "jitinject: %s\n", why)
 		if c != nil {
-			io.WriteString(stderr, c.lines())
+			io.WriteString(stderr, c.Lines())
 		}
 	}
 	if c != nil && o.summary == "json" && !complete {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/jitinject/jitinject/internal/nearest"
 	"io"
 	"os"
 	"slices"
@@ -180,7 +181,7 @@ func spellingError(fs *pflag.FlagSet, err error) error {
 		if rest, is := strings.CutPrefix(name, "no-"); is {
 			name, no = rest, "no-"
 		}
-		if near := nearest(name, names); near != "" && fs.Lookup(no+near) != nil {
+		if near := nearest.Word(name, names); near != "" && fs.Lookup(no+near) != nil {
 			return usageError(fmt.Sprintf("there is no option --%s%s; did you mean --%s%s?", no, typed(name), no, near))
 		}
 		return usageError(fmt.Sprintf("there is no option --%s%s", no, typed(name)))
@@ -252,7 +253,7 @@ func checkValues(fs *pflag.FlagSet) (err error) {
 
 // didYouMean asks whether the word that looks most like what was typed was meant.
 func didYouMean(word string, words []string) string {
-	if near := nearest(word, words); near != "" {
+	if near := nearest.Word(word, words); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

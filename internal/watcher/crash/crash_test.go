@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"strings"
@@ -28,19 +28,19 @@ func TestCrashText_Explained(t *testing.T) {
 		"SIGQUIT: quit\nPC=0x47f5c1 m=0 sigcode=0\n" + trace:           "it was ended by SIGQUIT",
 		"": "a fault in jitinject: Go's runtime ended it without a word; report it",
 	} {
-		c := crashOf(exited, words)
+		c := Of(exited, words)
 		if got := c.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("for %.60q: got %q; want %q", words, got, want)
 		}
-		if short := !strings.Contains(want, "fault") && !strings.Contains(want, "SIGQUIT"); (c.lines() == "") != (short || words == "") {
-			t.Errorf("for %.60q: got the trace %q; want one unless something is short", words, c.lines())
+		if short := !strings.Contains(want, "fault") && !strings.Contains(want, "SIGQUIT"); (c.Lines() == "") != (short || words == "") {
+			t.Errorf("for %.60q: got the trace %q; want one unless something is short", words, c.Lines())
 		}
 	}
 	for status, want := range map[unix.WaitStatus]string{
 		unix.WaitStatus(unix.SIGKILL): "it was killed, as the kernel does when memory runs out; see dmesg",
 		unix.WaitStatus(unix.SIGSEGV): "a fault in jitinject: signal 11 (segmentation fault); report it",
 	} {
-		if got := crashOf(status, "").String(); !strings.HasPrefix(got, want) {
+		if got := Of(status, "").String(); !strings.HasPrefix(got, want) {
 			t.Errorf("for %v: got %q; want %q", status.Signal(), got, want)
 		}
 	}
@@ -61,15 +61,15 @@ func TestCrashText_NamesLimit(t *testing.T) {
 	if limit.Cur < 123456 {
 		want = "(ulimit -u is "
 	}
-	if got := crashOf(exited, "fatal error: newosproc\n").String(); !strings.Contains(got, want) {
+	if got := Of(exited, "fatal error: newosproc\n").String(); !strings.Contains(got, want) {
 		t.Errorf("got %q; want %q", got, want)
 	}
 }
 
 // Panics may have names from files in them.
 func TestCrashText_TraceForTerminals(t *testing.T) {
-	c := crashOf(exited, "panic: \x1b[2J\n\ngoroutine 1 [running]:\n\tmain.go:1\n")
-	if got := c.String() + c.lines(); strings.ContainsAny(got, "\x1b\t") || !strings.Contains(got, `panic: \x1b[2J`) || !strings.Contains(got, "        main.go:1\n") {
+	c := Of(exited, "panic: \x1b[2J\n\ngoroutine 1 [running]:\n\tmain.go:1\n")
+	if got := c.String() + c.Lines(); strings.ContainsAny(got, "\x1b\t") || !strings.Contains(got, `panic: \x1b[2J`) || !strings.Contains(got, "        main.go:1\n") {
 		t.Errorf("got %q; want control characters escaped", got)
 	}
 }

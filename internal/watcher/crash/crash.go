@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/jitinject/jitinject/internal/quote"
 )
 
-// A crash is how Go's runtime, or the kernel, has ended a run.
-type crash struct {
-	what   string // what was short, or what happened
-	advice string
-	trace  []string // what the runtime wrote, for faults of the program
+// A Crash is how Go's runtime, or the kernel, has ended a run.
+type Crash struct {
+	What   string // what was short, or what happened
+	Advice string
+	Trace  []string // what the runtime wrote, for faults of the program
 }
 
 // shortages are the resources without which Go's runtime ends the process. A resource is known by
@@ -37,10 +37,10 @@ var shortages = []struct {
 // issues is where users report faults of the program.
 const issues = "https://github.com/jitinject/jitinject/issues"
 
-// crashOf explains the end of a process by its wait status and by what the runtime wrote.
-func crashOf(status unix.WaitStatus, words string) *crash {
+// Of explains the end of a process by its wait status and by what the runtime wrote.
+func Of(status unix.WaitStatus, words string) *Crash {
 	if status.Signaled() && status.Signal() == unix.SIGKILL {
-		return &crash{what: "it was killed, as the kernel does when memory runs out", advice: "see dmesg, and memory.max of its cgroup"}
+		return &Crash{What: "it was killed, as the kernel does when memory runs out", Advice: "see dmesg, and memory.max of its cgroup"}
 	}
 	// Traces have names of functions, which may be like the words.
 	head, _, _ := strings.Cut(words, "\ngoroutine ")
@@ -50,10 +50,10 @@ func crashOf(status unix.WaitStatus, words string) *crash {
 			if !strings.Contains(head, word) || strings.HasPrefix(head, "panic:") {
 				continue
 			}
-			c := &crash{what: s.what, advice: s.advice}
+			c := &Crash{What: s.what, Advice: s.advice}
 			var limit unix.Rlimit
 			if unix.Getrlimit(s.limit, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
-				c.what += fmt.Sprintf(" (ulimit %s is %d)", s.name, limit.Cur/s.unit)
+				c.What += fmt.Sprintf(" (ulimit %s is %d)", s.name, limit.Cur/s.unit)
 			}
 			return c
 		}
@@ -61,27 +61,27 @@ func crashOf(status unix.WaitStatus, words string) *crash {
 	first, _, _ := strings.Cut(words, "\n")
 	switch {
 	case strings.HasPrefix(first, "SIGQUIT"):
-		return &crash{what: "it was ended by SIGQUIT", trace: strings.Split(words, "\n")}
+		return &Crash{What: "it was ended by SIGQUIT", Trace: strings.Split(words, "\n")}
 	case first == "" && status.Signaled():
 		first = fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
 	case first == "":
 		first = "Go's runtime ended it without a word"
 	}
-	return &crash{what: "a fault in jitinject: " + quote.Printable(first), advice: "report it with all of this at " + issues, trace: strings.Split(words, "\n")}
+	return &Crash{What: "a fault in jitinject: " + quote.Printable(first), Advice: "report it with all of this at " + issues, Trace: strings.Split(words, "\n")}
 }
 
 // String returns the sentence for users.
-func (c *crash) String() string {
-	if c.advice == "" {
-		return c.what
+func (c *Crash) String() string {
+	if c.Advice == "" {
+		return c.What
 	}
-	return c.what + "; " + c.advice
+	return c.What + "; " + c.Advice
 }
 
-// lines returns the trace, as a terminal may show it.
-func (c *crash) lines() string {
+// Lines returns the trace, as a terminal may show it.
+func (c *Crash) Lines() string {
 	var b strings.Builder
-	for _, line := range c.trace {
+	for _, line := range c.Trace {
 		if line != "" {
 			fmt.Fprintf(&b, "    %s\n", quote.Printable(strings.ReplaceAll(line, "\t", "    ")))
 		}

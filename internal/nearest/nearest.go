@@ -1,11 +1,11 @@
-package main
+package nearest
 
 import "strings"
 
-// nearest returns the one word that what was typed looks most like, or nothing: a
+// Word returns the one word that what was typed looks most like, or nothing: a
 // third of its letters, and no more than three, may be wrong, missing, too many, or
 // in each other's place; or all those that were not typed any more.
-func nearest(typed string, words []string) string {
+func Word(typed string, words []string) string {
 	best, at := "", max(1, min(3, (len(typed)+2)/3))+1
 	for _, w := range words {
 		if d := distance(typed, w); d < at {

@@ -1,0 +1,2 @@
+// Package nearest finds the word that was meant where another one was typed.
+package nearest
