@@ -90,7 +90,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		return err
 	}
 	dumps := located.Dumps
-	defer func() { locate.CloseDumps(dumps) }()
+	defer locate.CloseDumps(dumps)
 	sum.Markers = len(rec.Markers)
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(dumps))
@@ -125,26 +125,9 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	if err == nil && len(rec.Markers) > 0 && len(dumps) == 0 && traces.Len() == 0 {
 		err = report.NothingToInject(sum.Problems)
 	}
-	dumps = usable
 	if err == nil {
-		err = dirs.openSources(opts)
-	}
-	if err == nil {
-		r := &result{rec: rec, left: located.Left, dumps: dumps, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
-		err = r.write(ctx)
-	}
-	if err == nil && opts.Strict {
-		err = strictError(sum)
-	}
-	if err == nil && out.Temp != nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = dirs.sync(opts)
-	}
-	if err == nil {
-		sum.BytesWritten = out.Size(sum.BytesWritten)
-		err = commit(out, sum)
+		r := &result{rec: rec, left: located.Left, dumps: usable, traces: traces, dirs: dirs, out: out, opts: opts, sum: sum}
+		err = r.produce(ctx)
 	}
 	if err != nil {
 		return dirs.undo(err)
@@ -154,7 +137,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)
 	sum.BytesRead = in.Size()
-	addDumps(sum, rec, dumps)
+	addDumps(sum, rec, usable)
 	return nil
 }
 
@@ -183,6 +166,30 @@ type result struct {
 	out    *output.Output
 	opts   *config.Options
 	sum    *report.Summary
+}
+
+// produce makes the objects and the recording, makes them durable, and puts the recording in its
+// place.
+func (r *result) produce(ctx context.Context) error {
+	if err := r.dirs.openSources(r.opts); err != nil {
+		return err
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	if r.opts.Strict {
+		if err := strictError(r.sum); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil && r.out.Temp != nil {
+		return err
+	}
+	if err := r.dirs.sync(r.opts); err != nil {
+		return err
+	}
+	r.sum.BytesWritten = r.out.Size(r.sum.BytesWritten)
+	return commit(r.out, r.sum)
 }
 
 // write plans the objects, makes them, and writes the recording with their mappings.

@@ -88,13 +88,13 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 	if s.Samples != nil && s.Samples.WithoutDump >= fewSamples {
 		fmt.Fprintf(w, "%s are in code that processes without a dump have made\n", count(s.Samples.WithoutDump, "more sample"))
 	}
-	wants := func(captures bool) bool {
-		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return (d.Kind == engine.KindJ9) == captures && wantsCode(d) })
+	wants := func(kind string) bool {
+		return slices.ContainsFunc(s.Dumps, func(d engine.DumpSummary) bool { return d.Kind == kind && wantsCode(d) })
 	}
-	if wants(false) {
+	if wants(engine.KindMono) {
 		fmt.Fprintln(w, "Mono's logs hold no code, so perf annotate shows none: jitinject help mono says where to take it from")
 	}
-	if wants(true) {
+	if wants(engine.KindJ9) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: jitinject help openj9 says where to take it from")
 	}
 	writeTraces(w, s)

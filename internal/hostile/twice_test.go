@@ -90,7 +90,7 @@ func TestAtOnce_OneInterrupted(t *testing.T) {
 	}
 }
 
-// Runs over one directory that are all interrupted leave nothing.
+// Runs over one directory that are all interrupted leave nothing, or say so.
 func TestAtOnce_AllInterrupted(t *testing.T) {
 	for _, args := range [][]string{{}, {"--bundle"}} {
 		s := newStage(t, 3000)
@@ -115,7 +115,9 @@ func TestAtOnce_AllInterrupted(t *testing.T) {
 			wg.Wait()
 			if results[0].code == notWritten && results[1].code == notWritten {
 				interrupted++
-				if n := s.countObjects(); n > 0 {
+				// A run waits for the other one for a moment only, and may then say what stays.
+				said := strings.Contains(results[0].stderr+results[1].stderr, "another run uses them")
+				if n := s.countObjects(); n > 0 && !said {
 					t.Errorf("for %v: got %d files after both were interrupted; want none\n%s%s", args, n, results[0].stderr, results[1].stderr)
 				}
 			}

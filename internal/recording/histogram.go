@@ -7,7 +7,7 @@ import (
 // A Histogram is an address histogram: the survey counts samples in it, so that they need not be
 // read again. It has each address of user space once, with the number of samples and their first
 // and last time. Mostly that is enough, because the code at an address rarely changes. If it
-// changes, or if there are too many addresses, the samples are read again (count.go).
+// changes, or if there are too many addresses, the samples are read again (package count).
 type Histogram struct {
 	// Total is the number of samples, those of the kernel included.
 	Total int64

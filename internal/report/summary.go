@@ -125,7 +125,7 @@ type JitSamples struct {
 type DumpSummary struct {
 	PID     uint32 `json:"pid"`               // the process in the recording
 	Command string `json:"command,omitempty"` // its name in the recording
-	Kind    string `json:"kind"`              // one of the constants below
+	Kind    string `json:"kind"`              // a Kind constant of package inject
 	Path    string `json:"path"`
 	// Note says why this file was chosen among several.
 	Note    string `json:"note,omitempty"`
