@@ -186,7 +186,7 @@ func TestSummary_CodeMissing(t *testing.T) {
 		for i := range s.Dumps {
 			d := &s.Dumps[i]
 			d.Samples = &engine.JitSamples{InJIT: 100, Resolved: 100}
-			d.Functions, d.WithoutCode = 1000, 900
+			d.Kind, d.Functions, d.WithoutCode = engine.KindMono, 1000, 900
 			x.change(d)
 		}
 		var out bytes.Buffer
