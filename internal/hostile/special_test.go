@@ -78,3 +78,48 @@ func TestPlanted_LinkToObjects(t *testing.T) {
 		s.must(os.Remove(s.path("planted")))
 	}
 }
+
+// Opening a FIFO waits for a reader, so its owner is looked at before.
+func TestPlanted_FIFOWithoutReader(t *testing.T) {
+	root(t)
+	s := newStage(t, 3)
+	s.must(syscall.Mkfifo(s.path("out.data"), 0o666))
+	s.chown(nobody, "out.data")
+	s.run("-o", "out.data").wants(notWritten, "out.data", fmt.Sprintf("belongs to user %d", nobody))
+}
+
+// An earlier result gets a side name, which another user may have taken.
+func TestPlanted_SideName(t *testing.T) {
+	root(t)
+	s := newStage(t, 3)
+	s.inject().wants(allInjected)
+	earlier := s.read("out.data")
+	for i := range 3 {
+		name := fmt.Sprintf(".out.data.old.e%d.partial", i)
+		s.put(name, "planted")
+		s.chown(nobody, name)
+	}
+	s.inject().wants(allInjected)
+	if got := s.read("out.data.old"); got != earlier {
+		t.Errorf("got %d bytes as out.data.old; want the %d of the earlier result", len(got), len(earlier))
+	}
+	if got := s.read(".out.data.old.e0.partial"); got != "planted" {
+		t.Errorf("got %q as the planted file; want it unchanged", got)
+	}
+}
+
+// If other users have all names of the lock file, runs cannot know of each other, so clean removes
+// nothing.
+func TestPlanted_LockNames(t *testing.T) {
+	root(t)
+	s := newStage(t, 3)
+	for i := range 16 {
+		name := fmt.Sprintf(".jitinject-0.lock.%d.partial", i)
+		s.put(name, "")
+		s.chown(nobody, name)
+	}
+	s.inject().wants(allInjected)
+	s.shows("out.data", 3)
+	s.run("clean", "out.data").wants(notWritten, "lock")
+	s.shows("out.data", 3)
+}

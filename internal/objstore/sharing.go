@@ -94,8 +94,12 @@ func openLock(dir int) (l dirLock, err error) {
 		return l, nil
 	}
 	l.fd = -1
-	return l, nil
+	return l, errNoName
 }
+
+// errNoName says that other users have taken all names of the lock file. They could do so to have
+// runs rely on files of each other.
+var errNoName = errors.New("files of other users have all names of the lock file")
 
 // began sets made: when the first of the runs that share the lock began.
 func (l *dirLock) began() error {
@@ -149,10 +153,14 @@ func lockNow(fd, how int) error {
 }
 
 // share takes the shared lock, and sets alone: no other run holds it. On file systems without locks,
-// alone is true. It waits up to sharePatience, or until ctx is cancelled.
+// alone is true. It waits up to sharePatience, or until ctx is cancelled. Without a name for a lock
+// file, another run may always use the files of this one.
 func (s *Store) share(ctx context.Context) (err error) {
 	for end := time.Now().Add(sharePatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if s.lock, err = openLock(s.fd); err != nil {
+		if s.lock, err = openLock(s.fd); errors.Is(err, errNoName) {
+			break
+		}
+		if err != nil {
 			return err
 		}
 		if s.lock.fd < 0 {

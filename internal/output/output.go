@@ -88,7 +88,7 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 	// As with perf, only the owner may read it: a recording has addresses.
 	o := &Output{path: path, noSync: opts.NoSync}
 	err := o.create(func() (err error) {
-		o.file, o.Temp, err = safefile.Create(o.parent, filepath.Base(path), 0o600)
+		o.file, o.Temp, err = safefile.CreateResult(o.parent, filepath.Base(path), 0o600)
 		return err
 	})
 	if err != nil {

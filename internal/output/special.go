@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +48,12 @@ func openSpecial(opts *config.Options, mode fs.FileMode) (*Output, error) {
 		return nil, nil
 	}
 	flags := os.O_WRONLY | unix.O_NOFOLLOW
+	if st, ok := link.Sys().(*syscall.Stat_t); ok && !isLink {
+		// Before it is opened: opening a FIFO waits for a reader.
+		if err := checkOwner(st.Uid); err != nil && !opts.DefaultOutput {
+			return nil, Error(path, err)
+		}
+	}
 	switch {
 	case opts.DefaultOutput:
 		return nil, fmt.Errorf("%s is %s, which was not named; name it, or a file, with "+inOutput, quote.Printable(path), what)
@@ -79,8 +86,14 @@ func checkSpecial(f *sys.File, mode fs.FileMode) error {
 		return err
 	case now.Mode().Type() != mode.Type():
 		return errors.New("it was replaced a moment ago")
-	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
-		return fmt.Errorf("it belongs to user %d, who would receive the recording", st.Uid)
+	}
+	return checkOwner(st.Uid)
+}
+
+// checkOwner fails unless a FIFO or device belongs to the user or to root.
+func checkOwner(uid uint32) error {
+	if uid != 0 && int(uid) != os.Geteuid() {
+		return fmt.Errorf("it belongs to user %d, who would receive the recording", uid)
 	}
 	return nil
 }

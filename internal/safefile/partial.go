@@ -45,9 +45,24 @@ const (
 )
 
 // Create makes a file in the directory dir, open for reading and writing. Its final name will be
-// name.
+// name, by [Partial.Rename].
 func Create(dir int, name string, mode uint32) (*sys.File, *Partial, error) {
-	fd, p, err := newPartial(dir, name, unix.S_IFREG, func(temp string) (int, error) {
+	return create(dir, name, mode, func(string) bool { return true })
+}
+
+// CreateResult makes a file as Create does. Its final name will be name, by [Partial.Publish].
+func CreateResult(dir int, name string, mode uint32) (*sys.File, *Partial, error) {
+	return create(dir, name, mode, func(number string) bool { return isFree(dir, sideName(name, number)) })
+}
+
+// isFree reports whether no file has a name.
+func isFree(dir int, name string) bool {
+	var st unix.Stat_t
+	return errors.Is(sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW), unix.ENOENT)
+}
+
+func create(dir int, name string, mode uint32, suits func(number string) bool) (*sys.File, *Partial, error) {
+	fd, p, err := newPartial(dir, name, unix.S_IFREG, suits, func(temp string) (int, error) {
 		return sys.Openat(dir, temp, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	})
 	if err != nil {
@@ -56,9 +71,11 @@ func Create(dir int, name string, mode uint32) (*sys.File, *Partial, error) {
 	return sys.NewFile(fd, p.Name), p, nil
 }
 
-// CreateDir makes a directory in the directory dir. Its final name will be name.
+// CreateDir makes a directory in the directory dir. Its final name will be name, by
+// [Partial.Publish].
 func CreateDir(dir int, name string) (*Partial, error) {
-	fd, p, err := newPartial(dir, name, unix.S_IFDIR, func(temp string) (int, error) {
+	suits := func(number string) bool { return isFree(dir, sideName(name, number)) }
+	fd, p, err := newPartial(dir, name, unix.S_IFDIR, suits, func(temp string) (int, error) {
 		if err := sys.Mkdirat(dir, temp, 0o700); err != nil {
 			return -1, err
 		}
@@ -77,13 +94,19 @@ func CreateDir(dir int, name string) (*Partial, error) {
 	return p, nil
 }
 
-// newPartial finds a name for which create succeeds. On the way, it removes partial files of
-// earlier runs of that kind.
-func newPartial(dir int, name string, kind uint32, create func(temp string) (int, error)) (int, *Partial, error) {
+// errTaken says that other programs have taken each temporary file.
+var errTaken = fmt.Errorf("%d temporary files were locked or removed by other programs as soon as they were made", maxPartials)
+
+// newPartial finds a name for which create succeeds, with a number that suits. On the way, it
+// removes partial files of earlier runs of that kind.
+func newPartial(dir int, name string, kind uint32, suits func(number string) bool, create func(temp string) (int, error)) (int, *Partial, error) {
 	for i := 0; ; i++ {
 		number := strconv.Itoa(i)
 		if i >= Guessed {
 			number = fmt.Sprintf("%016x", rand.Uint64())
+		}
+		if i < maxPartials && !suits(number) {
+			continue
 		}
 		p := &Partial{dir: dir, Name: partialName(name, number), number: number, lock: -1}
 		RemoveStale(dir, p.Name, kind)
@@ -101,6 +124,9 @@ func newPartial(dir int, name string, kind uint32, create func(temp string) (int
 			return fd, p, nil
 		}
 		sys.Close(fd)
+		if err == nil && i >= maxPartials {
+			err = errTaken
+		}
 		if err != nil {
 			if rerr := removeMade(dir, p.Name, kind); rerr != nil {
 				err = &LeftFile{Name: p.Name, Made: err, Left: rerr}

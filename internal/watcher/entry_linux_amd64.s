@@ -135,8 +135,11 @@ reap:
 forward:
 	// The kernel sends the signals of a terminal to the child, too. They have a positive
 	// si_code.
+	CMPQ AX, $1 // SIGHUP: a session's leader alone gets it when the terminal goes away
+	JEQ  pass
 	CMPL (shared_info+8)(BX), $0
 	JGT  wait
+pass:
 	MOVL shared_child(BX), DI
 	MOVL AX, SI
 	CALL_KERNEL(SYS_kill)

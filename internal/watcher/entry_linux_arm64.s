@@ -134,9 +134,12 @@ reap:
 forward:
 	// The kernel sends the signals of a terminal to the child, too. They have a positive
 	// si_code.
+	CMP  $1, R0 // SIGHUP: a session's leader alone gets it when the terminal goes away
+	BEQ  pass
 	MOVW (shared_info+8)(R20), R1
 	CMP  $0, R1
 	BGT  wait
+pass:
 	MOVD R0, R1
 	MOVW shared_child(R20), R0
 	CALL_KERNEL(SYS_kill)
