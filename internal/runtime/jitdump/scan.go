@@ -54,6 +54,8 @@ type Dump struct {
 	basis       source.LineBasis
 	bytecode    bool      // V8's baseline functions have lines of bytecode
 	growing     bool      // functions are read before the dump is complete
+	isDescribed func(function int) bool
+	newTrees    func() TreeSource // with isDescribed; nil without
 	given       givenAway // functions with lines
 }
 
