@@ -58,9 +58,9 @@ func (l *Lines) Position(unit int32) (line, column uint32, ok bool) {
 	return line, u - start + 1, true
 }
 
-// A text counts the code units of an escaped text, and finds its lines. Lines end as V8 counts
+// A linesOf counts the code units of an escaped text, and finds its lines. Lines end as V8 counts
 // them: with LF, CR, CR LF, U+2028 or U+2029 [String::CalculateLineEnds of src/objects/string.cc].
-type text struct {
+type linesOf struct {
 	bad int // number of unknown escapes
 
 	lines   Lines
@@ -80,7 +80,7 @@ const (
 )
 
 // add adds a part of the escaped text.
-func (t *text) add(part []byte) {
+func (t *linesOf) add(part []byte) {
 	for len(part) > 0 {
 		if len(t.escape) == 0 {
 			i := bytes.IndexByte(part, '\\')
@@ -108,7 +108,7 @@ func (t *text) add(part []byte) {
 }
 
 // plain adds n units that end no line.
-func (t *text) plain(n int64) {
+func (t *linesOf) plain(n int64) {
 	if t.afterCR {
 		t.endLine()
 	}
@@ -116,7 +116,7 @@ func (t *text) plain(n int64) {
 }
 
 // one adds a unit.
-func (t *text) one(unit uint16) {
+func (t *linesOf) one(unit uint16) {
 	if t.afterCR && unit != '\n' {
 		t.endLine()
 	}
@@ -130,14 +130,14 @@ func (t *text) one(unit uint16) {
 }
 
 // endLine ends the line with the last unit.
-func (t *text) endLine() {
+func (t *linesOf) endLine() {
 	t.afterCR = false
 	t.line()
 }
 
 // line records a line up to the current unit. Offsets in V8's logs have 31 bits, so later lines are
 // not needed.
-func (t *text) line() {
+func (t *linesOf) line() {
 	if t.unit > math.MaxInt32 {
 		return
 	}
@@ -150,7 +150,7 @@ func (t *text) line() {
 }
 
 // finish returns the lines of the whole text.
-func (t *text) finish() *Lines {
+func (t *linesOf) finish() *Lines {
 	if t.afterCR {
 		t.endLine()
 	}

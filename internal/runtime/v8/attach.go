@@ -60,6 +60,7 @@ type attacher struct {
 type target struct {
 	dump      *model.Dump
 	jitdump   *jitdump.Dump
+	path      string // of the dump
 	loads     loads
 	wanted    map[place]int
 	functions map[int]described
@@ -73,7 +74,7 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	a := &attacher{Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool)}
 	for _, d := range dumps {
 		if j, ok := d.Source.(*jitdump.Dump); ok && j.IsV8() {
-			a.targets = append(a.targets, &target{dump: d, jitdump: j})
+			a.targets = append(a.targets, &target{dump: d, jitdump: j, path: d.Path})
 		}
 	}
 	err := a.named()
@@ -241,11 +242,11 @@ func (t *target) refuse(x *index, found *pairing) error {
 	case x.optimized == 0:
 		return errors.New("it has no positions of optimized code; V8 writes them with --log-code --log-source-code")
 	case t.loads.count == 0:
-		return fmt.Errorf("%s has no optimized code", quote.Printable(t.dump.Path))
+		return fmt.Errorf("%s has no optimized code", quote.Printable(t.path))
 	case n == 0 && found.apart > 0:
-		return fmt.Errorf("it is of another run: code of %s is in it, but was made at other times", quote.Printable(t.dump.Path))
+		return fmt.Errorf("it is of another run: code of %s is in it, but was made at other times", quote.Printable(t.path))
 	case 2*n < min(x.optimized, t.loads.count):
-		return fmt.Errorf("it is of another run: of its %d optimized functions, %d are in %s", x.optimized, n, quote.Printable(t.dump.Path))
+		return fmt.Errorf("it is of another run: of its %d optimized functions, %d are in %s", x.optimized, n, quote.Printable(t.path))
 	}
 	return nil
 }
