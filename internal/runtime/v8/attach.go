@@ -243,7 +243,7 @@ func (t *target) refuse(x *index, found *pairing) error {
 		return errors.New("it has no positions of optimized code; V8 writes them with --log-code --log-source-code")
 	case t.loads.count == 0:
 		return fmt.Errorf("%s has no optimized code", quote.Printable(t.path))
-	case n == 0 && found.apart > 0:
+	case n+found.apart > 0 && 2*found.near < n+found.apart:
 		return fmt.Errorf("it is of another run: code of %s is in it, but was made at other times", quote.Printable(t.path))
 	case 2*n < min(x.optimized, t.loads.count):
 		return fmt.Errorf("it is of another run: of its %d optimized functions, %d are in %s", x.optimized, n, quote.Printable(t.path))

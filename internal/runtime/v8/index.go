@@ -41,8 +41,8 @@ type script struct {
 	lines *v8log.Lines
 
 	// Scripts inside other files, such as pages, begin at another line of these.
-	based        bool   // column is known
-	line, column uint32 // added to lines, and to columns of the first line
+	placed, indented bool   // line and column are known
+	line, column     uint32 // added to lines, and to columns of the first line
 }
 
 // A function is a function of a script.
@@ -115,7 +115,7 @@ func readIndex(ctx context.Context, src io.ReaderAt, name string, wanted map[pla
 			break
 		}
 		if damage := (*v8log.Error)(nil); errors.As(err, &damage) {
-			s.damage1(err)
+			s.addDamage(err)
 			continue
 		}
 		if err != nil {
@@ -127,8 +127,8 @@ func readIndex(ctx context.Context, src io.ReaderAt, name string, wanted map[pla
 	return s.index, nil
 }
 
-// damage1 counts a damaged line.
-func (s *scanner) damage1(err error) {
+// addDamage counts a line that cannot be used.
+func (s *scanner) addDamage(err error) {
 	if s.damaged++; s.damage == nil {
 		s.damage = err
 	}
@@ -151,6 +151,12 @@ func (s *scanner) record(rec v8log.Record) {
 		}
 	case *v8log.ScriptSource:
 		if !s.keep(rec.Offset, scriptMemory+len(rec.URL)+rec.Lines.Bytes()) {
+			return
+		}
+		if _, again := s.byID[rec.Script]; again {
+			// V8 writes a script once. So isolates share the file, and their ids are mixed up.
+			s.addDamage(fmt.Errorf("%s: script-source at offset %#x: script %d is there again", v8log.FormatName, rec.Offset, rec.Script))
+			s.byID[rec.Script] = unknown
 			return
 		}
 		s.byID[rec.Script] = int32(len(s.scripts))
@@ -215,8 +221,9 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		at = unknown
 	}
 	fn := function{script: at, start: i.Start, end: i.End, name: p.name}
-	if at != unknown {
-		s.scripts[at].setBase(i.Start, p.line, p.column)
+	if at != unknown && !s.scripts[at].begins(i.Start, p.line, p.column) {
+		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, p.line, p.column))
+		return
 	}
 	own, known := s.current.find(p.sfi)
 	if !known || !s.functions[own].equals(&fn) {
@@ -251,12 +258,12 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 func (s *scanner) resolve(i *v8log.SourceInfo) bool {
 	var err error
 	if s.list, err = v8log.ReadSpan(s.src, i.Functions, v8log.MaxList, s.list); err != nil {
-		s.damage1(err)
+		s.addDamage(err)
 		return false
 	}
 	for addr, err := range v8log.Functions(s.list, i.Functions.Off) {
 		if err != nil {
-			s.damage1(err)
+			s.addDamage(err)
 			return false
 		}
 		if !s.keep(i.Offset, 8) {
@@ -276,20 +283,26 @@ func (f *function) equals(g *function) bool {
 	return f.script == g.script && f.start == g.start && f.end == g.end
 }
 
-// setBase derives where the script begins in its file, from the position that a function has in
-// the file.
-func (s *script) setBase(start int32, line, column uint32) {
-	if s.based || line == 0 || column == 0 {
-		return
+// begins reports whether a function that begins at a code unit may be at line and column of the
+// file, or 0 if its place is unknown. The first functions prove where the script begins in the file.
+func (s *script) begins(start int32, line, column uint32) bool {
+	if line == 0 || column == 0 {
+		return true
 	}
 	l, c, ok := s.lines.Position(start)
 	if !ok || line < l || l == 1 && column < c {
-		return
+		return false
 	}
-	s.line = line - l
+	if !s.placed {
+		s.placed, s.line = true, line-l
+	}
+	if l == 1 && !s.indented {
+		s.indented, s.column = true, column-c
+	}
 	if l == 1 {
-		s.column, s.based = column-c, true
+		c += s.column
 	}
+	return line == l+s.line && column == c
 }
 
 // position returns the line and the column of a code unit in the script's file, from 1, or 0.

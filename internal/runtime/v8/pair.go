@@ -28,6 +28,7 @@ type loads struct {
 // A pairing is the result for one isolate of a log, or for several.
 type pairing struct {
 	pairs []pair
+	near  int // number of pairs with times that are near
 	apart int // code of equal places and names with times that do not fit
 }
 
@@ -37,9 +38,13 @@ type pair struct {
 	object   int32 // of the log
 }
 
-// tolerance is how far the difference of times may be from the median of its isolate, in
-// nanoseconds. V8 writes to both files at once, but a thread may be stopped between.
-const tolerance = 200e6
+// near and tolerance are how far the difference of times is from that of its isolate, in
+// nanoseconds: usually, and at most. V8 writes to both files within 30 µs, but a thread may be
+// stopped between.
+const (
+	near      = 2e6
+	tolerance = 200e6
+)
 
 // A candidate is a load that may be the code of an object.
 type candidate struct {
@@ -83,6 +88,9 @@ func (l *loads) match(x *index) (found pairing) {
 				found.apart++
 			default:
 				paired[c.object], l.taken[c.load.function] = true, true
+				if distance(c) <= near {
+					found.near++
+				}
 				found.pairs = append(found.pairs, pair{c.load.function, c.object})
 			}
 		}
@@ -121,12 +129,12 @@ func (l *loads) each(x *index, isolate int32, f func(o *object, c candidate, cho
 	}
 }
 
-// densest returns the middle of the most values that are within the tolerance of each other.
+// densest returns the middle of the most values that are near each other.
 func densest(values []int64) int64 {
 	slices.Sort(values)
 	best, at, lo := 0, 0, 0
 	for hi := range values {
-		for values[hi]-values[lo] > tolerance {
+		for values[hi]-values[lo] > near {
 			lo++
 		}
 		if n := hi - lo + 1; n > best {
