@@ -19,7 +19,7 @@ type index struct {
 	name string // of the log, for messages
 
 	scripts   []script
-	functions []function
+	functions functionList
 	objects   []object
 	inlined   []int32 // of all objects: indexes in functions, or unknown
 
@@ -45,13 +45,6 @@ type script struct {
 	line, column     uint32 // added to lines, and to columns of the first line
 }
 
-// A function is a function of a script.
-type function struct {
-	script     int32 // index, or unknown
-	start, end int32 // in code units of the script
-	name       int64 // offset of its name in the log
-}
-
 // An object is optimized code in the log.
 type object struct {
 	addr, size, time uint64 // time in microseconds of the isolate
@@ -64,13 +57,14 @@ type object struct {
 	calls            v8log.Span
 }
 
-// maxIndex bounds the memory of an index, in bytes. The index of a log of 500 MB has some 30 MB.
+// maxIndex bounds the memory of an index, in bytes. The index of a log of 800 MB, with
+// 800,000 functions, needs it.
 const maxIndex = 40 << 20
 
-// Memory of kept things, in bytes, with that of maps.
+// Memory of kept things, in bytes, with that of tables.
 const (
 	scriptMemory   = 160
-	functionMemory = 64
+	functionMemory = 32
 	objectMemory   = 160
 )
 
@@ -138,7 +132,7 @@ func (s *scanner) addDamage(err error) {
 func (s *scanner) beginIsolate() {
 	s.isolates++
 	s.byID = make(map[int32]int32)
-	s.current = newIdentities()
+	s.current = newIdentities(&s.functions)
 	s.pending = [maxPending]pending{}
 }
 
@@ -220,18 +214,16 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 	if !ok {
 		at = unknown
 	}
-	fn := function{script: at, start: i.Start, end: i.End, name: p.name}
 	if at != unknown && !s.scripts[at].begins(i.Start, p.line, p.column) {
 		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, p.line, p.column))
 		return
 	}
 	own, known := s.current.find(p.sfi)
-	if !known || !s.functions[own].equals(&fn) {
+	if f := (function{p.sfi, p.name, at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
 		if !s.keep(i.Offset, functionMemory) {
 			return
 		}
-		own = int32(len(s.functions))
-		s.functions = append(s.functions, fn)
+		own = s.functions.add(f)
 		s.current.set(p.sfi, own)
 	}
 	if !p.optimized || i.Positions.Size == 0 {
@@ -276,11 +268,6 @@ func (s *scanner) resolve(i *v8log.SourceInfo) bool {
 		s.inlined = append(s.inlined, fn)
 	}
 	return true
-}
-
-// equals reports whether two functions are at one place of a script.
-func (f *function) equals(g *function) bool {
-	return f.script == g.script && f.start == g.start && f.end == g.end
 }
 
 // begins reports whether a function that begins at a code unit may be at line and column of the

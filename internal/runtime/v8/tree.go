@@ -175,7 +175,7 @@ func (t *Trees) decide(c *call) {
 		}
 	}
 	switch {
-	case c.function == unknown || t.x.functions[c.function].script == unknown:
+	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
 		t.faults.unnamed++
 		c.state = skipped
 	case c.depth > jitdump.MaxDepth:
@@ -202,7 +202,7 @@ func (t *Trees) begin(o *object) {
 func (t *Trees) list(fn int32) uint32 {
 	i, ok := t.listed[fn]
 	if !ok {
-		f := &t.x.functions[fn]
+		f := t.x.functions.at(fn)
 		line, column := t.x.scripts[f.script].position(f.start)
 		i = uint32(len(t.info.Functions))
 		t.listed[fn] = i
@@ -247,11 +247,11 @@ func (t *Trees) cover(o *object, size uint64) {
 			t.faults.outside++
 			unit, at = v8log.None, v8log.None
 		case t.calls[at].state == usable:
-			s = t.x.functions[t.calls[at].function].script
+			s = t.x.functions.at(t.calls[at].function).script
 		case t.calls[at].state == skipped:
 			c := &t.calls[at]
 			if unit, at = c.offset, c.parent; at != v8log.None {
-				s = t.x.functions[t.calls[at].function].script
+				s = t.x.functions.at(t.calls[at].function).script
 			}
 		default:
 			unit, at = v8log.None, v8log.None
@@ -315,7 +315,7 @@ func (t *Trees) callerScript(c *call) *script {
 	if c.parent == v8log.None {
 		return &t.x.scripts[t.own]
 	}
-	return &t.x.scripts[t.x.functions[t.calls[c.parent].function].script]
+	return &t.x.scripts[t.x.functions.at(t.calls[c.parent].function).script]
 }
 
 // problem returns an error about the damaged parts of a function, or nil.
@@ -364,7 +364,7 @@ func (t *Trees) name(fn int32) string {
 // readName reads the name of a function from the log, without the script. It is "" if the function
 // has none, or if the log cannot be read again.
 func (x *index) readName(fn int32) string {
-	f := &x.functions[fn]
+	f := x.functions.at(fn)
 	var field []byte
 	for size := int64(512); ; size *= 16 {
 		b := make([]byte, size)
