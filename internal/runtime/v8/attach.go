@@ -239,10 +239,10 @@ func (t *target) prepare() {
 // refuse fails if a log is of another process, or has nothing of use.
 func (t *target) refuse(x *index, found *pairing) error {
 	switch n := len(found.pairs); {
-	case x.optimized == 0:
-		return errors.New("it has no positions of optimized code; V8 writes them with --log-code --log-source-code")
-	case t.loads.count == 0:
-		return fmt.Errorf("%s has no optimized code", quote.Printable(t.path))
+	case x.functions.count == 0:
+		return report.Advise(errors.New("it has no positions of code"), "record with --log-code --log-source-code")
+	case x.optimized == 0 || t.loads.count == 0:
+		return nil // a short program
 	case n+found.apart > 0 && 2*found.near < n+found.apart:
 		return fmt.Errorf("it is of another run: code of %s is in it, but was made at other times", quote.Printable(t.path))
 	case 2*n < min(x.optimized, t.loads.count):
