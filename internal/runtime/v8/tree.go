@@ -40,12 +40,15 @@ type Trees struct {
 
 // A call is an inlined call of a log, checked.
 type call struct {
-	function int32 // index in the index's functions, or unknown
+	function int32 // index in the index's functions, unknown, or nameless
 	offset   int32 // of the call in the script of the caller
 	parent   int32 // index of a usable call, or v8log.None
 	state    callState
 	depth    int32 // of usable calls, from 0
 }
+
+// nameless is the function of code that V8 inlined and has no function for.
+const nameless = -2
 
 // A callState says how far a call is checked.
 type callState uint8
@@ -113,7 +116,7 @@ func (t *Trees) read(o *object) (err error) {
 		if len(t.calls) == maxCalls {
 			break // entries that refer to more are out of bounds
 		}
-		fn := int32(unknown)
+		fn := int32(nameless)
 		if c.Function >= 0 && int(c.Function) < len(inlined) {
 			fn = inlined[c.Function]
 		} else if c.Function != v8log.None {
@@ -175,6 +178,8 @@ func (t *Trees) decide(c *call) {
 		}
 	}
 	switch {
+	case c.function == nameless:
+		c.state = skipped
 	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
 		t.faults.unnamed++
 		c.state = skipped

@@ -225,7 +225,7 @@ func TestTree_Damage(t *testing.T) {
 		{"caller outside", "C0O0C4O4I0", "F0O4I9", "S0x30", 0, 2, "1 indexes outside their lists"},
 		{"function outside", "C0O0C4O4I0", "F9O4", "S0x30", 0, 2, "1 indexes outside their lists"},
 		{"unknown function", "C0O0C4O4I0C8O4I1", "F1O4F0O5I0", "S0x30S0x99", 1, 3, "1 inlined calls of functions that the log does not describe"},
-		{"no function", "C0O0C4O4I0", "FO4", "S0x30", 0, 2, "1 inlined calls of functions that the log does not describe"},
+		{"no function", "C0O0C4O4I0C8O5I1", "FO4F0O5I0", "S0x30", 1, 3, ""},
 		{"beyond the code", "C0O0C64O4C99O0", "", "", 0, 1, "2 positions after the end of the code"},
 		{"deep", "C0O0C4O4I99999", deep.String(), "S0x30", 256, 2, "inlined calls deeper than 255"},
 	} {
