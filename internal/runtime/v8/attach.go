@@ -25,6 +25,9 @@ import (
 // Kind is the kind of V8's logs in the summary and in options.
 const Kind = "v8log"
 
+// ErrOnce is the error for a named log with a stream that can be read only once.
+var ErrOnce = report.Advise(errors.New("a log of V8 describes functions of a whole dump, which takes a recording that can be read twice"), "record into a file")
+
 // Identify reports whether a file begins as a log of V8.
 func Identify(src io.ReaderAt, _ string) bool { return v8log.IsLog(src) }
 
