@@ -3,7 +3,6 @@ package v8
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -347,7 +346,7 @@ func (t *Trees) problem(o *object) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return t.x.problem(errors.New(fmt.Sprintf("%s: code-source-info at offset %#x: %s; these are left out", v8log.FormatName, o.positions.Off, text)))
+	return t.x.problem(fmt.Errorf("%s: code-source-info at offset %#x: %s; these are left out", v8log.FormatName, o.positions.Off, text))
 }
 
 // maxNames bounds the names that are remembered.
