@@ -127,15 +127,13 @@ func (a *attacher) find(t *target) error {
 	if t.dump.Live {
 		dirs = append(dirs, filepath.Dir(t.dump.Markers[0].Path))
 	}
-	pids := []uint32{t.dump.PID}
-	if pid := t.jitdump.PID(); pid != 0 && pid != t.dump.PID {
-		pids = append(pids, pid)
-	}
 	for _, dir := range append(dirs, a.opts.DumpDirs...) {
-		for _, pid := range pids {
+		for _, pid := range t.pids() {
+			// Processes of several containers may have one pid in their logs' names.
+			targets := slices.DeleteFunc(slices.Clone(a.targets), func(t *target) bool { return !slices.Contains(t.pids(), pid) })
 			paths, _ := sys.Glob(filepath.Clean(dir), fmt.Sprintf("isolate-*-%d-v8.log", pid))
 			for _, path := range paths {
-				if err := a.candidate(path, t); err != nil {
+				if err := a.candidate(path, t, targets); err != nil {
 					return err
 				}
 			}
@@ -144,8 +142,14 @@ func (a *attacher) find(t *target) error {
 	return nil
 }
 
-// candidate reads a log whose name has the process of a dump.
-func (a *attacher) candidate(path string, t *target) error {
+// pids returns the numbers of the process in names of its logs.
+func (t *target) pids() []uint32 {
+	return slices.Compact([]uint32{t.dump.PID, t.jitdump.PID()})
+}
+
+// candidate reads a log that was found for the dump of t, and whose name has the process of
+// targets.
+func (a *attacher) candidate(path string, t *target, targets []*target) error {
 	file, err := safefile.Open(path)
 	if err != nil {
 		a.unusable(path, err, "")
@@ -156,7 +160,7 @@ func (a *attacher) candidate(path string, t *target) error {
 		a.unusable(path, errors.New("another user than the dump's made it"), "if it is right, name it on the command line")
 		return nil
 	}
-	return a.use(file, path, []*target{t})
+	return a.use(file, path, targets)
 }
 
 // isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
@@ -182,7 +186,8 @@ func (a *attacher) unusable(path string, err error, advice string) {
 func (a *attacher) use(file *sys.File, path string, targets []*target) error {
 	info, err := file.Stat()
 	if err == nil && a.seen[locate.InodeOf(info)] {
-		return file.Close()
+		file.Close()
+		return nil
 	}
 	if err != nil {
 		file.Close()
