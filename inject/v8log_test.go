@@ -211,3 +211,24 @@ func TestV8Log_OtherRun(t *testing.T) {
 		t.Errorf("got %s; want what the dump says", asJSON(sum))
 	}
 }
+
+// A log that ends too early describes the code before its end.
+func TestV8Log_Cut(t *testing.T) {
+	dir := placeLog(t, "isolate-0x1-8649-v8.log")
+	path := filepath.Join(dir, "isolate-0x1-8649-v8.log")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = ",F0O117F1O125F2O90F3O207I2" // the calls of the first optimized function
+	at := bytes.Index(b, []byte(first))
+	at += bytes.IndexByte(b[at:], '\n') + 1
+	if err := os.WriteFile(path, b[:at+20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := runLog(t, dir, "cut", nil)
+	want := fmt.Sprintf("it ends inside a line, at offset %#x", at)
+	if d := sum.Dumps[0]; d.Inlining != 1 || d.WithLines != 11 || len(d.Logs) != 1 || d.Logs[0].Paired != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], want) {
+		t.Errorf("got %s; want 1 function of the log, 11 with lines, a note %q", asJSON(sum), want)
+	}
+}

@@ -274,6 +274,9 @@ func (a *attacher) report(path string, x *index) {
 	if x.damaged > 0 {
 		a.Found.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("%d lines are damaged and left out, the first: %v", x.damaged, x.damage), Advice: "if several threads wrote it, record again without --no-logfile-per-isolate"})
 	}
+	if x.cut >= 0 {
+		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later has the lines of the dump", quote.Printable(path), x.cut))
+	}
 	if x.full >= 0 {
 		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("it describes more than can be kept in %d MiB; code in it from here on has the lines of the dump", maxIndex>>20)})
 	}
