@@ -25,6 +25,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -75,6 +76,9 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 	}
 	if namesCalls(opts) || len(syntheticTraces) > 0 {
 		return recording.Error(in.Path, calltrace.ErrTraceOnce)
+	}
+	if len(opts.Named(v8.Kind)) > 0 {
+		return recording.Error(in.Path, v8.ErrOnce)
 	}
 	rec, err := recording.New(in)
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/rewrite"
+	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/perfdata"
 )
 
@@ -95,6 +96,13 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.Add(located.Found)
 	opts.Logf(2, "scanned: %d dumps", len(dumps))
 
+	described, err := v8.Attach(ctx, rec, dumps, opts)
+	if err != nil {
+		return err
+	}
+	defer described.Close()
+	sum.Add(described.Found)
+
 	code, found, err := codebytes.Resolve(rec, dumps, opts)
 	if err != nil {
 		return err
@@ -138,6 +146,9 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.Add(found)
 	sum.BytesRead = in.Size()
 	addDumps(sum, rec, usable)
+	for i, d := range usable {
+		sum.Dumps[i].Logs = described.Of(d)
+	}
 	return nil
 }
 

@@ -215,6 +215,11 @@ func dumpNotes(d *engine.DumpSummary, sources string, all bool) (notes []string)
 	if u := d.Unwind; all && u.Sent+u.Derived+u.Unplaced > 0 {
 		note("unwind tables: %s sent (%s of them put right), %s derived from code, %s without a place", number(int64(u.Sent)), number(int64(u.Fixed)), number(int64(u.Derived)), number(int64(u.Unplaced)))
 	}
+	for _, l := range d.Logs {
+		if all || l.Paired < l.Optimized {
+			note("%s: %s of its %s optimized functions are in the dump; their lines and inlined calls come from it", quote.Printable(l.Path), number(int64(l.Paired)), number(int64(l.Optimized)))
+		}
+	}
 	var fixes []string
 	for _, r := range d.Fixes {
 		if all {

@@ -10,6 +10,7 @@ import (
 	jitdumps "github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/runtime/mono"
 	"github.com/jitinject/jitinject/internal/runtime/openj9"
+	"github.com/jitinject/jitinject/internal/runtime/v8"
 	"github.com/jitinject/jitinject/internal/runtime/xray"
 	"github.com/jitinject/jitinject/internal/show"
 	"github.com/jitinject/jitinject/internal/show/showj9"
@@ -43,6 +44,9 @@ type Format struct {
 	// recording, unless that is taken.
 	Calls calltrace.Opener
 	Event string
+
+	// Companion says that files of the format describe functions of dumps of another format.
+	Companion bool
 
 	// Show shows files of the format. By default, its Name is that of the format, and its Begins is
 	// Identify of the first bytes. Some formats need their own Begins: Identify rejects damaged
@@ -81,6 +85,7 @@ var All = []Format{
 		Dump: locate.Format{Find: openj9.Find},
 		Show: showj9.Format, Verify: checkj9.Format, Recorded: checkj9.Recorded,
 	},
+	{Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true},
 }
 
 // Dumps returns the dump functions of all formats.
@@ -115,7 +120,7 @@ func Announced(mapping []byte) bool {
 // IsNamed reports whether side files of a kind are named by the user, since no mapping names them.
 func IsNamed(kind string) bool {
 	i := slices.IndexFunc(All, func(f Format) bool { return f.Kind == kind })
-	return i >= 0 && (All[i].Dump.Find != nil || All[i].Calls != nil)
+	return i >= 0 && (All[i].Dump.Find != nil || All[i].Calls != nil || All[i].Companion)
 }
 
 // OnlyCalls reports whether files of a kind have calls and describe no functions.

@@ -19,6 +19,9 @@ func Shown() []show.Format {
 	var list []show.Format
 	for i := range All {
 		f := All[i].Show
+		if f.Show == nil {
+			continue
+		}
 		f.Name = cmp.Or(f.Name, All[i].Name)
 		if f.Begins == nil && f.Neighbours == nil {
 			f.Begins = beginsLike(All[i].Identify)

@@ -13,10 +13,12 @@ import (
 // rules are in the order of All.
 func Verifier() *verify.Verifier {
 	var v *verify.Verifier
-	side := make([]verify.Format, len(All))
+	var side []verify.Format
 	for i := range All {
-		side[i] = All[i].Verify
-		side[i].Identify = All[i].Identify
+		if f := All[i].Verify; f.Check != nil {
+			f.Identify = All[i].Identify
+			side = append(side, f)
+		}
 	}
 	belongs := func(ctx context.Context, path string, p *recorded.Processes) bool {
 		f := verified(v.KindOf(path))
@@ -43,7 +45,7 @@ func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
 // verified returns the format of side files with a kind in package verify, or nil.
 func verified(kind string) *Format {
 	for i := range All {
-		if All[i].Verify.Kind == kind {
+		if All[i].Verify.Check != nil && All[i].Verify.Kind == kind {
 			return &All[i]
 		}
 	}

@@ -169,8 +169,20 @@ type DumpSummary struct {
 	CutName string `json:"cut_name,omitempty"`
 	Fixes   []Fix  `json:"repairs"`
 
+	// Logs are logs of V8 that describe its functions.
+	Logs []LogSummary `json:"logs,omitempty"`
+
 	// LineAddresses is nil if it has no lines, or if its kind records no addresses of lines.
 	LineAddresses *LineAddresses `json:"line_addresses,omitempty"`
+}
+
+// A LogSummary has the results for a log of V8 that describes functions of a dump.
+type LogSummary struct {
+	Path      string `json:"path"`
+	Bytes     int64  `json:"bytes"`     // its size
+	Optimized int    `json:"optimized"` // code objects in it with lines and inlined calls
+	Paired    int    `json:"paired"`    // of these, those that are in the dump
+	Damaged   int    `json:"damaged"`   // lines that were left out
 }
 
 // Unwind counts functions by where their unwind tables come from.

@@ -30,6 +30,7 @@ type Reader struct {
 	listings []source.MadeText // of the function
 	embedded embedded
 	frames   cfi.Synthesizer
+	trees    TreeSource        // nil before the first
 	aside    *Reader           // reads called functions; nil before the first
 	names    map[string]string // see intern
 	places   map[string]int    // index in fn.Files, by file name
@@ -143,6 +144,9 @@ func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 		Name: l.Name, Addr: start, Size: l.CodeSize, Code: r.unsalted(l.Code), Thumb: start != l.CodeAddr,
 		Files: r.fn.Files[:0], Sources: r.fn.Sources[:0], Lines: r.fn.Lines[:0],
 		Origins: r.fn.Origins[:0], Inlines: r.fn.Inlines[:0], Ranges: r.fn.Ranges[:0],
+	}
+	if r.exact = r.describedTree(&r.fn, i); r.exact {
+		return &r.fn, nil
 	}
 	if p.inline.Size != 0 {
 		if raw, err = r.window.record(p.inline, r.d.order()); err != nil {

@@ -11,6 +11,9 @@ import (
 func (d *Dump) Same() func(i, j int) bool {
 	var in [2]window
 	return func(i, j int) bool {
+		if d.isDescribed != nil && (d.isDescribed(i) || d.isDescribed(j)) {
+			return false // code at two times may have other functions inlined
+		}
 		var all [2]parts
 		for k, f := range [2]int{i, j} {
 			p := d.parts[f]

@@ -52,9 +52,11 @@ type Dump struct {
 	chosen      int // index of the valid hypothesis
 	decision    source.LineDecision
 	basis       source.LineBasis
-	bytecode    bool      // V8's baseline functions have lines of bytecode
-	growing     bool      // functions are read before the dump is complete
-	given       givenAway // functions with lines
+	bytecode    bool // V8's baseline functions have lines of bytecode
+	growing     bool // functions are read before the dump is complete
+	isDescribed func(function int) bool
+	newTrees    func() TreeSource // with isDescribed; nil without
+	given       givenAway         // functions with lines
 }
 
 // parts has the spans of a function's records.

@@ -1,0 +1,88 @@
+package v8log
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape decodes the escape at the start of b. size is its length in bytes, or 0 if b ends in
+// it. known is false if it is none of V8's; then it stands for one character.
+func unescape(b []byte) (unit uint16, size int, known bool) {
+	if len(b) < 2 {
+		return 0, 0, true
+	}
+	digits := 0
+	switch b[1] {
+	case '\\':
+		return '\\', 2, true
+	case 'n':
+		return '\n', 2, true
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	default:
+		return uint16(b[1]), 2, false
+	}
+	if len(b) < 2+digits {
+		return 0, 0, true
+	}
+	n, err := strconv.ParseUint(string(b[2:2+digits]), 16, 16)
+	return uint16(n), 2 + digits, err == nil
+}
+
+// EachUnit calls f for the characters of an escaped field.
+func EachUnit(field []byte, f func(unit uint16)) {
+	for len(field) > 0 {
+		if field[0] != '\\' {
+			f(uint16(field[0]))
+			field = field[1:]
+			continue
+		}
+		unit, size, _ := unescape(field)
+		if size == 0 { // cut
+			return
+		}
+		f(unit)
+		field = field[size:]
+	}
+}
+
+// AppendText appends an escaped text or URL to dst, in UTF-8. Half a surrogate pair becomes U+FFFD.
+func AppendText(dst, field []byte) []byte {
+	var high rune // first half of a pair, or 0
+	EachUnit(field, func(unit uint16) {
+		r := rune(unit)
+		if high != 0 {
+			pair := utf16.DecodeRune(high, r)
+			high = 0
+			if dst = utf8.AppendRune(dst, pair); pair != utf8.RuneError {
+				return
+			}
+		}
+		if utf16.IsSurrogate(r) && r < 0xdc00 {
+			high = r
+			return
+		}
+		dst = utf8.AppendRune(dst, r)
+	})
+	if high != 0 {
+		dst = utf8.AppendRune(dst, utf8.RuneError)
+	}
+	return dst
+}
+
+// AppendName appends an escaped function name to dst. V8 converts these to UTF-8 before it escapes
+// the bytes. Other names are read as texts.
+func AppendName(dst, field []byte) []byte {
+	n, bytes := len(dst), true
+	EachUnit(field, func(unit uint16) {
+		bytes = bytes && unit < 0x100
+		dst = append(dst, byte(unit))
+	})
+	if bytes && utf8.Valid(dst[n:]) {
+		return dst
+	}
+	return AppendText(dst[:n], field)
+}

@@ -1,0 +1,327 @@
+package v8
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/quote"
+)
+
+// An index has what the log says of optimized code that may be in the dump.
+type index struct {
+	src  io.ReaderAt
+	name string // of the log, for messages
+
+	scripts   []script
+	functions functionList
+	objects   []object
+	inlined   []int32 // of all objects: indexes in functions, or unknown
+
+	optimized int // code objects of Maglev and Turbofan with positions
+	isolates  int
+	damaged   int   // number of damaged lines
+	damage    error // the first
+	cut       int64 // offset of the unfinished last line, or -1
+	full      int64 // offset of the first line that was not kept, or -1
+	memory    int   // estimate, in bytes
+}
+
+// unknown is the index of a function or script that the log does not describe.
+const unknown = -1
+
+// A script is a source text.
+type script struct {
+	url   string
+	lines *v8log.Lines
+
+	// Scripts inside other files, such as pages, begin at another line of these.
+	placed, indented bool   // line and column are known
+	line, column     uint32 // added to lines, and to columns of the first line
+}
+
+// An object is optimized code in the log.
+type object struct {
+	addr, size, time uint64 // time in microseconds of the isolate
+	key              uint64 // hash of the name, as in the dump
+	isolate          int32
+	function         int32 // index of its own function
+	script           int32
+	first, last      int32 // its inlined functions, in index.inlined
+	positions        v8log.Span
+	calls            v8log.Span
+}
+
+// maxIndex bounds the memory of an index, in bytes. The index of a log of 800 MB, with
+// 800,000 functions, needs it.
+const maxIndex = 40 << 20
+
+// Memory of kept things, in bytes, with that of tables.
+const (
+	scriptMemory   = 160
+	functionMemory = 32
+	objectMemory   = 160
+)
+
+// A pending is a code-creation that waits for its code-source-info.
+type pending struct {
+	addr, size, time, sfi, key uint64
+	name                       int64 // offset of the name
+	line, column               uint32
+	optimized, valid           bool
+}
+
+// maxPending is how many functions may be logged at once, by threads of one isolate.
+const maxPending = 16
+
+// A scanner reads a log into an index.
+type scanner struct {
+	*index
+	reader  *v8log.Reader
+	wanted  map[place]int   // number of loads of the dump
+	byID    map[int32]int32 // indexes of scripts of this isolate
+	current identities
+	pending [maxPending]pending
+	next    int
+	list    []byte
+}
+
+// readIndex reads a log. wanted has the places of the dump's optimized code. It fails if the log
+// cannot be read. Damaged lines are left out.
+func readIndex(ctx context.Context, src io.ReaderAt, name string, wanted map[place]int) (*index, error) {
+	r, err := v8log.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{index: &index{src: src, name: name, cut: -1, full: -1}, reader: r, wanted: wanted}
+	s.beginIsolate()
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if damage := (*v8log.Error)(nil); errors.As(err, &damage) {
+			s.addDamage(err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.record(rec)
+	}
+	s.cut = r.Cut
+	return s.index, nil
+}
+
+// addDamage counts a line that cannot be used.
+func (s *scanner) addDamage(err error) {
+	if s.damaged++; s.damage == nil {
+		s.damage = err
+	}
+}
+
+// beginIsolate forgets all addresses and ids: they are an isolate's.
+func (s *scanner) beginIsolate() {
+	s.isolates++
+	s.byID = make(map[int32]int32)
+	s.current = newIdentities(&s.functions)
+	s.pending = [maxPending]pending{}
+}
+
+// record adds a record to the index.
+func (s *scanner) record(rec v8log.Record) {
+	switch rec := rec.(type) {
+	case *v8log.Version:
+		if rec.Offset > 0 {
+			s.beginIsolate()
+		}
+	case *v8log.ScriptSource:
+		if !s.keep(rec.Offset, scriptMemory+len(rec.URL)+rec.Lines.Bytes()) {
+			return
+		}
+		if _, again := s.byID[rec.Script]; again {
+			// V8 writes a script once. So isolates share the file, and their ids are mixed up.
+			s.addDamage(fmt.Errorf("%s: script-source at offset %#x: script %d is there again", v8log.FormatName, rec.Offset, rec.Script))
+			s.byID[rec.Script] = unknown
+			return
+		}
+		s.byID[rec.Script] = int32(len(s.scripts))
+		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), lines: rec.Lines})
+	case *v8log.CodeCreation:
+		s.creation(rec)
+	case *v8log.SourceInfo:
+		s.sourceInfo(rec)
+	case *v8log.Move:
+		if rec.Kind == v8log.FunctionMoved {
+			s.current.move(rec.From, rec.To)
+		}
+	}
+}
+
+// keep reports whether size bytes more can be kept.
+func (s *scanner) keep(off int64, size int) bool {
+	if s.memory+size > maxIndex || len(s.inlined) > math.MaxInt32/2 {
+		if s.full < 0 {
+			s.full = off
+		}
+		return false
+	}
+	s.memory += size
+	return true
+}
+
+// creation remembers a function's code until its source is known.
+func (s *scanner) creation(c *v8log.CodeCreation) {
+	if !c.IsFunction {
+		return
+	}
+	p := pending{addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset, optimized: c.IsOptimized(), valid: true}
+	_, p.line, p.column, _ = cutPlace(c.Name)
+	if p.optimized {
+		p.key = logKey(c)
+	}
+	s.pending[s.next%maxPending] = p
+	s.next++
+}
+
+// takePending returns the latest creation at an address.
+func (s *scanner) takePending(addr uint64) (pending, bool) {
+	for i := 1; i <= maxPending && i <= s.next; i++ {
+		p := &s.pending[(s.next-i)%maxPending]
+		if p.valid && p.addr == addr {
+			p.valid = false
+			return *p, true
+		}
+	}
+	return pending{}, false
+}
+
+// sourceInfo adds a function, and its code if the dump may have it.
+func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
+	p, ok := s.takePending(i.Address)
+	if !ok {
+		return // a line between is damaged
+	}
+	at, ok := s.byID[i.Script]
+	if !ok {
+		at = unknown
+	}
+	if at != unknown && !s.scripts[at].begins(i.Start, p.line, p.column) {
+		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, p.line, p.column))
+		return
+	}
+	own, known := s.current.find(p.sfi)
+	if f := (function{p.sfi, p.name, at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
+		if !s.keep(i.Offset, functionMemory) {
+			return
+		}
+		own = s.functions.add(f)
+		s.current.set(p.sfi, own)
+	}
+	if !p.optimized || i.Positions.Size == 0 {
+		return
+	}
+	s.optimized++
+	if s.wanted[place{p.addr, p.size}] == 0 {
+		return
+	}
+	o := object{
+		addr: p.addr, size: p.size, time: p.time, key: p.key, isolate: int32(s.isolates - 1), function: own, script: at,
+		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),
+	}
+	if !s.resolve(i) {
+		return
+	}
+	o.last = int32(len(s.inlined))
+	if s.keep(i.Offset, objectMemory) {
+		s.objects = append(s.objects, o)
+	}
+}
+
+// resolve appends the inlined functions of code to s.inlined.
+func (s *scanner) resolve(i *v8log.SourceInfo) bool {
+	var err error
+	if s.list, err = v8log.ReadSpan(s.src, i.Functions, v8log.MaxList, s.list); err != nil {
+		s.addDamage(err)
+		return false
+	}
+	for addr, err := range v8log.Functions(s.list, i.Functions.Off) {
+		if err != nil {
+			s.addDamage(err)
+			return false
+		}
+		if !s.keep(i.Offset, 8) {
+			return false
+		}
+		fn, ok := s.current.find(addr)
+		if !ok {
+			fn = unknown
+		}
+		s.inlined = append(s.inlined, fn)
+	}
+	return true
+}
+
+// begins reports whether a function that begins at a code unit may be at line and column of the
+// file, or 0 if its place is unknown. The first functions prove where the script begins in the file.
+func (s *script) begins(start int32, line, column uint32) bool {
+	if line == 0 || column == 0 {
+		return true
+	}
+	l, c, ok := s.lines.Position(start)
+	if !ok || line < l || l == 1 && column < c {
+		return false
+	}
+	if !s.placed {
+		s.placed, s.line = true, line-l
+	}
+	if l == 1 && !s.indented {
+		s.indented, s.column = true, column-c
+	}
+	if l == 1 {
+		c += s.column
+	}
+	return line == l+s.line && column == c
+}
+
+// position returns the line and the column of a code unit in the script's file, from 1, or 0.
+func (s *script) position(unit int32) (line, column uint32) {
+	line, column, ok := s.lines.Position(unit)
+	if !ok {
+		return 0, 0
+	}
+	if line == 1 {
+		column += s.column
+	}
+	return line + s.line, column
+}
+
+// cutPlace removes ":LINE:COLUMN" from the end of a name.
+func cutPlace(name []byte) (before []byte, line, column uint32, ok bool) {
+	var numbers [2]uint32
+	for i := range numbers {
+		colon := bytes.LastIndexByte(name, ':')
+		if colon < 0 {
+			return nil, 0, 0, false
+		}
+		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 32)
+		if err != nil {
+			return nil, 0, 0, false
+		}
+		name, numbers[i] = name[:colon], uint32(n)
+	}
+	return name, numbers[1], numbers[0], true
+}
+
+// problem returns an error about the log.
+func (x *index) problem(err error) error {
+	return fmt.Errorf("%s: %w", quote.Printable(x.name), err)
+}

@@ -1,0 +1,409 @@
+package v8
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/jitdump"
+)
+
+// A described is a function of the dump that a log describes.
+type described struct {
+	index  *index
+	object int32
+}
+
+// Trees makes the lines and inlined calls of functions. Each goroutine needs its own.
+type Trees struct {
+	functions map[int]described
+
+	x         *index
+	own       int32 // script of the function
+	info      jitdump.DebugInfo2
+	positions []v8log.Position
+	calls     []call
+	listed    map[int32]uint32 // indexes in info.Functions, by that in x.functions
+	files     map[int32]uint32 // indexes in info.Files, by that in x.scripts
+	faults    faults
+	path      []int32 // calls from the outermost one to the current one
+	since     []uint32
+	chain     []int32
+	ranges    [][]jitdump.CodeRange // of each call
+	buffer    []byte
+	names     map[int32]string // of functions of x
+	named     *index           // of names
+}
+
+// A call is an inlined call of a log, checked.
+type call struct {
+	function int32 // index in the index's functions, unknown, or nameless
+	offset   int32 // of the call in the script of the caller
+	parent   int32 // index of a usable call, or v8log.None
+	state    callState
+	depth    int32 // of usable calls, from 0
+}
+
+// nameless is the function of code that V8 inlined and has no function for.
+const nameless = -2
+
+// A callState says how far a call is checked.
+type callState uint8
+
+const (
+	unchecked callState = iota
+	checking
+	usable  // it and its parents are known
+	skipped // its code counts for its parent, at the place of the call
+	bad     // it has no place in the tree
+)
+
+// faults count the calls and rows of a function that cannot be used.
+type faults struct{ cyclic, outside, deep, unnamed, beyond int }
+
+// maxCalls bounds the calls of a function. V8 inlines some hundreds at most.
+const maxCalls = 1 << 18
+
+// Tree returns the lines and inlined calls of a function of the dump, whose code has size bytes. It
+// is valid until the next call. info is nil if no log describes the function. A problem says which
+// part of it is damaged. An error says why there is none.
+func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem, err error) {
+	d, ok := t.functions[number]
+	if !ok {
+		return nil, nil, nil
+	}
+	t.x = d.index
+	o := &t.x.objects[d.object]
+	if o.script == unknown {
+		return nil, nil, t.x.problem(fmt.Errorf("%s at offset %#x: the log has no text of the script; the lines of the dump are used", v8log.FormatName, o.positions.Off))
+	}
+	if err := t.read(o); err != nil {
+		return nil, nil, t.x.problem(fmt.Errorf("%w; the lines of the dump are used", err))
+	}
+	t.begin(o)
+	t.cover(o, size)
+	t.emit()
+	return &t.info, t.problem(o), nil
+}
+
+// read reads the lists of a code object, and checks its calls.
+func (t *Trees) read(o *object) (err error) {
+	t.positions, t.calls, t.faults = t.positions[:0], t.calls[:0], faults{}
+	if t.buffer, err = v8log.ReadSpan(t.x.src, o.positions, v8log.MaxList, t.buffer); err != nil {
+		return err
+	}
+	for p, err := range v8log.Positions(t.buffer, o.positions.Off) {
+		if err != nil {
+			return err
+		}
+		t.positions = append(t.positions, p)
+	}
+	byOffset := func(a, b v8log.Position) int { return cmp.Compare(a.CodeOffset, b.CodeOffset) }
+	if !slices.IsSortedFunc(t.positions, byOffset) {
+		slices.SortStableFunc(t.positions, byOffset)
+	}
+	if t.buffer, err = v8log.ReadSpan(t.x.src, o.calls, v8log.MaxList, t.buffer); err != nil {
+		return err
+	}
+	inlined := t.x.inlined[o.first:o.last]
+	for c, err := range v8log.Calls(t.buffer, o.calls.Off) {
+		if err != nil {
+			return err
+		}
+		if len(t.calls) == maxCalls {
+			break // entries that refer to more are out of bounds
+		}
+		fn := int32(nameless)
+		if c.Function >= 0 && int(c.Function) < len(inlined) {
+			fn = inlined[c.Function]
+		} else if c.Function != v8log.None {
+			t.faults.outside++
+		}
+		t.calls = append(t.calls, call{function: fn, offset: c.ScriptOffset, parent: c.Parent})
+	}
+	for i := range t.calls {
+		t.check(int32(i))
+	}
+	return nil
+}
+
+// check decides whether a call and its callers are usable.
+func (t *Trees) check(i int32) {
+	t.chain = t.chain[:0]
+	for i != v8log.None && t.calls[i].state == unchecked {
+		t.calls[i].state = checking
+		t.chain = append(t.chain, i)
+		if i = t.calls[i].parent; i >= int32(len(t.calls)) {
+			t.faults.outside++
+			t.fail()
+			return
+		}
+	}
+	if i != v8log.None && t.calls[i].state == checking {
+		t.faults.cyclic++
+		t.fail()
+		return
+	}
+	for k := len(t.chain) - 1; k >= 0; k-- { // callers first
+		t.decide(&t.calls[t.chain[k]])
+	}
+}
+
+// fail marks the calls of the chain as bad.
+func (t *Trees) fail() {
+	for _, i := range t.chain {
+		t.calls[i].state = bad
+	}
+}
+
+// decide checks a call after its caller.
+func (t *Trees) decide(c *call) {
+	c.state, c.depth = usable, 0
+	if c.parent != v8log.None {
+		p := &t.calls[c.parent]
+		switch p.state {
+		case usable:
+			c.depth = p.depth + 1
+		case skipped: // the code of the parent counts for its caller
+			c.offset = p.offset
+			if c.parent = p.parent; c.parent != v8log.None {
+				c.depth = t.calls[c.parent].depth + 1
+			}
+		default:
+			c.state = bad
+			return
+		}
+	}
+	switch {
+	case c.function == nameless:
+		c.state = skipped
+	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
+		t.faults.unnamed++
+		c.state = skipped
+	case c.depth > jitdump.MaxDepth:
+		t.faults.deep++
+		c.state = skipped
+	}
+}
+
+// begin begins the description of a function.
+func (t *Trees) begin(o *object) {
+	n := &t.info
+	n.Files, n.Names, n.Functions = n.Files[:0], n.Names[:0], n.Functions[:0]
+	n.Calls, n.Ranges, n.Lines = n.Calls[:0], n.Ranges[:0], n.Lines[:0]
+	if t.listed == nil {
+		t.listed, t.files = make(map[int32]uint32), make(map[int32]uint32)
+	}
+	clear(t.listed)
+	clear(t.files)
+	t.own = o.script
+	t.list(o.function)
+}
+
+// list returns the index of a function in the description.
+func (t *Trees) list(fn int32) uint32 {
+	i, ok := t.listed[fn]
+	if !ok {
+		f := t.x.functions.at(fn)
+		line, column := t.x.scripts[f.script].position(f.start)
+		i = uint32(len(t.info.Functions))
+		t.listed[fn] = i
+		t.info.Names = append(t.info.Names, []byte(t.name(fn)))
+		t.info.Functions = append(t.info.Functions, jitdump.SourceFunction{Name: i, File: t.file(f.script), Line: line, Column: column - 1})
+	}
+	return i
+}
+
+// file returns the index of a script's file in the description.
+func (t *Trees) file(s int32) uint32 {
+	i, ok := t.files[s]
+	if !ok {
+		i = uint32(len(t.info.Files))
+		t.files[s] = i
+		t.info.Files = append(t.info.Files, []byte(t.x.scripts[s].url))
+	}
+	return i
+}
+
+// cover makes the lines, and finds the code of each call.
+func (t *Trees) cover(o *object, size uint64) {
+	for i := range t.ranges {
+		t.ranges[i] = t.ranges[i][:0]
+	}
+	for len(t.ranges) < len(t.calls) {
+		t.ranges = append(t.ranges, nil)
+	}
+	t.path, t.since = t.path[:0], t.since[:0]
+	for i, p := range t.positions {
+		if uint64(p.CodeOffset) >= size {
+			t.faults.beyond++
+			continue
+		}
+		if i+1 < len(t.positions) && t.positions[i+1].CodeOffset == p.CodeOffset {
+			continue // it applies to no code
+		}
+		s, unit, at := o.script, p.ScriptOffset, p.Inlining
+		switch {
+		case at == v8log.None:
+		case at >= int32(len(t.calls)):
+			t.faults.outside++
+			unit, at = v8log.None, v8log.None
+		case t.calls[at].state == usable:
+			s = t.x.functions.at(t.calls[at].function).script
+		case t.calls[at].state == skipped:
+			c := &t.calls[at]
+			if unit, at = c.offset, c.parent; at != v8log.None {
+				s = t.x.functions.at(t.calls[at].function).script
+			}
+		default:
+			unit, at = v8log.None, v8log.None
+		}
+		t.enter(at, p.CodeOffset)
+		line, column := t.x.scripts[s].position(unit)
+		t.info.Lines = append(t.info.Lines, jitdump.SourceLine{Offset: p.CodeOffset, File: t.file(s), Line: line, Column: column - 1})
+	}
+	t.enter(v8log.None, uint32(size))
+}
+
+// enter makes a call the innermost one from a code offset on.
+func (t *Trees) enter(at int32, off uint32) {
+	if n := len(t.path); at == v8log.None && n == 0 || n > 0 && t.path[n-1] == at {
+		return
+	}
+	t.chain = t.chain[:0]
+	for ; at != v8log.None; at = t.calls[at].parent {
+		t.chain = append(t.chain, at)
+	}
+	slices.Reverse(t.chain)
+	same := 0
+	for same < len(t.path) && same < len(t.chain) && t.path[same] == t.chain[same] {
+		same++
+	}
+	for k := same; k < len(t.path); k++ {
+		if from := t.since[k]; off > from {
+			i := t.path[k]
+			t.ranges[i] = append(t.ranges[i], jitdump.CodeRange{Start: from, Size: off - from})
+		}
+	}
+	t.path, t.since = t.path[:same], t.since[:same]
+	for _, i := range t.chain[same:] {
+		t.path, t.since = append(t.path, i), append(t.since, off)
+	}
+}
+
+// emit writes the calls that have code, callers first.
+func (t *Trees) emit() {
+	children := make(map[int32][]int32)
+	for i := len(t.calls) - 1; i >= 0; i-- { // the stack reverses them
+		if len(t.ranges[i]) > 0 {
+			children[t.calls[i].parent] = append(children[t.calls[i].parent], int32(i))
+		}
+	}
+	stack := slices.Clone(children[v8log.None])
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = append(stack[:len(stack)-1], children[i]...)
+		c := &t.calls[i]
+		line, column := t.callerScript(c).position(c.offset)
+		t.info.Calls = append(t.info.Calls, jitdump.InlineCall{
+			Depth: uint32(c.depth), RangeCount: uint32(len(t.ranges[i])), Function: t.list(c.function), Line: line, Column: column - 1,
+		})
+		t.info.Ranges = append(t.info.Ranges, t.ranges[i]...)
+	}
+}
+
+// callerScript returns the script of a call's caller. The first function is the outer one.
+func (t *Trees) callerScript(c *call) *script {
+	if c.parent == v8log.None {
+		return &t.x.scripts[t.own]
+	}
+	return &t.x.scripts[t.x.functions.at(t.calls[c.parent].function).script]
+}
+
+// problem returns an error about the damaged parts of a function, or nil.
+func (t *Trees) problem(o *object) error {
+	f := &t.faults
+	var text []byte
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{f.cyclic, "inlined calls that contain themselves"},
+		{f.outside, "indexes outside their lists"},
+		{f.deep, fmt.Sprintf("inlined calls deeper than %d", jitdump.MaxDepth)},
+		{f.unnamed, "inlined calls of functions that the log does not describe"},
+		{f.beyond, "positions after the end of the code"},
+	} {
+		if part.n > 0 {
+			if len(text) > 0 {
+				text = append(text, ", "...)
+			}
+			text = fmt.Appendf(text, "%d %s", part.n, part.what)
+		}
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	return t.x.problem(fmt.Errorf("%s: code-source-info at offset %#x: %s; these are left out", v8log.FormatName, o.positions.Off, text))
+}
+
+// maxNames bounds the names that are remembered.
+const maxNames = 10000
+
+// name returns the name of a function.
+func (t *Trees) name(fn int32) string {
+	if t.named != t.x || len(t.names) >= maxNames {
+		t.named, t.names = t.x, make(map[int32]string)
+	}
+	name, ok := t.names[fn]
+	if !ok {
+		name = t.x.readName(fn)
+		t.names[fn] = name
+	}
+	return name
+}
+
+// readName reads the name of a function from the log, without the script. It is "" if the function
+// has none, or if the log cannot be read again.
+func (x *index) readName(fn int32) string {
+	f := x.functions.at(fn)
+	var field []byte
+	for size := int64(512); ; size *= 16 {
+		b := make([]byte, size)
+		n, _ := x.src.ReadAt(b, f.name)
+		field = b[:n]
+		if i := bytes.IndexAny(field, ",\n"); i >= 0 {
+			field = field[:i]
+			break
+		}
+		if int64(n) < size || size > v8log.MaxName {
+			return ""
+		}
+	}
+	before, _, _, ok := cutPlace(field)
+	if !ok {
+		return ""
+	}
+	if f.script != unknown {
+		if s := &x.scripts[f.script]; bytes.HasSuffix(v8log.AppendText(nil, before), []byte(" "+s.url)) {
+			return string(v8log.AppendName(nil, before[:cutUnits(before, s.url)]))
+		}
+	}
+	if i := bytes.LastIndexByte(before, ' '); i >= 0 {
+		before = before[:i]
+	}
+	return string(v8log.AppendName(nil, before))
+}
+
+// cutUnits returns where in an escaped name a space and the URL begin, with which it ends.
+func cutUnits(before []byte, url string) int {
+	i := len(before)
+	for i = bytes.LastIndexByte(before[:i], ' '); i >= 0; i = bytes.LastIndexByte(before[:i], ' ') {
+		if string(v8log.AppendText(nil, before[i+1:])) == url {
+			return i
+		}
+	}
+	return len(before)
+}
