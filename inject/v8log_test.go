@@ -212,6 +212,26 @@ func TestV8Log_OtherRun(t *testing.T) {
 	}
 }
 
+// V8 writes a log without code beside each dump. That is no problem, unless the log is named.
+func TestV8Log_WithoutCode(t *testing.T) {
+	dir := placeLog(t, "")
+	const text = "v8-version,11,3,244,8,-node.38,0\nv8-platform,linux,linux\nheap-capacity,1030880\n"
+	path := filepath.Join(dir, "isolate-0x1-8649-v8.log")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if sum := runLog(t, dir, "found", nil); !sum.Complete() || len(sum.Problems) != 0 || sum.Dumps[0].Logs != nil {
+		t.Errorf("found: got %s; want nothing missing, no log", asJSON(sum))
+	}
+	sum := runLog(t, dir, "named", func(o *inject.Options) {
+		o.SideFiles = []inject.SideFile{{Kind: inject.KindV8Log, Path: path}}
+	})
+	const want = "it has no positions of code; its inlined calls are missing; record with --log-code --log-source-code"
+	if len(sum.Problems) != 1 || !strings.HasSuffix(sum.Problems[0].String(), want) {
+		t.Errorf("named: got problems %v; want %q", sum.Problems, want)
+	}
+}
+
 // A log that ends too early describes the code before its end.
 func TestV8Log_Cut(t *testing.T) {
 	dir := placeLog(t, "isolate-0x1-8649-v8.log")

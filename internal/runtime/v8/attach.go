@@ -114,7 +114,7 @@ func (a *attacher) named() error {
 			file.Close()
 			return fmt.Errorf("%s: %w", n, v8log.ErrNotLog)
 		}
-		if err := a.use(file, n.Path, targets); err != nil {
+		if err := a.use(file, n.Path, targets, true); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (a *attacher) candidate(path string, t *target, targets []*target) error {
 		a.unusable(path, errors.New("another user than the dump's made it"), "if it is right, name it on the command line")
 		return nil
 	}
-	return a.use(file, path, targets)
+	return a.use(file, path, targets, false)
 }
 
 // isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
@@ -179,11 +179,17 @@ func isOwnersOf(log, dump *sys.File) bool {
 
 // unusable adds the problem of a log that is not used.
 func (a *attacher) unusable(path string, err error, advice string) {
-	a.Found.Problem(report.ProblemOf(path, fmt.Errorf("%w; its inlined calls are missing", err), advice))
+	p := report.ProblemOf(path, err, advice)
+	p.Text += "; its inlined calls are missing"
+	a.Found.Problem(p)
 }
 
-// use reads a log, and pairs it with the dumps that it may be of. It takes over file.
-func (a *attacher) use(file *sys.File, path string, targets []*target) error {
+// errNoPositions is the refusal of a log without code. V8 writes such a log beside each dump.
+var errNoPositions = errors.New("it has no positions of code")
+
+// use reads a log, and pairs it with the dumps that it may be of. It takes over file. named says
+// that an option names the log; another one without code is no problem.
+func (a *attacher) use(file *sys.File, path string, targets []*target, named bool) error {
 	info, err := file.Stat()
 	if err == nil && a.seen[locate.InodeOf(info)] {
 		file.Close()
@@ -225,7 +231,9 @@ func (a *attacher) use(file *sys.File, path string, targets []*target) error {
 		refusal = errors.New("the recording has no dump of V8 that it could describe")
 	}
 	file.Close()
-	a.unusable(path, refusal, "")
+	if named || !errors.Is(refusal, errNoPositions) {
+		a.unusable(path, refusal, "")
+	}
 	return nil
 }
 
@@ -248,7 +256,7 @@ func (t *target) prepare() {
 func (t *target) refuse(x *index, found *pairing) error {
 	switch n := len(found.pairs); {
 	case x.functions.count == 0:
-		return report.Advise(errors.New("it has no positions of code"), "record with --log-code --log-source-code")
+		return report.Advise(errNoPositions, "record with --log-code --log-source-code")
 	case x.optimized == 0 || t.loads.count == 0:
 		return nil // a short program
 	case n+found.apart > 0 && 2*found.near < n+found.apart:
