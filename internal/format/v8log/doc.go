@@ -26,7 +26,8 @@
 //	inlining    F [index in functions]  O script offset of the call  [I index of the caller]
 //	functions   S address of a SharedFunctionInfo
 //
-// An entry of inlining without I is called by the function itself. Script offsets count UTF-16 code
+// An entry of inlining without I is called by the function itself. F without an index is the
+// function itself, too: it calls itself, perhaps by way of others. Script offsets count UTF-16 code
 // units. An offset of an inlined entry counts in the script of the inlined function.
 //
 // Escapes are \\, \n, \xNN and \uNNNN, each for one UTF-16 code unit of a URL or a text. The name

@@ -38,15 +38,15 @@ type Trees struct {
 
 // A call is an inlined call of a log, checked.
 type call struct {
-	function int32 // index in the index's functions, unknown, or nameless
+	function int32 // index in the index's functions, unknown, or missing
 	offset   int32 // of the call in the script of the caller
 	parent   int32 // index of a usable call, or v8log.None
 	state    callState
 	depth    int32 // of usable calls, from 0
 }
 
-// nameless is the function of code that V8 inlined and has no function for.
-const nameless = -2
+// missing is the function of a call whose index is outside the list of functions.
+const missing = -2
 
 // A callState says how far a call is checked.
 type callState uint8
@@ -114,10 +114,13 @@ func (t *Trees) read(o *object) (err error) {
 		if len(t.calls) == maxCalls {
 			break // entries that refer to more are out of bounds
 		}
-		fn := int32(nameless)
-		if c.Function >= 0 && int(c.Function) < len(inlined) {
+		fn := int32(missing)
+		switch {
+		case c.Function == v8log.None: // recursion [DeoptimizationData::GetInlinedFunction of V8]
+			fn = o.function
+		case int(c.Function) < len(inlined):
 			fn = inlined[c.Function]
-		} else if c.Function != v8log.None {
+		default:
 			t.faults.outside++
 		}
 		t.calls = append(t.calls, call{function: fn, offset: c.ScriptOffset, parent: c.Parent})
@@ -176,7 +179,7 @@ func (t *Trees) decide(c *call) {
 		}
 	}
 	switch {
-	case c.function == nameless:
+	case c.function == missing:
 		c.state = skipped
 	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
 		t.faults.unnamed++
