@@ -212,6 +212,33 @@ func TestV8Log_OtherRun(t *testing.T) {
 	}
 }
 
+// A log of an earlier run beside the one that fits is only noted, in whatever order they are found.
+func TestV8Log_OtherRunBesideRight(t *testing.T) {
+	for _, other := range []string{"isolate-0x1-8649-v8.log", "isolate-0x9-8649-v8.log"} {
+		dir := placeLog(t, "isolate-0x5-8649-v8.log")
+		b, err := os.ReadFile("../internal/format/v8log/testdata/node25.log")
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, other), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := runLog(t, dir, "both", nil)
+		if !sum.Complete() || len(sum.Dumps[0].Logs) != 1 || sum.Dumps[0].Inlining != 4 {
+			t.Errorf("%s: got %s; want one log, 4 functions with inlined calls, nothing missing", other, asJSON(sum))
+		}
+		if len(sum.Notes) != 1 || !strings.HasPrefix(sum.Notes[0], filepath.Join(dir, other)+": it is of another run: of its 17 optimized functions, 0 are in ") {
+			t.Errorf("%s: got notes %q; want that it is of another run", other, sum.Notes)
+		}
+		named := runLog(t, dir, "named", func(o *inject.Options) {
+			o.SideFiles = []inject.SideFile{{Kind: inject.KindV8Log, Path: filepath.Join(dir, other)}}
+		})
+		if len(named.Problems) != 1 || !strings.Contains(named.Problems[0].Text, "it is of another run") {
+			t.Errorf("%s, named: got problems %v; want that it is of another run", other, named.Problems)
+		}
+	}
+}
+
 // V8 writes a log without code beside each dump. That is no problem, unless the log is named.
 func TestV8Log_WithoutCode(t *testing.T) {
 	dir := placeLog(t, "")

@@ -10,7 +10,8 @@
 //	code-creation     tag, kind, time, address, size, name [, SFI, tier]
 //	                  time: microseconds since the isolate's log began. SFI: address of the
 //	                  SharedFunctionInfo, of functions only. Tier: ~ bytecode, ^ baseline,
-//	                  + Maglev, * Turbofan; ' follows for code of one context
+//	                  + Maglev, * Turbofan; with o before them for code that replaced a running
+//	                  loop, and ' after them by whether it depends on a context
 //	code-source-info  address, script, start, end, positions, inlining, functions
 //	                  follows the code-creation of its address. start, end: extent of the function
 //	                  in the script
@@ -25,11 +26,15 @@
 //	inlining    F [index in functions]  O script offset of the call  [I index of the caller]
 //	functions   S address of a SharedFunctionInfo
 //
-// An entry of inlining without I is called by the function itself. Script offsets count UTF-16 code
+// An entry of inlining without I is called by the function itself. F without an index is the
+// function itself, too: it calls itself, perhaps by way of others. Script offsets count UTF-16 code
 // units. An offset of an inlined entry counts in the script of the inlined function.
 //
-// Escapes are \\, \n, \xNN and \uNNNN, each for one character as V8 appends it: a UTF-16 code unit
-// of URLs and texts, and a byte of UTF-8 of function names, which V8 converts first.
+// Escapes are \\, \n, \xNN and \uNNNN, each for one UTF-16 code unit of a URL or a text. The name
+// of a function's code is the function's name, a space, the URL, and ":LINE:COLUMN". Of these only
+// the URL is escaped: the function's name is UTF-8 with commas, backslashes and newlines as they
+// are. So a code-creation may have more commas and take several lines. V8's own reader splits and
+// unescapes such names wrongly.
 //
 // The last line of a killed process may be cut. Isolates that share a file, as with node's workers
 // and --no-logfile-per-isolate, overwrite each other's lines; lines that are damaged have errors.

@@ -72,17 +72,3 @@ func AppendText(dst, field []byte) []byte {
 	}
 	return dst
 }
-
-// AppendName appends an escaped function name to dst. V8 converts these to UTF-8 before it escapes
-// the bytes. Other names are read as texts.
-func AppendName(dst, field []byte) []byte {
-	n, bytes := len(dst), true
-	EachUnit(field, func(unit uint16) {
-		bytes = bytes && unit < 0x100
-		dst = append(dst, byte(unit))
-	})
-	if bytes && utf8.Valid(dst[n:]) {
-		return dst
-	}
-	return AppendText(dst[:n], field)
-}

@@ -22,7 +22,7 @@ type Position struct {
 
 // A Call is an entry of the list of inlined calls.
 type Call struct {
-	Function     int32 // index in the list of functions, or None if V8 knew none
+	Function     int32 // index in the list of functions, or None for the compiled function itself
 	ScriptOffset int32 // of the call, in the script of the caller
 	Parent       int32 // index of the call that the caller was inlined by, or None
 }

@@ -45,12 +45,12 @@ type Reader struct {
 	at     int64 // offset of buf[lo]
 	err    error // of src, or io.EOF
 
-	kind, tag, name, tier []byte // held fields of the line
-	lineAt                int64  // offset of the line
-	fieldAt               int64  // offset of the field
-	field                 string // its name
-	ended                 bool   // the line's end was read
-	fault                 *wire.Error
+	kind, tag, name []byte // held fields of the line
+	lineAt          int64  // offset of the line
+	fieldAt         int64  // offset of the field
+	field           string // its name
+	ended           bool   // the line's end was read
+	fault           *wire.Error
 }
 
 // Sizes of reads and of fields that are held, in bytes.
@@ -58,7 +58,7 @@ const (
 	bufferSize = 256 << 10
 	maxKind    = 64
 	maxNumber  = 32
-	MaxName    = 64 << 10 // of a function or a URL; longer ones are damage
+	MaxName    = 1<<16 - 1 // of code or a URL; longer ones are damage
 )
 
 // NewReader returns a reader of the log in src. It fails with ErrNotLog for other files.
@@ -156,10 +156,10 @@ func (r *Reader) span(name, ends string, each func([]byte)) (s Span) {
 	}
 }
 
-// held reads a field into memory, whose limit is max bytes. The result aliases into, grown.
-func (r *Reader) held(name string, into []byte, max int) []byte {
+// held reads a field into memory, of max bytes at most. The result aliases into, grown.
+func (r *Reader) held(name, ends string, into []byte, max int) []byte {
 	into = into[:0]
-	r.span(name, separators, func(part []byte) {
+	r.span(name, ends, func(part []byte) {
 		if len(into)+len(part) > max {
 			r.fail("has more than %d bytes", max)
 			return
@@ -167,6 +167,16 @@ func (r *Reader) held(name string, into []byte, max int) []byte {
 		into = append(into, part...)
 	})
 	return into
+}
+
+// seek goes back to an offset. What is in memory is not read again.
+func (r *Reader) seek(off int64) {
+	if back := r.at - off; back <= int64(r.lo) {
+		r.lo -= int(back)
+	} else {
+		r.lo, r.hi = 0, 0
+	}
+	r.at, r.err = off, nil
 }
 
 // skipLine passes over the rest of the line.
@@ -186,7 +196,7 @@ type Record interface{ record() }
 func (r *Reader) Next() (Record, error) {
 	for {
 		r.fault, r.ended, r.lineAt = nil, false, r.at
-		r.kind = r.held("kind", r.kind, maxKind)
+		r.kind = r.held("kind", separators, r.kind, maxKind)
 		var rec Record
 		if r.fault == nil {
 			rec = r.read()

@@ -106,7 +106,10 @@ func TestReader_DamagedLines(t *testing.T) {
 		{"code-creation,JS,13,1,0x10,zwei,f a.js:1:1,0x20,*", "size"},
 		{"code-creation,JS,13,1,10,2,f a.js:1:1,0x20,*", "address"},
 		{"code-creation,JS,13", "time"},
-		{"code-creation,JS,13,1,0x10,2,f a.js:1:1,0x20,*,more", ""},
+		{"code-creation,JS,13,1,0x10,2,f a.js:1:1,0x20,*,more", "SFI"},
+		{"code-creation,JS,13,1,0x10,2,f a.js:1:1", "SFI"},
+		{"code-creation,JS,13,1,0x10,2,f a.js:1:1,20,*", "SFI"},
+		{"code-creation,JS,13,1,0x10,2,f a.js:1:1,0x20,maglev", "SFI"},
 		{"code-source-info,0x10,1,-2,3,,,", "start"},
 		{"code-source-info,0x10,1,0,99999999999,,,", "end"},
 		{"code-source-info,0x10,1,0,3,C0O1", "inlining"},
@@ -198,20 +201,17 @@ func TestLines_RandomTexts(t *testing.T) {
 	}
 }
 
-func TestAppendName_Encodings(t *testing.T) {
-	for _, c := range []struct{ field, name, text string }{
-		{`f`, "f", "f"},
-		{`\xc3\xa4`, "ä", "Ã¤"}, // a name of functions is UTF-8, a text is not
-		{`\xe4`, "ä", "ä"},
-		{`\u20ac\ud83d\ude00`, "€😀", "€😀"},
-		{`\ud83d!`, "\ufffd!", "\ufffd!"},
-		{`a\x2Cb\\\n`, "a,b\\\n", "a,b\\\n"},
+func TestAppendText_Escapes(t *testing.T) {
+	for field, want := range map[string]string{
+		`f`:                  "f",
+		`\xc3\xa4`:           "Ã¤",
+		`\xe4`:               "ä",
+		`\u20ac\ud83d\ude00`: "€😀",
+		`\ud83d!`:            "\ufffd!",
+		`a\x2Cb\\\n`:         "a,b\\\n",
 	} {
-		if got := string(AppendName(nil, []byte(c.field))); got != c.name {
-			t.Errorf("AppendName(%s): got %q; want %q", c.field, got, c.name)
-		}
-		if got := string(AppendText(nil, []byte(c.field))); got != c.text {
-			t.Errorf("AppendText(%s): got %q; want %q", c.field, got, c.text)
+		if got := string(AppendText(nil, []byte(field))); got != want {
+			t.Errorf("AppendText(%s): got %q; want %q", field, got, want)
 		}
 	}
 }
@@ -242,6 +242,7 @@ func FuzzReader(f *testing.F) {
 	for _, name := range []string{"node20.log", "node25.log"} {
 		f.Add(readLog(f, name))
 	}
+	f.Add([]byte("v8-version,1,2,3,4\ncode-creation,JS,1,1,0x1,1,a,b\nsfi-move,0x1,0x2\nc a:1:1,0x1,*\ncode-source-info,0x1,1,0,3,,,\ncode-creation,JS,1,1,0x1,1,a\nb"))
 	f.Add([]byte("v8-version,1,2,3,4\ncode-source-info,0x1,1,0,3,C0O1I0,F0O1I0,S0x1\nsfi-move,0x1,0x2\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !IsLog(bytes.NewReader(b)) {
@@ -256,6 +257,10 @@ func FuzzReader(f *testing.F) {
 		at := int64(-1)
 		readAll(t, b, func(rec Record) {
 			switch rec := rec.(type) {
+			case *CodeCreation:
+				if name := inside(Span{rec.NameOffset, int64(len(rec.Name))}); !bytes.Equal(name, rec.Name) {
+					t.Errorf("got name %q at %d; want %q there", rec.Name, rec.NameOffset, name)
+				}
 			case *ScriptSource:
 				inside(rec.Text)
 				for _, unit := range []int32{0, 1, int32(rec.Lines.Units)} {

@@ -11,23 +11,6 @@ type Version struct {
 	Text   string // the numbers, with dots: "11.3.244.8"
 }
 
-// A CodeCreation says that code is in memory.
-type CodeCreation struct {
-	Offset     int64
-	Tag        []byte // "JS", "Builtin", "Eval" and others; in node 18 and earlier "LazyCompile"
-	Time       uint64 // microseconds since the isolate's log began
-	Address    uint64
-	Size       uint64 // of the instructions, in bytes
-	Name       []byte // escaped: of a function, followed by a space, URL, line and column
-	NameOffset int64  // of Name
-	IsFunction bool   // SFI and Tier are known
-	SFI        uint64 // address of the SharedFunctionInfo
-	Tier       []byte // "~", "^", "+", "*", and others; may be empty
-}
-
-// IsOptimized reports whether the code is Maglev's or Turbofan's.
-func (c *CodeCreation) IsOptimized() bool { return bytes.ContainsAny(c.Tier, "+*") }
-
 // A SourceInfo describes the source of code.
 type SourceInfo struct {
 	Offset     int64
@@ -70,7 +53,7 @@ func (*SourceInfo) record()   {}
 func (*ScriptSource) record() {}
 func (*Move) record()         {}
 
-// read reads the fields of a line of r.kind. It returns nil for unused kinds.
+// read reads the fields of a line of r.kind. It returns nil for unused kinds; see isKind.
 func (r *Reader) read() Record {
 	switch string(r.kind) {
 	case firstKind:
@@ -91,6 +74,15 @@ func (r *Reader) read() Record {
 	return nil
 }
 
+// isKind reports whether read reads lines of a kind.
+func isKind(kind []byte) bool {
+	switch string(kind) {
+	case firstKind, "code-creation", "code-source-info", "script-source", "sfi-move", "code-move", "code-delete":
+		return true
+	}
+	return false
+}
+
 func (r *Reader) version() Record {
 	v := &Version{Offset: r.lineAt}
 	for i, name := range []string{"major", "minor", "build", "patch"} {
@@ -101,26 +93,6 @@ func (r *Reader) version() Record {
 		v.Text += strconv.FormatUint(n, 10)
 	}
 	return v
-}
-
-func (r *Reader) codeCreation() Record {
-	c := &CodeCreation{Offset: r.lineAt}
-	r.tag = r.held("tag", r.tag, maxKind)
-	c.Tag = r.tag
-	r.span("kind", separators, nil)
-	c.Time = r.number("time", 10, 64)
-	c.Address = r.address("address")
-	c.Size = r.number("size", 10, 31)
-	r.name = r.held("name", r.name, MaxName)
-	c.NameOffset = r.fieldAt
-	if c.Name = r.name; r.fault != nil || r.ended {
-		return c
-	}
-	c.SFI = r.address("SFI")
-	r.tier = r.held("tier", r.tier, maxKind)
-	c.Tier, c.IsFunction = r.tier, true
-	r.end()
-	return c
 }
 
 func (r *Reader) sourceInfo() Record {
@@ -139,7 +111,7 @@ func (r *Reader) sourceInfo() Record {
 func (r *Reader) scriptSource() Record {
 	s := &ScriptSource{Offset: r.lineAt}
 	s.Script = int32(r.number("script", 10, 31))
-	r.name = r.held("URL", r.name, MaxName)
+	r.name = r.held("URL", separators, r.name, MaxName)
 	s.URL = r.name
 	var t linesOf
 	s.Text = r.span("text", lineEnd, t.add)
@@ -171,7 +143,7 @@ func (r *Reader) end() {
 // number reads a field with a number of a base, of at most bits bits.
 func (r *Reader) number(name string, base, bits int) uint64 {
 	var digits [maxNumber]byte
-	b := r.held(name, digits[:0], maxNumber)
+	b := r.held(name, separators, digits[:0], maxNumber)
 	if r.fault != nil {
 		return 0
 	}
@@ -195,7 +167,7 @@ func (r *Reader) address(name string) uint64 { return r.number(name, 16, 64) }
 // position reads a field with a script offset. -1 is none.
 func (r *Reader) position(name string) int32 {
 	var digits [maxNumber]byte
-	b := r.held(name, digits[:0], maxNumber)
+	b := r.held(name, separators, digits[:0], maxNumber)
 	if r.fault != nil {
 		return 0
 	}

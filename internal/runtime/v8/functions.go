@@ -1,11 +1,26 @@
 package v8
 
+import "github.com/jitinject/jitinject/internal/format/v8log"
+
 // A function is a function of a script.
 type function struct {
 	sfi    uint64 // address of its SharedFunctionInfo, at the line that was read last
-	name   int64  // offset of its name in the log
-	script int32  // index, or unknown
-	start  int32  // in code units of the script
+	name   nameRef
+	script int32 // index, or unknown
+	start  int32 // in code units of the script
+}
+
+// A nameRef is the place of a name in the log: its offset, and in the lowest bits its length in
+// bytes. Logs have less than 128 TiB.
+type nameRef int64
+
+// sizeBits are the bits of the length of a name; no name is longer.
+const sizeBits = 16
+
+func newNameRef(off int64, size int) nameRef { return nameRef(off<<sizeBits | int64(size)) }
+
+func (n nameRef) span() v8log.Span {
+	return v8log.Span{Off: int64(n >> sizeBits), Size: int64(n & (1<<sizeBits - 1))}
 }
 
 // A functionList has functions in parts that are never copied: logs have up to a million.

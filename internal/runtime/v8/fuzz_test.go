@@ -14,7 +14,7 @@ func FuzzTree(f *testing.F) {
 		log, _ := sample(f, name)
 		f.Add(log)
 	}
-	f.Add([]byte("v8-version,11,3,244,8,0\nscript-source,1,/a.js,one\\ntwo\ncode-creation,JS,13,9,0x1000,64,f /a.js:1:1,0x20,*\ncode-source-info,0x1000,1,0,7,C0O0C4O4I0C8O5I1,F0O4F0O5I0,S0x20\n"))
+	f.Add([]byte("v8-version,11,3,244,8,0\nscript-source,1,/a.js,one\\ntwo\ncode-creation,JS,13,9,0x1000,64,f,\\\n /a.js:1:1,0x20,*\ncode-source-info,0x1000,1,0,7,C0O0C4O4I0C8O5I1,F0O4F0O5I0,S0x20\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !v8log.IsLog(bytes.NewReader(b)) {
 			return

@@ -1,13 +1,11 @@
 package v8
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/quote"
@@ -37,8 +35,9 @@ const unknown = -1
 
 // A script is a source text.
 type script struct {
-	url   string
-	lines *v8log.Lines
+	url    string
+	logged string // the URL as in the log, with escapes
+	lines  *v8log.Lines
 
 	// Scripts inside other files, such as pages, begin at another line of these.
 	placed, indented bool   // line and column are known
@@ -70,10 +69,11 @@ const (
 
 // A pending is a code-creation that waits for its code-source-info.
 type pending struct {
-	addr, size, time, sfi, key uint64
-	name                       int64 // offset of the name
-	line, column               uint32
-	optimized, valid           bool
+	addr, size, time, sfi uint64
+	name                  int64  // offset of the name
+	text                  []byte // tag, colon, tier and name
+	before                int    // bytes of text before the name
+	optimized, valid      bool
 }
 
 // maxPending is how many functions may be logged at once, by threads of one isolate.
@@ -144,7 +144,7 @@ func (s *scanner) record(rec v8log.Record) {
 			s.beginIsolate()
 		}
 	case *v8log.ScriptSource:
-		if !s.keep(rec.Offset, scriptMemory+len(rec.URL)+rec.Lines.Bytes()) {
+		if !s.keep(rec.Offset, scriptMemory+2*len(rec.URL)+rec.Lines.Bytes()) {
 			return
 		}
 		if _, again := s.byID[rec.Script]; again {
@@ -154,7 +154,7 @@ func (s *scanner) record(rec v8log.Record) {
 			return
 		}
 		s.byID[rec.Script] = int32(len(s.scripts))
-		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), lines: rec.Lines})
+		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), lines: rec.Lines})
 	case *v8log.CodeCreation:
 		s.creation(rec)
 	case *v8log.SourceInfo:
@@ -183,25 +183,26 @@ func (s *scanner) creation(c *v8log.CodeCreation) {
 	if !c.IsFunction {
 		return
 	}
-	p := pending{addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset, optimized: c.IsOptimized(), valid: true}
-	_, p.line, p.column, _ = cutPlace(c.Name)
-	if p.optimized {
-		p.key = logKey(c)
-	}
-	s.pending[s.next%maxPending] = p
+	p := &s.pending[s.next%maxPending]
 	s.next++
+	text := append(p.text[:0], c.Tag...)
+	text = append(append(text, ':'), c.Tier...)
+	*p = pending{
+		addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset,
+		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true,
+	}
 }
 
-// takePending returns the latest creation at an address.
-func (s *scanner) takePending(addr uint64) (pending, bool) {
+// takePending returns the latest creation at an address, valid until the next creation.
+func (s *scanner) takePending(addr uint64) (*pending, bool) {
 	for i := 1; i <= maxPending && i <= s.next; i++ {
 		p := &s.pending[(s.next-i)%maxPending]
 		if p.valid && p.addr == addr {
 			p.valid = false
-			return *p, true
+			return p, true
 		}
 	}
-	return pending{}, false
+	return nil, false
 }
 
 // sourceInfo adds a function, and its code if the dump may have it.
@@ -214,12 +215,17 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 	if !ok {
 		at = unknown
 	}
-	if at != unknown && !s.scripts[at].begins(i.Start, p.line, p.column) {
-		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, p.line, p.column))
+	var sc *script
+	if at != unknown {
+		sc = &s.scripts[at]
+	}
+	n := splitName(p.text[p.before:], sc)
+	if sc != nil && !sc.begins(i.Start, n.line, n.column) {
+		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
 		return
 	}
 	own, known := s.current.find(p.sfi)
-	if f := (function{p.sfi, p.name, at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
+	if f := (function{p.sfi, newNameRef(p.name, n.function), at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
 		if !s.keep(i.Offset, functionMemory) {
 			return
 		}
@@ -234,7 +240,7 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		return
 	}
 	o := object{
-		addr: p.addr, size: p.size, time: p.time, key: p.key, isolate: int32(s.isolates - 1), function: own, script: at,
+		addr: p.addr, size: p.size, time: p.time, key: logKey(p.text, p.before+n.function), isolate: int32(s.isolates - 1), function: own, script: at,
 		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),
 	}
 	if !s.resolve(i) {
@@ -302,23 +308,6 @@ func (s *script) position(unit int32) (line, column uint32) {
 		column += s.column
 	}
 	return line + s.line, column
-}
-
-// cutPlace removes ":LINE:COLUMN" from the end of a name.
-func cutPlace(name []byte) (before []byte, line, column uint32, ok bool) {
-	var numbers [2]uint32
-	for i := range numbers {
-		colon := bytes.LastIndexByte(name, ':')
-		if colon < 0 {
-			return nil, 0, 0, false
-		}
-		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 32)
-		if err != nil {
-			return nil, 0, 0, false
-		}
-		name, numbers[i] = name[:colon], uint32(n)
-	}
-	return name, numbers[1], numbers[0], true
 }
 
 // problem returns an error about the log.

@@ -2,10 +2,7 @@ package v8
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
-
-	"github.com/jitinject/jitinject/internal/format/v8log"
 )
 
 // A place is where code lies.
@@ -142,46 +139,4 @@ func densest(values []int64) int64 {
 		}
 	}
 	return values[at+(best-1)/2]
-}
-
-// maxKey bounds the bytes of a name that count: dumps cut long names, V8 11 after 512 bytes.
-const maxKey = 256
-
-var seed = maphash.MakeSeed()
-
-// A nameKey hashes the beginning of a name, without characters beyond ASCII: the two files have
-// different encodings of these.
-type nameKey struct {
-	b [maxKey]byte
-	n int
-}
-
-func (k *nameKey) add(c uint16) {
-	if c < 0x80 && k.n < maxKey {
-		k.b[k.n] = byte(c)
-		k.n++
-	}
-}
-
-func (k *nameKey) sum() uint64 { return maphash.Bytes(seed, k.b[:k.n]) }
-
-// dumpKey returns the hash of a name in a dump: tag, colon, tier and the name of the log.
-func dumpKey(name []byte) uint64 {
-	var k nameKey
-	for _, c := range name {
-		k.add(uint16(c))
-	}
-	return k.sum()
-}
-
-// logKey is dumpKey for code in a log.
-func logKey(c *v8log.CodeCreation) uint64 {
-	var k nameKey
-	for _, part := range [][]byte{c.Tag, {':'}, c.Tier} {
-		for _, b := range part {
-			k.add(uint16(b))
-		}
-	}
-	v8log.EachUnit(c.Name, k.add)
-	return k.sum()
 }

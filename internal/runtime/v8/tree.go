@@ -1,7 +1,6 @@
 package v8
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -39,15 +38,15 @@ type Trees struct {
 
 // A call is an inlined call of a log, checked.
 type call struct {
-	function int32 // index in the index's functions, unknown, or nameless
+	function int32 // index in the index's functions, unknown, or missing
 	offset   int32 // of the call in the script of the caller
 	parent   int32 // index of a usable call, or v8log.None
 	state    callState
 	depth    int32 // of usable calls, from 0
 }
 
-// nameless is the function of code that V8 inlined and has no function for.
-const nameless = -2
+// missing is the function of a call whose index is outside the list of functions.
+const missing = -2
 
 // A callState says how far a call is checked.
 type callState uint8
@@ -115,10 +114,13 @@ func (t *Trees) read(o *object) (err error) {
 		if len(t.calls) == maxCalls {
 			break // entries that refer to more are out of bounds
 		}
-		fn := int32(nameless)
-		if c.Function >= 0 && int(c.Function) < len(inlined) {
+		fn := int32(missing)
+		switch {
+		case c.Function == v8log.None: // recursion [DeoptimizationData::GetInlinedFunction of V8]
+			fn = o.function
+		case int(c.Function) < len(inlined):
 			fn = inlined[c.Function]
-		} else if c.Function != v8log.None {
+		default:
 			t.faults.outside++
 		}
 		t.calls = append(t.calls, call{function: fn, offset: c.ScriptOffset, parent: c.Parent})
@@ -177,7 +179,7 @@ func (t *Trees) decide(c *call) {
 		}
 	}
 	switch {
-	case c.function == nameless:
+	case c.function == missing:
 		c.state = skipped
 	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
 		t.faults.unnamed++
@@ -347,63 +349,4 @@ func (t *Trees) problem(o *object) error {
 		return nil
 	}
 	return t.x.problem(fmt.Errorf("%s: code-source-info at offset %#x: %s; these are left out", v8log.FormatName, o.positions.Off, text))
-}
-
-// maxNames bounds the names that are remembered.
-const maxNames = 10000
-
-// name returns the name of a function.
-func (t *Trees) name(fn int32) string {
-	if t.named != t.x || len(t.names) >= maxNames {
-		t.named, t.names = t.x, make(map[int32]string)
-	}
-	name, ok := t.names[fn]
-	if !ok {
-		name = t.x.readName(fn)
-		t.names[fn] = name
-	}
-	return name
-}
-
-// readName reads the name of a function from the log, without the script. It is "" if the function
-// has none, or if the log cannot be read again.
-func (x *index) readName(fn int32) string {
-	f := x.functions.at(fn)
-	var field []byte
-	for size := int64(512); ; size *= 16 {
-		b := make([]byte, size)
-		n, _ := x.src.ReadAt(b, f.name)
-		field = b[:n]
-		if i := bytes.IndexAny(field, ",\n"); i >= 0 {
-			field = field[:i]
-			break
-		}
-		if int64(n) < size || size > v8log.MaxName {
-			return ""
-		}
-	}
-	before, _, _, ok := cutPlace(field)
-	if !ok {
-		return ""
-	}
-	if f.script != unknown {
-		if s := &x.scripts[f.script]; bytes.HasSuffix(v8log.AppendText(nil, before), []byte(" "+s.url)) {
-			return string(v8log.AppendName(nil, before[:cutUnits(before, s.url)]))
-		}
-	}
-	if i := bytes.LastIndexByte(before, ' '); i >= 0 {
-		before = before[:i]
-	}
-	return string(v8log.AppendName(nil, before))
-}
-
-// cutUnits returns where in an escaped name a space and the URL begin, with which it ends.
-func cutUnits(before []byte, url string) int {
-	i := len(before)
-	for i = bytes.LastIndexByte(before[:i], ' '); i >= 0; i = bytes.LastIndexByte(before[:i], ' ') {
-		if string(v8log.AppendText(nil, before[i+1:])) == url {
-			return i
-		}
-	}
-	return len(before)
 }

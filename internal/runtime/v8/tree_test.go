@@ -225,7 +225,7 @@ func TestTree_Damage(t *testing.T) {
 		{"caller outside", "C0O0C4O4I0", "F0O4I9", "S0x30", 0, 2, "1 indexes outside their lists"},
 		{"function outside", "C0O0C4O4I0", "F9O4", "S0x30", 0, 2, "1 indexes outside their lists"},
 		{"unknown function", "C0O0C4O4I0C8O4I1", "F1O4F0O5I0", "S0x30S0x99", 1, 3, "1 inlined calls of functions that the log does not describe"},
-		{"no function", "C0O0C4O4I0C8O5I1", "FO4F0O5I0", "S0x30", 1, 3, ""},
+		{"recursion", "C0O0C4O4I0C8O5I1", "FO4F0O5I0", "S0x30", 2, 3, ""},
 		{"beyond the code", "C0O0C64O4C99O0", "", "", 0, 1, "2 positions after the end of the code"},
 		{"deep", "C0O0C4O4I99999", deep.String(), "S0x30", 256, 2, "inlined calls deeper than 255"},
 	} {
@@ -250,6 +250,26 @@ func TestTree_UnknownFunction(t *testing.T) {
 	info, _, err := madeTree(t, 64, "C0O0C4O99I0", "F0O4", "S0x99")
 	if err != nil || len(info.Lines) != 2 || info.Lines[1] != (dumps.SourceLine{Offset: 4, Line: 2}) {
 		t.Errorf("got %v, %+v; want the line 2 of the call", err, info)
+	}
+}
+
+// A call without a function is of the function itself, wherever it is inlined.
+func TestTree_Recursion(t *testing.T) {
+	info, problem, err := madeTree(t, 64, "C0O0C4O4I2", "F0O5FO4I0FO9I1", "S0x30")
+	if err != nil || problem != nil {
+		t.Fatalf("got %v, %v; want none", err, problem)
+	}
+	var got []string
+	for _, c := range info.Calls {
+		f := info.Functions[c.Function]
+		got = append(got, fmt.Sprintf("%s of %s at %d:%d", info.Names[f.Name], info.Files[f.File], c.Line, c.Column))
+	}
+	// The caller of the second one is g, in another script.
+	if want := []string{"g of /b.js at 2:1", "f of /a.js at 2:0", "f of /a.js at 3:1"}; !slices.Equal(got, want) {
+		t.Errorf("got calls %q; want %q", got, want)
+	}
+	if want := (dumps.SourceLine{Offset: 4, File: 0, Line: 2}); info.Lines[1] != want {
+		t.Errorf("got line %+v; want %+v, of the function itself", info.Lines[1], want)
 	}
 }
 

@@ -1,0 +1,131 @@
+package v8
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strconv"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+)
+
+// A codeName has the parts of the name of a function's code in the log: the function's name, a
+// space, the script's URL, and ":LINE:COLUMN". Only the URL is escaped.
+type codeName struct {
+	function     int    // length of the function's name, in bytes
+	line, column uint32 // where the function begins in the script's file; 0 if the name has no place
+}
+
+// noURL is the URL of a script that has none. In names of code it is "".
+const noURL = "<unknown>"
+
+// splitName splits the name of code. The script decides where its URL begins: both names may have
+// spaces. Without a script, or if the name is of another script, it is after the last space.
+func splitName(name []byte, s *script) (n codeName) {
+	before, line, column, ok := cutPlace(name)
+	if !ok {
+		return codeName{}
+	}
+	n = codeName{len(before), line, column}
+	if s != nil {
+		if n.cut(before, s.logged) || s.logged == noURL && n.cut(before, "") {
+			return n
+		}
+	}
+	if i := bytes.LastIndexByte(before, ' '); i >= 0 {
+		n.function = i
+	}
+	return n
+}
+
+// cut finds the function's name if the URL follows it.
+func (n *codeName) cut(before []byte, url string) bool {
+	i := len(before) - len(url) - 1
+	if i < 0 || before[i] != ' ' || string(before[i+1:]) != url {
+		return false
+	}
+	n.function = i
+	return true
+}
+
+// cutPlace removes ":LINE:COLUMN" from the end of a name.
+func cutPlace(name []byte) (before []byte, line, column uint32, ok bool) {
+	var numbers [2]uint32
+	for i := range numbers {
+		colon := bytes.LastIndexByte(name, ':')
+		if colon < 0 {
+			return nil, 0, 0, false
+		}
+		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 32)
+		if err != nil {
+			return nil, 0, 0, false
+		}
+		name, numbers[i] = name[:colon], uint32(n)
+	}
+	return name, numbers[1], numbers[0], true
+}
+
+// maxKey bounds the bytes of a name that count: dumps cut long names, V8 11 after 512 bytes.
+const maxKey = 256
+
+var seed = maphash.MakeSeed()
+
+// A nameKey hashes the beginning of a name, without characters beyond ASCII: URLs have different
+// encodings in the two files.
+type nameKey struct {
+	b [maxKey]byte
+	n int
+}
+
+func (k *nameKey) add(c uint16) {
+	if c < 0x80 && k.n < maxKey {
+		k.b[k.n] = byte(c)
+		k.n++
+	}
+}
+
+func (k *nameKey) sum() uint64 { return maphash.Bytes(seed, k.b[:k.n]) }
+
+// dumpKey returns the hash of a name in a dump: tag, colon, tier and the name of code.
+func dumpKey(name []byte) uint64 {
+	var k nameKey
+	for _, c := range name {
+		k.add(uint16(c))
+	}
+	return k.sum()
+}
+
+// logKey is dumpKey for such a name of the log, which is escaped from a byte on.
+func logKey(name []byte, escaped int) uint64 {
+	var k nameKey
+	for _, c := range name[:escaped] {
+		k.add(uint16(c))
+	}
+	v8log.EachUnit(name[escaped:], k.add)
+	return k.sum()
+}
+
+// maxNames bounds the names that are remembered.
+const maxNames = 10000
+
+// name returns the name of a function.
+func (t *Trees) name(fn int32) string {
+	if t.named != t.x || len(t.names) >= maxNames {
+		t.named, t.names = t.x, make(map[int32]string)
+	}
+	name, ok := t.names[fn]
+	if !ok {
+		name = t.x.readName(fn)
+		t.names[fn] = name
+	}
+	return name
+}
+
+// readName reads the name of a function from the log. It is "" if the function has none, or if the
+// log cannot be read again.
+func (x *index) readName(fn int32) string {
+	b, err := v8log.ReadSpan(x.src, x.functions.at(fn).name.span(), v8log.MaxName, nil)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
