@@ -2,9 +2,11 @@ package checkv8
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"unicode"
 
 	"github.com/jitinject/jitinject/internal/verify"
 )
@@ -35,7 +37,7 @@ var ofFunctions = map[string]bool{"JS": true, "Eval": true, "Script": true, "Fun
 const tierMarks = "~^+*o'"
 
 // maxNameLines bounds the newlines in the name of a function.
-const maxNameLines = 1000
+const maxNameLines = 32
 
 // creation checks a code-creation: tag, kind, time, address, size, name and, of functions, the address
 // of the SharedFunctionInfo and the tier. The name may have commas and newlines.
@@ -98,7 +100,7 @@ func decimal(field []byte) (uint64, bool) {
 func (c *checker) function(o *object) (ok bool, err error) {
 	l := c.lines
 	for range maxNameLines {
-		if ok = o.split(l.line[o.nameAt:]); ok || l.beginsRecord() {
+		if ok = o.split(l.line[o.nameAt:]); ok || l.beginsRecord() && !o.continues(l) {
 			break
 		}
 		if err := l.another(); err == io.EOF || l.cut {
@@ -120,6 +122,31 @@ func (c *checker) function(o *object) (ok bool, err error) {
 	return true, nil
 }
 
+// continues reports whether unread lines that look like records are the rest of the name: the source
+// of the code follows, maybe after the script.
+func (o *object) continues(l *lineReader) bool {
+	b, _ := l.src.Peek(readSize)
+	source := fmt.Appendf(nil, "code-source-info,%#x,", o.addr)
+	for n, at := 0, 0; n < maxNameLines; n++ {
+		i := bytes.IndexByte(b[at:], '\n')
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+		if !(&object{}).split(b[:at-1]) {
+			continue
+		}
+		next := b[at:]
+		if bytes.HasPrefix(next, []byte("script-source,")) {
+			next = next[bytes.IndexByte(next, '\n')+1:]
+		}
+		if bytes.HasPrefix(next, source) {
+			return true
+		}
+	}
+	return false
+}
+
 // split splits the name from SFI and tier after it.
 func (o *object) split(rest []byte) bool {
 	tier := bytes.LastIndexByte(rest, ',')
@@ -127,7 +154,7 @@ func (o *object) split(rest []byte) bool {
 		return false
 	}
 	sfi := bytes.LastIndexByte(rest[:tier], ',')
-	if sfi < 0 || len(rest)-tier > 8 {
+	if sfi < 0 || !isTier(rest[tier+1:]) {
 		return false
 	}
 	var ok bool
@@ -136,6 +163,13 @@ func (o *object) split(rest []byte) bool {
 	}
 	o.name, o.tier = rest[:sfi], string(rest[tier+1:])
 	return true
+}
+
+// isTier reports whether a field may be a tier, of this V8 or of a later one: some signs, and o.
+func isTier(field []byte) bool {
+	return len(field) <= 4 && !bytes.ContainsFunc(field, func(c rune) bool {
+		return c <= ' ' || c > '~' || '0' <= c && c <= '9' || unicode.IsLetter(c) && c != 'o'
+	})
 }
 
 // lowestCode is the end of the page that no process has, so that null pointers fault.

@@ -43,6 +43,16 @@ func TestLog_OfNode(t *testing.T) {
 	}
 }
 
+// Names of functions have newlines as they are, and may look like lines of the log.
+func TestLog_NamesLikeRecords(t *testing.T) {
+	for _, name := range []string{"a\nsfi-move,0x1,0x2", "a\nsfi-move,0x1,0x2\nb", "a\ncode-creation,JS,9,1,0x10,20,f /x:1:1,0x200000000010,*", "a,0x1,*", "\n", `a\x`} {
+		log := strings.ReplaceAll(goodLog(), ",odd,\nname\\x ", ","+name+" ")
+		if rules, all := verifytest.Verified(t, formats.Verifier(), alone(t, t.TempDir(), log), verify.Options{}); len(rules) > 0 {
+			t.Errorf("%q: got %+v; want no complaint", name, all)
+		}
+	}
+}
+
 // A log that another one overwrites in pieces, as with --no-logfile-per-isolate, is recognized.
 func TestLog_OverwrittenByAnotherIsolate(t *testing.T) {
 	a, err := os.ReadFile(realLogs + "node20.log")

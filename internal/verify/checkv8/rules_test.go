@@ -104,7 +104,7 @@ var breaches = []verifytest.Breach{
 	with("v8log/time-goes-back", "JS,9,500", "JS,9,399"),
 	with("v8log/address", "0x7e0000001000", "0x10"),
 	with("v8log/address", "0x7e0000001000", "0xffffffffffff0000"),
-	with("v8log/tier", "0x200000000010,*", "0x200000000010,*x"),
+	with("v8log/tier", "0x200000000010,*", "0x200000000010,*!"),
 	with("v8log/name", firstName, "f /src/main.mjs:1:11,0x200000000010,~"),
 	with("v8log/name", firstName, "f/src/main.js:1:11,0x200000000010,~"),
 	with("v8log/name", firstName, "f,0x200000000010,~"),
