@@ -16,6 +16,7 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
 	"github.com/jitinject/jitinject/internal/show/showmono"
+	"github.com/jitinject/jitinject/internal/show/showv8"
 	"github.com/jitinject/jitinject/internal/show/showxray"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
@@ -88,7 +89,7 @@ var All = []Format{
 	},
 	{
 		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
-		Verify: checkv8.Format,
+		Show: showv8.Format, Verify: checkv8.Format,
 	},
 }
 
