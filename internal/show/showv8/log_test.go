@@ -155,6 +155,21 @@ func TestFile_Refused(t *testing.T) {
 	}
 }
 
+// Names of functions are in the log as they are: the script's name says where they end.
+func TestFile_NamesNotEscaped(t *testing.T) {
+	for _, name := range []string{"a,b", "new\nline", `back\x41slash`, "sp ace x.js:7:8", " lead", "", "\u2192\U0001f600"} {
+		log := strings.ReplaceAll(smallLog, ",g /", ","+name+" /")
+		shown := showtest.Whole(t, put(t, log), showtest.Options(t, func(f *show.Filter) { f.Types = []string{"sfi-move"} }))
+		want, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part := fmt.Sprintf(`"function":%s,"file":"/src/\u00fctil.js","line":42,"column":19}`, want); !strings.Contains(shown, strings.ReplaceAll(part, `\u00fc`, "\u00fc")) {
+			t.Errorf("%q: got %s; want %s", name, shown, part)
+		}
+	}
+}
+
 // A second isolate in the file forgets what the first one has said.
 func TestFile_SecondIsolate(t *testing.T) {
 	second := smallLog[:strings.Index(smallLog, "v8-platform")] + smallLog[strings.Index(smallLog, "code-creation,JS,12"):]

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jitinject/jitinject/internal/formats"
+	"github.com/jitinject/jitinject/internal/testrec"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/verifytest"
 )
@@ -39,6 +41,34 @@ func TestLog_OfNode(t *testing.T) {
 		rules, _ := verifytest.Verified(t, formats.Verifier(), log, verify.Options{Dumps: []string{realDumps + c.other + ".dump"}})
 		if strings.Join(rules, " ") != "v8log/other-process" {
 			t.Errorf("%s beside the dump of %s: got %v; want v8log/other-process", c.name, c.other, rules)
+		}
+	}
+}
+
+// Nothing is said of whole logs beside their dumps, but that Maglev of node 25 writes 0 for code without
+// a position. All optimized code pairs, also that of workers, each with its own log.
+func TestLog_OfRecordings(t *testing.T) {
+	for name, want := range map[string]int{"v8log-node25": 1, "v8log-workers": 2} {
+		dir := testrec.Unpack(t, name)
+		logs, err := filepath.Glob(filepath.Join(dir, "*v8.log"))
+		if err != nil || len(logs) != want {
+			t.Fatalf("%s: got logs %v, %v; want %d", name, logs, err, want)
+		}
+		for _, log := range logs {
+			var rules []string
+			opts := verify.Options{Dumps: testrec.Dumps(t, dir), Emit: func(d verify.Diagnostic) { rules = append(rules, d.Rule) }}
+			result, err := formats.Verifier().File(context.Background(), log, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rules = slices.DeleteFunc(rules, func(r string) bool { return r == "v8log/offset-zero" }); len(rules) > 0 {
+				t.Errorf("%s: got %v; want no complaint", log, rules)
+			}
+			_, pairs, _ := strings.Cut(result.Holds, "; ")
+			var paired, all int
+			if n, _ := fmt.Sscanf(pairs, "%d of %d optimized", &paired, &all); n != 2 || paired != all || all < 20 {
+				t.Errorf("%s: got %q; want all of 20 or more optimized ones", log, pairs)
+			}
 		}
 	}
 }
@@ -71,9 +101,9 @@ func TestLog_OverwrittenByAnotherIsolate(t *testing.T) {
 
 // Every prefix of a log breaks the rule of a cut, and no other.
 func TestLog_CutAnywhere(t *testing.T) {
-	log := goodLog()
+	log, v := goodLog(), formats.Verifier()
 	for n := 1; n < len(log); n += 3 {
-		rules, all := verifytest.Verified(t, formats.Verifier(), alone(t, t.TempDir(), log[:n]), verify.Options{})
+		rules, all := verifytest.Verified(t, v, alone(t, t.TempDir(), log[:n]), verify.Options{})
 		got := strings.Join(rules, " ")
 		want := "v8log/cut"
 		if log[n-1] == '\n' && !strings.HasSuffix(log[:n], ",odd,\n") {
