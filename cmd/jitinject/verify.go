@@ -127,7 +127,7 @@ func explainRules(rules []verify.Rule, asJSON, whole bool, stdout *os.File, stde
 func verifyFiles(ctx context.Context, verifier *verify.Verifier, o *verifyOptions, stdout *os.File, stderr io.Writer) int {
 	out := &verifyOutput{w: bufio.NewWriter(stdout), json: o.json, quiet: o.quiet, explain: verifier.Explain, advised: make(map[string]bool)}
 	opts := verify.Options{Emit: out.diagnostic, All: o.all, Recording: o.recording}
-	opts.Recordings, opts.Logs = formats.Beside(verifier, o.files)
+	opts.Recordings, opts.Logs, opts.Dumps = formats.Beside(verifier, o.files)
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
 		opts.Now = uint64(now.Nano())

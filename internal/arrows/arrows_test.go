@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
-	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkxray", "internal/verify/recorded"},
+	"internal/formats":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/locate", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile", "internal/safefile/sys", "internal/show", "internal/show/showelf", "internal/show/showj9", "internal/show/showjitdump", "internal/show/showmono", "internal/show/showperf", "internal/show/showv8", "internal/show/showxray", "internal/verify", "internal/verify/checkdump", "internal/verify/checkj9", "internal/verify/checkmono", "internal/verify/checkobject", "internal/verify/checkrecording", "internal/verify/checkv8", "internal/verify/checkxray", "internal/verify/recorded"},
 	"inject":                  {"golang.org/x/sys/unix", "internal/build", "internal/calls", "internal/calltrace", "internal/clock", "internal/codebytes", "internal/config", "internal/count", "internal/diagnose", "internal/formats", "internal/journal", "internal/locate", "internal/model", "internal/objstore", "internal/output", "internal/plan", "internal/quote", "internal/recording", "internal/report", "internal/rewrite", "internal/runtime/jitdump", "internal/runtime/mono", "internal/runtime/openj9", "internal/runtime/v8", "internal/runtime/xray", "internal/safefile/sys", "internal/source", "perfdata"},
 
 	// dump shows files: a core without formats, packages that several formats share,
@@ -90,6 +90,7 @@ var allowed = map[string][]string{
 	"internal/show/showj9":      {"internal/format/j9meta", "internal/runtime/openj9", "internal/runtime/openj9/metadata", "internal/safefile/sys", "internal/show", "internal/show/listing", "jitdump"},
 	"internal/show/showjitdump": {"internal/ehframe", "internal/format/j9meta", "internal/runtime/jitdump", "internal/show", "internal/show/frames", "internal/show/listing", "internal/show/showj9", "jitdump"},
 	"internal/show/showmono":    {"internal/format/monolog", "internal/show", "internal/show/callstats"},
+	"internal/show/showv8":      {"internal/format/v8log", "internal/show"},
 	"internal/show/showxray":    {"internal/calls", "internal/format/xrayfdr", "internal/runtime/xray", "internal/safefile/sys", "internal/show", "internal/show/callstats", "internal/xraymap"},
 	"internal/show/showelf":     {"internal/dwarfline", "internal/elfcore", "internal/show", "internal/show/frames", "internal/show/listing"},
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
@@ -111,6 +112,7 @@ var allowed = map[string][]string{
 	"internal/verify/checkj9":        {"internal/format/j9meta", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 	"internal/verify/checkdump":      {"golang.org/x/arch/x86/x86asm", "internal/format/j9meta", "internal/safefile/sys", "internal/verify", "internal/verify/checkj9", "internal/verify/ehframe", "internal/verify/jitted", "internal/verify/recorded", "jitdump", "perfdata"},
 	"internal/verify/checkmono":      {"internal/format/monolog", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
+	"internal/verify/checkv8":        {"internal/verify", "jitdump"},
 	"internal/verify/checkxray":      {"internal/format/xrayfdr", "internal/verify", "internal/verify/jitted", "internal/verify/recorded", "internal/wire"},
 
 	// For tests and benchmarks. What testrec makes and reads is a second opinion,

@@ -16,11 +16,13 @@ import (
 	"github.com/jitinject/jitinject/internal/show/showj9"
 	"github.com/jitinject/jitinject/internal/show/showjitdump"
 	"github.com/jitinject/jitinject/internal/show/showmono"
+	"github.com/jitinject/jitinject/internal/show/showv8"
 	"github.com/jitinject/jitinject/internal/show/showxray"
 	"github.com/jitinject/jitinject/internal/verify"
 	"github.com/jitinject/jitinject/internal/verify/checkdump"
 	"github.com/jitinject/jitinject/internal/verify/checkj9"
 	"github.com/jitinject/jitinject/internal/verify/checkmono"
+	"github.com/jitinject/jitinject/internal/verify/checkv8"
 	"github.com/jitinject/jitinject/internal/verify/checkxray"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
 )
@@ -85,7 +87,10 @@ var All = []Format{
 		Dump: locate.Format{Find: openj9.Find},
 		Show: showj9.Format, Verify: checkj9.Format, Recorded: checkj9.Recorded,
 	},
-	{Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true},
+	{
+		Kind: v8.Kind, Name: "a log of V8", Identify: v8.Identify, Companion: true,
+		Show: showv8.Format, Verify: checkv8.Format,
+	},
 }
 
 // Dumps returns the dump functions of all formats.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/jitinject/jitinject/internal/verify"
+	"github.com/jitinject/jitinject/internal/verify/checkdump"
 	"github.com/jitinject/jitinject/internal/verify/checkobject"
 	"github.com/jitinject/jitinject/internal/verify/checkrecording"
 	"github.com/jitinject/jitinject/internal/verify/recorded"
@@ -28,18 +29,20 @@ func Verifier() *verify.Verifier {
 	return v
 }
 
-// Beside returns the recordings among files that v checks, and the side files that recordings do
-// not name.
-func Beside(v *verify.Verifier, files []string) (recordings, logs []string) {
+// Beside returns the recordings among files that v checks, the side files that recordings do not
+// name, and the dumps with functions that a companion may describe.
+func Beside(v *verify.Verifier, files []string) (recordings, logs, dumps []string) {
 	for _, path := range files {
 		kind := v.KindOf(path)
 		if f := verified(kind); f != nil && f.Recorded != nil {
 			logs = append(logs, path)
 		} else if kind == checkrecording.Kind {
 			recordings = append(recordings, path)
+		} else if kind == checkdump.Format.Kind {
+			dumps = append(dumps, path)
 		}
 	}
-	return recordings, logs
+	return recordings, logs, dumps
 }
 
 // verified returns the format of side files with a kind in package verify, or nil.

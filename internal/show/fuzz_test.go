@@ -20,6 +20,13 @@ func seeds(t testing.TB) (list [][]byte) {
 	t.Helper()
 	list = append(list, testrec.Hex(t, "../../jitdump/testdata/spec.hex"), testrec.Hex(t, "../../jitdump/testdata/debuginfo2.hex"), testrec.Hex(t, "../../jitdump/testdata/openj9.hex"), showtest.Recording().Bytes(), showtest.MonoLog(t, 17), showtest.MonoLog(t, 4),
 		showtest.XRayTrace(t, 5, binary.LittleEndian), showtest.XRayTrace(t, 3, binary.BigEndian), showtest.XRayTrace(t, 1, binary.LittleEndian))
+	for _, name := range []string{"node20.log", "node25.log"} {
+		b, err := os.ReadFile("../format/v8log/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, b)
+	}
 	for _, name := range []string{"lli-hot", "toyjit", "php", "node-zstd", "node-pipe"} {
 		dir := testrec.Unpack(t, name)
 		for _, path := range showtest.Files(t, dir) {

@@ -1,8 +1,8 @@
 // Package verify is the core of `jitinject verify`: rules, complaints about files that break them,
 // and the [Verifier], which finds out a file's format and has the file checked. It knows no format.
 //
-// A format has a package below: checkdump, checkmono, checkxray, checkj9, checkrecording and
-// checkobject. Each has a table of its rules, in rules.go: what has to hold, what the usual cause is
+// A format has a package below: checkdump, checkmono, checkxray, checkj9, checkv8, checkrecording
+// and checkobject. Each has a table of its rules, in rules.go: what has to hold, what the usual cause is
 // when it does not, and what to do. docs/verify.md is made from these tables. internal/formats lists
 // the formats of side files, with their checks, and makes the Verifier.
 //

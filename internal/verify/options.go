@@ -21,6 +21,9 @@ type Options struct {
 	// Logs are paths of side files that recordings may belong to, and which they do not name.
 	Logs []string
 
+	// Dumps are paths of jitdumps with functions that other side files may describe.
+	Dumps []string
+
 	// Now is CLOCK_MONOTONIC of this machine in nanoseconds, for files that were
 	// written on it, or 0.
 	Now uint64

@@ -1,0 +1,74 @@
+package showv8
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jitinject/jitinject/internal/show"
+)
+
+// maxFields bounds the bytes of other lines that are shown in fields.
+const maxFields = 64 << 10
+
+// others shows the lines from the last one that was shown up to an offset. The codec does not read
+// them.
+func (l *logViewer) others(end int64) {
+	if end <= l.at {
+		return
+	}
+	src := bufio.NewReaderSize(io.NewSectionReader(l.File, l.at, end-l.at), maxFields)
+	for l.at < end && !l.Lost() {
+		line, err := src.ReadSlice('\n')
+		size := int64(len(line))
+		head := bytes.Clone(bytes.TrimSuffix(line, []byte{'\n'}))
+		for err == bufio.ErrBufferFull {
+			line, err = src.ReadSlice('\n')
+			size += int64(len(line))
+		}
+		if size == 0 {
+			return // the file has shrunk
+		}
+		l.other(l.at, size, head)
+		l.at += size
+	}
+}
+
+// other shows a line. head is the part that is shown.
+func (l *logViewer) other(offset, size int64, head []byte) {
+	kind, rest, _ := bytes.Cut(head, []byte{','})
+	if !slices.Contains(otherKinds, string(kind)) {
+		l.total.damaged++
+		l.Problem(offset, fmt.Errorf("no line of V8 begins with %.40q; it is left out", head))
+		return
+	}
+	l.total.others++
+	if !l.isPlain(string(kind)) {
+		return
+	}
+	l.item(offset, offset+size, string(kind), 0, false, func(o show.Form) {
+		o.Array("fields")
+		for field := range bytes.SplitSeq(rest, []byte{','}) {
+			o.ElemStr(field)
+		}
+		o.EndArray()
+	})
+}
+
+// lineAt returns the offset of the line that an offset is in.
+func (l *logViewer) lineAt(offset int64) int64 {
+	at := l.at
+	src := bufio.NewReaderSize(io.NewSectionReader(l.File, at, offset-at), maxFields)
+	for next := at; ; {
+		part, err := src.ReadSlice('\n')
+		next += int64(len(part))
+		switch {
+		case err == nil:
+			at = next
+		case err != bufio.ErrBufferFull:
+			return at
+		}
+	}
+}
