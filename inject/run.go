@@ -147,7 +147,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	sum.BytesRead = in.Size()
 	addDumps(sum, rec, usable)
 	for i, d := range usable {
-		sum.Dumps[i].Logs = described.Of(d)
+		sum.Dumps[i].Logs, sum.Dumps[i].Unlogged = described.Of(d), described.Unlogged(d)
 	}
 	return nil
 }

@@ -247,8 +247,8 @@ func TestV8Log_WithoutCode(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if sum := runLog(t, dir, "found", nil); !sum.Complete() || len(sum.Problems) != 0 || sum.Dumps[0].Logs != nil {
-		t.Errorf("found: got %s; want nothing missing, no log", asJSON(sum))
+	if sum := runLog(t, dir, "found", nil); !sum.Complete() || len(sum.Problems) != 0 || sum.Dumps[0].Logs != nil || sum.Dumps[0].Unlogged != 11 {
+		t.Errorf("found: got %s; want nothing missing, no log, 11 functions that one would describe", asJSON(sum))
 	}
 	sum := runLog(t, dir, "named", func(o *inject.Options) {
 		o.SideFiles = []inject.SideFile{{Kind: inject.KindV8Log, Path: path}}

@@ -197,6 +197,25 @@ func TestSummary_CodeMissing(t *testing.T) {
 	}
 }
 
+// What a log of V8 would add to several dumps is said in one line.
+func TestSummary_Unlogged(t *testing.T) {
+	const about = "V8's log would add"
+	for unlogged, want := range map[int]string{
+		0:   "",
+		400: about + " inlined calls and exact lines to 1,200 functions: jitinject help v8log says how to record it\n",
+	} {
+		s := dumps(3)
+		for i := range s.Dumps {
+			s.Dumps[i].Unlogged = unlogged
+		}
+		var out bytes.Buffer
+		writeSummary(&out, s, "", false)
+		if text := out.String(); strings.Count(text, about) != min(unlogged, 1) || !strings.Contains(text, want) {
+			t.Errorf("%d functions a dump: got %q; want %q once", unlogged, text, want)
+		}
+	}
+}
+
 // If most copies of stacks are full, they are too small: the summary names a larger size.
 func TestSummary_StacksTooSmall(t *testing.T) {
 	for _, c := range []struct {

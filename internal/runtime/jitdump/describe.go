@@ -50,6 +50,10 @@ type V8Load struct {
 	Name       []byte // valid until the next one
 }
 
+// Optimized returns the number of functions of V8's optimizing compilers that have lines. Such
+// functions may have others inlined.
+func (d *Dump) Optimized() int { return d.optimized }
+
 // IsV8 reports whether V8 wrote the dump.
 func (d *Dump) IsV8() bool { return d.header.Pad == v8Pad }
 

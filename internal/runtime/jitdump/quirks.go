@@ -79,6 +79,9 @@ func (d *Dump) findQuirks(ctx context.Context) error {
 		}
 		name, ok := d.v8Name(fn.Name)
 		d.constraints.add(d.Target(), i, fn, r.rows, ok && name.tier == tierBaseline)
+		if ok && v8 && name.isOptimized() {
+			d.optimized++
+		}
 		if ok && v8 && !d.positions.partial {
 			d.positions.add(i, &name, fn, r.rows)
 		}

@@ -49,6 +49,7 @@ type Dump struct {
 
 	constraints lineConstraints // about the addresses of lines
 	positions   v8Positions
+	optimized   int // functions of optimizing compilers with lines
 	chosen      int // index of the valid hypothesis
 	decision    source.LineDecision
 	basis       source.LineBasis

@@ -48,6 +48,14 @@ func (l *Logs) Close() {
 // Of returns the logs of a dump.
 func (l *Logs) Of(d *model.Dump) []report.LogSummary { return l.of[d] }
 
+// Unlogged returns the number of functions of a dump that a log would describe, or 0 if it has one.
+func (l *Logs) Unlogged(d *model.Dump) int {
+	if j, ok := d.Source.(*jitdump.Dump); ok && l.of[d] == nil {
+		return j.Optimized()
+	}
+	return 0
+}
+
 // An attacher finds the logs of dumps.
 type attacher struct {
 	*Logs
