@@ -6,4 +6,4 @@ import (
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
-func TestMain(m *testing.M) { testrec.Main(m) }
+func TestMain(m *testing.M) { testrec.MainOnDisk(m) }

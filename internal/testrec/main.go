@@ -16,6 +16,15 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// MainOnDisk is Main with temporary directories on a disk, for programs that take all files below
+// /dev for devices, as hotspot does.
+func MainOnDisk(m *testing.M) {
+	if os.Getenv("TMPDIR") == "" {
+		os.Setenv("TMPDIR", "/var/tmp")
+	}
+	Main(m)
+}
+
 // insideMark is set for a process whose /tmp is private.
 const insideMark = "JITINJECT_PRIVATE_TMP"
 
@@ -24,9 +33,9 @@ const insideMark = "JITINJECT_PRIVATE_TMP"
 // other runs must not matter. Files that the arguments and the environment mention stay
 // visible. Without root, or where mounting is not allowed, /tmp stays the shared one.
 //
-// Temporary directories are in /var/tmp then, which the namespace shares: where a process of
-// the machine has the number of a recorded one, perf looks for its files in that process's
-// namespace.
+// Temporary directories are in /dev/shm or /var/tmp then, which the namespace shares: where a
+// process of the machine has the number of a recorded one, perf looks for its files in that
+// process's namespace.
 func PrivateTmp() {
 	if os.Getenv(insideMark) != "" || os.Geteuid() != 0 {
 		return
@@ -49,10 +58,25 @@ func PrivateTmp() {
 	}
 	os.Setenv(insideMark, "1")
 	if temp := os.TempDir(); temp == "/tmp" || strings.HasPrefix(temp, "/tmp/") {
-		os.Setenv("TMPDIR", "/var/tmp")
+		os.Setenv("TMPDIR", sharedTemp())
 	}
 	err = unix.Exec(program, os.Args, os.Environ())
 	panic(err) // the tests would run with the wrong /tmp
+}
+
+// enoughMemory is the free space in /dev/shm, in bytes, that tests may use it with. They need a
+// tenth of it at a time.
+const enoughMemory = 2 << 30
+
+// sharedTemp returns the directory for temporary files that namespaces share. In memory, tests take
+// half the time: runs that sync, and perf with its thousands of files, wait for the disk.
+func sharedTemp() string {
+	const memory = "/dev/shm"
+	var fs unix.Statfs_t
+	if unix.Statfs(memory, &fs) == nil && fs.Type == unix.TMPFS_MAGIC && fs.Flags&unix.ST_NOEXEC == 0 && fs.Bavail*uint64(fs.Bsize) >= enoughMemory {
+		return memory
+	}
+	return "/var/tmp"
 }
 
 // mentionedInTmp returns the entries of /tmp that texts mention.
