@@ -178,7 +178,8 @@ func finishOld(dir int, name, number string) error {
 	case now.Dev == aside.Dev && now.Ino == aside.Ino:
 		return sys.Unlinkat(dir, side, 0)
 	}
-	RemoveStale(dir, partial, unix.S_IFDIR) // the directory that had the name .old
+	// The directory that had the name .old. keepOld fails if it is still there and in the way.
+	RemoveStale(dir, partial, unix.S_IFDIR)
 	return keepOld(dir, side, name+OldSuffix, partial)
 }
 
