@@ -24,9 +24,8 @@ const recoverPatience = 100 * time.Millisecond
 // objects that other runs may need. own says that the run is of this process, which still has its
 // locks; it must exit soon.
 //
-// complete reports whether the result of the run is in place. left says in words which files had to
-// stay or could not be removed, and why; "" means none.
-func Recover(log journal.Log, own bool) (complete bool, left string) {
+// Recover never fails: what it cannot do is in the Recovered.
+func Recover(log journal.Log, own bool) Recovered {
 	r := newRecovery(&log)
 	defer r.close()
 	complete, known := r.isComplete(&log)
@@ -60,7 +59,16 @@ func Recover(log journal.Log, own bool) (complete bool, left string) {
 			}
 		}
 	}
-	return complete, r.whatIsLeft()
+	return Recovered{complete, !known, r.whatIsLeft()}
+}
+
+// Recovered says what is left of a run after Recover.
+type Recovered struct {
+	Complete bool // the result is in its place
+	Unknown  bool // whether it is cannot be found out; Left says why
+	// Left says in words which files had to stay or could not be removed, and why. It is "" if
+	// there are none.
+	Left string
 }
 
 // A recovery is the state of Recover.

@@ -33,9 +33,9 @@ func crashWithAll(t *testing.T, published bool) *crashedRun {
 }
 
 // recoverWith lets a call of Recover fail. It returns nil once Recover makes no such call.
-func recoverWith(r *crashedRun, f *faults.Fault) (complete bool, left string, files []string) {
+func recoverWith(r *crashedRun, f *faults.Fault) (got Recovered, files []string) {
 	restore := sys.Use(f)
-	complete, left = Recover(journal.Read(r.buf), false)
+	got = Recover(journal.Read(r.buf), false)
 	restore()
 	r.must(filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path != r.dir {
@@ -43,7 +43,7 @@ func recoverWith(r *crashedRun, f *faults.Fault) (complete bool, left string, fi
 		}
 		return err
 	}))
-	return complete, left, files
+	return got, files
 }
 
 // Each call fails, once and from then on: what is left is named.
@@ -52,22 +52,22 @@ func TestRecover_EveryCallFails(t *testing.T) {
 		for n := 1; ; n++ {
 			r := crashWithAll(t, false)
 			f := &faults.Fault{N: n, Every: every}
-			complete, left, files := recoverWith(r, f)
+			got, files := recoverWith(r, f)
 			if f.Happened() == "" {
-				if left != "" {
-					t.Errorf("without a fault: got %q; want nothing left", left)
+				if got != (Recovered{}) {
+					t.Errorf("without a fault: got %+v; want nothing left", got)
 				}
 				break
 			}
-			if complete {
+			if got.Complete {
 				t.Errorf("%s: got a complete run; want one without a result", f.Happened())
 			}
 			kept := 0
 			for _, path := range files {
 				if base := filepath.Base(path); base == "out" || base == "jitted-1-9.so" {
 					kept++
-				} else if !isNamed(path, left) {
-					t.Errorf("%s: got %s left and the message %q; want a message that names it", f.Happened(), path, left)
+				} else if !isNamed(path, got.Left) {
+					t.Errorf("%s: got %s left and the message %q; want a message that names it", f.Happened(), path, got.Left)
 				}
 			}
 			if kept != 2 {
@@ -97,12 +97,12 @@ func TestRecover_EveryCallFailsAfterResult(t *testing.T) {
 		for n := 1; ; n++ {
 			r := crashWithAll(t, true)
 			f := &faults.Fault{N: n, Every: every}
-			complete, left, _ := recoverWith(r, f)
+			got, _ := recoverWith(r, f)
 			if f.Happened() == "" {
 				break
 			}
-			if !complete && !strings.Contains(left, "whether the result is in its place is unknown") {
-				t.Errorf("%s: got %v, %q; want a complete run, or one of which that is unknown", f.Happened(), complete, left)
+			if got.Complete == got.Unknown || got.Unknown && !strings.Contains(got.Left, "whether the result is in its place is unknown") {
+				t.Errorf("%s: got %+v; want a complete run, or one of which that is unknown", f.Happened(), got)
 			}
 			for _, name := range []string{"out", "made/objects/jitted-1-1.so", "made/source"} {
 				if _, err := os.Stat(filepath.Join(r.dir, name)); err != nil {
@@ -121,9 +121,9 @@ func TestRecover_ResultNotRecorded(t *testing.T) {
 	journal.AddFile(-1, "x")
 	restore()
 	r.store.crash()
-	complete, left := Recover(journal.Read(r.buf), false)
-	if complete || !strings.Contains(left, "whether the result is in its place is unknown") || !strings.Contains(left, "objects that were made stay in ") {
-		t.Errorf("got %v, %q; want that the result is unknown, and that objects stay", complete, left)
+	got := Recover(journal.Read(r.buf), false)
+	if !got.Unknown || !strings.Contains(got.Left, "whether the result is in its place is unknown") || !strings.Contains(got.Left, "objects that were made stay in ") {
+		t.Errorf("got %+v; want that the result is unknown, and that objects stay", got)
 	}
 	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 }
