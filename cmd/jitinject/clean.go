@@ -41,7 +41,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
 	}
-	ctx, stop := interruptible(signalled{abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
 	for _, file := range o.files {

@@ -41,7 +41,7 @@ func afterCrash(args []string, stdout *os.File, stderr *os.File) int {
 	console := newConsole(args[0], stderr)
 	if status := watcher.Status(); !status.Exited() || status.ExitStatus() != watcher.ExitAbandoned {
 		words, _ := watcher.LastWords()
-		return endOf(args[1:], crash.Of(status, words), false, stdout, console)
+		return endOf(args[1:], crash.Of(status, words, watcher.CPU()), false, stdout, console)
 	}
 	return endOf(args[1:], nil, false, stdout, console)
 }

@@ -59,10 +59,8 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	ctx, stop := interruptible(signalled{
 		stream:   readsPipe(&o, stdin),
 		progress: progress,
-		undoing: func() {
-			fmt.Fprintln(stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
-		},
-		abandon: func() { abandon(append([]string{"inject"}, args...)) },
+		stderr:   stderr,
+		abandon:  func() { abandon(append([]string{"inject"}, args...)) },
 	}, syscall.SIGPIPE)
 	defer stop()
 	return inject(ctx, &o, progress, stdin, stdout, stderr)

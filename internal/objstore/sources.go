@@ -54,7 +54,7 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	t := &SourceTree{path: dir, failed: make(map[*model.Dump]int)}
 	if t.root, t.own, err = safefile.OpenRoot(dir, 0o777); err != nil {
 		left := t.Undo()
-		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), otherSources)
+		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), report.AdviceOr(err, otherSources))
 		return nil, WithLeft(err, left)
 	}
 	return t, nil
@@ -122,7 +122,7 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 				continue
 			}
 		}
-		advice := otherSources
+		advice := report.AdviceOr(err, otherSources)
 		if t.full = isFinal(err); t.full {
 			advice = "make room, or " + otherSources
 		}

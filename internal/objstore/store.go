@@ -379,7 +379,7 @@ func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s 
 	}
 	for _, f := range failed {
 		advice := report.AdviceStore(f.err)
-		if advice != report.AdviceRoom {
+		if advice == report.AdviceObjects {
 			advice = "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
 		}
 		found.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))

@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -134,7 +135,7 @@ func Error(path string, err error) error {
 	case errors.As(err, &le):
 		err = le.Err
 	}
-	return fmt.Errorf("%s: cannot write there: %w; name another output with "+inOutput, quote.Printable(path), err)
+	return fmt.Errorf("%s: cannot write there: %w; %s", quote.Printable(path), err, report.AdviceOr(err, "name another output with "+inOutput))
 }
 
 // IsOwn reports whether an error is about the temporary file. The user does not know its name.
