@@ -49,7 +49,7 @@ func Recover(log journal.Log, own bool) Recovered {
 	}
 	for _, f := range log.Records {
 		if f.Kind == journal.Lock {
-			r.unlock(&f, own, known)
+			r.unlock(&f, own, complete, known)
 		}
 	}
 	if !complete {

@@ -22,9 +22,10 @@ import (
 // errMayShare says that another run may need the objects of a crashed one: that has no lock.
 var errMayShare = errors.New("another run may use them")
 
-// unlock takes the exclusive lock that a lock file stands for. With remove, it then removes the
-// objects in its directory. At last it removes the lock file.
-func (r *recovery) unlock(f *journal.Record, own, remove bool) {
+// unlock takes the exclusive lock that a lock file stands for. If it is known that the run has no
+// result, unlock then removes the objects in its directory. At last it removes the lock file. If
+// the result is complete, it marks the file for other runs, as the run would have done.
+func (r *recovery) unlock(f *journal.Record, own, complete, known bool) {
 	dir := r.open(f.Dir)
 	if dir < 0 {
 		return
@@ -52,6 +53,11 @@ func (r *recovery) unlock(f *journal.Record, own, remove bool) {
 		r.stays(f, err)
 		return
 	}
+	if complete {
+		if err := l.mark(); err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("%s: the lock file in it could not be marked: %v; another run that fails may remove objects of this one", quote.Printable(f.Dir.Path), err))
+		}
+	}
 	for {
 		err := lockNow(fd, unix.LOCK_EX)
 		if err == nil {
@@ -74,9 +80,10 @@ func (r *recovery) unlock(f *journal.Record, own, remove bool) {
 	switch err := twice(func() error { return sys.Fstat(fd, &st) }); {
 	case err != nil:
 		r.why[f.Dir] = err
+	case complete:
 	case st.Mode&0o777 == markedMode:
 		r.why[f.Dir] = errShared
-	case remove:
+	case known:
 		r.removeObjects(f.Dir, st.Mtim)
 	}
 	r.leave(f, safefile.Remove(dir, f.Name))

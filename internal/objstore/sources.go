@@ -35,6 +35,7 @@ type SourceTree struct {
 	path string
 	root *sys.Root
 	made []string // created files and directories below root, in order
+	used bool     // there are files that the result refers to
 	own  []string // directories created for root itself, outermost first
 
 	failed map[*model.Dump]int // number of files that could not be written
@@ -118,6 +119,7 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 		if err == nil {
 			var name string
 			if name, err = t.put(s.Name, text, d); err == nil {
+				t.used = true
 				texts.PlaceSource(d.Placed, name)
 				continue
 			}

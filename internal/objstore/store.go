@@ -166,8 +166,7 @@ func removeEmpty(dir string) error {
 
 // Close closes the directory and releases its lock.
 func (s *Store) Close() {
-	name := s.lock.name
-	s.leave(name, s.lock.close())
+	s.unlock()
 	if s.fd >= 0 {
 		sys.Close(s.fd)
 		s.fd = -1
@@ -408,11 +407,15 @@ func (s *Stores) Report() (found report.Findings) {
 	return found
 }
 
-// Mark records that the result is complete.
-func (s *Stores) Mark() {
-	for _, st := range s.byPath {
-		st.mark()
+// Mark records that the result is complete. It returns a problem for each directory in which that
+// could not be recorded.
+func (s *Stores) Mark() (found report.Findings) {
+	for _, st := range s.sorted() {
+		if err := st.mark(); err != nil {
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: the lock file in it could not be marked: %v; if another run makes objects there now and fails, it may remove some of this result; inject again then", quote.Printable(st.path), err)})
+		}
 	}
+	return found
 }
 
 // Close closes all directories. left says which files could not be removed, or is "".
@@ -428,8 +431,7 @@ func (s *Stores) Close() (left string) {
 func (s *Stores) RemoveMade() {
 	for _, st := range s.byPath {
 		if len(st.made) > 0 && st.MayUndo() == nil {
-			name := st.lock.name
-			st.leave(name, st.lock.close())
+			st.unlock()
 			st.removeMade()
 		}
 	}

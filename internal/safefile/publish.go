@@ -86,9 +86,23 @@ func setAside(dir int, name, side string) (linked bool, err error) {
 	case unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK:
 		// A directory, a file system without hard links, or a file that this user may not link
 		// (fs.protected_hardlinks).
-		return false, sys.Renameat(dir, name, dir, side)
+		return false, renameNew(dir, name, side)
 	}
 	return err == nil, err
+}
+
+// renameNew gives a file a name that no other file has. It fails with EEXIST if one has it. Where the
+// file system cannot rename so, a file that gets the name at the same moment is replaced: no other
+// call is left, since such file systems also lack hard links, or have none for this file.
+func renameNew(dir int, name, to string) error {
+	err := sys.RenameatNew(dir, name, dir, to)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		if !isFree(dir, to) {
+			return unix.EEXIST
+		}
+		err = sys.Renameat(dir, name, dir, to)
+	}
+	return err
 }
 
 // takeBack gives the earlier result only its own name, after an error. If that fails, too, it adds
@@ -172,7 +186,7 @@ func finishOld(dir int, name, number string) error {
 	err := sys.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		return sys.Renameat(dir, side, dir, name)
+		return renameNew(dir, side, name)
 	case err != nil:
 		return err
 	case now.Dev == aside.Dev && now.Ino == aside.Ino:
