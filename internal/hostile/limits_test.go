@@ -173,14 +173,21 @@ func TestLimits_CPUTime(t *testing.T) {
 	watched(t)
 	prlimit := testrec.Tool(t, "prlimit")
 	for limit, word := range map[string]string{"1": "the CPU time is used up (ulimit -t is 1); raise the limit (ulimit -t); nothing was written", "1:60": "the limit of CPU time is reached; raise it (ulimit -t)\njitinject: interrupted; nothing was written"} {
-		for n := 30000; ; n *= 2 { // until a run takes more than a second
-			s := newStage(t, n)
+		for n := uint32(100000); ; n *= 2 { // until a run takes more than a second
+			s := newStage(t, 3)
+			r := testrec.NewRecording()
+			r.Comm(pid, 900, "prog", true)
+			r.Marker(pid, 1000, s.path(dumpName))
+			for i := range n {
+				r.Fork(10000+i, pid, 2000+uint64(i))
+			}
+			r.Write(t, s.path("perf.data"))
 			before := s.list()
-			r := s.runVia([]string{prlimit, "--cpu=" + limit}, "-q", "-i", "perf.data", "-o", "out.data", "--objects", "objects", "--bundle", "--no-sync")
-			if r.code == allInjected && n < 2000000 {
+			result := s.runVia([]string{prlimit, "--cpu=" + limit}, "-q", "-i", "perf.data", "-o", "out.data", "--objects", "objects", "--no-sync")
+			if result.code == allInjected && n < 2000000 {
 				continue
 			}
-			r.wants(notWritten, word)
+			result.wants(notWritten, word)
 			s.untouched(before)
 			break
 		}

@@ -142,3 +142,30 @@ type oneSource struct{ source.Dump }
 func (*oneSource) Sources() []source.Source       { return []source.Source{{Name: "f.toy"}} }
 func (*oneSource) SourceText(int) ([]byte, error) { return []byte("text"), nil }
 func (*oneSource) PlaceSource(int, string)        {}
+
+// A remover is another run that removes its directory just before this one locks it.
+type remover struct{ dir string }
+
+func (r *remover) Before(c *sys.Call) error {
+	if c.Name == "openat" && strings.Contains(c.Path, ".lock.") && r.dir != "" {
+		os.Remove(r.dir)
+		r.dir = ""
+	}
+	return nil
+}
+
+func (r *remover) After(*sys.Call, int, error) {}
+
+func TestStore_DirectoryRemovedBeforeLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "objects")
+	restore := sys.Use(&remover{dir})
+	s, err := openStore(context.Background(), dir, true)
+	restore()
+	if err != nil {
+		t.Fatalf("got %v; want the directory made again", err)
+	}
+	defer s.Close()
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		t.Errorf("got %v, %v; want a directory", st, err)
+	}
+}

@@ -101,10 +101,15 @@ func (s *Store) open(ctx context.Context, create bool) (err error) {
 		return unix.ENAMETOOLONG
 	}
 	for range 3 { // another run may be removing a directory that it had made
-		if err = s.openDir(create); err != nil {
+		if err = s.openDir(create); create && errors.Is(err, unix.ENOENT) {
+			continue
+		} else if err != nil {
 			return err
 		}
-		if err = s.share(ctx); err != nil {
+		if err = s.share(ctx); errors.Is(err, unix.ENOENT) {
+			s.Close()
+			continue
+		} else if err != nil {
 			return s.leaveOf(err)
 		}
 		still, err := safefile.IsStill(s.path, s.fd)

@@ -271,9 +271,14 @@ func RemoveDir(dir int, temp string) error {
 	})
 }
 
-// Rename gives the file its final name.
+// Rename gives the file its final name. It replaces the file that has it.
 func (p *Partial) Rename(name string) error {
-	err := sys.Renameat(p.dir, p.Name, p.dir, name)
+	return p.rename(name, func(dir int, from, to string) error { return sys.Renameat(dir, from, dir, to) })
+}
+
+// rename gives the file its final name by a call of do.
+func (p *Partial) rename(name string, do func(dir int, from, to string) error) error {
+	err := do(p.dir, p.Name, name)
 	if err == nil {
 		p.Name = ""
 		p.release()

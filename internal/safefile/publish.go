@@ -44,10 +44,20 @@ func (p *Partial) Publish(name string, noSync bool) (published bool, err error) 
 	}
 	var st unix.Stat_t
 	err = sys.Fstatat(p.dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	if err != nil && !errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, unix.ENOENT) {
+		if err = p.rename(name, renameNew); err == nil {
+			return true, unsure(sync())
+		}
+		if !errors.Is(err, unix.EEXIST) {
+			return false, err
+		}
+		// Another run has just put its result there, which becomes the earlier one.
+		err = sys.Fstatat(p.dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
 		return false, err
 	}
-	if err != nil || st.Size == 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if st.Size == 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		if err = p.Rename(name); err != nil {
 			return false, err
 		}

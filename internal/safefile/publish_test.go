@@ -66,3 +66,50 @@ func TestPublish_SideNameTaken(t *testing.T) {
 		unix.Close(dir)
 	}
 }
+
+// A lateOther is another run that puts its result into the place a moment before the renaming.
+type lateOther struct {
+	t    *testing.T
+	path string
+}
+
+func (o *lateOther) Before(c *sys.Call) error {
+	if c.Name == "renameat2" && o.path != "" {
+		if err := os.WriteFile(o.path, []byte("of another run"), 0o600); err != nil {
+			o.t.Error(err)
+		}
+		o.path = ""
+	}
+	return nil
+}
+
+func (o *lateOther) After(*sys.Call, int, error) {}
+
+// Two runs with one output begin when there is no earlier result.
+func TestPublish_OtherRunIsFirst(t *testing.T) {
+	path := t.TempDir()
+	dir, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(dir)
+	f, p, err := CreateResult(dir, "out", 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("of this run")); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	restore := sys.Use(&lateOther{t, filepath.Join(path, "out")})
+	published, err := p.Publish("out", true)
+	restore()
+	if !published || err != nil {
+		t.Errorf("got %v, %v; want the result in its place", published, err)
+	}
+	for name, want := range map[string]string{"out": "of this run", "out.old": "of another run"} {
+		if b, err := os.ReadFile(filepath.Join(path, name)); err != nil || string(b) != want {
+			t.Errorf("%s: got %q, %v; want %q", name, b, err, want)
+		}
+	}
+}
