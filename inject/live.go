@@ -149,7 +149,7 @@ func runOnce(ctx context.Context, in *recording.Input, opts *config.Options, sum
 		return l.dirs.undo(err)
 	}
 	journal.Keep()
-	l.dirs.stores.Mark()
+	sum.Add(l.dirs.stores.Mark())
 	if err == nil {
 		var found report.Findings
 		sum.Cached, found = objstore.CacheObjects(ctx, l.Plan, l.dirs.stores, opts)

@@ -141,7 +141,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 		return dirs.undo(err)
 	}
 	journal.Keep()
-	dirs.stores.Mark()
+	sum.Add(dirs.stores.Mark())
 	sum.Cached, found = objstore.CacheObjects(ctx, dirs.plan, dirs.stores, opts)
 	sum.Add(found)
 	sum.BytesRead = in.Size()

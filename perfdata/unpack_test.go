@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -48,7 +49,7 @@ func TestUnpack_BoundedByInput(t *testing.T) {
 		stream = append(stream, 0x02, 0x00, 0x10, 8)
 	}
 	n, err := unpackAll(t, compressedOnly(stream))
-	if err == nil || !strings.Contains(err.Error(), "more than 4096 times") {
+	if err == nil || !strings.Contains(err.Error(), "more than 6144 times") {
 		t.Errorf("got %v after %d bytes; want a message about their number", err, n)
 	}
 	if most := int64(minInflation + maxInflation*len(stream)); n > most {
@@ -85,5 +86,18 @@ func TestUnpack_ZeroStacks(t *testing.T) {
 	}
 	if n < minInflation+500*int64(packed.Len()) {
 		t.Errorf("got %d bytes from %d; want data that is near the bound", n, packed.Len())
+	}
+}
+
+// perf record -z22 -m 64M --call-graph dwarf,65528 wrote this stream, of a program that executes one
+// instruction and has a stack of zeros. It is the smallest for its contents that perf has made.
+func TestUnpack_SmallestOfPerf(t *testing.T) {
+	stream, err := os.ReadFile("testdata/zero-stacks.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unpacked = 90428680
+	if n, err := unpackAll(t, compressedOnly(stream)); err != io.EOF || n != unpacked {
+		t.Errorf("got %d bytes and %v; want %d and the end", n, err, unpacked)
 	}
 }

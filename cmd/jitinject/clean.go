@@ -12,6 +12,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/stdio"
 )
 
 // cleanOptions are what the command line of jitinject clean says.
@@ -40,7 +41,7 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 	if o.files = fs.Args(); len(o.files) == 0 {
 		return refuse(fs, stderr, usageError("clean needs the names of recordings that were injected"))
 	}
-	ctx, stop := interruptible(signalled{abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
+	ctx, stop := interruptible(signalled{stderr: stderr, abandon: func() { abandon(append([]string{"clean"}, args...)) }}, syscall.SIGPIPE)
 	defer stop()
 	code := exitOK
 	for _, file := range o.files {
@@ -55,10 +56,12 @@ func runClean(args []string, stdout *os.File, stderr io.Writer) int {
 // cleanOne removes the objects of one recording and says what came of it.
 func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File, stderr io.Writer) int {
 	opts := engine.CleanOptions{Input: file, Force: o.force, DryRun: o.dryRun}
+	names := stdio.Lines{W: stdout}
 	if o.dryRun && !o.quiet || o.verbose > 0 {
-		opts.Log = func(path string) { fmt.Fprintln(stdout, quote.Printable(path)) }
+		opts.Log = func(path string) { names.Print(quote.Printable(path)) }
 	}
 	sum, err := engine.Clean(ctx, opts)
+	written := names.Written(stderr)
 	if sum == nil {
 		printError(stderr, errors.New(new(options).inWords(err.Error())))
 		return exitFailed
@@ -73,7 +76,7 @@ func cleanOne(ctx context.Context, o *cleanOptions, file string, stdout *os.File
 	case err != nil:
 		fmt.Fprintf(stderr, "jitinject: interrupted; the other objects are still there\n")
 		return exitIncomplete
-	case !sum.Complete():
+	case !sum.Complete(), !written:
 		return exitIncomplete
 	}
 	return exitOK

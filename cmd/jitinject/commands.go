@@ -147,6 +147,5 @@ func runVersion(args []string, stdout *os.File, stderr io.Writer) int {
 	if fs.NArg() > 0 {
 		return refuse(fs, stderr, usageError(fmt.Sprintf("%q: version takes nothing", fs.Arg(0))))
 	}
-	fmt.Fprint(stdout, versionText())
-	return exitOK
+	return printText(stdout, stderr, versionText())
 }

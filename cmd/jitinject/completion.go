@@ -64,11 +64,7 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	default:
 		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(shell), oneOf(shells()), didYouMean(shell, shells()))))
 	}
-	if _, err := io.WriteString(stdout, script); err != nil {
-		printError(stderr, err)
-		return exitFailed
-	}
-	return exitOK
+	return printText(stdout, stderr, script)
 }
 
 // A taker says what is completed behind an option, or in place of an argument.

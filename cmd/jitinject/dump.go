@@ -13,6 +13,7 @@ import (
 	"github.com/jitinject/jitinject/internal/formats"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/show"
+	"github.com/jitinject/jitinject/internal/stdio"
 )
 
 // dumpOptions are what the command line of jitinject dump says.
@@ -106,7 +107,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	}
 	out, closePager := stdout, func() {}
 	if !o.noPager && !o.json {
-		out, closePager = paged(stdout, stderr)
+		out, closePager = stdio.Paged(stdout, stderr)
 	}
 	code, problems := dumpFiles(&o, opts, out)
 	closePager() // what is said comes behind what is shown
@@ -118,7 +119,7 @@ func runDump(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 
 // dumpFiles shows all files. Who reads the output may stop reading whenever they like.
 func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, problems []error) {
-	restore := noBrokenPipe()
+	restore := stdio.ErrorForPipe()
 	defer restore()
 	matched, unmatched := false, false
 	for _, name := range o.files {
@@ -137,7 +138,7 @@ func dumpFiles(o *dumpOptions, opts *show.Options, out *os.File) (code int, prob
 		switch {
 		case err == nil:
 		case errors.As(err, &lost):
-			if !isClosed(lost) {
+			if !stdio.IsClosed(lost) {
 				problems = append(problems, err)
 				code = max(code, exitIncomplete)
 			}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,12 +22,17 @@ import (
 // They are removed by another process, if a watcher starts one, or else by this one before it
 // exits.
 
+// lateNotice is how long removing files may take before the user is told.
+const lateNotice = 500 * time.Millisecond
+
 // abandon ends the process, which does not end by itself after a signal.
 func abandon(command []string) {
 	journal.Abandon(grace / 4)
 	if watcher.Started() == watcher.Watched {
 		os.Exit(watcher.ExitAbandoned)
 	}
+	signal.Reset() // another signal ends this
+	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(endOf(command, nil, true, os.Stdout, newConsole(os.Args[0], os.Stderr)))
 }
 
@@ -33,7 +41,7 @@ func afterCrash(args []string, stdout *os.File, stderr *os.File) int {
 	console := newConsole(args[0], stderr)
 	if status := watcher.Status(); !status.Exited() || status.ExitStatus() != watcher.ExitAbandoned {
 		words, _ := watcher.LastWords()
-		return endOf(args[1:], crash.Of(status, words), false, stdout, console)
+		return endOf(args[1:], crash.Of(status, words, watcher.CPU()), false, stdout, console)
 	}
 	return endOf(args[1:], nil, false, stdout, console)
 }
@@ -42,11 +50,13 @@ func afterCrash(args []string, stdout *os.File, stderr *os.File) int {
 // c is nil after a signal. own says that the run is of this process.
 func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *console) int {
 	log := journal.Read(watcher.Memory())
-	complete, left := objstore.Recover(log, own)
-	why := "interrupted"
+	why, removing := "interrupted", "interrupted"
 	if c != nil {
-		why = c.String()
+		why, removing = c.String(), "the run has crashed"
 	}
+	tell := tellLate(stderr, removing+"; removing the files that it made; please wait: another signal leaves the rest of them\n")
+	files := objstore.Recover(log, own)
+	tell()
 	name := "inject"
 	if len(args) > 0 && findCommand(args[0]) != nil {
 		name = args[0]
@@ -60,11 +70,15 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 		parse(flags, levels(args), nil, io.Discard)
 		what := "nothing was written"
 		switch {
-		case complete:
+		case files.Complete && files.Left != "":
+			what, code = "the result is complete, but "+files.Left, exitIncomplete
+		case files.Complete:
 			what, code = "the result is complete", exitIncomplete
-		case left != "":
-			what = "there is no result, but " + left
-		case o.output == "-" || !flags.Changed("output") && o.summary != "json" && isStream(stdout) && !hasResult(log):
+		case files.Unknown:
+			what = files.Left
+		case files.Left != "":
+			what = "there is no result, but " + files.Left
+		case o.output == "-" || !flags.Changed("output") && o.summary != "json" && isStream(stdout) && !log.HasResult():
 			what = "what was written is not complete"
 		}
 		why += "; " + what
@@ -76,6 +90,9 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 	case "verify":
 		why += "; not everything was checked"
 	}
+	if name != "inject" && files.Left != "" {
+		why += "; " + files.Left
+	}
 	if isWritable(stderr.w) {
 		if terminal := stderr.terminal(); terminal != nil {
 			io.WriteString(terminal, "\r\x1b[J") // a bar
@@ -85,20 +102,30 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 			io.WriteString(stderr, c.Lines())
 		}
 	}
-	if c != nil && o.summary == "json" && !complete {
+	if c != nil && o.summary == "json" && !files.Complete {
 		writeJSON(stdout, stderr, failedRun{engine.SummaryVersion, o.input, o.output, why})
 	}
 	return code
 }
 
-// hasResult reports whether the run was writing a file.
-func hasResult(log journal.Log) bool {
-	for _, r := range log.Records {
-		if r.Kind == journal.Result {
-			return true
+// tellLate writes a message after some time. stop ends that, and waits until the message is written
+// if it is being written.
+func tellLate(stderr *console, message string) (stop func()) {
+	var mu sync.Mutex
+	over := false
+	timer := time.AfterFunc(lateNotice, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over && isWritable(stderr.w) {
+			io.WriteString(stderr, "jitinject: "+message)
 		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		over = true
+		mu.Unlock()
 	}
-	return false
 }
 
 // isWritable reports whether messages can be written soon: nobody may be reading them.

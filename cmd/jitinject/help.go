@@ -183,25 +183,21 @@ func runHelp(args []string, stdout *os.File, stderr io.Writer) int {
 	}
 	width := widthOf(stdout)
 	if fs.NArg() == 0 {
-		fmt.Fprint(stdout, overview(programName(stderr), width))
-		return exitOK
+		return printText(stdout, stderr, overview(programName(stderr), width))
 	}
 	if fs.NArg() > 1 {
 		return refuse(fs, stderr, usageError(fmt.Sprintf("%q: help takes one command or topic", fs.Arg(1))))
 	}
 	name := fs.Arg(0)
 	if c := findCommand(name); c != nil {
-		fmt.Fprint(stdout, commandHelp(c, programName(stderr), width))
-		return exitOK
+		return printText(stdout, stderr, commandHelp(c, programName(stderr), width))
 	}
 	if name == recorderTopic {
-		fmt.Fprint(stdout, recorder)
-		return exitOK
+		return printText(stdout, stderr, recorder)
 	}
 	if slices.Contains(topics(), name) {
 		p, _ := helpText(name)
-		fmt.Fprint(stdout, manual.Text(p.Sections, width))
-		return exitOK
+		return printText(stdout, stderr, manual.Text(p.Sections, width))
 	}
 	meant := didYouMean(name, helpWords())
 	if slices.Contains(perfCommands, name) {

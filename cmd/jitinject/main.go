@@ -7,18 +7,28 @@ import (
 	"os"
 
 	"github.com/jitinject/jitinject/internal/journal"
+	"github.com/jitinject/jitinject/internal/stdio"
 	"github.com/jitinject/jitinject/internal/watcher"
 )
 
 func main() {
 	os.Stderr = watcher.Stderr()
+	code := program()
+	if !stdio.Close(os.Stdout, os.Stderr) {
+		code = max(code, exitIncomplete)
+	}
+	os.Exit(code)
+}
+
+// program is the program up to its exit code.
+func program() int {
 	if watcher.Started() == watcher.After {
-		os.Exit(afterCrash(os.Args, os.Stdout, os.Stderr))
+		return afterCrash(os.Args, os.Stdout, os.Stderr)
 	}
 	if err := enoughFiles(); err != nil {
 		printError(os.Stderr, err)
-		os.Exit(exitFailed)
+		return exitFailed
 	}
 	journal.Begin(watcher.Memory())
-	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	return run(os.Args, os.Stdin, os.Stdout, os.Stderr)
 }

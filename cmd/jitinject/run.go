@@ -10,6 +10,7 @@ import (
 
 	engine "github.com/jitinject/jitinject/inject"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/stdio"
 )
 
 // Exit codes, those of perf where it has them.
@@ -52,17 +53,14 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 		return refuse(flags, stderr, err)
 	}
 	if o.version {
-		fmt.Fprint(stdout, versionText())
-		return exitOK
+		return printText(stdout, stderr, versionText())
 	}
 	progress := new(engine.Progress)
 	ctx, stop := interruptible(signalled{
 		stream:   readsPipe(&o, stdin),
 		progress: progress,
-		undoing: func() {
-			fmt.Fprintln(stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
-		},
-		abandon: func() { abandon(append([]string{"inject"}, args...)) },
+		stderr:   stderr,
+		abandon:  func() { abandon(append([]string{"inject"}, args...)) },
 	}, syscall.SIGPIPE)
 	defer stop()
 	return inject(ctx, &o, progress, stdin, stdout, stderr)
@@ -75,6 +73,14 @@ func readsPipe(o *options, stdin *os.File) bool {
 	}
 	st, err := sys.Stat(o.input)
 	return err == nil && st.Mode()&os.ModeNamedPipe != 0
+}
+
+// printText writes a text to standard output, and returns the exit code.
+func printText(stdout, stderr io.Writer, text string) int {
+	if !stdio.Print(stdout, stderr, text) {
+		return exitFailed
+	}
+	return exitOK
 }
 
 // printError writes an error, which may have several lines, each as a line of its own.

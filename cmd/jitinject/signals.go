@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,8 +30,8 @@ type signalled struct {
 	// progress says whether the run removes what it made, which may take longer than grace. It
 	// is nil for runs that make nothing.
 	progress *engine.Progress
-	// undoing is called once if that takes longer. The next signal ends the process.
-	undoing func()
+	// stderr gets a message if that takes longer. The next signal ends the process.
+	stderr io.Writer
 	// abandon ends the process.
 	abandon func()
 }
@@ -55,6 +57,9 @@ func interruptible(s signalled, extra ...os.Signal) (ctx context.Context, stop f
 					continue
 				}
 				cancel()
+				if sig == syscall.SIGXCPU {
+					fmt.Fprintln(s.stderr, "jitinject: the limit of CPU time is reached; raise it (ulimit -t)")
+				}
 				s.await(signals, stopped)
 				return
 			case <-stopped:
@@ -77,7 +82,7 @@ func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 		case <-stopped:
 			return
 		case sig := <-signals:
-			if !said.IsZero() && time.Since(said) > sameSignal {
+			if sig != syscall.SIGXCPU && !said.IsZero() && time.Since(said) > sameSignal {
 				signal.Reset(sig)
 				syscall.Kill(os.Getpid(), sig.(syscall.Signal))
 			}
@@ -95,7 +100,7 @@ func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 			}
 			if said.IsZero() {
 				said = now
-				s.undoing()
+				fmt.Fprintln(s.stderr, "jitinject: what was made is being taken back; once more ends this at once and leaves the rest of it behind")
 			}
 		}
 	}
@@ -103,10 +108,11 @@ func (s *signalled) await(signals <-chan os.Signal, stopped <-chan struct{}) {
 
 // endingSignals are the signals that end the program. One that is ignored when it starts
 // stays so: nohup, and shells that put it into the background, say with that whom a
-// hangup or the keyboard is not to end.
+// hangup or the keyboard is not to end. SIGXCPU comes each second from the soft limit of CPU time
+// on. At the hard limit the kernel kills.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{syscall.SIGTERM}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP, syscall.SIGXCPU} {
 		if !signal.Ignored(sig) {
 			signals = append(signals, sig)
 		}

@@ -70,7 +70,7 @@ func parse(fs *pflag.FlagSet, args []string, stdout *os.File, stderr io.Writer) 
 	}
 	if asked, _ := fs.GetBool("help"); asked {
 		if c := findCommand(commandOf(fs)); c != nil {
-			fmt.Fprint(stdout, commandHelp(c, programName(stderr), widthOf(stdout)))
+			return printText(stdout, stderr, commandHelp(c, programName(stderr), widthOf(stdout))), true
 		}
 		return exitOK, true
 	}

@@ -74,7 +74,7 @@ var allowed = map[string][]string{
 	"internal/count":          {"internal/addrs", "internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/objstore":       {"golang.org/x/sync/errgroup", "golang.org/x/sys/unix", "internal/buildid", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "perfdata"},
 	"internal/build":          {"golang.org/x/sync/errgroup", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/objstore", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/source"},
-	"internal/output":         {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/safefile", "internal/safefile/sys", "perfdata"},
+	"internal/output":         {"golang.org/x/sys/unix", "internal/config", "internal/journal", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "perfdata"},
 	"internal/calltrace":      {"internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/model", "internal/output", "internal/quote", "internal/recording", "internal/report", "perfdata"},
 	"internal/rewrite":        {"golang.org/x/sys/unix", "internal/calltrace", "internal/jitobj", "internal/model", "internal/output", "internal/recording", "internal/report", "perfdata"},
 	"internal/diagnose":       {"internal/clock", "internal/config", "internal/count", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys"},
@@ -98,9 +98,10 @@ var allowed = map[string][]string{
 	// The command on top of it.
 	"internal/manual":        {},
 	"internal/nearest":       {},
+	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

@@ -111,29 +111,36 @@ func (m *mappedFiles) ReadCode(addr uint64, p []byte) error {
 	if f.Name == "" || uint64(len(p)) > f.Hi-addr {
 		return errNotMapped
 	}
-	file := m.open(f)
+	file, err := m.open(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", quote.Printable(f.Name), err)
+	}
 	if file == nil {
 		return fmt.Errorf("%s is not what was mapped there", quote.Printable(f.Name))
 	}
-	_, err := file.ReadAt(p, int64(addr-f.Lo+f.Off))
+	_, err = file.ReadAt(p, int64(addr-f.Lo+f.Off))
 	return err
 }
 
-// open returns the file of a mapping, or nil if it is not the one that was recorded.
-func (m *mappedFiles) open(f *recording.FileMap) *sys.File {
+// open returns the file of a mapping, or nil if it is not the one that was recorded. After an error,
+// the next call tries again.
+func (m *mappedFiles) open(f *recording.FileMap) (*sys.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	file, ok := m.files[f.Name]
 	if ok {
-		return file
+		return file, nil
 	}
-	file, image := recording.OpenELF(f.Name)
+	file, image, err := recording.OpenELF(f.Name)
+	if err != nil {
+		return nil, err
+	}
 	if image != nil && !m.rec.IsRecorded(f, file, image) {
 		file.Close()
 		file = nil
 	}
 	m.files[f.Name] = file
-	return file
+	return file, nil
 }
 
 // close closes the files that are open.

@@ -31,6 +31,7 @@ var errnos = map[string][]unix.Errno{
 	"mkdirat":         {unix.EIO, unix.EACCES, unix.EDQUOT, unix.ENOSPC, unix.EMLINK, unix.ENOMEM, unix.EPERM, unix.EROFS},
 	"unlinkat":        {unix.EIO, unix.EACCES, unix.EBUSY, unix.ENOMEM, unix.EPERM, unix.EROFS},
 	"renameat":        {unix.EIO, unix.EACCES, unix.EBUSY, unix.EDQUOT, unix.ENOSPC, unix.ENOMEM, unix.EPERM, unix.EROFS, unix.EMLINK},
+	"renameat2":       {unix.EIO, unix.EINVAL, unix.EACCES, unix.EBUSY, unix.EDQUOT, unix.ENOSPC, unix.ENOMEM, unix.EPERM, unix.EROFS, unix.EMLINK},
 	"linkat":          {unix.EIO, unix.EACCES, unix.EDQUOT, unix.ENOSPC, unix.EMLINK, unix.ENOMEM, unix.EPERM, unix.EOPNOTSUPP, unix.EROFS},
 	"symlinkat":       {unix.EIO, unix.EACCES, unix.EDQUOT, unix.ENOSPC, unix.ENOMEM, unix.EPERM, unix.EROFS},
 	"readlinkat":      {unix.EIO, unix.EACCES, unix.ENOMEM},

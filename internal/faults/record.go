@@ -91,7 +91,7 @@ func (r *Record) keep(c *sys.Call, n int) error {
 		o.dir, o.name = filepath.Dir(path), filepath.Base(path)
 	case "unlinkat":
 		o.kind = opUnlink
-	case "renameat":
+	case "renameat", "renameat2":
 		o.kind, o.to = opRename, c.To
 	case "mkdirat":
 		o.kind = opMkdir

@@ -297,3 +297,31 @@ func TestEnded_KilledWatcher(t *testing.T) {
 		}
 	}
 }
+
+// Who stops a group of processes may continue the watcher alone.
+func TestEnded_ContinuedAlone(t *testing.T) {
+	watched(t)
+	s := newStage(t, 1200)
+	r := s.startSlowIn(&syscall.SysProcAttr{Setpgid: true})
+	pid := r.cmd.Process.Pid
+	child := worker(t, pid)
+	syscall.Kill(-pid, syscall.SIGSTOP)
+	for end := time.Now().Add(within); state(t, pid) != "T" || state(t, child) != "T"; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got processes in states %s and %s; want both stopped", state(t, pid), state(t, child))
+		}
+	}
+	syscall.Kill(pid, syscall.SIGCONT)
+	r.end().wants(allInjected)
+}
+
+// state returns the state of a process, as in /proc/PID/stat.
+func state(t *testing.T, pid int) string {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return rest[:1]
+}

@@ -138,7 +138,7 @@ func TestLimits_FolderOfOther(t *testing.T) {
 func TestLimits_FewDescriptors(t *testing.T) {
 	s := newStage(t, 200)
 	failed, worked := 0, 0
-	for n := 4; n < 24; n++ {
+	for n := 4; n < 32; n++ {
 		s.put("out.data", precious)
 		before := s.list()
 		limited := []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, n), "sh"}
@@ -148,11 +148,11 @@ func TestLimits_FewDescriptors(t *testing.T) {
 			worked++
 			s.shows("out.data", 200)
 		case r.code == incomplete:
-			r.wants(incomplete, "too many open files", "objects could not be made")
+			r.wants(incomplete, "too many open files", "objects could not be made", "ulimit -n")
 			s.shows("out.data", 0)
 		default:
 			failed++
-			r.wants(notWritten, "too many open files")
+			r.wants(notWritten, "too many open files", "ulimit -n")
 			s.untouched(before)
 		}
 		for name := range s.list() {
@@ -165,5 +165,31 @@ func TestLimits_FewDescriptors(t *testing.T) {
 	}
 	if failed == 0 || worked == 0 {
 		t.Errorf("%d runs failed and %d worked: the limits are not well chosen", failed, worked)
+	}
+}
+
+// The limit of CPU time: the kernel kills at the hard limit, and warns at the soft one.
+func TestLimits_CPUTime(t *testing.T) {
+	watched(t)
+	prlimit := testrec.Tool(t, "prlimit")
+	for limit, word := range map[string]string{"1": "the CPU time is used up (ulimit -t is 1); raise the limit (ulimit -t); nothing was written", "1:60": "the limit of CPU time is reached; raise it (ulimit -t)\njitinject: interrupted; nothing was written"} {
+		for n := uint32(100000); ; n *= 2 { // until a run takes more than a second
+			s := newStage(t, 3)
+			r := testrec.NewRecording()
+			r.Comm(pid, 900, "prog", true)
+			r.Marker(pid, 1000, s.path(dumpName))
+			for i := range n {
+				r.Fork(10000+i, pid, 2000+uint64(i))
+			}
+			r.Write(t, s.path("perf.data"))
+			before := s.list()
+			result := s.runVia([]string{prlimit, "--cpu=" + limit}, "-q", "-i", "perf.data", "-o", "out.data", "--objects", "objects", "--no-sync")
+			if result.code == allInjected && n < 2000000 {
+				continue
+			}
+			result.wants(notWritten, word)
+			s.untouched(before)
+			break
+		}
 	}
 }

@@ -3,10 +3,13 @@ package hostile
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jitinject/jitinject/internal/testrec"
 )
@@ -135,7 +138,7 @@ func TestShortage_PidsOfCgroup(t *testing.T) {
 
 func TestShortage_Descriptors(t *testing.T) {
 	prlimit := testrec.Tool(t, "prlimit")
-	sh := shortage{t: t, words: "too many open files"}
+	sh := shortage{t: t, words: "ulimit -n"}
 	enough := false
 	for n := 3; n < 200 && !enough; n++ {
 		enough = sh.run(n, -1, prlimit, fmt.Sprintf("--nofile=%d", n))
@@ -177,4 +180,48 @@ func TestShortage_ClosedStreams(t *testing.T) {
 		s.runVia([]string{"sh", "-c", `exec "$@" ` + closed, "sh"}, "-i", "perf.data", "-o", "nonexistent/out.data").wants(notWritten)
 		s.untouched(before)
 	}
+}
+
+// Both the run and the process that is to remove its files are killed: the cause is unknown.
+func TestShortage_KilledTwice(t *testing.T) {
+	watched(t)
+	for start := time.Now(); ; {
+		s := newStage(t, 1200)
+		r := s.startSlow()
+		// Another run that seems to use the objects makes the second process wait for a moment.
+		name := fmt.Sprintf("objects/.jitinject-%d.lock.0.partial", os.Geteuid())
+		lock, err := os.Open(s.path(name))
+		s.must(err)
+		s.must(syscall.Flock(int(lock.Fd()), syscall.LOCK_SH))
+		first := worker(t, r.cmd.Process.Pid)
+		children := fmt.Sprintf("/proc/%d/task/%[1]d/children", r.cmd.Process.Pid)
+		syscall.Kill(first, syscall.SIGKILL)
+		for killed := false; !killed && time.Since(start) < patience; {
+			b, _ := os.ReadFile(children)
+			if second, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && second != first {
+				killed = syscall.Kill(second, syscall.SIGKILL) == nil
+			} else if len(b) == 0 {
+				break // it has ended
+			}
+		}
+		result := r.wait()
+		lock.Close()
+		if !strings.Contains(result.stderr, "as the kernel does when memory runs out") || time.Since(start) > patience { // else the second process was quicker
+			result.wants(notWritten, "it has crashed, and so has the process that was to remove its files", "ulimit -n", "ulimit -t")
+			return
+		}
+	}
+}
+
+// A run that is short of memory only at its end leaves nothing for the second process, either.
+func TestShortage_NoMemoryForSecond(t *testing.T) {
+	watched(t)
+	prlimit := testrec.Tool(t, "prlimit")
+	s := newStage(t, 1200)
+	r := s.startSlow()
+	if out, err := exec.Command(prlimit, "--as=50000000", "--pid", fmt.Sprint(r.cmd.Process.Pid)).CombinedOutput(); err != nil {
+		t.Fatalf("prlimit: %v\n%s", err, out)
+	}
+	syscall.Kill(worker(t, r.cmd.Process.Pid), syscall.SIGKILL)
+	r.wait().wants(notWritten, "jitinject: there is too little memory; raise the limit")
 }

@@ -21,7 +21,7 @@ import (
 var straced = map[string][]string{
 	"openat": {"EIO", "EMFILE"}, "read": {"EIO"}, "pread64": {"EIO", "ENOMEM"}, "write": {"EIO", "ENOSPC"}, "pwrite64": {"EIO", "ENOSPC"},
 	"close": {"EIO"}, "fstat": {"EIO"}, "newfstatat": {"EIO"}, "getdents64": {"EIO"}, "lseek": {"EIO"}, "copy_file_range": {"EIO"},
-	"renameat": {"EIO", "EACCES"}, "linkat": {"EIO", "EPERM"}, "unlinkat": {"EIO", "EACCES"}, "mkdirat": {"EIO", "ENOSPC"}, "symlinkat": {"EIO"},
+	"renameat": {"EIO", "EACCES"}, "renameat2": {"EIO", "EINVAL"}, "linkat": {"EIO", "EPERM"}, "unlinkat": {"EIO", "EACCES"}, "mkdirat": {"EIO", "ENOSPC"}, "symlinkat": {"EIO"},
 	"flock": {"ENOLCK"}, "fchmod": {"EIO"}, "utimensat": {"EIO"}, "faccessat2": {"EIO"}, "readlinkat": {"EIO"},
 	"fsync": {"EIO", "ENOSPC"}, "syncfs": {"EIO"},
 }

@@ -160,29 +160,36 @@ func (e Entry) Drop() {
 
 // AddResult records that the partial file temp in a directory, which is open as dir, will get the
 // name final. From then on, all other files of the run stay.
-func AddResult(dir int, temp, final string) {
-	var st unix.Stat_t
-	if w := current.Load(); w != nil && sys.Fstatat(dir, temp, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		w.add(Result, dir, st.Ino, 0, final)
-	}
-}
+func AddResult(dir int, temp, final string) { addMade(Result, dir, temp, final) }
 
 // AddFile records a file or a directory that did not exist before, in a directory, which is open as
 // dir.
-func AddFile(dir int, name string) {
-	var st unix.Stat_t
-	if w := current.Load(); w != nil && sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		w.add(File, dir, st.Ino, 0, name)
+func AddFile(dir int, name string) { addMade(File, dir, name, name) }
+
+// addMade adds a record of a file, with its inode number. name is its name now, and recorded the one
+// in the record.
+func addMade(kind Kind, dir int, name, recorded string) {
+	w := current.Load()
+	if w == nil {
+		return
 	}
+	var st unix.Stat_t
+	if sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		w.miss()
+		return
+	}
+	w.add(kind, dir, st.Ino, 0, recorded)
 }
 
 // AddPath records a file or a directory that did not exist before.
 func AddPath(path string) {
-	if current.Load() == nil {
+	w := current.Load()
+	if w == nil {
 		return
 	}
 	dir, err := sys.OpenPath(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
+		w.miss()
 		return
 	}
 	defer sys.Close(dir)
@@ -205,6 +212,13 @@ func Hash(name string) uint32 {
 		h = (h ^ uint32(name[i])) * 16777619
 	}
 	return h
+}
+
+// miss records that a record is missing.
+func (w *writer) miss() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf[8] |= flagFull
 }
 
 // add appends a record and returns its offset, or 0 if there is no room.

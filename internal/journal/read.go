@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -51,6 +52,12 @@ type Log struct {
 	Records []Record // in the order in which they were made
 	Kept    bool     // the result is complete, and files stay
 	Full    bool     // some records are missing
+}
+
+// HasResult reports whether the run was to put a file or directory into its place, as far as the
+// records say.
+func (l *Log) HasResult() bool {
+	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Kind == Result })
 }
 
 // Read returns the records of a journal. buf is the memory that [Begin] was called with, in this

@@ -39,6 +39,7 @@ type buildIDCache struct {
 	mu     sync.Mutex
 	failed int
 	text   string // reason of the first failure
+	advice string // about it, or ""
 	left   leftFiles
 }
 
@@ -55,7 +56,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 		c.root, _, err = safefile.OpenRoot(dir, 0o755)
 	}
 	if err != nil {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; name another directory with %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.Mentioned("BuildIDCache", "DIR"))})
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: cannot put objects into a build-id cache there: %v; %s", quote.Printable(opts.BuildIDCache), safefile.WithoutPath(err), report.AdviceOr(err, "name another directory with "+report.Mentioned("BuildIDCache", "DIR")))})
 		return 0, found
 	}
 	defer c.root.Close()
@@ -95,7 +96,7 @@ func CacheObjects(ctx context.Context, p *model.Plan, stores *Stores, opts *conf
 		}
 	}
 	if c.failed > 0 {
-		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text)})
+		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: of the objects, %d could not be put into the build-id cache: %s", quote.Printable(opts.BuildIDCache), c.failed, c.text), Advice: c.advice})
 	}
 	if left := c.left.String(); left != "" {
 		found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: %s", quote.Printable(opts.BuildIDCache), left)})
@@ -115,7 +116,7 @@ func (c *buildIDCache) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed++; c.failed == 1 {
-		c.text = safefile.WithoutPath(err).Error()
+		c.text, c.advice = safefile.WithoutPath(err).Error(), report.AdviceOr(err, "")
 		var le *os.LinkError
 		if errors.As(err, &le) {
 			c.text = le.Err.Error()

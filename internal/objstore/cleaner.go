@@ -35,7 +35,7 @@ func (c *cleaner) object(o *referredObject) {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		c.sum.Missing++
 	case err != nil:
-		c.sum.Kept = append(c.sum.Kept, report.Problem{File: o.path, Offset: -1, Text: err.Error()})
+		c.keep(o.path, "%w", err)
 	default:
 		c.sum.Removed++
 		c.sum.Bytes += size
@@ -150,19 +150,21 @@ func (c *cleaner) partials() {
 	if c.opts.DryRun {
 		return
 	}
-	fd, err := sys.Openat(c.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	dir := sys.NewFile(fd, c.dir)
-	defer dir.Close()
-	entries, _ := dir.ReadDir(-1)
-	for _, e := range entries {
-		name := e.Name()
+	err := eachName(c.fd, c.dir, func(dir int, name string) {
 		for _, prefix := range []string{recording.ObjectPrefix, recording.BundlePrefix, lockPrefix} {
 			if strings.HasPrefix(name, "."+prefix) && strings.HasSuffix(name, safefile.PartialSuffix) {
-				safefile.RemoveStale(c.fd, name, unix.S_IFREG)
+				if err := safefile.RemoveStale(dir, name, unix.S_IFREG); err != nil {
+					c.keep(filepath.Join(c.dir, name), "cannot remove what a killed run left: %w", err)
+				}
 			}
 		}
+	})
+	if err != nil {
+		c.keep(c.dir, "cannot look for what killed runs left: %w", err)
 	}
+}
+
+// keep notes that a file stays.
+func (c *cleaner) keep(path, format string, err error) {
+	c.sum.Kept = append(c.sum.Kept, report.Problem{File: path, Offset: -1, Text: fmt.Errorf(format, err).Error()})
 }

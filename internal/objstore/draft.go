@@ -76,9 +76,10 @@ func (d *Draft) Commit(name string) (Outcome, error) {
 		did = Replaced
 	}
 	var st unix.Stat_t
-	if sys.Fstat(int(d.file.Fd()), &st) == nil {
-		d.Ino = st.Ino
+	if err := twice(func() error { return sys.Fstat(int(d.file.Fd()), &st) }); err != nil {
+		return 0, err // without its number, the file could not be removed again
 	}
+	d.Ino = st.Ino
 	// A file that was written by parts is complete only if it could be closed.
 	if err := d.file.Close(); err != nil {
 		return 0, safefile.WithoutPath(err)

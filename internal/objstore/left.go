@@ -44,6 +44,11 @@ func (l *leftFiles) String() string {
 	if len(l.names) == 0 {
 		return ""
 	}
+	return fmt.Sprintf("%s could not be removed: %v; remove them by hand", l.list(), l.err)
+}
+
+// list returns the names of the files, or of some of many.
+func (l *leftFiles) list() string {
 	var text strings.Builder
 	for i, name := range l.names[:min(len(l.names), maxLeft)] {
 		if i > 0 {
@@ -54,7 +59,7 @@ func (l *leftFiles) String() string {
 	if more := len(l.names) - maxLeft; more > 0 {
 		fmt.Fprintf(&text, " and %d more", more)
 	}
-	return fmt.Sprintf("%s could not be removed: %v; remove them by hand", text.String(), l.err)
+	return text.String()
 }
 
 // leaveOf notes the file that an error says is left, if it says so.

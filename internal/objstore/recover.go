@@ -1,18 +1,17 @@
 package objstore
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/journal"
 	"github.com/jitinject/jitinject/internal/quote"
-	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -25,23 +24,19 @@ const recoverPatience = 100 * time.Millisecond
 // objects that other runs may need. own says that the run is of this process, which still has its
 // locks; it must exit soon.
 //
-// complete reports whether the result of the run is in place. left says in words which files had to
-// stay; "" means none.
-func Recover(log journal.Log, own bool) (complete bool, left string) {
-	r := recovery{dirs: make(map[*journal.Dir]int), end: time.Now().Add(recoverPatience)}
+// Recover never fails: what it cannot do is in the Recovered.
+func Recover(log journal.Log, own bool) Recovered {
+	r := newRecovery(&log)
 	defer r.close()
-	complete = log.Kept
+	complete, known := r.isComplete(&log)
 	for _, f := range log.Records {
-		switch f.Kind {
-		case journal.Result:
-			complete = complete || r.isStill(&f)
-		case journal.Partial:
+		if f.Kind == journal.Partial {
 			r.partial(&f)
 		}
 	}
 	for _, f := range log.Records {
-		if dir := r.open(f.Dir); f.Kind == journal.Result && dir >= 0 {
-			safefile.FinishOld(dir, f.Name)
+		if f.Kind == journal.Result {
+			r.finishOld(&f)
 		}
 	}
 	if !complete {
@@ -54,29 +49,90 @@ func Recover(log journal.Log, own bool) (complete bool, left string) {
 	}
 	for _, f := range log.Records {
 		if f.Kind == journal.Lock {
-			r.unlock(&f, own)
+			r.unlock(&f, own, complete, known)
 		}
 	}
 	if !complete {
 		for _, f := range slices.Backward(log.Records) {
-			if f.Kind == journal.File && r.isStill(&f) {
-				dir := r.open(f.Dir)
-				if sys.Unlinkat(dir, f.Name, 0) != nil {
-					sys.Unlinkat(dir, f.Name, unix.AT_REMOVEDIR) // if it is empty
-				}
+			if f.Kind == journal.File {
+				r.file(&f, known)
 			}
 		}
 	}
-	return complete, r.left()
+	return Recovered{complete, !known, r.whatIsLeft()}
+}
+
+// Recovered says what is left of a run after Recover.
+type Recovered struct {
+	Complete bool // the result is in its place
+	Unknown  bool // whether it is cannot be found out; Left says why
+	// Left says in words which files had to stay or could not be removed, and why. It is "" if
+	// there are none.
+	Left string
 }
 
 // A recovery is the state of Recover.
 type recovery struct {
-	dirs    map[*journal.Dir]int // descriptors; -1 for directories that cannot be opened
-	objects []journal.Record     // created objects in directories whose lock was not taken yet
-	full    bool                 // more objects were created than there are records
-	end     time.Time            // when it waits no longer
+	dirs map[*journal.Dir]int // descriptors; -1 for directories that cannot be opened
+	made map[string]bool      // paths of files and directories that the run made
+	end  time.Time            // when it waits no longer
+
+	objects []journal.Record // created objects in directories whose lock was not taken yet
+	full    bool             // more files were created than there are records
+	left    leftFiles
+	kept    leftFiles              // files that the result may need
+	why     map[*journal.Dir]error // why the objects of a directory stay; errMayShare if not in it
+	notes   []string               // what else may be left, in words
 }
+
+func newRecovery(log *journal.Log) *recovery {
+	r := &recovery{dirs: make(map[*journal.Dir]int), made: make(map[string]bool), why: make(map[*journal.Dir]error), end: time.Now().Add(recoverPatience)}
+	for _, f := range log.Records {
+		if f.Kind == journal.File {
+			r.made[filepath.Join(f.Dir.Path, f.Name)] = true
+		}
+	}
+	return r
+}
+
+// isComplete reports whether the result of the run is in place. If that is not known, the objects
+// have to stay: the result may refer to them.
+func (r *recovery) isComplete(log *journal.Log) (complete, known bool) {
+	if log.Kept {
+		return true, true
+	}
+	var fault error
+	for _, f := range log.Records {
+		if f.Kind != journal.Result {
+			continue
+		}
+		still, err := r.isStill(&f)
+		if still {
+			return true, true
+		}
+		if err == nil && r.open(f.Dir) < 0 {
+			err = errors.New("its directory cannot be opened")
+		}
+		if err != nil {
+			fault = fmt.Errorf("%s: %w", quote.Printable(filepath.Join(f.Dir.Path, f.Name)), err)
+		}
+	}
+	if fault == nil && log.Full && !log.HasResult() {
+		fault = errors.New("the run could not record where its result goes")
+	}
+	if fault != nil {
+		r.notes = append(r.notes, fmt.Sprintf("whether the result is in its place is unknown: %v", fault))
+		for _, f := range log.Records {
+			if f.Kind == journal.Object {
+				r.why[f.Dir] = errNeeded
+			}
+		}
+	}
+	return false, fault == nil
+}
+
+// errNeeded says why files stay where it is unknown whether the result is in its place.
+var errNeeded = errors.New("the result may need them")
 
 // open returns the descriptor of a directory, or -1.
 func (r *recovery) open(dir *journal.Dir) int {
@@ -85,6 +141,10 @@ func (r *recovery) open(dir *journal.Dir) int {
 		var err error
 		if fd, err = dir.Open(); err != nil {
 			fd = -1
+			// The run may have removed its own directory before it ended.
+			if !r.made[dir.Path] || !errors.Is(err, unix.ENOENT) {
+				r.notes = append(r.notes, fmt.Sprintf("files may be left in %s, which cannot be opened: %v", quote.Printable(dir.Path), err))
+			}
 		}
 		r.dirs[dir] = fd
 	}
@@ -99,136 +159,71 @@ func (r *recovery) close() {
 	}
 }
 
-// isStill reports whether a name still is that of the user's file with the recorded inode number.
-func (r *recovery) isStill(f *journal.Record) bool {
-	return isFile(r.open(f.Dir), f.Name, f.Ino)
+// leave notes that a file could not be removed because of err, if that is not nil.
+func (r *recovery) leave(f *journal.Record, err error) {
+	r.left.add(filepath.Join(f.Dir.Path, f.Name), err)
 }
 
-// isFile reports whether a name in a directory is that of the user's file with an inode number.
-func isFile(dir int, name string, ino uint64) bool {
+// isStill reports whether a name still is that of the user's file with the recorded inode number.
+func (r *recovery) isStill(f *journal.Record) (bool, error) {
+	dir := r.open(f.Dir)
+	if dir < 0 || f.Ino == 0 {
+		return false, nil
+	}
 	var st unix.Stat_t
-	return dir >= 0 && ino != 0 && sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Ino == ino && int(st.Uid) == os.Geteuid()
+	err := twice(func() error { return sys.Fstatat(dir, f.Name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if errors.Is(err, unix.ENOENT) {
+		return false, nil
+	}
+	return err == nil && st.Ino == f.Ino && int(st.Uid) == os.Geteuid(), err
 }
 
 // partial removes a partial file or directory.
 func (r *recovery) partial(f *journal.Record) {
 	dir := r.open(f.Dir)
+	if dir < 0 {
+		return
+	}
+	if f.Ino == 0 { // the run may have crashed before it recorded the inode number
+		r.leave(f, safefile.RemoveStale(dir, f.Name, f.Type))
+		return
+	}
+	still, err := r.isStill(f)
 	switch {
-	case dir < 0:
-	case f.Ino == 0: // the run may have crashed before it recorded the inode number
-		safefile.RemoveStale(dir, f.Name, f.Type)
-	case !r.isStill(f):
+	case !still:
 	case f.Type == unix.S_IFDIR:
-		safefile.RemoveDir(dir, f.Name)
+		err = safefile.RemoveDir(dir, f.Name)
 	default:
-		sys.Unlinkat(dir, f.Name, 0)
+		err = safefile.Remove(dir, f.Name)
 	}
+	r.leave(f, err)
 }
 
-// unlock takes the exclusive lock that a lock file stands for. It then removes the objects in its
-// directory, and the lock file.
-func (r *recovery) unlock(f *journal.Record, own bool) {
+// finishOld finishes what the run began with the earlier result.
+func (r *recovery) finishOld(f *journal.Record) {
 	dir := r.open(f.Dir)
-	if dir >= 0 && f.Ino == 0 { // no object was made yet
-		safefile.RemoveStale(dir, f.Name, unix.S_IFREG)
-	}
-	if dir < 0 || !r.isStill(f) {
-		return // another run has removed it, and may rely on the objects
-	}
-	fd := f.Lock
-	if !own {
-		var err error
-		if fd, err = sys.Openat(dir, f.Name, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
-			return
-		}
-		defer sys.Close(fd)
-	}
-	l := dirLock{dir: dir, fd: fd, name: f.Name}
-	var st unix.Stat_t
-	if sys.Fstat(fd, &st) != nil || st.Ino != f.Ino {
+	if dir < 0 {
 		return
 	}
-	for lockNow(fd, unix.LOCK_EX) != nil {
-		if time.Now().After(r.end) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if named, err := l.isNamed(); err != nil || !named {
-		return
-	}
-	if sys.Fstat(fd, &st) == nil && st.Mode&0o777 != markedMode {
-		r.removeObjects(f.Dir, st.Mtim)
-	}
-	sys.Unlinkat(dir, f.Name, 0)
-}
-
-// removeObjects removes the recorded objects of a directory. began is the time when the lock file was
-// made.
-func (r *recovery) removeObjects(d *journal.Dir, began unix.Timespec) {
-	created := make(map[uint64]uint32) // hashes of names, by inode number
-	begun := make(map[uint32]bool)     // hashes of names without an inode number
-	r.objects = slices.DeleteFunc(r.objects, func(f journal.Record) bool {
-		switch {
-		case f.Dir != d:
-			return false
-		case f.Ino == 0:
-			begun[f.Hash] = true
-		default:
-			created[f.Ino] = f.Hash
-		}
-		return true
-	})
-	if len(created)+len(begun) == 0 {
-		return
-	}
-	fd, err := sys.Openat(r.open(d), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	dir := sys.NewFile(fd, d.Path)
-	defer dir.Close()
-	for {
-		entries, err := dir.ReadDir(1024)
-		for _, e := range entries {
-			name := e.Name()
-			var st unix.Stat_t
-			if !recording.IsObject([]byte(name)) || sys.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || int(st.Uid) != os.Geteuid() {
-				continue
-			}
-			hash, ok := created[st.Ino]
-			switch {
-			case ok && hash == journal.Hash(name):
-			// A file that existed before the run began is older than the lock.
-			case begun[journal.Hash(name)] && st.Ctim.Nano() > began.Nano():
-			default:
-				continue
-			}
-			sys.Unlinkat(fd, name, 0)
-		}
-		if err != nil {
-			return
-		}
+	if err := safefile.FinishOld(dir, f.Name); err != nil {
+		r.notes = append(r.notes, fmt.Sprintf("%s: what the run began with the earlier result could not be finished: %v; the next run with this output tries it again", quote.Printable(filepath.Join(f.Dir.Path, f.Name)), err))
 	}
 }
 
-// left describes the objects that stay.
-func (r *recovery) left() string {
-	stays := make(map[string]int)
-	for _, f := range r.objects {
-		stays[f.Dir.Path]++
+// file removes a file or directory that is neither a partial file nor an object. Without remove, it
+// notes that the file stays.
+func (r *recovery) file(f *journal.Record, remove bool) {
+	still, err := r.isStill(f)
+	if still && !remove {
+		r.kept.add(filepath.Join(f.Dir.Path, f.Name), errNeeded)
+	} else if still {
+		dir := r.open(f.Dir)
+		if err = safefile.Remove(dir, f.Name); errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) {
+			err = twice(func() error { return sys.Unlinkat(dir, f.Name, unix.AT_REMOVEDIR) })
+		}
+		if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
+			err = nil // other programs, or files that are named, use it
+		}
 	}
-	var parts []string
-	for _, dir := range slices.Sorted(maps.Keys(stays)) {
-		parts = append(parts, StayText(stays[dir], dir, errShared))
-	}
-	if r.full {
-		parts = append(parts, "more objects may be left")
-	}
-	return strings.Join(parts, "; ")
-}
-
-// StayText says that objects of a failed run stay in a directory, and why.
-func StayText(n int, dir string, why error) string {
-	return fmt.Sprintf("the %d objects that were made stay in %s: %v", n, quote.Printable(dir), why)
+	r.leave(f, err)
 }

@@ -101,8 +101,8 @@ func TestRecover_CrashedWithoutResult(t *testing.T) {
 	_, err := r.store.Draft("jitbundle-1-0", 0o600)
 	r.must(err)
 	r.store.crash()
-	if complete, left := Recover(journal.Read(r.buf), false); complete || left != "" {
-		t.Errorf("got complete %v, left %q; want false and nothing", complete, left)
+	if got := Recover(journal.Read(r.buf), false); got != (Recovered{}) {
+		t.Errorf("got %+v; want no result and nothing left", got)
 	}
 	r.wants("jitted-1-9.so", "out")
 }
@@ -144,8 +144,8 @@ func TestRecover_CrashedAfterResult(t *testing.T) {
 	r.object(r.store, "jitted-1-1.so")
 	r.must(p.Rename("out"))
 	r.store.crash()
-	if complete, left := Recover(journal.Read(r.buf), false); !complete || left != "" {
-		t.Errorf("got complete %v, left %q; want true and nothing", complete, left)
+	if got := Recover(journal.Read(r.buf), false); got != (Recovered{Complete: true}) {
+		t.Errorf("got %+v; want a result and nothing else left", got)
 	}
 	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 }
@@ -156,8 +156,8 @@ func TestRecover_Kept(t *testing.T) {
 	r.object(r.store, "jitted-1-1.so")
 	journal.Keep()
 	r.store.crash()
-	if complete, left := Recover(journal.Read(r.buf), false); !complete || left != "" {
-		t.Errorf("got complete %v, left %q; want true and nothing", complete, left)
+	if got := Recover(journal.Read(r.buf), false); got != (Recovered{Complete: true}) {
+		t.Errorf("got %+v; want a result and nothing else left", got)
 	}
 	r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
 }
@@ -191,9 +191,8 @@ func TestRecover_BesideOtherRun(t *testing.T) {
 			journal.Begin(make([]byte, 64<<10)) // the other run is another process
 			end := other(r)
 			r.store.crash()
-			complete, left := Recover(log, false)
-			if complete || !strings.Contains(left, "the 1 objects that were made stay in ") {
-				t.Errorf("got complete %v, left %q; want false, and that an object stays", complete, left)
+			if got := Recover(log, false); got.Complete || got.Unknown || !strings.Contains(got.Left, "the 1 objects that were made stay in ") {
+				t.Errorf("got %+v; want no result, and that an object stays", got)
 			}
 			end()
 			r.wants("jitted-1-9.so", "made", "made/objects", "made/objects/jitted-1-1.so", "out")
@@ -206,8 +205,8 @@ func TestRecover_OwnRun(t *testing.T) {
 	r := newCrashedRun(t)
 	r.result()
 	r.object(r.store, "jitted-1-1.so")
-	if complete, left := Recover(journal.Read(r.buf), true); complete || left != "" {
-		t.Errorf("got complete %v, left %q; want false and nothing", complete, left)
+	if got := Recover(journal.Read(r.buf), true); got != (Recovered{}) {
+		t.Errorf("got %+v; want no result and nothing left", got)
 	}
 	r.wants("jitted-1-9.so", "out")
 }

@@ -170,11 +170,14 @@ func (s *Store) share(ctx context.Context) (err error) {
 		err := lockNow(s.lock.fd, unix.LOCK_EX)
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
 			s.alone = true
-			return s.lock.close() // it removes the file
+			s.unlock() // it removes the file
+			return nil
 		}
-		if err == nil { // reset the file of a killed run
-			sys.Fchmod(s.lock.fd, lockMode)
-			sys.Touch(s.lock.dir, s.lock.name)
+		if err == nil && s.lock.reset() != nil {
+			// Its mark or its time would be that of a killed run. So this run does not
+			// rely on the lock.
+			s.unlock()
+			break
 		}
 		// Converting an exclusive lock to a shared one may lose it.
 		if lockNow(s.lock.fd, unix.LOCK_SH) == nil {
@@ -198,6 +201,21 @@ func (s *Store) share(ctx context.Context) (err error) {
 	}
 	s.late, s.alone = true, false
 	return nil
+}
+
+// unlock releases the lock.
+func (s *Store) unlock() {
+	name := s.lock.name
+	s.leave(name, s.lock.close())
+}
+
+// reset makes a lock file, which a killed run may have left, that of a run that begins now.
+func (l *dirLock) reset() error {
+	err := twice(func() error { return sys.Fchmod(l.fd, lockMode) })
+	if err == nil {
+		err = twice(func() error { return sys.Touch(l.dir, l.name) })
+	}
+	return err
 }
 
 // lockForRemoving takes the exclusive lock on a directory, which is open as dir. No run makes
@@ -258,11 +276,15 @@ func (s *Store) tryUndo() error {
 	}
 }
 
-// mark records that the run has succeeded and relies on existing files.
-func (s *Store) mark() {
-	if s.lock.fd >= 0 {
-		sys.Fchmod(s.lock.fd, markedMode)
+// mark records that the run has succeeded and relies on existing files. After an error, another run
+// that fails may remove objects of this one.
+func (s *Store) mark() error { return s.lock.mark() }
+
+func (l *dirLock) mark() error {
+	if l.fd < 0 {
+		return nil
 	}
+	return twice(func() error { return sys.Fchmod(l.fd, markedMode) })
 }
 
 // isFresh reports whether a file was written by a run that shares the lock. Such a file may be

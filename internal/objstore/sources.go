@@ -35,6 +35,7 @@ type SourceTree struct {
 	path string
 	root *sys.Root
 	made []string // created files and directories below root, in order
+	used bool     // there are files that the result refers to
 	own  []string // directories created for root itself, outermost first
 
 	failed map[*model.Dump]int // number of files that could not be written
@@ -54,7 +55,7 @@ func OpenSources(opts *config.Options) (*SourceTree, error) {
 	t := &SourceTree{path: dir, failed: make(map[*model.Dump]int)}
 	if t.root, t.own, err = safefile.OpenRoot(dir, 0o777); err != nil {
 		left := t.Undo()
-		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), otherSources)
+		err = fmt.Errorf("%s: cannot write source files there: %w; %s", quote.Printable(dir), safefile.WithoutPath(err), report.AdviceOr(err, otherSources))
 		return nil, WithLeft(err, left)
 	}
 	return t, nil
@@ -118,11 +119,12 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 		if err == nil {
 			var name string
 			if name, err = t.put(s.Name, text, d); err == nil {
+				t.used = true
 				texts.PlaceSource(d.Placed, name)
 				continue
 			}
 		}
-		advice := otherSources
+		advice := report.AdviceOr(err, otherSources)
 		if t.full = isFinal(err); t.full {
 			advice = "make room, or " + otherSources
 		}

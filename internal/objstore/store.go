@@ -101,10 +101,15 @@ func (s *Store) open(ctx context.Context, create bool) (err error) {
 		return unix.ENAMETOOLONG
 	}
 	for range 3 { // another run may be removing a directory that it had made
-		if err = s.openDir(create); err != nil {
+		if err = s.openDir(create); create && errors.Is(err, unix.ENOENT) {
+			continue
+		} else if err != nil {
 			return err
 		}
-		if err = s.share(ctx); err != nil {
+		if err = s.share(ctx); errors.Is(err, unix.ENOENT) {
+			s.Close()
+			continue
+		} else if err != nil {
 			return s.leaveOf(err)
 		}
 		still, err := safefile.IsStill(s.path, s.fd)
@@ -166,8 +171,7 @@ func removeEmpty(dir string) error {
 
 // Close closes the directory and releases its lock.
 func (s *Store) Close() {
-	name := s.lock.name
-	s.leave(name, s.lock.close())
+	s.unlock()
 	if s.fd >= 0 {
 		sys.Close(s.fd)
 		s.fd = -1
@@ -379,7 +383,7 @@ func OpenAll(ctx context.Context, dumps []*model.Dump, opts *config.Options) (s 
 	}
 	for _, f := range failed {
 		advice := report.AdviceStore(f.err)
-		if advice != report.AdviceRoom {
+		if advice == report.AdviceObjects {
 			advice = "name a directory for the objects with " + report.Mentioned("Objects", "DIR")
 		}
 		found.Problem(report.ProblemOf("", fmt.Errorf("%w; %s", f.err, report.LeftOutText(f.pids)), advice))
@@ -408,11 +412,15 @@ func (s *Stores) Report() (found report.Findings) {
 	return found
 }
 
-// Mark records that the result is complete.
-func (s *Stores) Mark() {
-	for _, st := range s.byPath {
-		st.mark()
+// Mark records that the result is complete. It returns a problem for each directory in which that
+// could not be recorded.
+func (s *Stores) Mark() (found report.Findings) {
+	for _, st := range s.sorted() {
+		if err := st.mark(); err != nil {
+			found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%s: the lock file in it could not be marked: %v; if another run makes objects there now and fails, it may remove some of this result; inject again then", quote.Printable(st.path), err)})
+		}
 	}
+	return found
 }
 
 // Close closes all directories. left says which files could not be removed, or is "".
@@ -428,8 +436,7 @@ func (s *Stores) Close() (left string) {
 func (s *Stores) RemoveMade() {
 	for _, st := range s.byPath {
 		if len(st.made) > 0 && st.MayUndo() == nil {
-			name := st.lock.name
-			st.leave(name, st.lock.close())
+			st.unlock()
 			st.removeMade()
 		}
 	}

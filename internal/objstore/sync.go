@@ -32,9 +32,10 @@ func (s *Stores) Sync() error {
 	return nil
 }
 
-// Sync makes the files of the tree durable.
+// Sync makes the files of the tree durable. Those that an earlier run made may not be: that run may
+// have been killed, or had no syncs.
 func (t *SourceTree) Sync() error {
-	if t == nil || len(t.made) == 0 {
+	if t == nil || !t.used {
 		return nil
 	}
 	if err := syncRoot(t.root); err != nil {

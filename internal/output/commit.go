@@ -46,8 +46,16 @@ func (o *Output) Commit() (problem, err error) {
 // finishStream ends an output that has no temporary file.
 func (o *Output) finishStream() (err error) {
 	var st unix.Stat_t
-	if !o.noSync && sys.Fstat(o.file.Fd(), &st) == nil && (st.Mode&unix.S_IFMT == unix.S_IFREG || st.Mode&unix.S_IFMT == unix.S_IFBLK) {
-		err = o.file.Sync()
+	if !o.noSync {
+		kind := sys.Fstat(o.file.Fd(), &st)
+		switch {
+		case kind != nil: // it may be a file
+			if err = o.file.Sync(); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) {
+				err = nil // it is a pipe, or another device that has nothing to sync
+			}
+		case st.Mode&unix.S_IFMT == unix.S_IFREG || st.Mode&unix.S_IFMT == unix.S_IFBLK:
+			err = o.file.Sync()
+		}
 	}
 	if !o.keep {
 		if cerr := o.file.Close(); err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/jitinject/jitinject/internal/model"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/recording"
+	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
@@ -63,11 +64,19 @@ func Open(opts *config.Options, in *recording.Input, dumps []*model.Dump) (*Outp
 			what = "the input"
 		}
 		for _, d := range dumps {
-			if dst, err := d.File.Stat(); err == nil && os.SameFile(st, dst) {
+			dst, err := d.File.Stat()
+			if err != nil { // it may be the dump that would be replaced
+				return nil, fmt.Errorf("%s: %w", quote.Printable(d.Path), safefile.WithoutPath(err))
+			}
+			if os.SameFile(st, dst) {
 				what = fmt.Sprintf("the dump of process %d", d.PID)
 			}
 			for _, other := range d.OtherFiles() {
-				if dst, err := sys.Stat(other); err == nil && os.SameFile(st, dst) {
+				dst, err := sys.Stat(other)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return nil, fmt.Errorf("%s: %w", quote.Printable(other), safefile.WithoutPath(err))
+				}
+				if err == nil && os.SameFile(st, dst) {
 					what = fmt.Sprintf("a capture of process %d", d.PID)
 				}
 			}
@@ -134,7 +143,7 @@ func Error(path string, err error) error {
 	case errors.As(err, &le):
 		err = le.Err
 	}
-	return fmt.Errorf("%s: cannot write there: %w; name another output with "+inOutput, quote.Printable(path), err)
+	return fmt.Errorf("%s: cannot write there: %w; %s", quote.Printable(path), err, report.AdviceOr(err, "name another output with "+inOutput))
 }
 
 // IsOwn reports whether an error is about the temporary file. The user does not know its name.

@@ -90,9 +90,9 @@ const (
 // rowOf returns the frame of the interpreter in a file, or nil if the file does not have the
 // interpreter. It fails if the file is not the recorded one, or has no readable unwind tables.
 func rowOf(rec *recording.Recording, m *recording.FileMap, d source.Tracer) (*jitcode.FrameRow, error) {
-	file, f := recording.OpenELF(m.Name)
+	file, f, err := recording.OpenELF(m.Name)
 	if f == nil {
-		return nil, nil // another file may have the interpreter
+		return nil, err // without an error, another file may have the interpreter
 	}
 	defer file.Close()
 	recorded := rec.IsRecorded(m, file, f)

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"debug/elf"
+	"errors"
 	"slices"
 	"sort"
 
@@ -30,9 +31,9 @@ func (s *FileSymbols) Cover(off uint64) bool {
 // is not the recorded one.
 func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	s := new(FileSymbols)
-	file, f := OpenELF(m.Name)
-	if f == nil {
-		return s
+	file, f, err := OpenELF(m.Name)
+	if err != nil || f == nil {
+		return s // they save work, and their absence costs no function
 	}
 	defer file.Close()
 	if !rec.IsRecorded(m, file, f) {
@@ -66,22 +67,30 @@ func ReadSymbols(rec *Recording, m *FileMap) *FileSymbols {
 	return s
 }
 
-// OpenELF opens a regular file that is an ELF file. If it is none, f is nil and there is nothing
-// to close. Otherwise the caller closes file.
-func OpenELF(name string) (file *sys.File, f *elf.File) {
+// OpenELF opens a regular file that is an ELF file. If it is none, or may not be read, f is nil and
+// there is nothing to close. Otherwise the caller closes file. An error says that the machine has
+// failed: the file may be an ELF file.
+func OpenELF(name string) (file *sys.File, f *elf.File, err error) {
 	fd, err := sys.OpenPath(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil
+	if err == nil {
+		file, err = safefile.RegularFile(fd, name)
 	}
-	if file, err = safefile.RegularFile(fd, name); err != nil {
-		return nil, nil
+	if err == nil {
+		if f, err = elf.NewFile(file); err != nil {
+			file.Close()
+		}
 	}
-	if f, err = elf.NewFile(file); err != nil {
-		file.Close()
-		return nil, nil
+	if err == nil {
+		return file, f, nil
 	}
-	return file, f
+	if slices.ContainsFunc(machineFaults, func(fault unix.Errno) bool { return errors.Is(err, fault) }) {
+		return nil, nil, safefile.WithoutPath(err)
+	}
+	return nil, nil, nil
 }
+
+// machineFaults are errors that say nothing about a file.
+var machineFaults = []unix.Errno{unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ESTALE, unix.ETIMEDOUT}
 
 // maxSymbols bounds the symbol table of a file, in bytes. Four times as much is allowed for its
 // names. The path comes from the recording, so the file may be anything.

@@ -61,7 +61,11 @@ func Open(opts *config.Options) (*Input, error) {
 		if f, err = openNamed(opts); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: there is no such file; make one with perf record -k mono, or name it with %s", quote.Printable(opts.Input), report.Mentioned("Input", ""))
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), safefile.WithoutPath(err))
+			err = fmt.Errorf("%s: cannot read it: %w", quote.Printable(opts.Input), safefile.WithoutPath(err))
+			if advice := report.AdviceOr(err, ""); advice != "" {
+				err = report.Advise(err, "%s", advice)
+			}
+			return nil, err
 		}
 		in.Close = f.Close
 	}

@@ -2,7 +2,9 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -133,8 +135,12 @@ func New(in *Input) (s *Recording, err error) {
 		s.Layouts, err = perfdata.NewLayouts(in.Order, s.Attrs)
 		for _, id := range []perfdata.FeatureID{perfdata.FeatureCmdline, perfdata.FeatureArch, perfdata.FeatureClockData} {
 			if f := in.File.Feature(id); f != nil {
-				if content, err := f.Bytes(); err == nil {
+				content, rerr := f.Bytes()
+				switch {
+				case rerr == nil:
 					s.feature(id, content)
+				case !errors.Is(rerr, io.EOF) && !errors.Is(rerr, io.ErrUnexpectedEOF): // else the file is cut
+					err = cmp.Or(err, rerr)
 				}
 			}
 		}

@@ -27,13 +27,25 @@ func (e *AdvisedError) Unwrap() error { return e.err }
 
 // Advise returns an error with advice. format and args are those of fmt.Sprintf.
 func Advise(err error, format string, args ...any) error {
-	return &AdvisedError{err, fmt.Sprintf(format, args...)}
+	return &AdvisedError{err, AdviceOr(err, fmt.Sprintf(format, args...))}
+}
+
+// AdviceOr returns the advice about a limit that an error says is reached, or else otherwise: with
+// too few open files, another file or directory would not help.
+func AdviceOr(err error, otherwise string) string {
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		return "raise the limit of open files (ulimit -n)"
+	case errors.Is(err, unix.ENFILE):
+		return "end other programs, or raise the system's limit of open files (sysctl fs.file-max)"
+	}
+	return otherwise
 }
 
 // ProblemOf returns the problem that an error describes. otherwise is the advice if the error has
 // none.
 func ProblemOf(file string, err error, otherwise string) Problem {
-	p := Problem{File: file, Offset: -1, Text: err.Error(), Advice: otherwise}
+	p := Problem{File: file, Offset: -1, Text: err.Error(), Advice: AdviceOr(err, otherwise)}
 	var advised *AdvisedError
 	if errors.As(err, &advised) {
 		if text, ok := strings.CutSuffix(p.Text, advised.Error()); ok {
@@ -82,7 +94,7 @@ func AdviceNamed(pid uint32, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "run jitinject as its owner or as root, or copy it beside the recording"
 	}
-	return "if you have the right one, name it with " + NamedDump(pid)
+	return AdviceOr(err, "if you have the right one, name it with "+NamedDump(pid))
 }
 
 // AdviceStore returns advice about objects that cannot be written.
@@ -90,7 +102,7 @@ func AdviceStore(err error) string {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return AdviceRoom
 	}
-	return AdviceObjects
+	return AdviceOr(err, AdviceObjects)
 }
 
 // AdviceOtherRun is advice about a log of another run.

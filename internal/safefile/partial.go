@@ -109,7 +109,7 @@ func newPartial(dir int, name string, kind uint32, suits func(number string) boo
 			continue
 		}
 		p := &Partial{dir: dir, Name: partialName(name, number), number: number, lock: -1}
-		RemoveStale(dir, p.Name, kind)
+		RemoveStale(dir, p.Name, kind) // if that fails, the name is taken, and another one does
 		entry := journal.AddPartial(dir, p.Name, kind)
 		fd, err := create(p.Name)
 		if errors.Is(err, unix.EEXIST) && i < maxPartials {
@@ -184,26 +184,49 @@ func (p *Partial) hold(fd int) (held bool, err error) {
 // or S_IFDIR. Another user with write access can give such a name to a directory of the user's. So
 // RemoveStale removes a directory only if a directory was to be made, and if it contains only the
 // beginning of a recording.
-func RemoveStale(dir int, temp string, kind uint32) {
+//
+// It returns nil if there is no such file, or if that is another user's, locked, or something else.
+// Otherwise the error says why the file is still there.
+func RemoveStale(dir int, temp string, kind uint32) error {
 	fd, err := sys.Openat(dir, temp, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
 	if err != nil {
-		return
+		return unlessOther(dir, temp, err)
 	}
 	defer sys.Close(fd)
 	var st, named unix.Stat_t
-	if sys.Fstat(fd, &st) != nil || int(st.Uid) != os.Geteuid() || sys.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return
+	if err := sys.Fstat(fd, &st); err != nil || int(st.Uid) != os.Geteuid() {
+		return err
 	}
-	if sys.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW) != nil || named.Dev != st.Dev || named.Ino != st.Ino {
-		return
+	if err := sys.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := sys.Fstatat(dir, temp, &named, unix.AT_SYMLINK_NOFOLLOW); errors.Is(err, unix.ENOENT) {
+		return nil
+	} else if err != nil || named.Dev != st.Dev || named.Ino != st.Ino {
+		return err
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != kind:
 	case kind == unix.S_IFREG:
-		sys.Unlinkat(dir, temp, 0)
+		return Remove(dir, temp)
 	case isRecordingBegun(fd):
-		RemoveDir(dir, temp)
+		return RemoveDir(dir, temp)
 	}
+	return nil
+}
+
+// unlessOther returns err, or nil if a name is that of another user's file or of none.
+func unlessOther(dir int, name string, err error) error {
+	var st unix.Stat_t
+	if serr := sys.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); errors.Is(serr, unix.ENOENT) || serr == nil && int(st.Uid) != os.Geteuid() {
+		return nil
+	}
+	return err
 }
 
 // isRecordingBegun reports whether a directory contains only files that a run writes into its
@@ -248,9 +271,14 @@ func RemoveDir(dir int, temp string) error {
 	})
 }
 
-// Rename gives the file its final name.
+// Rename gives the file its final name. It replaces the file that has it.
 func (p *Partial) Rename(name string) error {
-	err := sys.Renameat(p.dir, p.Name, p.dir, name)
+	return p.rename(name, func(dir int, from, to string) error { return sys.Renameat(dir, from, dir, to) })
+}
+
+// rename gives the file its final name by a call of do.
+func (p *Partial) rename(name string, do func(dir int, from, to string) error) error {
+	err := do(p.dir, p.Name, name)
 	if err == nil {
 		p.Name = ""
 		p.release()

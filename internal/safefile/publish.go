@@ -44,10 +44,20 @@ func (p *Partial) Publish(name string, noSync bool) (published bool, err error) 
 	}
 	var st unix.Stat_t
 	err = sys.Fstatat(p.dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	if err != nil && !errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, unix.ENOENT) {
+		if err = p.rename(name, renameNew); err == nil {
+			return true, unsure(sync())
+		}
+		if !errors.Is(err, unix.EEXIST) {
+			return false, err
+		}
+		// Another run has just put its result there, which becomes the earlier one.
+		err = sys.Fstatat(p.dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
 		return false, err
 	}
-	if err != nil || st.Size == 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if st.Size == 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		if err = p.Rename(name); err != nil {
 			return false, err
 		}
@@ -86,9 +96,23 @@ func setAside(dir int, name, side string) (linked bool, err error) {
 	case unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK:
 		// A directory, a file system without hard links, or a file that this user may not link
 		// (fs.protected_hardlinks).
-		return false, sys.Renameat(dir, name, dir, side)
+		return false, renameNew(dir, name, side)
 	}
 	return err == nil, err
+}
+
+// renameNew gives a file a name that no other file has. It fails with EEXIST if one has it. Where the
+// file system cannot rename so, a file that gets the name at the same moment is replaced: no other
+// call is left, since such file systems also lack hard links, or have none for this file.
+func renameNew(dir int, name, to string) error {
+	err := sys.RenameatNew(dir, name, dir, to)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		if !isFree(dir, to) {
+			return unix.EEXIST
+		}
+		err = sys.Renameat(dir, name, dir, to)
+	}
+	return err
 }
 
 // takeBack gives the earlier result only its own name, after an error. If that fails, too, it adds
@@ -172,13 +196,14 @@ func finishOld(dir int, name, number string) error {
 	err := sys.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		return sys.Renameat(dir, side, dir, name)
+		return renameNew(dir, side, name)
 	case err != nil:
 		return err
 	case now.Dev == aside.Dev && now.Ino == aside.Ino:
 		return sys.Unlinkat(dir, side, 0)
 	}
-	RemoveStale(dir, partial, unix.S_IFDIR) // the directory that had the name .old
+	// The directory that had the name .old. keepOld fails if it is still there and in the way.
+	RemoveStale(dir, partial, unix.S_IFDIR)
 	return keepOld(dir, side, name+OldSuffix, partial)
 }
 

@@ -10,15 +10,11 @@ import (
 // Open opens a file or directory for reading. Pipes and devices are refused:
 // opening one may wait forever.
 func Open(path string) (*sys.File, error) {
-	st, err := sys.Stat(path)
+	f, err := sys.Open(path)
 	if err != nil {
 		return nil, PlainError(err)
 	}
-	if !st.Mode().IsRegular() && !st.IsDir() {
-		return nil, errors.New("it is no regular file")
-	}
-	f, err := sys.Open(path)
-	return f, PlainError(err)
+	return f, nil
 }
 
 // OpenSized is Open, and returns the file's size in bytes.

@@ -11,13 +11,14 @@
 // a page or two of memory, has one thread, and never runs Go code. It
 //
 //   - waits for the child, and exits with its exit code, or by its signal;
-//   - passes on signals that were sent to it alone;
+//   - passes on signals that were sent to it alone, and SIGCONT;
 //   - takes the child with it when it is killed (PR_SET_PDEATHSIG).
 //
 // If the child has crashed, the watcher starts the program a second time, in mode [After]. That
-// says what was short, from what the runtime wrote, and removes the files of the first run. They
-// share memory for that. If the second run crashes too, the watcher prints a sentence of its
-// own.
+// says what was short, from what the runtime wrote and from the CPU time, and removes the files of
+// the first run. They share memory for that. If the second run crashes too, the watcher prints a
+// sentence of its own: threads or memory, if the runtime wrote these words, or that the cause is
+// unknown.
 //
 // Without that entry point, and on machines without entry, the program runs as a single process in
 // mode [Alone].

@@ -23,6 +23,7 @@
 #define EINVAL 22
 #define SIGKILL 9
 #define SIGCHLD 17
+#define SIGCONT 18
 #define SIG_BLOCK 0
 #define SIG_SETMASK 2
 #define F_DUPFD_CLOEXEC 1030
@@ -121,7 +122,7 @@ wait:
 reap:
 	MOVL shared_child(BX), DI
 	LEAQ shared_status(BX), SI
-	XORL R10, R10
+	LEAQ shared_usage(BX), R10
 	CALL_KERNEL(SYS_wait4)
 	TESTQ AX, AX
 	JEQ  wait
@@ -136,6 +137,8 @@ forward:
 	// The kernel sends the signals of a terminal to the child, too. They have a positive
 	// si_code.
 	CMPQ AX, $1 // SIGHUP: a session's leader alone gets it when the terminal goes away
+	JEQ  pass
+	CMPQ AX, $SIGCONT // who stopped all of the group may continue the watcher alone
 	JEQ  pass
 	CMPL (shared_info+8)(BX), $0
 	JGT  wait
@@ -188,24 +191,37 @@ crashed:
 	JMP  start
 
 crashedTwice:
-	// Look for the words "OS thread" in what the runtime wrote.
+	// Look for "OS threa", and for " memory" but not after "invalid", in what the runtime wrote.
 	MOVL shared_file(BX), DI
 	TESTL DI, DI
-	JEQ  noMemory
+	JEQ  unknown
 	LEAQ shared_text(BX), SI
 	MOVL $(shared_noThreads-shared_text), DX
 	XORL R10, R10
 	CALL_KERNEL(SYS_pread64)
 	SUBQ $8, AX
-	JLT  noMemory
+	JLT  unknown
 	LEAQ shared_text(BX), SI
 	MOVQ $0x616572687420534f, DX // "OS threa"
+	MOVQ $0x79726f6d656d20, R8   // " memory"
 search:
-	CMPQ DX, (SI)
+	MOVQ (SI), DI
+	CMPQ DI, DX
 	JEQ  noThreads
+	MOVQ DI, R9
+	SHRQ $8, R9
+	CMPQ R9, R8
+	JNE  next
+	CMPB DI, $0x64 // 'd'
+	JNE  noMemory
+next:
 	INCQ SI
 	DECQ AX
 	JGE  search
+unknown:
+	MOVQ shared_unknown(BX), SI
+	MOVQ (shared_unknown+8)(BX), DX
+	JMP  say
 noMemory:
 	MOVQ shared_noMemory(BX), SI
 	MOVQ (shared_noMemory+8)(BX), DX

@@ -23,6 +23,7 @@
 #define EINVAL 22
 #define SIGKILL 9
 #define SIGCHLD 17
+#define SIGCONT 18
 #define SIG_BLOCK 0
 #define SIG_SETMASK 2
 #define F_DUPFD_CLOEXEC 1030
@@ -121,7 +122,7 @@ wait:
 reap:
 	MOVW shared_child(R20), R0
 	ADD  $shared_status, R20, R1
-	MOVD ZR, R3
+	ADD  $shared_usage, R20, R3
 	CALL_KERNEL(SYS_wait4)
 	CBZ  R0, wait
 	CMN  $EINTR, R0
@@ -135,6 +136,8 @@ forward:
 	// The kernel sends the signals of a terminal to the child, too. They have a positive
 	// si_code.
 	CMP  $1, R0 // SIGHUP: a session's leader alone gets it when the terminal goes away
+	BEQ  pass
+	CMP  $SIGCONT, R0 // who stopped all of the group may continue the watcher alone
 	BEQ  pass
 	MOVW (shared_info+8)(R20), R1
 	CMP  $0, R1
@@ -189,24 +192,36 @@ crashed:
 	B    start
 
 crashedTwice:
-	// Look for the words "OS thread" in what the runtime wrote.
+	// Look for "OS threa", and for " memory" but not after "invalid", in what the runtime wrote.
 	MOVW shared_file(R20), R0
-	CBZ  R0, noMemory
+	CBZ  R0, unknown
 	ADD  $shared_text, R20, R1
 	MOVD $(shared_noThreads-shared_text), R2
 	MOVD ZR, R3
 	CALL_KERNEL(SYS_pread64)
 	SUBS $8, R0
-	BLT  noMemory
+	BLT  unknown
 	ADD  $shared_text, R20, R1
 	MOVD $0x616572687420534f, R2 // "OS threa"
+	MOVD $0x79726f6d656d20, R4   // " memory"
 search:
 	MOVD (R1), R3
 	CMP  R2, R3
 	BEQ  noThreads
+	LSR  $8, R3, R5
+	CMP  R4, R5
+	BNE  next
+	AND  $0xff, R3
+	CMP  $0x64, R3 // 'd'
+	BNE  noMemory
+next:
 	ADD  $1, R1
 	SUBS $1, R0
 	BGE  search
+unknown:
+	MOVD shared_unknown(R20), R1
+	MOVD (shared_unknown+8)(R20), R2
+	B    say
 noMemory:
 	MOVD shared_noMemory(R20), R1
 	MOVD (shared_noMemory+8)(R20), R2

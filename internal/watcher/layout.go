@@ -32,10 +32,11 @@ type shared struct {
 	mask        uint64   // signal mask at the start
 	zero        [32]byte // an action by default, and an empty set
 	info        [128]byte
-	name        [16]byte // of file
+	name        [16]byte    // of file
+	usage       unix.Rusage // of the process that has ended
 	text        [8192]byte
 
-	noThreads, noMemory string
+	noThreads, noMemory, unknown string
 }
 
 // forwarded is the set of the signals that the watcher passes on.
@@ -43,9 +44,10 @@ const forwarded = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) 
 	1<<(unix.SIGUSR2-1) | 1<<(unix.SIGPIPE-1) | 1<<(unix.SIGALRM-1) | 1<<(unix.SIGTERM-1)
 
 var state = shared{
-	signals: forwarded | 1<<(unix.SIGCHLD-1),
+	signals: forwarded | 1<<(unix.SIGCHLD-1) | 1<<(unix.SIGCONT-1),
 	name:    [16]byte{'j', 'i', 't', 'i', 'n', 'j', 'e', 'c', 't'},
 
-	noThreads: "jitinject: no thread or process can be started; raise the limit of the user (ulimit -u) or of the cgroup (pids.max), or end other programs; the next run removes partial files of this one, if there are any\n",
-	noMemory:  "jitinject: there is too little memory; raise the limit (ulimit -v, memory.max of the cgroup), or end other programs; the next run removes partial files of this one, if there are any\n",
+	noThreads: "jitinject: no thread or process can be started; raise the limit of the user (ulimit -u) or of the cgroup (pids.max), or end other programs; files of this run may be left, and the next run with the same output removes or uses them\n",
+	noMemory:  "jitinject: there is too little memory; raise the limit (ulimit -v, memory.max of the cgroup), or end other programs; files of this run may be left, and the next run with the same output removes or uses them\n",
+	unknown:   "jitinject: it has crashed, and so has the process that was to remove its files and say why; perhaps there is too little memory (ulimit -v, memory.max of the cgroup), or the limit of open files (ulimit -n) or of CPU time (ulimit -t) is too low; files of this run may be left, and the next run with the same output removes or uses them\n",
 }

@@ -3,6 +3,7 @@ package watcher
 import (
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,11 @@ func Started() Mode { return state.mode }
 
 // Status returns how the watched process has ended, in mode After.
 func Status() unix.WaitStatus { return unix.WaitStatus(state.status) }
+
+// CPU returns the CPU time of the watched process, in mode After.
+func CPU() time.Duration {
+	return time.Duration(state.usage.Utime.Nano() + state.usage.Stime.Nano())
+}
 
 // Stderr returns standard error. Descriptor 2 of a watched process is a file in memory, for the last
 // words of the runtime.

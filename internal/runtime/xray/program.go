@@ -46,9 +46,12 @@ type namedProgram struct {
 // readBinaries reads the programs that opts name.
 func readBinaries(opts *config.Options) (binaries []*namedProgram, err error) {
 	for _, path := range opts.Programs {
-		file, f := recording.OpenELF(path)
+		file, f, err := recording.OpenELF(path)
 		if f == nil {
-			if _, err := sys.Stat(path); err != nil {
+			if err == nil {
+				_, err = sys.Stat(path)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", report.MentionedPath("Programs", path), safefile.PlainError(err))
 			}
 			return nil, fmt.Errorf("%s: it is no ELF file", report.MentionedPath("Programs", path))
@@ -187,7 +190,10 @@ func instrumented(s *recording.Recording, m *recording.FileMap, maps []recording
 	}
 	there, _ := sys.Stat(m.Name)
 	for i, path := range places {
-		file, f := recording.OpenELF(path)
+		file, f, err := recording.OpenELF(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", quote.Printable(path), err)
+		}
 		if f == nil {
 			continue
 		}
@@ -235,8 +241,8 @@ func madeUpDevice(m *recording.FileMap, st os.FileInfo) bool {
 
 // isRecordedFile reports whether the file at a path is the mapped one.
 func isRecordedFile(s *recording.Recording, m *recording.FileMap, path string) bool {
-	file, f := recording.OpenELF(path)
-	if f == nil {
+	file, f, err := recording.OpenELF(path)
+	if err != nil || f == nil {
 		return false
 	}
 	defer file.Close()

@@ -119,6 +119,14 @@ func Renameat(dir int, path string, toDir int, to string) error {
 	return between("renameat", dir, path, toDir, to, func() error { return unix.Renameat(dir, path, toDir, to) })
 }
 
+// RenameatNew gives a file another name. It fails with EEXIST if a file has that name, and with EINVAL
+// or ENOSYS where the file system or the kernel cannot check that.
+func RenameatNew(dir int, path string, toDir int, to string) error {
+	return between("renameat2", dir, path, toDir, to, func() error {
+		return unix.Renameat2(dir, path, toDir, to, unix.RENAME_NOREPLACE)
+	})
+}
+
 // Linkat gives a file a second name. flags are those of linkat(2).
 func Linkat(dir int, path string, toDir int, to string, flags int) error {
 	return between("linkat", dir, path, toDir, to, func() error { return unix.Linkat(dir, path, toDir, to, flags) })

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -37,8 +38,29 @@ func descriptor(f *os.File) (fd int) {
 // NewFile returns a File for a descriptor, which it owns. name is for error messages.
 func NewFile(fd int, name string) *File { return &File{os.NewFile(uintptr(fd), name), fd} }
 
-// Open opens a file for reading. It follows links, and blocks on a FIFO without a writer.
-func Open(path string) (*File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+// Open opens a regular file or a directory for reading. It follows links. It fails for others, and
+// does not wait for them: opening a FIFO may take for ever.
+func Open(path string) (*File, error) {
+	f, err := OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ENXIO) { // a socket
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// errNotRegular is the error of opening a device, a FIFO or a socket.
+var errNotRegular = errors.New("it is no regular file")
 
 // OpenFile opens a file with flags of open(2). It follows links without O_NOFOLLOW.
 func OpenFile(path string, flags int, mode fs.FileMode) (*File, error) {

@@ -56,9 +56,10 @@ func Glob(dir, pattern string) (paths []string, err error) {
 	return paths, err
 }
 
-// ReadFile returns the contents of a file.
+// ReadFile returns the contents of a file, which may be a device such as /dev/null. It blocks on a
+// FIFO without a writer.
 func ReadFile(path string) ([]byte, error) {
-	f, err := Open(path)
+	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

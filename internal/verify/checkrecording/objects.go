@@ -6,6 +6,7 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -20,7 +21,10 @@ func (c *checker) checkObjects(ctx context.Context) error {
 	if len(c.objects) == 0 {
 		return nil
 	}
-	table := c.buildIDs()
+	table, err := c.buildIDs()
+	if err != nil {
+		return err
+	}
 	objects := make([]*mappedObject, 0, len(c.objects))
 	for _, o := range c.objects {
 		objects = append(objects, o)
@@ -39,13 +43,15 @@ func (c *checker) checkObjects(ctx context.Context) error {
 }
 
 // buildIDs returns the build ids in the recording's table, by path.
-func (c *checker) buildIDs() map[string][]byte {
+func (c *checker) buildIDs() (map[string][]byte, error) {
 	table := c.table
 	if c.rec.Seekable != nil {
 		if f := c.rec.Seekable.Feature(perfdata.FeatureBuildID); f != nil {
-			if b, err := f.Bytes(); err == nil {
-				table = append(table, b...)
+			b, err := f.Bytes()
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // else the file is cut
+				return nil, err
 			}
+			table = append(table, b...)
 		}
 	}
 	ids := make(map[string][]byte)
@@ -57,7 +63,7 @@ func (c *checker) buildIDs() map[string][]byte {
 			ids[name] = e.BuildID
 		}
 	}
-	return ids
+	return ids, nil
 }
 
 // object checks one object: the file, and what the recording says of it.

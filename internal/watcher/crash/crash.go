@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,8 +38,12 @@ var shortages = []struct {
 // issues is where users report faults of the program.
 const issues = "https://github.com/jitinject/jitinject/issues"
 
-// Of explains the end of a process by its wait status and by what the runtime wrote.
-func Of(status unix.WaitStatus, words string) *Crash {
+// Of explains the end of a process by its wait status, by what the runtime wrote, and by the CPU time
+// of the process. The limits of this process are those of that one.
+func Of(status unix.WaitStatus, words string, cpu time.Duration) *Crash {
+	if limit, used := ofCPU(cpu); status.Signaled() && (status.Signal() == unix.SIGXCPU || status.Signal() == unix.SIGKILL && used) {
+		return &Crash{What: "the CPU time is used up" + limit, Advice: "raise the limit (ulimit -t)"}
+	}
 	if status.Signaled() && status.Signal() == unix.SIGKILL {
 		return &Crash{What: "it was killed, as the kernel does when memory runs out", Advice: "see dmesg, and memory.max of its cgroup"}
 	}
@@ -68,6 +73,17 @@ func Of(status unix.WaitStatus, words string) *Crash {
 		first = "Go's runtime ended it without a word"
 	}
 	return &Crash{What: "a fault in jitinject: " + quote.Printable(first), Advice: "report it with all of this at " + issues, Trace: strings.Split(words, "\n")}
+}
+
+// ofCPU names the limit of CPU time, if there is one. used reports whether it is used up: the kernel
+// kills a process that reaches the hard limit. It counts in ticks, and the CPU time is exact, so
+// the two differ by some percent.
+func ofCPU(cpu time.Duration) (name string, used bool) {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CPU, &limit) != nil || limit.Max == unix.RLIM_INFINITY {
+		return "", false
+	}
+	return fmt.Sprintf(" (ulimit -t is %d)", limit.Max), cpu.Seconds() >= 0.9*float64(limit.Max)
 }
 
 // String returns the sentence for users.

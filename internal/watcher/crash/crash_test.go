@@ -1,8 +1,10 @@
 package crash
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +30,7 @@ func TestCrashText_Explained(t *testing.T) {
 		"SIGQUIT: quit\nPC=0x47f5c1 m=0 sigcode=0\n" + trace:           "it was ended by SIGQUIT",
 		"": "a fault in jitinject: Go's runtime ended it without a word; report it",
 	} {
-		c := Of(exited, words)
+		c := Of(exited, words, 0)
 		if got := c.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("for %.60q: got %q; want %q", words, got, want)
 		}
@@ -40,7 +42,7 @@ func TestCrashText_Explained(t *testing.T) {
 		unix.WaitStatus(unix.SIGKILL): "it was killed, as the kernel does when memory runs out; see dmesg",
 		unix.WaitStatus(unix.SIGSEGV): "a fault in jitinject: signal 11 (segmentation fault); report it",
 	} {
-		if got := Of(status, "").String(); !strings.HasPrefix(got, want) {
+		if got := Of(status, "", 0).String(); !strings.HasPrefix(got, want) {
 			t.Errorf("for %v: got %q; want %q", status.Signal(), got, want)
 		}
 	}
@@ -61,14 +63,41 @@ func TestCrashText_NamesLimit(t *testing.T) {
 	if limit.Cur < 123456 {
 		want = "(ulimit -u is "
 	}
-	if got := Of(exited, "fatal error: newosproc\n").String(); !strings.Contains(got, want) {
+	if got := Of(exited, "fatal error: newosproc\n", 0).String(); !strings.Contains(got, want) {
 		t.Errorf("got %q; want %q", got, want)
+	}
+}
+
+// The kernel kills what reaches the hard limit of CPU time, as it does where memory runs out.
+func TestCrashText_CPUTime(t *testing.T) {
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CPU, &before); err != nil {
+		t.Fatal(err)
+	}
+	hard := min(before.Max, 1<<20)
+	if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: hard, Max: hard}); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_CPU, &before) // root may
+	limit := time.Duration(hard) * time.Second
+	for _, c := range []struct {
+		signal unix.Signal
+		cpu    time.Duration
+		want   string
+	}{
+		{unix.SIGKILL, limit - time.Second, fmt.Sprintf("the CPU time is used up (ulimit -t is %d); raise the limit (ulimit -t)", hard)},
+		{unix.SIGXCPU, limit / 2, fmt.Sprintf("the CPU time is used up (ulimit -t is %d); raise the limit (ulimit -t)", hard)},
+		{unix.SIGKILL, limit / 2, "it was killed, as the kernel does when memory runs out; see dmesg, and memory.max of its cgroup"},
+	} {
+		if got := Of(unix.WaitStatus(c.signal), "", c.cpu).String(); got != c.want {
+			t.Errorf("for %v after %v: got %q; want %q", c.signal, c.cpu, got, c.want)
+		}
 	}
 }
 
 // Panics may have names from files in them.
 func TestCrashText_TraceForTerminals(t *testing.T) {
-	c := Of(exited, "panic: \x1b[2J\n\ngoroutine 1 [running]:\n\tmain.go:1\n")
+	c := Of(exited, "panic: \x1b[2J\n\ngoroutine 1 [running]:\n\tmain.go:1\n", 0)
 	if got := c.String() + c.Lines(); strings.ContainsAny(got, "\x1b\t") || !strings.Contains(got, `panic: \x1b[2J`) || !strings.Contains(got, "        main.go:1\n") {
 		t.Errorf("got %q; want control characters escaped", got)
 	}

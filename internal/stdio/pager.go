@@ -1,4 +1,4 @@
-package main
+package stdio
 
 import (
 	"errors"
@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// paged starts a pager if stdout is a terminal, as git and perf do, and returns where the
-// output goes. finish waits until the pager is left.
+// Paged starts a pager if stdout is a terminal, as git and perf do, and returns where the output
+// goes. finish waits until the user leaves the pager.
 //
-// JITINJECT_PAGER or PAGER say which pager; without them it is less, which ends by
-// itself if all fits on the screen. cat, or nothing at all, stands for none.
-func paged(stdout *os.File, stderr io.Writer) (out *os.File, finish func()) {
+// JITINJECT_PAGER or PAGER name the pager. The default is less, which ends by itself if all fits on
+// the screen. cat, or an empty name, means none.
+func Paged(stdout *os.File, stderr io.Writer) (out *os.File, finish func()) {
 	none := func() {}
 	if !isTerminal(stdout) {
 		return stdout, none
@@ -66,20 +66,20 @@ func exitCode(err error) int {
 	return 0
 }
 
-// isTerminal reports whether f is one.
+// isTerminal reports whether f is a terminal.
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil
 }
 
-// noBrokenPipe makes writing to a pipe that nobody reads an error, which it is not for
-// standard output otherwise. restore undoes that.
-func noBrokenPipe() (restore func()) {
+// ErrorForPipe makes writing to a pipe without a reader an error. Otherwise, a signal ends the
+// program if the pipe is standard output. restore undoes that.
+func ErrorForPipe() (restore func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	return func() { signal.Reset(syscall.SIGPIPE) }
 }
 
-// isClosed reports whether an error of writing says that nobody reads any more.
-func isClosed(err error) bool {
+// IsClosed reports whether an error of writing says that the reader has gone.
+func IsClosed(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 }

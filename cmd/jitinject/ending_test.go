@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/journal"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+	"github.com/jitinject/jitinject/internal/watcher"
+	"github.com/jitinject/jitinject/internal/watcher/crash"
+)
+
+// A slowDisk lets no file be removed until a message was written. Then it fails with err, if that is
+// not nil.
+type slowDisk struct {
+	mu   sync.Mutex
+	out  bytes.Buffer
+	said chan struct{}
+	err  error
+}
+
+func (d *slowDisk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.out.Len() == 0 {
+		close(d.said)
+	}
+	return d.out.Write(p)
+}
+
+func (d *slowDisk) Before(c *sys.Call) error {
+	if c.Name != "unlinkat" {
+		return nil
+	}
+	select {
+	case <-d.said:
+	case <-time.After(time.Minute):
+	}
+	return d.err
+}
+
+func (d *slowDisk) After(*sys.Call, int, error) {}
+
+// endCrashed ends a run that has crashed and left a file. Removing it takes until there is a message.
+func endCrashed(t *testing.T, d *slowDisk, args ...string) (code int, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	memory := watcher.Memory()
+	clear(memory[:4096])
+	journal.Begin(memory)
+	defer journal.Begin(make([]byte, 4096))
+	if err := os.WriteFile(filepath.Join(dir, ".out.data.0.partial"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	journal.AddPartial(fd, ".out.data.0.partial", unix.S_IFREG)
+	d.said = make(chan struct{})
+	defer sys.Use(d)()
+	code = endOf(args, &crash.Crash{What: "a fault"}, false, nil, newConsole("jitinject", d))
+	return code, d.out.String()
+}
+
+// Removing thousands of files takes seconds: the user is told to wait.
+func TestEnding_SaysThatItRemovesFiles(t *testing.T) {
+	code, stderr := endCrashed(t, new(slowDisk), "-o", "out.data")
+	first, last, _ := strings.Cut(stderr, "\n")
+	if code != exitFailed || !strings.HasPrefix(first, "jitinject: the run has crashed; removing the files that it made; please wait") || last != "jitinject: a fault; nothing was written\n" {
+		t.Errorf("got exit code %d, %q; want %d, that files are being removed, and that nothing was written", code, stderr, exitFailed)
+	}
+}
+
+// What cannot be removed is named, whatever the command was.
+func TestEnding_NamesWhatIsLeft(t *testing.T) {
+	for args, want := range map[string]string{
+		"-o out.data": "a fault; there is no result, but ",
+		"clean x":     "a fault; the other objects are still there; ",
+		"verify x":    "a fault; not everything was checked; ",
+	} {
+		code, stderr := endCrashed(t, &slowDisk{err: unix.EIO}, strings.Fields(args)...)
+		if code != exitFailed || !strings.Contains(stderr, want) || !strings.Contains(stderr, "/.out.data.0.partial could not be removed: input/output error") {
+			t.Errorf("%s: got exit code %d, %q; want %d, %q, and the name of the file", args, code, stderr, exitFailed, want)
+		}
+	}
+}
