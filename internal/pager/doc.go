@@ -1,0 +1,2 @@
+// Package pager shows the output of a command in a pager.
+package pager
