@@ -31,8 +31,8 @@ type Options struct {
 	// object goes beside its dump, where perf puts it.
 	Objects string
 
-	// Sources is a directory for the source files that dumps contain. It is created if
-	// needed. The objects refer to the files there. If it is empty, none are written.
+	// Sources is a directory for the source files that dumps and their logs contain. It is created
+	// if needed. The objects refer to the files there. If it is empty, none are written.
 	Sources string
 
 	// EmbedSources also puts embedded sources, up to 64 KiB each, into the objects' line

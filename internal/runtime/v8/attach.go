@@ -75,6 +75,7 @@ type target struct {
 	loads     loads
 	wanted    map[place]int
 	functions map[int]described
+	indexes   []*index // of its logs
 }
 
 // Attach finds the logs of dumps, reads them, and lets the dumps describe their functions by them.
@@ -98,11 +99,23 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	}
 	a.reportRefused()
 	for _, t := range a.targets {
-		if functions := t.functions; functions != nil {
-			t.jitdump.Describe(func(i int) bool { _, ok := functions[i]; return ok }, func() jitdump.TreeSource { return &Trees{functions: functions} })
+		if t.functions != nil {
+			t.describe(opts.Sources != "" || opts.EmbedSources)
 		}
 	}
 	return a.Logs, nil
+}
+
+// describe lets the logs describe the functions of the dump. embed says that the functions have the
+// texts of their files.
+func (t *target) describe(embed bool) {
+	functions := t.functions
+	t.jitdump.Describe(jitdump.Description{
+		Has:   func(i int) bool { _, ok := functions[i]; return ok },
+		Trees: func() jitdump.TreeSource { return &Trees{functions: functions} },
+		Texts: t.texts(),
+		Embed: embed,
+	})
 }
 
 // named reads the logs that the user named.

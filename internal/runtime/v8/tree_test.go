@@ -50,11 +50,6 @@ func pairLog(t testing.TB, log []byte, dump *jitdump.Dump) (*target, *index, pai
 	return g, x, found
 }
 
-// describe lets the dump's functions be described by their log.
-func (g *target) describe() {
-	g.jitdump.Describe(func(i int) bool { _, ok := g.functions[i]; return ok }, func() jitdump.TreeSource { return &Trees{functions: g.functions} })
-}
-
 // stackAt returns the inlined functions at an offset of code, innermost first, each with its place:
 // that of the line, or of the call.
 func stackAt(fn *jitcode.Function, off uint64) string {
@@ -113,7 +108,7 @@ func TestTree_SampleProgram(t *testing.T) {
 	} {
 		log, dump := sample(t, c.sample)
 		g, _, _ := pairLog(t, log, dump)
-		g.describe()
+		g.describe(true)
 		r := dump.Reader()
 		seen := 0
 		for i := range dump.NumFunctions() {
