@@ -22,13 +22,14 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":                 {"internal/wire"},
-	"perfdata":                {"internal/wire", "github.com/klauspost/compress/zstd"},
-	"internal/elfcore":        {"internal/wire"},
-	"internal/format/xrayfdr": {"internal/wire"},
-	"internal/format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
-	"internal/format/v8log":   {"internal/wire"},
-	"internal/format/j9meta":  {"internal/safefile/sys", "internal/wire"},
+	"jitdump":                   {"internal/wire"},
+	"perfdata":                  {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore":          {"internal/wire"},
+	"internal/format/xrayfdr":   {"internal/wire"},
+	"internal/format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"internal/format/v8log":     {"internal/wire"},
+	"internal/format/sourcemap": {},
+	"internal/format/j9meta":    {"internal/safefile/sys", "internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
