@@ -40,6 +40,10 @@ type Options struct {
 	// libraries or programs, read no lines from such objects.
 	EmbedSources bool
 
+	// SourceMaps gives transpiled JavaScript the places and names of its original files, by the
+	// source maps that scripts in V8's logs name.
+	SourceMaps bool
+
 	// BuildIDCache is a build-id cache, such as perf's in ~/.debug, that also gets the
 	// objects. From there perf archive packs them with the recording, and perf finds them
 	// when those in Objects are gone. If it is empty, no cache is filled.

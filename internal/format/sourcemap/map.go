@@ -95,6 +95,9 @@ func (m *Map) Lines() uint32 {
 	return last
 }
 
+// HasNames reports whether the map has names.
+func (m *Map) HasNames() bool { return len(m.names) > 0 }
+
 // Memory returns how much memory the map needs, in bytes.
 func (m *Map) Memory() int {
 	n := 64 * len(m.Sources)

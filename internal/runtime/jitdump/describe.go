@@ -30,6 +30,8 @@ type Description struct {
 	Trees func() TreeSource
 	Texts []DescribedText
 	Embed bool // functions have the texts of their files
+
+	Originals OriginalSource // nil if texts are not mapped
 }
 
 // A DescribedText is the text of a source file.
@@ -43,7 +45,7 @@ type DescribedText struct {
 // Describe sets the descriptions of functions. It must follow the last Scan, must not run while
 // functions are read, and be called once. Texts become sources of the dump.
 func (d *Dump) Describe(by Description) {
-	d.isDescribed, d.newTrees, d.embedDescribed = by.Has, by.Trees, by.Embed
+	d.isDescribed, d.newTrees, d.embedDescribed, d.originals = by.Has, by.Trees, by.Embed, by.Originals
 	count := make(map[string]int)
 	for i := range by.Texts {
 		count[fileName([]byte(by.Texts[i].Name))]++

@@ -69,6 +69,7 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if !r.exact {
 		r.shiftRows(fn, i)
 	}
+	r.useOriginals(fn)
 	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
 	r.addEmbedded(fn)
 	if err := r.addUnwind(fn); err != nil {

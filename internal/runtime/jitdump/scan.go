@@ -59,8 +59,9 @@ type Dump struct {
 	newTrees    func() TreeSource // with isDescribed; nil without
 	described   []int             // numbers of the description's texts in sources, or -1
 
-	embedDescribed bool      // functions have these texts
-	given          givenAway // functions with lines
+	embedDescribed bool           // functions have these texts
+	originals      OriginalSource // nil without
+	given          givenAway      // functions with lines
 }
 
 // parts has the spans of a function's records.

@@ -100,22 +100,27 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	a.reportRefused()
 	for _, t := range a.targets {
 		if t.functions != nil {
-			t.describe(opts.Sources != "" || opts.EmbedSources)
+			a.describe(t)
 		}
 	}
 	return a.Logs, nil
 }
 
-// describe lets the logs describe the functions of the dump. embed says that the functions have the
-// texts of their files.
-func (t *target) describe(embed bool) {
+// describe lets the logs of a dump describe its functions.
+func (a *attacher) describe(t *target) {
 	functions := t.functions
-	t.jitdump.Describe(jitdump.Description{
+	d := jitdump.Description{
 		Has:   func(i int) bool { _, ok := functions[i]; return ok },
 		Trees: func() jitdump.TreeSource { return &Trees{functions: functions} },
 		Texts: t.texts(),
-		Embed: embed,
-	})
+		Embed: a.opts.Sources != "" || a.opts.EmbedSources,
+	}
+	if a.opts.SourceMaps {
+		var o *originals
+		o, d.Texts = a.loadMaps(t, d.Texts)
+		d.Originals = o
+	}
+	t.jitdump.Describe(d)
 }
 
 // named reads the logs that the user named.

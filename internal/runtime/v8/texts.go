@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/jitinject/jitinject/internal/format/sourcemap"
 	"github.com/jitinject/jitinject/internal/format/v8log"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/source"
@@ -66,7 +67,7 @@ func (x *index) usedScripts() map[int]bool {
 }
 
 // isUnnamed reports whether the script has no name of its own: it was evaluated.
-func (s *script) isUnnamed() bool { return s.url == "" || s.url == "<unknown>" }
+func (s *script) isUnnamed() bool { return s.url == "" || s.url == noURL }
 
 // maxBefore bounds the lines and columns of a file before its script.
 const maxBefore = 1 << 20
@@ -91,33 +92,27 @@ func (x *index) text(s *script) source.Text {
 	}
 }
 
-// path returns a path for a file with the text of a script, or "" if its name is one. Colons of
-// URLs have no place in it: tools that print FILE:LINE, and perf annotate, which reads that, take
-// the first colon for the end of the file's name.
+// path returns a path for a file with the text of a script, or "" if its name is one.
 func (s *script) path() string {
 	if s.isUnnamed() {
 		return "eval.js"
 	}
-	scheme, rest, ok := strings.Cut(s.url, ":")
-	if !ok || !isScheme(scheme) || scheme == "file" {
+	return pathOf(s.url)
+}
+
+// pathOf returns a path for a file with a URL, or "" if the URL is a path. It has no colons: tools
+// that print FILE:LINE, and perf annotate, which reads that, take the first colon for the end of
+// the file's name.
+func pathOf(url string) string {
+	scheme := sourcemap.Scheme(url)
+	if scheme == "" || scheme == "file" {
 		return ""
 	}
-	rest = strings.ReplaceAll(strings.TrimLeft(rest, "/"), ":", "_")
+	rest := strings.ReplaceAll(strings.TrimLeft(url[len(scheme)+1:], "/"), ":", "_")
 	if scheme == "node" && path.Ext(rest) == "" { // modules such as fs and fs/promises
 		rest += ".js"
 	}
 	return scheme + "/" + rest
-}
-
-// isScheme reports whether a name is the scheme of a URL [RFC 3986, 3.1].
-func isScheme(name string) bool {
-	for i, c := range name {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", c)) {
-			return false
-		}
-	}
-	return len(name) > 1
 }
 
 // Texts returns the numbers of the texts of the files of the last tree.

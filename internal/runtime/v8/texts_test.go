@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/format/v8log"
 )
 
@@ -122,7 +123,7 @@ func TestTexts_UnusedCode(t *testing.T) {
 func TestTexts_Sample(t *testing.T) {
 	log, dump := sample(t, "sources")
 	g, x, _ := pairLog(t, log, dump)
-	g.describe(true)
+	describe(t, g, &config.Options{EmbedSources: true})
 	sources := dump.Sources()
 	if got, want := len(sources), 7; got != want {
 		t.Fatalf("got %d sources; want %d", got, want)
