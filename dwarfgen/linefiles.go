@@ -19,15 +19,22 @@ type file struct {
 // A FileID identifies a file of its line table.
 type FileID int
 
-// AddFile adds a file and returns its id. The first file is the unit's own.
+// AddFile adds a file and returns its id, or finds the one of that name. The first file is the
+// unit's own.
 //
 // An absolute name is split at its last slash, and readers join it again. Some readers (debug/dwarf
 // of Go) do not recognize an absolute file name.
 func (t *LineTable) AddFile(name string) FileID {
-	name = upToNUL(name)
-	if id, ok := t.fileIDs[name]; ok {
+	if id, ok := t.fileIDs[upToNUL(name)]; ok {
 		return id
 	}
+	return t.AddOtherFile(name)
+}
+
+// AddOtherFile adds a file and returns its id, even if another one has the name: their sources or
+// digests tell them apart.
+func (t *LineTable) AddOtherFile(name string) FileID {
+	name = upToNUL(name)
 	f := file{name: name}
 	if slash := strings.LastIndexByte(name, '/'); slash > 0 && name[0] == '/' && slash+1 < len(name) {
 		f.name = name[slash+1:]

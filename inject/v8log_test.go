@@ -23,7 +23,10 @@ const sampleStep = "JS:*step /tmp/v8log-share/node20/app.js:2:14"
 
 // placeLog makes a recording of process 8649 with a sample in each function of its dump. The log
 // has the name.
-func placeLog(t *testing.T, log string) (dir string) {
+func placeLog(t *testing.T, log string) (dir string) { return placeSample(t, "node20", log) }
+
+// placeSample is placeLog for a sample of package v8.
+func placeSample(t *testing.T, sample, log string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	copyTo := func(from, name string) []byte {
@@ -36,9 +39,9 @@ func placeLog(t *testing.T, log string) (dir string) {
 		}
 		return b
 	}
-	dump := copyTo("runtime/v8/testdata/node20.dump", "jit-8649.dump")
+	dump := copyTo("runtime/v8/testdata/"+sample+".dump", "jit-8649.dump")
 	if log != "" {
-		copyTo("format/v8log/testdata/node20.log", log)
+		copyTo("format/v8log/testdata/"+sample+".log", log)
 	}
 	r, err := jitdump.NewReader(bytes.NewReader(dump))
 	if err != nil {

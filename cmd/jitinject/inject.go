@@ -34,6 +34,7 @@ func inject(ctx context.Context, o *options, progress *engine.Progress, stdin, s
 		Sources:      o.sources,
 		BuildIDCache: o.cache,
 		EmbedSources: o.embed,
+		SourceMaps:   o.sourceMaps,
 		CFI:          o.frames,
 		DumpDirs:     o.dumpDirs,
 		Clock:        o.clock,

@@ -26,6 +26,7 @@ type options struct {
 	sampled       bool
 	bundle        bool
 	embed         bool
+	sourceMaps    bool
 	cfi           bool
 	frames        engine.CFI // what that means
 	dumpDirs      []string
@@ -96,8 +97,9 @@ func newFlags(o *options) *pflag.FlagSet {
 	fs.Lookup("buildid-cache").NoOptDefVal = perfsCache
 	fs.BoolVar(&o.bundle, "bundle", false, "make one object for each region of memory with code, instead of one for each function")
 	fs.BoolVar(&o.sampled, "sampled", false, "make objects only for functions that something in the recording touches, and those that they branch to")
-	fs.StringVar(&o.sources, "sources", "", "write source files that dumps bring along into `DIR`, where perf annotate finds them")
+	fs.StringVar(&o.sources, "sources", "", "write source files that dumps and logs of V8 bring along into `DIR`, where perf annotate finds them")
 	fs.BoolVar(&o.embed, "embed-sources", false, "put them into the objects as well, for LLVM's tools; those of binutils read no lines then")
+	fs.BoolVar(&o.sourceMaps, "source-maps", false, "give transpiled JavaScript the files, lines, columns and names of its source maps, which scripts in logs of V8 name")
 	fs.BoolVar(&o.cfi, "cfi", false, "derive unwind tables from the code where the runtime sends none; by default, only if the recording has stacks to unwind")
 	fs.StringArrayVar(&o.dumpDirs, "dump-dir", nil, "look for dumps in `DIR` as well; may be repeated")
 	fs.StringVar(&o.clock, "clock", "auto", "`auto|strict|NS`: for a recording made without -k mono, estimate by how much times differ (auto), refuse (strict), or add NS nanoseconds to the times of dumps")

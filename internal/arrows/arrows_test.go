@@ -22,13 +22,14 @@ var allowed = map[string][]string{
 	"internal/wire": {},
 
 	// Codecs: one format each, no meaning.
-	"jitdump":                 {"internal/wire"},
-	"perfdata":                {"internal/wire", "github.com/klauspost/compress/zstd"},
-	"internal/elfcore":        {"internal/wire"},
-	"internal/format/xrayfdr": {"internal/wire"},
-	"internal/format/monolog": {"internal/wire", "github.com/klauspost/compress/gzip"},
-	"internal/format/v8log":   {"internal/wire"},
-	"internal/format/j9meta":  {"internal/safefile/sys", "internal/wire"},
+	"jitdump":                   {"internal/wire"},
+	"perfdata":                  {"internal/wire", "github.com/klauspost/compress/zstd"},
+	"internal/elfcore":          {"internal/wire"},
+	"internal/format/xrayfdr":   {"internal/wire"},
+	"internal/format/monolog":   {"internal/wire", "github.com/klauspost/compress/gzip"},
+	"internal/format/v8log":     {"internal/wire"},
+	"internal/format/sourcemap": {},
+	"internal/format/j9meta":    {"internal/safefile/sys", "internal/wire"},
 
 	// Writers: one standard each, no JITs.
 	"elfgen":   {"internal/wire"},
@@ -68,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/locate":         {"golang.org/x/sys/unix", "internal/clock", "internal/config", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "jitdump", "perfdata"},
 	"internal/runtime/mono":   {"github.com/klauspost/compress/gzip", "golang.org/x/sys/unix", "internal/calls", "internal/cfi", "internal/codebytes", "internal/config", "internal/disasm", "internal/format/monolog", "internal/jitcode", "internal/known", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "perfdata"},
 	"internal/runtime/openj9": {"internal/cfi", "internal/clock", "internal/config", "internal/disasm", "internal/format/j9meta", "internal/jitcode", "internal/locate", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/runtime/openj9/metadata", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "jitdump", "perfdata"},
-	"internal/runtime/v8":     {"golang.org/x/sys/unix", "internal/config", "internal/format/v8log", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/safefile", "internal/safefile/sys", "jitdump"},
+	"internal/runtime/v8":     {"golang.org/x/sys/unix", "internal/config", "internal/format/sourcemap", "internal/format/v8log", "internal/locate", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/runtime/jitdump", "internal/safefile", "internal/safefile/sys", "internal/source", "jitdump"},
 	"internal/runtime/xray":   {"golang.org/x/sys/unix", "internal/calls", "internal/clock", "internal/codebytes", "internal/config", "internal/format/xrayfdr", "internal/model", "internal/quote", "internal/recording", "internal/report", "internal/safefile", "internal/safefile/sys", "internal/source", "internal/wire", "internal/xraymap"},
 	"internal/plan":           {"internal/addrs", "internal/calls", "internal/codebytes", "internal/config", "internal/jitcode", "internal/jitobj", "internal/model", "internal/perfsample", "internal/quote", "internal/recording", "internal/report", "internal/source", "perfdata"},
 	"internal/count":          {"internal/addrs", "internal/model", "internal/quote", "internal/recording", "internal/report", "perfdata"},

@@ -31,14 +31,18 @@ type Options struct {
 	// object goes beside its dump, where perf puts it.
 	Objects string
 
-	// Sources is a directory for the source files that dumps contain. It is created if
-	// needed. The objects refer to the files there. If it is empty, none are written.
+	// Sources is a directory for the source files that dumps and their logs contain. It is created
+	// if needed. The objects refer to the files there. If it is empty, none are written.
 	Sources string
 
 	// EmbedSources also puts embedded sources, up to 64 KiB each, into the objects' line
 	// tables (DW_LNCT_LLVM_source, DWARF 5 only). Binutils, and a perf that uses its
 	// libraries or programs, read no lines from such objects.
 	EmbedSources bool
+
+	// SourceMaps gives transpiled JavaScript the places and names of its original files, by the
+	// source maps that scripts in V8's logs name.
+	SourceMaps bool
 
 	// BuildIDCache is a build-id cache, such as perf's in ~/.debug, that also gets the
 	// objects. From there perf archive packs them with the recording, and perf finds them

@@ -102,6 +102,9 @@ type Inline struct {
 	Line   uint32 // of the call, in the file of the caller's origin; from 1, 0 if unknown
 	Column uint32 // from 1; 0 if unknown
 
+	Elsewhere bool // the call is in File, not in that of the caller's origin
+	File      int  // index into Files
+
 	// First and Last bound its code, Ranges[First:Last]: at least one range, sorted by offset. Each
 	// range is inside a range of the parent. Calls with the same parent do not overlap.
 	First, Last int

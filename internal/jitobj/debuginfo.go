@@ -54,7 +54,13 @@ func mainFile(fn *jitcode.Function) int {
 // fileID returns the id of one of fn's files. Only files in use are in the table.
 func (b *Builder) fileID(fn *jitcode.Function, i int) dwarfgen.FileID {
 	if b.files[i] < 0 {
-		b.files[i] = b.unit.Lines.AddFile(fn.Files[i])
+		add := b.unit.Lines.AddFile
+		for k := range min(len(fn.Sources), len(fn.Files)) {
+			if i < len(fn.Sources) && b.files[k] >= 0 && fn.Files[k] == fn.Files[i] && fn.Sources[k] != fn.Sources[i] {
+				add = b.unit.Lines.AddOtherFile // of one name, such as that of all evaluated code
+			}
+		}
+		b.files[i] = add(fn.Files[i])
 	}
 	return b.files[i]
 }

@@ -32,6 +32,9 @@ func (b *Builder) inlines(outer dwarfgen.EntryID, fn *jitcode.Function) {
 		b.extent(id, fn.Ranges[call.First:call.Last])
 		// gdb drops calls without a call site.
 		file := fn.Origins[caller].File
+		if call.Elsewhere {
+			file = call.File
+		}
 		if file < 0 {
 			file = mainFile(fn)
 		}

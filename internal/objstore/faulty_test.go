@@ -139,9 +139,9 @@ func withSource(t *testing.T) *model.Dump {
 // A oneSource is a dump with one source file and nothing else.
 type oneSource struct{ source.Dump }
 
-func (*oneSource) Sources() []source.Source       { return []source.Source{{Name: "f.toy"}} }
-func (*oneSource) SourceText(int) ([]byte, error) { return []byte("text"), nil }
-func (*oneSource) PlaceSource(int, string)        {}
+func (*oneSource) Sources() []source.Source      { return []source.Source{{Name: "f.toy"}} }
+func (*oneSource) Text(int) (source.Text, error) { return source.TextOf([]byte("text")), nil }
+func (*oneSource) PlaceSource(int, string)       {}
 
 // A remover is another run that removes its directory just before this one locks it.
 type remover struct{ dir string }

@@ -2,6 +2,7 @@ package objstore
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -115,10 +116,10 @@ func (t *SourceTree) Place(d *model.Dump) (n int, found report.Findings) {
 			continue
 		}
 		s := &all[d.Placed]
-		text, err := texts.SourceText(d.Placed)
+		text, err := texts.Text(d.Placed)
 		if err == nil {
 			var name string
-			if name, err = t.put(s.Name, text, d); err == nil {
+			if name, err = t.put(cmp.Or(s.Path, s.Name), text, d); err == nil {
 				t.used = true
 				texts.PlaceSource(d.Placed, name)
 				continue
@@ -154,12 +155,16 @@ func (t *SourceTree) Report(dumps []*model.Dump) (found report.Findings) {
 
 // put writes a file of the given name, or finds it there. It returns the name relative to the tree.
 // An occupied or unusable name gets a directory of its own, named by a hash of the text.
-func (t *SourceTree) put(name string, text []byte, d *model.Dump) (string, error) {
+func (t *SourceTree) put(name string, text source.Text, d *model.Dump) (string, error) {
 	mode, err := Mode(d)
 	if err != nil {
 		return "", err
 	}
-	digest := fmt.Sprintf("@%x", sha256.Sum256(text))[:13]
+	sum := sha256.New()
+	if err := text(sum); err != nil {
+		return "", err
+	}
+	digest := fmt.Sprintf("@%x", sum.Sum(nil))[:13]
 	inside := path.Clean("/" + name)[1:] // paths that lead out of the tree end at its top
 	candidates := []string{inside, path.Join(digest, inside), path.Join(digest, "source")}
 	if inside == "" || len(t.path)+len(digest)+len(inside) > maxPath || strings.Count(inside, "/") > maxDirs {
@@ -198,7 +203,7 @@ func isOfName(err error) bool {
 }
 
 // putAt writes a file, or finds it there with the same content.
-func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
+func (t *SourceTree) putAt(file string, text source.Text, mode uint32) error {
 	if err := t.makeDirs(path.Dir(file)); err != nil {
 		return err
 	}
@@ -209,7 +214,7 @@ func (t *SourceTree) putAt(file string, text []byte, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	err = text(f)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -244,16 +249,42 @@ func (t *SourceTree) makeDirs(dir string) error {
 }
 
 // holds reports whether file is a regular file with the given content.
-func (t *SourceTree) holds(file string, text []byte) bool {
+func (t *SourceTree) holds(file string, text source.Text) bool {
 	f, err := t.root.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() || st.Size() != int64(len(text)) {
+	if err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	there, err := io.ReadAll(f)
-	return err == nil && bytes.Equal(there, text)
+	same := comparison{there: f}
+	if text(&same) != nil {
+		return false
+	}
+	var rest [1]byte
+	n, err := f.Read(rest[:])
+	return n == 0 && err == io.EOF
+}
+
+// errDiffers says that a file has another content.
+var errDiffers = errors.New("the file differs")
+
+// A comparison is a writer that fails unless it gets the content of a file.
+type comparison struct {
+	there io.Reader
+	buf   []byte
+}
+
+// Write compares p with as many bytes of the file.
+func (c *comparison) Write(p []byte) (int, error) {
+	if cap(c.buf) < len(p) {
+		c.buf = make([]byte, len(p))
+	}
+	b := c.buf[:len(p)]
+	if _, err := io.ReadFull(c.there, b); err != nil || !bytes.Equal(b, p) {
+		return 0, errDiffers
+	}
+	return len(p), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 )
@@ -105,8 +106,21 @@ type Tracer interface {
 // A Texter is a Dump with embedded sources. The jitdump format implements it.
 type Texter interface {
 	Sources() []Source
-	SourceText(i int) ([]byte, error)
+	// Text returns the text of the i-th source.
+	Text(i int) (Text, error)
 	PlaceSource(i int, name string)
+}
+
+// A Text writes a source text, the same text each time. It fails if the text cannot be read again,
+// or with w's error.
+type Text func(w io.Writer) error
+
+// TextOf returns a text in memory.
+func TextOf(text []byte) Text {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
 }
 
 // A Listing has the findings about a side file, up to the scanned offset.

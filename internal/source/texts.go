@@ -23,8 +23,10 @@ type Span struct {
 // it, until another source of the same name replaces it.
 type Source struct {
 	Name     string // as lines refer to it
+	Path     string // of its file, if Name is no path; may be ""
 	Function int    // the first function it applies to
-	Size     int    // of the text, in bytes
+	Size     int    // of the text, in bytes; of a Text, a lower bound
+	Text     Text   // nil for texts in the dump
 
 	Place   string // path of the written file; "" if it was not written
 	At      Span   // its record
@@ -34,7 +36,8 @@ type Source struct {
 // Sources are the sources of a dump, in the order of the file.
 type Sources struct {
 	All      []Source
-	byName   map[string][]int  // numbers in All, without listings
+	byName   map[string][]int  // numbers in All, without listings and shared ones
+	shared   map[string]int    // numbers in All, of texts outside the dump
 	listings map[listingID]int // numbers in All
 }
 
@@ -55,12 +58,31 @@ func (s *Sources) Add(name string, size int, at Span, function int) bool {
 	return true
 }
 
+// AddText adds a source outside the dump, and returns its number, or -1 if there are too many.
+// alone says that no other one has the name. Then it applies to all functions with files of that
+// name, unless the dump has such a source.
+func (s *Sources) AddText(t Source, alone bool) int {
+	if len(s.All) >= maxSources {
+		return -1
+	}
+	n := len(s.All)
+	s.All = append(s.All, t)
+	if alone {
+		if s.shared == nil {
+			s.shared = make(map[string]int)
+		}
+		s.shared[t.Name] = n
+	}
+	return n
+}
+
 // Of returns the number of the source that has a file name and applies to a function.
 func (s *Sources) Of(name string, function int) (int, bool) {
 	list := s.byName[name]
 	later := sort.Search(len(list), func(i int) bool { return s.All[list[i]].Function > function })
 	if later == 0 {
-		return 0, false
+		n, ok := s.shared[name]
+		return n, ok
 	}
 	return list[later-1], true
 }

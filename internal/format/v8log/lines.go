@@ -3,13 +3,15 @@ package v8log
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/maphash"
 	"math"
 	"sort"
 )
 
 // Lines are the starts of the lines of a text. They need about a byte and a half for each line.
 type Lines struct {
-	Units int64 // length of the text in UTF-16 code units
+	Units  int64  // length of the text in UTF-16 code units
+	Digest uint64 // hash of the escaped text, the same for equal texts while the process runs
 
 	marks  []lineMark // of every markEvery-th line
 	deltas []byte     // length of each line, with its end, as uvarints
@@ -69,6 +71,7 @@ type linesOf struct {
 	count   int   // number of lines
 	escape  []byte
 	afterCR bool // the last unit was CR
+	digest  maphash.Hash
 	spare   [6]byte
 }
 
@@ -79,8 +82,18 @@ const (
 	paragraphSeparator = 0x2029
 )
 
+// textSeed is random: nobody can make two texts with one digest.
+var textSeed = maphash.MakeSeed()
+
+func newLinesOf() *linesOf {
+	t := new(linesOf)
+	t.digest.SetSeed(textSeed)
+	return t
+}
+
 // add adds a part of the escaped text.
 func (t *linesOf) add(part []byte) {
+	t.digest.Write(part)
 	for len(part) > 0 {
 		if len(t.escape) == 0 {
 			i := bytes.IndexByte(part, '\\')
@@ -159,7 +172,7 @@ func (t *linesOf) finish() *Lines {
 	}
 	t.unit++ // the last line holds the end of the text
 	t.line()
-	t.lines.Units = t.unit - 1
+	t.lines.Units, t.lines.Digest = t.unit-1, t.digest.Sum64()
 	if len(t.lines.marks) == 0 { // the first line is too long
 		t.lines.marks = append(t.lines.marks, lineMark{})
 	}

@@ -113,7 +113,7 @@ func (r *Reader) scriptSource() Record {
 	s.Script = int32(r.number("script", 10, 31))
 	r.name = r.held("URL", separators, r.name, MaxName)
 	s.URL = r.name
-	var t linesOf
+	t := newLinesOf()
 	s.Text = r.span("text", lineEnd, t.add)
 	if s.Lines = t.finish(); t.bad > 0 {
 		r.fieldAt = s.Text.Off

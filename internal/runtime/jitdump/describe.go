@@ -2,6 +2,7 @@ package jitdump
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/internal/source"
@@ -17,12 +18,44 @@ type TreeSource interface {
 	// call. info is nil if it is not described. problem is damage that cost a part of the
 	// description. err is the reason for having none.
 	Tree(function int, size uint64) (info *jitdump.DebugInfo2, problem, err error)
+
+	// Texts returns the number of the text of each file of that tree in the Description, or -1. It
+	// is valid until the next call.
+	Texts() []int
 }
 
-// Describe sets the descriptions of functions. It must follow the last Scan, and must not run while
-// functions are read.
-func (d *Dump) Describe(has func(function int) bool, trees func() TreeSource) {
-	d.isDescribed, d.newTrees = has, trees
+// A Description describes functions, and has their source texts.
+type Description struct {
+	Has   func(function int) bool
+	Trees func() TreeSource
+	Texts []DescribedText
+	Embed bool // functions have the texts of their files
+
+	Originals OriginalSource // nil if texts are not mapped
+}
+
+// A DescribedText is the text of a source file.
+type DescribedText struct {
+	Name string      // of the file, as in lines; several texts may have one
+	Path string      // for a file with the text, if Name is no path; may be ""
+	Size int         // in bytes, or a lower bound of that
+	Text source.Text // several goroutines may call it at once
+}
+
+// Describe sets the descriptions of functions. It must follow the last Scan, must not run while
+// functions are read, and be called once. Texts become sources of the dump.
+func (d *Dump) Describe(by Description) {
+	d.isDescribed, d.newTrees, d.embedDescribed, d.originals = by.Has, by.Trees, by.Embed, by.Originals
+	count := make(map[string]int)
+	for i := range by.Texts {
+		count[fileName([]byte(by.Texts[i].Name))]++
+	}
+	for i := range by.Texts {
+		t := &by.Texts[i]
+		name := fileName([]byte(t.Name))
+		n := d.sources.AddText(source.Source{Name: name, Path: t.Path, Size: t.Size, Text: t.Text}, count[name] == 1)
+		d.described = append(d.described, n)
+	}
 }
 
 // describedTree adds the description of function i to fn, and reports whether it has lines.
@@ -39,7 +72,35 @@ func (r *Reader) describedTree(fn *jitcode.Function, i int) bool {
 			r.Problems = append(r.Problems, source.Problem{Offset: -1, Text: err.Error()})
 		}
 	}
-	return info != nil && r.useTree(fn, info, nil, -1)
+	return info != nil && r.useFiles(fn, info, r.describedFiles(fn, info, r.trees.Texts()), nil, -1)
+}
+
+// describedFiles is recordFiles for files with texts. Files of one name with different texts are
+// different files.
+func (r *Reader) describedFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, texts []int) []int {
+	r.files = r.files[:0]
+	for i, name := range info.Files {
+		number := -1
+		if texts[i] >= 0 {
+			number = r.d.described[texts[i]]
+		}
+		at := -1
+		switch {
+		case len(name) == 0:
+		case number < 0 || isGarbled(name, false):
+			at = r.file(fn, name, false)
+		default:
+			if at = slices.Index(r.texts, number); at < 0 {
+				at = len(fn.Files)
+				fn.Files = append(fn.Files, r.intern(name))
+			}
+		}
+		if len(r.texts) < len(fn.Files) {
+			r.texts = append(r.texts, number)
+		}
+		r.files = append(r.files, at)
+	}
+	return r.files
 }
 
 // A V8Load is a load of code by an optimizing compiler of V8.

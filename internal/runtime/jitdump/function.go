@@ -29,6 +29,7 @@ type Reader struct {
 	files    []int             // index in fn.Files of each file of a record
 	listings []source.MadeText // of the function
 	embedded embedded
+	texts    []int // numbers of the sources of fn.Files, or -1; may be shorter
 	frames   cfi.Synthesizer
 	trees    TreeSource        // nil before the first
 	aside    *Reader           // reads called functions; nil before the first
@@ -68,6 +69,7 @@ func (r *Reader) Function(i int) (*jitcode.Function, error) {
 	if !r.exact {
 		r.shiftRows(fn, i)
 	}
+	r.useOriginals(fn)
 	fn.Lines = r.inside(fn.Lines[:0], fn.Size)
 	r.addEmbedded(fn)
 	if err := r.addUnwind(fn); err != nil {
@@ -125,7 +127,7 @@ func (d *Dump) FunctionAt(offset int64) (int, bool) {
 func (r *Reader) rawRows(i int) (*jitcode.Function, error) {
 	r.function = i
 	r.rows, r.exact = r.rows[:0], false
-	r.listings = nil
+	r.listings, r.texts = nil, r.texts[:0]
 	clear(r.places)
 	p := &r.d.parts[i]
 	if err := r.window.hold(r.d.src, p.load, p.debug, p.inline, r.d.ownUnwinding(p)); err != nil {

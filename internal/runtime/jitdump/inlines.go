@@ -31,7 +31,11 @@ func (r *Reader) useTree(fn *jitcode.Function, info *jitdump.DebugInfo2, err err
 		r.badTree(off, err)
 		return false
 	}
-	files := r.recordFiles(fn, info)
+	return r.useFiles(fn, info, r.recordFiles(fn, info), err, off)
+}
+
+// useFiles is useTree with the indexes of the record's files in fn.Files.
+func (r *Reader) useFiles(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int, err error, off int64) bool {
 	if err == nil {
 		err = info.CheckTree(fn.Size)
 	}

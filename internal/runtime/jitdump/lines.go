@@ -157,6 +157,9 @@ func (r *Reader) file(fn *jitcode.Function, name []byte, inUTF8 bool) int {
 	return i
 }
 
+// FileName returns the path for a file name or a URL of V8, as files of functions have it.
+func FileName(name string) string { return fileName([]byte(name)) }
+
 // fileName returns the path for a file name. V8 names ES modules by URL, file:///dir/module.mjs;
 // tools that show sources need paths.
 func fileName(name []byte) string {

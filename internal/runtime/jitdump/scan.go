@@ -57,7 +57,11 @@ type Dump struct {
 	growing     bool // functions are read before the dump is complete
 	isDescribed func(function int) bool
 	newTrees    func() TreeSource // with isDescribed; nil without
-	given       givenAway         // functions with lines
+	described   []int             // numbers of the description's texts in sources, or -1
+
+	embedDescribed bool           // functions have these texts
+	originals      OriginalSource // nil without
+	given          givenAway      // functions with lines
 }
 
 // parts has the spans of a function's records.

@@ -11,9 +11,23 @@ import (
 // Sources returns the embedded sources scanned so far. The slice belongs to d and only ever grows.
 func (d *Dump) Sources() []source.Source { return d.sources.All }
 
+// Text returns the text of the i-th source. It is in memory, unless it is outside the dump.
+func (d *Dump) Text(i int) (source.Text, error) {
+	if text := d.sources.All[i].Text; text != nil {
+		return text, nil
+	}
+	text, err := d.SourceText(i)
+	return source.TextOf(text), err
+}
+
 // SourceText reads the text of the i-th source.
 func (d *Dump) SourceText(i int) ([]byte, error) {
 	s := &d.sources.All[i]
+	if s.Text != nil {
+		var b bytes.Buffer
+		err := s.Text(&b)
+		return b.Bytes(), err
+	}
 	if s.Listing {
 		return d.listing(i)
 	}
@@ -55,11 +69,14 @@ func (r *Reader) addEmbedded(fn *jitcode.Function) {
 		text := ""
 		if text = r.listing(name); text != "" {
 			fn.Files[i] = r.d.sources.ListingPlace(name, r.function)
-		} else if n, ok := r.d.sources.Of(name, r.function); ok {
-			if r.d.sources.All[n].Size <= jitcode.MaxText {
+		} else if n, ok := r.sourceOf(fn, i); ok {
+			if s := &r.d.sources.All[n]; s.Size <= jitcode.MaxText && (s.Text == nil || r.d.embedDescribed) {
 				var err error
 				if text, err = r.text(n); err != nil {
 					r.problem(r.d.sources.All[n].At.Off, "%v; the source file is left out", err)
+				}
+				if len(text) > jitcode.MaxText {
+					text = ""
 				}
 			}
 			if place := r.d.sources.All[n].Place; place != "" {
@@ -68,6 +85,14 @@ func (r *Reader) addEmbedded(fn *jitcode.Function) {
 		}
 		fn.Sources = append(fn.Sources, text)
 	}
+}
+
+// sourceOf returns the number of the source of fn's i-th file.
+func (r *Reader) sourceOf(fn *jitcode.Function, i int) (int, bool) {
+	if i < len(r.texts) && r.texts[i] >= 0 {
+		return r.texts[i], true
+	}
+	return r.d.sources.Of(fn.Files[i], r.function)
 }
 
 // listing returns the listing for a file of the function, or "".

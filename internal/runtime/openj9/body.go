@@ -108,6 +108,12 @@ var _ source.Texter = (*Captures)(nil)
 // Sources returns the listings of all captures.
 func (d *Captures) Sources() []source.Source { return d.sources.All }
 
+// Text returns the text of the i-th listing.
+func (d *Captures) Text(i int) (source.Text, error) {
+	text, err := d.SourceText(i)
+	return source.TextOf(text), err
+}
+
 // SourceText returns the text of the i-th listing.
 func (d *Captures) SourceText(i int) ([]byte, error) {
 	return d.listings.Text(d.sources.All, i, func(function int) ([]source.MadeText, error) {

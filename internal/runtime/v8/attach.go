@@ -75,6 +75,7 @@ type target struct {
 	loads     loads
 	wanted    map[place]int
 	functions map[int]described
+	indexes   []*index // of its logs
 }
 
 // Attach finds the logs of dumps, reads them, and lets the dumps describe their functions by them.
@@ -98,11 +99,28 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 	}
 	a.reportRefused()
 	for _, t := range a.targets {
-		if functions := t.functions; functions != nil {
-			t.jitdump.Describe(func(i int) bool { _, ok := functions[i]; return ok }, func() jitdump.TreeSource { return &Trees{functions: functions} })
+		if t.functions != nil {
+			a.describe(t)
 		}
 	}
 	return a.Logs, nil
+}
+
+// describe lets the logs of a dump describe its functions.
+func (a *attacher) describe(t *target) {
+	functions := t.functions
+	d := jitdump.Description{
+		Has:   func(i int) bool { _, ok := functions[i]; return ok },
+		Trees: func() jitdump.TreeSource { return &Trees{functions: functions} },
+		Texts: t.texts(),
+		Embed: a.opts.Sources != "" || a.opts.EmbedSources,
+	}
+	if a.opts.SourceMaps {
+		var o *originals
+		o, d.Texts = a.loadMaps(t, d.Texts)
+		d.Originals = o
+	}
+	t.jitdump.Describe(d)
 }
 
 // named reads the logs that the user named.

@@ -36,8 +36,10 @@ const unknown = -1
 // A script is a source text.
 type script struct {
 	url    string
-	logged string // the URL as in the log, with escapes
+	logged string     // the URL as in the log, with escapes
+	text   v8log.Span // in the log
 	lines  *v8log.Lines
+	number int32 // of the text in the dump's description, or unknown
 
 	// Scripts inside other files, such as pages, begin at another line of these.
 	placed, indented bool   // line and column are known
@@ -62,7 +64,7 @@ const maxIndex = 40 << 20
 
 // Memory of kept things, in bytes, with that of tables.
 const (
-	scriptMemory   = 160
+	scriptMemory   = 256
 	functionMemory = 32
 	objectMemory   = 160
 )
@@ -154,7 +156,7 @@ func (s *scanner) record(rec v8log.Record) {
 			return
 		}
 		s.byID[rec.Script] = int32(len(s.scripts))
-		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), lines: rec.Lines})
+		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), text: rec.Text, lines: rec.Lines})
 	case *v8log.CodeCreation:
 		s.creation(rec)
 	case *v8log.SourceInfo:

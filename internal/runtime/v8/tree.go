@@ -34,6 +34,7 @@ type Trees struct {
 	buffer    []byte
 	names     map[int32]string // of functions of x
 	named     *index           // of names
+	texts     []int            // of the files
 }
 
 // A call is an inlined call of a log, checked.

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/jitcode"
+	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	dumps "github.com/jitinject/jitinject/jitdump"
 )
@@ -50,9 +52,15 @@ func pairLog(t testing.TB, log []byte, dump *jitdump.Dump) (*target, *index, pai
 	return g, x, found
 }
 
-// describe lets the dump's functions be described by their log.
-func (g *target) describe() {
-	g.jitdump.Describe(func(i int) bool { _, ok := g.functions[i]; return ok }, func() jitdump.TreeSource { return &Trees{functions: g.functions} })
+// describe lets the dump's functions be described by their logs. It demands that there are no
+// problems.
+func describe(t *testing.T, g *target, opts *config.Options) {
+	t.Helper()
+	a := &attacher{Logs: new(Logs), ctx: t.Context(), rec: &recording.Recording{In: new(recording.Input)}, opts: opts}
+	a.describe(g)
+	if len(a.Found.Problems) > 0 || len(a.Found.Notes) > 0 {
+		t.Errorf("got problems %v, notes %v; want none", a.Found.Problems, a.Found.Notes)
+	}
 }
 
 // stackAt returns the inlined functions at an offset of code, innermost first, each with its place:
@@ -113,7 +121,7 @@ func TestTree_SampleProgram(t *testing.T) {
 	} {
 		log, dump := sample(t, c.sample)
 		g, _, _ := pairLog(t, log, dump)
-		g.describe()
+		describe(t, g, &config.Options{EmbedSources: true})
 		r := dump.Reader()
 		seen := 0
 		for i := range dump.NumFunctions() {

@@ -135,6 +135,7 @@ func (t *target) adopt(x *index, found *pairing) {
 	for _, p := range found.pairs {
 		t.functions[p.function] = described{x, p.object}
 	}
+	t.indexes = append(t.indexes, x)
 }
 
 // report adds the problems of a log that is used.

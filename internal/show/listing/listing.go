@@ -226,7 +226,11 @@ func (l *Code) Fill(fn *jitcode.Function, texts *show.SourceTexts) {
 		if call.Parent >= 0 {
 			caller, depth[i] = fn.Inlines[call.Parent].Origin, depth[call.Parent]+1
 		}
-		if file := fn.Origins[caller].File; file >= 0 {
+		file := fn.Origins[caller].File
+		if call.Elsewhere {
+			file = call.File
+		}
+		if file >= 0 {
 			c.File = fn.Files[file]
 		}
 		c.Depth = depth[i]

@@ -1,0 +1,250 @@
+package v8
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/jitinject/jitinject/internal/format/sourcemap"
+	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump"
+)
+
+// Originals of transpiled scripts, by their source maps.
+
+// originals are the source maps of a dump's texts.
+type originals struct {
+	maps []*scriptMap // by number of the text; nil for texts without one
+}
+
+// A scriptMap is the source map of a text.
+type scriptMap struct {
+	*sourcemap.Map
+	line, column uint32            // where the script begins in the text: see script
+	files        []original        // by index in Sources
+	names        map[uint64]string // of functions, by nameKey of their start
+}
+
+// An original is an original file. An unknown one has no name.
+type original struct {
+	name string
+	text int // number in the description, or -1
+}
+
+// maxMaps bounds the memory of a dump's maps, in bytes.
+const maxMaps = 96 << 20
+
+// A mapLoader loads the source maps of a dump.
+type mapLoader struct {
+	*attacher
+	t      *target
+	list   []jitdump.DescribedText
+	texts  map[originalID]int // numbers in list
+	starts map[int32][]start  // of functions, by number of the text; nil before the first use
+	memory int
+
+	absent      int    // number of maps that are in no file
+	firstAbsent string // message about the first
+	full        int    // number of maps for which there was no memory
+}
+
+// An originalID is what makes texts of originals one.
+type originalID struct {
+	name   string
+	digest uint64
+	size   int
+}
+
+// loadMaps returns the originals of a dump, and its texts with those in maps. list has the texts of
+// its scripts. A map that cannot be used becomes a problem or a note.
+func (a *attacher) loadMaps(t *target, list []jitdump.DescribedText) (*originals, []jitdump.DescribedText) {
+	l := &mapLoader{attacher: a, t: t, list: list, texts: make(map[originalID]int)}
+	o := &originals{maps: make([]*scriptMap, len(list))}
+	seen := make([]bool, len(list))
+	for _, x := range t.indexes {
+		for i := range x.scripts {
+			s := &x.scripts[i]
+			if s.number == unknown || seen[s.number] || a.ctx.Err() != nil {
+				continue
+			}
+			seen[s.number] = true
+			m, err := l.load(x, s)
+			if err != nil {
+				a.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("its source map cannot be used: %v; its places are not mapped", err)})
+			}
+			o.maps[s.number] = m
+		}
+	}
+	if l.absent > 0 {
+		text := l.firstAbsent
+		if l.absent > 1 {
+			text += fmt.Sprintf(", and those of %d more scripts are in no file", l.absent-1)
+		}
+		a.Found.Note(text + "; places there are not mapped")
+	}
+	if l.full > 0 {
+		a.Found.Problem(report.Problem{File: t.path, Offset: -1, Text: fmt.Sprintf("its source maps need more than %d MiB; %d are left out", maxMaps>>20, l.full)})
+	}
+	return o, l.list
+}
+
+// load loads the map of a script. It is nil if the script names none, or one that is in no file.
+func (l *mapLoader) load(x *index, s *script) (*scriptMap, error) {
+	span, ok, err := mapComment(x.src, s.text)
+	if err != nil || !ok {
+		return nil, err
+	}
+	raw, err := v8log.ReadSpan(x.src, v8log.Span{Off: span.Off, Size: min(span.Size, v8log.MaxName)}, v8log.MaxName, nil)
+	if err != nil {
+		return nil, err
+	}
+	var src io.ReaderAt
+	var size int64
+	base := s.url
+	if isData(raw) {
+		src, size, err = dataOf(x.src, span, raw)
+	} else {
+		ref := string(v8log.AppendText(nil, raw))
+		if base, err = mapPath(s.url, ref); err != nil {
+			return nil, err
+		}
+		var file *mapFile
+		if file, err = l.openMap(l.t, s.url, base); err == errAbsent {
+			if l.absent++; l.absent == 1 {
+				l.firstAbsent = fmt.Sprintf("%s: its source map %s is in no file", quote.Printable(s.url), quote.Printable(base))
+			}
+			return nil, nil
+		}
+		if err == nil {
+			defer func() { file.now.Close(); file.now = nil }()
+			src = file
+			if st, serr := file.now.Stat(); serr == nil {
+				size = st.Size()
+			}
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", quote.Printable(base), err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := sourcemap.Read(src, size)
+	if err != nil {
+		return nil, err
+	}
+	if int(m.Lines()) > s.lines.Count() {
+		return nil, fmt.Errorf("it is of another text: it describes %d lines, the script has %d", m.Lines(), s.lines.Count())
+	}
+	if l.memory += m.Memory(); l.memory > maxMaps {
+		l.memory -= m.Memory()
+		l.full++
+		return nil, nil
+	}
+	if m.Damaged > 0 {
+		l.Found.Problem(report.Problem{File: s.url, Offset: -1, Text: fmt.Sprintf("%d places in its source map cannot be; they are not mapped", m.Damaged)})
+	}
+	sm := &scriptMap{Map: m, line: s.line, column: s.column}
+	for i := range m.Sources {
+		sm.files = append(sm.files, l.original(m, i, base))
+	}
+	if m.HasNames() {
+		if l.starts == nil {
+			l.starts = l.t.startsOf()
+		}
+		sm.names, err = functionNames(x, s, m, l.starts[s.number])
+	}
+	return sm, err
+}
+
+// original returns the i-th original file of a map with a path or URL. Its text becomes one of the
+// dump's.
+func (l *mapLoader) original(m *sourcemap.Map, i int, base string) original {
+	s := &m.Sources[i]
+	o := original{originalName(s.URL, base), -1}
+	if o.name == "" || !s.Content {
+		return o
+	}
+	id := originalID{o.name, s.Digest, s.Size}
+	n, ok := l.texts[id]
+	if !ok {
+		n = len(l.list)
+		l.texts[id] = n
+		l.list = append(l.list, jitdump.DescribedText{
+			Name: o.name, Path: pathOf(o.name), Size: s.Size, Text: func(w io.Writer) error { return m.WriteText(w, i) },
+		})
+	}
+	o.text = n
+	return o
+}
+
+// originalName returns the name of an original file with a URL in a map, which has a path or URL
+// itself. It is a path if it can be one.
+func originalName(ref, base string) string {
+	if ref == "" || sourcemap.Scheme(ref) != "" {
+		return jitdump.FileName(ref)
+	}
+	if scheme := sourcemap.Scheme(base); scheme != "" && scheme != "file" {
+		if b, err := url.Parse(base); err == nil && b.Host != "" {
+			if r, err := b.Parse(ref); err == nil {
+				return r.String()
+			}
+		}
+		return ref
+	}
+	if plain, err := url.PathUnescape(ref); err == nil && !strings.ContainsRune(plain, 0) {
+		ref = plain
+	}
+	if base = jitdump.FileName(base); path.IsAbs(ref) || !path.IsAbs(base) {
+		return path.Clean(ref)
+	}
+	return path.Join(path.Dir(base), ref)
+}
+
+// own returns the map of a text, and a place of the text in the script.
+func (o *originals) own(text int, line, column uint32) (*scriptMap, uint32, uint32) {
+	if text >= len(o.maps) || o.maps[text] == nil {
+		return nil, 0, 0
+	}
+	m := o.maps[text]
+	if line <= m.line {
+		return nil, 0, 0
+	}
+	if line -= m.line; line == 1 {
+		if column <= m.column {
+			return nil, 0, 0
+		}
+		column -= m.column
+	}
+	return m, line, column
+}
+
+// Original returns the original of a place in a text.
+func (o *originals) Original(text int, line, column uint32) (jitdump.Original, bool) {
+	m, line, column := o.own(text, line, column)
+	if m == nil {
+		return jitdump.Original{}, false
+	}
+	p, ok := m.Find(line, column)
+	if !ok || m.files[p.Source].name == "" {
+		return jitdump.Original{}, false
+	}
+	file := &m.files[p.Source]
+	return jitdump.Original{File: file.name, Text: file.text, Line: p.Line, Column: p.Column}, true
+}
+
+// OriginalName returns the original name of the function that begins at a place of a text.
+func (o *originals) OriginalName(text int, line, column uint32) string {
+	m, line, column := o.own(text, line, column)
+	if m == nil {
+		return ""
+	}
+	return m.names[startKey(line, column)]
+}
+
+// startKey is the key of a function's start in scriptMap.names.
+func startKey(line, column uint32) uint64 { return uint64(line)<<32 | uint64(column) }
