@@ -41,10 +41,14 @@ const issues = "https://github.com/jitinject/jitinject/issues"
 // Of explains the end of a process by its wait status, by what the runtime wrote, and by the CPU time
 // of the process. The limits of this process are those of that one.
 func Of(status unix.WaitStatus, words string, cpu time.Duration) *Crash {
-	if limit, used := ofCPU(cpu); status.Signaled() && (status.Signal() == unix.SIGXCPU || status.Signal() == unix.SIGKILL && used) {
+	limit, share := ofCPU(cpu)
+	killed := status.Signaled() && status.Signal() == unix.SIGKILL
+	switch {
+	case status.Signaled() && status.Signal() == unix.SIGXCPU, killed && share >= 0.9:
 		return &Crash{What: "the CPU time is used up" + limit, Advice: "raise the limit (ulimit -t)"}
-	}
-	if status.Signaled() && status.Signal() == unix.SIGKILL {
+	case killed && share >= 0.25:
+		return &Crash{What: "it was killed, as the kernel does at the limit of CPU time" + limit + " or when memory runs out", Advice: "raise the limit, or see dmesg, and memory.max of its cgroup"}
+	case killed:
 		return &Crash{What: "it was killed, as the kernel does when memory runs out", Advice: "see dmesg, and memory.max of its cgroup"}
 	}
 	// Traces have names of functions, which may be like the words.
@@ -75,15 +79,15 @@ func Of(status unix.WaitStatus, words string, cpu time.Duration) *Crash {
 	return &Crash{What: "a fault in jitinject: " + quote.Printable(first), Advice: "report it with all of this at " + issues, Trace: strings.Split(words, "\n")}
 }
 
-// ofCPU names the limit of CPU time, if there is one. used reports whether it is used up: the kernel
-// kills a process that reaches the hard limit. It counts in ticks, and the CPU time is exact, so
-// the two differ by some percent.
-func ofCPU(cpu time.Duration) (name string, used bool) {
+// ofCPU names the limit of CPU time, if there is one, and returns the used share of it. The kernel
+// kills a process that reaches the hard limit. It counts in ticks, and the CPU time is exact: on a
+// busy machine the two differ by half and more in the first seconds.
+func ofCPU(cpu time.Duration) (name string, share float64) {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_CPU, &limit) != nil || limit.Max == unix.RLIM_INFINITY {
-		return "", false
+		return "", 0
 	}
-	return fmt.Sprintf(" (ulimit -t is %d)", limit.Max), cpu.Seconds() >= 0.9*float64(limit.Max)
+	return fmt.Sprintf(" (ulimit -t is %d)", limit.Max), cpu.Seconds() / float64(limit.Max)
 }
 
 // String returns the sentence for users.

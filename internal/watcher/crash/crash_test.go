@@ -87,7 +87,8 @@ func TestCrashText_CPUTime(t *testing.T) {
 	}{
 		{unix.SIGKILL, limit - time.Second, fmt.Sprintf("the CPU time is used up (ulimit -t is %d); raise the limit (ulimit -t)", hard)},
 		{unix.SIGXCPU, limit / 2, fmt.Sprintf("the CPU time is used up (ulimit -t is %d); raise the limit (ulimit -t)", hard)},
-		{unix.SIGKILL, limit / 2, "it was killed, as the kernel does when memory runs out; see dmesg, and memory.max of its cgroup"},
+		{unix.SIGKILL, limit / 2, fmt.Sprintf("it was killed, as the kernel does at the limit of CPU time (ulimit -t is %d) or when memory runs out; raise the limit, or see dmesg, and memory.max of its cgroup", hard)},
+		{unix.SIGKILL, limit / 8, "it was killed, as the kernel does when memory runs out; see dmesg, and memory.max of its cgroup"},
 	} {
 		if got := Of(unix.WaitStatus(c.signal), "", c.cpu).String(); got != c.want {
 			t.Errorf("for %v after %v: got %q; want %q", c.signal, c.cpu, got, c.want)
