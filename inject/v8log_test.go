@@ -279,3 +279,26 @@ func TestV8Log_Cut(t *testing.T) {
 		t.Errorf("got %s; want 1 function of the log, 11 with lines, a note %q", asJSON(sum), want)
 	}
 }
+
+// Reading logs is a phase of its own. It ends with the last byte of the log.
+func TestV8Log_Progress(t *testing.T) {
+	const name = "isolate-0x1-8649-v8.log"
+	dir := placeLog(t, name)
+	st, err := os.Stat(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p inject.Progress
+	var got inject.ProgressState
+	runLog(t, dir, "out", func(o *inject.Options) {
+		o.Progress = &p
+		o.Log = func(_ int, line string) {
+			if line == "described: 1 logs" {
+				got = p.State()
+			}
+		}
+	})
+	if want := (inject.ProgressState{Phase: inject.PhaseLogs, Done: st.Size(), Total: st.Size()}); got != want {
+		t.Errorf("got %+v; want %+v", got, want)
+	}
+}
