@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 
@@ -48,6 +49,7 @@ type script struct {
 type object struct {
 	addr, size, time uint64 // time in microseconds of the isolate
 	key              uint64 // hash of the name, as in the dump
+	sum              uint64 // of its lists: it tells whether they have changed
 	isolate          int32
 	function         int32 // index of its own function
 	script           int32
@@ -263,13 +265,29 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		addr: p.addr, size: p.size, time: p.time, key: logKey(p.text, p.before+n.function), isolate: int32(s.isolates - 1), function: own, script: at,
 		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),
 	}
-	if !s.resolve(i) {
+	if !s.resolve(i) || !s.sumLists(&o) {
 		return
 	}
 	o.last = int32(len(s.inlined))
 	if s.keep(i.Offset, objectMemory) {
 		s.objects = append(s.objects, o)
 	}
+}
+
+// sumLists sets o.sum. Longer lists than those that are worth reading have none.
+func (s *scanner) sumLists(o *object) bool {
+	for _, span := range []v8log.Span{o.positions, o.calls} {
+		if span.Size > v8log.MaxList {
+			continue
+		}
+		var err error
+		if s.list, err = v8log.ReadSpan(s.src, span, v8log.MaxList, s.list); err != nil {
+			s.addDamage(err)
+			return false
+		}
+		o.sum += maphash.Bytes(seed, s.list)
+	}
+	return true
 }
 
 // resolve appends the inlined functions of code to s.inlined.
