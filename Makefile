@@ -32,8 +32,8 @@ GO_LDFLAGS = -X main.buildVersion=$(VERSION) $(GO_ENTRY)
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZ        = ./jitdump:FuzzReader ./internal/format/monolog:FuzzReader ./internal/format/sourcemap:FuzzRead ./internal/runtime/v8:FuzzScriptMap ./perfdata:FuzzOpen ./perfdata:FuzzPipe ./perfdata:FuzzDecodeSample ./internal/runtime/jitdump:FuzzScan ./internal/runtime/mono:FuzzMonoLog ./internal/jitobj:FuzzBuild \
-              ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/show/showv8:FuzzLog ./internal/format/xrayfdr:FuzzReader ./internal/format/j9meta:FuzzDecode \
-              ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay \
+              ./internal/cfi:FuzzSynthesize ./internal/ehframe:FuzzCheck ./internal/cfi:FuzzInterpreterRows ./internal/elfcore:FuzzOpen ./internal/show:FuzzShow ./internal/show/showj9:FuzzOpenJ9 ./internal/show/showv8:FuzzLog ./internal/format/xrayfdr:FuzzReader ./internal/format/v8log:FuzzReader ./internal/format/j9meta:FuzzDecode \
+              ./internal/xraymap:FuzzRead ./internal/runtime/xray:FuzzXRay ./internal/runtime/v8:FuzzTree \
               ./internal/verify/checkdump:FuzzDump ./internal/verify/checkmono:FuzzLog ./internal/verify/checkxray:FuzzTrace ./internal/verify/checkj9:FuzzMetadata \
               ./internal/verify/checkv8:FuzzLog ./internal/verify/checkrecording:FuzzRecording ./internal/verify/checkobject:FuzzObject ./agent/jvmti/test:FuzzAgent
 # Whole runs, of which each takes milliseconds.

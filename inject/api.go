@@ -123,6 +123,7 @@ const (
 	PhaseOpen    = report.PhaseOpen
 	PhaseSurvey  = report.PhaseSurvey
 	PhaseScan    = report.PhaseScan
+	PhaseLogs    = report.PhaseLogs
 	PhaseSamples = report.PhaseSamples
 	PhaseObjects = report.PhaseObjects
 	PhaseWrite   = report.PhaseWrite

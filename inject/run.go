@@ -102,6 +102,7 @@ func runTwice(ctx context.Context, in *recording.Input, opts *config.Options, su
 	}
 	defer described.Close()
 	sum.Add(described.Found)
+	opts.Logf(2, "described: %d logs", described.Len())
 
 	code, found, err := codebytes.Resolve(rec, dumps, opts)
 	if err != nil {

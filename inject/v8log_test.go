@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -280,5 +281,88 @@ func TestV8Log_Cut(t *testing.T) {
 	want := fmt.Sprintf("it ends inside a line, at offset %#x", at)
 	if d := sum.Dumps[0]; d.Inlining != 1 || d.WithLines != 11 || len(d.Logs) != 1 || d.Logs[0].Paired != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], want) {
 		t.Errorf("got %s; want 1 function of the log, 11 with lines, a note %q", asJSON(sum), want)
+	}
+}
+
+// Reading logs is a phase of its own. It ends with the last byte of the log.
+func TestV8Log_Progress(t *testing.T) {
+	const name = "isolate-0x1-8649-v8.log"
+	dir := placeLog(t, name)
+	st, err := os.Stat(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p inject.Progress
+	var got inject.ProgressState
+	runLog(t, dir, "out", func(o *inject.Options) {
+		o.Progress = &p
+		o.Log = func(_ int, line string) {
+			if line == "described: 1 logs" {
+				got = p.State()
+			}
+		}
+	})
+	if want := (inject.ProgressState{Phase: inject.PhaseLogs, Done: st.Size(), Total: st.Size()}); got != want {
+		t.Errorf("got %+v; want %+v", got, want)
+	}
+}
+
+// A log that changes after it was read first costs what it described, and each function a message.
+// The functions have the lines of the dump.
+func TestV8Log_ChangesDuringRun(t *testing.T) {
+	const name = "isolate-0x1-8649-v8.log"
+	other, err := os.ReadFile("../internal/format/v8log/testdata/node25.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, want string
+		change     func(f *os.File, size int64) error
+	}{
+		{"emptied", "has shrunk since it was read first", func(f *os.File, _ int64) error { return f.Truncate(0) }},
+		{"cut", "has shrunk since it was read first", func(f *os.File, size int64) error { return f.Truncate(size / 2) }},
+		{"of another run", "has changed since it was read first", func(f *os.File, _ int64) error { _, err := f.WriteAt(other, 0); return err }},
+		{"zeroed", "has changed since it was read first", func(f *os.File, size int64) error { _, err := f.WriteAt(make([]byte, size), 0); return err }},
+		{"longer", "", func(f *os.File, size int64) error { _, err := f.WriteAt([]byte("code-cre"), size); return err }},
+		{"removed", "", func(f *os.File, _ int64) error { return os.Remove(f.Name()) }},
+	} {
+		dir := placeLog(t, name)
+		plain := runLog(t, dir, "before", nil)
+		var failed error
+		sum := runLog(t, dir, "out", func(o *inject.Options) {
+			o.Log = func(_ int, line string) {
+				if line != "described: 1 logs" {
+					return
+				}
+				f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
+				if err != nil {
+					failed = err
+					return
+				}
+				st, err := f.Stat()
+				failed = errors.Join(err, c.change(f, st.Size()), f.Close())
+			}
+		})
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		got, want := sum.Dumps[0], plain.Dumps[0]
+		if got.WithLines != want.WithLines || sum.Complete() != (c.want == "") {
+			t.Errorf("%s: got %s; want %d functions with lines", c.name, asJSON(sum), want.WithLines)
+		}
+		if c.want == "" {
+			if got.Inlining != 4 {
+				t.Errorf("%s: got %d functions with inlined calls; want 4", c.name, got.Inlining)
+			}
+			continue
+		}
+		if got.Inlining == 4 || len(sum.Problems) == 0 {
+			t.Errorf("%s: got %d functions with inlined calls, problems %v; want less than 4, and problems", c.name, got.Inlining, sum.Problems)
+		}
+		for _, p := range sum.Problems {
+			if text := p.String(); !strings.Contains(text, name) || !strings.Contains(text, c.want) || !strings.Contains(text, "the lines of the dump are used") {
+				t.Errorf("%s: got problem %s; want the log's name, and %q", c.name, text, c.want)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ const (
 	PhaseOpen    Phase = iota // opening files
 	PhaseSurvey               // walking the recording; bytes of it
 	PhaseScan                 // walking one dump after the other; bytes of each
+	PhaseLogs                 // reading one log after the other, of V8; bytes of each
 	PhaseSamples              // walking the recording again, for its samples; bytes of it
 	PhaseObjects              // making objects; functions
 	PhaseWrite                // writing the result; bytes of the recording, and of traces
@@ -32,6 +33,8 @@ func (p Phase) String() string {
 		return "reading the recording"
 	case PhaseScan:
 		return "reading dumps"
+	case PhaseLogs:
+		return "reading logs"
 	case PhaseSamples:
 		return "reading samples"
 	case PhaseObjects:

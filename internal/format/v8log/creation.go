@@ -96,6 +96,10 @@ func (r *Reader) continueName(c *CodeCreation) {
 		if whole && r.cutFunction(c) && (!doubtful || r.sourceFollows(c)) {
 			return
 		}
+		if whole && r.err != nil && r.err != io.EOF {
+			r.ended = false // the next line cannot be read
+			return
+		}
 		if !whole && r.err != nil && (r.err != io.EOF || !doubtful) {
 			return // the file cannot be read, or ends in the name
 		}
@@ -135,6 +139,9 @@ func beginsRecord(line []byte) bool {
 func (r *Reader) sourceFollows(c *CodeCreation) bool {
 	want := fmt.Appendf(nil, "code-source-info,%#x,", c.Address)
 	got := make([]byte, len(want))
-	n, _ := r.src.ReadAt(got, r.at)
+	n, err := r.src.ReadAt(got, r.at)
+	if n < len(got) && err != nil && err != io.EOF {
+		r.err, r.lo = fmt.Errorf("offset %#x: %w", r.at, err), r.hi
+	}
 	return bytes.Equal(got[:n], want)
 }

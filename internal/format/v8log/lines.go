@@ -148,10 +148,13 @@ func (t *linesOf) endLine() {
 	t.line()
 }
 
+// maxLines bounds the lines of a text. Their starts need some 10 MB.
+const maxLines = 8 << 20
+
 // line records a line up to the current unit. Offsets in V8's logs have 31 bits, so later lines are
 // not needed.
 func (t *linesOf) line() {
-	if t.unit > math.MaxInt32 {
+	if t.unit > math.MaxInt32 || t.count > maxLines {
 		return
 	}
 	if t.count%markEvery == 0 {

@@ -61,9 +61,14 @@ const (
 	MaxName    = 1<<16 - 1 // of code or a URL; longer ones are damage
 )
 
-// NewReader returns a reader of the log in src. It fails with ErrNotLog for other files.
+// NewReader returns a reader of the log in src. It fails with ErrNotLog for other files, and if src
+// cannot be read.
 func NewReader(src io.ReaderAt) (*Reader, error) {
-	if !IsLog(src) {
+	var head [len(firstKind) + 1]byte
+	if n, err := src.ReadAt(head[:], 0); n < len(head) && err != nil && err != io.EOF {
+		return nil, fmt.Errorf("offset 0: %w", err)
+	}
+	if string(head[:]) != firstKind+"," {
 		return nil, ErrNotLog
 	}
 	return &Reader{src: src, buf: make([]byte, bufferSize), Cut: -1}, nil
@@ -232,9 +237,9 @@ func ReadSpan(src io.ReaderAt, s Span, max int64, into []byte) ([]byte, error) {
 	into = into[:s.Size]
 	if n, err := src.ReadAt(into, s.Off); n < len(into) {
 		if err == nil || err == io.EOF {
-			err = io.ErrUnexpectedEOF
+			return nil, fmt.Errorf("offset %#x: the log has shrunk since it was read first: %w", s.Off, io.ErrUnexpectedEOF)
 		}
-		return nil, fmt.Errorf("offset %#x: the log has shrunk since it was read first: %w", s.Off, err)
+		return nil, fmt.Errorf("offset %#x: %w", s.Off, err)
 	}
 	return into, nil
 }

@@ -45,6 +45,9 @@ func (l *Logs) Close() {
 	}
 }
 
+// Len returns the number of logs that are used.
+func (l *Logs) Len() int { return len(l.files) }
+
 // Of returns the logs of a dump.
 func (l *Logs) Of(d *model.Dump) []report.LogSummary { return l.of[d] }
 

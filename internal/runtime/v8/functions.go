@@ -1,6 +1,10 @@
 package v8
 
-import "github.com/jitinject/jitinject/internal/format/v8log"
+import (
+	"hash/maphash"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+)
 
 // A function is a function of a script.
 type function struct {
@@ -72,7 +76,7 @@ func newIdentities(functions *functionList) identities {
 // slotOf returns the slot of an address, or else the slot where it would be added.
 func (m *identities) slotOf(sfi uint64) (slot int, found bool) {
 	mask := len(m.slots) - 1
-	slot = int(sfi*0x9e3779b97f4a7c15>>32) & mask
+	slot = int(maphash.Comparable(seed, sfi)) & mask // whoever made the log cannot choose equal slots
 	gone := -1
 	for ; m.slots[slot] != freeSlot; slot = (slot + 1) & mask {
 		if v := m.slots[slot]; v == goneSlot {

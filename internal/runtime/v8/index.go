@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 
@@ -50,6 +51,7 @@ type script struct {
 type object struct {
 	addr, size, time uint64 // time in microseconds of the isolate
 	key              uint64 // hash of the name, as in the dump
+	sum              uint64 // of its lists: it tells whether they have changed
 	isolate          int32
 	function         int32 // index of its own function
 	script           int32
@@ -84,7 +86,6 @@ const maxPending = 16
 // A scanner reads a log into an index.
 type scanner struct {
 	*index
-	reader  *v8log.Reader
 	wanted  map[place]int   // number of loads of the dump
 	byID    map[int32]int32 // indexes of scripts of this isolate
 	current identities
@@ -93,19 +94,40 @@ type scanner struct {
 	list    []byte
 }
 
-// readIndex reads a log. wanted has the places of the dump's optimized code. It fails if the log
-// cannot be read. Damaged lines are left out.
-func readIndex(ctx context.Context, src io.ReaderAt, name string, wanted map[place]int) (*index, error) {
-	r, err := v8log.NewReader(src)
+// A reading is a log to be read.
+type reading struct {
+	ctx    context.Context
+	src    io.ReaderAt
+	name   string           // of the log, for messages
+	wanted map[place]int    // number of loads of the dump
+	watch  func(done int64) // if not nil, gets the number of bytes that are read
+	done   int64
+}
+
+// ReadAt reads the log from its beginning to its end. It fails when ctx is done: the reader of the
+// log asks for a block of a few hundred kilobytes at a time, however long the lines are.
+func (l *reading) ReadAt(b []byte, off int64) (int, error) {
+	if err := l.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := l.src.ReadAt(b, off)
+	if end := off + int64(n); l.watch != nil && end > l.done {
+		l.done = end
+		l.watch(end)
+	}
+	return n, err
+}
+
+// index reads the log. It fails if the log cannot be read, or if ctx is done. Damaged lines are
+// left out.
+func (l *reading) index() (*index, error) {
+	r, err := v8log.NewReader(l)
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{index: &index{src: src, name: name, cut: -1, full: -1}, reader: r, wanted: wanted}
+	s := &scanner{index: &index{src: l.src, name: l.name, cut: -1, full: -1}, wanted: l.wanted}
 	s.beginIsolate()
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	for {
 		rec, err := r.Next()
 		if err == io.EOF {
 			break
@@ -245,13 +267,29 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 		addr: p.addr, size: p.size, time: p.time, key: logKey(p.text, p.before+n.function), isolate: int32(s.isolates - 1), function: own, script: at,
 		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),
 	}
-	if !s.resolve(i) {
+	if !s.resolve(i) || !s.sumLists(&o) {
 		return
 	}
 	o.last = int32(len(s.inlined))
 	if s.keep(i.Offset, objectMemory) {
 		s.objects = append(s.objects, o)
 	}
+}
+
+// sumLists sets o.sum. Longer lists than those that are worth reading have none.
+func (s *scanner) sumLists(o *object) bool {
+	for _, span := range []v8log.Span{o.positions, o.calls} {
+		if span.Size > v8log.MaxList {
+			continue
+		}
+		var err error
+		if s.list, err = v8log.ReadSpan(s.src, span, v8log.MaxList, s.list); err != nil {
+			s.addDamage(err)
+			return false
+		}
+		o.sum += maphash.Bytes(seed, s.list)
+	}
+	return true
 }
 
 // resolve appends the inlined functions of code to s.inlined.

@@ -54,7 +54,10 @@ func functionNames(x *index, s *script, m *sourcemap.Map, starts []start) (map[u
 	names := make(map[uint64]string)
 	for i := range starts {
 		st := &starts[i]
-		name := st.index.readName(st.function)
+		name, err := st.index.readName(st.function)
+		if err != nil {
+			return nil, err
+		}
 		prefix := ""
 		for _, accessor := range []string{"get ", "set "} {
 			if rest, ok := strings.CutPrefix(name, accessor); ok {

@@ -2,6 +2,8 @@ package v8
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"hash/maphash"
 	"strconv"
 
@@ -104,28 +106,62 @@ func logKey(name []byte, escaped int) uint64 {
 	return k.sum()
 }
 
-// maxNames bounds the names that are remembered.
-const maxNames = 10000
+// maxNames bounds the names that are remembered, and maxNameBytes their size in bytes. The functions
+// of one description have names of at most maxNameBytes, too.
+const (
+	maxNames     = 10000
+	maxNameBytes = 4 << 20
+)
 
 // name returns the name of a function.
-func (t *Trees) name(fn int32) string {
-	if t.named != t.x || len(t.names) >= maxNames {
-		t.named, t.names = t.x, make(map[int32]string)
+func (t *Trees) name(fn int32) (string, error) {
+	if t.named != t.x || len(t.names) >= maxNames || t.nameBytes >= maxNameBytes {
+		t.named, t.names, t.nameBytes = t.x, make(map[int32]string), 0
 	}
 	name, ok := t.names[fn]
 	if !ok {
-		name = t.x.readName(fn)
+		var err error
+		if name, err = t.x.readName(fn); err != nil {
+			return "", err
+		}
 		t.names[fn] = name
+		t.nameBytes += len(name)
 	}
-	return name
+	return name, nil
 }
 
-// readName reads the name of a function from the log. It is "" if the function has none, or if the
-// log cannot be read again.
-func (x *index) readName(fn int32) string {
-	b, err := v8log.ReadSpan(x.src, x.functions.at(fn).name.span(), v8log.MaxName, nil)
-	if err != nil {
-		return ""
+// listName returns the name of a function for the description. After an error, which it keeps in
+// t.err, it returns "".
+func (t *Trees) listName(fn int32) []byte {
+	if t.err != nil {
+		return nil
 	}
-	return string(b)
+	name, err := t.name(fn)
+	if t.listBytes += len(name); err == nil && t.listBytes > maxNameBytes {
+		err = fmt.Errorf("%s: functions that are inlined into one have names of more than %d bytes", v8log.FormatName, maxNameBytes)
+	}
+	t.err = err
+	return []byte(name)
+}
+
+// errChanged is the error for a log that has other contents than when it was read first.
+var errChanged = errors.New("the log has changed since it was read first")
+
+// readName reads the name of a function from the log. It is "" if the function has none. It fails if
+// the log cannot be read again, or if no name is there any more: it is between a comma and a space.
+func (x *index) readName(fn int32) (string, error) {
+	at := x.functions.at(fn).name.span()
+	if at.Size == 0 {
+		return "", nil
+	}
+	b, err := v8log.ReadSpan(x.src, v8log.Span{Off: at.Off - 1, Size: at.Size + 2}, v8log.MaxName+2, nil)
+	if err != nil {
+		return "", err
+	}
+	name, after := bytes.CutPrefix(b, []byte{','})
+	name, before := bytes.CutSuffix(name, []byte{' '})
+	if !after || !before {
+		return "", fmt.Errorf("offset %#x: %w", at.Off, errChanged)
+	}
+	return string(name), nil
 }

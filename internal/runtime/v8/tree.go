@@ -3,6 +3,7 @@ package v8
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/format/v8log"
@@ -30,11 +31,14 @@ type Trees struct {
 	path      []int32 // calls from the outermost one to the current one
 	since     []uint32
 	chain     []int32
-	ranges    [][]jitdump.CodeRange // of each call
-	buffer    []byte
+	ranges    []codeRange      // of all calls
+	lists     [2][]byte        // positions and calls
 	names     map[int32]string // of functions of x
+	nameBytes int              // size of names
 	named     *index           // of names
 	texts     []int            // of the files
+	listBytes int              // size of names in info
+	err       error            // of reading a name
 }
 
 // A call is an inlined call of a log, checked.
@@ -44,6 +48,15 @@ type call struct {
 	parent   int32 // index of a usable call, or v8log.None
 	state    callState
 	depth    int32 // of usable calls, from 0
+
+	first, last int32 // of its ranges: indexes in Trees.ranges plus 1, or 0 without any
+	count       int32 // of its ranges
+}
+
+// A codeRange is a range of the code of a call.
+type codeRange struct {
+	jitdump.CodeRange
+	next int32 // of the same call: index plus 1, or 0 after the last one
 }
 
 // missing is the function of a call whose index is outside the list of functions.
@@ -84,17 +97,33 @@ func (t *Trees) Tree(number int, size uint64) (info *jitdump.DebugInfo2, problem
 	}
 	t.begin(o)
 	t.cover(o, size)
-	t.emit()
+	if t.err == nil && len(t.ranges) > jitdump.MaxRanges {
+		t.err = fmt.Errorf("%s: code-source-info at offset %#x: inlined calls have more than %d ranges of code", v8log.FormatName, o.positions.Off, jitdump.MaxRanges)
+	}
+	if t.err == nil {
+		t.emit()
+	}
+	if t.err != nil {
+		return nil, nil, t.x.problem(fmt.Errorf("%w; the lines of the dump are used", t.err))
+	}
 	return &t.info, t.problem(o), nil
 }
 
-// read reads the lists of a code object, and checks its calls.
+// read reads the lists of a code object, and checks its calls. It fails if they are not as they
+// were.
 func (t *Trees) read(o *object) (err error) {
 	t.positions, t.calls, t.faults = t.positions[:0], t.calls[:0], faults{}
-	if t.buffer, err = v8log.ReadSpan(t.x.src, o.positions, v8log.MaxList, t.buffer); err != nil {
-		return err
+	sum := uint64(0)
+	for i, span := range []v8log.Span{o.positions, o.calls} {
+		if t.lists[i], err = v8log.ReadSpan(t.x.src, span, v8log.MaxList, t.lists[i]); err != nil {
+			return err
+		}
+		sum += maphash.Bytes(seed, t.lists[i])
 	}
-	for p, err := range v8log.Positions(t.buffer, o.positions.Off) {
+	if sum != o.sum {
+		return fmt.Errorf("offset %#x: %w", o.positions.Off, errChanged)
+	}
+	for p, err := range v8log.Positions(t.lists[0], o.positions.Off) {
 		if err != nil {
 			return err
 		}
@@ -104,11 +133,8 @@ func (t *Trees) read(o *object) (err error) {
 	if !slices.IsSortedFunc(t.positions, byOffset) {
 		slices.SortStableFunc(t.positions, byOffset)
 	}
-	if t.buffer, err = v8log.ReadSpan(t.x.src, o.calls, v8log.MaxList, t.buffer); err != nil {
-		return err
-	}
 	inlined := t.x.inlined[o.first:o.last]
-	for c, err := range v8log.Calls(t.buffer, o.calls.Off) {
+	for c, err := range v8log.Calls(t.lists[1], o.calls.Off) {
 		if err != nil {
 			return err
 		}
@@ -191,16 +217,21 @@ func (t *Trees) decide(c *call) {
 	}
 }
 
+// maxReused is how many entries a table may have had to be used for the next function. To clear a
+// larger one takes longer than to make one.
+const maxReused = 1024
+
 // begin begins the description of a function.
 func (t *Trees) begin(o *object) {
 	n := &t.info
 	n.Files, n.Names, n.Functions = n.Files[:0], n.Names[:0], n.Functions[:0]
 	n.Calls, n.Ranges, n.Lines = n.Calls[:0], n.Ranges[:0], n.Lines[:0]
-	if t.listed == nil {
+	if t.listed == nil || len(t.listed) > maxReused || len(t.files) > maxReused {
 		t.listed, t.files = make(map[int32]uint32), make(map[int32]uint32)
 	}
 	clear(t.listed)
 	clear(t.files)
+	t.listBytes, t.err = 0, nil
 	t.own = o.script
 	t.list(o.function)
 }
@@ -213,7 +244,7 @@ func (t *Trees) list(fn int32) uint32 {
 		line, column := t.x.scripts[f.script].position(f.start)
 		i = uint32(len(t.info.Functions))
 		t.listed[fn] = i
-		t.info.Names = append(t.info.Names, []byte(t.name(fn)))
+		t.info.Names = append(t.info.Names, t.listName(fn))
 		t.info.Functions = append(t.info.Functions, jitdump.SourceFunction{Name: i, File: t.file(f.script), Line: line, Column: column - 1})
 	}
 	return i
@@ -232,14 +263,11 @@ func (t *Trees) file(s int32) uint32 {
 
 // cover makes the lines, and finds the code of each call.
 func (t *Trees) cover(o *object, size uint64) {
-	for i := range t.ranges {
-		t.ranges[i] = t.ranges[i][:0]
-	}
-	for len(t.ranges) < len(t.calls) {
-		t.ranges = append(t.ranges, nil)
-	}
-	t.path, t.since = t.path[:0], t.since[:0]
+	t.ranges, t.path, t.since = t.ranges[:0], t.path[:0], t.since[:0]
 	for i, p := range t.positions {
+		if len(t.ranges) > jitdump.MaxRanges {
+			return
+		}
 		if uint64(p.CodeOffset) >= size {
 			t.faults.beyond++
 			continue
@@ -286,8 +314,7 @@ func (t *Trees) enter(at int32, off uint32) {
 	}
 	for k := same; k < len(t.path); k++ {
 		if from := t.since[k]; off > from {
-			i := t.path[k]
-			t.ranges[i] = append(t.ranges[i], jitdump.CodeRange{Start: from, Size: off - from})
+			t.addRange(&t.calls[t.path[k]], jitdump.CodeRange{Start: from, Size: off - from})
 		}
 	}
 	t.path, t.since = t.path[:same], t.since[:same]
@@ -296,11 +323,24 @@ func (t *Trees) enter(at int32, off uint32) {
 	}
 }
 
+// addRange adds a range to the code of a call.
+func (t *Trees) addRange(c *call, r jitdump.CodeRange) {
+	t.ranges = append(t.ranges, codeRange{CodeRange: r})
+	n := int32(len(t.ranges))
+	if c.last == 0 {
+		c.first = n
+	} else {
+		t.ranges[c.last-1].next = n
+	}
+	c.last = n
+	c.count++
+}
+
 // emit writes the calls that have code, callers first.
 func (t *Trees) emit() {
 	children := make(map[int32][]int32)
 	for i := len(t.calls) - 1; i >= 0; i-- { // the stack reverses them
-		if len(t.ranges[i]) > 0 {
+		if t.calls[i].count > 0 {
 			children[t.calls[i].parent] = append(children[t.calls[i].parent], int32(i))
 		}
 	}
@@ -311,9 +351,11 @@ func (t *Trees) emit() {
 		c := &t.calls[i]
 		line, column := t.callerScript(c).position(c.offset)
 		t.info.Calls = append(t.info.Calls, jitdump.InlineCall{
-			Depth: uint32(c.depth), RangeCount: uint32(len(t.ranges[i])), Function: t.list(c.function), Line: line, Column: column - 1,
+			Depth: uint32(c.depth), RangeCount: uint32(c.count), Function: t.list(c.function), Line: line, Column: column - 1,
 		})
-		t.info.Ranges = append(t.info.Ranges, t.ranges[i]...)
+		for k := c.first; k != 0; k = t.ranges[k-1].next {
+			t.info.Ranges = append(t.info.Ranges, t.ranges[k-1].CodeRange)
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ func (a *attacher) use(file *sys.File, path string, targets []*target, named boo
 	var refusal error
 	for _, t := range targets {
 		t.prepare()
-		x, err := readIndex(a.ctx, file, filepath.Base(path), t.wanted)
+		a.opts.Progress.Begin(report.PhaseLogs, info.Size())
+		read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: t.wanted, watch: a.opts.Progress.Set}
+		x, err := read.index()
 		if a.ctx.Err() != nil {
 			file.Close()
 			return a.ctx.Err()
