@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -69,6 +70,9 @@ func endOf(args []string, c *crash.Crash, own bool, stdout *os.File, stderr *con
 		flags := newFlags(&o)
 		parse(flags, levels(args), nil, io.Discard)
 		what := "nothing was written"
+		if files.Complete && o.cache != "" {
+			files.Left = strings.TrimPrefix(files.Left+"; perhaps not all objects are in the build-id cache: inject again", "; ")
+		}
 		switch {
 		case files.Complete && files.Left != "":
 			what, code = "the result is complete, but "+files.Left, exitIncomplete

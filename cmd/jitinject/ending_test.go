@@ -93,3 +93,22 @@ func TestEnding_NamesWhatIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// The build-id cache is filled after the result is in its place: a crash may come before its end.
+func TestEnding_NamesUnfilledCache(t *testing.T) {
+	for option, want := range map[string]string{
+		"":                   "the result is complete\n",
+		"--buildid-cache=/c": "the result is complete, but perhaps not all objects are in the build-id cache: inject again\n",
+	} {
+		memory := watcher.Memory()
+		clear(memory[:4096])
+		journal.Begin(memory)
+		journal.Keep()
+		var out bytes.Buffer
+		code := endOf([]string{"inject", option}, &crash.Crash{What: "a fault"}, false, nil, newConsole("jitinject", &out))
+		journal.Begin(make([]byte, 4096))
+		if code != exitIncomplete || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%q: got %d, %q; want %d, %q", option, code, out.String(), exitIncomplete, want)
+		}
+	}
+}

@@ -46,7 +46,9 @@ func runInject(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	if err := o.takeRecording(flags); err != nil {
 		return refuse(flags, stderr, err)
 	}
-	o.streams(flags, stdin, stdout, stderr)
+	if err := o.streams(flags, stdin, stdout, stderr); err != nil {
+		return failed(&o, err, stdout, stderr)
+	}
 	if err := o.check(flags); errors.As(err, new(wrongFile)) {
 		return failed(&o, err, stdout, stderr)
 	} else if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,15 +18,22 @@ import (
 // stands in a pipeline if a recording comes from standard input; else it is for files,
 // whatever reads what it says: programs are started by scripts, over ssh and by cron, with
 // pipes that are nobody's recordings. With an input that was named, the result goes into
-// a pipe, as perf inject's does.
-func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.Writer) {
-	if !fs.Changed("input") && isRecording(stdin, stderr) {
-		o.input = "-"
+// a pipe, as perf inject's does. It fails if it cannot tell what standard input is.
+func (o *options) streams(fs *pflag.FlagSet, stdin, stdout *os.File, stderr io.Writer) error {
+	if !fs.Changed("input") {
+		is, err := isRecording(stdin, stderr)
+		if err != nil {
+			return fmt.Errorf("standard input cannot be looked at: %w; name the recording with -i", err)
+		}
+		if is {
+			o.input = "-"
+		}
 	}
 	if !fs.Changed("output") && o.summary != "json" && (o.input == "-" && isStream(stdout) || fs.Changed("input") && hasMode(stdout, unix.S_IFIFO)) {
 		o.output = "-"
 	}
 	o.defaultInput, o.defaultOutput = !fs.Changed("input"), !fs.Changed("output")
+	return nil
 }
 
 // patience is how long a recording may take to come before the user is told.
@@ -46,15 +54,23 @@ const magic, magicSwapped = "PERFILE2", "2ELIFREP"
 
 // isRecording reports whether a recording comes from standard input: it may also be the
 // script that a shell reads, or the list that a loop goes through. Nothing is taken out of
-// it. A pipe is waited for.
-func isRecording(f *os.File, stderr io.Writer) bool {
+// it. A pipe is waited for. It fails if the system does, and not if there is no standard input.
+func isRecording(f *os.File, stderr io.Writer) (bool, error) {
+	if f == nil {
+		return false, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return false, ignore(err, unix.EBADF)
+	}
 	var begin [len(magic)]byte
-	switch {
-	case hasMode(f, unix.S_IFREG):
-		n, _ := f.ReadAt(begin[:], 0)
-		return isMagic(begin[:n])
-	case !isPipe(f):
-		return false
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		n, err := unix.Pread(int(f.Fd()), begin[:], 0)
+		return isMagic(begin[:max(n, 0)]), ignore(err, unix.EBADF, unix.EINVAL, unix.ESPIPE) // not for reading
+	case unix.S_IFIFO, unix.S_IFSOCK:
+	default:
+		return false, nil
 	}
 	if !readable(f, patience) {
 		fmt.Fprintf(stderr, "jitinject: waiting for a recording on standard input; -i perf.data reads the file\n")
@@ -63,21 +79,34 @@ func isRecording(f *os.File, stderr io.Writer) bool {
 	}
 	for {
 		n, err := peek(f, begin[:])
-		if err != nil || n == 0 { // it has ended, or may have something else
-			return false
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 { // it has ended, or has something else
+			return false, ignore(err, unix.EBADF, unix.EAGAIN, unix.ENOTCONN, unix.ECONNRESET)
 		}
 		if n == len(begin) || !strings.HasPrefix(magic, string(begin[:n])) && !strings.HasPrefix(magicSwapped, string(begin[:n])) {
 			is := isMagic(begin[:n])
 			if !is {
 				fmt.Fprintf(stderr, "jitinject: what comes from standard input is no recording; reading perf.data\n")
 			}
-			return is
+			return is, nil
 		}
 		if over(f) {
-			return false
+			return false, nil
 		}
 		time.Sleep(time.Millisecond) // the rest of it will come
 	}
+}
+
+// ignore returns err, or nil for the given ones, which say that a file has nothing to read.
+func ignore(err error, known ...unix.Errno) error {
+	for _, e := range known {
+		if errors.Is(err, e) {
+			return nil
+		}
+	}
+	return err
 }
 
 func isMagic(b []byte) bool { return string(b) == magic || string(b) == magicSwapped }
