@@ -47,6 +47,9 @@ var faultModes = []faultMode{
 	{name: "sources", args: "-i perf.data -o out.data --sources new/sources"},
 	{name: "Mono", args: "-i perf.data -o out.data", make: stageMono},
 	{name: "XRay", args: "-i perf.data -o out.data xray-log.calls", make: stageXRay},
+	{name: "V8 log", args: "-i perf.data -o out.data", make: stageV8Log("isolate-0x1-4711-v8.log")},
+	{name: "V8 log, bundle", args: "-i perf.data -o out.data --bundle", make: stageV8Log("isolate-0x1-4711-v8.log")},
+	{name: "V8 log, named", args: "-i perf.data -o out.data named.log", make: stageV8Log("named.log")},
 }
 
 func TestFaults_EveryCall(t *testing.T) {

@@ -33,6 +33,8 @@ type scene struct {
 	now  uint64
 	dump bytes.Buffer
 	w    *jitdump.Writer
+
+	files []string // named on the command line, beside the recording
 }
 
 func newScene(t testing.TB) *scene {

@@ -82,26 +82,29 @@ func TestWork_TwiceTheInput(t *testing.T) {
 				tried = modes[i%len(modes):][:1]
 			}
 			for _, mode := range tried {
-				t.Run(mode.name, func(t *testing.T) {
-					t.Parallel()
-					small, code := in.run(t, mode, in.n)
-					large, again := in.run(t, mode, 2*in.n)
-					if code != again {
-						t.Fatalf("got exit code %d with %d, %d with %d; want equal ones", code, in.n, again, 2*in.n)
-					}
-					t.Logf("exit code %d; %d statements with %d, %d with %d: %.2f times as many", code, small.sum(), in.n, large.sum(), 2*in.n, float64(large.sum())/float64(small.sum()))
-					if large.sum()-small.sum() < least*in.n {
-						t.Errorf("got %d statements with %d, %d with %d; want %d more for each", small.sum(), in.n, large.sum(), 2*in.n, least)
-					}
-					if float64(large.sum()) > most*float64(small.sum()) || testing.Verbose() {
-						t.Log(grown(small, large))
-					}
-					if float64(large.sum()) > most*float64(small.sum()) {
-						t.Errorf("got %.2f times as many statements with twice the input, %d and %d; want at most %.1f times as many", float64(large.sum())/float64(small.sum()), small.sum(), large.sum(), most)
-					}
-				})
+				t.Run(mode.name, func(t *testing.T) { in.compare(t, mode) })
 			}
 		})
+	}
+}
+
+// compare injects an input of two sizes, and compares the work.
+func (in series) compare(t *testing.T, mode mode) {
+	t.Parallel()
+	small, code := in.run(t, mode, in.n)
+	large, again := in.run(t, mode, 2*in.n)
+	if code != again {
+		t.Fatalf("got exit code %d with %d, %d with %d; want equal ones", code, in.n, again, 2*in.n)
+	}
+	t.Logf("exit code %d; %d statements with %d, %d with %d: %.2f times as many", code, small.sum(), in.n, large.sum(), 2*in.n, float64(large.sum())/float64(small.sum()))
+	if large.sum()-small.sum() < least*in.n {
+		t.Errorf("got %d statements with %d, %d with %d; want %d more for each", small.sum(), in.n, large.sum(), 2*in.n, least)
+	}
+	if float64(large.sum()) > most*float64(small.sum()) || testing.Verbose() {
+		t.Log(grown(small, large))
+	}
+	if float64(large.sum()) > most*float64(small.sum()) {
+		t.Errorf("got %.2f times as many statements with twice the input, %d and %d; want at most %.1f times as many", float64(large.sum())/float64(small.sum()), small.sum(), large.sum(), most)
 	}
 }
 
@@ -114,7 +117,7 @@ func (in series) run(t *testing.T, m mode, n int) (counts, int) {
 	}
 	in.make(s, n)
 	s.write(m.pipe)
-	c := s.command(append([]string{"-i", "perf.data"}, m.options...)...)
+	c := s.command(append(append([]string{"-i", "perf.data"}, m.options...), s.files...)...)
 	if m.pipe {
 		c = s.command("-i", "-")
 		data, err := os.ReadFile(s.path("perf.data"))

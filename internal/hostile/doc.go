@@ -17,6 +17,7 @@
 //	                              millions of records, records that claim    many_test.go
 //	                              to be each other's, endless inlining
 //	                              files that change while they are read      changing_test.go
+//	                              logs of V8, and files with their names     v8log_test.go
 //	the machine                   no room, no permission, no descriptors     limits_test.go
 //	                              too little memory, too few threads         shortage_test.go
 //	                              an end at any moment                       kills_test.go

@@ -118,10 +118,10 @@ func (d *Dump) Optimized() int { return d.optimized }
 // IsV8 reports whether V8 wrote the dump.
 func (d *Dump) IsV8() bool { return d.header.Pad == v8Pad }
 
-// OptimizedLoads returns the loads of optimized code in a dump of V8, in the order of the file. It
-// leaves out those that cannot be read again.
-func (d *Dump) OptimizedLoads() iter.Seq[V8Load] {
-	return func(yield func(V8Load) bool) {
+// OptimizedLoads returns the loads of optimized code in a dump of V8, in the order of the file, and an
+// error for each that cannot be read again.
+func (d *Dump) OptimizedLoads() iter.Seq2[V8Load, error] {
+	return func(yield func(V8Load, error) bool) {
 		if !d.IsV8() {
 			return
 		}
@@ -132,20 +132,28 @@ func (d *Dump) OptimizedLoads() iter.Seq[V8Load] {
 				continue
 			}
 			span := d.parts[e.Function].load
-			if w.hold(d.src, span) != nil {
-				continue
-			}
-			raw, err := w.record(span, d.order())
+			l, err := w.load(d, span)
 			if err != nil {
+				if !yield(V8Load{}, err) {
+					return
+				}
 				continue
 			}
-			l, err := raw.Load()
-			if err != nil {
-				continue
-			}
-			if name, ok := d.v8Name(l.Name); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, l.Name}) {
+			if name, ok := d.v8Name(l.Name); ok && name.isOptimized() && !yield(V8Load{e.Function, e.Addr, e.Size, e.Time, l.Name}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// load reads a load of a dump, valid until the next one.
+func (w *window) load(d *Dump, span source.Span) (l jitdump.Load, err error) {
+	if err := w.hold(d.src, span); err != nil {
+		return l, err
+	}
+	raw, err := w.record(span, d.order())
+	if err != nil {
+		return l, err
+	}
+	return raw.Load()
 }

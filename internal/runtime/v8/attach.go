@@ -3,12 +3,7 @@ package v8
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/jitinject/jitinject/internal/config"
 	"github.com/jitinject/jitinject/internal/format/v8log"
@@ -17,7 +12,6 @@ import (
 	"github.com/jitinject/jitinject/internal/recording"
 	"github.com/jitinject/jitinject/internal/report"
 	"github.com/jitinject/jitinject/internal/runtime/jitdump"
-	"github.com/jitinject/jitinject/internal/safefile"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -68,6 +62,16 @@ type attacher struct {
 	targets []*target
 	seen    map[locate.Inode]bool
 	refused []refused
+	memory  int // of the logs that are used; see maxIndex
+
+	sets     map[setKey]*dumpSet
+	byPID    map[uint32][]*target
+	listed   map[string]map[uint32][]string // paths of logs in a directory, by process
+	searched map[search]bool
+	dirs     map[string]string       // canonical paths of directories
+	firsts   map[locate.Inode]string // canonical paths of directories
+	unnamed  int                     // problems and notes of logs that no option names
+	more     report.Problem
 }
 
 // A target is a dump of V8.
@@ -86,10 +90,18 @@ type target struct {
 // log that cannot be used becomes a problem. The error is ctx's, or of a log that was named and
 // cannot be opened. The caller closes the result.
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Logs, error) {
-	a := &attacher{Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool)}
+	a := &attacher{
+		Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
+		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
+		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
+	}
 	for _, d := range dumps {
 		if j, ok := d.Source.(*jitdump.Dump); ok && j.IsV8() {
-			a.targets = append(a.targets, &target{dump: d, jitdump: j, path: d.Path})
+			t := &target{dump: d, jitdump: j, path: d.Path}
+			a.targets = append(a.targets, t)
+			for _, pid := range t.pids() {
+				a.byPID[pid] = append(a.byPID[pid], t)
+			}
 		}
 	}
 	err := a.named()
@@ -101,6 +113,7 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 		return nil, err
 	}
 	a.reportRefused()
+	a.reportMore()
 	for _, t := range a.targets {
 		if t.functions != nil {
 			a.describe(t)
@@ -124,92 +137,4 @@ func (a *attacher) describe(t *target) {
 		d.Originals = o
 	}
 	t.jitdump.Describe(d)
-}
-
-// named reads the logs that the user named.
-func (a *attacher) named() error {
-	for _, n := range a.opts.Named(Kind) {
-		targets := a.targets
-		if n.PID != 0 {
-			if a.rec.Processes[n.PID] == nil {
-				return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
-			}
-			targets = slices.DeleteFunc(slices.Clone(targets), func(t *target) bool { return t.dump.PID != n.PID })
-		}
-		file, err := safefile.Open(n.Path)
-		if err != nil {
-			return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
-		}
-		if !v8log.IsLog(file) {
-			file.Close()
-			return fmt.Errorf("%s: %w", n, v8log.ErrNotLog)
-		}
-		if err := a.use(file, n.Path, targets, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// find reads the logs of a dump that no option names.
-func (a *attacher) find(t *target) error {
-	dirs := []string{filepath.Dir(t.dump.Path), a.rec.In.Dir}
-	if t.dump.Live {
-		dirs = append(dirs, filepath.Dir(t.dump.Markers[0].Path))
-	}
-	for _, dir := range append(dirs, a.opts.DumpDirs...) {
-		for _, pid := range t.pids() {
-			// Processes of several containers may have one pid in their logs' names.
-			targets := slices.DeleteFunc(slices.Clone(a.targets), func(t *target) bool { return !slices.Contains(t.pids(), pid) })
-			paths, _ := sys.Glob(filepath.Clean(dir), fmt.Sprintf("isolate-*-%d-v8.log", pid))
-			for _, path := range paths {
-				if err := a.candidate(path, t, targets); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// pids returns the numbers of the process in names of its logs.
-func (t *target) pids() []uint32 {
-	return slices.Compact([]uint32{t.dump.PID, t.jitdump.PID()})
-}
-
-// candidate reads a log that was found for the dump of t, and whose name has the process of
-// targets.
-func (a *attacher) candidate(path string, t *target, targets []*target) error {
-	file, err := safefile.Open(path)
-	if err != nil {
-		a.unusable(path, err, "")
-		return nil
-	}
-	if !isOwnersOf(file, t.dump.File) {
-		file.Close()
-		a.unusable(path, errors.New("another user than the dump's made it"), "if it is right, name it on the command line")
-		return nil
-	}
-	return a.use(file, path, targets, false)
-}
-
-// isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
-// the user or root. Anyone can put a file into /tmp.
-func isOwnersOf(log, dump *sys.File) bool {
-	l, err := log.Stat()
-	if err != nil {
-		return false
-	}
-	if safefile.OwnedByUserOrRoot(l) {
-		return true
-	}
-	var a, b unix.Stat_t
-	return sys.Fstat(int(log.Fd()), &a) == nil && sys.Fstat(int(dump.Fd()), &b) == nil && a.Uid == b.Uid
-}
-
-// unusable adds the problem of a log that is not used.
-func (a *attacher) unusable(path string, err error, advice string) {
-	p := report.ProblemOf(path, err, advice)
-	p.Text += "; its inlined calls are missing"
-	a.Found.Problem(p)
 }

@@ -36,7 +36,7 @@ func TestIndex_CutAnywhere(t *testing.T) {
 		ends = append(ends, at+bytes.IndexByte(log[at:], '\n')+1)
 	}
 	g := &target{jitdump: dump}
-	g.prepare()
+	new(attacher).prepare(g)
 	for n := len("v8-version,"); n <= len(log); n++ {
 		x, err := readIndex(t.Context(), bytes.NewReader(log[:n]), "v8.log", g.wanted)
 		if err != nil {

@@ -29,7 +29,12 @@ type index struct {
 	cut       int64 // offset of the unfinished last line, or -1
 	full      int64 // offset of the first line that was not kept, or -1
 	memory    int   // estimate, in bytes
+	stopped   bool  // the log was not read to its end: its first code is not in the dump
 }
+
+// maxStrange is the number of optimized functions after which reading stops if none is where the
+// dump has one. Dumps have code from the start of their process on, too.
+const maxStrange = 1024
 
 // unknown is the index of a function or script that the log does not describe.
 const unknown = -1
@@ -60,7 +65,7 @@ type object struct {
 	calls            v8log.Span
 }
 
-// maxIndex bounds the memory of an index, in bytes. The index of a log of 800 MB, with
+// maxIndex bounds the memory of the indexes of a run, in bytes. The index of a log of 800 MB, with
 // 800,000 functions, needs it.
 const maxIndex = 40 << 20
 
@@ -87,6 +92,8 @@ const maxPending = 16
 type scanner struct {
 	*index
 	wanted  map[place]int   // number of loads of the dump
+	limit   int             // of index.memory
+	hit     bool            // some code of the log is where the dump has code
 	byID    map[int32]int32 // indexes of scripts of this isolate
 	current identities
 	pending [maxPending]pending
@@ -100,6 +107,7 @@ type reading struct {
 	src    io.ReaderAt
 	name   string           // of the log, for messages
 	wanted map[place]int    // number of loads of the dump
+	limit  int              // of the index's memory, in bytes
 	watch  func(done int64) // if not nil, gets the number of bytes that are read
 	done   int64
 }
@@ -125,9 +133,9 @@ func (l *reading) index() (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{index: &index{src: l.src, name: l.name, cut: -1, full: -1}, wanted: l.wanted}
+	s := &scanner{index: &index{src: l.src, name: l.name, cut: -1, full: -1}, wanted: l.wanted, limit: l.limit}
 	s.beginIsolate()
-	for {
+	for !s.stopped {
 		rec, err := r.Next()
 		if err == io.EOF {
 			break
@@ -152,12 +160,18 @@ func (s *scanner) addDamage(err error) {
 	}
 }
 
-// beginIsolate forgets all addresses and ids: they are an isolate's.
+// beginIsolate forgets all addresses and ids: they are an isolate's. An isolate without any does not
+// count.
 func (s *scanner) beginIsolate() {
+	for i := range s.pending {
+		s.pending[i].valid = false
+	}
+	if s.isolates > 0 && len(s.byID) == 0 && s.current.used == 0 {
+		return
+	}
 	s.isolates++
 	s.byID = make(map[int32]int32)
 	s.current = newIdentities(&s.functions)
-	s.pending = [maxPending]pending{}
 }
 
 // record adds a record to the index.
@@ -192,7 +206,7 @@ func (s *scanner) record(rec v8log.Record) {
 
 // keep reports whether size bytes more can be kept.
 func (s *scanner) keep(off int64, size int) bool {
-	if s.memory+size > maxIndex || len(s.inlined) > math.MaxInt32/2 {
+	if s.memory+size > s.limit || len(s.inlined) > math.MaxInt32/2 {
 		if s.full < 0 {
 			s.full = off
 		}
@@ -261,8 +275,10 @@ func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
 	}
 	s.optimized++
 	if s.wanted[place{p.addr, p.size}] == 0 {
+		s.stopped = !s.hit && s.optimized == maxStrange && len(s.wanted) > 0
 		return
 	}
+	s.hit = true
 	o := object{
 		addr: p.addr, size: p.size, time: p.time, key: logKey(p.text, p.before+n.function), isolate: int32(s.isolates - 1), function: own, script: at,
 		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),

@@ -11,7 +11,7 @@ import (
 
 // readIndex reads a log without a watch.
 func readIndex(ctx context.Context, src io.ReaderAt, name string, wanted map[place]int) (*index, error) {
-	return (&reading{ctx: ctx, src: src, name: name, wanted: wanted}).index()
+	return (&reading{ctx: ctx, src: src, name: name, wanted: wanted, limit: maxIndex}).index()
 }
 
 // An endless is a log with a line that has no end. It calls each before each read.

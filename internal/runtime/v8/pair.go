@@ -3,6 +3,7 @@ package v8
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // A place is where code lies.
@@ -20,6 +21,14 @@ type loads struct {
 	at    map[place][]load // in the order of the dump
 	count int
 	taken map[int]bool // functions that are paired
+
+	groups map[objectID]*group // made from at when they are needed
+}
+
+// A group is the loads of equal places and names, by time.
+type group struct {
+	loads []load
+	taken int // number of those that are paired
 }
 
 // A pairing is the result for one isolate of a log, or for several.
@@ -45,54 +54,10 @@ const (
 
 // A candidate is a load that may be the code of an object.
 type candidate struct {
-	object int32
-	load   load
-	offset int64 // of the dump's time, in nanoseconds
-}
-
-// match pairs the objects of an index with loads. Loads that are taken stay with their object.
-func (l *loads) match(x *index) (found pairing) {
-	for isolate := range int32(x.isolates) {
-		var unique []int64 // differences of times where only one pair is possible
-		count := make(map[objectID]int)
-		for i := range x.objects {
-			if o := &x.objects[i]; o.isolate == isolate {
-				count[o.id()]++
-			}
-		}
-		l.each(x, isolate, func(o *object, c candidate, choices int) {
-			if choices == 1 && count[o.id()] == 1 {
-				unique = append(unique, c.offset)
-			}
-		})
-		if len(unique) == 0 {
-			l.each(x, isolate, func(_ *object, c candidate, _ int) { unique = append(unique, c.offset) })
-		}
-		if len(unique) == 0 {
-			continue
-		}
-		common := densest(unique)
-		var all []candidate
-		l.each(x, isolate, func(_ *object, c candidate, _ int) { all = append(all, c) })
-		// The best pairs first. An object and a load belong to one pair.
-		distance := func(c candidate) int64 { return max(c.offset-common, common-c.offset) }
-		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(distance(a), distance(b)) })
-		paired := make(map[int32]bool)
-		for _, c := range all {
-			switch {
-			case paired[c.object] || l.taken[c.load.function]:
-			case distance(c) > tolerance:
-				found.apart++
-			default:
-				paired[c.object], l.taken[c.load.function] = true, true
-				if distance(c) <= near {
-					found.near++
-				}
-				found.pairs = append(found.pairs, pair{c.load.function, c.object})
-			}
-		}
-	}
-	return found
+	object   int32
+	group    *group
+	load     load
+	distance int64 // of their times from the usual difference, in nanoseconds
 }
 
 // An objectID is what pairs compare besides times.
@@ -103,26 +68,133 @@ type objectID struct {
 
 func (o *object) id() objectID { return objectID{place{o.addr, o.size}, o.key} }
 
+// match pairs the objects of an index with loads. Loads that are taken stay with their object. The
+// objects of an isolate are side by side.
+func (l *loads) match(x *index) (found pairing) {
+	l.makeGroups()
+	for first := 0; first < len(x.objects); {
+		end := first + 1
+		for end < len(x.objects) && x.objects[end].isolate == x.objects[first].isolate {
+			end++
+		}
+		l.matchIsolate(x.objects[first:end], int32(first), &found)
+		first = end
+	}
+	return found
+}
+
+// makeGroups makes the groups, once.
+func (l *loads) makeGroups() {
+	if l.groups != nil {
+		return
+	}
+	l.groups = make(map[objectID]*group)
+	for at, list := range l.at {
+		for _, ld := range list {
+			id := objectID{at, ld.key}
+			g := l.groups[id]
+			if g == nil {
+				g = new(group)
+				l.groups[id] = g
+			}
+			g.loads = append(g.loads, ld)
+		}
+	}
+	for _, g := range l.groups {
+		slices.SortStableFunc(g.loads, func(a, b load) int { return cmp.Compare(int64(a.time), int64(b.time)) })
+	}
+}
+
+// matchIsolate pairs the objects of an isolate. first is the index of the first one.
+func (l *loads) matchIsolate(objects []object, first int32, found *pairing) {
+	offsets := l.offsets(objects)
+	if len(offsets) == 0 {
+		return
+	}
+	common := densest(offsets)
+	var all []candidate
+	for i := range objects {
+		if g := l.groups[objects[i].id()]; g != nil {
+			all = g.appendNear(all, first+int32(i), objects[i].nanoseconds()+common)
+		}
+	}
+	// The best pairs first. An object and a load belong to one pair.
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	paired := make(map[int32]bool)
+	for _, c := range all {
+		if paired[c.object] || l.taken[c.load.function] {
+			continue
+		}
+		paired[c.object], l.taken[c.load.function] = true, true
+		c.group.taken++
+		if c.distance <= near {
+			found.near++
+		}
+		found.pairs = append(found.pairs, pair{c.load.function, c.object})
+	}
+	for i := range objects {
+		if g := l.groups[objects[i].id()]; g != nil && !paired[first+int32(i)] && g.taken < len(g.loads) {
+			found.apart++
+		}
+	}
+}
+
+// nanoseconds returns the object's time.
+func (o *object) nanoseconds() int64 { return int64(o.time) * 1000 }
+
 // maxChoices bounds the loads that are compared with one object.
 const maxChoices = 64
 
-// each calls f for the possible pairs of an isolate, with the number of choices of the object.
-func (l *loads) each(x *index, isolate int32, f func(o *object, c candidate, choices int)) {
-	var list []candidate
-	for i := range x.objects {
-		o := &x.objects[i]
-		if o.isolate != isolate {
+// offsets returns differences of times of the dump and of an isolate, in nanoseconds: where only
+// one pair is possible, or else of objects and loads that have nearly the same rank in their group.
+func (l *loads) offsets(objects []object) (offsets []int64) {
+	count := make(map[objectID]int)
+	for i := range objects {
+		count[objects[i].id()]++
+	}
+	for i := range objects {
+		id := objects[i].id()
+		if g := l.groups[id]; g != nil && count[id] == 1 && g.taken == 0 && len(g.loads) == 1 {
+			offsets = append(offsets, int64(g.loads[0].time)-objects[i].nanoseconds())
+		}
+	}
+	if len(offsets) > 0 {
+		return offsets
+	}
+	clear(count)
+	for i := range objects {
+		id := objects[i].id()
+		g := l.groups[id]
+		if g == nil {
 			continue
 		}
-		list = list[:0]
-		for _, ld := range l.at[place{o.addr, o.size}] {
-			if ld.key == o.key && !l.taken[ld.function] && len(list) < maxChoices {
-				list = append(list, candidate{int32(i), ld, int64(ld.time) - int64(o.time)*1000})
+		rank := g.taken + count[id]
+		count[id]++
+		for k := max(rank-maxChoices/2, 0); k < min(rank+maxChoices/2, len(g.loads)); k++ {
+			if !l.taken[g.loads[k].function] {
+				offsets = append(offsets, int64(g.loads[k].time)-objects[i].nanoseconds())
 			}
 		}
-		for _, c := range list {
-			f(o, c, len(list))
+	}
+	return offsets
+}
+
+// appendNear appends the loads that an object may be, at a time of the dump.
+func (g *group) appendNear(all []candidate, object int32, time int64) []candidate {
+	at := sort.Search(len(g.loads), func(i int) bool { return int64(g.loads[i].time) >= time })
+	for k := max(at-maxChoices/2, 0); k < min(at+maxChoices/2, len(g.loads)); k++ {
+		if d := int64(g.loads[k].time) - time; -tolerance <= d && d <= tolerance {
+			all = append(all, candidate{object, g, g.loads[k], max(d, -d)})
 		}
+	}
+	return all
+}
+
+// release frees the loads of a log that was refused.
+func (l *loads) release(x *index, found pairing) {
+	for _, p := range found.pairs {
+		delete(l.taken, p.function)
+		l.groups[x.objects[p.object].id()].taken--
 	}
 }
 

@@ -42,7 +42,7 @@ func sample(t testing.TB, name string) (log []byte, dump *jitdump.Dump) {
 func pairLog(t testing.TB, log []byte, dump *jitdump.Dump) (*target, *index, pairing) {
 	t.Helper()
 	g := &target{jitdump: dump, path: "jit-1.dump"}
-	g.prepare()
+	new(attacher).prepare(g)
 	x, err := readIndex(context.Background(), bytes.NewReader(log), "v8.log", g.wanted)
 	if err != nil {
 		t.Fatal(err)

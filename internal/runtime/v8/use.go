@@ -9,6 +9,7 @@ import (
 	"github.com/jitinject/jitinject/internal/locate"
 	"github.com/jitinject/jitinject/internal/quote"
 	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/runtime/jitdump"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -27,70 +28,96 @@ type refused struct {
 
 // use reads a log, and pairs it with the dumps that it may be of. It takes over file. named says
 // that an option names the log; another one without code is no problem.
-func (a *attacher) use(file *sys.File, path string, targets []*target, named bool) error {
+func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) error {
+	used := false
+	defer func() {
+		if !used {
+			file.Close()
+		}
+	}()
+	say := a.unusable
+	if named {
+		say = a.missing
+	}
 	info, err := file.Stat()
-	if err == nil && a.seen[locate.InodeOf(info)] {
-		file.Close()
+	if err != nil {
+		say(path, err, "")
 		return nil
 	}
-	if err != nil {
-		file.Close()
-		a.unusable(path, err, "")
+	if a.seen[locate.InodeOf(info)] {
 		return nil
 	}
 	a.seen[locate.InodeOf(info)] = true
-	var refusal error
-	for _, t := range targets {
-		t.prepare()
-		a.opts.Progress.Begin(report.PhaseLogs, info.Size())
-		read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: t.wanted, watch: a.opts.Progress.Set}
-		x, err := read.index()
-		if a.ctx.Err() != nil {
-			file.Close()
-			return a.ctx.Err()
-		}
-		if err != nil {
-			refusal = err
-			continue
-		}
-		found := t.loads.match(x)
-		if err := t.refuse(x, &found); err != nil {
-			t.loads.release(found)
-			refusal = err
-			continue
-		}
+	if len(set.targets) == 0 {
+		say(path, errNoDump, "")
+		return nil
+	}
+	a.opts.Progress.Begin(report.PhaseLogs, info.Size())
+	read := reading{ctx: a.ctx, src: file, name: filepath.Base(path), wanted: set.wanted, watch: a.opts.Progress.Set, limit: maxIndex - a.memory}
+	x, err := read.index()
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	var t *target
+	var found pairing
+	if err == nil {
+		t, found, err = set.choose(x)
+	}
+	switch {
+	case err == nil:
+		used = true
 		t.adopt(x, &found)
+		a.memory += x.memory
 		a.files = append(a.files, file)
 		a.of[t.dump] = append(a.of[t.dump], report.LogSummary{
 			Path: path, Bytes: info.Size(), Optimized: x.optimized, Paired: len(found.pairs), Damaged: x.damaged,
 		})
 		a.report(path, x)
-		return nil
-	}
-	if refusal == nil {
-		refusal = errors.New("the recording has no dump of V8 that it could describe")
-	}
-	file.Close()
-	switch {
 	case named:
-		a.unusable(path, refusal, "")
-	case !errors.Is(refusal, errNoPositions):
-		a.refused = append(a.refused, refused{path, refusal, targets})
+		a.missing(path, err, "")
+	case errors.Is(err, errOtherRun):
+		a.refused = append(a.refused, refused{path, err, set.targets})
+	case !errors.Is(err, errNoPositions):
+		a.unusable(path, err, "")
 	}
 	return nil
+}
+
+// errNoDump is the refusal of a log without a dump that it could be of.
+var errNoDump = errors.New("the recording has no dump of V8 that it could describe")
+
+// choose returns the dump that a log is of, and pairs them. The error says why it is of none.
+func (s *dumpSet) choose(x *index) (*target, pairing, error) {
+	var refusal error
+	for _, t := range s.likely(x) {
+		found := t.loads.match(x)
+		err := t.refuse(x, &found)
+		if err == nil {
+			return t, found, nil
+		}
+		t.loads.release(x, found)
+		if refusal == nil {
+			refusal = err
+		}
+	}
+	return nil, pairing{}, refusal
 }
 
 // reportRefused reports the logs that were found and refused, when all logs are read. Logs of
 // earlier runs are often left beside a dump. Nothing is missing because of them if all dumps that
 // they could be of have a log that fits.
 func (a *attacher) reportRefused() {
+	notes := 0
 	for _, r := range a.refused {
 		lacks := func(t *target) bool { return !a.described(t) }
-		if !errors.Is(r.err, errOtherRun) || slices.ContainsFunc(r.targets, lacks) {
+		if slices.ContainsFunc(r.targets, lacks) {
 			a.unusable(r.path, r.err, "")
-			continue
+		} else if notes++; notes <= maxUnnamed {
+			a.Found.Note(fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
 		}
-		a.Found.Note(fmt.Sprintf("%s: %v; it is left out, another log fits", quote.Printable(r.path), r.err))
+	}
+	if notes > maxUnnamed {
+		a.Found.Note(fmt.Sprintf("%d more logs of V8 are of another run; they are left out, other logs fit", notes-maxUnnamed))
 	}
 }
 
@@ -99,19 +126,35 @@ func (a *attacher) described(t *target) bool {
 	return slices.ContainsFunc(a.of[t.dump], func(l report.LogSummary) bool { return l.Paired > 0 })
 }
 
-// prepare collects the optimized code of the dump, once.
-func (t *target) prepare() {
+// prepare collects the optimized code of a dump, once.
+func (a *attacher) prepare(t *target) {
 	if t.wanted != nil {
 		return
 	}
 	t.wanted = make(map[place]int)
 	t.loads = loads{at: make(map[place][]load), taken: make(map[int]bool)}
-	for l := range t.jitdump.OptimizedLoads() {
-		at := place{l.Addr, l.Size}
-		t.wanted[at]++
-		t.loads.count++
-		t.loads.at[at] = append(t.loads.at[at], load{l.Function, l.Time, dumpKey(l.Name)})
+	unread := 0
+	var first error
+	for l, err := range t.jitdump.OptimizedLoads() {
+		if err != nil {
+			if unread++; unread == 1 {
+				first = err
+			}
+			continue
+		}
+		t.add(l)
 	}
+	if unread > 0 {
+		a.Found.Problem(report.Problem{File: t.path, Offset: -1, Text: fmt.Sprintf("%d functions could not be read again, and are not looked for in logs of V8: %v", unread, first)})
+	}
+}
+
+// add adds a load of the dump.
+func (t *target) add(l jitdump.V8Load) {
+	at := place{l.Addr, l.Size}
+	t.wanted[at]++
+	t.loads.count++
+	t.loads.at[at] = append(t.loads.at[at], load{l.Function, l.Time, dumpKey(l.Name)})
 }
 
 // refuse fails if a log is of another process, or has nothing of use.
@@ -123,6 +166,8 @@ func (t *target) refuse(x *index, found *pairing) error {
 		return nil // a short program
 	case n+found.apart > 0 && 2*found.near < n+found.apart:
 		return fmt.Errorf("%w: code of %s is in it, but was made at other times", errOtherRun, quote.Printable(t.path))
+	case x.stopped:
+		return fmt.Errorf("%w: of its first %d optimized functions, none is in %s", errOtherRun, x.optimized, quote.Printable(t.path))
 	case 2*n < min(x.optimized, t.loads.count):
 		return fmt.Errorf("%w: of its %d optimized functions, %d are in %s", errOtherRun, x.optimized, n, quote.Printable(t.path))
 	}
@@ -149,13 +194,6 @@ func (a *attacher) report(path string, x *index) {
 		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later has the lines of the dump", quote.Printable(path), x.cut))
 	}
 	if x.full >= 0 {
-		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("it describes more than can be kept in %d MiB; code in it from here on has the lines of the dump", maxIndex>>20)})
-	}
-}
-
-// release frees the loads of a log that was refused.
-func (l *loads) release(found pairing) {
-	for _, p := range found.pairs {
-		delete(l.taken, p.function)
+		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs describe more than can be kept in %d MiB; code in this one from here on has the lines of the dump", maxIndex>>20)})
 	}
 }

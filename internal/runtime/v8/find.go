@@ -1,0 +1,281 @@
+package v8
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+	"github.com/jitinject/jitinject/internal/locate"
+	"github.com/jitinject/jitinject/internal/quote"
+	"github.com/jitinject/jitinject/internal/report"
+	"github.com/jitinject/jitinject/internal/safefile"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+// Finding logs. Anyone can put files with the names of logs into /tmp, and a program that runs again
+// and again leaves thousands: a directory is read once, and a file is opened once.
+
+// named reads the logs that the user named.
+func (a *attacher) named() error {
+	for _, n := range a.opts.Named(Kind) {
+		set := a.set(setKey{named: true, uid: anyone}, a.targets, nil)
+		if n.PID != 0 {
+			if a.rec.Processes[n.PID] == nil {
+				return fmt.Errorf("%s: there is no process %d in the recording", n, n.PID)
+			}
+			of := slices.DeleteFunc(slices.Clone(a.byPID[n.PID]), func(t *target) bool { return t.dump.PID != n.PID })
+			set = a.set(setKey{named: true, pid: n.PID, uid: anyone}, of, nil)
+		}
+		file, err := safefile.Open(n.Path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n, safefile.PlainError(err))
+		}
+		if _, err := v8log.NewReader(file); err != nil {
+			file.Close()
+			return fmt.Errorf("%s: %w", n, err)
+		}
+		if err := a.use(file, n.Path, set, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A search is a directory where the logs of a process are looked for.
+type search struct {
+	dir string
+	pid uint32
+}
+
+// find reads the logs of a dump that no option names.
+func (a *attacher) find(t *target) error {
+	dirs := []string{filepath.Dir(t.dump.Path), a.rec.In.Dir}
+	if t.dump.Live {
+		dirs = append(dirs, filepath.Dir(t.dump.Markers[0].Path))
+	}
+	for _, dir := range append(dirs, a.opts.DumpDirs...) {
+		for _, pid := range t.pids() {
+			s := search{a.canonical(dir), pid}
+			if a.searched[s] {
+				continue
+			}
+			a.searched[s] = true
+			for _, path := range a.list(s.dir)[pid] {
+				if err := a.candidate(path, pid); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// canonical returns the first path of a directory that has several.
+func (a *attacher) canonical(dir string) string {
+	dir = filepath.Clean(dir)
+	if first, ok := a.dirs[dir]; ok {
+		return first
+	}
+	first := dir
+	if st, err := sys.Stat(dir); err == nil {
+		id := locate.InodeOf(st)
+		if a.firsts[id] == "" {
+			a.firsts[id] = dir
+		}
+		first = a.firsts[id]
+	}
+	a.dirs[dir] = first
+	return first
+}
+
+// pids returns the numbers of the process in names of its logs.
+func (t *target) pids() []uint32 {
+	return slices.Compact([]uint32{t.dump.PID, t.jitdump.PID()})
+}
+
+// list returns the paths of the logs in a directory, by process.
+func (a *attacher) list(dir string) map[uint32][]string {
+	if logs, ok := a.listed[dir]; ok {
+		return logs
+	}
+	entries, err := sys.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+		if in := (*fs.PathError)(nil); errors.As(err, &in) {
+			err = in.Err
+		}
+		a.Found.Problem(report.Problem{File: dir, Offset: -1, Text: fmt.Sprintf("it could not be read, and may have logs of V8: %v", err), Advice: "see to it that it can be read, and inject again"})
+	}
+	logs := make(map[uint32][]string)
+	for _, e := range entries {
+		if pid, ok := pidOfLog(e.Name()); ok {
+			logs[pid] = append(logs[pid], filepath.Join(dir, e.Name()))
+		}
+	}
+	a.listed[dir] = logs
+	return logs
+}
+
+// pidOfLog returns the process in the name of a log, isolate-ADDRESS-PID-v8.log.
+func pidOfLog(name string) (pid uint32, ok bool) {
+	rest, isLog := strings.CutSuffix(name, "-v8.log")
+	rest, isIsolate := strings.CutPrefix(rest, "isolate-")
+	n, err := strconv.ParseUint(rest[strings.LastIndexByte(rest, '-')+1:], 10, 32)
+	return uint32(n), isLog && isIsolate && strings.Contains(rest, "-") && err == nil
+}
+
+// candidate reads a log that was found, and whose name has a process.
+func (a *attacher) candidate(path string, pid uint32) error {
+	if err := a.ctx.Err(); err != nil {
+		return err
+	}
+	file, err := safefile.Open(path)
+	if err != nil {
+		a.unusable(path, err, "")
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		a.unusable(path, err, "")
+		return nil
+	}
+	if a.seen[locate.InodeOf(info)] { // it has several names, or was named
+		file.Close()
+		return nil
+	}
+	owner := int64(info.Sys().(*syscall.Stat_t).Uid)
+	// Processes of several containers may have one pid in their logs' names.
+	set := a.set(setKey{pid: pid, uid: owner}, a.byPID[pid], file)
+	if len(set.targets) == 0 {
+		file.Close()
+		a.unusable(path, errors.New("another user than the dump's made it"), "if it is right, name it on the command line")
+		return nil
+	}
+	return a.use(file, path, set, false)
+}
+
+// isOwnersOf reports whether a log may be used without being named: its owner is that of the dump,
+// the user or root. Anyone can put a file into /tmp.
+func isOwnersOf(log, dump *sys.File) bool {
+	l, err := log.Stat()
+	if err != nil {
+		return false
+	}
+	if safefile.OwnedByUserOrRoot(l) {
+		return true
+	}
+	var a, b unix.Stat_t
+	return sys.Fstat(log.Fd(), &a) == nil && sys.Fstat(dump.Fd(), &b) == nil && a.Uid == b.Uid
+}
+
+// A setKey is what a dumpSet was made for.
+type setKey struct {
+	named bool
+	pid   uint32 // 0: any
+	uid   int64  // owner of the log, or anyone
+}
+
+// anyone is the owner of a log that was named.
+const anyone = -1
+
+// A dumpSet is dumps that a log may be of.
+type dumpSet struct {
+	targets []*target
+	wanted  map[place]int       // number of loads
+	at      map[place][]*target // those with loads at a place, maxSharing at most; nil for one target
+}
+
+// maxSharing bounds the dumps that have code of a size at an address, to which a log is compared.
+// Addresses are random, unless that is switched off.
+const maxSharing = 16
+
+// set returns the dumpSet for a key. If there is none yet, it has those of the targets that log may
+// be used for, or all if log is nil.
+func (a *attacher) set(key setKey, of []*target, log *sys.File) *dumpSet {
+	if s := a.sets[key]; s != nil {
+		return s
+	}
+	s := new(dumpSet)
+	a.sets[key] = s
+	for _, t := range of {
+		if log == nil || isOwnersOf(log, t.dump.File) {
+			a.prepare(t)
+			s.targets = append(s.targets, t)
+		}
+	}
+	if len(s.targets) == 1 {
+		s.wanted = s.targets[0].wanted
+		return s
+	}
+	s.wanted, s.at = make(map[place]int), make(map[place][]*target)
+	for _, t := range s.targets {
+		for at, n := range t.wanted {
+			s.wanted[at] += n
+			if len(s.at[at]) < maxSharing {
+				s.at[at] = append(s.at[at], t)
+			}
+		}
+	}
+	return s
+}
+
+// maxTried bounds the dumps that a log is paired with, to find the right one.
+const maxTried = 8
+
+// likely returns the dumps of the set that a log may be of: those with the most of its places first.
+func (s *dumpSet) likely(x *index) []*target {
+	if len(s.targets) == 1 {
+		return s.targets
+	}
+	hits := make(map[*target]int)
+	for i := range x.objects {
+		for _, t := range s.at[place{x.objects[i].addr, x.objects[i].size}] {
+			hits[t]++
+		}
+	}
+	var list []*target
+	for _, t := range s.targets {
+		if hits[t] > 0 {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *target) int { return hits[b] - hits[a] })
+	if len(list) == 0 {
+		list = s.targets[:1] // its refusal says that nothing fits
+	}
+	return list[:min(len(list), maxTried)]
+}
+
+// maxUnnamed bounds the messages about logs that no option names.
+const maxUnnamed = 20
+
+// unusable adds the problem of a log that is not used, and that no option names.
+func (a *attacher) unusable(path string, err error, advice string) {
+	if a.unnamed++; a.unnamed > maxUnnamed {
+		a.more = report.ProblemOf(path, err, advice)
+		return
+	}
+	a.missing(path, err, advice)
+}
+
+// missing adds the problem of a log that is not used.
+func (a *attacher) missing(path string, err error, advice string) {
+	p := report.ProblemOf(path, err, advice)
+	p.Text += "; its inlined calls are missing"
+	a.Found.Problem(p)
+}
+
+// reportMore adds the problem of the logs after the first maxUnnamed.
+func (a *attacher) reportMore() {
+	if n := a.unnamed - maxUnnamed; n > 0 {
+		a.Found.Problem(report.Problem{Offset: -1, Text: fmt.Sprintf("%d more logs of V8 cannot be used, the last one is %s: %s; their inlined calls are missing", n, quote.Printable(a.more.File), a.more.Text), Advice: a.more.Advice})
+	}
+}
