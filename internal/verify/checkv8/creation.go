@@ -45,6 +45,10 @@ func (c *checker) creation() error {
 	l := c.lines
 	var fields [5][]byte
 	at := len("code-creation,")
+	if len(l.line) < at {
+		c.Violation("v8log/fields", 0, "code-creation has no fields, not 6, or 8 of functions")
+		return nil
+	}
 	var starts [5]int
 	for i := range fields {
 		end := bytes.IndexByte(l.line[at:], ',')
