@@ -169,3 +169,34 @@ func TestStore_DirectoryRemovedBeforeLock(t *testing.T) {
 		t.Errorf("got %v, %v; want a directory", st, err)
 	}
 }
+
+// A blind seam cannot tell what files are.
+type blind struct{}
+
+func (blind) Before(c *sys.Call) error {
+	if c.Name == "fstat" {
+		return unix.EIO
+	}
+	return nil
+}
+
+func (blind) After(*sys.Call, int, error) {}
+
+// Directories that may be another run's stay, and are named if that is unknown.
+func TestStores_MadeDirectoriesNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "objects")
+	s, err := openStore(context.Background(), dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Stores{byPath: map[string]*Store{dir: s}}
+	restore := sys.Use(blind{})
+	all.RemoveMade()
+	restore()
+	if left := all.Close(); !strings.Contains(left, filepath.Dir(dir)) || !strings.Contains(left, "input/output error") {
+		t.Errorf("got %q; want %s and the error", left, filepath.Dir(dir))
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("got %v; want the directory left", err)
+	}
+}

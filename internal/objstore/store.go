@@ -432,12 +432,19 @@ func (s *Stores) Close() (left string) {
 	return s.left.String()
 }
 
-// RemoveMade removes the directories that were created for the stores and are empty.
+// RemoveMade removes the directories that were created for the stores and are empty. Those stay that
+// another run may use. If that is unknown, they count as files that could not be removed.
 func (s *Stores) RemoveMade() {
 	for _, st := range s.byPath {
-		if len(st.made) > 0 && st.MayUndo() == nil {
+		if len(st.made) == 0 {
+			continue
+		}
+		switch err := st.MayUndo(); {
+		case err == nil:
 			st.unlock()
 			st.removeMade()
+		case err != errShared:
+			st.left.add(st.made[0], err)
 		}
 	}
 }
