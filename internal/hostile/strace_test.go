@@ -100,7 +100,7 @@ func straceOnce(t *testing.T, strace string, args []string, call, errno, when st
 			t.Errorf("%sthe earlier result is not out.data.old", what)
 		}
 	case incomplete:
-		if r.stderr == "" {
+		if mute := call == "write" && strings.HasSuffix(when, "+"); r.stderr == "" && !mute {
 			t.Errorf("%sthere is no message", what)
 		}
 		if args[0] != "clean" {
