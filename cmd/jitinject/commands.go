@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	engine "github.com/jitinject/jitinject/inject"
+	"github.com/jitinject/jitinject/internal/completion"
 	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
@@ -36,7 +37,7 @@ func commands() []subcommand {
 		{name: "verify", args: "FILE...", brief: "check dumps, recordings and objects", flags: flagsOf(newVerifyFlags), run: noInput(runVerify)},
 		{name: "clean", args: "FILE...", brief: "remove the objects that results refer to", flags: flagsOf(newCleanFlags), run: noInput(runClean)},
 		{name: "help", args: "[COMMAND|TOPIC]", brief: "explain a command, or a topic", words: helpWords, run: noInput(runHelp)},
-		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: shells, run: noInput(runCompletion)},
+		{name: "completion", args: "bash|zsh|fish", brief: "print what makes a shell complete command lines", words: completion.Shells, run: noInput(runCompletion)},
 		{name: "man", args: "DIR", brief: "write the manual pages below a directory", run: noInput(runMan)},
 		{name: "version", brief: "print the version", run: noInput(runVersion)},
 	}

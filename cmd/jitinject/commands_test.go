@@ -81,7 +81,7 @@ func TestOption_SpelledAsInPerf(t *testing.T) {
 // All that is said about an option comes from its description: it is in the help, the
 // manual page and the completions, and so are the words that it takes.
 func TestOption_InHelpManualAndCompletions(t *testing.T) {
-	bash, zsh, fish := bashCompletion(), zshCompletion(), fishCompletion()
+	bash, zsh, fish := scriptOf(t, "bash"), scriptOf(t, "zsh"), scriptOf(t, "fish")
 	dir := t.TempDir()
 	if err := writeManual(dir, manualDate); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,11 @@ func TestOption_InHelpManualAndCompletions(t *testing.T) {
 			page = string(b)
 		}
 		for _, f := range visible(c.options()) {
-			for _, s := range spellings(f) {
+			spellings := []string{"--" + f.Name}
+			if f.Shorthand != "" {
+				spellings = append(spellings, "-"+f.Shorthand)
+			}
+			for _, s := range spellings {
 				if !strings.Contains(help, s) {
 					t.Errorf("help %s has no %s", c.name, s)
 				}
@@ -122,7 +126,7 @@ func TestOption_InHelpManualAndCompletions(t *testing.T) {
 			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") || strings.Count(f.Usage, "`")%2 != 0 {
 				t.Errorf("%s --%s: usage %q", c.name, f.Name, f.Usage)
 			}
-			if words, _ := values(f); len(words) > 0 && (!strings.Contains(bash, singly(strings.Join(words, " "))) || !strings.Contains(fish, singly(strings.Join(words, " ")))) {
+			if words, _ := values(f); len(words) > 0 && (!strings.Contains(bash, "'"+strings.Join(words, " ")+"'") || !strings.Contains(fish, "'"+strings.Join(words, " ")+"'")) {
 				t.Errorf("completion has no words for --%s", f.Name)
 			}
 		}

@@ -8,26 +8,24 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/jitinject/jitinject/internal/completion"
 )
 
-// shells are those whose completion there is.
-func shells() []string { return []string{"bash", "zsh", "fish"} }
-
-// What files of interest are called, as patterns of a shell. Objects are not among them: a
-// directory may have thousands, and who wants one begins to type its name; where nothing
-// else fits, everything is offered.
+// Names of files of interest, as patterns of a shell. Objects have none, because a directory may
+// have thousands: a name that is begun offers them. Where no pattern fits, all files are offered.
 var (
 	recordingPatterns = []string{"*.data", "*.data.old", "*.dump"}
 	logPatterns       = []string{"*.mlpd"}
 	tracePatterns     = []string{"xray-log.*"}
 	capturePatterns   = []string{"*.bin", "*.json"}
 	corePatterns      = []string{"core", "core.*", "*.core"}
-	alonePatterns     = slices.Concat(logPatterns, tracePatterns, capturePatterns[:1], corePatterns) // behind inject's options
+	alonePatterns     = slices.Concat(logPatterns, tracePatterns, capturePatterns[:1], corePatterns) // after inject's options
 	filePatterns      = slices.Concat(recordingPatterns, logPatterns, tracePatterns)
 	anyFile           = []string{"*"}
 )
 
-// patternsOf are those of the files that an option takes.
+// patternsOf returns the patterns of the files that an option takes.
 func patternsOf(f *pflag.Flag) []string {
 	switch f.Name {
 	case "mono":
@@ -50,91 +48,70 @@ func runCompletion(args []string, stdout *os.File, stderr io.Writer) int {
 	if code, done := parse(fs, args, stdout, stderr); done {
 		return code
 	}
+	shells := completion.Shells()
 	if fs.NArg() != 1 {
-		return refuse(fs, stderr, usageError("completion needs the name of one shell: "+oneOf(shells())))
+		return refuse(fs, stderr, usageError("completion needs the name of one shell: "+oneOf(shells)))
 	}
-	var script string
-	switch shell := fs.Arg(0); shell {
-	case "bash":
-		script = bashCompletion()
-	case "zsh":
-		script = zshCompletion()
-	case "fish":
-		script = fishCompletion()
-	default:
-		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(shell), oneOf(shells()), didYouMean(shell, shells()))))
+	script, ok := completion.Script(fs.Arg(0), completed())
+	if !ok {
+		return refuse(fs, stderr, usageError(fmt.Sprintf("there is no completion for %s: it can be %s%s", typed(fs.Arg(0)), oneOf(shells), didYouMean(fs.Arg(0), shells))))
 	}
 	return printText(stdout, stderr, script)
 }
 
-// A taker says what is completed behind an option, or in place of an argument.
-type taker int
+// completed returns the table of commands as scripts of shells need it.
+func completed() (all []completion.Command) {
+	for _, c := range commands() {
+		of := completion.Command{Name: c.name, Brief: c.brief, Args: c.argument()}
+		for _, f := range visible(c.options()) {
+			t := f.Value.Type()
+			repeats := t == "count" || strings.HasSuffix(t, "Array") || strings.HasSuffix(t, "Slice")
+			of.Options = append(of.Options, completion.Option{Short: f.Shorthand, Long: f.Name, Text: plain(f), Repeats: repeats, Value: valueOf(f)})
+		}
+		all = append(all, of)
+	}
+	return all
+}
 
-const (
-	takesNothing taker = iota
-	takesText          // that nobody can guess
-	takesWord          // one of a few
-	takesFile          // with a name of some patterns
-	takesDir
-)
-
-// takes says what an option takes, with the words or patterns for that.
-func takes(f *pflag.Flag) (taker, []string) {
-	name, _ := pflag.UnquoteUsage(f)
+// valueOf describes the value that an option takes.
+func valueOf(f *pflag.Flag) completion.Value {
+	v := completion.Value{Kind: completion.Text}
+	v.Name, _ = pflag.UnquoteUsage(f)
 	words, _ := values(f)
 	switch {
 	case f.Value.Type() == "bool" || f.Value.Type() == "count":
-		return takesNothing, nil
+		v.Kind = completion.None
 	case f.NoOptDefVal != "":
-		return takesNothing, nil // what it takes, it takes after a =
+		v.Kind = completion.Optional
 	case len(words) > 0:
-		return takesWord, words
-	case name == "FILE", name == "[PID=]FILE":
-		return takesFile, patternsOf(f)
-	case name == "DIR":
-		return takesDir, nil
+		v.Kind, v.Words = completion.Word, words
+	case v.Name == "FILE", v.Name == "[PID=]FILE":
+		v.Kind, v.Words = completion.File, patternsOf(f)
+	case v.Name == "DIR":
+		v.Kind = completion.Dir
 	}
-	return takesText, nil
+	return v
 }
 
-// takesArgs says the same of what stands behind a command's options.
-func (c *subcommand) takesArgs() (taker, []string) {
+// argument describes the arguments after a command's options.
+func (c *subcommand) argument() completion.Value {
+	v := completion.Value{Name: c.args}
 	switch {
 	case c.words != nil:
-		return takesWord, c.words()
+		v.Kind, v.Words = completion.Word, c.words()
 	case c.name == "inject":
-		return takesFile, alonePatterns
+		v.Kind, v.Words = completion.File, alonePatterns
 	case strings.Contains(c.args, "FILE"):
-		return takesFile, filePatterns
+		v.Kind, v.Words = completion.File, filePatterns
 	case strings.Contains(c.args, "DIR"):
-		return takesDir, nil
+		v.Kind = completion.Dir
 	}
-	return takesNothing, nil
+	return v
 }
 
-// plain is the text about an option as a line without the marks of pflag, and without the
-// name of its value in front: that stands behind the option.
+// plain returns the text about an option as a line without the marks of pflag, and without the
+// name of its value in front: that stands after the option.
 func plain(f *pflag.Flag) string {
 	name, text := pflag.UnquoteUsage(f)
 	return strings.TrimPrefix(text, name+": ")
-}
-
-// spellings are all the ways to write an option.
-func spellings(f *pflag.Flag) []string {
-	if f.Shorthand == "" {
-		return []string{"--" + f.Name}
-	}
-	return []string{"-" + f.Shorthand, "--" + f.Name}
-}
-
-// singly writes a text for a shell, between single quotes.
-func singly(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// commandNames are the words that may come first.
-func commandNames() (names []string) {
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	slices.Sort(names)
-	return names
 }

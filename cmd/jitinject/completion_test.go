@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jitinject/jitinject/internal/completion"
 	"github.com/jitinject/jitinject/internal/testrec"
 )
 
@@ -36,6 +37,16 @@ var completions = []struct{ line, want string }{
 	{"jitinject --xray-binary e/j", "e/jitted-7-1.so"},
 	{"jitinject dump e/", "e/app.mlpd e/perf.data e/xray-log.app.x"},
 	{"jitinject dump e/jit", "e/jitted-7-1.so"},
+}
+
+// scriptOf returns the script of a shell.
+func scriptOf(t *testing.T, shell string) string {
+	t.Helper()
+	script, ok := completion.Script(shell, completed())
+	if !ok {
+		t.Fatalf("no script for %s; want one", shell)
+	}
+	return script
 }
 
 // completionDir is a directory with files that are of interest, and one that is not.
@@ -99,7 +110,7 @@ func TestCompletion_Bash(t *testing.T) {
 
 func TestCompletion_Fish(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
-	dir, path := completionDir(t, "fish", fishCompletion())
+	dir, path := completionDir(t, "fish", scriptOf(t, "fish"))
 	for _, c := range append(completions, struct{ line, want string }{"jitinject --summary=j", "--summary=json"}, struct{ line, want string }{"jitinject --input=d/p", "--input=d/perf.data"}) {
 		cmd := testrec.Command(t, dir, fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, path, c.line)
 		out, err := cmd.CombinedOutput()
@@ -121,7 +132,7 @@ func TestCompletion_Fish(t *testing.T) {
 // Names are completed however they are written.
 func TestCompletion_FishQuotedNames(t *testing.T) {
 	fish := testrec.Tool(t, "fish")
-	dir, path := completionDir(t, "fish", fishCompletion())
+	dir, path := completionDir(t, "fish", scriptOf(t, "fish"))
 	if err := os.Rename(filepath.Join(dir, "d"), filepath.Join(dir, "my d")); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +167,7 @@ func TestCompletion_Zsh(t *testing.T) {
 	zsh := testrec.Tool(t, "zsh")
 	for _, how := range []string{"source", "fpath"} {
 		t.Run(how, func(t *testing.T) {
-			dir, path := completionDir(t, "zsh", zshCompletion())
+			dir, path := completionDir(t, "zsh", scriptOf(t, "zsh"))
 			setup := `autoload -Uz compinit; compinit -u -D; source ` + path
 			if how == "fpath" {
 				// As packages install it.
@@ -216,7 +227,7 @@ func TestCompletion_Zsh(t *testing.T) {
 					t.Errorf(`%q: got %q; want one without "notes.txt", one without ".so" or line with "--xray-binary"`, line, hits)
 				}
 			}
-			if out, err := exec.Command(zsh, "-n", "-c", zshCompletion()).CombinedOutput(); err != nil {
+			if out, err := exec.Command(zsh, "-n", "-c", scriptOf(t, "zsh")).CombinedOutput(); err != nil {
 				t.Errorf("unexpected error: %v\n%s", err, out)
 			}
 		})

@@ -97,12 +97,13 @@ var allowed = map[string][]string{
 	"internal/show/showperf":    {"internal/perfsample", "internal/safefile/sys", "internal/show", "internal/wire", "perfdata"},
 
 	// The command on top of it.
+	"internal/completion":    {}, // it knows shells, and no options of ours
 	"internal/manual":        {},
 	"internal/nearest":       {},
 	"internal/stdio":         {"golang.org/x/sys/unix", "internal/safefile/sys"},
 	"internal/watcher/crash": {"golang.org/x/sys/unix", "internal/quote"},
 	"internal/watcher":       {"golang.org/x/sys/unix"}, // before Go's runtime: it knows nothing
-	"cmd/jitinject": {"inject", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+	"cmd/jitinject": {"inject", "internal/completion", "internal/formats", "internal/journal", "internal/manual", "internal/nearest", "internal/objstore", "internal/quote", "internal/safefile/sys", "internal/show", "internal/stdio", "internal/verify", "internal/watcher", "internal/watcher/crash", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 		"github.com/vbauerster/mpb/v8", "github.com/vbauerster/mpb/v8/decor"},
 	// A second opinion about what comes out: it reads, and knows no writer.
 	"internal/verify":                {"internal/safefile/sys", "internal/wire"}, // the core knows no format

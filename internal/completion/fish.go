@@ -1,12 +1,12 @@
-package main
+package completion
 
 import (
 	"fmt"
 	"strings"
 )
 
-// fishCompletion is a script for fish, to be called jitinject.fish.
-func fishCompletion() string {
+// fish returns a script for fish, in a file called jitinject.fish.
+func fish(commands []Command) string {
 	var b strings.Builder
 	b.WriteString(`# fish completion for jitinject; made by: jitinject completion fish
 
@@ -53,37 +53,37 @@ end
 `)
 	for _, program := range []string{"jitinject", "perf-jitinject"} {
 		fmt.Fprintf(&b, "complete -c %s -f\n", program)
-		for _, c := range commands() {
-			fmt.Fprintf(&b, "complete -c %s -n __jitinject_first -a %s -d %s\n", program, c.name, singly(c.brief))
+		for _, c := range commands {
+			fmt.Fprintf(&b, "complete -c %s -n __jitinject_first -a %s -d %s\n", program, c.Name, quote(c.Brief))
 		}
-		for _, c := range commands() {
-			is := fmt.Sprintf("complete -c %s -n '__jitinject_is %s'", program, c.name)
-			for _, f := range visible(c.options()) {
+		for _, c := range commands {
+			is := fmt.Sprintf("complete -c %s -n '__jitinject_is %s'", program, c.Name)
+			for _, o := range c.Options {
 				line := is
-				if f.Shorthand != "" {
-					line += " -s " + f.Shorthand
+				if o.Short != "" {
+					line += " -s " + o.Short
 				}
-				what, words := takes(f)
-				fmt.Fprintf(&b, "%s -l %s -d %s%s\n", line, f.Name, singly(plain(f)), fishAction(what, words, " -x"))
+				fmt.Fprintf(&b, "%s -l %s -d %s%s\n", line, o.Long, quote(o.Text), fishAction(o.Value, " -x"))
 			}
-			if what, words := c.takesArgs(); what != takesNothing {
-				fmt.Fprintf(&b, "%s; and not __jitinject_first'%s\n", strings.TrimSuffix(is, "'"), fishAction(what, words, ""))
+			if c.Args.Kind.isWord() {
+				fmt.Fprintf(&b, "%s; and not __jitinject_first'%s\n", strings.TrimSuffix(is, "'"), fishAction(c.Args, ""))
 			}
 		}
 	}
 	return b.String()
 }
 
-// fishAction says what to complete; required is put in front where a value must come.
-func fishAction(what taker, words []string, required string) string {
-	switch what {
-	case takesText:
+// fishAction returns the options of complete for a value. It puts required before those of a value
+// that must come.
+func fishAction(v Value, required string) string {
+	switch v.Kind {
+	case Text:
 		return required
-	case takesWord:
-		return required + " -a " + singly(strings.Join(words, " "))
-	case takesFile:
-		return required + ` -a '(__jitinject_files "` + strings.Join(words, `" "`) + `")'`
-	case takesDir:
+	case Word:
+		return required + " -a " + quote(strings.Join(v.Words, " "))
+	case File:
+		return required + ` -a '(__jitinject_files "` + strings.Join(v.Words, `" "`) + `")'`
+	case Dir:
 		return required + " -a '(__fish_complete_directories)'"
 	}
 	return ""

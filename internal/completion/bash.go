@@ -1,13 +1,14 @@
-package main
+package completion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// bashCompletion is a script for bash 4 or newer. It needs nothing of the package
-// bash-completion, which finds it as completions/jitinject.
-func bashCompletion() string {
+// bash returns a script for bash 4 or newer. It does not need the package bash-completion, which
+// finds it as completions/jitinject.
+func bash(commands []Command) string {
 	var b strings.Builder
 	b.WriteString("# bash completion for jitinject; made by: jitinject completion bash\n")
 	b.WriteString(`
@@ -51,28 +52,29 @@ _jitinject() {
 	fi
 	case $command:$prev in
 `)
-	for _, c := range commands() {
-		for _, f := range visible(c.options()) {
-			what, words := takes(f)
-			if what == takesNothing {
+	for _, c := range commands {
+		for _, o := range c.Options {
+			if !o.Value.Kind.isWord() {
 				continue
 			}
 			var patterns []string
-			for _, s := range spellings(f) {
-				patterns = append(patterns, c.name+":"+s)
+			for _, s := range o.spellings() {
+				patterns = append(patterns, c.Name+":"+s)
 			}
-			fmt.Fprintf(&b, "\t%s) %s; return ;;\n", strings.Join(patterns, "|"), bashAction(what, words))
+			fmt.Fprintf(&b, "\t%s) %s; return ;;\n", strings.Join(patterns, "|"), bashAction(o.Value))
 		}
 	}
 	b.WriteString("\tesac\n\tcase $command in\n")
-	for _, c := range commands() {
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
 		var options []string
-		for _, f := range visible(c.options()) {
-			options = append(options, spellings(f)...)
+		for _, o := range c.Options {
+			options = append(options, o.spellings()...)
 		}
-		what, words := c.takesArgs()
-		fmt.Fprintf(&b, "\t%s)\n\t\toptions=%s\n\t\t[[ $cur == -* || $COMP_CWORD -eq 1 ]] || %s ;;\n", c.name, singly(strings.Join(options, " ")), bashAction(what, words))
+		fmt.Fprintf(&b, "\t%s)\n\t\toptions=%s\n\t\t[[ $cur == -* || $COMP_CWORD -eq 1 ]] || %s ;;\n", c.Name, quote(strings.Join(options, " ")), bashAction(c.Args))
 	}
+	slices.Sort(names)
 	fmt.Fprintf(&b, `	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$cur"))
@@ -82,18 +84,18 @@ _jitinject() {
 }
 
 complete -F _jitinject jitinject perf-jitinject
-`, singly(strings.Join(commandNames(), " ")))
+`, quote(strings.Join(names, " ")))
 	return b.String()
 }
 
-// bashAction fills COMPREPLY.
-func bashAction(what taker, words []string) string {
-	switch what {
-	case takesWord:
-		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$cur"))`, singly(strings.Join(words, " ")))
-	case takesFile:
-		return "_jitinject_files '" + strings.Join(words, "' '") + "'"
-	case takesDir:
+// bashAction returns the command that fills COMPREPLY.
+func bashAction(v Value) string {
+	switch v.Kind {
+	case Word:
+		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$cur"))`, quote(strings.Join(v.Words, " ")))
+	case File:
+		return "_jitinject_files '" + strings.Join(v.Words, "' '") + "'"
+	case Dir:
 		return "_jitinject_dirs"
 	}
 	return ":"
