@@ -279,7 +279,7 @@ func TestV8Log_Cut(t *testing.T) {
 	}
 	sum := runLog(t, dir, "cut", nil)
 	want := fmt.Sprintf("it ends inside a line, at offset %#x", at)
-	if d := sum.Dumps[0]; d.Inlining != 1 || d.WithLines != 11 || len(d.Logs) != 1 || d.Logs[0].Paired != 1 || len(sum.Notes) != 1 || !strings.Contains(sum.Notes[0], want) {
+	if d := sum.Dumps[0]; d.Inlining != 1 || d.WithLines != 11 || len(d.Logs) != 1 || d.Logs[0].Paired != 1 || len(sum.Notes) != 2 || !strings.Contains(sum.Notes[0], want) {
 		t.Errorf("got %s; want 1 function of the log, 11 with lines, a note %q", asJSON(sum), want)
 	}
 }

@@ -98,8 +98,10 @@ func writeSummary(w io.Writer, s *engine.Summary, sources string, all bool) {
 		fmt.Fprintln(w, "these captures hold no code, so perf annotate shows none: jitinject help openj9 says where to take it from")
 	}
 	unlogged := 0
-	for i := range s.Dumps {
-		unlogged += s.Dumps[i].Unlogged
+	for _, d := range s.Dumps {
+		if d.Logs == nil {
+			unlogged += d.Unlogged
+		}
 	}
 	if unlogged > 0 {
 		fmt.Fprintf(w, "V8's log would add inlined calls and exact lines to %s: jitinject help v8log says how to record it\n", count(int64(unlogged), "function"))

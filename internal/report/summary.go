@@ -172,7 +172,8 @@ type DumpSummary struct {
 	// Logs are logs of V8 that describe its functions.
 	Logs []LogSummary `json:"logs,omitempty"`
 
-	// Unlogged counts optimized functions of V8 that have no inlined calls because there is no log.
+	// Unlogged counts optimized functions of V8 that have no inlined calls because they are in no
+	// log.
 	Unlogged int `json:"unlogged,omitempty"`
 
 	// LineAddresses is nil if it has no lines, or if its kind records no addresses of lines.

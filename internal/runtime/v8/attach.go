@@ -30,6 +30,8 @@ type Logs struct {
 
 	files []*sys.File
 	of    map[*model.Dump][]report.LogSummary
+
+	described map[*model.Dump]int // functions that logs describe
 }
 
 // Close closes the files. Functions of the dumps must not be read afterwards.
@@ -45,12 +47,13 @@ func (l *Logs) Len() int { return len(l.files) }
 // Of returns the logs of a dump.
 func (l *Logs) Of(d *model.Dump) []report.LogSummary { return l.of[d] }
 
-// Unlogged returns the number of functions of a dump that a log would describe, or 0 if it has one.
+// Unlogged returns the number of optimized functions of a dump of V8 that no log describes.
 func (l *Logs) Unlogged(d *model.Dump) int {
-	if j, ok := d.Source.(*jitdump.Dump); ok && l.of[d] == nil {
-		return j.Optimized()
+	j, ok := d.Source.(*jitdump.Dump)
+	if !ok {
+		return 0
 	}
-	return 0
+	return j.Optimized() - l.described[d]
 }
 
 // An attacher finds the logs of dumps.
@@ -62,7 +65,8 @@ type attacher struct {
 	targets []*target
 	seen    map[locate.Inode]bool
 	refused []refused
-	memory  int // of the logs that are used; see maxIndex
+	copies  []string // paths of logs that add nothing to others
+	memory  int      // of the logs that are used; see maxIndex
 
 	sets     map[setKey]*dumpSet
 	byPID    map[uint32][]*target
@@ -91,7 +95,7 @@ type target struct {
 // cannot be opened. The caller closes the result.
 func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, opts *config.Options) (*Logs, error) {
 	a := &attacher{
-		Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
+		Logs: &Logs{of: make(map[*model.Dump][]report.LogSummary), described: make(map[*model.Dump]int)}, ctx: ctx, rec: rec, opts: opts, seen: make(map[locate.Inode]bool),
 		sets: make(map[setKey]*dumpSet), byPID: make(map[uint32][]*target), listed: make(map[string]map[uint32][]string), searched: make(map[search]bool),
 		dirs: make(map[string]string), firsts: make(map[locate.Inode]string),
 	}
@@ -112,7 +116,12 @@ func Attach(ctx context.Context, rec *recording.Recording, dumps []*model.Dump, 
 		a.Close()
 		return nil, err
 	}
+	for _, t := range a.targets {
+		a.described[t.dump] = len(t.functions)
+	}
 	a.reportRefused()
+	a.reportCopies()
+	a.reportLacking()
 	a.reportMore()
 	for _, t := range a.targets {
 		if t.functions != nil {

@@ -27,7 +27,7 @@ func TestIndex_CutAnywhere(t *testing.T) {
 	var want []string
 	var ends []int // of the lines of the code
 	for i := range whole.objects {
-		info, problem, err := (&Trees{functions: map[int]described{0: {whole, int32(i)}}}).Tree(0, whole.objects[i].size)
+		info, problem, err := (&Trees{functions: map[int]described{0: {index: whole, object: int32(i)}}}).Tree(0, whole.objects[i].size)
 		if err != nil || problem != nil {
 			t.Fatalf("object %d: got %v, %v; want none", i, err, problem)
 		}
@@ -57,7 +57,7 @@ func TestIndex_CutAnywhere(t *testing.T) {
 			continue
 		}
 		for i := range x.objects {
-			info, problem, err := (&Trees{functions: map[int]described{0: {x, int32(i)}}}).Tree(0, x.objects[i].size)
+			info, problem, err := (&Trees{functions: map[int]described{0: {index: x, object: int32(i)}}}).Tree(0, x.objects[i].size)
 			if err != nil || problem != nil {
 				t.Fatalf("%d bytes, object %d: got %v, %v; want none", n, i, err, problem)
 			}
@@ -108,7 +108,7 @@ func TestTree_ChangedLog(t *testing.T) {
 			t.Fatalf("got %v, %d objects; want no error, 1", err, len(x.objects))
 		}
 		src.text = strings.Replace(madeLog, c.old, c.new, 1)
-		info, problem, err := (&Trees{functions: map[int]described{0: {x, 0}}}).Tree(0, 64)
+		info, problem, err := (&Trees{functions: map[int]described{0: {index: x}}}).Tree(0, 64)
 		if got := fmt.Sprint(err); !strings.Contains(got, c.want) || (info != nil) != (err == nil) || problem != nil {
 			t.Errorf("%s: got %v, %v, %v; want the error %s", c.name, info, problem, err, c.want)
 		}
@@ -133,7 +133,7 @@ func TestTree_UnreadableLog(t *testing.T) {
 			err = x.damage
 		}
 		if err == nil {
-			_, _, err = (&Trees{functions: map[int]described{0: {x, 0}}}).Tree(0, 64)
+			_, _, err = (&Trees{functions: map[int]described{0: {index: x}}}).Tree(0, 64)
 		}
 		if calls < n {
 			if n < 8 {
@@ -198,7 +198,7 @@ func TestTree_LongNames(t *testing.T) {
 	if err != nil || len(x.objects) != 1 {
 		t.Fatalf("got %v, %+v; want 1 object", err, x)
 	}
-	trees := &Trees{functions: map[int]described{0: {x, 0}}}
+	trees := &Trees{functions: map[int]described{0: {index: x}}}
 	if _, _, err := trees.Tree(0, n); err == nil || !strings.Contains(err.Error(), "have names of more than 4194304 bytes; the lines of the dump are used") {
 		t.Errorf("got %v; want that the names are too long", err)
 	}

@@ -37,7 +37,7 @@ func FuzzTree(f *testing.F) {
 		}
 		trees := &Trees{functions: make(map[int]described)}
 		for i := range x.objects {
-			trees.functions[i] = described{x, int32(i)}
+			trees.functions[i] = described{index: x, object: int32(i)}
 		}
 		for i := range x.objects {
 			size := x.objects[i].size

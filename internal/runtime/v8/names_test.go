@@ -56,7 +56,7 @@ func TestMatch_RawNames(t *testing.T) {
 	}
 	trees := &Trees{functions: make(map[int]described)}
 	for _, p := range found.pairs {
-		trees.functions[p.function] = described{x, p.object}
+		trees.functions[p.function] = described{index: x, object: p.object}
 	}
 	for i, name := range names {
 		info, problem, err := trees.Tree(i, 64)

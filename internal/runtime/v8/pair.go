@@ -20,7 +20,7 @@ type load struct {
 type loads struct {
 	at    map[place][]load // in the order of the dump
 	count int
-	taken map[int]bool // functions that are paired
+	taken map[int]bool // functions that are paired, while a log is matched
 
 	groups map[objectID]*group // made from at when they are needed
 }
@@ -28,7 +28,7 @@ type loads struct {
 // A group is the loads of equal places and names, by time.
 type group struct {
 	loads []load
-	taken int // number of those that are paired
+	taken int // number of those that are paired, while a log is matched
 }
 
 // A pairing is the result for one isolate of a log, or for several.
@@ -42,6 +42,7 @@ type pairing struct {
 type pair struct {
 	function int   // of the dump
 	object   int32 // of the log
+	distance int64 // of their times from the usual difference, in nanoseconds
 }
 
 // near and tolerance are how far the difference of times is from that of its isolate, in
@@ -57,7 +58,7 @@ type candidate struct {
 	object   int32
 	group    *group
 	load     load
-	distance int64 // of their times from the usual difference, in nanoseconds
+	distance int64 // as in pair
 }
 
 // An objectID is what pairs compare besides times.
@@ -68,8 +69,9 @@ type objectID struct {
 
 func (o *object) id() objectID { return objectID{place{o.addr, o.size}, o.key} }
 
-// match pairs the objects of an index with loads. Loads that are taken stay with their object. The
-// objects of an isolate are side by side.
+// match pairs the objects of an index with loads. In one log, an object and a load belong to one
+// pair. Loads that other logs describe are not left out: a log may be a copy of another one, or have
+// more of it. The objects of an isolate are side by side.
 func (l *loads) match(x *index) (found pairing) {
 	l.makeGroups()
 	for first := 0; first < len(x.objects); {
@@ -80,6 +82,10 @@ func (l *loads) match(x *index) (found pairing) {
 		l.matchIsolate(x.objects[first:end], int32(first), &found)
 		first = end
 	}
+	for _, p := range found.pairs {
+		l.groups[x.objects[p.object].id()].taken--
+	}
+	clear(l.taken)
 	return found
 }
 
@@ -118,7 +124,7 @@ func (l *loads) matchIsolate(objects []object, first int32, found *pairing) {
 			all = g.appendNear(all, first+int32(i), objects[i].nanoseconds()+common)
 		}
 	}
-	// The best pairs first. An object and a load belong to one pair.
+	// The best pairs first.
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	paired := make(map[int32]bool)
 	for _, c := range all {
@@ -130,7 +136,7 @@ func (l *loads) matchIsolate(objects []object, first int32, found *pairing) {
 		if c.distance <= near {
 			found.near++
 		}
-		found.pairs = append(found.pairs, pair{c.load.function, c.object})
+		found.pairs = append(found.pairs, pair{c.load.function, c.object, c.distance})
 	}
 	for i := range objects {
 		if g := l.groups[objects[i].id()]; g != nil && !paired[first+int32(i)] && g.taken < len(g.loads) {
@@ -188,14 +194,6 @@ func (g *group) appendNear(all []candidate, object int32, time int64) []candidat
 		}
 	}
 	return all
-}
-
-// release frees the loads of a log that was refused.
-func (l *loads) release(x *index, found pairing) {
-	for _, p := range found.pairs {
-		delete(l.taken, p.function)
-		l.groups[x.objects[p.object].id()].taken--
-	}
 }
 
 // densest returns the middle of the most values that are near each other.

@@ -12,8 +12,9 @@ import (
 
 // A described is a function of the dump that a log describes.
 type described struct {
-	index  *index
-	object int32
+	index    *index
+	object   int32
+	distance int64 // as in pair
 }
 
 // Trees makes the lines and inlined calls of functions. Each goroutine needs its own.

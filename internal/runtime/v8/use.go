@@ -64,6 +64,8 @@ func (a *attacher) use(file *sys.File, path string, set *dumpSet, named bool) er
 		t, found, err = set.choose(x)
 	}
 	switch {
+	case err == nil && len(found.pairs) > 0 && !t.gains(&found):
+		a.copies = append(a.copies, path)
 	case err == nil:
 		used = true
 		t.adopt(x, &found)
@@ -95,7 +97,6 @@ func (s *dumpSet) choose(x *index) (*target, pairing, error) {
 		if err == nil {
 			return t, found, nil
 		}
-		t.loads.release(x, found)
 		if refusal == nil {
 			refusal = err
 		}
@@ -109,7 +110,7 @@ func (s *dumpSet) choose(x *index) (*target, pairing, error) {
 func (a *attacher) reportRefused() {
 	notes := 0
 	for _, r := range a.refused {
-		lacks := func(t *target) bool { return !a.described(t) }
+		lacks := func(t *target) bool { return !a.hasFitting(t) }
 		if slices.ContainsFunc(r.targets, lacks) {
 			a.unusable(r.path, r.err, "")
 		} else if notes++; notes <= maxUnnamed {
@@ -121,8 +122,8 @@ func (a *attacher) reportRefused() {
 	}
 }
 
-// described reports whether a log has code of the dump.
-func (a *attacher) described(t *target) bool {
+// hasFitting reports whether a log has code of the dump.
+func (a *attacher) hasFitting(t *target) bool {
 	return slices.ContainsFunc(a.of[t.dump], func(l report.LogSummary) bool { return l.Paired > 0 })
 }
 
@@ -174,15 +175,48 @@ func (t *target) refuse(x *index, found *pairing) error {
 	return nil
 }
 
-// adopt records the pairs of a log.
+// gains reports whether a log describes a function that no earlier log does, or one that it fits
+// better. Two logs fit one function where isolates have the same code at the same address, one
+// after the other.
+func (t *target) gains(found *pairing) bool {
+	return slices.ContainsFunc(found.pairs, func(p pair) bool {
+		d, ok := t.functions[p.function]
+		return !ok || p.distance+near < d.distance
+	})
+}
+
+// adopt records the pairs of a log. Where another log has the function, too, the nearer time
+// decides. Copies of a log have the same times: the first one stays.
 func (t *target) adopt(x *index, found *pairing) {
 	if t.functions == nil {
 		t.functions = make(map[int]described)
 	}
 	for _, p := range found.pairs {
-		t.functions[p.function] = described{x, p.object}
+		if d, ok := t.functions[p.function]; !ok || p.distance < d.distance {
+			t.functions[p.function] = described{index: x, object: p.object, distance: p.distance}
+		}
 	}
 	t.indexes = append(t.indexes, x)
+}
+
+// reportCopies notes the logs that describe only what other logs do.
+func (a *attacher) reportCopies() {
+	for i, path := range a.copies {
+		if i == maxUnnamed {
+			a.Found.Note(fmt.Sprintf("%d more logs of V8 describe functions that others do; they are left out", len(a.copies)-i))
+			return
+		}
+		a.Found.Note(fmt.Sprintf("%s: another log describes the same functions; this one is left out", quote.Printable(path)))
+	}
+}
+
+// reportLacking notes the dumps with code that their logs lack.
+func (a *attacher) reportLacking() {
+	for _, t := range a.targets {
+		if n := a.Unlogged(t.dump); n > 0 && a.of[t.dump] != nil {
+			a.Found.Note(fmt.Sprintf("%s: %d of its %d optimized functions are in no log of V8; they have the lines of the dump, without inlined calls", quote.Printable(t.path), n, t.jitdump.Optimized()))
+		}
+	}
 }
 
 // report adds the problems of a log that is used.
@@ -191,7 +225,7 @@ func (a *attacher) report(path string, x *index) {
 		a.Found.Problem(report.Problem{File: path, Offset: -1, Text: fmt.Sprintf("%d lines are damaged and left out, the first: %v", x.damaged, x.damage), Advice: "if several threads wrote it, record again without --no-logfile-per-isolate"})
 	}
 	if x.cut >= 0 {
-		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later has the lines of the dump", quote.Printable(path), x.cut))
+		a.Found.Note(fmt.Sprintf("%s: it ends inside a line, at offset %#x; code that was made later is not in it", quote.Printable(path), x.cut))
 	}
 	if x.full >= 0 {
 		a.Found.Problem(report.Problem{File: path, Offset: x.full, Text: fmt.Sprintf("the logs describe more than can be kept in %d MiB; code in this one from here on has the lines of the dump", maxIndex>>20)})
