@@ -101,13 +101,18 @@ func (t *target) pids() []uint32 {
 	return slices.Compact([]uint32{t.dump.PID, t.jitdump.PID()})
 }
 
-// list returns the paths of the logs in a directory, by process.
+// list returns the paths of the logs in a directory, by process. A directory that the user may not
+// list is a note, because there is no sign of a log in it; any other error is a problem.
 func (a *attacher) list(dir string) map[uint32][]string {
 	if logs, ok := a.listed[dir]; ok {
 		return logs
 	}
 	entries, err := sys.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
+	case errors.Is(err, unix.EACCES):
+		a.Found.Note(fmt.Sprintf("%s: permission denied, so logs of V8 in it are not found; to use one, name it on the command line", quote.Printable(dir)))
+	default:
 		if in := (*fs.PathError)(nil); errors.As(err, &in) {
 			err = in.Err
 		}
