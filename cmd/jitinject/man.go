@@ -15,7 +15,7 @@ import (
 )
 
 // manualDate is when the texts of the manual were changed last.
-const manualDate = "2026-11-22"
+const manualDate = "2026-11-23"
 
 // manualPages returns the pages: of all commands that have more to tell than a line,
 // and of the topics that belong to a section of the manual.
