@@ -2,6 +2,7 @@ package inject_test
 
 import (
 	"debug/elf"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,6 +33,24 @@ func objectPaths(t testing.TB, dir string) (paths []string) {
 		paths = append(paths, found...)
 	}
 	return paths
+}
+
+// objectFiles yields all objects in a directory with their paths. Each is closed before the next one.
+func objectFiles(t testing.TB, dir string) iter.Seq2[string, *elf.File] {
+	return func(yield func(string, *elf.File) bool) {
+		t.Helper()
+		for _, path := range objectPaths(t, dir) {
+			f, err := elf.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more := yield(path, f)
+			f.Close()
+			if !more {
+				return
+			}
+		}
+	}
 }
 
 // spotsIn returns where functions are in an object, in the order of its symbol table.

@@ -3,7 +3,6 @@ package inject_test
 import (
 	"bytes"
 	"debug/dwarf"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -85,12 +84,7 @@ func runLog(t *testing.T, dir, name string, change func(*inject.Options)) *injec
 // the file, line and column of the call, and the number of code bytes.
 func inlinedCalls(t *testing.T, dir, function string) (calls []string) {
 	t.Helper()
-	for _, path := range objectPaths(t, dir) {
-		f, err := elf.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
+	for _, f := range objectFiles(t, dir) {
 		d, err := f.DWARF()
 		if err != nil {
 			continue // an object without lines

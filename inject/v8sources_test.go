@@ -24,12 +24,7 @@ var sampleSources = []string{
 // objectsOf returns the objects of a function, in the order of the dump.
 func objectsOf(t *testing.T, dir, symbol string) (paths []string) {
 	t.Helper()
-	for _, path := range objectPaths(t, dir) {
-		f, err := elf.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
+	for path, f := range objectFiles(t, dir) {
 		symbols, err := f.Symbols()
 		if err != nil {
 			t.Fatal(err)
