@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
 	"github.com/jitinject/jitinject/jitdump"
 )
 
@@ -120,8 +119,8 @@ func tree(fn *jitcode.Function, info *jitdump.DebugInfo2, files []int) {
 		switch {
 		case len(name) == 0:
 			name = unnamed
-		case len(name) > metadata.MaxOriginName:
-			name = metadata.Beginning(name, metadata.MaxOriginName)
+		case len(name) > jitcode.MaxOriginName:
+			name = jitcode.Beginning(name, jitcode.MaxOriginName)
 		}
 		fn.Origins = append(fn.Origins, jitcode.Origin{
 			Name: name, File: files[f.File], Line: knownLine(f.Line), Column: f.Column + 1,

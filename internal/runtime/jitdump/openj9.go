@@ -67,7 +67,7 @@ func (d *Dump) metadataOf(raw *jitdump.Raw, l *jitdump.Load) (s source.Span, ok 
 		return w.Span, ok
 	}
 	if name, other := d.compiledName(w.Span); other && !bytes.Contains(l.Name, name) && !bytes.Contains(l.Name, []byte(metadata.Utf8Of(name))) {
-		d.Problem(raw.Offset, "%s at offset %#x: the metadata of its address, at offset %#x, is that of a method %q, and the function has another name; it is left out", raw.ID, raw.Offset, w.Off, metadata.Beginning(name, 100))
+		d.Problem(raw.Offset, "%s at offset %#x: the metadata of its address, at offset %#x, is that of a method %q, and the function has another name; it is left out", raw.ID, raw.Offset, w.Off, jitcode.Beginning(name, 100))
 		d.orphans++
 		return source.Span{}, false
 	}

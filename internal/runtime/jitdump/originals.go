@@ -1,9 +1,6 @@
 package jitdump
 
-import (
-	"github.com/jitinject/jitinject/internal/jitcode"
-	"github.com/jitinject/jitinject/internal/runtime/openj9/metadata"
-)
+import "github.com/jitinject/jitinject/internal/jitcode"
 
 // An OriginalSource finds the original places of places in generated code, as in the output of a
 // transpiler. Several goroutines may call it at once.
@@ -78,7 +75,7 @@ func (r *Reader) useOriginals(fn *jitcode.Function) {
 	for i := range fn.Origins {
 		o := &fn.Origins[i]
 		if o.File >= 0 && texts[o.File] >= 0 {
-			if name := r.d.originals.OriginalName(texts[o.File], o.Line, o.Column); name != "" && len(name) <= metadata.MaxOriginName {
+			if name := r.d.originals.OriginalName(texts[o.File], o.Line, o.Column); name != "" && len(name) <= jitcode.MaxOriginName {
 				o.Name = []byte(name)
 			}
 		}

@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/jitinject/jitinject/internal/jitcode"
 	"github.com/jitinject/jitinject/jitdump"
 )
-
-// MaxOriginName is the maximum length of an inlined function's name, in bytes. Every call of every
-// function repeats the name.
-const MaxOriginName = 8 << 10
 
 // Length limits for names of Java methods and their files. A string of a class file has up to 65535
 // bytes, and a name consists of three. A record needs each string only once for any number of
@@ -36,7 +32,7 @@ func (t *tree) nameLimit() int {
 	if t.named > maxBodyNames {
 		return maxShortName
 	}
-	return MaxOriginName
+	return jitcode.MaxOriginName
 }
 
 // methodName returns a method's name in the JVMTI agent's form, at most limit bytes:
@@ -102,20 +98,5 @@ func shortened(name []byte, limit int) string {
 // others with the same beginning.
 func marked(name []byte, limit int, sum uint32) string {
 	mark := fmt.Sprintf("...[%08x]", sum)
-	return string(Beginning(name, limit-len(mark))) + mark
-}
-
-// Beginning returns at most limit bytes of a text, and cuts between characters.
-func Beginning(text []byte, limit int) []byte {
-	if len(text) <= limit {
-		return text
-	}
-	n := limit
-	for n > 0 && limit-n < utf8.UTFMax-1 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	if !utf8.RuneStart(text[n]) {
-		n = limit // it is not in UTF-8
-	}
-	return text[:n]
+	return string(jitcode.Beginning(name, limit-len(mark))) + mark
 }

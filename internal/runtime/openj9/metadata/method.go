@@ -45,7 +45,7 @@ func (t *tree) method(address uint64, unloaded bool, fallback []byte) *method {
 		m.name, flags = methodName(table, t.nameLimit()), table.Flags&jitdump.UserFunction
 		m.lines = inOrder(table.Lines)
 	case len(fallback) > 0:
-		m.name = shortened(fallback, MaxOriginName)
+		m.name = shortened(fallback, jitcode.MaxOriginName)
 	default:
 		m.name = fmt.Sprintf("[method %#x]", address)
 	}
