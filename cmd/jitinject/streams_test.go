@@ -1,16 +1,17 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/jitinject/jitinject/internal/faults"
+	"github.com/jitinject/jitinject/internal/safefile/sys"
 )
 
-// Standard input that cannot be looked at is not taken for one without a recording.
+// Streams of an unknown kind are an error: a guess would read another recording, or write the
+// result into a file in place of the pipe.
 func TestStreams_FailingCall(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -18,27 +19,22 @@ func TestStreams_FailingCall(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	io.WriteString(w, magic)
-	if is, err := isRecording(r, io.Discard); !is || err != nil {
-		t.Errorf("got %v, %v; want a recording", is, err)
-	}
-	var before unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
-	is, err := isRecording(r, io.Discard)
-	var o options
-	failed := o.streams(newFlags(&o), r, nil, io.Discard)
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if is || !errors.Is(err, unix.EMFILE) {
-		t.Errorf("got %v, %v; want %v", is, err, unix.EMFILE)
-	}
-	if failed == nil || !strings.Contains(failed.Error(), "name the recording with -i") {
-		t.Errorf("got %v; want an error that says to name the recording", failed)
+	for _, c := range []struct{ args, want string }{
+		{"", "cannot examine standard input: fstat: input/output error; name the recording with -i"},
+		{"-i perf.data", "cannot examine standard output: fstat: input/output error; name the result with -o"},
+		{"-i perf.data -o out.data", ""},
+		{"-i perf.data --summary json", ""},
+	} {
+		var o options
+		fs := newFlags(&o)
+		if err := fs.Parse(strings.Fields(c.args)); err != nil {
+			t.Fatal(err)
+		}
+		restore := sys.Use(&faults.Fault{N: 1})
+		err := o.streams(fs, r, w, io.Discard)
+		restore()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%q: got %v; want %q", c.args, err, c.want)
+		}
 	}
 }

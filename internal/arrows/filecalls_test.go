@@ -25,7 +25,6 @@ var ownFileCalls = map[string]string{
 	"internal/locate/unread.go":   "directories that match a pattern: those that cannot be read have no matches",
 	"cmd/jitinject/man.go":        "writes manual pages when a package is built",
 	"internal/watcher/watcher.go": "standard error, and what the runtime wrote to descriptor 2",
-	"cmd/jitinject/streams.go":    "asks of which kind standard input and output are",
 	"perfdata/dir.go":             "public: it opens what its caller names, or asks the caller's fs.FS",
 }
 

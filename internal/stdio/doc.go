@@ -1,3 +1,3 @@
-// Package stdio writes to standard output: texts, with an error if they are lost, and through a
-// pager.
+// Package stdio is standard input and output: it looks for a recording on the one, and writes texts to
+// the other, with an error if they are lost, and through a pager.
 package stdio

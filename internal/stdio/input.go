@@ -1,0 +1,126 @@
+package stdio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+// patience is how long a recording may take to come before the user is told.
+const patience = 3 * time.Second
+
+// The magic of recordings, in both byte orders.
+const magic, magicSwapped = "PERFILE2", "2ELIFREP"
+
+// HasRecording reports whether a recording comes from standard input. Input may also be the script
+// that a shell reads, or the list of a loop: nothing is taken out of it. A pipe is waited for, with
+// a message on stderr after some seconds. HasRecording fails if the system does, but not without
+// standard input.
+func HasRecording(stdin *os.File, stderr io.Writer) (bool, error) {
+	kind, err := KindOf(stdin)
+	switch {
+	case err != nil:
+		return false, err
+	case kind == Regular:
+		return beginsRegular(stdin)
+	case kind.IsPipe():
+		return beginsPipe(stdin, kind, stderr)
+	}
+	return false, nil
+}
+
+// beginsRegular reports whether a regular file begins as a recording, whatever its offset is.
+func beginsRegular(f *os.File) (bool, error) {
+	var begin [len(magic)]byte
+	n, err := sys.Of(f).ReadAt(begin[:], 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return isMagic(begin[:max(n, 0)]), ignore(err, unix.EBADF, unix.EINVAL, unix.ESPIPE) // not for reading
+}
+
+// beginsPipe waits for the beginning of a pipe, and reports whether it is that of a recording.
+func beginsPipe(f *os.File, kind Kind, stderr io.Writer) (bool, error) {
+	if !readable(f, patience) {
+		fmt.Fprintf(stderr, "jitinject: waiting for a recording on standard input; -i perf.data reads the file\n")
+		for !readable(f, time.Hour) {
+		}
+	}
+	var begin [len(magic)]byte
+	for {
+		n, err := peek(f, kind, begin[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 { // it has ended, or has something else
+			return false, ignore(err, unix.EBADF, unix.EAGAIN, unix.ENOTCONN, unix.ECONNRESET)
+		}
+		if n == len(begin) || !strings.HasPrefix(magic, string(begin[:n])) && !strings.HasPrefix(magicSwapped, string(begin[:n])) {
+			is := isMagic(begin[:n])
+			if !is {
+				fmt.Fprintf(stderr, "jitinject: standard input is no recording; reading perf.data\n")
+			}
+			return is, nil
+		}
+		if over(f) {
+			return false, nil
+		}
+		time.Sleep(time.Millisecond) // the rest of it will come
+	}
+}
+
+// ignore returns err, or nil for the given ones, which say that a file has nothing to read.
+func ignore(err error, known ...unix.Errno) error {
+	for _, e := range known {
+		if errors.Is(err, e) {
+			return nil
+		}
+	}
+	return err
+}
+
+func isMagic(b []byte) bool { return string(b) == magic || string(b) == magicSwapped }
+
+// readable waits until there is something to read from f, or its end, for some time.
+func readable(f *os.File, patience time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+	for end := time.Now().Add(patience); ; {
+		n, err := unix.Poll(fds, int(max(0, time.Until(end)).Milliseconds()))
+		if err != unix.EINTR {
+			return n > 0 || err != nil
+		}
+	}
+}
+
+// over reports whether nothing more will come from a pipe.
+func over(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1 && fds[0].Revents&unix.POLLHUP != 0
+}
+
+// peek reads the beginning of what is in a pipe, and leaves it there.
+func peek(f *os.File, kind Kind, b []byte) (int, error) {
+	if kind == Socket {
+		n, _, err := unix.Recvfrom(int(f.Fd()), b, unix.MSG_PEEK)
+		return n, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	defer w.Close()
+	n, err := unix.Tee(int(f.Fd()), int(w.Fd()), len(b), 0)
+	if n <= 0 || err != nil {
+		return 0, err
+	}
+	return io.ReadFull(r, b[:n])
+}

@@ -1,0 +1,46 @@
+package stdio
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/jitinject/jitinject/internal/safefile/sys"
+)
+
+// A Kind says what standard input or output is connected to.
+type Kind int
+
+const (
+	Other   Kind = iota // a terminal, a device, or nothing because it is closed
+	Regular             // a file that the shell redirected
+	FIFO
+	Socket
+)
+
+// KindOf returns the kind of f, which may be nil or closed. It fails if the system does.
+func KindOf(f *os.File) (Kind, error) {
+	if f == nil {
+		return Other, nil
+	}
+	var st unix.Stat_t
+	if err := ignore(sys.Fstat(int(f.Fd()), &st), unix.EBADF); err != nil {
+		return Other, fmt.Errorf("fstat: %w", err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return Regular, nil
+	case unix.S_IFIFO:
+		return FIFO, nil
+	case unix.S_IFSOCK:
+		return Socket, nil
+	}
+	return Other, nil
+}
+
+// IsPipe reports whether another program is at the other end.
+func (k Kind) IsPipe() bool { return k == FIFO || k == Socket }
+
+// IsStream reports whether a recording may come from, or go to, a file of this kind.
+func (k Kind) IsStream() bool { return k == Regular || k.IsPipe() }
