@@ -42,41 +42,6 @@ type Trees struct {
 	err       error            // of reading a name
 }
 
-// A call is an inlined call of a log, checked.
-type call struct {
-	function int32 // index in the index's functions, unknown, or missing
-	offset   int32 // of the call in the script of the caller
-	parent   int32 // index of a usable call, or v8log.None
-	state    callState
-	depth    int32 // of usable calls, from 0
-
-	first, last int32 // of its ranges: indexes in Trees.ranges plus 1, or 0 without any
-	count       int32 // of its ranges
-}
-
-// A codeRange is a range of the code of a call.
-type codeRange struct {
-	jitdump.CodeRange
-	next int32 // of the same call: index plus 1, or 0 after the last one
-}
-
-// missing is the function of a call whose index is outside the list of functions.
-const missing = -2
-
-// A callState says how far a call is checked.
-type callState uint8
-
-const (
-	unchecked callState = iota
-	checking
-	usable  // it and its parents are known
-	skipped // its code counts for its parent, at the place of the call
-	bad     // it has no place in the tree
-)
-
-// faults count the calls and rows of a function that cannot be used.
-type faults struct{ cyclic, outside, deep, unnamed, beyond int }
-
 // maxCalls bounds the calls of a function. V8 inlines some hundreds at most.
 const maxCalls = 1 << 18
 
@@ -159,65 +124,6 @@ func (t *Trees) read(o *object) (err error) {
 	return nil
 }
 
-// check decides whether a call and its callers are usable.
-func (t *Trees) check(i int32) {
-	t.chain = t.chain[:0]
-	for i != v8log.None && t.calls[i].state == unchecked {
-		t.calls[i].state = checking
-		t.chain = append(t.chain, i)
-		if i = t.calls[i].parent; i >= int32(len(t.calls)) {
-			t.faults.outside++
-			t.fail()
-			return
-		}
-	}
-	if i != v8log.None && t.calls[i].state == checking {
-		t.faults.cyclic++
-		t.fail()
-		return
-	}
-	for k := len(t.chain) - 1; k >= 0; k-- { // callers first
-		t.decide(&t.calls[t.chain[k]])
-	}
-}
-
-// fail marks the calls of the chain as bad.
-func (t *Trees) fail() {
-	for _, i := range t.chain {
-		t.calls[i].state = bad
-	}
-}
-
-// decide checks a call after its caller.
-func (t *Trees) decide(c *call) {
-	c.state, c.depth = usable, 0
-	if c.parent != v8log.None {
-		p := &t.calls[c.parent]
-		switch p.state {
-		case usable:
-			c.depth = p.depth + 1
-		case skipped: // the code of the parent counts for its caller
-			c.offset = p.offset
-			if c.parent = p.parent; c.parent != v8log.None {
-				c.depth = t.calls[c.parent].depth + 1
-			}
-		default:
-			c.state = bad
-			return
-		}
-	}
-	switch {
-	case c.function == missing:
-		c.state = skipped
-	case c.function == unknown || t.x.functions.at(c.function).script == unknown:
-		t.faults.unnamed++
-		c.state = skipped
-	case c.depth > jitdump.MaxDepth:
-		t.faults.deep++
-		c.state = skipped
-	}
-}
-
 // maxReused is how many entries a table may have had to be used for the next function. To clear a
 // larger one takes longer than to make one.
 const maxReused = 1024
@@ -262,81 +168,6 @@ func (t *Trees) file(s int32) uint32 {
 	return i
 }
 
-// cover makes the lines, and finds the code of each call.
-func (t *Trees) cover(o *object, size uint64) {
-	t.ranges, t.path, t.since = t.ranges[:0], t.path[:0], t.since[:0]
-	for i, p := range t.positions {
-		if len(t.ranges) > jitdump.MaxRanges {
-			return
-		}
-		if uint64(p.CodeOffset) >= size {
-			t.faults.beyond++
-			continue
-		}
-		if i+1 < len(t.positions) && t.positions[i+1].CodeOffset == p.CodeOffset {
-			continue // it applies to no code
-		}
-		s, unit, at := o.script, p.ScriptOffset, p.Inlining
-		switch {
-		case at == v8log.None:
-		case at >= int32(len(t.calls)):
-			t.faults.outside++
-			unit, at = v8log.None, v8log.None
-		case t.calls[at].state == usable:
-			s = t.x.functions.at(t.calls[at].function).script
-		case t.calls[at].state == skipped:
-			c := &t.calls[at]
-			if unit, at = c.offset, c.parent; at != v8log.None {
-				s = t.x.functions.at(t.calls[at].function).script
-			}
-		default:
-			unit, at = v8log.None, v8log.None
-		}
-		t.enter(at, p.CodeOffset)
-		line, column := t.x.scripts[s].position(unit)
-		t.info.Lines = append(t.info.Lines, jitdump.SourceLine{Offset: p.CodeOffset, File: t.file(s), Line: line, Column: column - 1})
-	}
-	t.enter(v8log.None, uint32(size))
-}
-
-// enter makes a call the innermost one from a code offset on.
-func (t *Trees) enter(at int32, off uint32) {
-	if n := len(t.path); at == v8log.None && n == 0 || n > 0 && t.path[n-1] == at {
-		return
-	}
-	t.chain = t.chain[:0]
-	for ; at != v8log.None; at = t.calls[at].parent {
-		t.chain = append(t.chain, at)
-	}
-	slices.Reverse(t.chain)
-	same := 0
-	for same < len(t.path) && same < len(t.chain) && t.path[same] == t.chain[same] {
-		same++
-	}
-	for k := same; k < len(t.path); k++ {
-		if from := t.since[k]; off > from {
-			t.addRange(&t.calls[t.path[k]], jitdump.CodeRange{Start: from, Size: off - from})
-		}
-	}
-	t.path, t.since = t.path[:same], t.since[:same]
-	for _, i := range t.chain[same:] {
-		t.path, t.since = append(t.path, i), append(t.since, off)
-	}
-}
-
-// addRange adds a range to the code of a call.
-func (t *Trees) addRange(c *call, r jitdump.CodeRange) {
-	t.ranges = append(t.ranges, codeRange{CodeRange: r})
-	n := int32(len(t.ranges))
-	if c.last == 0 {
-		c.first = n
-	} else {
-		t.ranges[c.last-1].next = n
-	}
-	c.last = n
-	c.count++
-}
-
 // emit writes the calls that have code, callers first.
 func (t *Trees) emit() {
 	children := make(map[int32][]int32)
@@ -366,31 +197,4 @@ func (t *Trees) callerScript(c *call) *script {
 		return &t.x.scripts[t.own]
 	}
 	return &t.x.scripts[t.x.functions.at(t.calls[c.parent].function).script]
-}
-
-// problem returns an error about the damaged parts of a function, or nil.
-func (t *Trees) problem(o *object) error {
-	f := &t.faults
-	var text []byte
-	for _, part := range []struct {
-		n    int
-		what string
-	}{
-		{f.cyclic, "inlined calls that contain themselves"},
-		{f.outside, "indexes outside their lists"},
-		{f.deep, fmt.Sprintf("inlined calls deeper than %d", jitdump.MaxDepth)},
-		{f.unnamed, "inlined calls of functions that the log does not describe"},
-		{f.beyond, "positions after the end of the code"},
-	} {
-		if part.n > 0 {
-			if len(text) > 0 {
-				text = append(text, ", "...)
-			}
-			text = fmt.Appendf(text, "%d %s", part.n, part.what)
-		}
-	}
-	if len(text) == 0 {
-		return nil
-	}
-	return t.x.problem(fmt.Errorf("%s: code-source-info at offset %#x: %s; these are left out", v8log.FormatName, o.positions.Off, text))
 }

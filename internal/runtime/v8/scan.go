@@ -1,0 +1,215 @@
+package v8
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math"
+
+	"github.com/jitinject/jitinject/internal/format/v8log"
+)
+
+// Scanning a log: its lines become scripts, functions and objects of an index.
+
+// A pending is a code-creation that waits for its code-source-info.
+type pending struct {
+	addr, size, time, sfi uint64
+	name                  int64  // offset of the name
+	text                  []byte // tag, colon, tier and name
+	before                int    // bytes of text before the name
+	optimized, valid      bool
+}
+
+// maxPending is how many functions may be logged at once, by threads of one isolate.
+const maxPending = 16
+
+// A scanner reads a log into an index.
+type scanner struct {
+	*index
+	wanted  map[place]int   // number of loads of the dump
+	limit   int             // of index.memory
+	hit     bool            // some code of the log is where the dump has code
+	byID    map[int32]int32 // indexes of scripts of this isolate
+	current identities
+	pending [maxPending]pending
+	next    int
+	list    []byte
+}
+
+// addDamage counts a line that cannot be used.
+func (s *scanner) addDamage(err error) {
+	if s.damaged++; s.damage == nil {
+		s.damage = err
+	}
+}
+
+// beginIsolate forgets all addresses and ids: they are an isolate's. An isolate without any does not
+// count.
+func (s *scanner) beginIsolate() {
+	for i := range s.pending {
+		s.pending[i].valid = false
+	}
+	if s.isolates > 0 && len(s.byID) == 0 && s.current.used == 0 {
+		return
+	}
+	s.isolates++
+	s.byID = make(map[int32]int32)
+	s.current = newIdentities(&s.functions)
+}
+
+// record adds a record to the index.
+func (s *scanner) record(rec v8log.Record) {
+	switch rec := rec.(type) {
+	case *v8log.Version:
+		if rec.Offset > 0 {
+			s.beginIsolate()
+		}
+	case *v8log.ScriptSource:
+		if !s.keep(rec.Offset, scriptMemory+2*len(rec.URL)+rec.Lines.Bytes()) {
+			return
+		}
+		if _, again := s.byID[rec.Script]; again {
+			// V8 writes a script once. So isolates share the file, and their ids are mixed up.
+			s.addDamage(fmt.Errorf("%s: script-source at offset %#x: script %d is there again", v8log.FormatName, rec.Offset, rec.Script))
+			s.byID[rec.Script] = unknown
+			return
+		}
+		s.byID[rec.Script] = int32(len(s.scripts))
+		s.scripts = append(s.scripts, script{url: string(v8log.AppendText(nil, rec.URL)), logged: string(rec.URL), text: rec.Text, lines: rec.Lines})
+	case *v8log.CodeCreation:
+		s.creation(rec)
+	case *v8log.SourceInfo:
+		s.sourceInfo(rec)
+	case *v8log.Move:
+		if rec.Kind == v8log.FunctionMoved {
+			s.current.move(rec.From, rec.To)
+		}
+	}
+}
+
+// keep reports whether size bytes more can be kept.
+func (s *scanner) keep(off int64, size int) bool {
+	if s.memory+size > s.limit || len(s.inlined) > math.MaxInt32/2 {
+		if s.full < 0 {
+			s.full = off
+		}
+		return false
+	}
+	s.memory += size
+	return true
+}
+
+// creation remembers a function's code until its source is known.
+func (s *scanner) creation(c *v8log.CodeCreation) {
+	if !c.IsFunction {
+		return
+	}
+	p := &s.pending[s.next%maxPending]
+	s.next++
+	text := append(p.text[:0], c.Tag...)
+	text = append(append(text, ':'), c.Tier...)
+	*p = pending{
+		addr: c.Address, size: c.Size, time: c.Time, sfi: c.SFI, name: c.NameOffset,
+		text: append(text, c.Name...), before: len(text), optimized: c.IsOptimized(), valid: true,
+	}
+}
+
+// takePending returns the latest creation at an address, valid until the next creation.
+func (s *scanner) takePending(addr uint64) (*pending, bool) {
+	for i := 1; i <= maxPending && i <= s.next; i++ {
+		p := &s.pending[(s.next-i)%maxPending]
+		if p.valid && p.addr == addr {
+			p.valid = false
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// sourceInfo adds a function, and its code if the dump may have it.
+func (s *scanner) sourceInfo(i *v8log.SourceInfo) {
+	p, ok := s.takePending(i.Address)
+	if !ok {
+		return // a line between is damaged
+	}
+	at, ok := s.byID[i.Script]
+	if !ok {
+		at = unknown
+	}
+	var sc *script
+	if at != unknown {
+		sc = &s.scripts[at]
+	}
+	n := splitName(p.text[p.before:], sc)
+	if sc != nil && !sc.begins(i.Start, n.line, n.column) {
+		s.addDamage(fmt.Errorf("%s: code-source-info at offset %#x: start: %d is not where the function's name says, at %d:%d", v8log.FormatName, i.Offset, i.Start, n.line, n.column))
+		return
+	}
+	own, known := s.current.find(p.sfi)
+	if f := (function{p.sfi, newNameRef(p.name, n.function), at, i.Start}); !known || s.functions.at(own).script != at || s.functions.at(own).start != i.Start {
+		if !s.keep(i.Offset, functionMemory) {
+			return
+		}
+		own = s.functions.add(f)
+		s.current.set(p.sfi, own)
+	}
+	if !p.optimized || i.Positions.Size == 0 {
+		return
+	}
+	s.optimized++
+	if s.wanted[place{p.addr, p.size}] == 0 {
+		s.stopped = !s.hit && s.optimized == maxStrange && len(s.wanted) > 0
+		return
+	}
+	s.hit = true
+	o := object{
+		addr: p.addr, size: p.size, time: p.time, key: logKey(p.text, p.before+n.function), isolate: int32(s.isolates - 1), function: own, script: at,
+		positions: i.Positions, calls: i.Inlining, first: int32(len(s.inlined)),
+	}
+	if !s.resolve(i) || !s.sumLists(&o) {
+		return
+	}
+	o.last = int32(len(s.inlined))
+	if s.keep(i.Offset, objectMemory) {
+		s.objects = append(s.objects, o)
+	}
+}
+
+// sumLists sets o.sum. Longer lists than those that are worth reading have none.
+func (s *scanner) sumLists(o *object) bool {
+	for _, span := range []v8log.Span{o.positions, o.calls} {
+		if span.Size > v8log.MaxList {
+			continue
+		}
+		var err error
+		if s.list, err = v8log.ReadSpan(s.src, span, v8log.MaxList, s.list); err != nil {
+			s.addDamage(err)
+			return false
+		}
+		o.sum += maphash.Bytes(seed, s.list)
+	}
+	return true
+}
+
+// resolve appends the inlined functions of code to s.inlined.
+func (s *scanner) resolve(i *v8log.SourceInfo) bool {
+	var err error
+	if s.list, err = v8log.ReadSpan(s.src, i.Functions, v8log.MaxList, s.list); err != nil {
+		s.addDamage(err)
+		return false
+	}
+	for addr, err := range v8log.Functions(s.list, i.Functions.Off) {
+		if err != nil {
+			s.addDamage(err)
+			return false
+		}
+		if !s.keep(i.Offset, 8) {
+			return false
+		}
+		fn, ok := s.current.find(addr)
+		if !ok {
+			fn = unknown
+		}
+		s.inlined = append(s.inlined, fn)
+	}
+	return true
+}
